@@ -1,0 +1,31 @@
+import * as v from 'valibot';
+import { Email } from './email.ts';
+import { Provider, providerOf } from './provider.ts';
+import { TransferId } from './transfer.ts';
+
+/** A provider on the wire, its other names normalised. */
+export const ProviderName = v.pipe(v.string(), v.maxLength(64), v.transform(providerOf), Provider);
+
+/** At most 1,024 characters: longer than any provider lets a password be. */
+export const Password = v.pipe(v.string(), v.maxLength(1024));
+
+/** `{email, password, provider}`: the mailbox that is read. */
+export const SourceAccount = v.object({ email: Email, password: Password, provider: ProviderName });
+export type SourceAccount = v.InferOutput<typeof SourceAccount>;
+
+/** `{email, password?, provider, token_id?}`: the mailbox that is written; snake case on the wire only. */
+export const DestinationAccount = v.pipe(
+  v.object({
+    email: Email,
+    password: v.optional(Password),
+    provider: ProviderName,
+    token_id: v.optional(TransferId),
+  }),
+  v.transform(({ email, password, provider, token_id }) => ({
+    email,
+    provider,
+    ...(password === undefined || password === '' ? {} : { password }),
+    ...(token_id === undefined ? {} : { tokenId: token_id }),
+  })),
+);
+export type DestinationAccount = v.InferOutput<typeof DestinationAccount>;

@@ -1,0 +1,12 @@
+import * as v from 'valibot';
+import { TransferId } from '../transfer.ts';
+import type { Call } from './call.ts';
+
+/** Answers a map from transfer ID to ISO 8601 start time, newest first. */
+export const jobsByEmail = {
+  method: 'POST',
+  path: '/api/jobs-by-email/',
+  Request: v.object({ hash: v.pipe(v.string(), v.maxLength(128)) }),
+  Answer: v.record(TransferId, v.pipe(v.string(), v.isoTimestamp())),
+} as const satisfies Call;
+export type TransfersByHash = v.InferOutput<typeof jobsByEmail.Answer>;

@@ -1,0 +1,12 @@
+import * as v from 'valibot';
+import { Email } from '../email.ts';
+import type { Call } from './call.ts';
+import { InQa, Ok } from './ok.ts';
+
+export const setMigrationStarted = {
+  method: 'POST',
+  path: '/api/v2/san-bruno-set-migration-started/',
+  Query: InQa,
+  Request: v.object({ email: Email }),
+  Answer: Ok,
+} as const satisfies Call;

@@ -1,0 +1,59 @@
+import * as v from 'valibot';
+import { TransferId } from '../transfer.ts';
+import type { Call } from './call.ts';
+
+const StatusQuery = v.object({ job_id: TransferId });
+const Status = v.object({ status: v.string() });
+
+export const status = {
+  method: 'GET',
+  path: '/api/status/',
+  Query: StatusQuery,
+  Answer: v.object({ emailmigration: v.optional(Status), contactsmigration: v.optional(Status) }),
+} as const satisfies Call;
+
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+
+/** A message or contact that the destination did not take, in words for the subscriber. */
+export const Skipped = v.object({ mailbox: v.string(), reason: v.string(), subject: v.optional(v.string()) });
+export type Skipped = v.InferOutput<typeof Skipped>;
+
+/**
+ * What the engine knows of one operation. `done` never exceeds `total`, no count ever falls, `bytes` is octets moved;
+ * `lost`, `duplicated` and `changed` are there once the final comparison has been made. Times are ISO 8601.
+ */
+export const Progress = v.object({
+  status: v.string(),
+  done: v.optional(count),
+  total: v.optional(count),
+  bytes: v.optional(count),
+  skipped: v.optional(v.array(Skipped)),
+  lost: v.optional(count),
+  duplicated: v.optional(count),
+  changed: v.optional(count),
+  started: v.optional(v.string()),
+  finished: v.optional(v.string()),
+});
+export type Progress = v.InferOutput<typeof Progress>;
+
+/** One file of a finished export. `size` is octets, `expires` ISO 8601, `url` signed. */
+export const ExportFile = v.object({
+  url: v.string(),
+  name: v.string(),
+  size: count,
+  sha256: v.string(),
+  expires: v.string(),
+});
+export type ExportFile = v.InferOutput<typeof ExportFile>;
+
+export const detailedStatus = {
+  method: 'GET',
+  path: '/api/v2/status/',
+  Query: StatusQuery,
+  Answer: v.object({
+    emailmigration: v.optional(Progress),
+    contactsmigration: v.optional(Progress),
+    exports: v.optional(v.array(ExportFile)),
+  }),
+} as const satisfies Call;
+export type TransferStatus = v.InferOutput<typeof detailedStatus.Answer>;

@@ -1,0 +1,44 @@
+import * as v from 'valibot';
+import { Email } from '../email.ts';
+import { TransferId } from '../transfer.ts';
+import type { Call } from './call.ts';
+import { Ok } from './ok.ts';
+
+export const SUPPORT_ISSUE_LENGTH = { longerThan: 5, atMost: 5000 } as const;
+
+const SupportRequest = v.pipe(
+  v.object({
+    email_address: Email,
+    destination_email: v.optional(Email),
+    migration_id: v.optional(TransferId),
+    issue: v.pipe(
+      v.string(),
+      v.minLength(SUPPORT_ISSUE_LENGTH.longerThan + 1),
+      v.maxLength(SUPPORT_ISSUE_LENGTH.atMost),
+    ),
+  }),
+  v.transform((wire) => ({
+    emailAddress: wire.email_address,
+    issue: wire.issue,
+    ...(wire.destination_email === undefined ? {} : { destinationEmail: wire.destination_email }),
+    ...(wire.migration_id === undefined ? {} : { migrationId: wire.migration_id }),
+  })),
+);
+
+export const supportForm = {
+  method: 'POST',
+  path: '/api/v2/support-form/',
+  Request: SupportRequest,
+  Answer: Ok,
+} as const satisfies Call;
+export type SupportRequest = v.InferOutput<typeof SupportRequest>;
+
+/** The request as it goes over the wire: snake case, absent values left out. */
+export function writeSupportForm(request: SupportRequest): v.InferInput<typeof SupportRequest> {
+  return {
+    email_address: request.emailAddress,
+    issue: request.issue,
+    ...(request.destinationEmail === undefined ? {} : { destination_email: request.destinationEmail }),
+    ...(request.migrationId === undefined ? {} : { migration_id: request.migrationId }),
+  };
+}

@@ -1,0 +1,12 @@
+import * as v from 'valibot';
+
+export const OPERATIONS = ['emailmigration', 'contactsmigration', 'emailforwarding'] as const;
+export const Operation = v.picklist(OPERATIONS);
+export type Operation = v.InferOutput<typeof Operation>;
+
+/** Forwarding makes sense only for mail that has moved, so it implies `emailmigration`. */
+export function impliedOperations(operations: readonly Operation[]): Operation[] {
+  const wanted = new Set(operations);
+  if (wanted.has('emailforwarding')) wanted.add('emailmigration');
+  return OPERATIONS.filter((operation) => wanted.has(operation));
+}

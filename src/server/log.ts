@@ -1,0 +1,32 @@
+import pino from 'pino';
+import type { Settings } from '../contract/settings.ts';
+
+/**
+ * Structured logs: one JSON object a line on standard output. Log named fields, never a request, an error's response,
+ * an address or a whole object from outside: nothing is taken out afterwards.
+ */
+export type Log = pino.Logger;
+
+export function openLog(level: Settings['logLevel']): Log {
+  return pino({
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    serializers: { err: describeError },
+  });
+}
+
+/** Name, code and place of an error. Its message is left out: mail servers and libraries put addresses and commands in it. */
+function describeError(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { name: typeof error };
+  const { code } = error as NodeJS.ErrnoException;
+  return {
+    name: error.name,
+    ...(typeof code === 'string' ? { code } : {}),
+    at: error.stack
+      ?.split('\n')
+      .filter((line) => /^\s+at /.test(line))
+      .slice(0, 6)
+      .map((line) => line.trim()),
+  };
+}

@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vitest/config';
+import { portalSettings, readSettings } from './src/contract/settings.ts';
+
+const root = import.meta.dirname;
+
+/** A test file says by its folder what it needs; `tests/run.ts` fetches that. */
+const node = (name: string, timeout: number, concurrent: boolean) => ({
+  test: {
+    name,
+    root,
+    environment: 'node' as const,
+    include: [`tests/${name}/**/*.test.ts`],
+    testTimeout: timeout,
+    hookTimeout: 120_000,
+    fileParallelism: concurrent,
+  },
+});
+
+export default defineConfig(() => ({
+  root: join(root, 'src/portal'),
+  plugins: [react()],
+  // With no settings at all the portal builds for the sandbox; the start passes the real ones by the environment.
+  define: { PORTAL_SETTINGS: JSON.stringify(portalSettings(readSettings({ SANDBOX: 'on', ...process.env }))) },
+  build: {
+    outDir: process.env['PORTAL_OUT'] ?? join(root, 'dist/portal'),
+    emptyOutDir: true,
+    target: 'es2022',
+    sourcemap: false,
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+  test: {
+    projects: [
+      node('machine', 30_000, true),
+      node('contract', 10_000, true),
+      node('server', 60_000, true),
+      node('e2e', 120_000, false),
+    ],
+  },
+}));
