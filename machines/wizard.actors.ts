@@ -1,0 +1,39 @@
+import { fromCallback, fromPromise, type NonReducibleUnknown } from 'xstate';
+import type { Capabilities } from '../src/contract/calls/capabilities.ts';
+import type { TransfersByHash } from '../src/contract/calls/jobs-by-email.ts';
+import type { LoadRequest } from '../src/contract/calls/load.ts';
+import type { TransferStatus } from '../src/contract/calls/status.ts';
+import type { SupportRequest } from '../src/contract/calls/support-form.ts';
+import type { Validated } from '../src/contract/calls/validate.ts';
+import type { Provider } from '../src/contract/provider.ts';
+import type { Event } from './wizard.types.ts';
+
+/** A call that the portal, a test or a story provides. It rejects with a `CallFailure`. */
+function call<Answer, Input extends NonReducibleUnknown>(name: string) {
+  return fromPromise<Answer, Input>(() => {
+    throw new Error(`Not provided: ${name}`);
+  });
+}
+
+export const ACTORS = {
+  'check the stored token': call<{ ok: true } | null, { token: string | null }>('check the stored token'),
+  'ask for capabilities': call<Capabilities, { email: string }>('ask for capabilities'),
+  'validate the account': call<Validated, { email: string; password: string; imap?: string; provider: Provider }>(
+    'validate the account',
+  ),
+  'resolve the host': call<{ ok: true }, { imap: string }>('resolve the host'),
+  'create the account': call<{ ok: true }, { email: string; password: string; inQa: boolean }>('create the account'),
+  'announce the migration': call<{ ok: true }, { email: string; inQa: boolean }>('announce the migration'),
+  'start the transfer': call<{ jobid: string }, LoadRequest>('start the transfer'),
+  'ask for the status': call<TransferStatus, { id: string }>('ask for the status'),
+  'list the transfers': call<TransfersByHash, { hash: string }>('list the transfers'),
+  'check the domain': call<{ valid: boolean }, { domain: string }>('check the domain'),
+  'check the phone number': call<{ valid: boolean }, { number: string }>('check the phone number'),
+  'write to support': call<{ ok: true }, SupportRequest>('write to support'),
+  'copy to the clipboard': call<void, { text: string }>('copy to the clipboard'),
+  'delete the export': call<{ ok: true }, { url: string }>('delete the export'),
+  /** Sends `status.arrive` at every change, and `status.lose` when the line is lost. */
+  'follow the transfer': fromCallback<Event, { id: string }>(() => {
+    throw new Error('Not provided: follow the transfer');
+  }),
+};

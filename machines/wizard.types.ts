@@ -1,0 +1,189 @@
+import type { CallFailureCode, QueryError } from '../src/contract/failure.ts';
+import type { ContactsFormat, EmailFormat } from '../src/contract/export-format.ts';
+import type { Provider } from '../src/contract/provider.ts';
+import type { PortalSettings } from '../src/contract/settings.ts';
+import type { TransferStatus } from '../src/contract/calls/status.ts';
+
+/** The legacy mailbox, proven by a sign-in. */
+export type Source = { readonly email: string; readonly password: string; readonly provider: 'sanbruno' };
+
+/** Where the mail goes. `email` is empty until the provider has said whose mailbox it is, and always for an export. */
+export type Destination = {
+  readonly email: string;
+  readonly provider: Provider;
+  readonly password?: string;
+  readonly imap?: string;
+  readonly tokenId?: string;
+};
+
+/** What stands in the fields, as typed. Passwords are forgotten once they have been used. */
+export type Typed = {
+  readonly email: string;
+  readonly password: string;
+  readonly host: string;
+  readonly transferId: string;
+  readonly legacyEmail: string;
+  readonly contactEmail: string;
+  readonly supportId: string;
+  readonly issue: string;
+};
+
+/** A message of the page, by what it is about; `wording.ts` has its kind and its words. */
+export type Message =
+  | { readonly about: 'query'; readonly error: QueryError }
+  | { readonly about: 'sign-in refused'; readonly code: CallFailureCode }
+  | { readonly about: 'account creation'; readonly code: CallFailureCode }
+  | { readonly about: 'load failed'; readonly code: CallFailureCode }
+  | { readonly about: 'support sent' }
+  | { readonly about: 'support failed'; readonly code: CallFailureCode }
+  | { readonly about: 'export deletion failed'; readonly code: CallFailureCode };
+
+/** What an OAuth round trip came back with; absent parameters are `''`. */
+export type Return = {
+  readonly error: string;
+  readonly tokenId: string;
+  readonly email: string;
+  readonly provider: string;
+  readonly hash: string;
+};
+
+export type Context = {
+  readonly settings: PortalSettings;
+  /** The visitor's clock in ms since 1970, as last looked at; for the countdown. */
+  readonly now: number;
+  readonly source: Source | null;
+  readonly destination: Destination | null;
+  /** What the source can, as capabilities said: `operations` in session storage. */
+  readonly operations: readonly string[] | null;
+  readonly allowContactsMigration: boolean;
+  readonly googleTermsAccepted: boolean;
+  /** The primary move: the callback must verify that the returned address equals the source's. */
+  readonly checkSanBrunoOnOauthCallback: boolean;
+  readonly jwt: string | null;
+  readonly storedToken: string | null;
+  readonly notificationContact: string;
+  readonly emailHash: string | null;
+  readonly emailExportType: EmailFormat | null;
+  readonly contactsExportType: ContactsFormat | null;
+  readonly typed: Typed;
+  /** How the typed destination signs in, as capabilities said; `null` while it isn't known. */
+  readonly typedAccount: { readonly provider: Provider; readonly auth: 'oauth' | 'other' } | null;
+  readonly message: Message | null;
+  readonly returned: Return | null;
+  readonly transferId: string | null;
+  readonly status: TransferStatus | null;
+  /** Transfer ID and ISO 8601 start, newest first, five at most. */
+  readonly transfers: readonly { readonly id: string; readonly started: string }[];
+};
+
+/** What survives a reload or an OAuth round trip, under the keys of `portal.md` §3. */
+export type Session = Pick<
+  Context,
+  | 'source'
+  | 'destination'
+  | 'operations'
+  | 'allowContactsMigration'
+  | 'googleTermsAccepted'
+  | 'checkSanBrunoOnOauthCallback'
+  | 'jwt'
+  | 'notificationContact'
+  | 'emailHash'
+  | 'emailExportType'
+  | 'contactsExportType'
+>;
+
+export type Input = {
+  readonly settings: PortalSettings;
+  readonly now: number;
+  readonly session?: Session;
+  readonly storedToken?: string;
+};
+
+/** The visitor, or the address bar, asks for a page. Absent query parameters are `''`. */
+export type Visit =
+  | { readonly type: 'home.visit'; readonly error: string }
+  | { readonly type: 'destination.visit'; readonly error: string }
+  | { readonly type: 'google-terms.visit' }
+  | { readonly type: 'email-scopes.visit' }
+  | { readonly type: 'start-migration.visit' }
+  | { readonly type: 'complete.visit'; readonly migrationId: string }
+  | {
+      readonly type: 'oauth-callback.visit';
+      readonly error: string;
+      readonly tokenId: string;
+      readonly email: string;
+      readonly provider: string;
+    }
+  | {
+      readonly type: 'oauth-callback-for-status.visit';
+      readonly error: string;
+      readonly tokenId: string;
+      readonly email: string;
+      readonly hash: string;
+    }
+  | { readonly type: 'status.visit'; readonly migrationId: string; readonly error: string }
+  | { readonly type: 'status-from-email.visit' }
+  | { readonly type: 'support.visit' }
+  | { readonly type: 'privacy-policy.visit' }
+  | { readonly type: 'terms-of-service.visit' }
+  | { readonly type: 'unknown.visit' };
+
+export type Event =
+  | Visit
+  // Home
+  | { readonly type: 'start.press' }
+  | { readonly type: 'lookup.open' }
+  | { readonly type: 'modal.close' }
+  | { readonly type: 'email.type'; readonly email: string }
+  | { readonly type: 'password.type'; readonly password: string }
+  | { readonly type: 'credentials.submit' }
+  | { readonly type: 'transfer-id.type'; readonly id: string }
+  | { readonly type: 'lookup.submit' }
+  | { readonly type: 'lookup.sign-in'; readonly provider: Provider }
+  // Destination
+  | { readonly type: 'move.press' }
+  | { readonly type: 'move.continue' }
+  | { readonly type: 'options.toggle' }
+  | { readonly type: 'provider.choose'; readonly provider: 'google' | 'office365' | 'aol' | 'other' | 'file_export' }
+  | { readonly type: 'host.toggle' }
+  | { readonly type: 'host.type'; readonly host: string }
+  | { readonly type: 'host.leave' }
+  | { readonly type: 'email-format.choose'; readonly format: EmailFormat }
+  | { readonly type: 'contacts-format.choose'; readonly format: ContactsFormat }
+  | { readonly type: 'download.press' }
+  // Google terms, email scopes, start-migration
+  | { readonly type: 'terms.accept' }
+  | { readonly type: 'page.back' }
+  | { readonly type: 'page.next' }
+  | { readonly type: 'contact.type'; readonly contact: string }
+  | { readonly type: 'transfer.submit' }
+  // Complete and status
+  | { readonly type: 'id.copy' }
+  | { readonly type: 'transfer.open'; readonly id: string }
+  | { readonly type: 'status.arrive'; readonly status: TransferStatus }
+  | { readonly type: 'status.lose' }
+  | { readonly type: 'export.delete' }
+  | { readonly type: 'export.keep' }
+  | { readonly type: 'export.confirm' }
+  // Support
+  | { readonly type: 'legacy-email.type'; readonly email: string }
+  | { readonly type: 'contact-email.type'; readonly email: string }
+  | { readonly type: 'support-id.type'; readonly id: string }
+  | { readonly type: 'issue.type'; readonly issue: string }
+  | { readonly type: 'support.submit' }
+  // Anywhere
+  | { readonly type: 'call.retry' }
+  /** The browser is online again. */
+  | { readonly type: 'connection.return' }
+  /** The page came back from the back/forward cache, as it was when it was left. */
+  | { readonly type: 'page.return' }
+  | { readonly type: 'message.show'; readonly message: Message }
+  /** The pointer or the focus is on the message. */
+  | { readonly type: 'message.hold' }
+  | { readonly type: 'message.release' };
+
+/**
+ * `busy` a call is under way; `slow` it takes longer than usual; `unavailable` the page makes way for the portal's
+ * "unavailable" page until `call.retry`.
+ */
+export type Tag = 'busy' | 'slow' | 'unavailable';
