@@ -114,6 +114,13 @@ const VARIABLES = {
     fault({ fault: 'must be trace, debug, info, warn, error or silent.', example: 'LOG_LEVEL=info' }),
   ),
   PROXIES: number(0, 10, 'PROXIES=1'),
+  /** Name servers to ask instead of the system's. */
+  DNS_SERVERS: list(
+    (entry) =>
+      /^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-f:.]+\])(:\d{1,5})?$/.test(entry) && URL.parse(`http://${entry}`) !== null,
+    'IP addresses of name servers, each as ip or ip:port',
+    'DNS_SERVERS=192.0.2.53,[2001:db8::53]:53',
+  ),
   FAQ_URL: page('FAQ_URL=https://help.example.com/'),
   PRIVACY_URL: page('PRIVACY_URL=https://www.example.com/privacy'),
   TERMS_URL: page('TERMS_URL=https://www.example.com/terms'),
@@ -209,6 +216,8 @@ export type Settings = {
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
   /** How many proxies stand in front and may be believed about the client's address. */
   readonly proxies: number;
+  /** Name servers to ask instead of the system's, each as `ip` or `ip:port`. */
+  readonly dnsServers?: readonly string[];
   readonly faqUrl: string;
   readonly privacyUrl: string;
   readonly termsUrl: string;
@@ -320,6 +329,7 @@ function settle(set: Values): Settings {
     ...optional('sms', service(set.SMS_URL, set.SMS_TOKEN)),
     ...optional('connectionsPerAccount', set.CONNECTIONS_PER_ACCOUNT),
     ...optional('footerUrl', set.FOOTER_URL),
+    ...optional('dnsServers', set.DNS_SERVERS),
   };
 }
 

@@ -1,0 +1,147 @@
+import { promises as dns } from 'node:dns';
+import { BlockList, isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { domainToASCII } from 'node:url';
+import { isDomain } from '../../contract/email.ts';
+import { openResolver, recordsOf, type Resolver } from './resolver.ts';
+
+/** The ports of IMAP over TLS and IMAP with STARTTLS; a visitor can name no other. */
+export const MAIL_PORTS: readonly number[] = [993, 143];
+
+/** What to connect to, now: `address` was checked and is no name any more; `servername` is for SNI and the certificate. */
+export type CheckedHost = { readonly address: string; readonly servername: string; readonly trusted: boolean };
+
+/** `refused`: the host or port is not one that a visitor may reach. `unresolvable`: no address. Neither tells more. */
+export class HostError extends Error {
+  override name = 'HostError';
+  readonly kind: 'refused' | 'unresolvable';
+  constructor(kind: 'refused' | 'unresolvable', message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.kind = kind;
+  }
+}
+
+/**
+ * Resolves a mail host that a visitor named, and refuses it unless all its addresses are public. Connect to the
+ * `address` in the answer and to nothing else, so that a name can't change its mind in between; ask again for each
+ * connection.
+ * @param options.trusted entries `host` or `host:port` (`TRUSTED_MAIL_HOSTS`): these may be private, at any port.
+ * @throws {HostError}
+ */
+export async function resolvePublicHost(
+  host: string,
+  port: number,
+  options: { readonly trusted: readonly string[]; readonly resolver?: Resolver; readonly ports?: readonly number[] },
+): Promise<CheckedHost> {
+  const resolver = options.resolver ?? openResolver();
+  const name = withoutBrackets(host.toLowerCase());
+  if (isTrusted(name, port, options.trusted))
+    return { address: await anyAddressOf(name, resolver), servername: name, trusted: true };
+  if (!(options.ports ?? MAIL_PORTS).includes(port)) throw new HostError('refused', 'This port is not a mail port.');
+  const addresses = isIP(name) > 0 ? [name] : await addressesOf(name, resolver);
+  const [address] = addresses;
+  if (address === undefined) throw new HostError('unresolvable', 'The host has no address.');
+  const own = ownAddresses();
+  if (!addresses.every((each) => isPublicAddress(each) && !own.has(each)))
+    throw new HostError('refused', 'The host is not public.');
+  return { address, servername: name, trusted: false };
+}
+
+/** Whether `TRUSTED_MAIL_HOSTS` names this host, or this host at this port. */
+export function isTrusted(host: string, port: number, trusted: readonly string[]): boolean {
+  const name = withoutBrackets(host.toLowerCase());
+  const forms = isIP(name) === 6 ? [`[${name}]`, `[${name}]:${port}`] : [name, `${name}:${port}`];
+  return trusted.some((entry) => forms.includes(entry));
+}
+
+async function addressesOf(host: string, resolver: Resolver): Promise<string[]> {
+  const name = domainToASCII(host);
+  if (!isDomain(name)) throw new HostError('refused', 'This is not a host name.');
+  try {
+    const [v4, v6] = await Promise.all([recordsOf(resolver.resolve4(name)), recordsOf(resolver.resolve6(name))]);
+    return [...v4, ...v6];
+  } catch (cause) {
+    throw new HostError('unresolvable', 'The host could not be resolved.', { cause });
+  }
+}
+
+/** The operator's own names may stand in the hosts file or a search domain, so the system is asked as well. */
+async function anyAddressOf(host: string, resolver: Resolver): Promise<string> {
+  if (isIP(host) > 0) return host;
+  try {
+    return await Promise.any([
+      resolver.resolve4(host).then(first),
+      resolver.resolve6(host).then(first),
+      dns.lookup(host).then(({ address }) => address),
+    ]);
+  } catch (cause) {
+    throw new HostError('unresolvable', 'The host could not be resolved.', { cause });
+  }
+}
+
+function first(addresses: readonly string[]): string {
+  const [address] = addresses;
+  if (address === undefined) throw new HostError('unresolvable', 'The host has no address.');
+  return address;
+}
+
+function withoutBrackets(host: string): string {
+  return host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
+}
+
+/**
+ * Whether an address is one of the public internet, after the special-purpose registries of IANA (RFC 6890). In IPv6
+ * only 2000::/3 is, so that loopback, link-local, unique local, NAT64, mapped and multicast addresses need no mention.
+ */
+export function isPublicAddress(address: string): boolean {
+  switch (isIP(address)) {
+    case 4:
+      return !SPECIAL.check(address, 'ipv4');
+    case 6:
+      return !address.includes('%') && GLOBAL_UNICAST.check(address, 'ipv6') && !SPECIAL.check(address, 'ipv6');
+    default:
+      return false;
+  }
+}
+
+const GLOBAL_UNICAST = new BlockList();
+GLOBAL_UNICAST.addSubnet('2000::', 3, 'ipv6');
+
+const SPECIAL = new BlockList();
+for (const [net, prefix] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.31.196.0', 24],
+  ['192.52.193.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['192.175.48.0', 24],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+] as const)
+  SPECIAL.addSubnet(net, prefix, 'ipv4');
+for (const [net, prefix] of [
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['2620:4f:8000::', 48],
+  ['3fff::', 20],
+] as const)
+  SPECIAL.addSubnet(net, prefix, 'ipv6');
+
+function ownAddresses(): ReadonlySet<string> {
+  return new Set(
+    Object.values(networkInterfaces())
+      .flatMap((each) => each ?? [])
+      .map(({ address }) => address),
+  );
+}
