@@ -8,6 +8,9 @@ export function readUsPhone(text: string): string | null {
   if (match === null) return null;
   const area = match[1] ?? match[2] ?? '';
   const [exchange = '', line = ''] = [match[3], match[4]];
-  const inPlan = (part: string) => /^[2-9]/.test(part) && !/^.11$/.test(part);
   return inPlan(area) && inPlan(exchange) ? `+1${area}${exchange}${line}` : null;
+}
+
+function inPlan(part: string): boolean {
+  return /^[2-9]/.test(part) && !/^.11$/.test(part);
 }

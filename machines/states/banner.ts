@@ -1,0 +1,23 @@
+import { wizard } from '../wizard.setup.ts';
+
+/** A page's message: it clears by itself after its life, and the clock stands still while it is looked at. */
+export function banner(life: 'banner life' | 'destination banner life') {
+  return wizard.createStateConfig({
+    initial: 'hidden',
+    on: {
+      'message.show': {
+        target: '.shown',
+        reenter: true,
+        actions: { type: 'remember the message', params: ({ event }) => event },
+      },
+    },
+    states: {
+      hidden: {},
+      shown: {
+        after: { [life]: { target: 'hidden', actions: 'forget the message' as const } },
+        on: { 'message.hold': 'held' },
+      },
+      held: { on: { 'message.release': 'shown' } },
+    },
+  });
+}

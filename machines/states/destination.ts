@@ -1,0 +1,107 @@
+import { and } from 'xstate';
+import { failedWith, failureCodeOf } from '../failure.ts';
+import { wizard } from '../wizard.setup.ts';
+import { banner } from './banner.ts';
+import { otherAccount } from './other-account.ts';
+import { waiting } from './waiting.ts';
+
+/** The primary move: warned, the account made, and after a pause away to the provider's sign-in. */
+const move = wizard.createStateConfig({
+  initial: 'offered',
+  states: {
+    offered: { id: 'destination-offered', on: { 'move.press': 'warned' } },
+    warned: { on: { 'move.continue': 'creatingAccount', 'modal.close': 'offered' } },
+    creatingAccount: {
+      ...waiting,
+      invoke: {
+        src: 'create the account',
+        input: ({ context }) => ({
+          email: context.source?.email ?? '',
+          password: context.source?.password ?? '',
+          inQa: context.settings.inQa,
+        }),
+        onDone: 'redirecting',
+        onError: [
+          { guard: failedWith('ACCOUNT_ALREADY_CREATED'), target: 'redirecting' },
+          { guard: failedWith('UNAVAILABLE'), target: 'unavailable' },
+          {
+            target: 'offered',
+            actions: {
+              type: 'show the message',
+              params: ({ event }) => ({ message: { about: 'account creation', code: failureCodeOf(event.error) } }),
+            },
+          },
+        ],
+      },
+      after: {
+        'answer limit': {
+          target: 'offered',
+          actions: {
+            type: 'show the message',
+            params: { message: { about: 'account creation', code: 'GENERAL_ERROR' } },
+          },
+        },
+      },
+    },
+    redirecting: {
+      tags: 'busy',
+      after: { 'redirect pause': { target: '#leaving-for-move', actions: 'choose the move' } },
+    },
+    unavailable: {
+      tags: 'unavailable',
+      on: { 'call.retry': 'creatingAccount', 'connection.return': 'creatingAccount' },
+    },
+  },
+});
+
+/** The formats of a download; the button works once both are chosen. */
+const download = wizard.createStateConfig({
+  on: {
+    'email-format.choose': { actions: { type: 'choose the email format', params: ({ event }) => event } },
+    'contacts-format.choose': { actions: { type: 'choose the contacts format', params: ({ event }) => event } },
+    'download.press': {
+      guard: 'the formats are chosen',
+      target: '#start-migration',
+      actions: { type: 'choose the provider', params: { provider: 'file_export' } },
+    },
+  },
+});
+
+const chooseProvider = { type: 'choose the provider' as const, params: { provider: 'google' as const } };
+
+const options = wizard.createStateConfig({
+  initial: 'closed',
+  on: {
+    'provider.choose': [
+      {
+        guard: and(['Google is chosen', 'terms are accepted']),
+        target: '#leaving-for-transfer',
+        actions: chooseProvider,
+      },
+      {
+        guard: 'Google is chosen',
+        target: '#google-terms',
+        actions: chooseProvider,
+      },
+      { guard: 'another provider is chosen', target: '.other' },
+      { guard: 'a download is chosen', target: '.download' },
+      {
+        target: '#leaving-for-transfer',
+        actions: { type: 'choose the provider', params: ({ event }) => event },
+      },
+    ],
+  },
+  states: {
+    closed: { on: { 'options.toggle': 'choosing' } },
+    choosing: { on: { 'options.toggle': 'closed' } },
+    other: { ...otherAccount, on: { 'options.toggle': 'closed' } },
+    download: { ...download, on: { ...download.on, 'options.toggle': 'closed' } },
+  },
+});
+
+/** Step 2: where the mail goes. */
+export const destination = wizard.createStateConfig({
+  id: 'destination',
+  type: 'parallel',
+  states: { move, options, banner: banner('destination banner life') },
+});

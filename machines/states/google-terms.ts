@@ -1,0 +1,16 @@
+import { wizard } from '../wizard.setup.ts';
+
+/** Google's privacy statement; accepted, the way goes on to where it was asked for. */
+export const googleTerms = wizard.createStateConfig({
+  id: 'google-terms',
+  on: {
+    'page.back': '#destination',
+    'terms.accept': [
+      { guard: 'the destination is known', target: '#start-migration', actions: 'accept the terms' },
+      {
+        target: '#leaving-for-transfer',
+        actions: ['accept the terms', { type: 'choose the provider', params: { provider: 'google' } }],
+      },
+    ],
+  },
+});

@@ -1,0 +1,211 @@
+import { and, not, stateIn } from 'xstate';
+import { failedWith, failureCodeOf } from '../failure.ts';
+import { wizard } from '../wizard.setup.ts';
+import { waiting } from './waiting.ts';
+
+/** The email: malformed, one of our own or of nobody we know, or good, with how its provider signs in remembered. */
+const email = wizard.createStateConfig({
+  initial: 'untouched',
+  on: {
+    'email.type': {
+      target: '.typing',
+      actions: [
+        { type: 'type', params: ({ event }) => ({ email: event.email.toLowerCase() }) },
+        'forget the typed account',
+      ],
+    },
+  },
+  states: {
+    untouched: {},
+    typing: {
+      after: {
+        'typing pause': [
+          { guard: 'the email is malformed', target: 'malformed' },
+          { guard: not('the email is foreign'), target: 'unsupported' },
+          { target: 'checking' },
+        ],
+      },
+    },
+    checking: {
+      invoke: {
+        src: 'ask for capabilities',
+        input: ({ context }) => ({ email: context.typed.email }),
+        onDone: [
+          {
+            guard: { type: 'the provider is the legacy one', params: ({ event }) => ({ capabilities: event.output }) },
+            target: 'unsupported',
+          },
+          {
+            target: 'good',
+            actions: { type: 'remember the typed account', params: ({ event }) => ({ capabilities: event.output }) },
+          },
+        ],
+        onError: [
+          { guard: failedWith('INVALID_EMAIL'), target: 'malformed' },
+          { guard: failedWith('PROVIDER_NOT_SUPPORTED', 'UNSUPPORTED_PROVIDER'), target: 'unsupported' },
+          { target: 'untouched' },
+        ],
+      },
+    },
+    good: {},
+    malformed: { id: 'other-email-malformed' },
+    unsupported: { id: 'other-email-unsupported' },
+  },
+});
+
+/** The optional IMAP host: checked when the field is left. */
+const host = wizard.createStateConfig({
+  initial: 'unused',
+  states: {
+    unused: { id: 'other-host-unused', on: { 'host.toggle': 'used' } },
+    used: {
+      initial: 'untouched',
+      on: {
+        'host.toggle': { target: 'unused', actions: 'forget the typed host' },
+        'host.type': {
+          target: '.typing',
+          actions: { type: 'type', params: ({ event }) => ({ host: event.host.trim().toLowerCase() }) },
+        },
+      },
+      states: {
+        untouched: {},
+        typing: {
+          on: {
+            'host.leave': [
+              { guard: 'the host is empty', target: 'untouched' },
+              { guard: 'the host is malformed', target: 'malformed' },
+              { target: 'checking' },
+            ],
+          },
+        },
+        checking: {
+          invoke: {
+            src: 'resolve the host',
+            input: ({ context }) => ({ imap: context.typed.host }),
+            onDone: 'good',
+            onError: [{ guard: failedWith('UNAVAILABLE'), target: 'unavailable' }, { target: 'unresolved' }],
+          },
+          after: { 'answer limit': 'unresolved' },
+        },
+        good: { id: 'other-host-good' },
+        malformed: { id: 'other-host-malformed' },
+        unresolved: {},
+        unavailable: { tags: 'unavailable', on: { 'call.retry': 'checking', 'connection.return': 'checking' } },
+      },
+    },
+  },
+});
+
+const refuse = {
+  type: 'show the message' as const,
+  params: ({ event }: { event: { readonly error: unknown } }) => ({
+    message: { about: 'sign-in refused' as const, code: failureCodeOf(event.error) },
+  }),
+};
+
+/** By OAuth where the provider has it; else by password, and then without contacts. */
+const credentials = wizard.createStateConfig({
+  initial: 'editing',
+  on: {
+    'password.type': { actions: { type: 'type', params: ({ event }) => ({ password: event.password }) } },
+  },
+  states: {
+    editing: {
+      id: 'other-credentials-editing',
+      on: {
+        'credentials.submit': [
+          { guard: and(['the account can sign in', stateIn('#other-host-good')]), target: 'verifying' },
+          { guard: not(and(['the account can sign in', stateIn('#other-host-unused')])) },
+          { guard: 'the account signs in by OAuth', target: 'departing' },
+          { guard: 'the account signs in by password', target: 'verifying' },
+          { target: 'asking' },
+        ],
+      },
+    },
+    asking: {
+      ...waiting,
+      invoke: {
+        src: 'ask for capabilities',
+        input: ({ context }) => ({ email: context.typed.email }),
+        onDone: [
+          {
+            guard: { type: 'the provider is the legacy one', params: ({ event }) => ({ capabilities: event.output }) },
+            target: ['#other-email-unsupported', '#other-credentials-editing'],
+          },
+          {
+            guard: { type: 'the provider signs in by OAuth', params: ({ event }) => ({ capabilities: event.output }) },
+            target: 'departing',
+            actions: { type: 'remember the typed account', params: ({ event }) => ({ capabilities: event.output }) },
+          },
+          {
+            target: 'verifying',
+            actions: { type: 'remember the typed account', params: ({ event }) => ({ capabilities: event.output }) },
+          },
+        ],
+        onError: [
+          { guard: failedWith('UNAVAILABLE'), target: 'unavailable' },
+          { guard: failedWith('INVALID_EMAIL'), target: ['#other-email-malformed', '#other-credentials-editing'] },
+          {
+            guard: failedWith('PROVIDER_NOT_SUPPORTED', 'UNSUPPORTED_PROVIDER'),
+            target: ['#other-email-unsupported', '#other-credentials-editing'],
+          },
+          { target: 'editing', actions: refuse },
+        ],
+      },
+      after: { 'answer limit': 'timedOut' },
+      on: { 'password.type': {} },
+    },
+    verifying: {
+      ...waiting,
+      invoke: {
+        src: 'validate the account',
+        input: ({ context }) => ({
+          email: context.typed.email,
+          password: context.typed.password,
+          provider: context.typedAccount?.provider ?? 'other',
+          ...(context.typed.host === '' ? {} : { imap: context.typed.host }),
+        }),
+        onDone: {
+          target: '#start-migration',
+          actions: ['remember the destination by password', 'forget what was typed'],
+        },
+        onError: [
+          { guard: failedWith('UNAVAILABLE'), target: 'unavailable' },
+          {
+            guard: and([failedWith('INVALID_IMAP'), not(stateIn('#other-host-unused'))]),
+            target: ['#other-host-malformed', '#other-credentials-editing'],
+          },
+          { target: 'editing', actions: [refuse, 'forget the typed password'] },
+        ],
+      },
+      after: { 'answer limit': 'timedOut' },
+      on: { 'password.type': {} },
+    },
+    departing: {
+      always: [
+        {
+          guard: and(["the typed account is Google's", not('terms are accepted')]),
+          target: '#google-terms',
+          actions: ['choose the typed provider', 'forget the typed password'],
+        },
+        { target: '#leaving-for-transfer', actions: ['choose the typed provider', 'forget the typed password'] },
+      ],
+    },
+    timedOut: {
+      always: {
+        target: 'editing',
+        actions: {
+          type: 'show the message',
+          params: { message: { about: 'sign-in refused', code: 'GENERAL_ERROR' } },
+        },
+      },
+    },
+    unavailable: { tags: 'unavailable', on: { 'call.retry': 'asking', 'connection.return': 'asking' } },
+  },
+});
+
+/** Any other provider: email, an optional host of its own, and the sign-in. */
+export const otherAccount = wizard.createStateConfig({
+  type: 'parallel',
+  states: { email, host, credentials },
+});

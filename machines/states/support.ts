@@ -1,0 +1,111 @@
+import { failedWith, failureCodeOf } from '../failure.ts';
+import { wizard } from '../wizard.setup.ts';
+import type { SupportRequest } from '../../src/contract/calls/support-form.ts';
+import type { Context, Event, Typed } from '../wizard.types.ts';
+import { banner } from './banner.ts';
+import { waiting } from './waiting.ts';
+
+type Field = {
+  readonly event: 'legacy-email.type' | 'contact-email.type' | 'support-id.type';
+  readonly guard:
+    | 'the support email is off the cable domain'
+    | 'the contact email is wrong'
+    | 'the support ID is wrong';
+  readonly read: (event: Event) => Partial<Typed>;
+};
+
+/** A field that is judged a pause after the typing stops, and when the form is sent. */
+function settledField({ event, guard, read }: Field) {
+  return wizard.createStateConfig({
+    initial: 'good',
+    on: {
+      [event]: { target: '.typing', actions: { type: 'type', params: ({ event }: { event: Event }) => read(event) } },
+      'support.submit': { guard, target: '.wrong' },
+    },
+    states: {
+      good: {},
+      typing: { after: { 'typing pause': [{ guard, target: 'wrong' }, { target: 'good' }] } },
+      wrong: {},
+    },
+  });
+}
+
+function supportRequestOf({ typed }: Context): SupportRequest {
+  return {
+    emailAddress: typed.legacyEmail.trim(),
+    issue: typed.issue.trim(),
+    ...(typed.contactEmail === '' ? {} : { destinationEmail: typed.contactEmail }),
+    ...(typed.supportId === '' ? {} : { migrationId: typed.supportId }),
+  };
+}
+
+const sending = wizard.createStateConfig({
+  initial: 'editing',
+  states: {
+    editing: {
+      on: {
+        'issue.type': { actions: { type: 'type', params: ({ event }) => ({ issue: event.issue }) } },
+        'support.submit': { guard: 'the issue can be sent', target: 'posting' },
+      },
+    },
+    posting: {
+      ...waiting,
+      invoke: {
+        src: 'write to support',
+        input: ({ context }) => supportRequestOf(context),
+        onDone: {
+          target: 'editing',
+          actions: [
+            'forget what was typed',
+            { type: 'show the message', params: { message: { about: 'support sent' } } },
+          ],
+        },
+        onError: [
+          { guard: failedWith('UNAVAILABLE'), target: 'unavailable' },
+          {
+            target: 'editing',
+            actions: {
+              type: 'show the message',
+              params: ({ event }) => ({ message: { about: 'support failed', code: failureCodeOf(event.error) } }),
+            },
+          },
+        ],
+      },
+      after: {
+        'answer limit': {
+          target: 'editing',
+          actions: {
+            type: 'show the message',
+            params: { message: { about: 'support failed', code: 'GENERAL_ERROR' } },
+          },
+        },
+      },
+    },
+    unavailable: { tags: 'unavailable', on: { 'call.retry': 'posting', 'connection.return': 'posting' } },
+  },
+});
+
+/** A letter to support. */
+export const support = wizard.createStateConfig({
+  id: 'support',
+  type: 'parallel',
+  states: {
+    legacyEmail: settledField({
+      event: 'legacy-email.type',
+      guard: 'the support email is off the cable domain',
+      read: (event) => (event.type === 'legacy-email.type' ? { legacyEmail: event.email.trim().toLowerCase() } : {}),
+    }),
+    contactEmail: settledField({
+      event: 'contact-email.type',
+      guard: 'the contact email is wrong',
+      read: (event) => (event.type === 'contact-email.type' ? { contactEmail: event.email.trim().toLowerCase() } : {}),
+    }),
+    transferId: settledField({
+      event: 'support-id.type',
+      guard: 'the support ID is wrong',
+      read: (event) => (event.type === 'support-id.type' ? { supportId: event.id.trim() } : {}),
+    }),
+    sending,
+    banner: banner('banner life'),
+  },
+});

@@ -1,0 +1,69 @@
+import type { Context, Input, Session, Typed } from './wizard.types.ts';
+
+export const NOTHING_TYPED: Typed = {
+  email: '',
+  password: '',
+  host: '',
+  transferId: '',
+  legacyEmail: '',
+  contactEmail: '',
+  supportId: '',
+  issue: '',
+};
+
+/** A session in which nothing has been said yet. */
+export const BLANK_SESSION: Session = {
+  source: null,
+  destination: null,
+  operations: null,
+  allowContactsMigration: true,
+  googleTermsAccepted: false,
+  checkSanBrunoOnOauthCallback: false,
+  jwt: null,
+  notificationContact: '',
+  emailHash: null,
+  emailExportType: null,
+  contactsExportType: null,
+};
+
+/** The context with everything forgotten that the visitor or the server said. */
+export function blankContext({
+  settings,
+  now,
+  session,
+  storedToken,
+}: Input | (Context & { session?: Session })): Context {
+  return {
+    settings,
+    now,
+    ...(session ?? BLANK_SESSION),
+    storedToken: storedToken ?? null,
+    typed: NOTHING_TYPED,
+    typedAccount: null,
+    message: null,
+    returned: null,
+    transferId: null,
+    status: null,
+    transfers: [],
+  };
+}
+
+/** What of a context survives a reload. */
+export function sessionOf(context: Context): Session {
+  const { source, destination, operations, allowContactsMigration, googleTermsAccepted } = context;
+  const { checkSanBrunoOnOauthCallback, jwt, notificationContact, emailHash } = context;
+  const { emailExportType, contactsExportType } = context;
+  return {
+    source,
+    destination,
+    operations,
+    allowContactsMigration,
+    googleTermsAccepted,
+    checkSanBrunoOnOauthCallback,
+    jwt,
+    notificationContact,
+    emailHash,
+    emailExportType,
+    contactsExportType,
+  };
+}

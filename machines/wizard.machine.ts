@@ -1,0 +1,55 @@
+import { failedWith } from './failure.ts';
+import { complete } from './states/complete.ts';
+import {
+  checkingTerms,
+  leavingForMove,
+  leavingForStatus,
+  leavingForTransfer,
+  returned,
+  returnedForStatus,
+} from './states/consent.ts';
+import { destination } from './states/destination.ts';
+import { emailScopes } from './states/email-scopes.ts';
+import { privacyPolicy, termsOfService } from './states/external-page.ts';
+import { googleTerms } from './states/google-terms.ts';
+import { home } from './states/home.ts';
+import { startMigration } from './states/start-migration.ts';
+import { statusFromEmail } from './states/status-from-email.ts';
+import { status } from './states/status.ts';
+import { support } from './states/support.ts';
+import { blankContext } from './wizard.context.ts';
+import { wizard } from './wizard.setup.ts';
+import { visits } from './wizard.visits.ts';
+
+/** The whole product, from Home to the status page. Pages are states; how each is entered stands in `wizard.visits.ts`. */
+export const wizardMachine = wizard.createMachine({
+  id: 'wizard',
+  context: ({ input }) => blankContext(input),
+  initial: 'arriving',
+  invoke: {
+    src: 'check the stored token',
+    input: ({ context }) => ({ token: context.storedToken }),
+    onError: { guard: failedWith('INVALID_TOKEN'), actions: 'drop the stored token' },
+  },
+  on: visits,
+  states: {
+    arriving: { on: { 'unknown.visit': 'home' } },
+    home,
+    destination,
+    googleTerms,
+    emailScopes,
+    leavingForMove,
+    leavingForTransfer,
+    leavingForStatus,
+    returned,
+    checkingTerms,
+    returnedForStatus,
+    startMigration,
+    complete,
+    status,
+    statusFromEmail,
+    support,
+    privacyPolicy,
+    termsOfService,
+  },
+});

@@ -1,0 +1,237 @@
+import { assign, raise, setup } from 'xstate';
+import type { Capabilities } from '../src/contract/calls/capabilities.ts';
+import type { TransferStatus } from '../src/contract/calls/status.ts';
+import type { TransfersByHash } from '../src/contract/calls/jobs-by-email.ts';
+import { isAtDomain, isEmail } from '../src/contract/email.ts';
+import type { ContactsFormat, EmailFormat } from '../src/contract/export-format.ts';
+import { type CallFailureCode, queryErrorOf } from '../src/contract/failure.ts';
+import { readHost } from '../src/contract/host.ts';
+import { isOauthProvider, type Provider, providerOf } from '../src/contract/provider.ts';
+import { SUPPORT_ISSUE_LENGTH } from '../src/contract/calls/support-form.ts';
+import { looksLikeTransferId, shownStatusOf, TransferId } from '../src/contract/transfer.ts';
+import { is } from 'valibot';
+import { modeOf } from './mode.ts';
+import { readUsPhone } from './phone-number.ts';
+import { ACTORS } from './wizard.actors.ts';
+import { blankContext, NOTHING_TYPED } from './wizard.context.ts';
+import { DELAYS } from './wizard.delays.ts';
+import type { Context, Event, Input, Message, Return, Tag, Typed } from './wizard.types.ts';
+
+/** How many transfers the page shows (`portal.md` §9). */
+const LISTED_TRANSFERS = 5;
+
+function notProvided(name: string) {
+  return () => {
+    throw new Error(`Not provided: ${name}`);
+  };
+}
+
+const hasLetters = (text: string) => /\p{L}/u.test(text);
+const isLegacy = (email: string, context: Context) => isAtDomain(email, context.settings.legacyDomains);
+
+/** The one vocabulary: every actor, guard, action and delay that the states spell. */
+export const wizard = setup({
+  types: {
+    context: {} as Context,
+    events: {} as Event,
+    input: {} as Input,
+    tags: {} as Tag,
+  },
+  actors: ACTORS,
+  delays: DELAYS,
+  guards: {
+    // What is known
+    'the source is known': ({ context }) => context.source !== null,
+    'the destination is known': ({ context: { destination } }) =>
+      destination !== null &&
+      destination.email !== '' &&
+      (destination.tokenId !== undefined || destination.password !== undefined),
+    'the formats are chosen': ({ context }) => context.emailExportType !== null && context.contactsExportType !== null,
+    'it is a download': ({ context }) => modeOf(context) === 'download',
+    'it is the primary move': ({ context }) => modeOf(context) === 'move',
+    'the destination has an address': ({ context }) => (context.destination?.email ?? '') !== '',
+    'terms are missing': ({ context }) => context.destination?.provider === 'google' && !context.googleTermsAccepted,
+    'terms are accepted': ({ context }) => context.googleTermsAccepted,
+    'the hash is known': ({ context }) => context.emailHash !== null,
+    'operations are known': ({ context }) => context.operations !== null,
+
+    // What is typed
+    'the email is empty': ({ context }) => context.typed.email === '',
+    'the email is malformed': ({ context }) => !isEmail(context.typed.email),
+    'the email is foreign': ({ context }) => !isLegacy(context.typed.email, context),
+    'the password is empty': ({ context }) => context.typed.password === '',
+    'the host is empty': ({ context }) => context.typed.host === '',
+    'the host is malformed': ({ context }) => readHost(context.typed.host) === null,
+    'the account signs in by OAuth': ({ context }) => context.typedAccount?.auth === 'oauth',
+    'the account signs in by password': ({ context }) => context.typedAccount?.auth === 'other',
+    "the typed account is Google's": ({ context }) => context.typedAccount?.provider === 'google',
+    'Google is chosen': ({ event }) => event.type === 'provider.choose' && event.provider === 'google',
+    'another provider is chosen': ({ event }) => event.type === 'provider.choose' && event.provider === 'other',
+    'a download is chosen': ({ event }) => event.type === 'provider.choose' && event.provider === 'file_export',
+    'the account can sign in': ({ context }) =>
+      isEmail(context.typed.email) &&
+      !isLegacy(context.typed.email, context) &&
+      (context.typedAccount?.auth === 'oauth' || context.typed.password !== ''),
+    'the transfer ID looks right': ({ context }) => looksLikeTransferId(context.typed.transferId),
+
+    // The notification contact
+    'the contact is empty': ({ context }) => context.notificationContact === '',
+    'the contact is a phone number to be': ({ context }) =>
+      modeOf(context) === 'move' && !hasLetters(context.notificationContact),
+    'the contact is no phone number': ({ context }) => readUsPhone(context.notificationContact) === null,
+    'the contact is no email': ({ context }) => !isEmail(context.notificationContact),
+    'the contact is a legacy address': ({ context }) => isLegacy(context.notificationContact, context),
+
+    // Support
+    'the support email is off the cable domain': ({ context }) =>
+      !isEmail(context.typed.legacyEmail) ||
+      !isAtDomain(context.typed.legacyEmail, context.settings.legacyDomains.slice(0, 1)),
+    'the contact email is wrong': ({ context }) =>
+      context.typed.contactEmail !== '' && !isEmail(context.typed.contactEmail),
+    'the support ID is wrong': ({ context }) =>
+      context.typed.supportId !== '' && !is(TransferId, context.typed.supportId),
+    'the issue can be sent': ({ context: { typed, settings } }) =>
+      isEmail(typed.legacyEmail) &&
+      isAtDomain(typed.legacyEmail, settings.legacyDomains.slice(0, 1)) &&
+      (typed.contactEmail === '' || isEmail(typed.contactEmail)) &&
+      (typed.supportId === '' || is(TransferId, typed.supportId)) &&
+      typed.issue.trim().length > SUPPORT_ISSUE_LENGTH.longerThan &&
+      typed.issue.trim().length <= SUPPORT_ISSUE_LENGTH.atMost,
+
+    // What came back
+    'the failure is': (_, params: { code: CallFailureCode; codes: readonly CallFailureCode[] }) =>
+      params.codes.includes(params.code),
+    'the provider is the legacy one': (_, params: { capabilities: Capabilities }) =>
+      providerOf(params.capabilities.provider) === 'sanbruno',
+    'the provider signs in by OAuth': (_, params: { capabilities: Capabilities }) =>
+      params.capabilities.auth === 'oauth' && isOauthProvider(providerOf(params.capabilities.provider)),
+    'it is valid': (_, params: { valid: boolean }) => params.valid,
+    'the return has an error': ({ context }) => (context.returned?.error ?? '') !== '',
+    'the return lacks the scopes of Google': ({ context }) =>
+      queryErrorOf(context.returned?.error ?? '') === 'MISSING_SCOPE' &&
+      providerOf(context.returned?.provider || (context.destination?.provider ?? '')) === 'google',
+    'the return is incomplete': ({ context }) =>
+      !is(TransferId, context.returned?.tokenId) || !isEmail(context.returned?.email ?? ''),
+    'the return has no hash': ({ context }) => (context.returned?.hash ?? '') === '',
+    'the return is from another mailbox': ({ context }) =>
+      context.checkSanBrunoOnOauthCallback &&
+      context.returned?.email.toLowerCase() !== context.source?.email.toLowerCase(),
+    'the scopes of Google are missing': ({ context }, params: { error: string }) =>
+      queryErrorOf(params.error) === 'MISSING_SCOPE' && context.destination?.provider === 'google',
+    'there is an error': (_, params: { error: string }) => params.error !== '',
+    'the transfer ID is right': (_, params: { id: string }) => is(TransferId, params.id.toLowerCase()),
+    'there is nothing to show': (_, params: { status: TransferStatus }) =>
+      params.status.emailmigration === undefined && params.status.contactsmigration === undefined,
+    'the transfer goes on': ({ context: { status } }) =>
+      [status?.emailmigration, status?.contactsmigration].some(
+        (part) => part !== undefined && part.finished === undefined && goesOn(part.status),
+      ),
+    'there are exports': ({ context }) => (context.status?.exports?.length ?? 0) > 0,
+    'there are transfers': (_, params: { transfers: TransfersByHash }) => Object.keys(params.transfers).length > 0,
+  },
+  actions: {
+    // The outside world; the portal, a test or a story provides them
+    'leave for': (_, params: { address: string }) => notProvided(`leave for ${params.address}`)(),
+    'drop the stored token': notProvided('drop the stored token'),
+
+    'forget everything': assign(({ context }) => ({ ...blankContext(context), now: context.now })),
+    'look at the clock': assign({ now: () => Date.now() }),
+
+    // Typing
+    type: assign({ typed: ({ context }, params: Partial<Typed>) => ({ ...context.typed, ...params }) }),
+    'forget the typed password': assign({ typed: ({ context }) => ({ ...context.typed, password: '' }) }),
+    'forget the typed account': assign({ typedAccount: null }),
+    'forget the typed host': assign({ typed: ({ context }) => ({ ...context.typed, host: '' }) }),
+    'forget what was typed': assign({ typed: NOTHING_TYPED }),
+    'remember the contact': assign({ notificationContact: (_, params: { contact: string }) => params.contact }),
+    'normalise the phone number': assign({
+      notificationContact: ({ context }) => readUsPhone(context.notificationContact) ?? context.notificationContact,
+    }),
+
+    // The source
+    'forget the operations': assign({ operations: null }),
+    'remember the operations': assign({
+      operations: (_, params: { capabilities: Capabilities }) => params.capabilities.allowedOperations,
+    }),
+    'remember the source': assign({
+      source: ({ context }) => ({
+        email: context.typed.email,
+        password: context.typed.password,
+        provider: 'sanbruno' as const,
+      }),
+    }),
+    'remember the jwt': assign({ jwt: (_, params: { token: string | undefined }) => params.token ?? null }),
+
+    // The destination
+    'choose the move': assign({
+      destination: { email: '', provider: 'yahoo' as const },
+      checkSanBrunoOnOauthCallback: true,
+      allowContactsMigration: true,
+    }),
+    'choose the provider': assign({
+      destination: (_, params: { provider: Provider }) => ({ email: '', provider: params.provider }),
+      checkSanBrunoOnOauthCallback: false,
+      allowContactsMigration: true,
+    }),
+    'choose the typed provider': assign({
+      destination: ({ context }) => ({ email: '', provider: context.typedAccount?.provider ?? 'other' }),
+      checkSanBrunoOnOauthCallback: false,
+      allowContactsMigration: true,
+    }),
+    'remember the typed account': assign({
+      typedAccount: (_, params: { capabilities: Capabilities }) => {
+        const provider = providerOf(params.capabilities.provider);
+        const auth = params.capabilities.auth === 'oauth' && isOauthProvider(provider) ? 'oauth' : 'other';
+        return { provider, auth } as const;
+      },
+    }),
+    'remember the destination by password': assign({
+      destination: ({ context }) => ({
+        email: context.typed.email,
+        password: context.typed.password,
+        provider: context.typedAccount?.provider ?? 'other',
+        ...(context.typed.host === '' ? {} : { imap: context.typed.host }),
+      }),
+      checkSanBrunoOnOauthCallback: false,
+      allowContactsMigration: false,
+    }),
+    'choose the email format': assign({ emailExportType: (_, params: { format: EmailFormat }) => params.format }),
+    'choose the contacts format': assign({
+      contactsExportType: (_, params: { format: ContactsFormat }) => params.format,
+    }),
+    'accept the terms': assign({ googleTermsAccepted: true }),
+    'read the return': assign({ returned: (_, params: Return) => params }),
+    'remember the returned destination': assign({
+      destination: ({ context: { returned, destination } }) => ({
+        email: returned?.email.toLowerCase() ?? '',
+        provider: providerOf(returned?.provider || (destination?.provider ?? '')),
+        ...(returned === null ? {} : { tokenId: returned.tokenId }),
+      }),
+    }),
+    'remember the hash': assign({ emailHash: ({ context }) => context.returned?.hash ?? null }),
+
+    // The transfer
+    'remember the transfer': assign({ transferId: (_, params: { id: string }) => params.id.toLowerCase() }),
+    'forget the transfer': assign({ transferId: null, status: null }),
+    'remember the status': assign({ status: (_, params: { status: TransferStatus }) => params.status }),
+    'remember the transfers': assign({
+      transfers: (_, params: { transfers: TransfersByHash }) =>
+        Object.entries(params.transfers)
+          .map(([id, started]) => ({ id, started }))
+          .toSorted((one, other) => Date.parse(other.started) - Date.parse(one.started))
+          .slice(0, LISTED_TRANSFERS),
+    }),
+
+    // Messages
+    'show the message': raise((_, params: { message: Message }) => ({
+      type: 'message.show' as const,
+      message: params.message,
+    })),
+    'remember the message': assign({ message: (_, params: { message: Message }) => params.message }),
+    'forget the message': assign({ message: null }),
+  },
+});
+
+function goesOn(status: string): boolean {
+  return shownStatusOf(status) === 'running' && status.toLowerCase() !== 'error';
+}

@@ -1,0 +1,108 @@
+import { and, not, or } from 'xstate';
+import { queryErrorOf } from '../src/contract/failure.ts';
+import { wizard } from './wizard.setup.ts';
+import type { Return, Visit } from './wizard.types.ts';
+
+const ready = or([
+  and(['the source is known', 'the destination is known']),
+  and(['the source is known', 'it is a download', 'the formats are chosen']),
+]);
+
+/** How each page is entered from outside, by the address bar or a link: `portal.md` §2, "Purpose and rules". */
+const entrances = wizard.createStateConfig({
+  on: {
+    'home.visit': [
+      {
+        guard: { type: 'there is an error', params: ({ event }) => event },
+        target: '#home',
+        reenter: true,
+        actions: {
+          type: 'show the message',
+          params: ({ event }) => ({ message: { about: 'query', error: queryErrorOf(event.error) } }),
+        },
+      },
+      { target: '#home', reenter: true },
+    ],
+    'destination.visit': [
+      { guard: not('the source is known'), target: '#home' },
+      { guard: { type: 'the scopes of Google are missing', params: ({ event }) => event }, target: '#email-scopes' },
+      {
+        guard: { type: 'there is an error', params: ({ event }) => event },
+        target: '#destination',
+        reenter: true,
+        actions: {
+          type: 'show the message',
+          params: ({ event }) => ({ message: { about: 'query', error: queryErrorOf(event.error) } }),
+        },
+      },
+      { target: '#destination', reenter: true },
+    ],
+    'google-terms.visit': [{ guard: 'the source is known', target: '#google-terms' }, { target: '#home' }],
+    'email-scopes.visit': [{ guard: 'the source is known', target: '#email-scopes' }, { target: '#home' }],
+    'start-migration.visit': [
+      { guard: not(ready), target: '#home' },
+      { guard: 'terms are missing', target: '#google-terms' },
+      { target: '#start-migration', reenter: true },
+    ],
+    'complete.visit': [
+      { guard: not('the source is known'), target: '#home' },
+      { guard: not(or(['the destination has an address', 'the formats are chosen'])), target: '#home' },
+      {
+        guard: { type: 'the transfer ID is right', params: ({ event }) => ({ id: event.migrationId }) },
+        target: '#complete',
+        reenter: true,
+        actions: { type: 'remember the transfer', params: ({ event }) => ({ id: event.migrationId }) },
+      },
+      { target: '#home' },
+    ],
+    'oauth-callback.visit': [
+      {
+        guard: 'the source is known',
+        target: '#returned',
+        actions: { type: 'read the return', params: ({ event }) => returnOf(event) },
+      },
+      { target: '#home' },
+    ],
+    'oauth-callback-for-status.visit': {
+      target: '#returned-for-status',
+      actions: { type: 'read the return', params: ({ event }) => returnOf(event) },
+    },
+    'status.visit': [
+      {
+        guard: { type: 'there is an error', params: ({ event }) => event },
+        target: '#status-not-found',
+        actions: 'forget the transfer',
+      },
+      {
+        guard: { type: 'the transfer ID is right', params: ({ event }) => ({ id: event.migrationId }) },
+        target: '#status',
+        reenter: true,
+        actions: [
+          'forget the transfer',
+          { type: 'remember the transfer', params: ({ event }) => ({ id: event.migrationId }) },
+        ],
+      },
+      { target: '#status-not-found', actions: 'forget the transfer' },
+    ],
+    'status-from-email.visit': [
+      { guard: 'the hash is known', target: '#status-from-email' },
+      { target: '#status-from-email-not-found' },
+    ],
+    'support.visit': '#support',
+    'privacy-policy.visit': { target: '#privacy-policy', reenter: true },
+    'terms-of-service.visit': { target: '#terms-of-service', reenter: true },
+  },
+});
+
+function returnOf(event: Extract<Visit, { readonly tokenId: string }>): Return {
+  const { error, tokenId, email } = event;
+  return {
+    error,
+    tokenId,
+    email,
+    provider: event.type === 'oauth-callback.visit' ? event.provider : '',
+    hash: event.type === 'oauth-callback-for-status.visit' ? event.hash : '',
+  };
+}
+
+export const visits = entrances.on;
