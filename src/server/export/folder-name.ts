@@ -1,0 +1,31 @@
+import { nameKey, safeName } from './safe-name.ts';
+
+/** In UTF-16 units: with the longest file name, a path stays under Windows' 260 with some 70 to spare for where it is unpacked. */
+const SEGMENT_LENGTH = 40;
+const FOLDER_LENGTH = 80;
+/** Endings that only the export's own files have. */
+const OWN_ENDING = /\.(?:eml|mbox|part\d+)$/i;
+
+/**
+ * The folder in the archive for a mailbox, parts joined by `/`: readable, safe everywhere, and other than every folder
+ * whose `nameKey` is in `taken`.
+ */
+export function folderName(path: string, delimiter: string, taken: ReadonlySet<string>): string {
+  const parts = (delimiter === '' ? [path] : path.split(delimiter)).map(segment);
+  const folder = parts.join('/').length <= FOLDER_LENGTH ? parts : shortened(parts);
+  for (let twin = 1; ; twin += 1) {
+    const suffix = twin === 1 ? '' : ` (${twin})`;
+    const name = [...folder.slice(0, -1), `${folder.at(-1)}${suffix}`].join('/');
+    if (!taken.has(nameKey(name))) return name;
+  }
+}
+
+function segment(text: string): string {
+  const name = safeName(text, SEGMENT_LENGTH - 1) || '_';
+  return OWN_ENDING.test(name) ? `${name}_` : name;
+}
+
+/** A tree too deep for Windows keeps its first and its last name; the manifest has the whole path. */
+function shortened(parts: readonly string[]): string[] {
+  return [parts[0] ?? '_', '~', parts.at(-1) ?? '_'];
+}

@@ -1,0 +1,98 @@
+/**
+ * The `mboxrd` form (RFC 4155, Appendix A names its kin): `From_` line, three lines of ours, the message with its lines
+ * `>*From ` quoted by one more `>`, an empty line.
+ *
+ * The way back, byte for byte: drop the first three lines (`Status`, `X-Status`, `X-Keywords`), take one `>` from lines
+ * that match `^>+From `, turn LF into CRLF where the manifest says `crlf`, keep the first `size` octets.
+ */
+export type LineEnds = 'crlf' | 'kept';
+
+const LF = 0x0a;
+const CR = 0x0d;
+const QUOTE = 0x3e;
+const FROM = Buffer.from('From ');
+
+/** `crlf` when each LF has its CR, so that LF alone can stand for both; a message with bare LFs is kept as it is. */
+export function lineEndsOf(bytes: Buffer): LineEnds {
+  for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) if (bytes[at - 1] !== CR) return 'kept';
+  return 'crlf';
+}
+
+/** The `From_` line and the flags, as mutt and Thunderbird read them: they stand before the message's own header. */
+export function mboxHead(message: {
+  readonly sender: string;
+  readonly internalDate: Date;
+  readonly flags: readonly string[];
+}): Buffer {
+  const flags = new Set(message.flags.map((flag) => flag.toLowerCase()));
+  const letters = (pairs: readonly (readonly [string, string])[]) =>
+    pairs.map(([flag, letter]) => (flags.has(flag) ? letter : '')).join('');
+  const keywords = message.flags
+    .filter((flag) => !flag.startsWith('\\'))
+    .map((flag) => flag.replaceAll(/[^\x21-\x7e]/g, ''));
+  const marks = letters([
+    ['\\answered', 'A'],
+    ['\\flagged', 'F'],
+    ['\\draft', 'T'],
+    ['\\deleted', 'D'],
+  ]);
+  return Buffer.from(
+    `From ${message.sender} ${asctime(message.internalDate)}\n` +
+      `Status: ${flags.has('\\seen') ? 'RO' : 'O'}\n` +
+      `X-Status: ${marks}\n` +
+      `X-Keywords: ${keywords.join(' ')}\n`,
+  );
+}
+
+/** `Thu Mar  5 14:22:33 2025`, in UTC. */
+function asctime(date: Date): string {
+  const [day, month] = [date.toUTCString().slice(0, 3), date.toUTCString().slice(8, 11)];
+  const time = date.toISOString().slice(-13, -5);
+  return `${day} ${month} ${String(date.getUTCDate()).padStart(2)} ${time} ${String(date.getUTCFullYear()).padStart(4, '0')}`;
+}
+
+/** The message's octets as they stand in the mbox, its closing empty line included; chunk by chunk, in constant memory. */
+export async function* mboxBody(chunks: AsyncIterable<Buffer>, lineEnds: LineEnds): AsyncGenerator<Buffer> {
+  const dropsCr = lineEnds === 'crlf';
+  let startsLine = true;
+  let matched = 0;
+  let heldCr = false;
+  let last = LF;
+  for await (const chunk of chunks) {
+    // A quoted line has five octets or more and grows by one; what is held from the chunk before is five at most.
+    const out = Buffer.allocUnsafe(chunk.length + Math.ceil(chunk.length / FROM.length) + FROM.length + 2);
+    let length = 0;
+    const release = () => {
+      if (matched > 0) length += FROM.copy(out, length, 0, matched);
+      matched = 0;
+    };
+    for (const octet of chunk) {
+      if (heldCr) {
+        heldCr = false;
+        if (octet !== LF) out[length++] = CR;
+      }
+      if (startsLine && octet === FROM[matched]) {
+        matched += 1;
+        if (matched === FROM.length) {
+          out[length++] = QUOTE;
+          release();
+          startsLine = false;
+        }
+        continue;
+      }
+      if (startsLine) {
+        const began = matched > 0;
+        release();
+        startsLine = !began && octet === QUOTE;
+      }
+      if (octet === CR && dropsCr) heldCr = true;
+      else out[length++] = octet;
+      if (octet === LF) startsLine = true;
+    }
+    if (length > 0) last = out[length - 1] ?? last;
+    yield out.subarray(0, length);
+  }
+  const held = Buffer.concat([FROM.subarray(0, matched), Buffer.from(heldCr ? [CR] : [])]);
+  if (held.length > 0) last = 0;
+  yield Buffer.concat([held, Buffer.from(last === LF ? '\n' : '\n\n')]);
+}

@@ -1,0 +1,52 @@
+import { addressParser, decodeWords } from 'postal-mime';
+import { safeName } from './safe-name.ts';
+
+/** In UTF-16 units. With date and number a name is at most 105 units and 250 octets, under every file system's 255. */
+const SENDER_LENGTH = 24;
+const SUBJECT_LENGTH = 48;
+/** How much of a message is searched for its header, and of a field for its text, in octets and characters. */
+const HEADER_LENGTH = 64 * 1024;
+const FIELD_LENGTH = 2_000;
+
+/**
+ * `2025-03-05 14.22 Anna Smith - Lunch tomorrow (42).eml`: date in UTC, sender, subject. The number tells the messages
+ * of one folder apart, whatever their text.
+ */
+export function messageName(message: {
+  readonly bytes: Buffer;
+  readonly internalDate: Date;
+  readonly number: number;
+}): string {
+  const header = headerOf(message.bytes);
+  const sender = safeName(senderOf(field(header, 'from')), SENDER_LENGTH) || 'Unknown sender';
+  const subject = safeName(decodeWords(field(header, 'subject')), SUBJECT_LENGTH) || 'No subject';
+  const date = message.internalDate.toISOString().slice(0, 16).replace('T', ' ').replace(':', '.');
+  return `${date} ${sender} - ${subject} (${message.number}).eml`;
+}
+
+function headerOf(bytes: Buffer): string {
+  const start = bytes.subarray(0, HEADER_LENGTH);
+  const end = /\r?\n\r?\n/.exec(start.toString('latin1'))?.index ?? start.length;
+  return new TextDecoder().decode(start.subarray(0, end));
+}
+
+/** The first field of that name, unfolded (RFC 5322 §2.2.3); empty when there is none. */
+function field(header: string, name: string): string {
+  const found = new RegExp(`^${name}[ \\t]*:(.*(?:\\r?\\n[ \\t].*)*)`, 'im').exec(header);
+  return (found?.[1] ?? '')
+    .slice(0, FIELD_LENGTH)
+    .replaceAll(/\r?\n(?=[ \t])/g, '')
+    .trim();
+}
+
+function senderOf(from: string): string {
+  const [first] = addressParser(from);
+  return first === undefined ? from : first.name || (first.address ?? '');
+}
+
+/** The address in the `From` field, for an mbox `From_` line; `MAILER-DAEMON` where there is none that fits one word. */
+export function senderAddress(bytes: Buffer): string {
+  const [first] = addressParser(field(headerOf(bytes), 'from'));
+  const address = first?.address ?? '';
+  return /^[\x21-\x7e]{1,254}$/.test(address) && address.includes('@') ? address : 'MAILER-DAEMON';
+}

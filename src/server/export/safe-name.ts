@@ -1,0 +1,40 @@
+/** Windows' device names, which it finds in any folder and with any ending. */
+const RESERVED = /^(?:con|prn|aux|nul|clock\$|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/iu;
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/**
+ * One part of a path that Windows, macOS and Linux accept and show as it is written: no separators, no control or
+ * format characters (direction marks among them), no device names, no dots or spaces at its ends, in NFC, `length`
+ * UTF-16 units at most (three UTF-8 octets each at most). Empty when nothing readable is left.
+ */
+export function safeName(text: string, length: number): string {
+  const readable = text
+    .toWellFormed()
+    .replaceAll(/[\p{Z}\s]+/gu, ' ')
+    .replaceAll(/[\p{C}\uFFFD?*]/gu, '')
+    .normalize('NFC')
+    .replaceAll('"', "'")
+    .replaceAll('<', '(')
+    .replaceAll('>', ')')
+    .replaceAll(': ', ' ')
+    .replaceAll(/[/\\|:]/g, '-')
+    .replaceAll(/ {2,}/g, ' ')
+    .replace(/^[. ~-]+/, '');
+  const name = cut(readable, length).replace(/[. ]+$/, '');
+  return RESERVED.test(name) ? `_${name}`.slice(0, length) : name;
+}
+
+function cut(text: string, length: number): string {
+  if (text.length <= length) return text;
+  let kept = '';
+  for (const { segment } of graphemes.segment(text.slice(0, length * 4))) {
+    if (kept.length + segment.length > length) break;
+    kept += segment;
+  }
+  return kept;
+}
+
+/** Two names with the same key are the same file on some file system: case, composition and width don't tell them apart. */
+export function nameKey(name: string): string {
+  return name.normalize('NFKD').toUpperCase().normalize('NFKD');
+}

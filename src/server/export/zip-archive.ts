@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { ZipFile } from 'yazl';
+
+/** `path` in the archive, parts joined by `/`; `content` is read once, when its turn comes. */
+export type ArchiveFile = {
+  readonly path: string;
+  readonly modified: Date;
+  readonly content: () => AsyncIterable<Uint8Array>;
+};
+
+export type WrittenFile = { readonly size: number; readonly sha256: string };
+
+/** Mail is text, attachments in base64 among it: the fastest level takes a quarter off, the best one hardly more. */
+const COMPRESSION_LEVEL = 1;
+const MODE = 0o100644;
+
+/** Writes a new ZIP (ZIP64 where it must be) and syncs it to the disk. The caller removes it if this throws. */
+export async function writeArchive(
+  path: string,
+  files: AsyncIterable<ArchiveFile>,
+  signal: AbortSignal,
+): Promise<WrittenFile> {
+  const digest = createHash('sha256');
+  let size = 0;
+  const zip = new ZipFile();
+  const output = zip.outputStream as Readable;
+  zip.on('error', (error) => output.destroy(error));
+  const stop = new AbortController();
+  await using handle = await open(path, 'wx', 0o600);
+  await Promise.all([
+    feed(zip, files, AbortSignal.any([signal, stop.signal])).catch((error: unknown) => {
+      output.destroy(error instanceof Error ? error : new Error('The archive has no more files.', { cause: error }));
+      throw error;
+    }),
+    pipeline(
+      output,
+      async function* (chunks: AsyncIterable<Buffer>) {
+        for await (const chunk of chunks) {
+          digest.update(chunk);
+          size += chunk.length;
+          yield chunk;
+        }
+      },
+      handle.createWriteStream({ autoClose: false }),
+      { signal },
+    ).catch((error: unknown) => {
+      stop.abort(error);
+      throw error;
+    }),
+  ]);
+  await handle.sync();
+  return { size, sha256: digest.digest('hex') };
+}
+
+async function feed(zip: ZipFile, files: AsyncIterable<ArchiveFile>, signal: AbortSignal): Promise<void> {
+  for await (const file of files) {
+    signal.throwIfAborted();
+    await added(zip, file, signal);
+  }
+  zip.end();
+}
+
+/** Resolves when the file's content has been read, so that no more than the next file waits in memory. */
+function added(zip: ZipFile, file: ArchiveFile, signal: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const stop = () => reject(signal.reason as Error);
+  signal.addEventListener('abort', stop, { once: true });
+  zip.addReadStreamLazy(
+    file.path,
+    { mtime: file.modified, mode: MODE, compressionLevel: COMPRESSION_LEVEL },
+    (start) => {
+      const content = Readable.from(file.content(), { objectMode: false, signal });
+      content.once('error', reject).once('end', resolve);
+      start(null, content);
+    },
+  );
+  return promise.finally(() => signal.removeEventListener('abort', stop));
+}
