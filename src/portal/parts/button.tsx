@@ -1,0 +1,46 @@
+import type { ReactNode } from 'react';
+
+type Props = {
+  readonly children: ReactNode;
+  readonly rank?: 'primary' | 'secondary' | 'quiet';
+  readonly size?: 'large';
+  /** `submit` sends the form around it; then `onPress` is left out. */
+  readonly type?: 'button' | 'submit';
+  /** The button's work is under way: it keeps its place, its width and the focus, and takes no presses. */
+  readonly busy?: boolean;
+  readonly disabled?: boolean;
+  /** The longest label that this button ever shows; it keeps room for it. */
+  readonly reserve?: string;
+  readonly onPress?: () => void;
+};
+
+export function Button({
+  children,
+  rank = 'secondary',
+  size,
+  type = 'button',
+  busy = false,
+  disabled = false,
+  reserve,
+  onPress,
+}: Props) {
+  return (
+    <button
+      className="button"
+      data-rank={rank}
+      data-size={size}
+      type={type}
+      disabled={disabled}
+      aria-busy={busy || undefined}
+      aria-disabled={busy || undefined}
+      onClick={(event) => {
+        if (busy) event.preventDefault();
+        else onPress?.();
+      }}
+    >
+      <span className="button-label" data-reserve={reserve}>
+        {children}
+      </span>
+    </button>
+  );
+}

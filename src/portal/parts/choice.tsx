@@ -1,0 +1,48 @@
+import { useId } from 'react';
+
+type Props<Value extends string> = {
+  readonly label: string;
+  /** `null` while nothing is chosen; then `prompt` shows. */
+  readonly value: Value | null;
+  readonly options: readonly { readonly value: Value; readonly text: string }[];
+  readonly prompt: string;
+  readonly help?: string;
+  readonly onChoose: (value: Value) => void;
+};
+
+export function Choice<Value extends string>({ label, value, options, prompt, help, onChoose }: Props<Value>) {
+  const id = useId();
+  return (
+    <div className="field">
+      <label className="field-label" htmlFor={id}>
+        {label}
+      </label>
+      {help !== undefined && (
+        <p className="field-help" id={`${id}-help`}>
+          {help}
+        </p>
+      )}
+      <div className="field-box" data-kind="choice">
+        <select
+          id={id}
+          className="input"
+          value={value ?? ''}
+          aria-describedby={help === undefined ? undefined : `${id}-help`}
+          onChange={(event) => {
+            const chosen = options.find((option) => option.value === event.target.value);
+            if (chosen !== undefined) onChoose(chosen.value);
+          }}
+        >
+          <option value="" disabled>
+            {prompt}
+          </option>
+          {options.map((option) => (
+            <option key={option.value} value={option.value}>
+              {option.text}
+            </option>
+          ))}
+        </select>
+      </div>
+    </div>
+  );
+}

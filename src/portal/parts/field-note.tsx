@@ -1,0 +1,19 @@
+import { Icon } from './icon.tsx';
+
+/** What is said right under a field. Its place is kept when there is nothing to say. */
+export type Note = { readonly kind: 'error' | 'good' | 'waiting'; readonly text: string };
+
+export function FieldNote({ id, note }: { readonly id: string; readonly note: Note | undefined }) {
+  return (
+    <div className="field-note" id={id} data-kind={note?.kind}>
+      {note?.kind === 'error' && <Icon name="error" size={20} />}
+      {note?.kind === 'good' && <Icon name="check" size={20} />}
+      {note !== undefined && <span role={note.kind === 'error' ? 'alert' : 'status'}>{note.text}</span>}
+    </div>
+  );
+}
+
+/** The ids of what describes a field, for `aria-describedby`. */
+export function describedBy(id: string, help: string | undefined): string {
+  return help === undefined ? `${id}-note` : `${id}-help ${id}-note`;
+}

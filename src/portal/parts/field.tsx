@@ -1,0 +1,62 @@
+import { useId, useLayoutEffect, useRef, type HTMLInputAutoCompleteAttribute } from 'react';
+import { describedBy, FieldNote, type Note } from './field-note.tsx';
+
+export type FieldProps = {
+  readonly label: string;
+  readonly value: string;
+  readonly onType: (text: string) => void;
+  readonly onLeave?: () => void;
+  readonly name: string;
+  readonly help?: string | undefined;
+  readonly note?: Note | undefined;
+  readonly placeholder?: string;
+  readonly autoComplete?: HTMLInputAutoCompleteAttribute;
+  readonly inputMode?: 'email' | 'url' | 'text';
+  readonly maxLength?: number;
+  readonly readOnly?: boolean;
+};
+
+/** A line of text: label and help above, what is to be mended right under it. */
+export function Field({ label, value, onType, onLeave, help, note, readOnly, ...input }: FieldProps) {
+  const id = useId();
+  const box = useRef<HTMLInputElement>(null);
+  const caret = useRef<number | null>(null);
+  // A value that comes back changed (lowercased) would send the caret to the end.
+  useLayoutEffect(() => {
+    if (caret.current !== null && document.activeElement === box.current)
+      box.current?.setSelectionRange(caret.current, caret.current);
+    caret.current = null;
+  });
+  return (
+    <div className="field">
+      <label className="field-label" htmlFor={id}>
+        {label}
+      </label>
+      {help !== undefined && (
+        <p className="field-help" id={`${id}-help`}>
+          {help}
+        </p>
+      )}
+      <input
+        {...input}
+        ref={box}
+        id={id}
+        className="input"
+        type="text"
+        autoCapitalize="none"
+        autoCorrect="off"
+        spellCheck={false}
+        value={value}
+        readOnly={readOnly}
+        aria-invalid={note?.kind === 'error' || undefined}
+        aria-describedby={describedBy(id, help)}
+        onChange={(event) => {
+          caret.current = event.target.selectionStart;
+          onType(event.target.value);
+        }}
+        onBlur={onLeave}
+      />
+      <FieldNote id={`${id}-note`} note={note} />
+    </div>
+  );
+}

@@ -1,0 +1,26 @@
+import type { ReactNode } from 'react';
+
+type Props = {
+  readonly href: string;
+  readonly children: ReactNode;
+  readonly className?: string;
+  /** Takes the place of a plain click; a click for a new tab or window stays the browser's. */
+  readonly onFollow?: () => void;
+};
+
+export function Link({ href, children, className, onFollow }: Props) {
+  return (
+    <a
+      href={href}
+      className={className}
+      onClick={(event) => {
+        if (onFollow === undefined || event.button !== 0) return;
+        if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+        event.preventDefault();
+        onFollow();
+      }}
+    >
+      {children}
+    </a>
+  );
+}

@@ -1,0 +1,49 @@
+import type { ReactNode } from 'react';
+import { Icon } from './icon.tsx';
+
+export type MessageKind = 'error' | 'success' | 'warning' | 'info';
+
+type Props = {
+  readonly kind: MessageKind;
+  /** With a title the message is large, without one it is a single line. */
+  readonly title?: string;
+  /** A paragraph each. */
+  readonly content?: readonly string[];
+  readonly children?: ReactNode;
+  /** The pointer or the focus came to the message, or left it. */
+  readonly onHold?: () => void;
+  readonly onRelease?: () => void;
+};
+
+export function Message({ kind, title, content = [], children, onHold, onRelease }: Props) {
+  return (
+    <div
+      className="message"
+      data-kind={kind}
+      data-size={title === undefined ? 'small' : 'large'}
+      role={kind === 'error' ? 'alert' : 'status'}
+      onPointerEnter={onHold}
+      onPointerLeave={onRelease}
+      onFocus={onHold}
+      onBlur={onRelease}
+    >
+      <Icon name={kind} />
+      <div>
+        {title !== undefined && <p className="message-title">{title}</p>}
+        {content.map((text) => (
+          <p key={text}>{text}</p>
+        ))}
+        {children}
+      </div>
+    </div>
+  );
+}
+
+/** Room for a message that comes and goes, so that nothing around it moves. */
+export function MessagePlace({ size, children }: { readonly size: 'small' | 'large'; readonly children: ReactNode }) {
+  return (
+    <div className="message-place" data-size={size}>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,63 @@
+import { useEffect, useId, useLayoutEffect, useRef, type ReactNode } from 'react';
+import { Icon } from './icon.tsx';
+
+type Props = {
+  readonly title: string;
+  readonly closeLabel: string;
+  /** Escape, the close button, or a press on the background. */
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+};
+
+/** A modal dialog, open as long as it is rendered. The focus goes in, and back to where it was. */
+export function Modal({ title, closeLabel, onClose, children }: Props) {
+  const heading = useId();
+  const dialog = useRef<HTMLDialogElement>(null);
+  const close = useRef(onClose);
+  useEffect(() => {
+    close.current = onClose;
+  });
+  useLayoutEffect(() => {
+    const element = dialog.current;
+    if (element === null) return;
+    let pressed = false;
+    const press = (event: PointerEvent) => {
+      pressed = event.target === element;
+    };
+    // A selection that is dragged out of a field ends on the background, but did not begin there.
+    const click = (event: MouseEvent) => {
+      if (pressed && event.target === element) close.current();
+    };
+    const cancel = (event: Event) => {
+      event.preventDefault();
+      close.current();
+    };
+    const reopen = () => {
+      close.current();
+      if (element.isConnected) element.showModal();
+    };
+    element.showModal();
+    element.addEventListener('pointerdown', press);
+    element.addEventListener('click', click);
+    element.addEventListener('cancel', cancel);
+    // The browser closes a dialog by itself at a second Escape, even if it must stay.
+    element.addEventListener('close', reopen);
+    return () => {
+      element.removeEventListener('close', reopen);
+      element.close();
+    };
+  }, []);
+  return (
+    <dialog ref={dialog} className="modal" aria-labelledby={heading}>
+      <div className="modal-inner">
+        <div className="modal-head">
+          <h2 id={heading}>{title}</h2>
+          <button className="modal-close" type="button" aria-label={closeLabel} onClick={onClose}>
+            <Icon name="close" />
+          </button>
+        </div>
+        {children}
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,53 @@
+import { useId, useState } from 'react';
+import { describedBy, FieldNote, type Note } from './field-note.tsx';
+
+type Props = {
+  readonly label: string;
+  readonly value: string;
+  readonly onType: (text: string) => void;
+  readonly showLabel: string;
+  readonly hideLabel: string;
+  readonly help?: string;
+  readonly note?: Note | undefined;
+  readonly autoComplete?: 'current-password' | 'off';
+  readonly readOnly?: boolean;
+};
+
+export function PasswordField(props: Props) {
+  const { label, value, onType, help, note, autoComplete = 'current-password', readOnly } = props;
+  const id = useId();
+  const [shown, setShown] = useState(false);
+  return (
+    <div className="field">
+      <label className="field-label" htmlFor={id}>
+        {label}
+      </label>
+      {help !== undefined && (
+        <p className="field-help" id={`${id}-help`}>
+          {help}
+        </p>
+      )}
+      <div className="field-box" data-kind="password">
+        <input
+          id={id}
+          name="password"
+          className="input"
+          type={shown && readOnly !== true ? 'text' : 'password'}
+          autoComplete={autoComplete}
+          autoCapitalize="none"
+          autoCorrect="off"
+          spellCheck={false}
+          value={value}
+          readOnly={readOnly}
+          aria-invalid={note?.kind === 'error' || undefined}
+          aria-describedby={describedBy(id, help)}
+          onChange={(event) => onType(event.target.value)}
+        />
+        <button className="password-show" type="button" aria-controls={id} onClick={() => setShown(!shown)}>
+          {shown ? props.hideLabel : props.showLabel}
+        </button>
+      </div>
+      <FieldNote id={`${id}-note`} note={note} />
+    </div>
+  );
+}

@@ -1,0 +1,37 @@
+import { Icon } from './icon.tsx';
+
+type Props = {
+  readonly label: string;
+  readonly steps: readonly string[];
+  /** From 1. */
+  readonly current: number;
+  /** Such as `Step 2 of 4: Yahoo Mail`; takes the list's place on a phone. */
+  readonly summary: string;
+  readonly doneLabel: string;
+};
+
+export function StepList({ label, steps, current, summary, doneLabel }: Props) {
+  return (
+    <nav className="steps" aria-label={label}>
+      <div className="steps-summary" aria-hidden="true">
+        <span>{summary}</span>
+        <progress className="bar" data-thin value={current} max={steps.length} />
+      </div>
+      <ol className="steps-list">
+        {steps.map((step, index) => (
+          <li
+            key={step}
+            className="steps-item"
+            data-state={index + 1 < current ? 'done' : undefined}
+            aria-current={index + 1 === current ? 'step' : undefined}
+          >
+            <span className="steps-mark">
+              {index + 1 < current && <Icon name="check" size={20} label={doneLabel} />}
+            </span>
+            <span>{step}</span>
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+}

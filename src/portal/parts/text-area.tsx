@@ -1,0 +1,38 @@
+import { useId } from 'react';
+import { describedBy, FieldNote, type Note } from './field-note.tsx';
+
+type Props = {
+  readonly label: string;
+  readonly value: string;
+  readonly onType: (text: string) => void;
+  readonly help?: string;
+  readonly note?: Note | undefined;
+  readonly maxLength: number;
+};
+
+export function TextArea({ label, value, onType, help, note, maxLength }: Props) {
+  const id = useId();
+  return (
+    <div className="field">
+      <label className="field-label" htmlFor={id}>
+        {label}
+      </label>
+      {help !== undefined && (
+        <p className="field-help" id={`${id}-help`}>
+          {help}
+        </p>
+      )}
+      <textarea
+        id={id}
+        className="input"
+        rows={6}
+        maxLength={maxLength}
+        value={value}
+        aria-invalid={note?.kind === 'error' || undefined}
+        aria-describedby={describedBy(id, help)}
+        onChange={(event) => onType(event.target.value)}
+      />
+      <FieldNote id={`${id}-note`} note={note} />
+    </div>
+  );
+}

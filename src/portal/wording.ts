@@ -1,0 +1,117 @@
+import type { TimeLeft } from '../../machines/countdown.ts';
+import type { Provider } from '../contract/provider.ts';
+import { displayName } from '../contract/provider.ts';
+
+/**
+ * What every page says, and Home. The other pages' words are in `wording/<page>.ts`, so that they come with their page.
+ * Texts that `portal.md` and `decisions.md` give are theirs, word for word.
+ */
+export const LOCALE = 'en-US';
+
+export const toolName = (legacyName: string) => `${legacyName} Email Data Transfer Tool`;
+
+/** The title of the browser's tab. */
+export const pageTitle = (heading: string, legacyName: string) => `${heading} – ${toolName(legacyName)}`;
+
+export const shared = {
+  loading: 'Loading',
+  oneMoment: 'One moment, please…',
+  slow: 'This is taking longer than usual…',
+  close: 'Close',
+  back: 'Back',
+  show: 'Show password',
+  hide: 'Hide password',
+  checking: 'Checking…',
+  home: 'Home',
+  faq: 'FAQ',
+  skip: 'Skip to the page',
+  privacy: 'Privacy policy',
+  terms: 'Terms of service',
+  support: 'Contact support',
+  legalFooter: 'Legal information',
+  owner: (legacyName: string, phone: string) => `${legacyName} customer support: ${phone}`,
+  nothingDeleted: (legacyName: string) => `We copy your mail. Nothing is deleted from your ${legacyName} mailbox.`,
+  offline: 'You are offline. What you typed is kept, and your mail is safe. We go on when you are back online.',
+  unavailable: {
+    heading: 'We will be back soon',
+    text: 'The migration portal is unavailable at this time, we apologize for the inconvenience.',
+    safe: 'Your mail is safe, and a transfer that was already started goes on by itself.',
+    todo: (phone: string) => `Please, wait a minute and try again. If it lasts, call us at ${phone}.`,
+    retry: 'Try again',
+  },
+} as const;
+
+export const fieldErrors = {
+  email: 'Please enter a valid email address.',
+  legacyEmail: (legacyName: string) => `Please, enter a ${legacyName} email address.`,
+  password: 'Invalid password. Please try again.',
+} as const;
+
+/** The four steps; off the primary path the second is not Yahoo Mail. */
+export const steps = {
+  label: 'Progress',
+  done: 'Done',
+  names: (primary: boolean) => ['Start', primary ? 'Yahoo Mail' : 'Destination', 'Transfer', 'Running'] as const,
+  summary: (current: number, names: readonly string[]) =>
+    `Step ${current} of ${names.length}: ${names[current - 1] ?? ''}`,
+} as const;
+
+export function providerName(provider: Provider, legacyName: string): string {
+  return displayName(provider, legacyName);
+}
+
+const number = new Intl.NumberFormat(LOCALE);
+export const formatNumber = (value: number) => number.format(value);
+
+/** `41 days`, `1 hour`, `0 days`. */
+export function countdown({ unit, count }: TimeLeft): string {
+  return new Intl.NumberFormat(LOCALE, { style: 'unit', unit, unitDisplay: 'long' }).format(count);
+}
+
+/** A date as Pacific time has it, where the specification means Pacific time. */
+export function pacificDate(iso: string): string {
+  return new Intl.DateTimeFormat(LOCALE, { dateStyle: 'long', timeZone: 'America/Los_Angeles' }).format(new Date(iso));
+}
+
+export const home = {
+  lead: (legacyName: string) =>
+    `${legacyName} email is closing. Take your mail and contacts with you: to Yahoo Mail, to another provider, or as files on your computer.`,
+  countdownTitle: (legacyName: string) => `until access to ${legacyName} email ends`,
+  countdownDate: (iso: string) => `${pacificDate(iso)}, at the end of the day (Pacific time).`,
+  start: 'Start',
+  lookupBefore: 'Have you already started? You can ',
+  lookup: 'check your transfer status',
+  lookupAfter: '.',
+  before: 'Good to know before you start',
+  facts: (legacyName: string) =>
+    [
+      { icon: 'shield', text: shared.nothingDeleted(legacyName) },
+      { icon: 'key', text: `You need your ${legacyName} email address and its password.` },
+      { icon: 'clock', text: 'It takes from minutes to a full day. You can close this page while it runs.' },
+      {
+        icon: 'info',
+        text: 'Messages, folders and contacts move. Mail rules, signatures and automatic replies do not.',
+      },
+    ] as const,
+  signIn: {
+    title: 'Sign in to get started',
+    help: (legacyName: string) => `Use the email address and password of your ${legacyName} mailbox.`,
+    email: 'Email',
+    password: 'Password',
+    submit: 'Sign in',
+    busy: 'Signing in…',
+    done: 'You are signed in. We take you to the next step.',
+  },
+  lookUp: {
+    title: 'Check your transfer status',
+    field: 'Transfer ID',
+    help: 'The 32 letters and digits from the last step, or from our notification.',
+    submit: 'Check status',
+    busy: 'Checking…',
+    malformed: 'Invalid migration ID',
+    failed: 'Unknown error, please try again later!',
+    failedSafe: 'Your transfer is not touched by this and goes on.',
+    withoutId: "Don't have the ID? Sign in to the mailbox that your mail moves to, and we list your transfers.",
+    signInAt: (provider: string) => `Find by ${provider}`,
+  },
+} as const;

@@ -1,0 +1,89 @@
+import { shared } from '../wording.ts';
+
+export const destination = {
+  heading: 'Move your mailbox to Yahoo Mail',
+  lead: (email: string) => `You are signed in as ${email}.`,
+  intro: (legacyName: string) =>
+    `Yahoo Mail is the new home of ${legacyName} email. This is what happens when you move there.`,
+  cards: (legacyName: string) =>
+    [
+      {
+        icon: 'at',
+        title: 'You keep your email address',
+        text: `Your ${legacyName} address stays yours. People write to you as before, and you read their mail at Yahoo.`,
+      },
+      {
+        icon: 'move',
+        title: 'Your mail and contacts come along',
+        text: `${shared.nothingDeleted(legacyName)} It takes from minutes to a full day.`,
+      },
+      {
+        icon: 'calendar',
+        title: 'You have time',
+        text: "You can move for 90 days from first availability of Yahoo's terms.",
+      },
+      {
+        icon: 'device',
+        title: 'Your other services stay',
+        text: `Only email moves. Your other ${legacyName} services do not change. In mail apps on your phone or computer, you sign in anew.`,
+      },
+    ] as const,
+  go: 'Go to Yahoo Mail',
+  notice: {
+    title: 'Important notice',
+    what: 'We now set up a Yahoo account for your address, and take you to Yahoo to sign in:',
+    email: 'Sign in there with this address',
+    password: (legacyName: string) => `Use the password of your ${legacyName} mailbox.`,
+    agree: 'Yahoo shows you its terms and asks if we may put your mail there. Please, agree. Then you come back here.',
+    safe: 'Nothing moves until you press "Move" on the next page.',
+    continue: 'Continue',
+    creating: 'Creating your Yahoo account',
+    redirecting: 'Redirecting to Yahoo',
+  },
+  options: {
+    label: 'Check other options to export your data',
+    intro: 'Take your mail and contacts to another provider, or download them as files.',
+    others: 'Or choose another way',
+    gmail: 'Gmail',
+    outlook: 'Outlook',
+    aol: 'AOL',
+    other: 'Other',
+    download: 'Download',
+  },
+  other: {
+    heading: 'Another provider',
+    intro: 'Sign in to the mailbox that your mail shall move to. Contacts move only where the provider allows it.',
+    email: 'Email',
+    password: 'Password',
+    passwordHelp: 'Some providers ask for an app password here.',
+    byOauth: (provider: string) => `You will sign in at ${provider}. We don't need your password here.`,
+    useHost: 'Use a custom IMAP host',
+    host: 'IMAP host',
+    hostHelp: 'Your provider tells you its name, such as imap.example.com.',
+    hostGood: 'We found this mail server.',
+    invalidHost: 'Invalid IMAP. Please enter a valid IMAP address.',
+    unresolvedHost: 'Could not resolve IMAP host.',
+    unsupported: 'This provider is not supported.',
+    legacyEmail: (legacyName: string) => `Please, do not use a ${legacyName} email address for the export.`,
+    submit: 'Sign in',
+    busy: 'Signing in…',
+  },
+  download: {
+    heading: 'Download as files',
+    intro: 'Keep your mail and contacts on your own computer. We make the files, and tell you when they are ready.',
+    emailFormat: 'Email format',
+    contactsFormat: 'Contacts format',
+    choose: 'Choose a format',
+    emailFormats: {
+      eml: 'EML – one file for each message',
+      mbox: 'MBOX – one file for each folder',
+      pst: 'PST – for Outlook',
+    },
+    contactsFormats: {
+      csv: 'CSV – a table',
+      vcf: 'VCF – contact cards',
+      pst: 'PST – for Outlook',
+    },
+    submit: 'Download',
+  },
+} as const;

@@ -1,0 +1,183 @@
+import type { Message } from '../../../machines/wizard.types.ts';
+import type { CallFailureCode, QueryError } from '../../contract/failure.ts';
+import { fieldErrors } from '../wording.ts';
+
+/** A message's kind and words, a paragraph for each string of `content`. */
+export type MessageWords = {
+  readonly kind: 'error' | 'success' | 'warning' | 'info';
+  readonly title: string;
+  readonly content: readonly string[];
+  /** The message points to the destination's mail site. */
+  readonly toMail?: string;
+};
+
+const SAFE = 'Your mail is safe: nothing was moved or deleted.';
+const AGAIN = 'If it happens again, please contact support.';
+
+export function messageWords(message: Message, legacyName: string): MessageWords {
+  switch (message.about) {
+    case 'query':
+      return error(...queryWords(message.error, legacyName));
+    case 'sign-in refused':
+      return error(...signInWords(message.code));
+    case 'account creation':
+      return accountWords(message.code);
+    case 'load failed':
+      return error(...loadWords(message.code));
+    case 'support sent':
+      return {
+        kind: 'success',
+        title: 'Your message has been sent successfully.',
+        content: ['We answer by email.'],
+      };
+    case 'support failed':
+      return error(
+        'There was an error submitting your message, please try again later.',
+        'What you wrote is still here. Your mail is safe.',
+      );
+    case 'export deletion failed':
+      return error(
+        'The files could not be deleted',
+        'They are still there, and so is your mail. Please, try again.',
+        'They are deleted by themselves on the date shown.',
+      );
+  }
+}
+
+/** On Home a refused sign-in has one more reason: the account has moved already. */
+export function homeSignInWords(code: CallFailureCode): MessageWords {
+  const [title, ...content] = signInWords(code);
+  const moved = "If you have already moved to Yahoo, you won't be able to sign in here. Please, go to Yahoo mail.";
+  return code === 'INVALID_CREDENTIALS'
+    ? { ...error(title, 'Incorrect email or password.', moved), toMail: 'Go to Yahoo mail' }
+    : error(title, ...content);
+}
+
+function error(title: string, ...content: readonly string[]): MessageWords {
+  return { kind: 'error', title, content };
+}
+
+type Words = readonly [title: string, ...content: string[]];
+
+function queryWords(code: QueryError, legacyName: string): Words {
+  switch (code) {
+    case 'INVALID_EMAIL':
+      return ['Invalid email', `Please, use your ${legacyName} credentials to login into Yahoo.`, SAFE];
+    case 'EXTERNAL_OAUTH_ERROR':
+      return ['Authentication error', 'An external authentication error has happened. Please, try again.', SAFE];
+    case 'UNSUPPORTED_PROVIDER':
+    case 'PROVIDER_NOT_SUPPORTED':
+      return ['Provider not supported', 'This provider is not supported.', `${SAFE} Please, choose another one.`];
+    case 'MISSING_SCOPE':
+      return ['Missing requested scope', 'Please, select all the requested permissions while authenticating.', SAFE];
+    case 'OTHER':
+      return ['Unknown error', 'Unknown error during the authentication process, please try again.', SAFE];
+  }
+}
+
+function signInWords(code: CallFailureCode): Words {
+  switch (code) {
+    case 'INVALID_CREDENTIALS':
+      return ['Incorrect credentials', 'Incorrect email or password.', `${SAFE} Please, check both and try again.`];
+    case 'INVALID_EMAIL':
+      return ['Invalid email', fieldErrors.email, SAFE];
+    case 'INVALID_IMAP':
+      return ['Invalid IMAP Server', 'Invalid IMAP. Please enter a valid IMAP address.', SAFE];
+    case 'PROVIDER_NOT_SUPPORTED':
+    case 'UNSUPPORTED_PROVIDER':
+      return ['Unsupported Provider', 'This provider is not supported.', `${SAFE} Please, choose another one.`];
+    case 'TOO_MANY_ATTEMPTS':
+      return ['Too many attempts', `${SAFE} Please, wait a few minutes and try again.`];
+    case 'OPERATION_NOT_ALLOWED':
+    case 'INVALID_TOKEN':
+    case 'MIGRATION_IN_PROGRESS':
+    case 'MIGRATION_ID_NOT_FOUND':
+    case 'ACCOUNT_ALREADY_CREATED':
+    case 'ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS':
+    case 'ACCOUNT_ALREADY_EXISTS_MIGRATION_COMPLETED':
+    case 'EXTERNAL_OAUTH_ERROR':
+    case 'MISSING_SCOPE':
+    case 'GENERAL_ERROR':
+    case 'UNAVAILABLE':
+    case 'UNEXPECTED_ANSWER':
+      return ['We could not sign you in', 'Unknown error, please try again.', `${SAFE} ${AGAIN}`];
+  }
+}
+
+function accountWords(code: CallFailureCode): MessageWords {
+  switch (code) {
+    case 'ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS':
+      return {
+        kind: 'warning',
+        title: 'Transfer is already in progress',
+        content: ["You have already started a transfer to Yahoo. Please, wait until it's completed."],
+      };
+    case 'ACCOUNT_ALREADY_EXISTS_MIGRATION_COMPLETED':
+      return {
+        kind: 'info',
+        title: 'Transfer is already completed',
+        content: ['Your mail is at Yahoo Mail. Please, sign in there.'],
+        toMail: 'Go to Yahoo mail',
+      };
+    case 'ACCOUNT_ALREADY_CREATED':
+    case 'INVALID_EMAIL':
+    case 'INVALID_CREDENTIALS':
+    case 'INVALID_IMAP':
+    case 'INVALID_TOKEN':
+    case 'PROVIDER_NOT_SUPPORTED':
+    case 'UNSUPPORTED_PROVIDER':
+    case 'OPERATION_NOT_ALLOWED':
+    case 'MIGRATION_IN_PROGRESS':
+    case 'MIGRATION_ID_NOT_FOUND':
+    case 'TOO_MANY_ATTEMPTS':
+    case 'EXTERNAL_OAUTH_ERROR':
+    case 'MISSING_SCOPE':
+    case 'GENERAL_ERROR':
+    case 'UNAVAILABLE':
+    case 'UNEXPECTED_ANSWER':
+      return error(
+        'An error has happened while setting up your Yahoo account',
+        'Please, try again later or contact support.',
+        SAFE,
+      );
+  }
+}
+
+function loadWords(code: CallFailureCode): Words {
+  switch (code) {
+    case 'OPERATION_NOT_ALLOWED':
+      return [
+        'Your transfer has not started',
+        "Operation 'contactsmigration' not allowed.",
+        `${SAFE} Please, contact support.`,
+      ];
+    case 'MIGRATION_IN_PROGRESS':
+      return [
+        'Transfer is already in progress',
+        'A transfer of this mailbox is running. No second one was started, and your mail is safe.',
+        'Please, wait until it is completed.',
+      ];
+    case 'INVALID_CREDENTIALS':
+      return [
+        'Your transfer has not started',
+        'Incorrect email or password.',
+        `${SAFE} Please, go back and sign in again.`,
+      ];
+    case 'INVALID_EMAIL':
+    case 'INVALID_IMAP':
+    case 'INVALID_TOKEN':
+    case 'PROVIDER_NOT_SUPPORTED':
+    case 'UNSUPPORTED_PROVIDER':
+    case 'MIGRATION_ID_NOT_FOUND':
+    case 'TOO_MANY_ATTEMPTS':
+    case 'ACCOUNT_ALREADY_CREATED':
+    case 'ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS':
+    case 'ACCOUNT_ALREADY_EXISTS_MIGRATION_COMPLETED':
+    case 'EXTERNAL_OAUTH_ERROR':
+    case 'MISSING_SCOPE':
+    case 'GENERAL_ERROR':
+    case 'UNAVAILABLE':
+    case 'UNEXPECTED_ANSWER':
+      return ['Your transfer has not started', 'Unknown error, please try again.', `${SAFE} ${AGAIN}`];
+  }
+}

@@ -1,0 +1,61 @@
+import type { Mode } from '../../../machines/mode.ts';
+import { shared } from '../wording.ts';
+
+export const startMigration = {
+  heading: (mode: Mode) => (mode === 'move' ? 'Move your email account to Yahoo Mail' : 'Transfer your data'),
+  lead: 'Please, check that all is right. Then tell us how to reach you when it is done.',
+  from: 'From',
+  to: 'To',
+  what: 'What',
+  files: 'Files for download',
+  mail: 'Messages and folders',
+  mailAndContacts: 'Messages, folders and contacts',
+  mailAs: (format: string) => `Messages and folders as ${format}`,
+  contactsAs: (format: string) => `contacts as ${format}`,
+  field: (mode: Mode) => (mode === 'move' ? 'Notification email or phone number' : 'Notification email'),
+  help: (mode: Mode, legacyName: string) =>
+    mode === 'move'
+      ? `We write to you when your transfer is finished. Use an address that is not your ${legacyName} address, or a US phone number: XXX XXX XXXX.`
+      : `We write to you when your transfer is finished. Use an address that is not your ${legacyName} address.`,
+  errors: {
+    email: 'Please, enter a valid email address.',
+    phone: 'Please, enter a valid phone number in the following format: XXX XXX XXXX',
+    contact: (mode: Mode) =>
+      mode === 'move'
+        ? 'Please, provide a valid email address or phone number.'
+        : 'Please, provide a valid email address.',
+    legacy: (legacyName: string) => `Please, do not use a ${legacyName} email address for notification.`,
+    unchecked: 'We could not check this. Please, try again.',
+  },
+  good: (contact: string) => `We will write to ${contact}.`,
+  facts: (mode: Mode, legacyName: string) =>
+    [
+      { icon: 'shield', text: shared.nothingDeleted(legacyName) },
+      {
+        icon: 'clock',
+        text:
+          mode === 'download'
+            ? 'Making the files takes from minutes to a full day. You can close this page meanwhile.'
+            : 'It takes from minutes to a full day. You can close this page meanwhile.',
+      },
+    ] as const,
+  action: { move: 'Move', transfer: 'Transfer', download: 'Download' } satisfies Record<Mode, string>,
+  busy: { move: 'Starting…', transfer: 'Starting…', download: 'Starting…' } satisfies Record<Mode, string>,
+} as const;
+
+export const complete = {
+  heading: "We're moving your email data!",
+  lead: 'From here on it goes by itself. You can close this page and switch off your computer.',
+  idTitle: 'Your transfer ID',
+  idHelp: 'Please, keep it. With it you can look up your transfer at any time.',
+  copy: 'Copy transfer ID',
+  copied: 'Copied',
+  next: 'What happens now',
+  facts: (legacyName: string) =>
+    [
+      { icon: 'running', text: 'Your transfer has started. It takes from minutes to a full day.' },
+      { icon: 'letter', text: 'We write to you when it is finished, and say what was moved.' },
+      { icon: 'shield', text: shared.nothingDeleted(legacyName) },
+    ] as const,
+  status: 'See how it goes',
+} as const;

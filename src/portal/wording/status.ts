@@ -1,0 +1,156 @@
+import type { StatusValue } from '../../contract/transfer.ts';
+import { formatNumber, LOCALE } from '../wording.ts';
+
+type Kind = 'email' | 'contacts';
+type Entry = { readonly label: string; readonly text: string };
+
+const ERROR: Entry = {
+  label: 'Error',
+  text: 'Your transfer was interrupted. What was copied stays where it is, and nothing is deleted.',
+};
+
+const TEXTS: Record<StatusValue | 'success', Entry> = {
+  started: { label: 'Started', text: 'Your transfer is about to begin.' },
+  inprogress: { label: 'In progress', text: 'Your transfer is running.' },
+  completed: { label: 'Completed', text: 'Your transfer is finished.' },
+  success: { label: 'Completed', text: 'Your transfer is finished.' },
+  review: {
+    label: 'Needs review',
+    text: 'Your transfer stopped, and we are looking into it. What was copied stays where it is.',
+  },
+  authentication_error: {
+    label: 'Sign-in failed',
+    text: 'A mailbox did not let us in any more. What was copied stays where it is, and nothing is deleted.',
+  },
+  error: ERROR,
+};
+
+/** The status text table; an unknown status reads as its error entry. */
+export function statusText(status: string): Entry {
+  const key = status.toLowerCase();
+  return Object.hasOwn(TEXTS, key) ? TEXTS[key as keyof typeof TEXTS] : ERROR;
+}
+
+const BADGES = {
+  completed: { label: 'Completed', text: 'Your export is now complete' },
+  error: { label: 'Error', text: 'Your export was interrupted' },
+  started: { label: 'In progress', text: 'Your export is still in progress' },
+} as const;
+
+export function exportBadge(status: string): Entry & { readonly kind: 'running' | 'success' | 'failed' } {
+  switch (status.toLowerCase()) {
+    case 'completed':
+    case 'success':
+      return { ...BADGES.completed, kind: 'success' };
+    case 'error':
+    case 'review':
+    case 'authentication_error':
+      return { ...BADGES.error, kind: 'failed' };
+    default:
+      return { ...BADGES.started, kind: 'running' };
+  }
+}
+
+const plural = new Intl.PluralRules(LOCALE);
+const NOUNS = {
+  email: { one: 'message', other: 'messages' },
+  contacts: { one: 'contact', other: 'contacts' },
+} as const;
+
+function counted(kind: Kind, count: number): string {
+  return `${formatNumber(count)} ${NOUNS[kind][plural.select(count) === 'one' ? 'one' : 'other']}`;
+}
+
+const megabytes = new Intl.NumberFormat(LOCALE, { style: 'unit', unit: 'megabyte', maximumFractionDigits: 1 });
+const kilobytes = new Intl.NumberFormat(LOCALE, { style: 'unit', unit: 'kilobyte', maximumFractionDigits: 0 });
+export const formatBytes = (bytes: number) =>
+  bytes < 100_000 ? kilobytes.format(Math.ceil(bytes / 1000)) : megabytes.format(bytes / 1_000_000);
+
+const moment = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'long', timeStyle: 'short' });
+const day = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'long' });
+export const formatMoment = (iso: string) => moment.format(new Date(iso));
+export const formatDay = (iso: string) => day.format(new Date(iso));
+
+export const status = {
+  heading: 'Your transfer',
+  lead: 'This page moves by itself. You can close it: your transfer goes on.',
+  id: 'Transfer ID',
+  lost: 'We lost the line and try again. Your transfer goes on.',
+  email: 'Email transfer',
+  contacts: 'Contacts transfer',
+  progress: { email: 'Messages copied', contacts: 'Contacts copied' } satisfies Record<Kind, string>,
+  count: (kind: Kind, done: number, total: number) => `${formatNumber(done)} of ${counted(kind, total)}`,
+  share: (done: number, total: number) =>
+    new Intl.NumberFormat(LOCALE, { style: 'percent' }).format(
+      total === 0 ? 0 : Math.floor((100 * done) / total) / 100,
+    ),
+  counting: 'Counting what there is to copy…',
+  waiting: 'It waits for its turn.',
+  questions: {
+    done: 'What was done',
+    now: 'What is being done',
+    when: 'When it will be done',
+    wrong: 'If something is wrong',
+  },
+  done: (kind: Kind, done: number, bytes: number | undefined) =>
+    done === 0
+      ? 'Nothing has been copied yet.'
+      : `${counted(kind, done)} copied${bytes === undefined || bytes === 0 ? '' : ` (${formatBytes(bytes)})`}.`,
+  startedAt: (iso: string) => `Started on ${formatMoment(iso)}.`,
+  finishedAt: (iso: string) => `Finished on ${formatMoment(iso)}.`,
+  now: {
+    running: 'We copy one after the other. Nothing is deleted from your old mailbox.',
+    success: 'Nothing more. All is done.',
+    failed: 'Nothing at the moment.',
+  },
+  when: {
+    running: 'A transfer takes from minutes to a full day. We write to you when it is finished.',
+    failed: 'We cannot say. We write to you when it goes on.',
+  },
+  proof: (kind: Kind, lost: number, duplicated: number, changed: number) =>
+    lost + duplicated + changed === 0
+      ? `We compared both sides: no ${NOUNS[kind].one} is missing, doubled or changed.`
+      : `We compared both sides: ${formatNumber(lost)} missing, ${formatNumber(duplicated)} doubled, ${formatNumber(changed)} changed.`,
+  skipped: (kind: Kind, count: number) => `${counted(kind, count)} could not be copied`,
+  skippedHelp: 'They are still in your old mailbox.',
+  noSubject: 'No subject',
+  wrong: {
+    before: 'Your mail is safe in your old mailbox. Please, ',
+    link: 'contact support',
+    after: (phone: string) => ` or call ${phone}, and have your transfer ID at hand.`,
+  },
+  exports: {
+    title: 'Your files',
+    preparing: 'Your files will be here when they are ready.',
+    download: (name: string) => `Download ${name}`,
+    until: (iso: string) => `You can download them until ${formatDay(iso)}. Then they are deleted.`,
+    check: 'Checksum (SHA-256)',
+    delete: 'Delete these files now',
+    confirmTitle: 'Delete these files?',
+    confirmText: 'They cannot be downloaded after that. The mail in your mailbox stays as it is.',
+    confirm: 'Delete',
+    keep: 'Keep',
+  },
+  notFound: {
+    title: 'Your transfer ID has not been found',
+    content: ['Your mail is safe. Please, check the ID: it has 32 letters and digits, and is in our notification.'],
+  },
+  failed: {
+    title: 'Your status has not been found',
+    content: ['Your transfer is not touched by this and goes on. Please, try again in a minute.'],
+  },
+  retry: 'Try again',
+  toHome: 'Go to Home',
+} as const;
+
+export const statusFromEmail = {
+  heading: 'Your transfers',
+  lead: 'These are your last transfers, the newest first.',
+  started: (iso: string) => `Started on ${formatMoment(iso)}`,
+  open: 'See its status',
+  note: 'For older transfers, please use the transfer ID provided in the notification email.',
+  none: {
+    title: 'Your transfers have not been found',
+    content: ['Your mail is safe. Please, use the transfer ID from our notification, or sign in again.'],
+  },
+} as const;

@@ -1,0 +1,21 @@
+import { SUPPORT_ISSUE_LENGTH } from '../../contract/calls/support-form.ts';
+
+export const support = {
+  heading: 'Contact support',
+  lead: (phone: string) => `Write to us here, or call ${phone}. Your mail is safe meanwhile.`,
+  legacyEmail: (legacyName: string) => `${legacyName} email`,
+  legacyHelp: (legacyName: string) => `The address of your ${legacyName} mailbox.`,
+  contactEmail: 'Contact email',
+  contactHelp: 'Optional. Where we shall answer, if not there.',
+  transferId: 'Transfer ID',
+  transferHelp: 'Optional. The 32 letters and digits from our notification.',
+  issue: 'Describe your issue',
+  issueHelp: `What did you want to do, and what happened? More than ${SUPPORT_ISSUE_LENGTH.longerThan} characters. Please, no passwords.`,
+  errors: {
+    legacyEmail: (host: string) => `Please, enter a valid ${host} email address.`,
+    contactEmail: 'Please, enter a valid email address.',
+    transferId: 'Please, enter a valid transfer ID.',
+  },
+  submit: 'Send',
+  busy: 'Sending…',
+} as const;
