@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import type { Contact } from '../../contract/contact.ts';
+import type { ExistingContact } from './contact-store.ts';
+import { displayNameOf } from './vcard.ts';
+
+export type Match = { readonly existing: ExistingContact; readonly by: 'uid' | 'likeness' };
+
+type Keys = {
+  readonly uid: string;
+  readonly names: ReadonlySet<string>;
+  readonly emails: ReadonlySet<string>;
+  readonly phones: ReadonlySet<string>;
+};
+type Entry = Keys & { readonly existing: ExistingContact };
+
+/**
+ * What the destination holds, to find the counterpart of a source contact. One of theirs stands for one of ours at
+ * most, so that two people who share an address, or two cards of one person, both arrive:
+ * 1. the one that was written for it (same UID);
+ * 2. a shared email address, and a shared name or one of them without a name;
+ * 3. a shared phone number and name;
+ * 4. a shared name, when neither has an address or a number.
+ * Of several, the one that has most in common. Those written for another contact of this source are left to it.
+ */
+export class MatchIndex {
+  readonly #sourceUids: ReadonlySet<string>;
+  readonly #claimed = new Set<Entry>();
+  readonly #byUid = new Map<string, Entry>();
+  readonly #byEmail = new Map<string, Entry[]>();
+  readonly #byPhone = new Map<string, Entry[]>();
+  readonly #byName = new Map<string, Entry[]>();
+
+  constructor(sourceUids: ReadonlySet<string>) {
+    this.#sourceUids = sourceUids;
+  }
+
+  add(existing: ExistingContact): void {
+    const entry: Entry = { existing, ...keysOf(existing.uid, existing.names, existing.emails, existing.phones) };
+    if (this.#sourceUids.has(entry.uid) && !this.#byUid.has(entry.uid)) {
+      this.#byUid.set(entry.uid, entry);
+      return;
+    }
+    for (const email of entry.emails) push(this.#byEmail, email, entry);
+    for (const phone of entry.phones) push(this.#byPhone, phone, entry);
+    for (const name of entry.names) push(this.#byName, name, entry);
+  }
+
+  /** The counterpart, which no other contact gets after this; `null` when there is none. */
+  claim(contact: Contact): Match | null {
+    const own = this.#byUid.get(contact.uid);
+    if (own !== undefined) return { existing: own.existing, by: 'uid' };
+    const keys = keysOfContact(contact);
+    const candidates = new Set([
+      ...[...keys.emails].flatMap((email) => this.#byEmail.get(email) ?? []),
+      ...[...keys.phones].flatMap((phone) => this.#byPhone.get(phone) ?? []),
+      ...[...keys.names].flatMap((name) => this.#byName.get(name) ?? []),
+    ]);
+    let best: Entry | null = null;
+    let likeness = 0;
+    for (const entry of candidates) {
+      const score = this.#claimed.has(entry) ? 0 : likenessOf(keys, entry);
+      if (score > likeness) [best, likeness] = [entry, score];
+    }
+    if (best === null) return null;
+    this.#claimed.add(best);
+    return { existing: best.existing, by: 'likeness' };
+  }
+}
+
+/** What of a contact its counterpart lacks, such as `1 phone number`; empty when nothing. */
+export function missingIn(existing: ExistingContact, contact: Contact): string[] {
+  const theirs = keysOf(existing.uid, existing.names, existing.emails, existing.phones);
+  const ours = keysOfContact(contact);
+  const emails = ours.emails.size - common(ours.emails, theirs.emails);
+  const phones = ours.phones.size - common(ours.phones, theirs.phones);
+  return [
+    ...(emails === 0 ? [] : [emails === 1 ? '1 email address' : `${emails} email addresses`]),
+    ...(phones === 0 ? [] : [phones === 1 ? '1 phone number' : `${phones} phone numbers`]),
+  ];
+}
+
+/** How much two have in common; 0: not the same contact. */
+function likenessOf(a: Keys, b: Keys): number {
+  const names = common(a.names, b.names);
+  const emails = common(a.emails, b.emails);
+  const phones = common(a.phones, b.phones);
+  const size = a.emails.size + a.phones.size + b.emails.size + b.phones.size;
+  const score = 1 + Math.min(names, 1) + emails + phones + 1 / (1 + size - 2 * (emails + phones));
+  if (emails > 0 && (names > 0 || a.names.size === 0 || b.names.size === 0)) return score;
+  return names > 0 && (phones > 0 || size === 0) ? score : 0;
+}
+
+function common(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  return [...a].filter((key) => b.has(key)).length;
+}
+
+function keysOfContact(contact: Contact): Keys {
+  const { formatted, given, middle, family } = contact.name;
+  return keysOf(
+    contact.uid,
+    [formatted, `${given} ${family}`, `${given} ${middle} ${family}`, formatted === '' ? displayNameOf(contact) : ''],
+    contact.emails.map(({ value }) => value),
+    contact.phones.map(({ value }) => value),
+  );
+}
+
+function keysOf(uid: string, names: readonly string[], emails: readonly string[], phones: readonly string[]): Keys {
+  const emailKeys = present(emails.map(emailKey));
+  // Some programs put the address in the place of a name that isn't there.
+  const nameKeys = present(names.filter((name) => !emailKeys.has(emailKey(name))).map(nameKey));
+  return { uid, names: nameKeys, emails: emailKeys, phones: present(phones.map(phoneKey)) };
+}
+
+function present(texts: readonly string[]): Set<string> {
+  return new Set(texts.filter((text) => text !== ''));
+}
+
+function emailKey(email: string): string {
+  return email.normalize('NFKC').trim().toLowerCase();
+}
+
+/** The words of a name in no order, so that `Doe, Jane` is `Jane Doe`. */
+function nameKey(name: string): string {
+  const words =
+    name
+      .normalize('NFKC')
+      .toLowerCase()
+      .match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
+  return words.toSorted().join(' ');
+}
+
+/** The last ten digits, which a number has with and without its country code. */
+function phoneKey(phone: string): string {
+  const digits = phone.normalize('NFKC').replaceAll(/\D/g, '');
+  return digits.length > 10 ? digits.slice(-10) : digits;
+}
+
+function push(map: Map<string, Entry[]>, key: string, entry: Entry): void {
+  const entries = map.get(key);
+  if (entries === undefined) map.set(key, [entry]);
+  else entries.push(entry);
+}
+
+/** A UID that is the same in every run, for a card that has none or shares one. */
+export function derivedUid(...parts: readonly string[]): string {
+  const hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  // The layout of a UUID of version 8 (RFC 9562 §5.8), for stores that insist on UUIDs.
+  const variant = ((Number.parseInt(hash.charAt(16), 16) & 0x3) | 0x8).toString(16);
+  return [
+    hash.slice(0, 8),
+    hash.slice(8, 12),
+    `8${hash.slice(13, 16)}`,
+    `${variant}${hash.slice(17, 20)}`,
+    hash.slice(20, 32),
+  ].join('-');
+}

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readSettings } from '../../src/contract/settings.ts';
+import { copyContacts } from '../../src/server/contacts/copy.ts';
+import { openContactReader, openContactWriter } from '../../src/server/contacts/open-contacts.ts';
+import { readCard } from '../../src/server/contacts/vcard.ts';
+import { passwordOf, RADICALE, startRadicale, type Radicale } from '../support/radicale.ts';
+
+const PHOTO = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex').toString('base64');
+const card = (uid: string, ...lines: readonly string[]) =>
+  ['BEGIN:VCARD', 'VERSION:3.0', `UID:${uid}`, ...lines, 'END:VCARD', ''].join('\r\n');
+
+const SOURCE: Record<string, string> = {
+  'jane.vcf': card(
+    'jane',
+    'FN:Jane Doe',
+    'N:Doe;Jane;;;',
+    'item1.EMAIL;TYPE=INTERNET:jane@example.com',
+    'item1.X-ABLabel:Club',
+    'TEL;TYPE=CELL:+1 650 555 0100',
+    'BDAY;X-APPLE-OMIT-YEAR=1604:1604-04-13',
+    `PHOTO;ENCODING=b;TYPE=PNG:${PHOTO}`,
+    'ANNIVERSARY:20090808',
+    'X-SKYPE:jane.doe\\, too',
+  ),
+  'ann.vcf': card('ann', 'FN:Ann Smith', 'N:Smith;Ann;;;', 'EMAIL:home@example.com', 'NOTE:<&>"\\nzweite Zeile äöü'),
+  'bob.vcf': card('bob', 'FN:Bob Smith', 'N:Smith;Bob;;;', 'EMAIL:home@example.com'),
+  'bare.vcf': card('bare', 'FN:Only A Name', 'N:;;;;'),
+  'friends.vcf': card(
+    'friends',
+    'FN:Friends',
+    'N:Friends;;;;',
+    'X-ADDRESSBOOKSERVER-KIND:group',
+    'X-ADDRESSBOOKSERVER-MEMBER:urn:uuid:jane',
+    'X-ADDRESSBOOKSERVER-MEMBER:urn:uuid:gone',
+  ),
+};
+
+const settings = (url: string) =>
+  readSettings({
+    SANDBOX: 'on',
+    LEGACY_CARDDAV_URL: `${url}{email}/`,
+    YAHOO_CONTACTS_URL: url,
+    AOL_CONTACTS_URL: url,
+  });
+const credentials = (email: string) => ({ email, password: passwordOf(email) });
+
+describe.skipIf(RADICALE === null)('contacts over CardDAV, with radicale', () => {
+  let server: Radicale;
+  let users = 0;
+  beforeAll(async () => {
+    server = await startRadicale(['alice@legacy.example', ...Array.from({ length: 8 }, (_, at) => `new${at}`)]);
+    const book = await server.makeBook('alice@legacy.example', 'contacts');
+    for (const [name, text] of Object.entries(SOURCE)) await server.put(book, 'alice@legacy.example', name, text);
+  });
+  afterAll(async () => server[Symbol.asyncDispose]());
+
+  const copy = (to: string, signal = new AbortController().signal) =>
+    copyContacts({
+      reader: openContactReader({
+        settings: settings(server.url),
+        credentials: credentials('alice@legacy.example'),
+      }),
+      writer: openContactWriter('yahoo', { settings: settings(server.url), credentials: credentials(to) }),
+      signal,
+    });
+  const newUser = async () => {
+    const user = `new${users}`;
+    users += 1;
+    const book = await server.makeBook(user, 'book');
+    return { user, book };
+  };
+
+  test('a copy brings every contact, whole, and the members of a group card into their group', async () => {
+    const { user } = await newUser();
+    expect(await copy(user)).toEqual({ total: 4, written: 4, matched: 0, skipped: [], notes: [] });
+    const cards = await server.cards(user, 'book');
+    expect(cards).toHaveLength(4);
+    const jane = cards.find((text) => text.includes('Jane Doe')) ?? '';
+    const read = readCard(jane);
+    if (read.kind !== 'contact') throw new Error(`the card is ${read.kind}`);
+    expect(read.contact).toMatchObject({
+      uid: 'jane',
+      emails: [{ label: 'Club', value: 'jane@example.com' }],
+      phones: [{ label: 'mobile', value: '+1 650 555 0100' }],
+      birthday: '--04-13',
+      groups: ['Friends'],
+      photo: { mediaType: 'image/png', bytes: new Uint8Array(Buffer.from(PHOTO, 'base64')) },
+    });
+    expect(jane).toContain('ANNIVERSARY:20090808');
+    expect(jane).toContain('X-SKYPE:jane.doe\\, too');
+    const ann = readCard(cards.find((text) => text.includes('Ann Smith')) ?? '');
+    expect(ann.kind === 'contact' && ann.contact.notes).toBe('<&>"\nzweite Zeile äöü');
+  });
+
+  test('a second copy adds none', async () => {
+    const { user } = await newUser();
+    await copy(user);
+    expect(await copy(user)).toMatchObject({ total: 4, written: 0, matched: 4, skipped: [] });
+    expect(await server.cards(user, 'book')).toHaveLength(4);
+  });
+
+  test('a copy broken off is taken up where it was, and nobody comes twice', async () => {
+    const { user, book } = await newUser();
+    await server.put(book, user, 'earlier.vcf', SOURCE['ann.vcf'] ?? '');
+    const controller = new AbortController();
+    controller.abort(new Error('the worker ends'));
+    await expect(copy(user, controller.signal)).rejects.toThrow('the worker ends');
+    expect(await copy(user)).toMatchObject({ written: 3, matched: 1 });
+    expect(await server.cards(user, 'book')).toHaveLength(4);
+  });
+
+  test('a contact that is there under another UID is matched and left as it is', async () => {
+    const { user, book } = await newUser();
+    const theirs = card('other-uid', 'FN:Doe\\, Jane', 'N:Doe;Jane;;;', 'EMAIL;TYPE=HOME:JANE@example.com');
+    await server.put(book, user, 'theirs.vcf', theirs);
+    const copied = await copy(user);
+    expect(copied).toMatchObject({ written: 3, matched: 1 });
+    expect(copied.notes).toEqual([{ contact: 'Jane Doe', note: 'was there already; not added to it: 1 phone number' }]);
+    expect(await copy(user)).toMatchObject({ written: 0, matched: 4 });
+  });
+
+  test('a wrong password is told from a store that is gone', async () => {
+    const refused = openContactReader({
+      settings: settings(server.url),
+      credentials: { email: 'alice@legacy.example', password: 'wrong' },
+    });
+    await expect(refused.survey(new AbortController().signal)).rejects.toMatchObject({ fault: 'authentication' });
+    const pauses: number[] = [];
+    const gone = openContactReader({
+      settings: settings('http://127.0.0.1:9/'),
+      credentials: credentials('alice@legacy.example'),
+      sleep: async (milliseconds) => void pauses.push(milliseconds),
+    });
+    await expect(gone.survey(new AbortController().signal)).rejects.toMatchObject({ fault: 'unavailable' });
+    expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000]);
+  });
+});
