@@ -20,6 +20,7 @@ const node = (name: string, timeout: number, concurrent: boolean) => ({
 
 export default defineConfig(() => ({
   root: join(root, 'src/portal'),
+  cacheDir: join(root, 'node_modules/.vite'),
   plugins: [react()],
   // With no settings at all the portal builds for the sandbox; the start passes the real ones by the environment.
   define: { PORTAL_SETTINGS: JSON.stringify(portalSettings(readSettings({ SANDBOX: 'on', ...process.env }))) },

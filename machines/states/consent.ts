@@ -7,7 +7,7 @@ import type { Context, Message } from '../wizard.types.ts';
  * Away to a provider's sign-in. The page unloads here; the way back is `returned…`. It has no address of its own, so
  * Back leads to the page that was left; out of the back/forward cache it returns there by itself.
  */
-function leaving<const Role extends 'move' | 'transfer' | 'status'>(role: Role) {
+function leaving(role: 'move' | 'transfer' | 'status') {
   return wizard.createStateConfig({
     id: `leaving-for-${role}`,
     tags: 'busy',

@@ -57,3 +57,6 @@ export const detailedStatus = {
   }),
 } as const satisfies Call;
 export type TransferStatus = v.InferOutput<typeof detailedStatus.Answer>;
+
+/** The same answer as server-sent events, one at every change: `GET /api/v2/status/events/?job_id=`. */
+export const STATUS_EVENTS = '/api/v2/status/events/';

@@ -1,0 +1,55 @@
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { createActor } from 'xstate';
+import { sessionOf } from '../../machines/wizard.context.ts';
+import { wizardMachine } from '../../machines/wizard.machine.ts';
+import { stepOf } from '../../machines/wizard.routes.ts';
+import { createApi } from './api.ts';
+import { createWizardRouter } from './router.tsx';
+import { createServices } from './services.ts';
+import { dropStoredToken, openStorage, readSession, readStoredToken, writeSession } from './session.ts';
+import { settings } from './settings.ts';
+import { WizardProvider } from './wizard-context.tsx';
+
+const services = createServices(createApi(() => actor.getSnapshot().context.jwt));
+const local = openStorage('localStorage');
+const tab = openStorage('sessionStorage');
+const storedToken = readStoredToken(local);
+
+const actor = createActor(
+  wizardMachine.provide({
+    actors: services,
+    actions: {
+      'leave for': (_, { address }) => location.assign(address),
+      'drop the stored token': () => dropStoredToken(local),
+    },
+  }),
+  {
+    input: {
+      settings,
+      now: Date.now(),
+      session: readSession(tab),
+      ...(storedToken === null ? {} : { storedToken }),
+    },
+  },
+);
+actor.subscribe((snapshot) => {
+  if (snapshot.value !== 'arriving') writeSession(tab, sessionOf(snapshot.context), stepOf(snapshot));
+});
+const router = createWizardRouter(actor.start());
+
+addEventListener('online', () => actor.send({ type: 'connection.return' }));
+addEventListener('pageshow', (event) => {
+  if (event.persisted) actor.send({ type: 'page.return' });
+});
+
+const place = document.querySelector('#root');
+if (place === null) throw new Error('index.html has no #root.');
+createRoot(place).render(
+  <StrictMode>
+    <WizardProvider value={actor}>
+      <RouterProvider router={router} />
+    </WizardProvider>
+  </StrictMode>,
+);

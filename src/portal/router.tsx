@@ -1,0 +1,76 @@
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+  type RouterHistory,
+} from '@tanstack/react-router';
+import { type Address, addressOf, type Page, PATHS, visitOf } from '../../machines/wizard.routes.ts';
+import { App } from './app.tsx';
+import { HomePage } from './pages/home.tsx';
+import type { WizardActor } from './wizard-context.tsx';
+
+/** The machine is asked for every address; what it refuses is redirected to where it stands. */
+const root = createRootRouteWithContext<{ actor: WizardActor }>()({
+  beforeLoad: ({ location, context: { actor }, preload }) => {
+    if (preload) return;
+    const query = new URLSearchParams(location.searchStr);
+    if (isAt(addressOf(actor.getSnapshot()), location.pathname, query)) return;
+    actor.send(visitOf(location.pathname, query));
+    const address = addressOf(actor.getSnapshot());
+    if (address !== null && !isAt(address, location.pathname, query))
+      throw redirect({ to: address.path, search: address.query, replace: true });
+  },
+  component: App,
+  notFoundComponent: () => null,
+});
+
+const components = {
+  home: HomePage,
+  destination: lazyRouteComponent(() => import('./pages/destination.tsx'), 'DestinationPage'),
+  startMigration: lazyRouteComponent(() => import('./pages/start-migration.tsx'), 'StartMigrationPage'),
+  complete: lazyRouteComponent(() => import('./pages/complete.tsx'), 'CompletePage'),
+  returned: () => null,
+  returnedForStatus: () => null,
+  googleTerms: lazyRouteComponent(() => import('./pages/google-terms.tsx'), 'GoogleTermsPage'),
+  emailScopes: lazyRouteComponent(() => import('./pages/email-scopes.tsx'), 'EmailScopesPage'),
+  status: lazyRouteComponent(() => import('./pages/status.tsx'), 'StatusPage'),
+  statusFromEmail: lazyRouteComponent(() => import('./pages/status-from-email.tsx'), 'StatusFromEmailPage'),
+  privacyPolicy: lazyRouteComponent(() => import('./pages/external-page.tsx'), 'ExternalPage'),
+  termsOfService: lazyRouteComponent(() => import('./pages/external-page.tsx'), 'ExternalPage'),
+  support: lazyRouteComponent(() => import('./pages/support.tsx'), 'SupportPage'),
+} satisfies Record<Page, unknown>;
+
+const routes = (Object.keys(PATHS) as Page[]).map((page) =>
+  createRoute({ getParentRoute: () => root, path: PATHS[page], component: components[page] }),
+);
+
+function isAt(address: Address | null, path: string, query: URLSearchParams): boolean {
+  if (address === null || address.path !== path) return false;
+  return new URLSearchParams(address.query).toString() === query.toString();
+}
+
+/** A router on the wizard: the address follows the machine, and the machine is asked for every other address. */
+export function createWizardRouter(actor: WizardActor, history?: RouterHistory) {
+  const router = createRouter({
+    routeTree: root.addChildren(routes),
+    context: { actor },
+    defaultPreload: false,
+    defaultViewTransition: true,
+    // Plain text: the default would read an ID of digits as a number.
+    parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+    stringifySearch: (search) => {
+      const text = new URLSearchParams(search as Record<string, string>).toString();
+      return text === '' ? '' : `?${text}`;
+    },
+    ...(history === undefined ? {} : { history }),
+  });
+  actor.subscribe((snapshot) => {
+    const address = addressOf(snapshot);
+    const { pathname, searchStr } = router.latestLocation;
+    if (address === null || isAt(address, pathname, new URLSearchParams(searchStr))) return;
+    void router.navigate({ to: address.path, search: address.query, replace: address.path === pathname });
+  });
+  return router;
+}

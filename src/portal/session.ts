@@ -1,0 +1,96 @@
+import * as v from 'valibot';
+import { BLANK_SESSION } from '../../machines/wizard.context.ts';
+import type { Step } from '../../machines/wizard.routes.ts';
+import type { Session } from '../../machines/wizard.types.ts';
+import { ContactsFormat, EmailFormat } from '../contract/export-format.ts';
+import { Provider } from '../contract/provider.ts';
+
+/** The keys of `portal.md` §3. Text is kept as it is, all else as JSON. */
+const Stored = v.object({
+  srcAccount: v.nullable(v.object({ email: v.string(), password: v.string(), provider: v.literal('sanbruno') })),
+  dstAccount: v.nullable(
+    v.object({
+      email: v.string(),
+      provider: Provider,
+      password: v.exactOptional(v.string()),
+      imap: v.exactOptional(v.string()),
+      tokenId: v.exactOptional(v.string()),
+    }),
+  ),
+  allowContactsMigration: v.boolean(),
+  googleTermsAccepted: v.boolean(),
+  checkSanBrunoOnOauthCallback: v.boolean(),
+  operations: v.nullable(v.array(v.string())),
+  jwt: v.nullable(v.string()),
+  notificationContact: v.string(),
+  emailHash: v.nullable(v.string()),
+  emailExportType: v.nullable(EmailFormat),
+  contactsExportType: v.nullable(ContactsFormat),
+});
+type Stored = v.InferOutput<typeof Stored>;
+
+const BLANK = toStored(BLANK_SESSION);
+const TEXT: readonly string[] = ['jwt', 'notificationContact', 'emailHash', 'emailExportType', 'contactsExportType'];
+const KEYS = Object.keys(BLANK) as readonly (keyof Stored)[];
+
+function toStored({ source, destination, ...rest }: Session): Stored {
+  return { ...rest, srcAccount: source, dstAccount: destination, operations: rest.operations?.slice() ?? null };
+}
+
+/** The browser's storage, or `null` where it is blocked: then the session lives as long as the page. */
+export function openStorage(kind: 'sessionStorage' | 'localStorage'): Storage | null {
+  try {
+    return globalThis[kind];
+  } catch {
+    return null;
+  }
+}
+
+/** The stored session. One value that does not fit its schema drops them all: the visitor starts at Home. */
+export function readSession(storage: Storage | null): Session {
+  if (storage === null) return BLANK_SESSION;
+  const found: Record<string, unknown> = {};
+  try {
+    for (const key of KEYS) {
+      const text = storage.getItem(key);
+      found[key] = text === null ? BLANK[key] : TEXT.includes(key) ? text : JSON.parse(text);
+    }
+    const { srcAccount, dstAccount, ...rest } = v.parse(Stored, found);
+    return { ...rest, source: srcAccount, destination: dstAccount };
+  } catch {
+    forgetSession(storage);
+    return BLANK_SESSION;
+  }
+}
+
+/** Keeps what survives a reload. A full storage keeps none of it, rather than a part that doesn't fit together. */
+export function writeSession(storage: Storage | null, session: Session, currentStep: Step | null): void {
+  if (storage === null) return;
+  try {
+    const stored = toStored(session);
+    for (const key of KEYS) {
+      const value = stored[key];
+      if (value === BLANK[key]) storage.removeItem(key);
+      else storage.setItem(key, typeof value === 'string' ? value : JSON.stringify(value));
+    }
+    if (currentStep === null) storage.removeItem('currentStep');
+    else storage.setItem('currentStep', String(currentStep));
+  } catch {
+    forgetSession(storage);
+  }
+}
+
+function forgetSession(storage: Storage): void {
+  for (const key of [...KEYS, 'currentStep']) storage.removeItem(key);
+}
+
+/** The key of the token that an earlier visit may have left in local storage (`decisions.md`). */
+const TOKEN = 'token';
+
+export function readStoredToken(storage: Storage | null): string | null {
+  return storage?.getItem(TOKEN) ?? null;
+}
+
+export function dropStoredToken(storage: Storage | null): void {
+  storage?.removeItem(TOKEN);
+}
