@@ -1,0 +1,27 @@
+import type { Server } from 'node:net';
+
+export const LOOPBACK = '127.0.0.1';
+
+/** Listens on `preferred`, or on any port when that is taken. @returns the port. */
+export async function listen(server: Server, host: string, preferred: number): Promise<number> {
+  try {
+    return await attempt(server, host, preferred);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (preferred === 0 || (code !== 'EADDRINUSE' && code !== 'EACCES')) throw error;
+    return attempt(server, host, 0);
+  }
+}
+
+function attempt(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const failed = (error: Error) => reject(error);
+    server.once('error', failed);
+    server.listen(port, host, () => {
+      server.off('error', failed);
+      const address = server.address();
+      if (address === null || typeof address === 'string') reject(new Error('The server listens on no port.'));
+      else resolve(address.port);
+    });
+  });
+}
