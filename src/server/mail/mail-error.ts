@@ -1,0 +1,146 @@
+/**
+ * What went wrong with a mail server, by what is to be done about it:
+ * - `credentials` it refused the sign-in;
+ * - `unreachable` no connection: name unknown, port closed, address not allowed;
+ * - `certificate` no connection that is safe: the certificate does not fit, or there is no TLS;
+ * - `slow` it did not answer in time;
+ * - `lost` the connection ended under way;
+ * - `busy` it asked for a pause;
+ * - `full` the mailbox has no room;
+ * - `refused` it said NO or BAD to a command.
+ */
+export type MailFault = 'credentials' | 'unreachable' | 'certificate' | 'slow' | 'lost' | 'busy' | 'full' | 'refused';
+
+export class MailError extends Error {
+  override name = 'MailError';
+  readonly fault: MailFault;
+  /** Milliseconds that the server asked us to stay away. */
+  readonly pause: number | undefined;
+  /** The response code of RFC 5530 and its like, upper case, without brackets. */
+  readonly responseCode: string | undefined;
+
+  constructor(
+    fault: MailFault,
+    message: string,
+    options: { pause?: number; responseCode?: string; cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.fault = fault;
+    this.pause = options.pause;
+    this.responseCode = options.responseCode;
+  }
+
+  /** Whether the same may work later without anybody doing something. */
+  get passing(): boolean {
+    switch (this.fault) {
+      case 'unreachable':
+      case 'slow':
+      case 'lost':
+      case 'busy':
+        return true;
+      case 'credentials':
+      case 'certificate':
+      case 'full':
+      case 'refused':
+        return false;
+    }
+  }
+}
+
+const UNREACHABLE = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EAI_FAIL',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EHOSTDOWN',
+  'ENETDOWN',
+  'EADDRNOTAVAIL',
+  'EACCES',
+  'ClosedAfterConnectText',
+  'ClosedAfterConnectTLS',
+]);
+const SLOW = new Set(['CONNECT_TIMEOUT', 'GREETING_TIMEOUT', 'UPGRADE_TIMEOUT', 'ETIMEOUT', 'ETIMEDOUT']);
+const LOST = new Set(['NoConnection', 'EConnectionClosed', 'StateLogout', 'ECONNRESET', 'EPIPE', 'ECONNABORTED']);
+const CERTIFICATE =
+  /^(?:CERT_|ERR_TLS_|ERR_SSL_|EPROTO$|STARTTLS_INJECTION$|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|UNABLE_TO_)/;
+const BUSY_CODES = new Set(['UNAVAILABLE', 'INUSE', 'LIMIT', 'THROTTLED', 'SERVERBUG']);
+const REFUSED_SIGN_IN_CODES = new Set(['AUTHENTICATIONFAILED', 'AUTHORIZATIONFAILED', 'EXPIRED', 'PRIVACYREQUIRED']);
+/** Gmail, Exchange and Yahoo say these without a response code. */
+const BUSY_TEXT =
+  /throttl|too many (?:simultaneous )?connections|rate limit|suggested backoff|server (?:busy|unavailable)/i;
+const FULL_TEXT = /over ?quota|quota (?:limit|exceeded)|exceed\w* (?:your |the )?quota|storage limit|mailbox is full/i;
+const BACKOFF = /backoff time[:=\s]+(\d{1,9})\s*milliseconds/i;
+
+/** What imapflow and Node put on the errors of a connection; the texts are a server's own. */
+type Clues = {
+  code?: unknown;
+  authenticationFailed?: unknown;
+  tlsFailed?: unknown;
+  serverResponseCode?: unknown;
+  responseStatus?: unknown;
+  responseText?: unknown;
+  response?: unknown;
+  reason?: unknown;
+  throttleReset?: unknown;
+  throttleWaited?: unknown;
+};
+
+/** Reads the codes of an imapflow or socket error, its text only where a server gave no code. Other errors are thrown on. */
+export function mailErrorOf(error: unknown): MailError {
+  if (error instanceof MailError) return error;
+  if (!(error instanceof Error)) throw error;
+  const clues = error as Error & Clues;
+  const code = typeof clues.code === 'string' ? clues.code : '';
+  const responseCode = (
+    typeof clues.serverResponseCode === 'string' ? clues.serverResponseCode : codeOf(clues.response)
+  )?.toUpperCase();
+  const text = [clues.responseText, clues.reason].filter((part) => typeof part === 'string').join(' ');
+  const wait = pauseOf(clues, text);
+  const make = (fault: MailFault) =>
+    new MailError(fault, `The mail server: ${fault} (${code || (responseCode ?? 'no code')}).`, {
+      cause: error,
+      ...(responseCode === undefined ? {} : { responseCode }),
+      ...(wait === undefined ? {} : { pause: wait }),
+    });
+  if (code === 'ETHROTTLE') return make('busy');
+  if (SLOW.has(code)) return make('slow');
+  if (UNREACHABLE.has(code)) return make(BUSY_TEXT.test(text) ? 'busy' : 'unreachable');
+  if (LOST.has(code)) return make(BUSY_TEXT.test(text) ? 'busy' : 'lost');
+  if (clues.tlsFailed === true || CERTIFICATE.test(code)) return make('certificate');
+  if (responseCode !== undefined && BUSY_CODES.has(responseCode)) return make('busy');
+  if (responseCode === 'OVERQUOTA') return make('full');
+  if (responseCode === undefined || responseCode === 'ALERT') {
+    if (BUSY_TEXT.test(text)) return make('busy');
+    if (FULL_TEXT.test(text)) return make('full');
+  }
+  if (clues.authenticationFailed === true || (responseCode !== undefined && REFUSED_SIGN_IN_CODES.has(responseCode)))
+    return make('credentials');
+  if (clues.responseStatus === 'NO' || clues.responseStatus === 'BAD' || responseCode !== undefined)
+    return make('refused');
+  if (
+    code === 'InvalidResponse' ||
+    code === 'UnexpectedTag' ||
+    code.startsWith('ParserError') ||
+    code.endsWith('TooLarge')
+  )
+    return make('lost');
+  throw error;
+}
+
+function pauseOf(clues: Clues, text: string): number | undefined {
+  if (typeof clues.throttleReset === 'number') {
+    const waited = typeof clues.throttleWaited === 'number' ? clues.throttleWaited : 0;
+    return Math.max(0, clues.throttleReset - waited);
+  }
+  const hint = BACKOFF.exec(text)?.[1];
+  return hint === undefined ? undefined : Number(hint);
+}
+
+/** The response code in a tagged answer as imapflow parsed it: `[CODE …]` is its first attribute. */
+function codeOf(response: unknown): string | undefined {
+  const { attributes } = (response ?? {}) as { attributes?: { section?: { value?: unknown }[] }[] };
+  const value = attributes?.[0]?.section?.[0]?.value;
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,29 @@
+import { decodeWords } from 'postal-mime';
+
+/** The header block can be huge in a damaged message; no more of it is looked at, in octets. */
+const HEADERS_LOOKED_AT = 64 * 1024;
+const SUBJECT_SHOWN = 200;
+
+/** The subject as a person reads it (RFC 2047), to name a message that could not be moved. */
+export function subjectOf(bytes: Buffer): string | undefined {
+  const raw = headerOf(bytes, 'subject');
+  if (raw === undefined) return undefined;
+  const text = decodeWords(raw);
+  return text
+    .replaceAll(/\p{Cc}/gu, ' ')
+    .trim()
+    .slice(0, SUBJECT_SHOWN);
+}
+
+/** The date that the sender wrote, for messages whose server gives no internal date. */
+export function sentDateOf(bytes: Buffer): Date | undefined {
+  const date = new Date(headerOf(bytes, 'date') ?? Number.NaN);
+  return Number.isNaN(date.getTime()) ? undefined : date;
+}
+
+function headerOf(bytes: Buffer, name: string): string | undefined {
+  const text = bytes.subarray(0, HEADERS_LOOKED_AT).toString('utf8');
+  const headers = text.split(/\r?\n\r?\n/, 1)[0] ?? '';
+  const match = new RegExp(`^${name}:((?:.*)(?:\\r?\\n[ \\t].*)*)`, 'im').exec(headers);
+  return match?.[1]?.replaceAll(/\r?\n[ \t]+/g, ' ').trim();
+}

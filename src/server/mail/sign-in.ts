@@ -1,0 +1,33 @@
+import { connect, type ConnectOptions, type MailAccount, type MailTimes } from './connection.ts';
+import { MailError, type MailFault } from './mail-error.ts';
+
+/** A visitor waits for this one. */
+const SIGN_IN_TIMES: MailTimes = { connect: 10_000, greeting: 8_000, silence: 15_000 };
+
+export type SignIn = 'ok' | Exclude<MailFault, 'lost' | 'full' | 'refused'>;
+
+/** Signs in for real and out again. Never throws for what a mail server does. */
+export async function checkSignIn(
+  account: MailAccount,
+  options: ConnectOptions & { readonly times?: MailTimes },
+): Promise<SignIn> {
+  try {
+    const client = await connect(account, { times: SIGN_IN_TIMES, ...options });
+    await client.logout().catch(() => client.close());
+    return 'ok';
+  } catch (error) {
+    if (!(error instanceof MailError)) throw error;
+    switch (error.fault) {
+      case 'lost':
+      case 'full':
+      case 'refused':
+        return 'unreachable';
+      case 'credentials':
+      case 'unreachable':
+      case 'certificate':
+      case 'slow':
+      case 'busy':
+        return error.fault;
+    }
+  }
+}
