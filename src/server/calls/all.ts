@@ -1,0 +1,30 @@
+import { answerCapabilities } from './capabilities.ts';
+import { answerCreateAccount } from './create-account.ts';
+import { answerDomainValidation } from './domain-validation.ts';
+import { answerJobsByEmail } from './jobs-by-email.ts';
+import { answerLoad } from './load.ts';
+import { answerPhoneNumberValidation } from './phone-number-validation.ts';
+import type { Route } from './route.ts';
+import { answerSetMigrationStarted } from './set-migration-started.ts';
+import { answerDetailedStatus, answerStatus } from './status.ts';
+import { answerSupportForm } from './support-form.ts';
+import { answerValidateImap } from './validate-imap.ts';
+import { answerValidateToken } from './validate-token.ts';
+import { answerValidate } from './validate.ts';
+
+/** Every call of `portal.md` §7. */
+export const calls: readonly Route[] = [
+  answerValidateToken,
+  answerCapabilities,
+  answerValidate,
+  answerLoad,
+  answerStatus,
+  answerDetailedStatus,
+  answerValidateImap,
+  answerJobsByEmail,
+  answerDomainValidation,
+  answerPhoneNumberValidation,
+  answerCreateAccount,
+  answerSetMigrationStarted,
+  answerSupportForm,
+];

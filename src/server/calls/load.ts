@@ -1,0 +1,127 @@
+import { load, type LoadRequest } from '../../contract/calls/load.ts';
+import { isAtDomain } from '../../contract/email.ts';
+import { WRITABLE_CONTACTS_FORMATS, WRITABLE_EMAIL_FORMATS } from '../../contract/export-format.ts';
+import { impliedOperations, type Operation } from '../../contract/operation.ts';
+import { isOauthProvider } from '../../contract/provider.ts';
+import type { Settings } from '../../contract/settings.ts';
+import type { TransferOrder } from '../jobs/transfers.ts';
+import { Refusal } from '../refusal.ts';
+import type { Visit, Web } from '../services.ts';
+import { allowedOperations } from './capabilities.ts';
+import { route } from './route.ts';
+
+/** Starts a transfer when both mailboxes were proven; what was submitted before, or is running, is answered with its ID. */
+export const answerLoad = route(load, 'calls by a client', async ({ body }, web, visit) => {
+  const order = orderOf(body, web.settings);
+  await Promise.all([proveSource(order, web, visit), proveDestination(order, web, visit)]);
+  const jobid = await web.transfers.start(order);
+  if (order.destination.tokenId !== undefined) await web.tokens.keep(order.destination.tokenId);
+  return { jobid };
+});
+
+/** @throws {Refusal} for what is not allowed, before anything is asked of a mail server. */
+function orderOf(request: LoadRequest, settings: Settings): TransferOrder {
+  const { sourceAccount, destinationAccount, parameters } = request;
+  if (sourceAccount.provider !== 'sanbruno' || destinationAccount.provider === 'sanbruno')
+    throw new Refusal(400, 'UNSUPPORTED_PROVIDER', 'This provider is not supported.');
+  if (!isAtDomain(sourceAccount.email, settings.legacyDomains))
+    throw new Refusal(400, 'INVALID_EMAIL', `Please, enter a ${settings.legacyName} email address.`);
+  checkDestinationEmail(destinationAccount, settings);
+  checkNotification(parameters.notificationEmail, destinationAccount.provider, settings);
+  return {
+    source: { email: sourceAccount.email, password: sourceAccount.password, provider: sourceAccount.provider },
+    destination: {
+      ...destinationAccount,
+      ...(destinationAccount.provider === 'other' && parameters.destinationImap !== undefined
+        ? { imap: parameters.destinationImap }
+        : {}),
+    },
+    operations: checkOperations(request, settings),
+    ...checkFormats(request),
+    ...(parameters.notificationEmail === undefined ? {} : { notificationContact: parameters.notificationEmail }),
+    inQa: parameters.inQa,
+  };
+}
+
+function checkDestinationEmail({ email, provider }: LoadRequest['destinationAccount'], settings: Settings): void {
+  if (!isAtDomain(email, settings.legacyDomains)) return;
+  if (provider === 'file_export')
+    throw new Refusal(
+      400,
+      'INVALID_EMAIL',
+      `Please, do not use a ${settings.legacyName} email address for the export.`,
+    );
+  // The mailbox would be copied into itself. An OAuth provider may have taken the domain over.
+  if (provider === 'other')
+    throw new Refusal(400, 'INVALID_EMAIL', 'Please, use an email address at another provider as the destination.');
+}
+
+function checkNotification(contact: string | undefined, provider: string, settings: Settings): void {
+  if (contact === undefined) return;
+  if (contact.startsWith('+') && provider !== 'yahoo')
+    throw new Refusal(400, 'INVALID_EMAIL', 'Please, enter a valid email address.');
+  if (isAtDomain(contact, settings.legacyDomains))
+    throw new Refusal(
+      400,
+      'INVALID_EMAIL',
+      `Please, do not use a ${settings.legacyName} email address for notification.`,
+    );
+}
+
+function checkOperations({ operations, destinationAccount }: LoadRequest, settings: Settings): Operation[] {
+  const { provider, tokenId } = destinationAccount;
+  const wanted = impliedOperations(operations);
+  const allowed = allowedOperations(provider, tokenId === undefined ? 'other' : 'oauth', settings);
+  if (provider === 'file_export') {
+    const missing = (['emailmigration', 'contactsmigration'] as const).find((each) => !wanted.includes(each));
+    if (missing !== undefined)
+      throw new Refusal(400, 'OPERATION_NOT_ALLOWED', `An export needs the operation '${missing}'.`);
+    if (wanted.includes('emailforwarding')) throw notAllowed('emailforwarding');
+    // Without an address book at the source there is nothing to write for the contacts.
+    return allowed;
+  }
+  const refused = wanted.find((operation) => !allowed.includes(operation));
+  if (refused !== undefined) throw notAllowed(refused);
+  return wanted;
+}
+
+function notAllowed(operation: Operation): Refusal {
+  return new Refusal(400, 'OPERATION_NOT_ALLOWED', `Operation '${operation}' not allowed.`);
+}
+
+function checkFormats({
+  destinationAccount,
+  fileExportParameters,
+}: LoadRequest): Pick<TransferOrder, 'emailFormat' | 'contactsFormat'> {
+  if (destinationAccount.provider !== 'file_export') return {};
+  const emailFormat = WRITABLE_EMAIL_FORMATS.find((format) => format === fileExportParameters.emailFormat);
+  const contactsFormat = WRITABLE_CONTACTS_FORMATS.find((format) => format === fileExportParameters.contactsFormat);
+  if (emailFormat === undefined || contactsFormat === undefined)
+    throw new Refusal(
+      400,
+      'OPERATION_NOT_ALLOWED',
+      `Please choose formats that can be written: ${WRITABLE_EMAIL_FORMATS.join(' or ')} for mail, ${WRITABLE_CONTACTS_FORMATS.join(' or ')} for contacts.`,
+    );
+  return { emailFormat, contactsFormat };
+}
+
+async function proveSource({ source }: TransferOrder, web: Web, visit: Visit): Promise<void> {
+  await web.proofs.prove({ email: source.email, password: source.password, provider: source.provider }, visit);
+}
+
+async function proveDestination({ destination }: TransferOrder, web: Web, visit: Visit): Promise<void> {
+  const { email, provider, password, imap, tokenId } = destination;
+  if (provider === 'file_export') return;
+  if (isOauthProvider(provider) && tokenId !== undefined) {
+    const owner = await web.tokens.of(tokenId);
+    if (owner?.email === email && owner.provider === provider) return;
+  } else if (password !== undefined) {
+    await web.proofs.prove({ email, provider, password, ...(imap === undefined ? {} : { imap }) }, visit);
+    return;
+  }
+  throw new Refusal(
+    401,
+    'INVALID_CREDENTIALS',
+    'The destination account is not signed in. Nothing was moved. Please sign in to it again.',
+  );
+}

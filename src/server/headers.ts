@@ -1,0 +1,39 @@
+import type { MiddlewareHandler } from 'hono';
+import type { Settings } from '../contract/settings.ts';
+
+const HSTS_SECONDS = 365 * 24 * 3600;
+
+/** The headers of every answer. */
+export function securityHeaders(settings: Settings): MiddlewareHandler {
+  const headers: Record<string, string> = {
+    'Content-Security-Policy': contentSecurityPolicy(settings),
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'no-referrer',
+    'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+    ...(settings.publicUrl.startsWith('https://')
+      ? { 'Strict-Transport-Security': `max-age=${HSTS_SECONDS}; includeSubDomains` }
+      : {}),
+  };
+  return async (c, next) => {
+    await next();
+    for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value);
+  };
+}
+
+function contentSecurityPolicy({ footerUrl }: Settings): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "object-src 'none'",
+    ...(footerUrl === undefined ? [] : [`frame-src ${new URL(footerUrl).origin}`]),
+  ].join('; ');
+}

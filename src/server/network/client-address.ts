@@ -1,0 +1,43 @@
+import { isIP, SocketAddress } from 'node:net';
+
+/**
+ * The network that a request comes from, as limits count it: an IPv4 address, or the /64 of an IPv6 address, which is
+ * what one subscriber is given.
+ * @param socketAddress the peer of the connection.
+ * @param forwardedFor the header `X-Forwarded-For`; only its last entries, written by our own proxies, are believed.
+ * @param proxies how many proxies of ours stand in front (`PROXIES`).
+ */
+export function clientNetwork(
+  socketAddress: string | undefined,
+  forwardedFor: string | undefined,
+  proxies: number,
+): string {
+  const chain = proxies === 0 ? [] : (forwardedFor ?? '').split(',').map((entry) => entry.trim());
+  const address = proxies === 0 ? socketAddress : (chain.at(-proxies) ?? chain[0]);
+  return networkOf(address) ?? networkOf(socketAddress) ?? 'unknown';
+}
+
+function networkOf(address: string | undefined): string | undefined {
+  if (address === undefined || address.includes('%')) return undefined;
+  switch (isIP(address)) {
+    case 4:
+      return address;
+    case 6: {
+      const parts = new SocketAddress({ address, family: 'ipv6' }).address;
+      const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(parts);
+      return mapped?.[1] ?? `${firstHalf(parts)}::/64`;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** The first four groups of an IPv6 address in its canonical text (RFC 5952). */
+function firstHalf(address: string): string {
+  const [head = '', tail] = address.split('::');
+  const before = head === '' ? [] : head.split(':');
+  const after = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? 0 : 8 - before.length - after.length;
+  const groups = [...before, ...Array.from({ length: Math.max(0, zeros) }, () => '0'), ...after];
+  return groups.slice(0, 4).join(':');
+}

@@ -1,0 +1,43 @@
+import * as client from 'openid-client';
+import type { OauthProvider } from '../../contract/provider.ts';
+import type { Settings } from '../../contract/settings.ts';
+
+const ANSWER_WITHIN_SECONDS = 10;
+const KNOWN_MS = 3_600_000;
+
+/** Finds a provider's endpoints by its issuer; asked again after an hour, and at once after a failure. */
+export type OauthClients = (provider: OauthProvider) => Promise<client.Configuration>;
+
+export function openOauthClients({
+  settings,
+  now,
+}: {
+  readonly settings: Settings;
+  readonly now: () => number;
+}): OauthClients {
+  const known = new Map<OauthProvider, { readonly configuration: Promise<client.Configuration>; until: number }>();
+
+  return (provider) => {
+    const entry = known.get(provider);
+    if (entry !== undefined && entry.until > now()) return entry.configuration;
+    const configuration = discover(provider, settings);
+    known.set(provider, { configuration, until: now() + KNOWN_MS });
+    configuration.catch(() => known.delete(provider));
+    return configuration;
+  };
+}
+
+async function discover(provider: OauthProvider, settings: Settings): Promise<client.Configuration> {
+  const { issuer, client: credentials } = settings.providers[provider];
+  if (credentials === undefined) throw new Error(`${provider} has no client.`);
+  const url = new URL(issuer);
+  return client.discovery(url, credentials.id, credentials.secret, undefined, {
+    timeout: ANSWER_WITHIN_SECONDS,
+    execute: isLoopback(url) ? [client.allowInsecureRequests] : [],
+  });
+}
+
+/** Nothing but this machine is spoken to without TLS. */
+function isLoopback({ hostname }: URL): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
+}

@@ -1,0 +1,220 @@
+import { randomBytes } from 'node:crypto';
+import * as client from 'openid-client';
+import * as v from 'valibot';
+import { OAUTH_RETURN } from '../../contract/calls/oauth.ts';
+import { isEmail } from '../../contract/email.ts';
+import type { QueryError } from '../../contract/failure.ts';
+import { OauthProvider } from '../../contract/provider.ts';
+import type { Settings } from '../../contract/settings.ts';
+import type { Log } from '../log.ts';
+import type { Database } from '../store/database.ts';
+import type { Vault } from '../store/vault.ts';
+import type { OauthClients } from './client.ts';
+import { PROFILES, type Profile } from './profile.ts';
+import { grantedOf, type KeptTokens } from './tokens.ts';
+
+/** How long a person may take at the provider. */
+export const CONSENT_WITHIN_MS = 10 * 60_000;
+/** How long a proven address opens its list of transfers. */
+export const STATUS_HASH_MS = 2 * 3_600_000;
+
+export type Purpose = 'transfer' | 'status';
+
+/** A sign-in at a provider did not do what it was for. `purpose` is known if the browser was. */
+export class ConsentRefused extends Error {
+  override name = 'ConsentRefused';
+  readonly error: QueryError;
+  readonly purpose: Purpose;
+  constructor(error: QueryError, purpose: Purpose, options?: ErrorOptions) {
+    super(error, options);
+    this.error = error;
+    this.purpose = purpose;
+  }
+}
+
+export type Consent = { readonly email: string; readonly provider: OauthProvider } & (
+  | { readonly purpose: 'transfer'; readonly tokenId: string }
+  | { readonly purpose: 'status'; readonly tokenId: string; readonly hash: string }
+);
+
+export type Consents = {
+  /**
+   * @param browser what its cookie holds; only that browser can come back.
+   * @returns the provider's address.
+   */
+  begin(provider: OauthProvider, purpose: Purpose, browser: string): Promise<URL>;
+  /**
+   * @param path the provider that the browser came back from, by its redirect address.
+   * @throws {ConsentRefused}
+   */
+  finish(path: string, query: URLSearchParams, browser: string | undefined): Promise<Consent>;
+  /** The address that a status hash proves; `null` when it proves none, or does not any more. */
+  emailOf(hash: string): Promise<string | null>;
+  purge(): Promise<void>;
+};
+
+type Services = {
+  readonly settings: Settings;
+  readonly database: Database;
+  readonly vault: Vault;
+  readonly log: Log;
+  readonly now: () => number;
+  readonly tokens: KeptTokens;
+  readonly clients: OauthClients;
+};
+
+const Secret = v.object({ verifier: v.string(), nonce: v.string() });
+
+const Transaction = v.object({
+  provider: OauthProvider,
+  purpose: v.picklist(['transfer', 'status']),
+  sealed: v.instance(Uint8Array),
+});
+type Transaction = v.InferOutput<typeof Transaction>;
+
+export function openConsents({ settings, database, vault, log, now, tokens, clients }: Services): Consents {
+  const stateOf = (state: string) => vault.digest('oauth state', state);
+  const browserOf = (browser: string) => vault.digest('oauth browser', browser);
+  const placeOf = (state: string) => `oauth_transactions/${stateOf(state)}`;
+
+  /** One-time: whoever finds it takes it away. Another browser does not find it. */
+  async function take(state: string, browser: string): Promise<Transaction | null> {
+    const [row] = await database.query(
+      `delete from oauth_transactions where state = $1 and browser = $2 and expires > $3
+       returning provider, purpose, sealed`,
+      [stateOf(state), browserOf(browser), now()],
+    );
+    return row === undefined ? null : v.parse(Transaction, row);
+  }
+
+  async function exchange(transaction: Transaction, state: string, query: URLSearchParams): Promise<Consent> {
+    const { provider, purpose, sealed } = transaction;
+    const profile = PROFILES[provider];
+    const { verifier, nonce } = v.parse(Secret, JSON.parse(vault.open(placeOf(state), sealed)));
+    const configuration = await clients(provider);
+    const answer = await client.authorizationCodeGrant(
+      configuration,
+      new URL(`${redirectAddress(settings, provider)}?${query.toString()}`),
+      { pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce, idTokenExpected: true },
+      purpose === 'transfer' && profile.scopesOf !== undefined
+        ? { scope: ['openid', 'email', ...profile.scopesOf.mail].join(' ') }
+        : {},
+    );
+    const granted = grantedOf(answer);
+    try {
+      if (purpose === 'transfer' && !hasScopes(answer.scope, profile.needed))
+        throw new ConsentRefused('MISSING_SCOPE', purpose);
+      const email = await provenEmail(configuration, answer, profile);
+      if (email === null) throw new ConsentRefused('EXTERNAL_OAUTH_ERROR', purpose);
+      if (purpose === 'transfer')
+        return { purpose, provider, email, tokenId: await tokens.store({ email, provider }, granted) };
+      const hash = randomBytes(32).toString('hex');
+      await database.query('insert into status_hashes (hash, email, expires) values ($1, $2, $3)', [
+        vault.digest('status hash', hash),
+        email,
+        now() + STATUS_HASH_MS,
+      ]);
+      await tokens.revoke(provider, granted);
+      // Nothing is kept for a look at the status; the page wants an ID all the same.
+      return { purpose, provider, email, hash, tokenId: randomBytes(16).toString('hex') };
+    } catch (error) {
+      await tokens.revoke(provider, granted);
+      throw error;
+    }
+  }
+
+  return {
+    begin: async (provider, purpose, browser) => {
+      const profile = PROFILES[provider];
+      const configuration = await clients(provider);
+      const state = client.randomState();
+      const verifier = client.randomPKCECodeVerifier();
+      const nonce = client.randomNonce();
+      await database.query(
+        `insert into oauth_transactions (state, browser, provider, purpose, sealed, expires)
+         values ($1, $2, $3, $4, $5, $6)`,
+        [
+          stateOf(state),
+          browserOf(browser),
+          provider,
+          purpose,
+          vault.seal(placeOf(state), JSON.stringify({ verifier, nonce })),
+          now() + CONSENT_WITHIN_MS,
+        ],
+      );
+      return client.buildAuthorizationUrl(configuration, {
+        ...(purpose === 'transfer' ? profile.parameters : {}),
+        redirect_uri: redirectAddress(settings, provider),
+        scope: ['openid', 'email', ...(purpose === 'transfer' ? profile.scopes : [])].join(' '),
+        state,
+        nonce,
+        code_challenge: await client.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+      });
+    },
+
+    finish: async (path, query, browser) => {
+      const state = query.get('state');
+      const transaction = state === null || browser === undefined ? null : await take(state, browser);
+      if (transaction === null || state === null) throw new ConsentRefused('EXTERNAL_OAUTH_ERROR', 'transfer');
+      const { provider, purpose } = transaction;
+      if (path !== provider) throw new ConsentRefused('EXTERNAL_OAUTH_ERROR', purpose);
+      try {
+        return await exchange(transaction, state, query);
+      } catch (error) {
+        if (error instanceof ConsentRefused) throw error;
+        log.warn({ provider, err: error }, 'a sign-in at a provider failed');
+        throw new ConsentRefused('EXTERNAL_OAUTH_ERROR', purpose, { cause: error });
+      }
+    },
+
+    emailOf: async (hash) => {
+      const [row] = await database.query<{ email: string }>(
+        'select email from status_hashes where hash = $1 and expires > $2',
+        [vault.digest('status hash', hash), now()],
+      );
+      return row?.email ?? null;
+    },
+
+    purge: async () => {
+      await database.query('delete from oauth_transactions where expires <= $1', [now()]);
+      await database.query('delete from status_hashes where expires <= $1', [now()]);
+    },
+  };
+}
+
+/** One for each provider, so that a code can't be brought to another one's token endpoint (RFC 9700 §2.1). */
+function redirectAddress({ publicUrl }: Settings, provider: OauthProvider): string {
+  return `${publicUrl}${OAUTH_RETURN}${provider}/`;
+}
+
+/** Without `scope` in the answer all was granted that was asked for (RFC 6749 §5.1). Microsoft may leave the resource out. */
+function hasScopes(granted: string | undefined, needed: readonly string[]): boolean {
+  if (granted === undefined) return true;
+  const names = granted.toLowerCase().split(' ');
+  return needed.every((scope) => {
+    const name = scope.toLowerCase();
+    return names.includes(name) || names.includes(name.slice(name.lastIndexOf('/') + 1) || name);
+  });
+}
+
+/** The address from the ID token, else from userinfo; `null` when there is none or the provider has not verified it. */
+async function provenEmail(
+  configuration: client.Configuration,
+  answer: client.TokenEndpointResponse & client.TokenEndpointResponseHelpers,
+  { emailClaims }: Profile,
+): Promise<string | null> {
+  const claims = answer.claims();
+  if (claims === undefined) return null;
+  const inToken = emailIn(claims, emailClaims);
+  if (inToken !== undefined) return inToken;
+  return emailIn(await client.fetchUserInfo(configuration, answer.access_token, claims.sub), emailClaims) ?? null;
+}
+
+function emailIn(claims: Readonly<Record<string, unknown>>, names: readonly string[]): string | null | undefined {
+  const email = names
+    .map((name) => claims[name])
+    .find((value): value is string => typeof value === 'string' && isEmail(value));
+  if (email === undefined) return undefined;
+  return claims['email_verified'] === false ? null : email.toLowerCase();
+}

@@ -1,0 +1,24 @@
+import type { OauthProvider } from '../../contract/provider.ts';
+import { aol } from './aol.ts';
+import { google } from './google.ts';
+import { office365 } from './office365.ts';
+import { yahoo } from './yahoo.ts';
+
+/** What an access token opens. */
+export type Resource = 'mail' | 'contacts';
+
+/** How a provider's sign-in differs from the shared flow. */
+export type Profile = {
+  /** Asked for, beside `openid email`, when mail and contacts are to be moved. */
+  readonly scopes: readonly string[];
+  /** Those of them without which a transfer can't work; a person can leave them out at some providers. */
+  readonly needed: readonly string[];
+  /** Where one token opens one resource only: the scopes to name when its token is fetched. */
+  readonly scopesOf?: Readonly<Record<Resource, readonly string[]>>;
+  /** Further parameters of the authorization request. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** The claims that hold the address, the most trustworthy first. */
+  readonly emailClaims: readonly string[];
+};
+
+export const PROFILES: Readonly<Record<OauthProvider, Profile>> = { google, yahoo, office365, aol };

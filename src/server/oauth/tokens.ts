@@ -1,0 +1,255 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import * as client from 'openid-client';
+import * as v from 'valibot';
+import { OauthProvider } from '../../contract/provider.ts';
+import type { Settings } from '../../contract/settings.ts';
+import type { Log } from '../log.ts';
+import type { Database } from '../store/database.ts';
+import type { Vault } from '../store/vault.ts';
+import { openOauthClients } from './client.ts';
+import { PROFILES, type Resource } from './profile.ts';
+
+/** Tokens that no transfer keeps go after this time, and the rest when nothing forgot them. */
+const UNUSED_MS = 2 * 3_600_000;
+const KEPT_MS = 30 * 24 * 3_600_000;
+/** A token is renewed before it runs out, so that it lasts for a sign-in. */
+const MARGIN_MS = 60_000;
+/** A token younger than this is not renewed again because a server refused it. */
+const YOUNG_MS = 10_000;
+/** How long a process may hold the right to refresh, and how often the others look. */
+const HOLD_MS = 30_000;
+const LOOK_EVERY_MS = 150;
+const PURGED_AT_ONCE = 100;
+
+/** The provider takes no refresh any more: the subscriber must sign in again. */
+export class ConsentError extends Error {
+  override name = 'ConsentError';
+}
+
+/** The provider did not answer, or not as it should; the same may work later. */
+export class TokenUnavailable extends Error {
+  override name = 'TokenUnavailable';
+}
+
+/** What a transfer needs of its destination's tokens. */
+export type Tokens = {
+  /**
+   * A token that is good for a minute at least; refreshed once however many ask, in this process or another.
+   * @param options `renew` when a server refused the last one; `resource` is `mail` when left out.
+   * @throws {ConsentError}
+   * @throws {TokenUnavailable}
+   */
+  accessToken(tokenId: string, options?: { renew?: boolean; resource?: Resource }): Promise<string>;
+  of(tokenId: string): Promise<{ email: string; provider: OauthProvider } | null>;
+  /** Erases the tokens, and has the provider revoke them where it can. */
+  forget(tokenId: string): Promise<void>;
+};
+
+/** What a provider granted. `expiresIn` is seconds. */
+export type Granted = { readonly access: string; readonly refresh?: string; readonly expiresIn: number | undefined };
+
+export type KeptTokens = Tokens & {
+  /** @returns the ID that the browser is given. */
+  store(owner: { email: string; provider: OauthProvider }, granted: Granted): Promise<string>;
+  /** A transfer uses them: they stay until it forgets them. */
+  keep(tokenId: string): Promise<void>;
+  revoke(provider: OauthProvider, granted: { readonly access?: string; readonly refresh?: string }): Promise<void>;
+  purge(): Promise<void>;
+};
+
+const Secret = v.object({
+  refresh: v.optional(v.string()),
+  access: v.record(v.string(), v.object({ token: v.string(), obtained: v.number(), expires: v.number() })),
+});
+type Secret = v.InferOutput<typeof Secret>;
+type Row = { readonly provider: OauthProvider; readonly sealed: Uint8Array };
+
+type Services = {
+  readonly settings: Settings;
+  readonly database: Database;
+  readonly vault: Vault;
+  readonly log: Log;
+  readonly now: () => number;
+};
+
+const placeOf = (id: string) => `oauth_tokens/${id}`;
+
+/** A provider that does not say how long a token lasts is taken to mean this. */
+const DEFAULT_LIFE_SECONDS = 3600;
+
+export function openTokens(services: Services): KeptTokens {
+  const { database, vault, log, now } = services;
+  const clients = openOauthClients(services);
+  const underWay = new Map<string, Promise<string>>();
+  const seal = (id: string, secret: Secret) => vault.seal(placeOf(id), JSON.stringify(secret));
+  const open = (id: string, sealed: Uint8Array) => v.parse(Secret, JSON.parse(vault.open(placeOf(id), sealed)));
+
+  async function read(id: string): Promise<Row | null> {
+    const [row] = await database.query<Row>('select provider, sealed from oauth_tokens where id = $1', [id]);
+    return row ?? null;
+  }
+
+  function usable(secret: Secret, resource: Resource, renew: boolean): string | null {
+    const access = secret.access[resource];
+    if (access === undefined || access.expires - MARGIN_MS <= now()) return null;
+    return renew && now() - access.obtained > YOUNG_MS ? null : access.token;
+  }
+
+  async function refresh(id: string, resource: Resource, renew: boolean): Promise<string> {
+    const deadline = now() + HOLD_MS;
+    for (;;) {
+      const [held] = await database.query<Row>(
+        'update oauth_tokens set refreshing_until = $2 where id = $1 and refreshing_until <= $3 returning provider, sealed',
+        [id, now() + HOLD_MS, now()],
+      );
+      if (held !== undefined) return refreshHeld(id, held, resource, renew);
+      await pause(LOOK_EVERY_MS);
+      const row = await read(id);
+      if (row === null) throw gone();
+      const token = usable(open(id, row.sealed), resource, renew);
+      if (token !== null) return token;
+      if (now() > deadline) throw new TokenUnavailable('Another process has been refreshing this token for too long.');
+    }
+  }
+
+  async function refreshHeld(id: string, row: Row, resource: Resource, renew: boolean): Promise<string> {
+    const secret = open(id, row.sealed);
+    let next = secret;
+    try {
+      const token = usable(secret, resource, renew);
+      if (token !== null) return token;
+      if (secret.refresh === undefined) throw gone();
+      const granted = await grant(row.provider, secret.refresh, resource);
+      next = {
+        refresh: granted.refresh ?? secret.refresh,
+        access: { ...secret.access, [resource]: lifeOf(granted, now()) },
+      };
+      return granted.access;
+    } finally {
+      await database.query('update oauth_tokens set refreshing_until = 0, sealed = $2 where id = $1', [
+        id,
+        seal(id, next),
+      ]);
+    }
+  }
+
+  async function grant(provider: OauthProvider, refreshToken: string, resource: Resource): Promise<Granted> {
+    const scopes = PROFILES[provider].scopesOf?.[resource];
+    try {
+      const answer = await client.refreshTokenGrant(
+        await clients(provider),
+        refreshToken,
+        scopes === undefined ? {} : { scope: scopes.join(' ') },
+      );
+      return grantedOf(answer);
+    } catch (cause) {
+      if (cause instanceof client.ResponseBodyError && REFUSALS.has(cause.error))
+        throw new ConsentError('The provider takes this consent no more.', { cause });
+      log.warn({ provider, err: cause }, 'a token could not be refreshed');
+      throw new TokenUnavailable('The provider did not refresh the token.', { cause });
+    }
+  }
+
+  async function revoke(provider: OauthProvider, { access, refresh: kept }: { access?: string; refresh?: string }) {
+    const token = kept ?? access;
+    if (token === undefined) return;
+    try {
+      const configuration = await clients(provider);
+      if (configuration.serverMetadata().revocation_endpoint === undefined) return;
+      await client.tokenRevocation(configuration, token, {
+        token_type_hint: kept === undefined ? 'access_token' : 'refresh_token',
+      });
+    } catch (error) {
+      log.warn({ provider, err: error }, 'a token could not be revoked; it is erased here');
+    }
+  }
+
+  async function forget(id: string): Promise<void> {
+    const [row] = await database.query<Row>('delete from oauth_tokens where id = $1 returning provider, sealed', [id]);
+    if (row === undefined) return;
+    const secret = open(id, row.sealed);
+    const access = Object.values(secret.access)[0]?.token;
+    await revoke(row.provider, {
+      ...(access === undefined ? {} : { access }),
+      ...(secret.refresh === undefined ? {} : { refresh: secret.refresh }),
+    });
+  }
+
+  return {
+    accessToken: async (id, { renew = false, resource: wanted = 'mail' } = {}) => {
+      const row = await read(id);
+      if (row === null) throw gone();
+      const resource = PROFILES[row.provider].scopesOf === undefined ? 'mail' : wanted;
+      const token = usable(open(id, row.sealed), resource, renew);
+      if (token !== null) return token;
+      const key = `${id} ${resource}`;
+      const existing = underWay.get(key);
+      if (existing !== undefined) return existing;
+      const flight = refresh(id, resource, renew).finally(() => underWay.delete(key));
+      underWay.set(key, flight);
+      return flight;
+    },
+
+    of: async (id) => {
+      const [row] = await database.query<{ email: string; provider: string }>(
+        'select email, provider from oauth_tokens where id = $1 and expires > $2',
+        [id, now()],
+      );
+      return row === undefined ? null : { email: row.email, provider: v.parse(OauthProvider, row.provider) };
+    },
+
+    forget,
+    revoke,
+
+    store: async ({ email, provider }, granted) => {
+      const id = randomBytes(16).toString('hex');
+      const secret: Secret = {
+        ...(granted.refresh === undefined ? {} : { refresh: granted.refresh }),
+        access: { mail: lifeOf(granted, now()) },
+      };
+      await database.query(
+        'insert into oauth_tokens (id, provider, email, sealed, expires) values ($1, $2, $3, $4, $5)',
+        [id, provider, email, seal(id, secret), now() + UNUSED_MS],
+      );
+      return id;
+    },
+
+    keep: async (id) => {
+      await database.query('update oauth_tokens set expires = $2 where id = $1', [id, now() + KEPT_MS]);
+    },
+
+    purge: async () => {
+      const rows = await database.query<{ id: string }>(
+        `select id from oauth_tokens where expires <= $1 limit ${PURGED_AT_ONCE}`,
+        [now()],
+      );
+      for (const { id } of rows) await forget(id);
+    },
+  };
+}
+
+/** What RFC 6749 §5.2 and OpenID Connect say when the person must consent again. */
+const REFUSALS: ReadonlySet<string> = new Set([
+  'invalid_grant',
+  'interaction_required',
+  'login_required',
+  'consent_required',
+  'invalid_scope',
+]);
+
+function gone(): ConsentError {
+  return new ConsentError('These tokens are gone.');
+}
+
+export function grantedOf(answer: client.TokenEndpointResponse & client.TokenEndpointResponseHelpers): Granted {
+  return {
+    access: answer.access_token,
+    expiresIn: answer.expiresIn(),
+    ...(answer.refresh_token === undefined ? {} : { refresh: answer.refresh_token }),
+  };
+}
+
+function lifeOf({ access, expiresIn }: Granted, now: number): Secret['access'][string] {
+  return { token: access, obtained: now, expires: now + (expiresIn ?? DEFAULT_LIFE_SECONDS) * 1000 };
+}

@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { extname, join, relative, sep } from 'node:path';
+import type { Context } from 'hono';
+
+type Encoding = 'br' | 'gzip';
+type PortalFile = {
+  readonly body: Uint8Array<ArrayBuffer>;
+  readonly type: string;
+  readonly etag: string;
+  readonly encoded: Partial<Record<Encoding, Uint8Array<ArrayBuffer>>>;
+};
+
+/** The built portal, read once at the start: nothing that a visitor writes in a URL is ever used as a path of a file. */
+export type PortalFiles = ReadonlyMap<string, PortalFile>;
+
+const TYPES: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+  '.woff2': 'font/woff2',
+  '.webmanifest': 'application/manifest+json',
+  '.json': 'application/json',
+  '.txt': 'text/plain; charset=utf-8',
+};
+const ENCODINGS: Record<string, Encoding> = { '.br': 'br', '.gz': 'gzip' };
+const YEAR_SECONDS = 365 * 24 * 3600;
+
+export async function readPortalFiles(folder: string): Promise<PortalFiles> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const bodies = new Map<string, Uint8Array<ArrayBuffer>>();
+  for (const entry of entries) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    bodies.set(`/${relative(folder, path).split(sep).join('/')}`, new Uint8Array(await readFile(path)));
+  }
+  const files = new Map<string, PortalFile>();
+  for (const [path, body] of bodies) {
+    if (extname(path) in ENCODINGS || extname(path) === '.map') continue;
+    const encoded: PortalFile['encoded'] = {};
+    for (const [suffix, encoding] of Object.entries(ENCODINGS)) {
+      const smaller = bodies.get(`${path}${suffix}`);
+      if (smaller !== undefined) encoded[encoding] = smaller;
+    }
+    files.set(path, {
+      body,
+      encoded,
+      type: TYPES[extname(path)] ?? 'application/octet-stream',
+      etag: `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`,
+    });
+  }
+  return files;
+}
+
+/** A file of the portal, or its page for every path that is a route of the portal; `null` for what does not exist. */
+export function servePortal(c: Context, files: PortalFiles): Response | null {
+  const { path } = c.req;
+  const file = files.get(path);
+  if (file !== undefined && path !== '/index.html') return send(c, file, path.startsWith('/assets/'));
+  if (path.startsWith('/assets/') || extname(path) !== '') return null;
+  const page = files.get('/index.html');
+  return page === undefined ? null : send(c, page, false);
+}
+
+function send(c: Context, file: PortalFile, immutable: boolean): Response {
+  const accepted = (c.req.header('accept-encoding') ?? '').split(',').map((entry) => entry.trim().split(';')[0]);
+  const encoding = (['br', 'gzip'] as const).find(
+    (name) => accepted.includes(name) && file.encoded[name] !== undefined,
+  );
+  const headers = {
+    'Cache-Control': immutable ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache',
+    ETag: file.etag,
+    Vary: 'Accept-Encoding',
+  };
+  if (c.req.header('if-none-match')?.includes(file.etag) === true) return c.body(null, 304, headers);
+  const body = encoding === undefined ? file.body : (file.encoded[encoding] ?? file.body);
+  return c.body(body, 200, {
+    ...headers,
+    'Content-Type': file.type,
+    ...(encoding === undefined ? {} : { 'Content-Encoding': encoding }),
+  });
+}
