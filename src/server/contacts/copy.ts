@@ -13,6 +13,9 @@ import { displayNameOf } from './vcard.ts';
 /** How often a batch is compared with the destination and written again, when nobody knows what became of it. */
 export const BATCH_TRIES = 3;
 
+/** A batch is written when its cards have this length together, full or not: photos would fill the memory. */
+const BATCH_LENGTH = 16 * 1024 * 1024;
+
 /** Something of a contact that the destination could not take, or has in its own way; for the subscriber. */
 export type ContactNote = { readonly contact: string; readonly note: string };
 
@@ -66,7 +69,8 @@ export async function copyContacts({ reader, writer, signal, onProgress }: Conta
       tally.match(contact, missing.length === 0 ? [] : [`was there already; not added to it: ${missing.join(', ')}`]);
     }
     seen.add(contact.uid);
-    if (batch.length >= writer.batchSize) await flush();
+    const length = batch.reduce((sum, { vcard }) => sum + vcard.length, 0);
+    if (batch.length >= writer.batchSize || length >= BATCH_LENGTH) await flush();
   }
   if (batch.length > 0) await flush();
   return tally.result();

@@ -4,6 +4,8 @@ import { cardDavReader } from './carddav-reader.ts';
 import { cardDavWriter } from './carddav-writer.ts';
 import { ContactStoreError, type ContactCredentials, type ContactReader, type ContactWriter } from './contact-store.ts';
 import { Dav } from './dav.ts';
+import { googleWriter } from './google.ts';
+import { microsoftWriter } from './microsoft.ts';
 import { Web, type Sleep } from './web.ts';
 
 export type ContactAccess = {
@@ -26,7 +28,15 @@ export function openContactReader(access: ContactAccess): ContactReader {
 /** The contacts of an account at a destination. */
 export function openContactWriter(provider: OauthProvider, access: ContactAccess): ContactWriter {
   const web = webTo(access.settings.providers[provider].contactsUrl, access);
-  return cardDavWriter(new Dav(web));
+  switch (provider) {
+    case 'google':
+      return googleWriter(web);
+    case 'office365':
+      return microsoftWriter(web);
+    case 'yahoo':
+    case 'aol':
+      return cardDavWriter(new Dav(web));
+  }
 }
 
 function webTo(address: string, { settings, credentials, sleep }: ContactAccess): Web {

@@ -28,7 +28,6 @@ export function writeVcard(contact: Contact, version: VcardVersion): string {
 
 /** The card from the fields of the contact alone: for a store that refuses the source's own card. */
 export function composeVcard(contact: Contact, version: VcardVersion): string {
-  const { name, organization } = contact;
   let items = 0;
   const labelled = <Value>(
     property: string,
@@ -52,7 +51,7 @@ export function composeVcard(contact: Contact, version: VcardVersion): string {
     lines: [
       ...unlessEmpty('UID', escapeText(contact.uid)),
       lineOf('FN', escapeText(displayNameOf(contact))),
-      nameLine(name),
+      nameLine(contact.name),
       ...unlessEmpty('NICKNAME', escapeText(contact.nickname)),
       ...labelled('EMAIL', 'place', contact.emails, escapeText),
       ...labelled('TEL', 'phone', contact.phones, escapeText),
@@ -68,8 +67,8 @@ export function composeVcard(contact: Contact, version: VcardVersion): string {
         ),
       ),
       ...labelled('URL', 'place', contact.websites, (url) => (version === '4.0' ? url : escapeText(url))),
-      ...unlessEmpty('ORG', structured(organization.name, organization.department).replace(/;$/, '')),
-      ...unlessEmpty('TITLE', escapeText(organization.title)),
+      ...unlessEmpty('ORG', organizationOf(contact)),
+      ...unlessEmpty('TITLE', escapeText(contact.organization.title)),
       ...(contact.birthday === '' ? [] : [birthdayLine(contact.birthday, version)]),
       ...unlessEmpty('NOTE', escapeText(contact.notes)),
       ...(contact.photo === undefined ? [] : [bytesLine('PHOTO', contact.photo, version)]),
@@ -80,6 +79,10 @@ export function composeVcard(contact: Contact, version: VcardVersion): string {
 
 function unlessEmpty(property: string, value: string): VcardLine[] {
   return value === '' ? [] : [lineOf(property, value)];
+}
+
+function organizationOf({ organization: { name, department } }: Contact): string {
+  return department === '' ? escapeText(name) : structured(name, department);
 }
 
 function structured(...values: readonly string[]): string {

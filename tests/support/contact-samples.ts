@@ -1,0 +1,102 @@
+import fc from 'fast-check';
+import type { Contact } from '../../src/contract/contact.ts';
+
+export const BLANK: Contact = {
+  uid: '',
+  name: { formatted: '', prefix: '', given: '', middle: '', family: '', suffix: '' },
+  nickname: '',
+  emails: [],
+  phones: [],
+  addresses: [],
+  websites: [],
+  organization: { name: '', department: '', title: '' },
+  birthday: '',
+  notes: '',
+  groups: [],
+  vcard: '',
+};
+
+export function contact(fields: Partial<Contact>): Contact {
+  return { ...BLANK, ...fields };
+}
+
+/** Only a name, an address or a number, for matching. */
+export function person(
+  uid: string,
+  formatted: string,
+  emails: readonly string[],
+  phones: readonly string[] = [],
+): Contact {
+  return contact({
+    uid,
+    name: { ...BLANK.name, formatted },
+    emails: emails.map((value) => ({ label: '', value })),
+    phones: phones.map((value) => ({ label: 'home', value })),
+  });
+}
+
+/** One line of text as people and attackers write it: every mark of the grammar, letters of many scripts, no outer blanks. */
+const words = fc
+  .string({
+    unit: fc.oneof(
+      { weight: 3, arbitrary: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 1 }) },
+      {
+        weight: 2,
+        arbitrary: fc.constantFrom('\\', ',', ';', ':', '"', '^', '=', '-', '+', '@', 'ä', '日', '👩‍👧', ' '),
+      },
+    ),
+    maxLength: 90,
+  })
+  // oxlint-disable-next-line no-control-regex
+  .map((text) => text.replaceAll(/[\u0000-\u001F\u007F\u0085\u2028\u2029]/g, '').trim());
+const some = words.filter((text) => /[^\s;,]/.test(text));
+const lines = fc
+  .array(words, { maxLength: 4 })
+  .map((all) => all.join('\n').trim())
+  .filter((text) => /^$|[^\s;,]/.test(text));
+const label = fc.oneof(fc.constantFrom('', 'home', 'work', 'other', 'Ferienhaus', 'a;b,c:"d"'), some);
+const labelled = <Value>(value: fc.Arbitrary<Value>) => fc.array(fc.record({ label, value }), { maxLength: 5 });
+const day = fc
+  .date({ min: new Date('1900-01-01'), max: new Date('2030-12-31'), noInvalidDate: true })
+  .map((date) => date.toISOString().slice(0, 10));
+
+const address = fc
+  .record({
+    poBox: words,
+    extended: words,
+    street: lines,
+    city: words,
+    region: words,
+    postalCode: words,
+    country: words,
+  })
+  .filter((parts) => Object.values(parts).some((part) => /[^\s;,]/.test(part)));
+
+/** Contacts without a vCard of their own, in the form that a reader gives them. */
+export const anyContact: fc.Arbitrary<Contact> = fc
+  .record({
+    uid: fc.uuid(),
+    name: fc.record({ formatted: some, prefix: words, given: words, middle: words, family: words, suffix: words }),
+    nickname: words,
+    emails: labelled(some.filter((text) => !/^mailto:/i.test(text))),
+    phones: labelled(some.filter((text) => !/^tel:/i.test(text))),
+    addresses: labelled(address),
+    websites: labelled(fc.webUrl()),
+    organization: fc.record({ name: some, department: words, title: words }),
+    birthday: fc.oneof(
+      fc.constant(''),
+      day,
+      day.map((date) => `-${date.slice(4)}`),
+    ),
+    notes: lines,
+    groups: fc.uniqueArray(some, { maxLength: 3 }),
+    vcard: fc.constant(''),
+    photo: fc.option(
+      fc.record({
+        mediaType: fc.constantFrom('image/jpeg', 'image/png', 'image/gif'),
+        bytes: fc.uint8Array({ minLength: 1, maxLength: 300 }),
+      }),
+      { nil: undefined },
+    ),
+  })
+  .map(({ photo, ...fields }) => ({ ...fields, ...(photo === undefined ? {} : { photo }) }));
