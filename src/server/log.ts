@@ -7,13 +7,11 @@ import type { Settings } from '../contract/settings.ts';
  */
 export type Log = pino.Logger;
 
-export function openLog(level: Settings['logLevel']): Log {
-  return pino({
-    level,
-    base: null,
-    timestamp: pino.stdTimeFunctions.isoTime,
-    serializers: { err: describeError },
-  });
+export function openLog(level: Settings['logLevel'], destination: pino.DestinationStream = pino.destination(1)): Log {
+  return pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: describeError } },
+    destination,
+  );
 }
 
 /** Name, code and place of an error. Its message is left out: mail servers and libraries put addresses and commands in it. */

@@ -14,6 +14,6 @@ export const office365: Profile = {
   scopes: [MAIL, CONTACTS, 'offline_access'],
   needed: [MAIL],
   scopesOf: { mail: [MAIL, 'offline_access'], contacts: [CONTACTS, 'offline_access'] },
-  parameters: { prompt: 'select_account' },
+  parameters: {},
   emailClaims: ['preferred_username', 'email'],
 };

@@ -1,0 +1,321 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
+
+const ANN = `ann@${LEGACY_DOMAIN}`;
+const PASSWORD = 'correct horse';
+
+let world: WebWorld;
+beforeAll(async () => {
+  world = await openWebWorld({ providers: ['yahoo'] });
+  world.passwords.set(ANN, PASSWORD);
+});
+afterAll(() => world[Symbol.asyncDispose]());
+beforeEach(async () => {
+  await world.database.query('delete from limits');
+  await world.database.query('delete from limit_slots');
+  await world.database.query('delete from known_clients');
+  world.signIns.length = 0;
+  world.provisioning.requests.length = 0;
+  world.provisioning.answer = { status: 200, body: {} };
+});
+
+describe('capabilities', () => {
+  const ask = (email: unknown) => world.post('/api/capabilities/', { email });
+
+  test('a legacy address is the legacy provider, signed in to with its password', async () => {
+    const answer = await ask(ANN.toUpperCase());
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      { allowed_operations: ['emailmigration', 'contactsmigration'], provider: 'sanbruno', auth: 'other' },
+    ]);
+  });
+
+  test('a provider with a client is signed in to by OAuth and takes contacts', async () => {
+    expect((await ask('ann@yahoo.co.uk')).body).toEqual({
+      allowed_operations: ['emailmigration', 'contactsmigration'],
+      provider: 'yahoo',
+      auth: 'oauth',
+    });
+  });
+
+  test('a provider without a client is signed in to with a password and takes no contacts', async () => {
+    expect((await ask('ann@gmail.com')).body).toEqual({
+      allowed_operations: ['emailmigration'],
+      provider: 'google',
+      auth: 'other',
+    });
+  });
+
+  test('a domain is recognised by the host of its mail', async () => {
+    world.dns.zones.set('firm.example', { mx: ['mta7.am0.yahoodns.net'] });
+    world.dns.zones.set('school.example', { mx: ['aspmx.l.google.com'] });
+    world.dns.zones.set('office.example', { mx: ['office-example.mail.protection.outlook.com'] });
+    world.dns.zones.set('old.example', { mx: ['mx-aol.mail.gm0.yahoodns.net'] });
+    const providers = await Promise.all(
+      ['firm', 'school', 'office', 'old'].map(async (name) => (await ask(`ann@${name}.example`)).body),
+    );
+    expect(providers).toMatchObject([
+      { provider: 'yahoo' },
+      { provider: 'google' },
+      { provider: 'office365' },
+      { provider: 'aol' },
+    ]);
+  });
+
+  test('a domain that announces its mail server by SRV is another provider', async () => {
+    world.dns.zones.set('club.example', { mx: ['mx.club.example'] });
+    world.dns.zones.set('_imaps._tcp.club.example', { srv: [{ name: 'imap.club.example', port: 993 }] });
+    expect((await ask('ann@club.example')).body).toEqual({
+      allowed_operations: ['emailmigration'],
+      provider: 'other',
+      auth: 'other',
+    });
+  });
+
+  test('a domain without mail is not supported', async () => {
+    const answer = await ask('ann@nowhere.example');
+    expect([answer.status, answer.body]).toMatchObject([404, { error: 'PROVIDER_NOT_SUPPORTED' }]);
+  });
+
+  test('a domain is asked about once while the answer is fresh', async () => {
+    world.dns.zones.set('fresh.example', { mx: ['mx.fresh.example'] });
+    await ask('ann@fresh.example');
+    const asked = world.dns.questions.length;
+    await ask('bob@fresh.example');
+    expect(world.dns.questions.length).toBe(asked);
+  });
+
+  test.each(['no address', '', null, 12, `${'a'.repeat(65)}@x.example`, 'ann@x'])('%j is no address', async (email) => {
+    const answer = await ask(email);
+    expect([answer.status, answer.body]).toMatchObject([400, { error: 'INVALID_EMAIL' }]);
+  });
+});
+
+describe('validate', () => {
+  const validate = (body: object) => world.post('/api/validate/', body);
+
+  test('the right password is proven by a sign-in and answered with a session token', async () => {
+    const answer = await validate({ email: ANN, password: PASSWORD, provider: 'sanbruno' });
+    expect([answer.status, answer.body]).toEqual([200, { ok: true, token: expect.stringMatching(/^[0-9a-f]{64}$/) }]);
+    expect(world.signIns).toEqual([ANN]);
+  });
+
+  test('a wrong password and an unknown user get the same answer', async () => {
+    const wrong = await validate({ email: ANN, password: 'guess', provider: 'sanbruno' });
+    const unknown = await validate({ email: `nobody@${LEGACY_DOMAIN}`, password: 'guess', provider: 'sanbruno' });
+    expect([wrong.status, wrong.text]).toEqual([
+      401,
+      JSON.stringify({ error: 'INVALID_CREDENTIALS', message: 'Incorrect email or password.' }),
+    ]);
+    expect([unknown.status, unknown.text]).toEqual([wrong.status, wrong.text]);
+  });
+
+  test('an address of another domain is no legacy account', async () => {
+    const answer = await validate({ email: 'ann@mail.example', password: PASSWORD, provider: 'sanbruno' });
+    expect([answer.status, answer.body]).toMatchObject([400, { error: 'INVALID_EMAIL' }]);
+    expect(world.signIns).toEqual([]);
+  });
+
+  test('a custom host that the operator trusts is signed in to', async () => {
+    world.passwords.set('ann@mail.example', 'other');
+    const answer = await validate({
+      email: 'ann@mail.example',
+      password: 'other',
+      provider: 'other',
+      imap: world.trustedImap,
+    });
+    expect(answer.status).toBe(200);
+  });
+
+  test('a host in private space is not reached', async () => {
+    world.dns.zones.set('inside.example', { a: ['127.0.0.1'] });
+    const answer = await validate({
+      email: 'ann@mail.example',
+      password: 'other',
+      provider: 'other',
+      imap: `inside.example:${world.trustedImap.split(':')[1]}`,
+    });
+    expect([answer.status, answer.body]).toMatchObject([400, { error: 'INVALID_IMAP' }]);
+    expect(world.signIns).toEqual([]);
+  });
+
+  test('a file is nothing to sign in to', async () => {
+    const answer = await validate({ email: ANN, password: PASSWORD, provider: 'file_export' });
+    expect([answer.status, answer.body]).toMatchObject([400, { error: 'UNSUPPORTED_PROVIDER' }]);
+  });
+
+  test('an empty password is not tried', async () => {
+    const answer = await validate({ email: ANN, password: '', provider: 'sanbruno' });
+    expect(answer.status).toBe(401);
+    expect(world.signIns).toEqual([]);
+  });
+
+  test('the session token is valid for an hour', async () => {
+    const { body } = await validate({ email: ANN, password: PASSWORD, provider: 'sanbruno' });
+    const { token } = body as { token: string };
+    const check = () => world.post('/api/validate-token/', { token });
+    expect((await check()).body).toEqual({ ok: true });
+    world.advance(3_600_001);
+    const late = await check();
+    expect([late.status, late.body]).toMatchObject([401, { error: 'INVALID_TOKEN' }]);
+  });
+
+  test('a token that was never issued is refused', async () => {
+    const answer = await world.post('/api/validate-token/', { token: 'x' });
+    expect([answer.status, answer.body]).toMatchObject([401, { error: 'INVALID_TOKEN' }]);
+  });
+});
+
+describe('account creation', () => {
+  const create = (query = '?in_qa=false', password = PASSWORD) =>
+    world.post(`/api/v2/san-bruno-create-account/${query}`, { email: ANN, password });
+
+  test('the account is made by the provisioning service', async () => {
+    expect((await create('?in_qa=True')).body).toEqual({ ok: true });
+    expect(world.provisioning.requests).toEqual([
+      {
+        path: '/accounts',
+        authorization: 'Bearer provisioning-token-canary',
+        body: { email: ANN, password: PASSWORD, in_qa: true },
+      },
+    ]);
+  });
+
+  test.each([
+    'ACCOUNT_ALREADY_CREATED',
+    'ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS',
+    'ACCOUNT_ALREADY_EXISTS_MIGRATION_COMPLETED',
+  ])('%s is passed on', async (error) => {
+    world.provisioning.answer = { status: 409, body: { error, message: 'secret of the service' } };
+    const answer = await create();
+    expect([answer.status, answer.body]).toMatchObject([409, { error }]);
+    expect(answer.text).not.toContain('secret of the service');
+  });
+
+  test.each([
+    [409, { error: 'SOMETHING_ELSE' }],
+    [500, {}],
+    [302, {}],
+    [401, 'no'],
+  ])('an answer of %i %j is a general error', async (status, body) => {
+    world.provisioning.answer = { status, body };
+    const answer = await create();
+    expect([answer.status, answer.body]).toMatchObject([502, { error: 'GENERAL_ERROR' }]);
+  });
+
+  test('nobody has an account made for a mailbox whose password they do not know', async () => {
+    const answer = await create('', 'guess');
+    expect([answer.status, answer.body]).toMatchObject([401, { error: 'INVALID_CREDENTIALS' }]);
+    expect(world.provisioning.requests).toEqual([]);
+  });
+
+  test('the start of a move is announced', async () => {
+    const answer = await world.post('/api/v2/san-bruno-set-migration-started/?in_qa=1', { email: ANN });
+    expect(answer.body).toEqual({ ok: true });
+    expect(world.provisioning.requests).toMatchObject([{ path: '/migrations', body: { email: ANN, in_qa: true } }]);
+  });
+
+  test('a refused announcement is a general error', async () => {
+    world.provisioning.answer = { status: 503, body: {} };
+    const answer = await world.post('/api/v2/san-bruno-set-migration-started/', { email: ANN });
+    expect([answer.status, answer.body]).toMatchObject([502, { error: 'GENERAL_ERROR' }]);
+  });
+});
+
+describe('notification contacts', () => {
+  const domain = async (name: string) => {
+    const answer = await world.get(`/api/v2/domain-validation/?domain=${encodeURIComponent(name)}`);
+    return [answer.status, answer.body];
+  };
+
+  test.each([
+    ['has MX', { mx: ['mx.example'] }, true],
+    ['has an address only', { a: ['198.51.100.7'] }, true],
+    ['takes no mail (RFC 7505)', { mx: ['.'] }, false],
+    ['has nothing', {}, false],
+  ])('a domain that %s is answered rightly', async (_name, zone, valid) => {
+    world.dns.zones.set('checked.example', zone);
+    expect(await domain('checked.example')).toEqual([200, { valid }]);
+  });
+
+  test('an international domain is asked for by its ASCII name', async () => {
+    world.dns.zones.set('xn--bcher-kva.example', { mx: ['mx.example'] });
+    expect(await domain('bücher.example')).toEqual([200, { valid: true }]);
+  });
+
+  test('a domain that does not exist is not valid', async () => {
+    expect(await domain('nowhere.example')).toEqual([200, { valid: false }]);
+    expect(await domain('not a domain')).toEqual([200, { valid: false }]);
+  });
+
+  test('a legacy domain works without a look-up', async () => {
+    expect(await domain(LEGACY_DOMAIN)).toEqual([200, { valid: true }]);
+  });
+
+  test('a missing domain is refused', async () => {
+    expect((await world.get('/api/v2/domain-validation/')).status).toBe(400);
+  });
+
+  test.each([
+    ['+16502530000', true],
+    ['650 253 0000', true],
+    ['(650) 253-0000', true],
+    ['+14165550123', false],
+    ['+18762530000', false],
+    ['+442079460000', false],
+    ['800 253 0000', false],
+    ['900 253 0000', false],
+    ['650 253 0000 x5', false],
+    ['650 253 000', false],
+    ['call 650 253 0000', false],
+    ['hello', false],
+  ])('%s as a US phone number: %s', async (number, valid) => {
+    const answer = await world.get(`/api/v2/phone-number-validation/?number=${encodeURIComponent(number)}`);
+    expect([answer.status, answer.body]).toEqual([200, { valid }]);
+  });
+});
+
+describe('status', () => {
+  test.each(['', 'x', 'f'.repeat(31), 'F'.repeat(32), '0'.repeat(32)])('the ID %j is not found', async (id) => {
+    for (const path of ['/api/status/', '/api/v2/status/', '/api/v2/status/events/']) {
+      const answer = await world.get(`${path}?job_id=${id}`);
+      expect([answer.status, answer.body]).toMatchObject([404, { error: 'MIGRATION_ID_NOT_FOUND' }]);
+    }
+  });
+});
+
+describe('support form', () => {
+  const send = (body: object) => world.post('/api/v2/support-form/', body);
+  const message = { email_address: ANN, destination_email: 'ann@mail.example', issue: 'My mail is not here.' };
+
+  test('the message reaches the operator, who can answer it', async () => {
+    world.outbox.length = 0;
+    expect((await send({ ...message, migration_id: 'a'.repeat(32) })).body).toEqual({ ok: true });
+    const [mail] = world.outbox;
+    expect(mail?.to).toEqual(['support@operator.example']);
+    expect(mail?.raw).toMatch(/^Reply-To: ann@mail\.example\r$/m);
+    expect(mail?.raw).toContain('My mail is not here.');
+    expect(mail?.raw).toContain('a'.repeat(32));
+  });
+
+  test('nothing that a visitor writes becomes a header', async () => {
+    world.outbox.length = 0;
+    const issue = 'x\r\nBcc: victim@mail.example\r\n\r\n.\r\nMAIL FROM:<evil@x.example>\r\n\u2028Subject: y';
+    expect((await send({ ...message, issue })).status).toBe(200);
+    const [mail] = world.outbox;
+    const headers = mail?.raw.split('\r\n\r\n', 1)[0] ?? '';
+    expect(world.outbox.length).toBe(1);
+    expect(mail?.to).toEqual(['support@operator.example']);
+    expect(headers).not.toMatch(/bcc|victim/i);
+  });
+
+  test.each([
+    [{ ...message, email_address: 'x' }, 'INVALID_EMAIL'],
+    [{ ...message, destination_email: 'a@b.example\r\nBcc: c@d.example' }, 'INVALID_EMAIL'],
+    [{ ...message, migration_id: 'x' }, 'GENERAL_ERROR'],
+    [{ ...message, issue: '12345' }, 'GENERAL_ERROR'],
+  ])('%j is refused', async (body, error) => {
+    const answer = await send(body);
+    expect([answer.status, answer.body]).toMatchObject([400, { error }]);
+  });
+});

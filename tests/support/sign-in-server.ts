@@ -1,0 +1,153 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Provider, { type Configuration } from 'oidc-provider';
+import type { OauthProvider } from '../../src/contract/provider.ts';
+
+export const CLIENT = { id: 'portal', secret: 'client-secret-canary-4711' } as const;
+
+/** What the person at the browser does at this provider. */
+export type Person = {
+  email: string;
+  emailVerified: boolean;
+  /** Scopes that the person takes the tick away from. */
+  refusesScopes: string[];
+  /** Presses "cancel". */
+  cancels: boolean;
+};
+
+/** A real OpenID provider on loopback that signs the person in and consents without asking. */
+export type SignInServer = AsyncDisposable & {
+  readonly issuer: string;
+  readonly person: Person;
+  /** Requests at the token endpoint, by their body. */
+  readonly tokenRequests: URLSearchParams[];
+  readonly revocations: URLSearchParams[];
+  /** Whether the provider answers its token endpoint; `false` makes it hang up. */
+  answersTokens: boolean;
+  /** Ends every grant, so that refresh tokens are refused. */
+  withdrawConsent(): void;
+};
+
+type Options = {
+  readonly provider: OauthProvider;
+  readonly redirectUri: string;
+  readonly scopes: readonly string[];
+  /** Seconds that an access token lasts. */
+  readonly tokenLife?: number;
+};
+
+export async function startSignInServer({ redirectUri, scopes, tokenLife = 3600 }: Options): Promise<SignInServer> {
+  const server = createServer();
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const person: Person = { email: 'ann@sanbruno.example', emailVerified: true, refusesScopes: [], cancels: false };
+  const revoked = { all: false };
+  const configuration: Configuration = {
+    clients: [
+      {
+        client_id: CLIENT.id,
+        client_secret: CLIENT.secret,
+        redirect_uris: [redirectUri],
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
+      },
+    ],
+    pkce: { required: () => true },
+    scopes: ['openid', 'offline_access', 'email', ...scopes],
+    claims: { openid: ['sub'], email: ['email', 'email_verified'] },
+    conformIdTokenClaims: false,
+    features: { devInteractions: { enabled: false }, revocation: { enabled: true } },
+    cookies: { keys: ['test'] },
+    ttl: {
+      AccessToken: tokenLife,
+      AuthorizationCode: 60,
+      IdToken: 3600,
+      Interaction: 600,
+      Session: 600,
+      Grant: 86_400,
+      RefreshToken: 86_400,
+    },
+    issueRefreshToken: () => Promise.resolve(true),
+    expiresWithSession: () => Promise.resolve(false),
+    rotateRefreshToken: true,
+    interactions: { url: (_ctx, interaction) => `/interaction/${interaction.uid}` },
+    findAccount: (_ctx, id) => ({
+      accountId: id,
+      claims: () => Promise.resolve({ sub: id, email: id, email_verified: person.emailVerified }),
+    }),
+  };
+  const provider = new Provider(issuer, configuration);
+  const handle = provider.callback();
+  const control = { answersTokens: true };
+  const tokenRequests: URLSearchParams[] = [];
+  const revocations: URLSearchParams[] = [];
+  provider.on('grant.success', (ctx) => {
+    tokenRequests.push(new URLSearchParams(ctx.oidc.params as Record<string, string>));
+  });
+  provider.use(async (ctx, next) => {
+    if (ctx.path === '/token' && !control.answersTokens) {
+      ctx.req.socket.destroy();
+      return;
+    }
+    if (ctx.path === '/token' && revoked.all) {
+      ctx.status = 400;
+      ctx.body = { error: 'invalid_grant' };
+      return;
+    }
+    await next();
+    if (ctx.path === '/token/revocation')
+      revocations.push(new URLSearchParams((ctx.oidc?.params ?? {}) as Record<string, string>));
+  });
+
+  server.on('request', (request, response) => {
+    if (request.url?.startsWith('/interaction/') !== true) {
+      void handle(request, response);
+      return;
+    }
+    void interact();
+
+    async function interact(): Promise<void> {
+      const details = await provider.interactionDetails(request, response);
+      if (person.cancels) {
+        await provider.interactionFinished(request, response, {
+          error: 'access_denied',
+          error_description: '<b>no</b>',
+        });
+        return;
+      }
+      if (details.prompt.name === 'login') {
+        await provider.interactionFinished(request, response, { login: { accountId: person.email } });
+        return;
+      }
+      const asked = String(details.params['scope']).split(' ');
+      const grant = new provider.Grant({ accountId: details.session?.accountId ?? '', clientId: CLIENT.id });
+      grant.addOIDCScope(asked.filter((scope) => !person.refusesScopes.includes(scope)).join(' '));
+      for (const scope of person.refusesScopes) grant.rejectOIDCScope(scope);
+      grant.addOIDCClaims(['email', 'email_verified']);
+      await provider.interactionFinished(request, response, { consent: { grantId: await grant.save() } });
+    }
+  });
+
+  return {
+    issuer,
+    person,
+    tokenRequests,
+    revocations,
+    get answersTokens() {
+      return control.answersTokens;
+    },
+    set answersTokens(answers) {
+      control.answersTokens = answers;
+    },
+    withdrawConsent: () => {
+      revoked.all = true;
+    },
+    [Symbol.asyncDispose]: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
