@@ -29,7 +29,8 @@ export const wizardMachine = wizard.createMachine({
   invoke: {
     src: 'check the stored token',
     input: ({ context }) => ({ token: context.storedToken }),
-    onError: { guard: failedWith('INVALID_TOKEN'), actions: 'drop the stored token' },
+    // The empty branch keeps any other failure from ending the machine.
+    onError: [{ guard: failedWith('INVALID_TOKEN'), actions: 'drop the stored token' }, {}],
   },
   on: visits,
   states: {

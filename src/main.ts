@@ -1,0 +1,72 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildPortal } from './build-portal.ts';
+import { readSettings, SettingsError, type Environment } from './contract/settings.ts';
+import { runServer } from './server/main.ts';
+import { DataFolderError, holdDataFolder } from './server/store/data-folder.ts';
+import { AddressInUseError } from './server/web.ts';
+
+const OLDEST_NODE = 24;
+/** sysexits(3): a configuration error. */
+const CONFIGURATION_EXIT = 78;
+
+if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE)
+  stop(
+    `This needs Node ${OLDEST_NODE}, and here is ${process.version}. Start it by "npm start", which brings its own; if that fails, run "npm rebuild node".`,
+  );
+
+const stopping = new AbortController();
+for (const name of ['SIGINT', 'SIGTERM'] as const)
+  process.on(name, () => {
+    // The second signal ends at once.
+    if (stopping.signal.aborted) process.exit(130);
+    stopping.abort(name);
+  });
+
+try {
+  await start();
+} catch (error) {
+  if (error instanceof SettingsError || error instanceof DataFolderError || error instanceof AddressInUseError)
+    stop(error.message);
+  throw error;
+}
+
+async function start(): Promise<void> {
+  if (existsSync('.env')) process.loadEnvFile('.env');
+  const settings = readSettings(process.env);
+  await using lifetime = new AsyncDisposableStack();
+  const folder = lifetime.use(await holdDataFolder(settings.dataDir));
+  const environment = settings.sandbox ? { ...(await openSandbox(lifetime)), ...process.env } : process.env;
+  const portalFolder = settings.role === 'worker' ? null : await buildPortal(environment);
+  lifetime.use(await runServer({ settings: readSettings(environment), folder, portalFolder }));
+  process.stdout.write(`Listening on ${settings.publicUrl}\n`);
+  if (!stopping.signal.aborted)
+    await new Promise((resolve) => {
+      stopping.signal.addEventListener('abort', resolve, { once: true });
+    });
+}
+
+/** The embedded outside world. Only this file knows of it: to the server it is one more set of addresses. */
+async function openSandbox(lifetime: AsyncDisposableStack): Promise<Environment> {
+  const { startSandbox } = await import('./sandbox/main.ts');
+  const settings = readSettings(process.env);
+  const sandbox = lifetime.use(
+    await startSandbox({
+      folder: join(settings.dataDir, 'sandbox'),
+      host: '127.0.0.1',
+      webPort: settings.port === 0 ? 0 : settings.port + 1,
+      publicUrl: settings.publicUrl,
+      legacyDomains: settings.legacyDomains,
+    }),
+  );
+  const rows = sandbox.subscribers.map(({ email, password, about }) => `  ${email}  ${password}  ${about}\n`);
+  process.stdout.write(
+    `The sandbox is the outside world: ${sandbox.webUrl}\nSubscribers to sign in with:\n${rows.join('')}`,
+  );
+  return sandbox.environment;
+}
+
+function stop(message: string): never {
+  process.stderr.write(`${message}\n`);
+  process.exit(CONFIGURATION_EXIT);
+}

@@ -1,0 +1,45 @@
+import { Outlet } from '@tanstack/react-router';
+import { PATHS, visitOf } from '../../machines/wizard.routes.ts';
+import { UnavailablePage } from './pages/unavailable.tsx';
+import { BarsLoader } from './parts/bars-loader.tsx';
+import { Footer } from './parts/footer.tsx';
+import { Header } from './parts/header.tsx';
+import { settings } from './settings.ts';
+import { useSend, useWizard } from './wizard-context.tsx';
+import { shared } from './wording.ts';
+
+const BETWEEN_PAGES = ['arriving', 'leavingForMove', 'leavingForTransfer', 'leavingForStatus'] as const;
+
+/** What every page stands in: header, footer, and what takes the page's place while there is none. */
+export function App() {
+  const send = useSend();
+  const unavailable = useWizard((snapshot) => snapshot.hasTag('unavailable'));
+  const between = useWizard((snapshot) => BETWEEN_PAGES.some((state) => snapshot.matches(state)));
+  const slow = useWizard((snapshot) => snapshot.hasTag('slow'));
+  const visit = (path: string) => () => send(visitOf(path, new URLSearchParams()));
+  return (
+    <>
+      <a className="skip" href="#main">
+        {shared.skip}
+      </a>
+      <Header
+        name={settings.legacyName}
+        homeLabel={shared.home}
+        faqLabel={shared.faq}
+        faqUrl={settings.faqUrl}
+        onHome={visit(PATHS.home)}
+      />
+      {unavailable ? <UnavailablePage /> : <Outlet />}
+      {between && <BarsLoader label={shared.loading} text={slow ? shared.slow : shared.oneMoment} />}
+      <Footer
+        owner={shared.owner(settings.legacyName, settings.supportPhone)}
+        links={[
+          { href: PATHS.privacyPolicy, text: shared.privacy, onFollow: visit(PATHS.privacyPolicy) },
+          { href: PATHS.termsOfService, text: shared.terms, onFollow: visit(PATHS.termsOfService) },
+          { href: PATHS.support, text: shared.support, onFollow: visit(PATHS.support) },
+        ]}
+        {...(settings.footerUrl === undefined ? {} : { frame: { url: settings.footerUrl, title: shared.legalFooter } })}
+      />
+    </>
+  );
+}
