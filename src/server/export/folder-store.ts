@@ -1,0 +1,34 @@
+import { createReadStream } from 'node:fs';
+import { chmod, mkdir, open, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { FileGoneError, type ExportStore } from './export-store.ts';
+
+/** Exports in a folder, on the same disk as what is under way. */
+export function openFolderStore(root: string): ExportStore {
+  return {
+    staging: join(root, '.staging'),
+    put: async (exportName, name, file) => {
+      const folder = join(root, exportName);
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await chmod(file, 0o400);
+      await rename(file, join(folder, name));
+      for (const changed of [folder, root]) {
+        await using handle = await open(changed, 'r');
+        await handle.sync();
+      }
+    },
+    read: async (exportName, name, range, signal) => {
+      let handle;
+      try {
+        handle = await open(join(root, exportName, name), 'r');
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new FileGoneError(name, { cause: error });
+        throw error;
+      }
+      const stream = createReadStream('', { fd: handle, ...range, signal, highWaterMark: 256 * 1024 });
+      return Readable.toWeb(stream) as ReadableStream<Uint8Array>;
+    },
+    remove: (exportName) => rm(join(root, exportName), { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,54 @@
+import type { MailFormat } from './mail-format.ts';
+
+type About = {
+  readonly provider: string;
+  readonly made: Date;
+  readonly part: number;
+  readonly isLast: boolean;
+  readonly messages: number;
+  readonly mailboxes: number;
+  readonly mail?: MailFormat;
+  readonly contacts?: { readonly count: number; readonly about: readonly string[] };
+};
+
+/** `README.txt`: plain text, for people who have never heard of any of this; lines end as Windows wants it. */
+export function readme({ provider, made, part, isLast, messages, mailboxes, mail, contacts }: About): string {
+  const title = `${provider}: your mail and contacts`;
+  const pieces =
+    part === 1 && isLast
+      ? []
+      : [
+          `This is part ${part}${isLast ? ', the last one' : ''}. Each part opens by itself. If you unpack them all in`,
+          'one place, the folders grow together and no file takes the place of another,',
+          'but for this README, the manifests and SHA256SUMS, of which each part has its own.',
+          '',
+        ];
+  const lines = [
+    title,
+    '='.repeat(title.length),
+    '',
+    `Made on ${made.toISOString().slice(0, 10)} (UTC).`,
+    ...(mail === undefined
+      ? []
+      : [`${count(messages, 'message', 'messages')} in ${count(mailboxes, 'folder', 'folders')}.`]),
+    ...(contacts === undefined ? [] : [`${count(contacts.count, 'contact', 'contacts')}.`]),
+    '',
+    ...pieces,
+    'What is in here',
+    '---------------',
+    ...(mail === undefined ? [] : [...mail.about, '']),
+    ...(contacts === undefined ? [] : [...contacts.about, '']),
+    'manifest.csv   A table of every message and contact, for a spreadsheet: where it is,',
+    '               its mailbox, when it was received, its flags, its size, its SHA-256.',
+    'manifest.jsonl The same for programs: one JSON object in each line. Names of mailboxes',
+    '               stand in it as the mail server had them; the folders here have names',
+    '               that Windows, macOS and Linux accept.',
+    'SHA256SUMS     To check that all files are whole: sha256sum -c SHA256SUMS',
+    '',
+  ];
+  return lines.join('\r\n');
+}
+
+function count(number: number, one: string, many: string): string {
+  return `${number.toLocaleString('en-US')} ${number === 1 ? one : many}`;
+}
