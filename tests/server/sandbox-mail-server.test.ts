@@ -89,6 +89,16 @@ const plain = (source: Buffer | undefined) =>
 const mbsyncStore = (name: string, user: string) =>
   `IMAPAccount ${name}\nHost 127.0.0.1\nPort ${server.port}\nUser ${user}\nPass "open \\"sesame\\""\nSSLType None\nAuthMechs LOGIN\n\nIMAPStore ${name}\nAccount ${name}\n\n`;
 
+const readOld = async (client: ImapFlow) => {
+  await client.mailboxOpen('Old');
+  const all = await client.fetchAll('1:*', { source: true, flags: true, internalDate: true });
+  return all.map(({ flags, internalDate, source }) => [
+    plain(source),
+    [...(flags ?? [])].filter((flag) => flag.startsWith('\\')),
+    internalDate,
+  ]);
+};
+
 /** Says these lines to the server and gives all that it says until it ends the connection. */
 function converse(lines: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -362,17 +372,8 @@ describe('the sandbox mail server', () => {
         `${mbsyncStore('source', ADDRESS)}${mbsyncStore('target', 'bob@mail.example')}Channel copy\nFar :source:\nNear :target:\nPatterns Old\nSync Pull\nCreate Near\nSyncState ${maildir}/\nCopyArrivalDate yes\n`,
       );
       await promisify(execFile)('mbsync', ['-c', config, 'copy']);
-      const read = async (client: ImapFlow) => {
-        await client.mailboxOpen('Old');
-        const all = await client.fetchAll('1:*', { source: true, flags: true, internalDate: true });
-        return all.map(({ flags, internalDate, source }) => [
-          plain(source),
-          [...(flags ?? [])].filter((flag) => flag.startsWith('\\')),
-          internalDate,
-        ]);
-      };
-      const target = await read(await open({ user: 'bob@mail.example', pass: 'open "sesame"' }));
-      expect(target).toEqual(await read(await open()));
+      const target = await readOld(await open({ user: 'bob@mail.example', pass: 'open "sesame"' }));
+      expect(target).toEqual(await readOld(await open()));
     },
   );
 });

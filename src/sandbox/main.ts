@@ -1,0 +1,199 @@
+import { createServer, type RequestListener } from 'node:http';
+import { join } from 'node:path';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
+import { Hono } from 'hono';
+import { OAUTH_PROVIDERS, type OauthProvider } from '../contract/provider.ts';
+import { domainOf, isEmail } from '../contract/email.ts';
+import { DESTINATIONS, OTHER_DOMAIN, OTHER_HOST, OTHER_MAILBOXES, SANDBOX_PASSWORD } from './destinations.ts';
+import { startDnsServer } from './dns-server.ts';
+import { listen, LOOPBACK } from './listen.ts';
+import { type MailServer, type MailServerOptions, startMailServer } from './mail-server.ts';
+import { seedMailboxes } from './mailbox/seed.ts';
+import { openOutbox } from './outbox.ts';
+import { openProvisioning } from './provisioning.ts';
+import { mailServersOf, makeSandboxWeb } from './sandbox-web.ts';
+import { readSecrets, writeSecrets } from './secrets.ts';
+import { makeSignIn } from './sign-in.ts';
+import { openSignInStore } from './sign-in-store.ts';
+import { type Subscriber, seededSubscribers } from './subscribers.ts';
+
+export type SandboxOptions = {
+  /** Keeps what must outlive the process; belongs to one sandbox at a time. */
+  readonly folder: string;
+  /** Where the web listens; what is no loopback address counts as 127.0.0.1. */
+  readonly host: string;
+  /** 0, or one that is taken, is any. */
+  readonly webPort: number;
+  /** Where the product is reached, without a trailing slash. */
+  readonly publicUrl: string;
+  readonly legacyDomains: readonly string[];
+};
+
+export type Sandbox = AsyncDisposable & {
+  /** The settings that connect the product to the sandbox. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly webUrl: string;
+  readonly subscribers: readonly Pick<Subscriber, 'email' | 'password' | 'about'>[];
+};
+
+const CLIENT_ID = 'san-bruno-transfer';
+
+/** Starts the outside world: mail servers, sign-in, account creation, contacts, an outbox and a name server. */
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { folder, publicUrl, legacyDomains } = options;
+  await using opened = new AsyncDisposableStack();
+  const secrets = readSecrets(folder);
+  const ports: Record<string, number> = {};
+  const preferred = (name: string) => secrets.ports[name] ?? 0;
+  const subscribers = seededSubscribers(legacyDomains);
+
+  let handle: RequestListener = notReady;
+  const web = createServer((request, response) => handle(request, response));
+  const host = ['127.0.0.1', '::1', 'localhost'].includes(options.host) ? options.host : LOOPBACK;
+  ports['web'] = await listen(web, host, options.webPort === 0 ? preferred('web') : options.webPort);
+  opened.defer(async () => {
+    web.closeAllConnections();
+    await new Promise((resolve) => web.close(resolve));
+  });
+  const webUrl = `http://localhost:${ports['web']}`;
+
+  const provisioning = opened.use(
+    openProvisioning(join(folder, 'provisioning.journal'), secrets.provisioningToken, subscribers),
+  );
+  const signIn = makeSignIn({
+    webUrl,
+    publicUrl,
+    client: { id: CLIENT_ID, secret: secrets.clientSecret },
+    cookieKey: secrets.cookieKey,
+    signingKey: secrets.signingKey,
+    store: opened.use(openSignInStore(join(folder, 'sign-in.journal'))),
+    accepts: (provider, email, password) => isEmail(email) && accepts(provider, email, password, provisioning.accepts),
+    hint,
+  });
+
+  const startMail = async (name: string, rest: Omit<MailServerOptions, 'folder' | 'port'>): Promise<MailServer> => {
+    const server = await startMailServer({
+      ...rest,
+      folder: join(folder, 'mail', name),
+      port: preferred(`mail ${name}`),
+    });
+    ports[`mail ${name}`] = server.port;
+    return opened.use(server);
+  };
+  const legacy = await startMail('legacy', {
+    greeting: 'San Bruno Cable mail is ready',
+    delimiter: '/',
+    seed: (email) => {
+      const subscriber = subscribers.find((candidate) => candidate.email === email);
+      return subscriber === undefined ? [] : seedMailboxes(subscriber.mailboxes, subscriber);
+    },
+    door: {
+      password: (email, password) => subscribers.some((one) => one.email === email && one.password === password),
+    },
+  });
+  const destinations: [OauthProvider, MailServer][] = [];
+  for (const key of OAUTH_PROVIDERS) {
+    const { name, mail, mailboxes } = DESTINATIONS[key];
+    const token = async (email: string, bearer: string) => {
+      const owner = await signIn.bearerOf(key, bearer);
+      return owner?.email === email && owner.scopes.includes(mail.scope);
+    };
+    const password = (email: string, given: string) => accepts(key, email, given, provisioning.accepts);
+    destinations.push([
+      key,
+      await startMail(key, {
+        greeting: `${name} mail is ready`,
+        delimiter: '/',
+        seed: () => mailboxes,
+        door: key === 'yahoo' ? { token, password } : { token },
+      }),
+    ]);
+  }
+  const other = await startMail('other', {
+    greeting: 'mail.example is ready',
+    delimiter: '.',
+    seed: () => OTHER_MAILBOXES,
+    door: { password: (email, password) => domainOf(email) === OTHER_DOMAIN && password === SANDBOX_PASSWORD },
+  });
+
+  const outbox = opened.use(await openOutbox(join(folder, 'outbox.journal'), preferred('smtp')));
+  ports['smtp'] = outbox.smtpPort;
+  const dns = opened.use(
+    await startDnsServer({ port: preferred('dns'), imapPorts: new Map([[OTHER_HOST, other.port]]) }),
+  );
+  ports['dns'] = dns.port;
+
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  app.route('/', signIn.app);
+  app.route('/provisioning', provisioning.app);
+  app.route(
+    '/',
+    makeSandboxWeb({
+      subscribers,
+      publicUrl,
+      outbox,
+      smsToken: secrets.smsToken,
+      mail: mailServersOf([...destinations, ['other', other]]),
+      otherHost: `${OTHER_HOST}:${other.port}`,
+    }),
+  );
+  const listener = getRequestListener(app.fetch);
+  handle = (request, response) => {
+    if (!signIn.serve(request, response)) void listener(request, response);
+  };
+  writeSecrets(folder, { ...secrets, ports });
+
+  const [domain = 'sanbrunocable.example'] = legacyDomains;
+  const mailHosts = [legacy, ...destinations.map(([, server]) => server)].map(({ port }) => `${LOOPBACK}:${port}`);
+  const environment: Record<string, string> = {
+    LEGACY_IMAP_URL: `imap://${LOOPBACK}:${legacy.port}`,
+    TRUSTED_MAIL_HOSTS: [...mailHosts, `${OTHER_HOST}:${other.port}`].join(','),
+    PROVISIONING_URL: `${webUrl}/provisioning`,
+    PROVISIONING_TOKEN: secrets.provisioningToken,
+    SMTP_URL: `smtp://${LOOPBACK}:${outbox.smtpPort}`,
+    MAIL_FROM: `San Bruno Email Data Transfer <no-reply@${domain}>`,
+    SUPPORT_EMAIL: `support@${domain}`,
+    SMS_URL: `${webUrl}/sms`,
+    SMS_TOKEN: secrets.smsToken,
+    DNS_SERVERS: `${LOOPBACK}:${dns.port}`,
+    DESTINATION_MAIL_URL: `${webUrl}/mail/yahoo/`,
+    FAQ_URL: `${webUrl}/help`,
+    PRIVACY_URL: `${webUrl}/privacy`,
+    TERMS_URL: `${webUrl}/terms`,
+  };
+  for (const [key, server] of destinations) {
+    const name = key.toUpperCase();
+    environment[`${name}_CLIENT_ID`] = CLIENT_ID;
+    environment[`${name}_CLIENT_SECRET`] = secrets.clientSecret;
+    environment[`${name}_ISSUER`] = signIn.issuer(key);
+    environment[`${name}_IMAP_URL`] = `imap://${LOOPBACK}:${server.port}`;
+  }
+
+  const lifetime = opened.move();
+  return {
+    environment,
+    webUrl,
+    subscribers,
+    [Symbol.asyncDispose]: () => lifetime.disposeAsync(),
+  };
+}
+
+const notReady: RequestListener = (_request, response) => {
+  response.writeHead(503, { 'retry-after': '1' }).end();
+};
+
+/** Yahoo has the accounts that were made for subscribers, and its own domain; the others take any address. */
+function accepts(
+  provider: OauthProvider,
+  email: string,
+  password: string,
+  provisioned: (email: string, password: string) => boolean,
+): boolean {
+  if (provider !== 'yahoo') return password === SANDBOX_PASSWORD;
+  return provisioned(email, password) || (domainOf(email) === 'yahoo.example' && password === SANDBOX_PASSWORD);
+}
+
+function hint(provider: OauthProvider): string {
+  if (provider !== 'yahoo') return `Any address will do. The password is “${SANDBOX_PASSWORD}”.`;
+  return `After “Go to Yahoo Mail”: your San Bruno address and password. Else any address at yahoo.example with the password “${SANDBOX_PASSWORD}”.`;
+}
