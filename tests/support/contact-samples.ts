@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { Contact } from '../../src/contract/contact.ts';
+import type { ContactReader } from '../../src/server/contacts/contact-store.ts';
 
 export const BLANK: Contact = {
   uid: '',
@@ -100,3 +101,13 @@ export const anyContact: fc.Arbitrary<Contact> = fc
     ),
   })
   .map(({ photo, ...fields }) => ({ ...fields, ...(photo === undefined ? {} : { photo }) }));
+
+/** A source that holds these contacts. */
+export function readerOf(contacts: readonly Contact[]): ContactReader {
+  return {
+    survey: async () => ({ total: contacts.length, uids: new Set(contacts.map(({ uid }) => uid)) }),
+    async *contacts() {
+      for (const one of contacts) yield { kind: 'contact', contact: one };
+    },
+  };
+}

@@ -3,6 +3,7 @@ import type { Contact } from '../../contract/contact.ts';
 import { ContactStoreError, type ContactWriter, type ExistingContact, type WriteResult } from './contact-store.ts';
 import { COMPARED_FIELDS, existingOf, Person, personOf, uidOf } from './google-person.ts';
 import { askJson, below, fitting, getJson, refusalOf } from './json-web.ts';
+import { putPhoto } from './photo-note.ts';
 import { unheldNote } from './unheld-note.ts';
 import type { Web } from './web.ts';
 
@@ -70,19 +71,15 @@ export function googleWriter(web: Web): ContactWriter {
     return outcome;
   };
 
-  const setPhoto = async (person: string, contact: Contact, signal: AbortSignal): Promise<string[]> => {
-    if (contact.photo === undefined) return [];
-    const { status } = await askJson(
-      web,
-      {
-        method: 'PATCH',
-        url: below(web, `v1/${person}:updateContactPhoto`),
-        json: { photoBytes: Buffer.from(contact.photo.bytes).toString('base64') },
-        repeatable: true,
-      },
-      signal,
-    );
-    return status === 200 ? [] : [`the photo was not taken (${status})`];
+  const setPhoto = async (person: string, { photo }: Contact, signal: AbortSignal): Promise<string[]> => {
+    if (photo === undefined) return [];
+    const request = {
+      method: 'PATCH',
+      url: below(web, `v1/${person}:updateContactPhoto`),
+      json: { photoBytes: Buffer.from(photo.bytes).toString('base64') },
+      repeatable: true,
+    };
+    return putPhoto(() => askJson(web, request, signal));
   };
 
   return {

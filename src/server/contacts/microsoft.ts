@@ -3,6 +3,7 @@ import type { Contact } from '../../contract/contact.ts';
 import { ContactStoreError, type ContactWriter, type ExistingContact, type WriteResult } from './contact-store.ts';
 import { COMPARED_FIELDS, existingOf, GraphContact, graphContactOf, UID_PROPERTY } from './graph-contact.ts';
 import { askJson, below, fitting, getJson } from './json-web.ts';
+import { putPhoto } from './photo-note.ts';
 import { TRIES, type Web } from './web.ts';
 
 /** Requests in one `$batch`, and those that one mailbox takes at the same time. */
@@ -35,17 +36,14 @@ export function microsoftWriter(web: Web): ContactWriter {
     if (contact.photo === undefined) return [];
     const { mediaType, bytes } = contact.photo;
     if (bytes.length > PHOTO_OCTETS_AT_MOST) return ['the photo was not taken (it is too large)'];
-    const { status } = await web.ask(
-      {
-        method: 'PUT',
-        url: below(web, `me/contacts/${encodeURIComponent(id)}/photo/$value`),
-        headers: { 'content-type': mediaType },
-        body: bytes,
-        repeatable: true,
-      },
-      signal,
-    );
-    return status >= 200 && status < 300 ? [] : [`the photo was not taken (${status})`];
+    const request = {
+      method: 'PUT',
+      url: below(web, `me/contacts/${encodeURIComponent(id)}/photo/$value`),
+      headers: { 'content-type': mediaType },
+      body: bytes,
+      repeatable: true,
+    };
+    return putPhoto(() => web.ask(request, signal));
   };
 
   return {

@@ -1,0 +1,18 @@
+import { ContactStoreError } from './contact-store.ts';
+
+/** Puts a photo, and says so when the store does not want it: a photo alone never keeps a whole copy from its end. */
+export async function putPhoto(put: () => Promise<{ readonly status: number }>): Promise<string[]> {
+  const status = await put().then(
+    (answer) => answer.status,
+    (error: unknown) => {
+      if (!(error instanceof ContactStoreError) || !isItsFault(error)) throw error;
+      return error.status ?? 0;
+    },
+  );
+  return status >= 200 && status < 300 ? [] : [`the photo was not taken (${status})`];
+}
+
+/** A 5xx after all tries that is not about being busy. */
+function isItsFault({ fault, status }: ContactStoreError): boolean {
+  return fault === 'unavailable' && status !== undefined && status !== 429 && status !== 503;
+}

@@ -1,0 +1,235 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readSettings } from '../../src/contract/settings.ts';
+import type { Contact } from '../../src/contract/contact.ts';
+import { copyContacts } from '../../src/server/contacts/copy.ts';
+import { openContactWriter } from '../../src/server/contacts/open-contacts.ts';
+import { contact, person, readerOf, BLANK } from '../support/contact-samples.ts';
+import { PeopleApi } from '../support/people-api.ts';
+import { faultsAt, startApi, type Fault, type ScriptedApi } from '../support/scripted-api.ts';
+
+const JANE = contact({
+  uid: 'jane',
+  name: { formatted: 'Dr. Jane Q. Doe', prefix: 'Dr.', given: 'Jane', middle: 'Q.', family: 'Doe', suffix: '' },
+  nickname: 'JD',
+  emails: [
+    { label: 'home', value: 'jane@example.com' },
+    { label: 'Club', value: 'jane@club.example' },
+  ],
+  phones: [
+    { label: 'mobile', value: '+1 650 555 0100' },
+    { label: 'work fax', value: '+1 650 555 0101' },
+  ],
+  addresses: [
+    {
+      label: 'home',
+      value: {
+        poBox: '',
+        extended: 'Apt 2',
+        street: '1 Main St',
+        city: 'X',
+        region: 'CA',
+        postalCode: '94066',
+        country: 'USA',
+      },
+    },
+  ],
+  organization: { name: 'Acme', department: 'Sales', title: 'Head' },
+  birthday: '--04-13',
+  notes: 'likes tea',
+  photo: { mediaType: 'image/png', bytes: new Uint8Array([1, 2, 3]) },
+  groups: ['Friends', 'Chess'],
+  vcard: 'BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Jane\r\nX-SKYPE:jane\r\nEND:VCARD\r\n',
+});
+
+/** Refuses a batch with this one in it, and does not say for whom. */
+const blameNobody: Fault = ({ json }) =>
+  JSON.stringify(json ?? null).includes('no address') ? { status: 400, json: { error: { code: 400 } } } : null;
+
+describe('contacts to Google', () => {
+  let people: PeopleApi;
+  let api: ScriptedApi;
+  let pauses: number[];
+  beforeEach(async () => {
+    people = new PeopleApi('good token');
+    api = await startApi(people.answer);
+    pauses = [];
+  });
+  afterEach(async () => api[Symbol.asyncDispose]());
+
+  const copy = (contacts: readonly Contact[], token = 'good token') =>
+    copyContacts({
+      reader: readerOf(contacts),
+      writer: openContactWriter('google', {
+        settings: readSettings({ SANDBOX: 'on', GOOGLE_CONTACTS_URL: api.url }),
+        credentials: { email: 'jane@gmail.example', accessToken: async () => token },
+        sleep: async (milliseconds) => void pauses.push(milliseconds),
+      }),
+      signal: new AbortController().signal,
+    });
+  const asked = (path: string) => api.requests.filter(({ url }) => url.pathname.includes(path)).length;
+
+  test('a contact arrives with all that Google has a place for, and the rest is named', async () => {
+    const copied = await copy([JANE]);
+    expect(copied).toMatchObject({ written: 1, matched: 0, skipped: [] });
+    expect(copied.notes).toEqual([{ contact: 'Dr. Jane Q. Doe', note: 'has no place there: X-SKYPE' }]);
+    const [[resourceName, stored] = ['', {}]] = people.people;
+    expect(stored).toMatchObject({
+      names: [{ honorificPrefix: 'Dr.', givenName: 'Jane', middleName: 'Q.', familyName: 'Doe' }],
+      nicknames: [{ value: 'JD' }],
+      emailAddresses: [
+        { value: 'jane@example.com', type: 'home' },
+        { value: 'jane@club.example', type: 'Club' },
+      ],
+      phoneNumbers: [
+        { value: '+1 650 555 0100', type: 'mobile' },
+        { value: '+1 650 555 0101', type: 'workFax' },
+      ],
+      addresses: [
+        {
+          type: 'home',
+          extendedAddress: 'Apt 2',
+          streetAddress: '1 Main St',
+          city: 'X',
+          region: 'CA',
+          postalCode: '94066',
+          country: 'USA',
+        },
+      ],
+      organizations: [{ name: 'Acme', department: 'Sales', title: 'Head' }],
+      birthdays: [{ date: { month: 4, day: 13 } }],
+      biographies: [{ value: 'likes tea', contentType: 'TEXT_PLAIN' }],
+    });
+    expect(people.photos.get(resourceName)).toEqual(Buffer.from([1, 2, 3]));
+    const joined = (stored['memberships'] ?? []).map(
+      ({ contactGroupMembership }) =>
+        (contactGroupMembership as { contactGroupResourceName: string }).contactGroupResourceName,
+    );
+    expect(joined).toEqual(['contactGroups/myContacts', 'contactGroups/friends', 'contactGroups/g1']);
+    expect([...people.groups.values()]).toEqual(['friends', 'Chess']);
+  });
+
+  test('a second copy adds none, over many pages of what is there', async () => {
+    const many = Array.from({ length: 450 }, (_, at) => person(`u${at}`, `Person ${at}`, [`p${at}@example.com`]));
+    expect(await copy(many)).toMatchObject({ written: 450, matched: 0 });
+    expect(asked('batchCreateContacts')).toBe(3);
+    people.page = 100;
+    expect(await copy(many)).toMatchObject({ written: 0, matched: 450 });
+    expect(asked('batchCreateContacts')).toBe(3);
+    expect(people.people.size).toBe(450);
+  });
+
+  test('two people who share an address both arrive, in every run', async () => {
+    const family = [person('ann', 'Ann Smith', ['home@example.com']), person('bob', 'Bob Smith', ['home@example.com'])];
+    people.add({ names: [{ givenName: 'Bob', familyName: 'Smith' }], emailAddresses: [{ value: 'HOME@example.com' }] });
+    expect(await copy(family)).toMatchObject({ written: 1, matched: 1 });
+    expect(await copy(family)).toMatchObject({ written: 0, matched: 2 });
+    expect(people.people.size).toBe(2);
+  });
+
+  test('Google is waited for as long as it asks', async () => {
+    api.faults.push(...faultsAt('batchCreateContacts', { status: 429, headers: { 'retry-after': '30' } }));
+    api.faults.push(...faultsAt('batchCreateContacts', { status: 429 }, 2));
+    expect(await copy([JANE])).toMatchObject({ written: 1 });
+    expect(pauses).toEqual([30_000, 2_000, 4_000]);
+    expect(people.people.size).toBe(1);
+  });
+
+  test('a Google that stays busy ends the copy as unavailable', async () => {
+    api.faults.push(...faultsAt('', { status: 503 }, 6));
+    await expect(copy([JANE])).rejects.toMatchObject({ fault: 'unavailable', status: 503 });
+    expect(pauses).toHaveLength(5);
+  });
+
+  test('a batch whose answer was lost is looked for before it is written again', async () => {
+    api.faults.push(...faultsAt('batchCreateContacts', 'drop'));
+    expect(await copy([JANE, person('ann', 'Ann', ['ann@example.com'])])).toMatchObject({ written: 2, matched: 0 });
+    expect(people.people.size).toBe(2);
+    expect(people.photos.size).toBe(1);
+    expect(asked('batchCreateContacts')).toBe(1);
+  });
+
+  test('a photo that an interrupted copy left out is added by the next', async () => {
+    api.faults.push(...faultsAt('updateContactPhoto', { status: 503 }, 18));
+    await expect(copy([JANE])).rejects.toMatchObject({ fault: 'unavailable' });
+    expect([people.people.size, people.photos.size]).toEqual([1, 0]);
+    api.faults.length = 0;
+    expect(await copy([JANE])).toMatchObject({ written: 0, matched: 1 });
+    expect([people.people.size, people.photos.size]).toEqual([1, 1]);
+  });
+
+  test('a contact that Google refuses is skipped by name, and the others of its batch arrive', async () => {
+    const good = Array.from({ length: 10 }, (_, at) => person(`u${at}`, `Person ${at}`, [`p${at}@example.com`]));
+    const copied = await copy([...good.slice(0, 5), person('bad', 'Bad One', ['no address']), ...good.slice(5)]);
+    expect(copied).toMatchObject({ total: 11, written: 10 });
+    expect(copied.skipped).toEqual([
+      { mailbox: 'Contacts', reason: 'Google refused this contact (400).', subject: 'Bad One' },
+    ]);
+    expect(people.people.size).toBe(10);
+  });
+
+  test('a refusal that names nobody is narrowed down to the one to blame', async () => {
+    api.faults.push(...Array.from({ length: 20 }, () => blameNobody));
+    const good = Array.from({ length: 10 }, (_, at) => person(`u${at}`, `Person ${at}`, [`p${at}@example.com`]));
+    const copied = await copy([...good.slice(0, 7), person('bad', 'Bad One', ['no address']), ...good.slice(7)]);
+    expect(copied).toMatchObject({ written: 10, skipped: [{ subject: 'Bad One' }] });
+    expect(people.people.size).toBe(10);
+  });
+
+  test('a photo or a group that Google refuses does not keep the contact from arriving', async () => {
+    const long = 'x'.repeat(101);
+    const copied = await copy([
+      { ...JANE, vcard: '', groups: [long], photo: { mediaType: 'image/png', bytes: Buffer.from('bad!') } },
+    ]);
+    expect(copied.written).toBe(1);
+    expect(copied.notes.map(({ note }) => note)).toEqual([
+      `groups that could not be made: ${long}`,
+      'the photo was not taken (400)',
+    ]);
+  });
+
+  test('a refused token and a missing scope are told as such', async () => {
+    await expect(copy([JANE], 'bad token')).rejects.toMatchObject({ fault: 'authentication', status: 401 });
+    api.faults.push(() => ({ status: 403, json: {} }));
+    await expect(copy([JANE])).rejects.toMatchObject({ fault: 'authentication', status: 403 });
+  });
+
+  test('an answer that is not as documented ends the copy, and nothing is sent to where it points', async () => {
+    api.faults.push(() => ({ status: 200, json: { connections: [{ resourceName: '../../evil' }] } }));
+    await expect(copy([JANE])).rejects.toMatchObject({ fault: 'unexpected' });
+    api.faults.push(() => ({ status: 302, headers: { location: 'http://127.0.0.1:9/steal' } }));
+    await expect(copy([JANE])).rejects.toMatchObject({ fault: 'unexpected' });
+  });
+
+  test('the token is asked for anew by every request', async () => {
+    let asked = 0;
+    const writer = openContactWriter('google', {
+      settings: readSettings({ SANDBOX: 'on', GOOGLE_CONTACTS_URL: `${api.url}/` }),
+      credentials: {
+        email: 'jane@gmail.example',
+        accessToken: async () => {
+          asked += 1;
+          return 'good token';
+        },
+      },
+    });
+    const many = Array.from({ length: 250 }, (_, at) => person(`u${at}`, `Person ${at}`, []));
+    await copyContacts({ reader: readerOf(many), writer, signal: new AbortController().signal });
+    expect(asked).toBe(api.requests.length);
+    expect(people.people.size).toBe(250);
+  });
+
+  test('a contact with nothing but a formatted name or a company keeps it', async () => {
+    await copy([
+      contact({ uid: 'a', name: { ...BLANK.name, formatted: 'Cher' } }),
+      contact({
+        uid: 'b',
+        name: { ...BLANK.name, formatted: 'Acme' },
+        organization: { name: 'Acme', department: '', title: '' },
+      }),
+    ]);
+    const [cher, acme] = [...people.people.values()];
+    expect(cher).toMatchObject({ names: [{ unstructuredName: 'Cher' }] });
+    expect(acme).toMatchObject({ organizations: [{ name: 'Acme' }] });
+    expect(acme).not.toHaveProperty('names');
+  });
+});

@@ -1,0 +1,181 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Contact } from '../../src/contract/contact.ts';
+import type { ContactWriter, ExistingContact } from '../../src/server/contacts/contact-store.ts';
+import { copyContacts } from '../../src/server/contacts/copy.ts';
+import { derivedUid, MatchIndex, missingIn } from '../../src/server/contacts/matching.ts';
+import { contact, person, readerOf, BLANK } from '../support/contact-samples.ts';
+
+function existing(id: string, fields: Partial<ExistingContact>): ExistingContact {
+  return { id, uid: '', names: [], emails: [], phones: [], ...fields };
+}
+function matchOf(theirs: readonly ExistingContact[], ours: Contact, sourceUids: readonly string[] = []) {
+  const index = new MatchIndex(new Set([ours.uid, ...sourceUids]));
+  for (const one of theirs) index.add(one);
+  return index.claim(ours)?.existing.id ?? null;
+}
+
+/** A destination that keeps what it is given; without UIDs it is one that makes its own. */
+function store(keepsUids: boolean): ContactWriter & { readonly held: ExistingContact[] } {
+  const held: ExistingContact[] = [];
+  return {
+    held,
+    batchSize: 3,
+    async *existing() {
+      yield* held;
+    },
+    async write(contacts) {
+      return contacts.map(({ uid, name, emails, phones }) => {
+        held.push({
+          id: String(held.length),
+          uid: keepsUids ? uid : `theirs-${held.length}`,
+          names: [name.formatted],
+          emails: emails.map(({ value }) => value),
+          phones: phones.map(({ value }) => value),
+        });
+        return { outcome: 'written', notes: [] };
+      });
+    },
+    complete: async () => [],
+  };
+}
+const copy = (contacts: readonly Contact[], writer: ContactWriter) =>
+  copyContacts({ reader: readerOf(contacts), writer, signal: new AbortController().signal });
+
+describe('a source contact', () => {
+  test.each([
+    ['the same address in another case', existing('x', { names: ['Jane Doe'], emails: ['JANE@Example.com'] })],
+    ['the name in another order', existing('x', { names: ['Doe, Jane'], emails: ['jane@example.com'] })],
+    ['the address and no name', existing('x', { emails: ['jane@example.com'] })],
+    [
+      'the address in the place of the name',
+      existing('x', { names: ['jane@example.com'], emails: ['jane@example.com'] }),
+    ],
+    ['the number and the name', existing('x', { names: ['jane doe'], phones: ['(650) 555-0100'] })],
+    ['its UID and nothing else', existing('x', { uid: 'jane', names: ['Renamed'] })],
+  ])('is matched with one that has %s', (_, theirs) => {
+    expect(matchOf([theirs], person('jane', 'Jane Doe', ['jane@example.com'], ['+1 650 555 0100']))).toBe('x');
+  });
+
+  test.each([
+    ['the address under another name', existing('x', { names: ['John Doe'], emails: ['jane@example.com'] })],
+    ['the number under another name', existing('x', { names: ['John Doe'], phones: ['6505550100'] })],
+    ['the number and no name', existing('x', { phones: ['6505550100'] })],
+    ['the name alone', existing('x', { names: ['Jane Doe'] })],
+    ['nothing at all', existing('x', {})],
+  ])('is not matched with one that has %s', (_, theirs) => {
+    expect(matchOf([theirs], person('jane', 'Jane Doe', ['jane@example.com'], ['+1 650 555 0100']))).toBeNull();
+  });
+
+  test('with a name alone is matched by it only with one that has no more', () => {
+    const bare = contact({ uid: 'a', name: { ...BLANK.name, formatted: 'Jane' } });
+    expect(matchOf([existing('x', { names: ['jane'] })], bare)).toBe('x');
+    expect(matchOf([existing('x', { names: ['jane'], phones: ['6505550100'] })], bare)).toBeNull();
+  });
+
+  test('without a name or anything is matched with none', () => {
+    expect(matchOf([existing('x', { names: [''] })], contact({ uid: 'a' }))).toBeNull();
+  });
+
+  test('gets the one of several that has most in common', () => {
+    const theirs = [
+      existing('address', { emails: ['jane@example.com'] }),
+      existing('all', { names: ['Jane'], emails: ['jane@example.com'], phones: ['6505550100'] }),
+      existing('name', { names: ['Jane'], emails: ['jane@example.com'] }),
+    ];
+    expect(matchOf(theirs, person('jane', 'Jane', ['jane@example.com'], ['6505550100']))).toBe('all');
+  });
+
+  test('does not get one that was written for another contact of the source', () => {
+    const theirs = existing('x', { uid: 'twin', names: ['Jane'], emails: ['jane@example.com'] });
+    expect(matchOf([theirs], person('jane', 'Jane', ['jane@example.com']), ['twin'])).toBeNull();
+    expect(matchOf([theirs], person('jane', 'Jane', ['jane@example.com']))).toBe('x');
+  });
+
+  test('names what its counterpart lacks', () => {
+    const theirs = existing('x', { names: ['Jane'], emails: ['jane@example.com'] });
+    const ours = person('jane', 'Jane', ['jane@example.com', 'b@example.com', 'c@example.com'], ['6505550100']);
+    expect(missingIn(theirs, ours)).toEqual(['2 email addresses', '1 phone number']);
+  });
+});
+
+describe('a copy', () => {
+  // Few values, so that people share names, addresses and numbers in every way.
+  const crowd = fc
+    .array(
+      fc.record({
+        name: fc.constantFrom('', 'Ann', 'Bob', 'ann'),
+        emails: fc.uniqueArray(fc.constantFrom('a@example.com', 'b@example.com', 'A@example.com'), { maxLength: 2 }),
+        phones: fc.uniqueArray(fc.constantFrom('6505550100', '+1 650 555 0100', '7'), { maxLength: 2 }),
+      }),
+      { maxLength: 12 },
+    )
+    .map((people) => people.map(({ name, emails, phones }, at) => person(`uid-${at}`, name, emails, phones)));
+
+  test('into an empty destination brings everybody, and a second one nobody', async () => {
+    await fc.assert(
+      fc.asyncProperty(crowd, async (people) => {
+        const writer = store(true);
+        expect(await copy(people, writer)).toMatchObject({ written: people.length, matched: 0 });
+        expect(await copy(people, writer)).toMatchObject({ written: 0, matched: people.length });
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('that ends anywhere is completed by the next, with nobody lost or doubled', async () => {
+    await fc.assert(
+      fc.asyncProperty(crowd, fc.nat(12), async (people, ends) => {
+        const writer = store(true);
+        const controller = new AbortController();
+        const first = copyContacts({
+          reader: readerOf(people),
+          writer,
+          signal: controller.signal,
+          onProgress: ({ done }) => {
+            if (done >= ends) controller.abort(new Error('killed'));
+          },
+        });
+        await Promise.allSettled([first]);
+        await copy(people, writer);
+        expect(writer.held.map(({ uid }) => uid).toSorted()).toEqual(people.map(({ uid }) => uid).toSorted());
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('into a destination that makes its own UIDs adds nobody the second time who has a name or an address', async () => {
+    const known = crowd.map((people) =>
+      people.filter(({ name, emails, phones }) => emails.length > 0 || (name.formatted !== '' && phones.length > 0)),
+    );
+    await fc.assert(
+      fc.asyncProperty(known, async (people) => {
+        const writer = store(false);
+        await copy(people, writer);
+        expect(writer.held).toHaveLength(people.length);
+        await copy(people, writer);
+        expect(writer.held).toHaveLength(people.length);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('tells of progress that never falls and ends at the total', async () => {
+    const seen: { total: number; done: number }[] = [];
+    const people = Array.from({ length: 10 }, (_, at) => person(`u${at}`, `P ${at}`, []));
+    await copyContacts({
+      reader: readerOf(people),
+      writer: store(true),
+      signal: new AbortController().signal,
+      onProgress: (progress) => seen.push(progress),
+    });
+    expect(seen.map(({ done }) => done)).toEqual([0, 3, 6, 9, 10]);
+    expect(new Set(seen.map(({ total }) => total))).toEqual(new Set([10]));
+  });
+});
+
+test('a derived UID is a UUID of version 8, and the same in every run', () => {
+  expect(derivedUid('a', 'b')).toBe(derivedUid('a', 'b'));
+  expect(derivedUid('a', 'b')).not.toBe(derivedUid('ab'));
+  expect(derivedUid('a')).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+});

@@ -1,0 +1,202 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readSettings } from '../../src/contract/settings.ts';
+import type { Contact } from '../../src/contract/contact.ts';
+import { copyContacts } from '../../src/server/contacts/copy.ts';
+import { openContactWriter } from '../../src/server/contacts/open-contacts.ts';
+import { contact, person, readerOf } from '../support/contact-samples.ts';
+import { GraphApi } from '../support/graph-api.ts';
+import { faultsAt, startApi, type ScriptedApi } from '../support/scripted-api.ts';
+
+const address = (city: string) => ({
+  poBox: 'PO 7',
+  extended: '',
+  street: '1 Main St',
+  city,
+  region: 'CA',
+  postalCode: '94066',
+  country: 'USA',
+});
+const JANE = contact({
+  uid: 'jane',
+  name: { formatted: 'Jane Doe', prefix: 'Dr.', given: 'Jane', middle: 'Q.', family: 'Doe', suffix: 'Jr.' },
+  nickname: 'JD',
+  emails: ['a', 'b', 'c', 'd', 'e'].map((name) => ({ label: 'home', value: `${name}@example.com` })),
+  phones: [
+    { label: 'mobile', value: '1' },
+    { label: 'mobile', value: '2' },
+    { label: 'home', value: '3' },
+    { label: '', value: '4' },
+    { label: 'home', value: '5' },
+    { label: 'work', value: '6' },
+    { label: 'pager', value: '7' },
+  ],
+  addresses: [
+    { label: 'home', value: address('Home') },
+    { label: 'work', value: address('Work') },
+    { label: 'Ferienhaus', value: address('Sea') },
+    { label: 'home', value: address('Second') },
+  ],
+  websites: [
+    { label: '', value: 'https://a.example' },
+    { label: 'blog', value: 'https://b.example' },
+  ],
+  organization: { name: 'Acme', department: 'Sales', title: 'Head' },
+  birthday: '1980-04-13',
+  notes: 'likes tea',
+  photo: { mediaType: 'image/png', bytes: new Uint8Array([1, 2, 3]) },
+  groups: ['Friends'],
+});
+
+const people = (count: number) =>
+  Array.from({ length: count }, (_, at) => person(`u${at}`, `Person ${at}`, [`p${at}@example.com`]));
+const place = (city: string) => ({
+  street: 'PO 7\n1 Main St',
+  city,
+  state: 'CA',
+  postalCode: '94066',
+  countryOrRegion: 'USA',
+});
+
+describe('contacts to Microsoft', () => {
+  let graph: GraphApi;
+  let api: ScriptedApi;
+  let pauses: number[];
+  beforeEach(async () => {
+    graph = new GraphApi('good token');
+    api = await startApi(graph.answer);
+    graph.base = `${api.url}/v1.0`;
+    pauses = [];
+  });
+  afterEach(async () => api[Symbol.asyncDispose]());
+
+  const copy = (contacts: readonly Contact[], token = 'good token') =>
+    copyContacts({
+      reader: readerOf(contacts),
+      writer: openContactWriter('office365', {
+        settings: readSettings({ SANDBOX: 'on', OFFICE365_CONTACTS_URL: `${api.url}/v1.0` }),
+        credentials: { email: 'jane@outlook.example', accessToken: async () => token },
+        sleep: async (milliseconds) => void pauses.push(milliseconds),
+      }),
+      signal: new AbortController().signal,
+    });
+  const batches = () => api.requests.filter(({ url }) => url.pathname.endsWith('$batch')).length;
+
+  test('a contact arrives whole: what Outlook has no field for is in its notes, and the copy says so', async () => {
+    const copied = await copy([JANE]);
+    expect(copied).toMatchObject({ written: 1, skipped: [] });
+    expect(copied.notes).toEqual([
+      { contact: 'Jane Doe', note: 'moved into the notes: email, website, phone, address' },
+    ]);
+    const [stored] = [...graph.contacts.values()];
+    expect(stored).toMatchObject({
+      displayName: 'Jane Doe',
+      title: 'Dr.',
+      givenName: 'Jane',
+      middleName: 'Q.',
+      surname: 'Doe',
+      generation: 'Jr.',
+      nickName: 'JD',
+      emailAddresses: ['a', 'b', 'c'].map((name) => ({ name: 'Jane Doe', address: `${name}@example.com` })),
+      mobilePhone: '1',
+      homePhones: ['3', '4'],
+      businessPhones: ['6'],
+      homeAddress: place('Home'),
+      businessAddress: place('Work'),
+      otherAddress: place('Sea'),
+      businessHomePage: 'https://a.example',
+      companyName: 'Acme',
+      department: 'Sales',
+      jobTitle: 'Head',
+      birthday: '1980-04-13T12:00:00Z',
+      categories: ['Friends'],
+    });
+    expect(String(stored?.['personalNotes']).split('\n')).toEqual([
+      'likes tea',
+      'Email (home): d@example.com',
+      'Email (home): e@example.com',
+      'Website (blog): https://b.example',
+      'Phone (mobile): 2',
+      'Phone (home): 5',
+      'Phone (pager): 7',
+      'Address (home): PO 7, 1 Main St, Second, CA, 94066, USA',
+    ]);
+    expect(graph.photos.get(stored?.id ?? '')).toEqual({ bytes: Buffer.from([1, 2, 3]), type: 'image/png' });
+  });
+
+  test('a birthday without a year goes to the notes', async () => {
+    await copy([contact({ ...JANE, birthday: '--04-13' })]);
+    const [stored] = [...graph.contacts.values()];
+    expect(stored).not.toHaveProperty('birthday');
+    expect(stored?.['personalNotes']).toContain('Birthday: 04-13');
+  });
+
+  test('a second copy adds none, over many pages, and never asks for more than a mailbox takes at once', async () => {
+    graph.page = 10;
+    expect(await copy(people(45))).toMatchObject({ written: 45, matched: 0 });
+    expect(batches()).toBe(3);
+    expect(graph.atOnce).toBe(4);
+    expect(await copy(people(45))).toMatchObject({ written: 0, matched: 45 });
+    expect(graph.contacts.size).toBe(45);
+  });
+
+  test('requests of a batch that are put off are sent again after the longest wait asked for', async () => {
+    graph.subFaults.push(null, 429, null, 503);
+    expect(await copy(people(20))).toMatchObject({ written: 20, skipped: [] });
+    expect(pauses).toEqual([7_000]);
+    expect(batches()).toBe(2);
+    expect(graph.contacts.size).toBe(20);
+  });
+
+  test('a contact that Microsoft refuses is skipped by name, and those behind it in the batch arrive', async () => {
+    const copied = await copy([...people(3), person('bad', 'Bad One', ['no address']), ...people(20).slice(3)]);
+    expect(copied.skipped).toEqual([
+      { mailbox: 'Contacts', reason: 'Microsoft refused this contact (400).', subject: 'Bad One' },
+    ]);
+    expect(copied.written).toBe(20);
+    expect(graph.contacts.size).toBe(20);
+  });
+
+  test('a request whose end nobody knows is looked for before it is written again', async () => {
+    graph.subFaults.push(null, 500);
+    expect(await copy(people(8))).toMatchObject({ written: 8, matched: 0 });
+    expect(graph.contacts.size).toBe(8);
+    api.faults.push(...faultsAt('$batch', 'drop'));
+    const more = [...people(8), JANE];
+    expect(await copy(more)).toMatchObject({ written: 1, matched: 8 });
+    expect(graph.contacts.size).toBe(9);
+    expect(graph.photos.size).toBe(1);
+  });
+
+  test('a photo that was left out is added by the next copy, and set once only', async () => {
+    api.faults.push(...faultsAt('$value', { status: 503 }, 18));
+    await expect(copy([JANE])).rejects.toMatchObject({ fault: 'unavailable' });
+    api.faults.length = 0;
+    await copy([JANE]);
+    await copy([JANE]);
+    expect([graph.contacts.size, graph.photos.size]).toEqual([1, 1]);
+    expect(api.requests.filter(({ method }) => method === 'PUT').length).toBe(6 + 6 + 1);
+  });
+
+  test('a photo over the limit is left out and said', async () => {
+    const photo = { mediaType: 'image/png', bytes: new Uint8Array(4 * 1024 * 1024 + 1) };
+    const copied = await copy([{ ...person('a', 'Ann', []), photo }]);
+    expect(copied.notes).toEqual([{ contact: 'Ann', note: 'the photo was not taken (it is too large)' }]);
+  });
+
+  test('a photo that Microsoft cannot take does not keep the copy from its end', async () => {
+    api.faults.push(...faultsAt('$value', { status: 500 }, 6));
+    const copied = await copy([JANE, person('ann', 'Ann', [])]);
+    expect(copied.written).toBe(2);
+    expect(copied.notes.map(({ note }) => note)).toContain('the photo was not taken (500)');
+  });
+
+  test('a next page at another host is not asked for', async () => {
+    const away = { value: [], '@odata.nextLink': 'http://127.0.0.1:9/v1.0/me/contacts' };
+    api.faults.push(() => ({ status: 200, json: away }));
+    await expect(copy([JANE])).rejects.toMatchObject({ fault: 'unexpected' });
+  });
+
+  test('a refused token is told as such', async () => {
+    await expect(copy([JANE], 'bad token')).rejects.toMatchObject({ fault: 'authentication' });
+  });
+});

@@ -1,0 +1,121 @@
+import type { ApiAnswer, ApiRequest } from './scripted-api.ts';
+
+type Fields = Record<string, readonly Record<string, unknown>[]>;
+export type StoredPerson = Fields & { readonly resourceName: string };
+
+/** People API v1 as developers.google.com/people documents it, in memory, for one account. */
+export class PeopleApi {
+  readonly people = new Map<string, Fields>();
+  readonly photos = new Map<string, Buffer>();
+  readonly groups = new Map<string, string>([['contactGroups/friends', 'friends']]);
+  readonly token: string;
+  /** Smaller than what is asked for, to make pages. */
+  page = 1_000;
+  #next = 1;
+
+  constructor(token: string) {
+    this.token = token;
+  }
+
+  add(fields: Fields): string {
+    const resourceName = `people/c${this.#next}`;
+    this.#next += 1;
+    this.people.set(resourceName, fields);
+    return resourceName;
+  }
+
+  readonly answer = (request: ApiRequest): ApiAnswer => {
+    const { method, url, headers } = request;
+    if (headers.authorization !== `Bearer ${this.token}`) return error(401, 'UNAUTHENTICATED');
+    const photo = /^\/v1\/(people\/\w+):updateContactPhoto$/.exec(url.pathname);
+    if (method === 'PATCH' && photo !== null) return this.#setPhoto(photo[1] ?? '', request.json);
+    switch (`${method} ${url.pathname}`) {
+      case 'GET /v1/people/me/connections':
+        return this.#connections(url.searchParams);
+      case 'POST /v1/people:batchCreateContacts':
+        return this.#create(request.json as { contacts: { contactPerson: Fields }[]; readMask?: string });
+      case 'GET /v1/contactGroups':
+        return ok({
+          contactGroups: [
+            { resourceName: 'contactGroups/myContacts', name: 'myContacts', groupType: 'SYSTEM_CONTACT_GROUP' },
+            ...[...this.groups].map(([resourceName, name]) => ({
+              resourceName,
+              name,
+              groupType: 'USER_CONTACT_GROUP',
+            })),
+          ],
+        });
+      case 'POST /v1/contactGroups':
+        return this.#makeGroup((request.json as { contactGroup: { name: string } }).contactGroup.name);
+      default:
+        return error(404, 'NOT_FOUND');
+    }
+  };
+
+  #connections(query: URLSearchParams): ApiAnswer {
+    const fields = query.get('personFields')?.split(',') ?? [];
+    if (fields.length === 0) return error(400, 'INVALID_ARGUMENT');
+    const start = Number(query.get('pageToken') ?? '0');
+    const size = Math.min(Number(query.get('pageSize')), this.page);
+    const all = [...this.people.keys()];
+    const connections = all.slice(start, start + size).map((resourceName) => this.#show(resourceName, fields));
+    return ok({ connections, ...(start + size < all.length ? { nextPageToken: String(start + size) } : {}) });
+  }
+
+  #show(resourceName: string, fields: readonly string[]): StoredPerson {
+    const stored = this.people.get(resourceName) ?? {};
+    const names = (stored['names'] ?? []).map((name) => ({
+      ...name,
+      displayName: name['unstructuredName'] ?? [name['givenName'], name['familyName']].filter(Boolean).join(' '),
+    }));
+    const photos = [{ url: 'https://lh3.example/x', ...(this.photos.has(resourceName) ? {} : { default: true }) }];
+    const shown = Object.entries({ ...stored, names, photos }).filter(([name]) => fields.includes(name));
+    return { resourceName, ...Object.fromEntries(shown) } as StoredPerson;
+  }
+
+  #create({ contacts, readMask }: { contacts: { contactPerson: Fields }[]; readMask?: string }): ApiAnswer {
+    if (contacts.length > 200) return error(400, 'INVALID_ARGUMENT');
+    const bad = [...contacts.entries()].filter(([, { contactPerson }]) => !isValid(contactPerson));
+    if (bad.length > 0) {
+      const contactErrors = Object.fromEntries(bad.map(([at]) => [at, { code: 3, message: 'Invalid contact.' }]));
+      const type = 'type.googleapis.com/google.people.v1.BatchCreateContactsErrorDetails';
+      return error(400, 'INVALID_ARGUMENT', [{ '@type': type, contactErrors }]);
+    }
+    const createdPeople = contacts.map(({ contactPerson }) => {
+      const resourceName = this.add(contactPerson);
+      return { httpStatusCode: 200, person: this.#show(resourceName, readMask?.split(',') ?? []), status: {} };
+    });
+    return ok({ createdPeople });
+  }
+
+  #makeGroup(name: string): ApiAnswer {
+    if ([...this.groups.values()].some((known) => known.toLowerCase() === name.toLowerCase()))
+      return error(409, 'ALREADY_EXISTS');
+    if (name.length > 100) return error(400, 'INVALID_ARGUMENT');
+    const resourceName = `contactGroups/g${this.groups.size}`;
+    this.groups.set(resourceName, name);
+    return ok({ resourceName, name, groupType: 'USER_CONTACT_GROUP' });
+  }
+
+  #setPhoto(resourceName: string, body: unknown): ApiAnswer {
+    if (!this.people.has(resourceName)) return error(404, 'NOT_FOUND');
+    const bytes = Buffer.from((body as { photoBytes: string }).photoBytes, 'base64');
+    if (bytes.subarray(0, 4).toString() === 'bad!') return error(400, 'INVALID_ARGUMENT');
+    this.photos.set(resourceName, bytes);
+    return ok({});
+  }
+}
+
+/** Singletons are single, and an address has an @. */
+function isValid(person: Fields): boolean {
+  const single = ['names', 'biographies', 'birthdays', 'genders'].every((field) => (person[field] ?? []).length <= 1);
+  return single && (person['emailAddresses'] ?? []).every(({ value }) => String(value).includes('@'));
+}
+
+function ok(json: unknown): ApiAnswer {
+  return { status: 200, json };
+}
+
+function error(code: number, status: string, details: readonly unknown[] = []): ApiAnswer {
+  return { status: code, json: { error: { code, status, message: 'refused', details } } };
+}
