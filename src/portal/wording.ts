@@ -19,8 +19,7 @@ export const shared = {
   slow: 'This is taking longer than usual…',
   close: 'Close',
   back: 'Back',
-  show: 'Show password',
-  hide: 'Hide password',
+  password: { show: 'Show', hide: 'Hide', what: 'password' },
   checking: 'Checking…',
   home: 'Home',
   faq: 'FAQ',
@@ -101,6 +100,7 @@ export const home = {
     submit: 'Sign in',
     busy: 'Signing in…',
     done: 'You are signed in. We take you to the next step.',
+    forgot: (phone: string) => `Can't sign in? Call us at ${phone}.`,
   },
   lookUp: {
     title: 'Check your transfer status',
@@ -112,6 +112,5 @@ export const home = {
     failed: 'Unknown error, please try again later!',
     failedSafe: 'Your transfer is not touched by this and goes on.',
     withoutId: "Don't have the ID? Sign in to the mailbox that your mail moves to, and we list your transfers.",
-    signInAt: (provider: string) => `Find by ${provider}`,
   },
 } as const;

@@ -7,7 +7,7 @@ export function Card({ icon, title, children }: Props) {
   return (
     <div className="card">
       <Icon name={icon} size={28} />
-      <h3>{title}</h3>
+      <h2>{title}</h2>
       {children}
     </div>
   );

@@ -14,10 +14,12 @@ export type FieldProps = {
   readonly inputMode?: 'email' | 'url' | 'text';
   readonly maxLength?: number;
   readonly readOnly?: boolean;
+  /** Its letters and digits are read one by one. */
+  readonly code?: boolean;
 };
 
 /** A line of text: label and help above, what is to be mended right under it. */
-export function Field({ label, value, onType, onLeave, help, note, readOnly, ...input }: FieldProps) {
+export function Field({ label, value, onType, onLeave, help, note, readOnly, code, ...input }: FieldProps) {
   const id = useId();
   const box = useRef<HTMLInputElement>(null);
   const caret = useRef<number | null>(null);
@@ -42,6 +44,7 @@ export function Field({ label, value, onType, onLeave, help, note, readOnly, ...
         ref={box}
         id={id}
         className="input"
+        data-code={code}
         type="text"
         autoCapitalize="none"
         autoCorrect="off"

@@ -4,15 +4,18 @@ type Props = {
   readonly href: string;
   readonly children: ReactNode;
   readonly className?: string;
+  /** With `className="button"`, as a button's. */
+  readonly rank?: 'primary' | 'secondary';
   /** Takes the place of a plain click; a click for a new tab or window stays the browser's. */
   readonly onFollow?: () => void;
 };
 
-export function Link({ href, children, className, onFollow }: Props) {
+export function Link({ href, children, className, rank = 'secondary', onFollow }: Props) {
   return (
     <a
       href={href}
       className={className}
+      data-rank={className === 'button' ? rank : undefined}
       onClick={(event) => {
         if (onFollow === undefined || event.button !== 0) return;
         if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

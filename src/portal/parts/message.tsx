@@ -40,7 +40,7 @@ export function Message({ kind, title, content = [], children, onHold, onRelease
 }
 
 /** Room for a message that comes and goes, so that nothing around it moves. */
-export function MessagePlace({ size, children }: { readonly size: 'small' | 'large'; readonly children: ReactNode }) {
+export function MessagePlace({ size, children }: { readonly size?: 'small' | 'large'; readonly children: ReactNode }) {
   return (
     <div className="message-place" data-size={size}>
       {children}

@@ -50,14 +50,13 @@ export function Modal({ title, closeLabel, onClose, children }: Props) {
   return (
     <dialog ref={dialog} className="modal" aria-labelledby={heading}>
       <div className="modal-inner">
-        <div className="modal-head">
-          <h2 id={heading}>{title}</h2>
-          <button className="modal-close" type="button" aria-label={closeLabel} onClick={onClose}>
-            <Icon name="close" />
-          </button>
-        </div>
+        <h2 id={heading}>{title}</h2>
         {children}
       </div>
+      {/* Last, so that the focus goes to the first field. */}
+      <button className="modal-close" type="button" aria-label={closeLabel} onClick={onClose}>
+        <Icon name="close" />
+      </button>
     </dialog>
   );
 }

@@ -2,26 +2,31 @@ import { useLayoutEffect, useRef, type ReactNode } from 'react';
 
 type Props = {
   readonly heading: string;
-  readonly lead?: string;
+  /** The title of the browser's tab. */
+  readonly title: string;
+  readonly lead?: ReactNode;
   /** The wizard's step list; pages beside the wizard have none. */
   readonly steps?: ReactNode;
   readonly children: ReactNode;
 };
 
 /** The frame of a page. The focus goes to its heading when it appears. */
-export function Page({ heading, lead, steps, children }: Props) {
-  const title = useRef<HTMLHeadingElement>(null);
-  useLayoutEffect(() => title.current?.focus({ preventScroll: true }), []);
+export function Page({ heading, title, lead, steps, children }: Props) {
+  const top = useRef<HTMLHeadingElement>(null);
+  useLayoutEffect(() => top.current?.focus({ preventScroll: true }), []);
+  useLayoutEffect(() => {
+    document.title = title;
+  }, [title]);
   return (
     <div className="page" data-steps={steps === undefined ? 'none' : undefined}>
       {steps}
       <main className="sheet" id="main">
         <div className="stack" data-gap="large">
           <div className="stack" data-gap="small">
-            <h1 ref={title} tabIndex={-1}>
+            <h1 ref={top} tabIndex={-1}>
               {heading}
             </h1>
-            {lead !== undefined && <p className="lead">{lead}</p>}
+            {typeof lead === 'string' ? <p className="lead">{lead}</p> : lead}
           </div>
           {children}
         </div>

@@ -5,8 +5,8 @@ type Props = {
   readonly label: string;
   readonly value: string;
   readonly onType: (text: string) => void;
-  readonly showLabel: string;
-  readonly hideLabel: string;
+  /** The button's visible words, and what they are about, for those who hear it alone. */
+  readonly words: { readonly show: string; readonly hide: string; readonly what: string };
   readonly help?: string;
   readonly note?: Note | undefined;
   readonly autoComplete?: 'current-password' | 'off';
@@ -14,7 +14,7 @@ type Props = {
 };
 
 export function PasswordField(props: Props) {
-  const { label, value, onType, help, note, autoComplete = 'current-password', readOnly } = props;
+  const { label, value, onType, words, help, note, autoComplete = 'current-password', readOnly } = props;
   const id = useId();
   const [shown, setShown] = useState(false);
   return (
@@ -44,7 +44,7 @@ export function PasswordField(props: Props) {
           onChange={(event) => onType(event.target.value)}
         />
         <button className="password-show" type="button" aria-controls={id} onClick={() => setShown(!shown)}>
-          {shown ? props.hideLabel : props.showLabel}
+          {shown ? words.hide : words.show} <span className="hidden-visually">{words.what}</span>
         </button>
       </div>
       <FieldNote id={`${id}-note`} note={note} />

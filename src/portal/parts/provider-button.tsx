@@ -1,3 +1,5 @@
+import type { ReactNode } from 'react';
+
 /** Plain drawings of our own, all in one ink: the providers are equal in rank. */
 const MARKS = {
   google: 'M3 7v11h4v-8l5 4 5-4v8h4V7l-3-1-6 4.5L6 6 3 7Z',
@@ -16,21 +18,27 @@ type Props = {
 
 export function ProviderButton({ provider, name, onChoose }: Props) {
   return (
-    <button className="provider" type="button" onClick={onChoose}>
-      <svg
-        width="28"
-        height="28"
-        viewBox="0 0 24 24"
-        fill="none"
-        stroke="currentColor"
-        strokeWidth="1.75"
-        strokeLinecap="round"
-        strokeLinejoin="round"
-        aria-hidden="true"
-      >
-        <path d={MARKS[provider]} />
-      </svg>
-      {name}
-    </button>
+    <li>
+      <button className="provider" type="button" onClick={onChoose}>
+        <svg
+          width="28"
+          height="28"
+          viewBox="0 0 24 24"
+          fill="none"
+          stroke="currentColor"
+          strokeWidth="1.75"
+          strokeLinecap="round"
+          strokeLinejoin="round"
+          aria-hidden="true"
+        >
+          <path d={MARKS[provider]} />
+        </svg>
+        {name}
+      </button>
+    </li>
   );
+}
+
+export function Providers({ children }: { readonly children: ReactNode }) {
+  return <ul className="providers">{children}</ul>;
 }

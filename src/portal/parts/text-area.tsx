@@ -8,9 +8,10 @@ type Props = {
   readonly help?: string;
   readonly note?: Note | undefined;
   readonly maxLength: number;
+  readonly readOnly?: boolean;
 };
 
-export function TextArea({ label, value, onType, help, note, maxLength }: Props) {
+export function TextArea({ label, value, onType, help, note, maxLength, readOnly }: Props) {
   const id = useId();
   return (
     <div className="field">
@@ -27,6 +28,7 @@ export function TextArea({ label, value, onType, help, note, maxLength }: Props)
         className="input"
         rows={6}
         maxLength={maxLength}
+        readOnly={readOnly}
         value={value}
         aria-invalid={note?.kind === 'error' || undefined}
         aria-describedby={describedBy(id, help)}

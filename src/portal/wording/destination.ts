@@ -1,8 +1,10 @@
+import { isAtDomain } from '../../contract/email.ts';
+import type { PortalSettings } from '../../contract/settings.ts';
 import { shared } from '../wording.ts';
 
 export const destination = {
   heading: 'Move your mailbox to Yahoo Mail',
-  lead: (email: string) => `You are signed in as ${email}.`,
+  signedIn: 'You are signed in as',
   intro: (legacyName: string) =>
     `Yahoo Mail is the new home of ${legacyName} email. This is what happens when you move there.`,
   cards: (legacyName: string) =>
@@ -15,7 +17,7 @@ export const destination = {
       {
         icon: 'move',
         title: 'Your mail and contacts come along',
-        text: `${shared.nothingDeleted(legacyName)} It takes from minutes to a full day.`,
+        text: 'We copy your messages, folders and contacts to Yahoo. It takes from minutes to a full day.',
       },
       {
         icon: 'calendar',
@@ -29,6 +31,11 @@ export const destination = {
       },
     ] as const,
   go: 'Go to Yahoo Mail',
+  goFacts: (legacyName: string) =>
+    [
+      { icon: 'info', text: 'You see a short notice first. Nothing moves yet.' },
+      { icon: 'shield', text: shared.nothingDeleted(legacyName) },
+    ] as const,
   notice: {
     title: 'Important notice',
     what: 'We now set up a Yahoo account for your address, and take you to Yahoo to sign in:',
@@ -57,14 +64,14 @@ export const destination = {
     password: 'Password',
     passwordHelp: 'Some providers ask for an app password here.',
     byOauth: (provider: string) => `You will sign in at ${provider}. We don't need your password here.`,
-    useHost: 'Use a custom IMAP host',
+    customHost: 'Use a custom IMAP host',
     host: 'IMAP host',
     hostHelp: 'Your provider tells you its name, such as imap.example.com.',
     hostGood: 'We found this mail server.',
     invalidHost: 'Invalid IMAP. Please enter a valid IMAP address.',
     unresolvedHost: 'Could not resolve IMAP host.',
     unsupported: 'This provider is not supported.',
-    legacyEmail: (legacyName: string) => `Please, do not use a ${legacyName} email address for the export.`,
+    found: (provider: string) => `This is a mailbox at ${provider}.`,
     submit: 'Sign in',
     busy: 'Signing in…',
   },
@@ -87,3 +94,10 @@ export const destination = {
     submit: 'Download',
   },
 } as const;
+
+/** Why an address cannot be moved to: it is one of our own, or at a provider that we do not know. */
+export function unsupportedEmail(email: string, { legacyDomains, legacyName }: PortalSettings): string {
+  return isAtDomain(email, legacyDomains)
+    ? `Please, do not use a ${legacyName} email address for the export.`
+    : destination.other.unsupported;
+}

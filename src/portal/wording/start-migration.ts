@@ -8,10 +8,9 @@ export const startMigration = {
   to: 'To',
   what: 'What',
   files: 'Files for download',
-  mail: 'Messages and folders',
-  mailAndContacts: 'Messages, folders and contacts',
-  mailAs: (format: string) => `Messages and folders as ${format}`,
-  contactsAs: (format: string) => `contacts as ${format}`,
+  content: (contacts: boolean) => (contacts ? 'Messages, folders and contacts' : 'Messages and folders'),
+  formats: (email: string, contacts: string) =>
+    `Messages and folders as ${email.toUpperCase()}, contacts as ${contacts.toUpperCase()}`,
   field: (mode: Mode) => (mode === 'move' ? 'Notification email or phone number' : 'Notification email'),
   help: (mode: Mode, legacyName: string) =>
     mode === 'move'
@@ -25,7 +24,6 @@ export const startMigration = {
         ? 'Please, provide a valid email address or phone number.'
         : 'Please, provide a valid email address.',
     legacy: (legacyName: string) => `Please, do not use a ${legacyName} email address for notification.`,
-    unchecked: 'We could not check this. Please, try again.',
   },
   good: (contact: string) => `We will write to ${contact}.`,
   facts: (mode: Mode, legacyName: string) =>
@@ -40,7 +38,7 @@ export const startMigration = {
       },
     ] as const,
   action: { move: 'Move', transfer: 'Transfer', download: 'Download' } satisfies Record<Mode, string>,
-  busy: { move: 'Starting…', transfer: 'Starting…', download: 'Starting…' } satisfies Record<Mode, string>,
+  busy: 'Starting…',
 } as const;
 
 export const complete = {
@@ -50,6 +48,7 @@ export const complete = {
   idHelp: 'Please, keep it. With it you can look up your transfer at any time.',
   copy: 'Copy transfer ID',
   copied: 'Copied',
+  notCopied: 'Your browser did not let us copy it. Please, select the ID and copy it yourself.',
   next: 'What happens now',
   facts: (legacyName: string) =>
     [

@@ -75,7 +75,7 @@ export const status = {
   heading: 'Your transfer',
   lead: 'This page moves by itself. You can close it: your transfer goes on.',
   id: 'Transfer ID',
-  lost: 'We lost the line and try again. Your transfer goes on.',
+  asking: 'We look up your transfer…',
   email: 'Email transfer',
   contacts: 'Contacts transfer',
   progress: { email: 'Messages copied', contacts: 'Contacts copied' } satisfies Record<Kind, string>,
@@ -85,7 +85,6 @@ export const status = {
       total === 0 ? 0 : Math.floor((100 * done) / total) / 100,
     ),
   counting: 'Counting what there is to copy…',
-  waiting: 'It waits for its turn.',
   questions: {
     done: 'What was done',
     now: 'What is being done',
@@ -105,23 +104,25 @@ export const status = {
   },
   when: {
     running: 'A transfer takes from minutes to a full day. We write to you when it is finished.',
+    success: 'It is done.',
     failed: 'We cannot say. We write to you when it goes on.',
   },
-  proof: (kind: Kind, lost: number, duplicated: number, changed: number) =>
-    lost + duplicated + changed === 0
-      ? `We compared both sides: no ${NOUNS[kind].one} is missing, doubled or changed.`
-      : `We compared both sides: ${formatNumber(lost)} missing, ${formatNumber(duplicated)} doubled, ${formatNumber(changed)} changed.`,
+  proven: {
+    email: 'We compared both sides: no message is missing, doubled or changed.',
+    contacts: 'We compared both sides: no contact is missing, doubled or changed.',
+  } satisfies Record<Kind, string>,
+  unproven: (lost: string, duplicated: string, changed: string) =>
+    `We compared both sides: ${lost} missing, ${duplicated} doubled, ${changed} changed.`,
   skipped: (kind: Kind, count: number) => `${counted(kind, count)} could not be copied`,
   skippedHelp: 'They are still in your old mailbox.',
   noSubject: 'No subject',
   wrong: {
-    before: 'Your mail is safe in your old mailbox. Please, ',
+    before: (legacyName: string) => `Your mail is safe in your ${legacyName} mailbox. Please, `,
     link: 'contact support',
     after: (phone: string) => ` or call ${phone}, and have your transfer ID at hand.`,
   },
   exports: {
     title: 'Your files',
-    preparing: 'Your files will be here when they are ready.',
     download: (name: string) => `Download ${name}`,
     until: (iso: string) => `You can download them until ${formatDay(iso)}. Then they are deleted.`,
     check: 'Checksum (SHA-256)',
@@ -146,6 +147,8 @@ export const status = {
 export const statusFromEmail = {
   heading: 'Your transfers',
   lead: 'These are your last transfers, the newest first.',
+  asking: 'We look up your transfers…',
+  toHome: 'Go to Home',
   started: (iso: string) => `Started on ${formatMoment(iso)}`,
   open: 'See its status',
   note: 'For older transfers, please use the transfer ID provided in the notification email.',

@@ -5,6 +5,7 @@ export const support = {
   lead: (phone: string) => `Write to us here, or call ${phone}. Your mail is safe meanwhile.`,
   legacyEmail: (legacyName: string) => `${legacyName} email`,
   legacyHelp: (legacyName: string) => `The address of your ${legacyName} mailbox.`,
+  legacyPlaceholder: (domains: readonly string[]) => domains.map((domain) => `@${domain}`).join(', '),
   contactEmail: 'Contact email',
   contactHelp: 'Optional. Where we shall answer, if not there.',
   transferId: 'Transfer ID',

@@ -1,0 +1,48 @@
+import { PATHS } from '../../../machines/wizard.routes.ts';
+import { Facts } from '../parts/card.tsx';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { Link } from '../parts/link.tsx';
+import { Message, MessagePlace } from '../parts/message.tsx';
+import { complete as words } from '../wording/start-migration.ts';
+import { useSend, useWizard } from '../wizard-context.tsx';
+import { WizardPage } from './wizard-page.tsx';
+
+export function CompletePage() {
+  const snapshot = useWizard((whole) => whole);
+  const send = useSend();
+  const { settings, transferId } = snapshot.context;
+  const id = transferId ?? '';
+  return (
+    <WizardPage heading={words.heading} lead={words.lead}>
+      <section className="stack" data-gap="small" aria-labelledby="transfer-id">
+        <h2 id="transfer-id">{words.idTitle}</h2>
+        <p>{words.idHelp}</p>
+        <div className="transfer-id">
+          <p className="code">{id}</p>
+          <CopyButton
+            label={words.copy}
+            copiedLabel={words.copied}
+            copied={snapshot.matches({ complete: 'copied' })}
+            onCopy={() => send({ type: 'id.copy' })}
+          />
+        </div>
+        <MessagePlace>
+          {snapshot.matches({ complete: 'notCopied' }) && <Message kind="warning" content={[words.notCopied]} />}
+        </MessagePlace>
+      </section>
+      <section className="stack" aria-labelledby="next">
+        <h2 id="next">{words.next}</h2>
+        <Facts facts={words.facts(settings.legacyName)} />
+        <div className="actions">
+          <Link
+            className="button"
+            href={`${PATHS.status}?migration_id=${id}`}
+            onFollow={() => send({ type: 'transfer.open', id })}
+          >
+            {words.status}
+          </Link>
+        </div>
+      </section>
+    </WizardPage>
+  );
+}

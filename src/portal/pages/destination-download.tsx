@@ -1,0 +1,43 @@
+import { WRITABLE_CONTACTS_FORMATS, WRITABLE_EMAIL_FORMATS } from '../../contract/export-format.ts';
+import { Button } from '../parts/button.tsx';
+import { Choice } from '../parts/choice.tsx';
+import { Form } from '../parts/form.tsx';
+import { destination } from '../wording/destination.ts';
+import { useSend, useWizard } from '../wizard-context.tsx';
+
+const words = destination.download;
+
+export function DownloadForm() {
+  const snapshot = useWizard((whole) => whole);
+  const send = useSend();
+  const { emailExportType, contactsExportType } = snapshot.context;
+  return (
+    <Form label={words.heading} onSubmit={() => send({ type: 'download.press' })}>
+      <div className="stack" data-gap="small">
+        <h2>{words.heading}</h2>
+        <p className="soft">{words.intro}</p>
+      </div>
+      <div className="columns">
+        <Choice
+          label={words.emailFormat}
+          prompt={words.choose}
+          value={emailExportType}
+          options={WRITABLE_EMAIL_FORMATS.map((value) => ({ value, text: words.emailFormats[value] }))}
+          onChoose={(format) => send({ type: 'email-format.choose', format })}
+        />
+        <Choice
+          label={words.contactsFormat}
+          prompt={words.choose}
+          value={contactsExportType}
+          options={WRITABLE_CONTACTS_FORMATS.map((value) => ({ value, text: words.contactsFormats[value] }))}
+          onChoose={(format) => send({ type: 'contacts-format.choose', format })}
+        />
+      </div>
+      <div className="actions">
+        <Button rank="primary" type="submit" disabled={!snapshot.can({ type: 'download.press' })}>
+          {words.submit}
+        </Button>
+      </div>
+    </Form>
+  );
+}

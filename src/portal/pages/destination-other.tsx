@@ -1,0 +1,111 @@
+import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
+import { Button } from '../parts/button.tsx';
+import { Checkbox } from '../parts/checkbox.tsx';
+import { Field } from '../parts/field.tsx';
+import type { Note } from '../parts/field-note.tsx';
+import { Form } from '../parts/form.tsx';
+import { MessagePlace } from '../parts/message.tsx';
+import { PasswordField } from '../parts/password-field.tsx';
+import { fieldErrors, providerName, shared } from '../wording.ts';
+import { destination, unsupportedEmail } from '../wording/destination.ts';
+import { useSend, useWizard } from '../wizard-context.tsx';
+import { Banner, SlowNote } from './banner.tsx';
+
+const words = destination.other;
+
+/** Any other provider. Where it signs in by OAuth, the password is not asked for. */
+export function OtherForm() {
+  const snapshot = useWizard((whole) => whole);
+  const send = useSend();
+  const { typed, typedAccount, message, settings } = snapshot.context;
+  const at = (credentials: 'asking' | 'verifying') =>
+    snapshot.matches({ destination: { options: { other: { credentials } } } });
+  const usesHost = snapshot.matches({ destination: { options: { other: { host: 'used' } } } });
+  const busy = at('asking') || at('verifying');
+  const byOauth = typedAccount?.auth === 'oauth' && !usesHost;
+  return (
+    <Form label={words.heading} onSubmit={() => send({ type: 'credentials.submit' })}>
+      <div className="stack" data-gap="small">
+        <h2>{words.heading}</h2>
+        <p className="soft">{words.intro}</p>
+      </div>
+      <div>
+        <Field
+          label={words.email}
+          name="email"
+          autoComplete="email"
+          inputMode="email"
+          value={typed.email}
+          note={emailNote(snapshot)}
+          readOnly={busy}
+          onType={(email) => send({ type: 'email.type', email })}
+        />
+        {byOauth ? (
+          <p className="soft">{words.byOauth(providerName(typedAccount.provider, settings.legacyName))}</p>
+        ) : (
+          <PasswordField
+            label={words.password}
+            words={shared.password}
+            help={words.passwordHelp}
+            autoComplete="off"
+            value={typed.password}
+            readOnly={busy}
+            onType={(password) => send({ type: 'password.type', password })}
+          />
+        )}
+        <Checkbox label={words.customHost} checked={usesHost} onToggle={() => send({ type: 'host.toggle' })} />
+        {usesHost && (
+          <Field
+            label={words.host}
+            name="imap-host"
+            autoComplete="off"
+            inputMode="url"
+            help={words.hostHelp}
+            value={typed.host}
+            note={hostNote(snapshot)}
+            readOnly={busy}
+            onType={(host) => send({ type: 'host.type', host })}
+            onLeave={() => send({ type: 'host.leave' })}
+          />
+        )}
+      </div>
+      <div className="actions">
+        <Button
+          rank="primary"
+          type="submit"
+          busy={busy}
+          disabled={!busy && !snapshot.can({ type: 'credentials.submit' })}
+          reserve={words.busy}
+        >
+          {busy ? words.busy : words.submit}
+        </Button>
+      </div>
+      <MessagePlace size="large">
+        {message?.about === 'sign-in refused' && <Banner message={message} />}
+        {snapshot.hasTag('slow') && <SlowNote />}
+      </MessagePlace>
+    </Form>
+  );
+}
+
+function emailNote(snapshot: WizardSnapshot): Note | undefined {
+  const { typed, typedAccount, settings } = snapshot.context;
+  const at = (email: 'malformed' | 'unsupported' | 'checking' | 'good') =>
+    snapshot.matches({ destination: { options: { other: { email } } } });
+  if (at('malformed')) return { kind: 'error', text: fieldErrors.email };
+  if (at('unsupported')) return { kind: 'error', text: unsupportedEmail(typed.email, settings) };
+  if (at('checking')) return { kind: 'waiting', text: shared.checking };
+  if (at('good') && typedAccount !== null && typedAccount.provider !== 'other')
+    return { kind: 'good', text: words.found(providerName(typedAccount.provider, settings.legacyName)) };
+  return undefined;
+}
+
+function hostNote(snapshot: WizardSnapshot): Note | undefined {
+  const at = (used: 'malformed' | 'unresolved' | 'checking' | 'good') =>
+    snapshot.matches({ destination: { options: { other: { host: { used } } } } });
+  if (at('malformed')) return { kind: 'error', text: words.invalidHost };
+  if (at('unresolved')) return { kind: 'error', text: words.unresolvedHost };
+  if (at('checking')) return { kind: 'waiting', text: shared.checking };
+  if (at('good')) return { kind: 'good', text: words.hostGood };
+  return undefined;
+}

@@ -1,0 +1,141 @@
+import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
+import { Button } from '../parts/button.tsx';
+import { Card, Facts } from '../parts/card.tsx';
+import { Disclosure } from '../parts/disclosure.tsx';
+import { MessagePlace } from '../parts/message.tsx';
+import { Modal } from '../parts/modal.tsx';
+import { ProviderButton, Providers } from '../parts/provider-button.tsx';
+import { shared } from '../wording.ts';
+import { destination as words } from '../wording/destination.ts';
+import { useSend, useWizard } from '../wizard-context.tsx';
+import { Banner, SlowNote } from './banner.tsx';
+import { DownloadForm } from './destination-download.tsx';
+import { OtherForm } from './destination-other.tsx';
+import { WizardPage } from './wizard-page.tsx';
+
+const CHOICES = [
+  { provider: 'google', name: words.options.gmail },
+  { provider: 'office365', name: words.options.outlook },
+  { provider: 'aol', name: words.options.aol },
+  { provider: 'other', name: words.options.other },
+  { provider: 'file_export', name: words.options.download },
+] as const;
+
+export function DestinationPage() {
+  const snapshot = useWizard((whole) => whole);
+  const send = useSend();
+  const { message, settings, source } = snapshot.context;
+  const { legacyName } = settings;
+  return (
+    <WizardPage
+      heading={words.heading}
+      lead={
+        <MessagePlace size="large">
+          {message?.about === 'query' ? (
+            <Banner message={message} />
+          ) : (
+            <>
+              <p className="lead">{words.intro(legacyName)}</p>
+              <p className="soft">
+                {words.signedIn} <span className="strong">{source?.email}</span>
+              </p>
+            </>
+          )}
+        </MessagePlace>
+      }
+    >
+      <div className="columns">
+        {words.cards(legacyName).map((card) => (
+          <Card key={card.title} icon={card.icon} title={card.title}>
+            <p>{card.text}</p>
+          </Card>
+        ))}
+      </div>
+      <div className="stack">
+        <div className="actions">
+          <Button rank="primary" size="large" onPress={() => send({ type: 'move.press' })}>
+            {words.go}
+          </Button>
+        </div>
+        <MessagePlace size="large">
+          {message?.about === 'account creation' ? (
+            <Banner message={message} />
+          ) : (
+            <Facts facts={words.goFacts(legacyName)} />
+          )}
+        </MessagePlace>
+      </div>
+      <Disclosure
+        label={words.options.label}
+        open={!snapshot.matches({ destination: { options: 'closed' } })}
+        onToggle={() => send({ type: 'options.toggle' })}
+      >
+        <Options snapshot={snapshot} />
+      </Disclosure>
+      {!snapshot.matches({ destination: { move: 'offered' } }) && <Notice snapshot={snapshot} />}
+    </WizardPage>
+  );
+}
+
+/** The ways besides Yahoo. An open form takes the place of its own button. */
+function Options({ snapshot }: { readonly snapshot: WizardSnapshot }) {
+  const send = useSend();
+  const other = snapshot.matches({ destination: { options: 'other' } });
+  const download = snapshot.matches({ destination: { options: 'download' } });
+  const left = CHOICES.filter(
+    ({ provider }) => !(other && provider === 'other') && !(download && provider === 'file_export'),
+  );
+  return (
+    <div className="stack">
+      {other && <OtherForm />}
+      {download && <DownloadForm />}
+      <p>{other || download ? words.options.others : words.options.intro}</p>
+      <Providers>
+        {left.map(({ provider, name }) => (
+          <ProviderButton
+            key={provider}
+            provider={provider}
+            name={name}
+            onChoose={() => send({ type: 'provider.choose', provider })}
+          />
+        ))}
+      </Providers>
+    </div>
+  );
+}
+
+function Notice({ snapshot }: { readonly snapshot: WizardSnapshot }) {
+  const send = useSend();
+  const { settings, source } = snapshot.context;
+  const notice = words.notice;
+  const creating = snapshot.matches({ destination: { move: 'creatingAccount' } });
+  const redirecting = snapshot.matches({ destination: { move: 'redirecting' } });
+  return (
+    <Modal title={notice.title} closeLabel={shared.close} onClose={() => send({ type: 'modal.close' })}>
+      <p>{notice.what}</p>
+      <div className="card">
+        <p className="soft">{notice.email}</p>
+        <p className="strong">{source?.email}</p>
+        <p>{notice.password(settings.legacyName)}</p>
+      </div>
+      <p>{notice.agree}</p>
+      <p className="soft">{notice.safe}</p>
+      <div className="actions">
+        <Button
+          rank="primary"
+          busy={creating || redirecting}
+          reserve={notice.creating}
+          onPress={() => send({ type: 'move.continue' })}
+        >
+          {continueLabel(creating, redirecting)}
+        </Button>
+      </div>
+      <MessagePlace size="small">{snapshot.hasTag('slow') && <SlowNote />}</MessagePlace>
+    </Modal>
+  );
+}
+
+function continueLabel(creating: boolean, redirecting: boolean): string {
+  if (redirecting) return words.notice.redirecting;
+  return creating ? words.notice.creating : words.notice.continue;
+}

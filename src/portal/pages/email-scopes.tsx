@@ -1,0 +1,24 @@
+import { Button } from '../parts/button.tsx';
+import { Facts } from '../parts/card.tsx';
+import { emailScopes as words } from '../wording/google.ts';
+import { useSend } from '../wizard-context.tsx';
+import { WizardPage } from './wizard-page.tsx';
+
+export function EmailScopesPage() {
+  const send = useSend();
+  return (
+    <WizardPage heading={words.heading} lead={words.lead}>
+      <section className="stack" aria-labelledby="scopes">
+        <h2 id="scopes">{words.title}</h2>
+        <Facts facts={words.scopes.map((text) => ({ icon: 'ticked', text }))} />
+        <p>{words.why}</p>
+        <p>{words.todo}</p>
+      </section>
+      <div className="actions">
+        <Button rank="primary" onPress={() => send({ type: 'page.next' })}>
+          {words.next}
+        </Button>
+      </div>
+    </WizardPage>
+  );
+}

@@ -1,0 +1,26 @@
+import { Button } from '../parts/button.tsx';
+import { shared } from '../wording.ts';
+import { googleTerms as words } from '../wording/google.ts';
+import { useSend, useWizard } from '../wizard-context.tsx';
+import { WizardPage } from './wizard-page.tsx';
+
+export function GoogleTermsPage() {
+  const send = useSend();
+  const legacyName = useWizard((snapshot) => snapshot.context.settings.legacyName);
+  return (
+    <WizardPage heading={words.heading} lead={words.lead}>
+      <section className="stack" data-gap="small" aria-labelledby="statement">
+        <h2 id="statement">{words.title}</h2>
+        {words.statements(legacyName).map((statement) => (
+          <p key={statement}>{statement}</p>
+        ))}
+      </section>
+      <div className="actions" data-ends>
+        <Button onPress={() => send({ type: 'page.back' })}>{shared.back}</Button>
+        <Button rank="primary" onPress={() => send({ type: 'terms.accept' })}>
+          {words.accept}
+        </Button>
+      </div>
+    </WizardPage>
+  );
+}

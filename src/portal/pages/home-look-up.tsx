@@ -1,0 +1,61 @@
+import { OAUTH_PROVIDERS } from '../../contract/provider.ts';
+import { TRANSFER_ID_LENGTH } from '../../contract/transfer.ts';
+import { Button } from '../parts/button.tsx';
+import { Field } from '../parts/field.tsx';
+import { Form } from '../parts/form.tsx';
+import { Message, MessagePlace } from '../parts/message.tsx';
+import { Modal } from '../parts/modal.tsx';
+import { ProviderButton, Providers } from '../parts/provider-button.tsx';
+import { home, providerName, shared } from '../wording.ts';
+import { useSend, useWizard } from '../wizard-context.tsx';
+import { SlowNote } from './banner.tsx';
+
+const words = home.lookUp;
+
+export function LookUp() {
+  const snapshot = useWizard((whole) => whole);
+  const send = useSend();
+  const { typed, settings } = snapshot.context;
+  const at = (state: 'asking' | 'notFound' | 'failed') => snapshot.matches({ home: { page: { lookingUp: state } } });
+  const busy = at('asking');
+  return (
+    <Modal title={words.title} closeLabel={shared.close} onClose={() => send({ type: 'modal.close' })}>
+      <Form onSubmit={() => send({ type: 'lookup.submit' })}>
+        <Field
+          label={words.field}
+          name="transfer-id"
+          autoComplete="off"
+          help={words.help}
+          value={typed.transferId}
+          note={at('notFound') ? { kind: 'error', text: words.malformed } : undefined}
+          readOnly={busy}
+          code
+          maxLength={2 * TRANSFER_ID_LENGTH}
+          onType={(id) => send({ type: 'transfer-id.type', id })}
+        />
+        <div className="actions">
+          <Button rank="primary" type="submit" busy={busy} reserve={words.submit}>
+            {busy ? words.busy : words.submit}
+          </Button>
+        </div>
+        <MessagePlace size="small">
+          {at('failed') && <Message kind="error" title={words.failed} content={[words.failedSafe]} />}
+          {snapshot.hasTag('slow') && <SlowNote />}
+        </MessagePlace>
+      </Form>
+      <div className="stack" data-gap="small">
+        <p>{words.withoutId}</p>
+        <Providers>
+          {OAUTH_PROVIDERS.map((provider) => (
+            <ProviderButton
+              key={provider}
+              provider={provider}
+              name={providerName(provider, settings.legacyName)}
+              onChoose={() => send({ type: 'lookup.sign-in', provider })}
+            />
+          ))}
+        </Providers>
+      </div>
+    </Modal>
+  );
+}

@@ -1,0 +1,112 @@
+import { modeOf, operationsOf } from '../../../machines/mode.ts';
+import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
+import type { Context } from '../../../machines/wizard.types.ts';
+import { Button } from '../parts/button.tsx';
+import { Facts } from '../parts/card.tsx';
+import { Field } from '../parts/field.tsx';
+import type { Note } from '../parts/field-note.tsx';
+import { Form } from '../parts/form.tsx';
+import { MessagePlace } from '../parts/message.tsx';
+import { providerName, shared } from '../wording.ts';
+import { startMigration as words } from '../wording/start-migration.ts';
+import { useSend, useWizard } from '../wizard-context.tsx';
+import { Banner, SlowNote } from './banner.tsx';
+import { WizardPage } from './wizard-page.tsx';
+
+export function StartMigrationPage() {
+  const snapshot = useWizard((whole) => whole);
+  const send = useSend();
+  const { context } = snapshot;
+  const { legacyName } = context.settings;
+  const mode = modeOf(context);
+  const busy = snapshot.hasTag('busy');
+  const good = snapshot.matches({ startMigration: { contact: 'good' } });
+  return (
+    <WizardPage heading={words.heading(mode)} lead={words.lead}>
+      <Route context={context} />
+      <Form onSubmit={() => send({ type: 'transfer.submit' })}>
+        <Field
+          label={words.field(mode)}
+          name="contact"
+          autoComplete="email"
+          inputMode={mode === 'move' ? 'text' : 'email'}
+          help={words.help(mode, legacyName)}
+          value={context.notificationContact}
+          note={contactNote(snapshot)}
+          readOnly={busy}
+          onType={(contact) => send({ type: 'contact.type', contact })}
+        />
+        <div className="actions" data-ends>
+          <Button onPress={() => send({ type: 'page.back' })} disabled={busy}>
+            {shared.back}
+          </Button>
+          <Button rank="primary" type="submit" busy={busy} disabled={!good && !busy} reserve={words.busy}>
+            {busy ? words.busy : words.action[mode]}
+          </Button>
+        </div>
+        <MessagePlace size="large">
+          <Below snapshot={snapshot} />
+        </MessagePlace>
+      </Form>
+    </WizardPage>
+  );
+}
+
+/** From where to where, and what. */
+function Route({ context }: { readonly context: Context }) {
+  const { source, destination, settings, emailExportType, contactsExportType } = context;
+  const mode = modeOf(context);
+  const contacts = operationsOf(context).includes('contactsmigration');
+  const provider = providerName(destination?.provider ?? 'other', settings.legacyName);
+  return (
+    <dl className="route">
+      <div>
+        <dt>{words.from}</dt>
+        <dd className="strong">{source?.email}</dd>
+        <dd className="soft">{settings.legacyName}</dd>
+      </div>
+      <div>
+        <dt>{words.to}</dt>
+        <dd className="strong">{mode === 'download' ? words.files : destination?.email}</dd>
+        {mode !== 'download' && destination?.provider !== 'other' && <dd className="soft">{provider}</dd>}
+      </div>
+      <div>
+        <dt>{words.what}</dt>
+        <dd>
+          {mode === 'download'
+            ? words.formats(emailExportType ?? '', contactsExportType ?? '')
+            : words.content(contacts)}
+        </dd>
+      </div>
+    </dl>
+  );
+}
+
+function contactNote(snapshot: WizardSnapshot): Note | undefined {
+  const { context } = snapshot;
+  const mode = modeOf(context);
+  const at = (
+    contact:
+      | 'missing'
+      | 'wrongEmail'
+      | 'wrongPhoneNumber'
+      | 'legacyAddress'
+      | 'checkingPhoneNumber'
+      | 'checkingDomain'
+      | 'good',
+  ) => snapshot.matches({ startMigration: { contact } });
+  if (at('missing')) return { kind: 'error', text: words.errors.contact(mode) };
+  if (at('wrongEmail')) return { kind: 'error', text: words.errors.email };
+  if (at('wrongPhoneNumber')) return { kind: 'error', text: words.errors.phone };
+  if (at('legacyAddress')) return { kind: 'error', text: words.errors.legacy(context.settings.legacyName) };
+  if (at('checkingPhoneNumber') || at('checkingDomain')) return { kind: 'waiting', text: shared.checking };
+  if (at('good')) return { kind: 'good', text: words.good(context.notificationContact) };
+  return undefined;
+}
+
+function Below({ snapshot }: { readonly snapshot: WizardSnapshot }) {
+  const { message, settings } = snapshot.context;
+  if (message !== null) return <Banner message={message} />;
+  if (snapshot.hasTag('slow')) return <SlowNote />;
+  return <Facts facts={words.facts(modeOf(snapshot.context), settings.legacyName)} />;
+}

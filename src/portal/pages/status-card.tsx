@@ -1,0 +1,81 @@
+import type { Progress } from '../../contract/calls/status.ts';
+import { shownStatusOf } from '../../contract/transfer.ts';
+import { Icon } from '../parts/icon.tsx';
+import { ProgressBar } from '../parts/progress-bar.tsx';
+import { formatNumber } from '../wording.ts';
+import { status as words, statusText } from '../wording/status.ts';
+
+type Props = { readonly kind: 'email' | 'contacts'; readonly title: string; readonly progress: Progress };
+
+const ICONS = { running: 'running', success: 'success', failed: 'error' } as const;
+
+/** One operation: how it stands, how far it is, what was done, what is being done, and when it will be done. */
+export function OperationCard({ kind, title, progress }: Props) {
+  const { status, done = 0, total, bytes, started, finished, skipped = [] } = progress;
+  const shown = shownStatusOf(status);
+  const { label, text } = statusText(status);
+  return (
+    <section className="status-card" aria-labelledby={kind}>
+      <div className="stack" data-gap="small">
+        <h2 id={kind}>{title}</h2>
+        <div role={shown === 'failed' ? 'alert' : 'status'}>
+          <p className="status-state" data-kind={shown}>
+            <Icon name={ICONS[shown]} size={32} />
+            {label}
+          </p>
+          <p>{text}</p>
+        </div>
+      </div>
+      {total === undefined ? (
+        shown === 'running' && <p className="soft">{words.counting}</p>
+      ) : (
+        <div>
+          <p className="status-count">
+            <span className="strong">{words.count(kind, done, total)}</span>
+            <span>{words.share(done, total)}</span>
+          </p>
+          <ProgressBar label={words.progress[kind]} done={done} total={total} />
+        </div>
+      )}
+      <dl className="answers">
+        <div>
+          <dt>{words.questions.done}</dt>
+          <dd>{words.done(kind, done, bytes)}</dd>
+          {started !== undefined && <dd>{words.startedAt(started)}</dd>}
+          <Proof kind={kind} progress={progress} />
+        </div>
+        <div>
+          <dt>{words.questions.now}</dt>
+          <dd>{words.now[shown]}</dd>
+        </div>
+        <div>
+          <dt>{words.questions.when}</dt>
+          <dd>{finished === undefined ? words.when[shown] : words.finishedAt(finished)}</dd>
+        </div>
+      </dl>
+      {skipped.length > 0 && (
+        <details>
+          <summary>{words.skipped(kind, skipped.length)}</summary>
+          <p>{words.skippedHelp}</p>
+          <ul>
+            {skipped.map(({ mailbox, reason, subject }, index) => (
+              // The list only ever grows at its end.
+              // oxlint-disable-next-line react/no-array-index-key
+              <li key={index}>
+                <span className="strong">{subject ?? words.noSubject}</span> ({mailbox}): {reason}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </section>
+  );
+}
+
+/** The engine's final comparison, once it has been made. */
+function Proof({ kind, progress }: { readonly kind: 'email' | 'contacts'; readonly progress: Progress }) {
+  const { lost, duplicated, changed } = progress;
+  if (lost === undefined || duplicated === undefined || changed === undefined) return null;
+  if (lost + duplicated + changed === 0) return <dd>{words.proven[kind]}</dd>;
+  return <dd>{words.unproven(formatNumber(lost), formatNumber(duplicated), formatNumber(changed))}</dd>;
+}

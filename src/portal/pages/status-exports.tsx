@@ -1,0 +1,70 @@
+import type { ExportFile } from '../../contract/calls/status.ts';
+import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
+import { Button } from '../parts/button.tsx';
+import { MessagePlace } from '../parts/message.tsx';
+import { Modal } from '../parts/modal.tsx';
+import { shared } from '../wording.ts';
+import { exportBadge, formatBytes, status } from '../wording/status.ts';
+import { useSend } from '../wizard-context.tsx';
+import { Banner, SlowNote } from './banner.tsx';
+
+const words = status.exports;
+
+type Props = { readonly snapshot: WizardSnapshot; readonly files: readonly ExportFile[] };
+
+/** The files of an export, as long as they can be downloaded. */
+export function Exports({ snapshot, files }: Props) {
+  const send = useSend();
+  const { message, status: known } = snapshot.context;
+  const badge = exportBadge(known?.emailmigration?.status ?? known?.contactsmigration?.status ?? '');
+  const confirming = snapshot.matches({ status: { page: { settled: 'confirming' } } });
+  const deleting = snapshot.matches({ status: { page: { settled: 'deleting' } } });
+  return (
+    <section className="status-card" aria-labelledby="exports">
+      <h2 id="exports">{words.title}</h2>
+      <p className="badge" data-kind={badge.kind}>
+        {badge.label}
+      </p>
+      <p>{badge.text}</p>
+      {files[0] !== undefined && <p>{words.until(files[0].expires)}</p>}
+      <ul className="rows">
+        {files.map((file) => (
+          <li key={file.url}>
+            <div>
+              <a className="strong" href={file.url} download={file.name}>
+                {words.download(file.name)}
+              </a>
+              <p className="soft small">{formatBytes(file.size)}</p>
+              <details className="small">
+                <summary>{words.check}</summary>
+                <span className="code">{file.sha256}</span>
+              </details>
+            </div>
+          </li>
+        ))}
+      </ul>
+      {snapshot.can({ type: 'export.delete' }) && (
+        <div className="actions">
+          <Button busy={deleting} onPress={() => send({ type: 'export.delete' })}>
+            {words.delete}
+          </Button>
+        </div>
+      )}
+      <MessagePlace>
+        {message?.about === 'export deletion failed' && <Banner message={message} />}
+        {deleting && snapshot.hasTag('slow') && <SlowNote />}
+      </MessagePlace>
+      {confirming && (
+        <Modal title={words.confirmTitle} closeLabel={shared.close} onClose={() => send({ type: 'modal.close' })}>
+          <p>{words.confirmText}</p>
+          <div className="actions">
+            <Button onPress={() => send({ type: 'export.keep' })}>{words.keep}</Button>
+            <Button rank="primary" onPress={() => send({ type: 'export.confirm' })}>
+              {words.confirm}
+            </Button>
+          </div>
+        </Modal>
+      )}
+    </section>
+  );
+}

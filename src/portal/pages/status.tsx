@@ -1,0 +1,98 @@
+import { PATHS, visitOf, type WizardSnapshot } from '../../../machines/wizard.routes.ts';
+import { BarsLoader } from '../parts/bars-loader.tsx';
+import { Button } from '../parts/button.tsx';
+import { Link } from '../parts/link.tsx';
+import { Message } from '../parts/message.tsx';
+import { shared } from '../wording.ts';
+import { status as words } from '../wording/status.ts';
+import { useSend, useWizard } from '../wizard-context.tsx';
+import { OperationCard } from './status-card.tsx';
+import { Exports } from './status-exports.tsx';
+import { WizardPage } from './wizard-page.tsx';
+
+export function StatusPage() {
+  const snapshot = useWizard((whole) => whole);
+  const { transferId } = snapshot.context;
+  if (snapshot.matches({ status: { page: 'asking' } }))
+    return (
+      <WizardPage heading={words.heading}>
+        <BarsLoader label={shared.loading} text={snapshot.hasTag('slow') ? shared.slow : words.asking} />
+      </WizardPage>
+    );
+  if (snapshot.matches({ status: { page: 'notFound' } }) || snapshot.matches({ status: { page: 'failed' } }))
+    return <NotShown snapshot={snapshot} />;
+  return (
+    <WizardPage
+      heading={words.heading}
+      lead={
+        <>
+          <p className="lead">{words.lead}</p>
+          <p className="soft small">
+            {words.id}: <span className="code">{transferId}</span>
+          </p>
+        </>
+      }
+    >
+      <Cards snapshot={snapshot} />
+    </WizardPage>
+  );
+}
+
+function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
+  const { status, settings } = snapshot.context;
+  return (
+    <>
+      {status?.emailmigration !== undefined && (
+        <OperationCard kind="email" title={words.email} progress={status.emailmigration} />
+      )}
+      {status?.contactsmigration !== undefined && (
+        <OperationCard kind="contacts" title={words.contacts} progress={status.contactsmigration} />
+      )}
+      {status?.exports !== undefined && <Exports snapshot={snapshot} files={status.exports} />}
+      <section className="stack" data-gap="small" aria-labelledby="wrong">
+        <h2 id="wrong">{words.questions.wrong}</h2>
+        <p>
+          {words.wrong.before(settings.legacyName)}
+          <SupportLink>{words.wrong.link}</SupportLink>
+          {words.wrong.after(settings.supportPhone)}
+        </p>
+      </section>
+    </>
+  );
+}
+
+function NotShown({ snapshot }: { readonly snapshot: WizardSnapshot }) {
+  const send = useSend();
+  const failed = snapshot.matches({ status: { page: 'failed' } });
+  const said = failed ? words.failed : words.notFound;
+  return (
+    <WizardPage heading={words.heading}>
+      <Message kind="error" title={said.title} content={said.content} />
+      <div className="actions">
+        {failed && (
+          <Button rank="primary" onPress={() => send({ type: 'call.retry' })}>
+            {words.retry}
+          </Button>
+        )}
+        <Link
+          className="button"
+          rank={failed ? 'secondary' : 'primary'}
+          href={PATHS.home}
+          onFollow={() => send({ type: 'home.visit', error: '' })}
+        >
+          {words.toHome}
+        </Link>
+        <SupportLink>{shared.support}</SupportLink>
+      </div>
+    </WizardPage>
+  );
+}
+
+export function SupportLink({ children }: { readonly children: string }) {
+  const send = useSend();
+  return (
+    <Link href={PATHS.support} onFollow={() => send(visitOf(PATHS.support, new URLSearchParams()))}>
+      {children}
+    </Link>
+  );
+}

@@ -1,0 +1,90 @@
+import { SUPPORT_ISSUE_LENGTH } from '../../contract/calls/support-form.ts';
+import { TRANSFER_ID_LENGTH } from '../../contract/transfer.ts';
+import { Button } from '../parts/button.tsx';
+import { Field } from '../parts/field.tsx';
+import type { Note } from '../parts/field-note.tsx';
+import { Form } from '../parts/form.tsx';
+import { MessagePlace } from '../parts/message.tsx';
+import { TextArea } from '../parts/text-area.tsx';
+import { support as words } from '../wording/support.ts';
+import { useSend, useWizard } from '../wizard-context.tsx';
+import { Banner, SlowNote } from './banner.tsx';
+import { WizardPage } from './wizard-page.tsx';
+
+export function SupportPage() {
+  const snapshot = useWizard((whole) => whole);
+  const send = useSend();
+  const { typed, message, settings } = snapshot.context;
+  const { legacyName, legacyDomains } = settings;
+  const busy = snapshot.hasTag('busy');
+  return (
+    <WizardPage heading={words.heading} lead={words.lead(settings.supportPhone)}>
+      <Form onSubmit={() => send({ type: 'support.submit' })}>
+        <div>
+          <Field
+            label={words.legacyEmail(legacyName)}
+            name="legacy-email"
+            autoComplete="email"
+            inputMode="email"
+            help={words.legacyHelp(legacyName)}
+            placeholder={words.legacyPlaceholder(legacyDomains)}
+            value={typed.legacyEmail}
+            note={
+              snapshot.matches({ support: { legacyEmail: 'wrong' } })
+                ? wrong(words.errors.legacyEmail(legacyDomains[0] ?? ''))
+                : undefined
+            }
+            readOnly={busy}
+            onType={(email) => send({ type: 'legacy-email.type', email })}
+          />
+          <Field
+            label={words.contactEmail}
+            name="contact-email"
+            autoComplete="email"
+            inputMode="email"
+            help={words.contactHelp}
+            value={typed.contactEmail}
+            note={
+              snapshot.matches({ support: { contactEmail: 'wrong' } }) ? wrong(words.errors.contactEmail) : undefined
+            }
+            readOnly={busy}
+            onType={(email) => send({ type: 'contact-email.type', email })}
+          />
+          <Field
+            label={words.transferId}
+            name="transfer-id"
+            autoComplete="off"
+            help={words.transferHelp}
+            value={typed.supportId}
+            note={snapshot.matches({ support: { transferId: 'wrong' } }) ? wrong(words.errors.transferId) : undefined}
+            readOnly={busy}
+            code
+            maxLength={2 * TRANSFER_ID_LENGTH}
+            onType={(id) => send({ type: 'support-id.type', id })}
+          />
+          <TextArea
+            label={words.issue}
+            help={words.issueHelp}
+            maxLength={SUPPORT_ISSUE_LENGTH.atMost}
+            value={typed.issue}
+            readOnly={busy}
+            onType={(issue) => send({ type: 'issue.type', issue })}
+          />
+        </div>
+        <div className="actions">
+          <Button rank="primary" type="submit" busy={busy} reserve={words.busy}>
+            {busy ? words.busy : words.submit}
+          </Button>
+        </div>
+        <MessagePlace size="large">
+          {message !== null && <Banner message={message} />}
+          {snapshot.hasTag('slow') && <SlowNote />}
+        </MessagePlace>
+      </Form>
+    </WizardPage>
+  );
+}
+
+function wrong(text: string): Note {
+  return { kind: 'error', text };
+}

@@ -1,0 +1,41 @@
+import type { ReactNode } from 'react';
+import { isOnPrimaryPath, stepOf } from '../../../machines/wizard.routes.ts';
+import { Page } from '../parts/page.tsx';
+import { StepList } from '../parts/step-list.tsx';
+import { pageTitle, steps, toolName } from '../wording.ts';
+import { useWizard } from '../wizard-context.tsx';
+
+type Props = {
+  readonly heading: string;
+  /** Under the heading: an introduction, or the place of a message that stands in for it. */
+  readonly lead?: ReactNode;
+  readonly children?: ReactNode;
+};
+
+/** A page in its frame, beside the steps where it belongs to the wizard. */
+export function WizardPage({ heading, lead, children }: Props) {
+  const current = useWizard(stepOf);
+  const primary = useWizard((snapshot) => isOnPrimaryPath(snapshot.context));
+  const legacyName = useWizard((snapshot) => snapshot.context.settings.legacyName);
+  const names = steps.names(primary);
+  return (
+    <Page
+      heading={heading}
+      title={heading === toolName(legacyName) ? heading : pageTitle(heading, legacyName)}
+      lead={lead}
+      steps={
+        current === null ? undefined : (
+          <StepList
+            label={steps.label}
+            steps={names}
+            current={current}
+            summary={steps.summary(current, names)}
+            doneLabel={steps.done}
+          />
+        )
+      }
+    >
+      {children}
+    </Page>
+  );
+}
