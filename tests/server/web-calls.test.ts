@@ -19,11 +19,23 @@ beforeEach(async () => {
   world.provisioning.answer = { status: 200, body: {} };
 });
 
-describe('capabilities', () => {
-  const ask = (email: unknown) => world.post('/api/capabilities/', { email });
+const capabilitiesOf = (email: unknown) => world.post('/api/capabilities/', { email });
 
+const validate = (body: object) => world.post('/api/validate/', body);
+
+const createAccount = (query = '?in_qa=false', password = PASSWORD) =>
+  world.post(`/api/v2/san-bruno-create-account/${query}`, { email: ANN, password });
+
+const checkDomain = async (name: string) => {
+  const answer = await world.get(`/api/v2/domain-validation/?domain=${encodeURIComponent(name)}`);
+  return [answer.status, answer.body];
+};
+
+const sendSupport = (body: object) => world.post('/api/v2/support-form/', body);
+
+describe('capabilities', () => {
   test('a legacy address is the legacy provider, signed in to with its password', async () => {
-    const answer = await ask(ANN.toUpperCase());
+    const answer = await capabilitiesOf(ANN.toUpperCase());
     expect([answer.status, answer.body]).toEqual([
       200,
       { allowed_operations: ['emailmigration', 'contactsmigration'], provider: 'sanbruno', auth: 'other' },
@@ -31,7 +43,7 @@ describe('capabilities', () => {
   });
 
   test('a provider with a client is signed in to by OAuth and takes contacts', async () => {
-    expect((await ask('ann@yahoo.co.uk')).body).toEqual({
+    expect((await capabilitiesOf('ann@yahoo.co.uk')).body).toEqual({
       allowed_operations: ['emailmigration', 'contactsmigration'],
       provider: 'yahoo',
       auth: 'oauth',
@@ -39,7 +51,7 @@ describe('capabilities', () => {
   });
 
   test('a provider without a client is signed in to with a password and takes no contacts', async () => {
-    expect((await ask('ann@gmail.com')).body).toEqual({
+    expect((await capabilitiesOf('ann@gmail.com')).body).toEqual({
       allowed_operations: ['emailmigration'],
       provider: 'google',
       auth: 'other',
@@ -52,7 +64,7 @@ describe('capabilities', () => {
     world.dns.zones.set('office.example', { mx: ['office-example.mail.protection.outlook.com'] });
     world.dns.zones.set('old.example', { mx: ['mx-aol.mail.gm0.yahoodns.net'] });
     const providers = await Promise.all(
-      ['firm', 'school', 'office', 'old'].map(async (name) => (await ask(`ann@${name}.example`)).body),
+      ['firm', 'school', 'office', 'old'].map(async (name) => (await capabilitiesOf(`ann@${name}.example`)).body),
     );
     expect(providers).toMatchObject([
       { provider: 'yahoo' },
@@ -65,7 +77,7 @@ describe('capabilities', () => {
   test('a domain that announces its mail server by SRV is another provider', async () => {
     world.dns.zones.set('club.example', { mx: ['mx.club.example'] });
     world.dns.zones.set('_imaps._tcp.club.example', { srv: [{ name: 'imap.club.example', port: 993 }] });
-    expect((await ask('ann@club.example')).body).toEqual({
+    expect((await capabilitiesOf('ann@club.example')).body).toEqual({
       allowed_operations: ['emailmigration'],
       provider: 'other',
       auth: 'other',
@@ -73,27 +85,25 @@ describe('capabilities', () => {
   });
 
   test('a domain without mail is not supported', async () => {
-    const answer = await ask('ann@nowhere.example');
+    const answer = await capabilitiesOf('ann@nowhere.example');
     expect([answer.status, answer.body]).toMatchObject([404, { error: 'PROVIDER_NOT_SUPPORTED' }]);
   });
 
   test('a domain is asked about once while the answer is fresh', async () => {
     world.dns.zones.set('fresh.example', { mx: ['mx.fresh.example'] });
-    await ask('ann@fresh.example');
+    await capabilitiesOf('ann@fresh.example');
     const asked = world.dns.questions.length;
-    await ask('bob@fresh.example');
+    await capabilitiesOf('bob@fresh.example');
     expect(world.dns.questions.length).toBe(asked);
   });
 
   test.each(['no address', '', null, 12, `${'a'.repeat(65)}@x.example`, 'ann@x'])('%j is no address', async (email) => {
-    const answer = await ask(email);
+    const answer = await capabilitiesOf(email);
     expect([answer.status, answer.body]).toMatchObject([400, { error: 'INVALID_EMAIL' }]);
   });
 });
 
 describe('validate', () => {
-  const validate = (body: object) => world.post('/api/validate/', body);
-
   test('the right password is proven by a sign-in and answered with a session token', async () => {
     const answer = await validate({ email: ANN, password: PASSWORD, provider: 'sanbruno' });
     expect([answer.status, answer.body]).toEqual([200, { ok: true, token: expect.stringMatching(/^[0-9a-f]{64}$/) }]);
@@ -167,11 +177,8 @@ describe('validate', () => {
 });
 
 describe('account creation', () => {
-  const create = (query = '?in_qa=false', password = PASSWORD) =>
-    world.post(`/api/v2/san-bruno-create-account/${query}`, { email: ANN, password });
-
   test('the account is made by the provisioning service', async () => {
-    expect((await create('?in_qa=True')).body).toEqual({ ok: true });
+    expect((await createAccount('?in_qa=True')).body).toEqual({ ok: true });
     expect(world.provisioning.requests).toEqual([
       {
         path: '/accounts',
@@ -187,7 +194,7 @@ describe('account creation', () => {
     'ACCOUNT_ALREADY_EXISTS_MIGRATION_COMPLETED',
   ])('%s is passed on', async (error) => {
     world.provisioning.answer = { status: 409, body: { error, message: 'secret of the service' } };
-    const answer = await create();
+    const answer = await createAccount();
     expect([answer.status, answer.body]).toMatchObject([409, { error }]);
     expect(answer.text).not.toContain('secret of the service');
   });
@@ -199,12 +206,12 @@ describe('account creation', () => {
     [401, 'no'],
   ])('an answer of %i %j is a general error', async (status, body) => {
     world.provisioning.answer = { status, body };
-    const answer = await create();
+    const answer = await createAccount();
     expect([answer.status, answer.body]).toMatchObject([502, { error: 'GENERAL_ERROR' }]);
   });
 
   test('nobody has an account made for a mailbox whose password they do not know', async () => {
-    const answer = await create('', 'guess');
+    const answer = await createAccount('', 'guess');
     expect([answer.status, answer.body]).toMatchObject([401, { error: 'INVALID_CREDENTIALS' }]);
     expect(world.provisioning.requests).toEqual([]);
   });
@@ -223,11 +230,6 @@ describe('account creation', () => {
 });
 
 describe('notification contacts', () => {
-  const domain = async (name: string) => {
-    const answer = await world.get(`/api/v2/domain-validation/?domain=${encodeURIComponent(name)}`);
-    return [answer.status, answer.body];
-  };
-
   test.each([
     ['has MX', { mx: ['mx.example'] }, true],
     ['has an address only', { a: ['198.51.100.7'] }, true],
@@ -235,21 +237,21 @@ describe('notification contacts', () => {
     ['has nothing', {}, false],
   ])('a domain that %s is answered rightly', async (_name, zone, valid) => {
     world.dns.zones.set('checked.example', zone);
-    expect(await domain('checked.example')).toEqual([200, { valid }]);
+    expect(await checkDomain('checked.example')).toEqual([200, { valid }]);
   });
 
   test('an international domain is asked for by its ASCII name', async () => {
     world.dns.zones.set('xn--bcher-kva.example', { mx: ['mx.example'] });
-    expect(await domain('bücher.example')).toEqual([200, { valid: true }]);
+    expect(await checkDomain('bücher.example')).toEqual([200, { valid: true }]);
   });
 
   test('a domain that does not exist is not valid', async () => {
-    expect(await domain('nowhere.example')).toEqual([200, { valid: false }]);
-    expect(await domain('not a domain')).toEqual([200, { valid: false }]);
+    expect(await checkDomain('nowhere.example')).toEqual([200, { valid: false }]);
+    expect(await checkDomain('not a domain')).toEqual([200, { valid: false }]);
   });
 
   test('a legacy domain works without a look-up', async () => {
-    expect(await domain(LEGACY_DOMAIN)).toEqual([200, { valid: true }]);
+    expect(await checkDomain(LEGACY_DOMAIN)).toEqual([200, { valid: true }]);
   });
 
   test('a missing domain is refused', async () => {
@@ -285,12 +287,11 @@ describe('status', () => {
 });
 
 describe('support form', () => {
-  const send = (body: object) => world.post('/api/v2/support-form/', body);
   const message = { email_address: ANN, destination_email: 'ann@mail.example', issue: 'My mail is not here.' };
 
   test('the message reaches the operator, who can answer it', async () => {
     world.outbox.length = 0;
-    expect((await send({ ...message, migration_id: 'a'.repeat(32) })).body).toEqual({ ok: true });
+    expect((await sendSupport({ ...message, migration_id: 'a'.repeat(32) })).body).toEqual({ ok: true });
     const [mail] = world.outbox;
     expect(mail?.to).toEqual(['support@operator.example']);
     expect(mail?.raw).toMatch(/^Reply-To: ann@mail\.example\r$/m);
@@ -301,7 +302,7 @@ describe('support form', () => {
   test('nothing that a visitor writes becomes a header', async () => {
     world.outbox.length = 0;
     const issue = 'x\r\nBcc: victim@mail.example\r\n\r\n.\r\nMAIL FROM:<evil@x.example>\r\n\u2028Subject: y';
-    expect((await send({ ...message, issue })).status).toBe(200);
+    expect((await sendSupport({ ...message, issue })).status).toBe(200);
     const [mail] = world.outbox;
     const headers = mail?.raw.split('\r\n\r\n', 1)[0] ?? '';
     expect(world.outbox.length).toBe(1);
@@ -315,7 +316,7 @@ describe('support form', () => {
     [{ ...message, migration_id: 'x' }, 'GENERAL_ERROR'],
     [{ ...message, issue: '12345' }, 'GENERAL_ERROR'],
   ])('%j is refused', async (body, error) => {
-    const answer = await send(body);
+    const answer = await sendSupport(body);
     expect([answer.status, answer.body]).toMatchObject([400, { error }]);
   });
 });

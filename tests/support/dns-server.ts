@@ -1,5 +1,4 @@
 import { createSocket } from 'node:dgram';
-import type { AddressInfo } from 'node:net';
 
 type Zone = {
   readonly a?: readonly string[];
@@ -52,7 +51,7 @@ export async function startDnsServer(
     socket.bind(0, '127.0.0.1', resolve);
   });
   return {
-    address: `127.0.0.1:${(socket.address() as AddressInfo).port}`,
+    address: `127.0.0.1:${socket.address().port}`,
     zones: known,
     questions,
     [Symbol.asyncDispose]: () =>

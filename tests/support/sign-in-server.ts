@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import Provider, { type Configuration } from 'oidc-provider';
+import { Provider, type Configuration } from 'oidc-provider';
 import type { OauthProvider } from '../../src/contract/provider.ts';
 
 export const CLIENT = { id: 'portal', secret: 'client-secret-canary-4711' } as const;
@@ -79,7 +79,6 @@ export async function startSignInServer({ redirectUri, scopes, tokenLife = 3600 
     }),
   };
   const provider = new Provider(issuer, configuration);
-  const handle = provider.callback();
   const control = { answersTokens: true };
   const tokenRequests: URLSearchParams[] = [];
   const revocations: URLSearchParams[] = [];
@@ -101,6 +100,7 @@ export async function startSignInServer({ redirectUri, scopes, tokenLife = 3600 
       revocations.push(new URLSearchParams((ctx.oidc?.params ?? {}) as Record<string, string>));
   });
 
+  const handle = provider.callback();
   server.on('request', (request, response) => {
     if (request.url?.startsWith('/interaction/') !== true) {
       void handle(request, response);

@@ -8,12 +8,13 @@ import { SMTPServer } from 'smtp-server';
 import type { OauthProvider } from '../../src/contract/provider.ts';
 import { readSettings, type Environment, type Settings } from '../../src/contract/settings.ts';
 import { startMailServer } from '../../src/sandbox/mail-server.ts';
+import { openJobQueue } from '../../src/server/jobs/queue.ts';
+import { openTransfers } from '../../src/server/jobs/transfers.ts';
 import { openLog } from '../../src/server/log.ts';
 import { openResolver } from '../../src/server/network/resolver.ts';
 import { openTokens } from '../../src/server/oauth/tokens.ts';
 import type { Services } from '../../src/server/services.ts';
 import { openDatabase, type Database } from '../../src/server/store/database.ts';
-import { insertTransfer, runningTransfer, statusOf } from '../../src/server/store/transfers.ts';
 import { openVault } from '../../src/server/store/vault.ts';
 import { startWeb } from '../../src/server/web.ts';
 import { startDnsServer, type DnsServer } from './dns-server.ts';
@@ -132,6 +133,7 @@ export async function openWebWorld(options: Options = {}): Promise<WebWorld> {
   const now = () => Date.now() + clock.ahead;
   const log = openLog(settings.logLevel, { write: (line) => void logLines.push(line) });
   const database = opening.use(await openDatabase({ folder: 'memory://' }));
+  const queue = opening.use(await openJobQueue({ database, log }));
   const vault = openVault(randomBytes(32));
   const services: Services = {
     settings,
@@ -141,28 +143,7 @@ export async function openWebWorld(options: Options = {}): Promise<WebWorld> {
     now,
     resolver: openResolver(settings.dnsServers),
     tokens: openTokens({ settings, database, vault, log, now }),
-    transfers: {
-      start: async (order) => {
-        const running = await runningTransfer(database, order.source.email);
-        if (running !== null) return running.id;
-        const id = randomBytes(16).toString('hex');
-        await insertTransfer(
-          database,
-          {
-            id,
-            sourceEmail: order.source.email,
-            sourceProvider: order.source.provider,
-            destinationEmail: order.destination.email,
-            destinationProvider: order.destination.provider,
-            operations: order.operations,
-            inQa: order.inQa,
-          },
-          id,
-        );
-        return id;
-      },
-      status: (id) => statusOf(database, id),
-    },
+    transfers: openTransfers({ database, vault, queue }),
   };
   opening.use(await startWeb(services, { host: '127.0.0.1', port, portalFolder: options.portalFolder ?? null }));
   const url = `http://127.0.0.1:${port}`;

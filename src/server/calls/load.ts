@@ -14,7 +14,7 @@ import { route } from './route.ts';
 export const answerLoad = route(load, 'calls by a client', async ({ body }, web, visit) => {
   const order = orderOf(body, web.settings);
   await Promise.all([proveSource(order, web, visit), proveDestination(order, web, visit)]);
-  const jobid = await web.transfers.start(order);
+  const { id: jobid } = await web.transfers.start(order);
   if (order.destination.tokenId !== undefined) await web.tokens.keep(order.destination.tokenId);
   return { jobid };
 });

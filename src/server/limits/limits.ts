@@ -137,7 +137,7 @@ async function takeOrBook(database: Database, key: string, client: string, now: 
     }
     const next = freeAt - (burst - 1) * every;
     const ahead = next - now;
-    if (ahead > BOOKED_AT_MOST_MS) return BOOKED_AT_MOST_MS;
+    if (ahead > BOOKED_AT_MOST_MS) return ahead;
     await sql.query('update limits set free_at = greatest(free_at, $2::float8) + $3::float8 where key = $1', [
       key,
       now,

@@ -97,7 +97,7 @@ export function openConsents({ settings, database, vault, log, now, tokens, clie
       new URL(`${redirectAddress(settings, provider)}?${query.toString()}`),
       { pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce, idTokenExpected: true },
       purpose === 'transfer' && profile.scopesOf !== undefined
-        ? { scope: ['openid', 'email', ...profile.scopesOf.mail].join(' ') }
+        ? { scope: ['openid', 'email', 'offline_access', ...profile.scopesOf.mail].join(' ') }
         : {},
     );
     const granted = grantedOf(answer);

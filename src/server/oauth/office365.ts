@@ -13,7 +13,7 @@ const CONTACTS = 'https://graph.microsoft.com/Contacts.ReadWrite';
 export const office365: Profile = {
   scopes: [MAIL, CONTACTS, 'offline_access'],
   needed: [MAIL],
-  scopesOf: { mail: [MAIL, 'offline_access'], contacts: [CONTACTS, 'offline_access'] },
+  scopesOf: { mail: [MAIL], contacts: [CONTACTS] },
   parameters: {},
   emailClaims: ['preferred_username', 'email'],
 };

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { LIMITS } from '../../src/server/limits/limits.ts';
+import { clientNetwork } from '../../src/server/network/client-address.ts';
+import { fromClient, LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
+
+const ANN = `ann@${LEGACY_DOMAIN}`;
+const PASSWORD = 'correct horse';
+const GUESSES = 1000;
+const ADDRESSES = 50;
+/** `reliability-security-ux.md` §1.4. */
+const REACHED_AT_MOST = 10;
+
+let world: WebWorld;
+beforeAll(async () => {
+  world = await openWebWorld();
+  world.passwords.set(ANN, PASSWORD);
+});
+afterAll(() => world[Symbol.asyncDispose]());
+beforeEach(async () => {
+  for (const table of ['limits', 'limit_slots', 'known_clients']) await world.database.query(`delete from ${table}`);
+  world.signIns.length = 0;
+});
+
+const signIn = (password: string, client: string, email = ANN) =>
+  world.post('/api/validate/', { email, password, provider: 'sanbruno' }, fromClient(client));
+
+describe('sign-ins', () => {
+  test('a thousand guesses from fifty addresses hardly reach the mailbox, and its owner gets in when told', async () => {
+    const statuses = new Map<number, number>();
+    for (let sent = 0; sent < GUESSES; sent += ADDRESSES) {
+      const answers = await Promise.all(
+        Array.from({ length: ADDRESSES }, (_, at) => signIn(`guess ${sent + at}`, `198.51.100.${at + 1}`)),
+      );
+      for (const { status } of answers) statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+    expect([...statuses.keys()].toSorted()).toEqual([401, 429]);
+    expect(world.signIns.length).toBeLessThanOrEqual(REACHED_AT_MOST);
+
+    const refused = await signIn(PASSWORD, '203.0.113.9');
+    expect([refused.status, refused.body]).toMatchObject([429, { error: 'TOO_MANY_ATTEMPTS' }]);
+    const wait = Number(refused.headers.get('retry-after'));
+    expect(wait).toBeGreaterThan(0);
+    world.advance(wait * 1000);
+    expect((await signIn(PASSWORD, '203.0.113.9')).status).toBe(200);
+  });
+
+  test('a slot that is booked is not lost to others who go on guessing', async () => {
+    for (let at = 0; at < LIMITS['sign-ins to a mailbox'].burst; at += 1) await signIn('guess', `198.51.100.${at}`);
+    const refused = await signIn(PASSWORD, '203.0.113.9');
+    expect(refused.status).toBe(429);
+    world.advance(Number(refused.headers.get('retry-after')) * 1000);
+    for (let at = 0; at < 20; at += 1) await signIn('guess', `198.51.100.${100 + at}`);
+    expect((await signIn(PASSWORD, '203.0.113.9')).status).toBe(200);
+  });
+
+  test('a client that has signed in before is not kept waiting by others', async () => {
+    expect((await signIn(PASSWORD, '203.0.113.9')).status).toBe(200);
+    for (let at = 0; at < 30; at += 1) await signIn('guess', `198.51.100.${at}`);
+    expect((await signIn('guess', '198.51.100.99')).status).toBe(429);
+    expect((await signIn(PASSWORD, '203.0.113.9')).status).toBe(200);
+  });
+
+  test('right passwords are never counted', async () => {
+    for (let at = 0; at < 3 * LIMITS['sign-ins by a client'].burst; at += 1)
+      expect((await signIn(PASSWORD, '203.0.113.9')).status).toBe(200);
+  });
+
+  test('one client can guess at few mailboxes only', async () => {
+    const answers = [];
+    for (let at = 0; at < LIMITS['sign-ins by a client'].burst + 1; at += 1)
+      answers.push((await signIn('guess', '203.0.113.9', `user${at}@${LEGACY_DOMAIN}`)).status);
+    expect(answers.filter((status) => status === 401).length).toBe(LIMITS['sign-ins by a client'].burst);
+    expect(answers.at(-1)).toBe(429);
+  });
+
+  test('the database holds no address or client in clear', async () => {
+    await signIn('guess', '203.0.113.9');
+    const rows = await world.database.query('select * from limits');
+    expect(JSON.stringify(rows)).not.toMatch(/ann@|203\.0\.113/);
+  });
+});
+
+test('support messages are limited by client', async () => {
+  const send = (client: string) =>
+    world.post('/api/v2/support-form/', { email_address: ANN, issue: 'Please help me.' }, fromClient(client));
+  for (let at = 0; at < LIMITS['support messages by a client'].burst; at += 1)
+    expect((await send('2001:db8:1:2::1')).status).toBe(200);
+  const refused = await send('2001:db8:1:2:ffff::9');
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, expect.stringMatching(/^\d+$/)]);
+  expect((await send('2001:db8:1:3::1')).status).toBe(200);
+});
+
+describe('the client’s network', () => {
+  test.each([
+    ['203.0.113.9', undefined, 0, '203.0.113.9'],
+    ['203.0.113.9', '198.51.100.1', 0, '203.0.113.9'],
+    ['10.0.0.1', '1.2.3.4, 198.51.100.1', 1, '198.51.100.1'],
+    ['10.0.0.1', '1.2.3.4, 198.51.100.1, 10.0.0.2', 2, '198.51.100.1'],
+    ['10.0.0.1', '198.51.100.1', 2, '198.51.100.1'],
+    ['10.0.0.1', 'nonsense', 1, '10.0.0.1'],
+    ['10.0.0.1', undefined, 1, '10.0.0.1'],
+    ['::ffff:203.0.113.9', undefined, 0, '203.0.113.9'],
+    ['2001:DB8:0:0:1::2', undefined, 0, '2001:db8:0:0::/64'],
+    ['2001:db8::1:2:3:4:5', undefined, 0, '2001:db8:0:1::/64'],
+    ['::1', undefined, 0, '0:0:0:0::/64'],
+    [undefined, undefined, 0, 'unknown'],
+  ])('%s with %s behind %i proxies is %s', (socket, forwarded, proxies, network) => {
+    expect(clientNetwork(socket, forwarded, proxies)).toBe(network);
+  });
+});

@@ -1,0 +1,420 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { OauthProvider } from '../../src/contract/provider.ts';
+import { ConsentError, TokenUnavailable } from '../../src/server/oauth/tokens.ts';
+import type { SignInServer } from '../support/sign-in-server.ts';
+import { LEGACY_DOMAIN, openWebWorld, SCOPES, type WebWorld } from '../support/web-world.ts';
+
+const ANN = `ann@${LEGACY_DOMAIN}`;
+const HEX = /^[0-9a-f]{32}$/;
+
+let world: WebWorld;
+beforeAll(async () => {
+  world = await openWebWorld({ providers: ['google', 'yahoo', 'office365'] });
+});
+afterAll(() => world[Symbol.asyncDispose]());
+beforeEach(async () => {
+  await world.database.query('delete from limits');
+  await world.database.query('delete from oauth_transactions');
+  for (const server of Object.values(world.providers)) {
+    server.person.email = ANN;
+    server.person.emailVerified = true;
+    server.person.refusesScopes = [];
+    server.person.cancels = false;
+    server.answersTokens = true;
+    server.tokenRequests.length = 0;
+    server.revocations.length = 0;
+  }
+});
+
+/** One browser: its cookies, and what it was sent to. */
+class Browser {
+  readonly #cookies = new Map<string, string>();
+
+  async go(address: string): Promise<Response> {
+    const url = new URL(address, world.settings.publicUrl);
+    const own = url.origin === world.settings.publicUrl;
+    // The jar tells the two sides apart by their names: they share a host, and cookies know no port.
+    const response = await fetch(own ? `${world.url}${url.pathname}${url.search}` : url, {
+      redirect: 'manual',
+      headers: { cookie: [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
+    });
+    for (const cookie of response.headers.getSetCookie()) {
+      const [pair = ''] = cookie.split(';');
+      const at = pair.indexOf('=');
+      this.#cookies.set(pair.slice(0, at), pair.slice(at + 1));
+    }
+    return response;
+  }
+
+  /** Follows redirects until the address satisfies the condition; that one is not opened. */
+  async until(address: string, isThere: (url: URL) => boolean): Promise<URL> {
+    let url = new URL(address, world.settings.publicUrl);
+    for (let hops = 0; hops < 15; hops += 1) {
+      const response = await this.go(url.href);
+      const location = response.headers.get('location');
+      if (location === null) throw new Error(`${url.pathname} answered ${response.status} ${await response.text()}`);
+      url = new URL(location, url);
+      if (isThere(url)) return url;
+    }
+    throw new Error('The redirects do not end.');
+  }
+}
+
+const isReturn = (url: URL) => url.pathname.startsWith('/api/oauth/callback/');
+const isPage = (url: URL) => url.pathname.startsWith('/oauth-callback');
+
+const start = (provider: string) => `/api/oauth/?provider=${provider}`;
+const startForStatus = (provider: string) => `/api/oauth-for-status/?provider=${provider}`;
+
+function pageOf(url: URL) {
+  return { path: url.pathname, ...Object.fromEntries(url.searchParams) };
+}
+
+function serverOf(provider: OauthProvider): SignInServer {
+  const server = world.providers[provider];
+  if (server === undefined) throw new Error(`${provider} was not started.`);
+  return server;
+}
+
+async function tokensOf(provider: OauthProvider): Promise<string> {
+  const page = await new Browser().until(start(provider), isPage);
+  return page.searchParams.get('token_id') ?? '';
+}
+
+describe('a sign-in for a transfer', () => {
+  test.each(['google', 'yahoo', 'office365'] as const)(
+    '%s ends with an address and the ID of its tokens',
+    async (provider) => {
+      const page = await new Browser().until(start(provider), isPage);
+      expect(pageOf(page)).toEqual({
+        path: '/oauth-callback',
+        token_id: expect.stringMatching(HEX),
+        email: ANN,
+        provider,
+      });
+      const id = page.searchParams.get('token_id') ?? '';
+      expect(await world.services.tokens.of(id)).toEqual({ email: ANN, provider });
+      expect(await world.services.tokens.accessToken(id)).not.toBe('');
+    },
+  );
+
+  test('a provider is known by its other names', async () => {
+    const page = await new Browser().until(start('Outlook'), isPage);
+    expect(page.searchParams.get('provider')).toBe('office365');
+  });
+
+  test.each(['google', 'yahoo', 'office365'] as const)(
+    'the request to %s asks for exactly its scopes, by PKCE with S256, with state and nonce',
+    async (provider) => {
+      const response = await new Browser().go(start(provider));
+      const url = new URL(response.headers.get('location') ?? '');
+      const { scope, state, nonce, code_challenge: challenge, ...rest } = Object.fromEntries(url.searchParams);
+      expect(scope?.split(' ')).toEqual([
+        'openid',
+        'email',
+        ...SCOPES[provider],
+        ...(provider === 'office365' ? ['offline_access'] : []),
+      ]);
+      expect([state?.length, nonce?.length, challenge?.length]).toEqual([43, 43, 43]);
+      expect(rest).toEqual({
+        client_id: 'portal',
+        response_type: 'code',
+        code_challenge_method: 'S256',
+        redirect_uri: `${world.settings.publicUrl}/api/oauth/callback/${provider}/`,
+        ...(provider === 'google' ? { access_type: 'offline', prompt: 'consent' } : {}),
+      });
+    },
+  );
+
+  test('an unknown provider and one without a client are told apart', async () => {
+    const browser = new Browser();
+    expect(pageOf(await browser.until(start('nobody'), isPage))).toEqual({
+      path: '/oauth-callback',
+      error: 'UNSUPPORTED_PROVIDER',
+    });
+    expect(pageOf(await browser.until('/api/oauth/', isPage))).toMatchObject({ error: 'UNSUPPORTED_PROVIDER' });
+    expect(pageOf(await browser.until(start('aol'), isPage))).toEqual({
+      path: '/oauth-callback',
+      error: 'PROVIDER_NOT_SUPPORTED',
+      provider: 'aol',
+    });
+  });
+
+  test('a person who cancels comes back with an error and none of the provider’s words', async () => {
+    serverOf('yahoo').person.cancels = true;
+    expect(pageOf(await new Browser().until(start('yahoo'), isPage))).toEqual({
+      path: '/oauth-callback',
+      error: 'EXTERNAL_OAUTH_ERROR',
+      provider: 'yahoo',
+    });
+    expect(serverOf('yahoo').tokenRequests.length).toBe(0);
+  });
+
+  test.each(SCOPES.google)('without the scope %s the tokens are given back', async (scope) => {
+    const server = serverOf('google');
+    server.person.refusesScopes = [scope];
+    expect(pageOf(await new Browser().until(start('google'), isPage))).toEqual({
+      path: '/oauth-callback',
+      error: 'MISSING_SCOPE',
+      provider: 'google',
+    });
+    expect(server.revocations.length).toBe(1);
+  });
+
+  test('an address that the provider has not verified proves nothing', async () => {
+    serverOf('yahoo').person.emailVerified = false;
+    expect(pageOf(await new Browser().until(start('yahoo'), isPage))).toMatchObject({ error: 'EXTERNAL_OAUTH_ERROR' });
+  });
+
+  test('a provider that does not answer is an external error', async () => {
+    serverOf('yahoo').answersTokens = false;
+    expect(pageOf(await new Browser().until(start('yahoo'), isPage))).toMatchObject({ error: 'EXTERNAL_OAUTH_ERROR' });
+  });
+});
+
+describe('a return that does not belong', () => {
+  const refused = { path: '/oauth-callback', error: 'EXTERNAL_OAUTH_ERROR' };
+
+  /** Everything that is refused is refused before a code goes anywhere. */
+  function noCodeWasSent(): void {
+    for (const server of Object.values(world.providers)) expect(server.tokenRequests.length).toBe(0);
+  }
+
+  test('without a state is refused', async () => {
+    const browser = new Browser();
+    const back = await browser.until(start('yahoo'), isReturn);
+    back.searchParams.delete('state');
+    expect(pageOf(await browser.until(back.href, isPage))).toMatchObject(refused);
+    noCodeWasSent();
+  });
+
+  test('with a state that nobody was given is refused', async () => {
+    const browser = new Browser();
+    const back = await browser.until(start('yahoo'), isReturn);
+    back.searchParams.set('state', 'x'.repeat(43));
+    expect(pageOf(await browser.until(back.href, isPage))).toMatchObject(refused);
+    noCodeWasSent();
+  });
+
+  test('is taken once and refused when it is reused', async () => {
+    const browser = new Browser();
+    const back = await browser.until(start('yahoo'), isReturn);
+    expect(pageOf(await browser.until(back.href, isPage))).toMatchObject({ email: ANN });
+    serverOf('yahoo').tokenRequests.length = 0;
+    expect(pageOf(await browser.until(back.href, isPage))).toMatchObject(refused);
+    noCodeWasSent();
+  });
+
+  test('is refused when it has expired', async () => {
+    const browser = new Browser();
+    const back = await browser.until(start('yahoo'), isReturn);
+    world.advance(10 * 60_000 + 1);
+    expect(pageOf(await browser.until(back.href, isPage))).toMatchObject(refused);
+    noCodeWasSent();
+  });
+
+  test('from another browser is refused, and the right one is not disturbed', async () => {
+    const browser = new Browser();
+    const back = await browser.until(start('yahoo'), isReturn);
+    const other = new Browser();
+    expect(pageOf(await other.until(back.href, isPage))).toMatchObject(refused);
+    await other.go(start('yahoo'));
+    expect(pageOf(await other.until(back.href, isPage))).toMatchObject(refused);
+    noCodeWasSent();
+    expect(pageOf(await browser.until(back.href, isPage))).toMatchObject({ email: ANN });
+  });
+
+  test('to another provider’s address is refused, and its code goes nowhere', async () => {
+    const browser = new Browser();
+    const back = await browser.until(start('yahoo'), isReturn);
+    const mixed = back.href.replace('/callback/yahoo/', '/callback/google/');
+    expect(pageOf(await browser.until(mixed, isPage))).toMatchObject(refused);
+    noCodeWasSent();
+  });
+
+  test('with another provider’s issuer is refused (RFC 9207)', async () => {
+    const browser = new Browser();
+    const back = await browser.until(start('yahoo'), isReturn);
+    back.searchParams.set('iss', serverOf('google').issuer);
+    expect(pageOf(await browser.until(back.href, isPage))).toMatchObject(refused);
+    noCodeWasSent();
+  });
+
+  test('with somebody else’s code is refused, because its verifier does not fit', async () => {
+    const victim = new Browser();
+    const attacker = new Browser();
+    const stolen = await attacker.until(start('yahoo'), isReturn);
+    const back = await victim.until(start('yahoo'), isReturn);
+    back.searchParams.set('code', stolen.searchParams.get('code') ?? '');
+    expect(pageOf(await victim.until(back.href, isPage))).toMatchObject(refused);
+    noCodeWasSent();
+  });
+
+  test('to an unknown provider’s address is refused', async () => {
+    expect(pageOf(await new Browser().until('/api/oauth/callback/evil/?code=x&state=y', isPage))).toEqual(refused);
+  });
+
+  test('a start that another site caused is refused', async () => {
+    const answer = await world.get(start('yahoo'), { 'sec-fetch-site': 'cross-site' });
+    expect(answer.headers.get('location')).toBe('/oauth-callback?error=EXTERNAL_OAUTH_ERROR&provider=yahoo');
+  });
+
+  test('two tabs of one browser can sign in at once', async () => {
+    const browser = new Browser();
+    const first = await browser.until(start('yahoo'), isReturn);
+    const second = await browser.until(start('google'), isReturn);
+    expect(pageOf(await browser.until(first.href, isPage))).toMatchObject({ email: ANN, provider: 'yahoo' });
+    expect(pageOf(await browser.until(second.href, isPage))).toMatchObject({ email: ANN, provider: 'google' });
+  });
+
+  test('the address that the provider is told never follows the request’s host', async () => {
+    const answer = await world.get(start('yahoo'), {
+      'x-forwarded-host': 'evil.example',
+      'x-forwarded-proto': 'https',
+      forwarded: 'host=evil.example',
+    });
+    const url = new URL(answer.headers.get('location') ?? '');
+    expect(url.searchParams.get('redirect_uri')).toBe(`${world.settings.publicUrl}/api/oauth/callback/yahoo/`);
+  });
+});
+
+describe('a sign-in for the list of transfers', () => {
+  test('proves an address by a hash that opens its list, and keeps no tokens', async () => {
+    const rowsBefore = await world.database.query('select id from oauth_tokens');
+    const page = await new Browser().until(startForStatus('yahoo'), isPage);
+    expect(pageOf(page)).toEqual({
+      path: '/oauth-callback-for-status',
+      token_id: expect.stringMatching(HEX),
+      email: ANN,
+      hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      provider: 'yahoo',
+    });
+    expect(await world.database.query('select id from oauth_tokens')).toEqual(rowsBefore);
+    expect(serverOf('yahoo').revocations.length).toBe(1);
+
+    const list = await world.post('/api/jobs-by-email/', { hash: page.searchParams.get('hash') });
+    expect([list.status, list.body]).toEqual([200, {}]);
+  });
+
+  test('asks for the address only', async () => {
+    const response = await new Browser().go(startForStatus('google'));
+    const url = new URL(response.headers.get('location') ?? '');
+    expect([url.searchParams.get('scope'), url.searchParams.get('access_type')]).toEqual(['openid email', null]);
+  });
+
+  test('lists the five newest transfers to the address, newest first', async () => {
+    const ids = Array.from({ length: 7 }, (_, at) => String(at).repeat(32));
+    for (const [at, id] of ids.entries())
+      await world.database.query(
+        `insert into transfers (id, submit_key, source_email, source_provider, destination_email, destination_provider,
+           operations, created, finished)
+         values ($1, $1, $2, 'sanbruno', $3, 'yahoo', '{emailmigration}', $4, now())`,
+        [id, ANN, at === 6 ? 'someone@else.example' : ANN, new Date(Date.UTC(2025, 0, at + 1))],
+      );
+    const page = await new Browser().until(startForStatus('yahoo'), isPage);
+    const list = await world.post('/api/jobs-by-email/', { hash: page.searchParams.get('hash') });
+    expect(Object.entries(list.body as Record<string, string>)).toEqual(
+      [5, 4, 3, 2, 1].map((at) => [String(at).repeat(32), new Date(Date.UTC(2025, 0, at + 1)).toISOString()]),
+    );
+  });
+
+  test('a hash ends, and none can be made from the address', async () => {
+    const page = await new Browser().until(startForStatus('yahoo'), isPage);
+    const hash = page.searchParams.get('hash') ?? '';
+    world.advance(2 * 3_600_000 + 1);
+    for (const guess of [hash, ANN, '', 'f'.repeat(64)]) {
+      const answer = await world.post('/api/jobs-by-email/', { hash: guess });
+      expect([answer.status, answer.body]).toMatchObject([404, { error: 'MIGRATION_ID_NOT_FOUND' }]);
+    }
+  });
+
+  test('a refusal goes to the page for the status', async () => {
+    serverOf('yahoo').person.cancels = true;
+    expect(pageOf(await new Browser().until(startForStatus('yahoo'), isPage))).toMatchObject({
+      path: '/oauth-callback-for-status',
+      error: 'EXTERNAL_OAUTH_ERROR',
+    });
+  });
+});
+
+describe('tokens', () => {
+  const refreshes = (provider: OauthProvider) =>
+    serverOf(provider).tokenRequests.filter((request) => request.get('grant_type') === 'refresh_token');
+
+  test('are refreshed once when they run out, however many ask', async () => {
+    const id = await tokensOf('yahoo');
+    const before = await world.services.tokens.accessToken(id);
+    world.advance(3_600_000);
+    const got = await Promise.all(Array.from({ length: 20 }, () => world.services.tokens.accessToken(id)));
+    expect(new Set(got).size).toBe(1);
+    expect(got[0]).not.toBe(before);
+    expect(refreshes('yahoo').length).toBe(1);
+  });
+
+  test('are refreshed once when two processes ask', async () => {
+    const id = await tokensOf('yahoo');
+    const { openTokens } = await import('../../src/server/oauth/tokens.ts');
+    const other = openTokens(world.services);
+    world.advance(3_600_000);
+    const got = await Promise.all([world.services.tokens.accessToken(id), other.accessToken(id)]);
+    expect(got[0]).toBe(got[1]);
+    expect(refreshes('yahoo').length).toBe(1);
+  });
+
+  test('that a server refused are renewed, but not again at once', async () => {
+    const id = await tokensOf('yahoo');
+    const first = await world.services.tokens.accessToken(id);
+    world.advance(60_000);
+    const second = await world.services.tokens.accessToken(id, { renew: true });
+    const third = await world.services.tokens.accessToken(id, { renew: true });
+    expect(second).not.toBe(first);
+    expect(third).toBe(second);
+  });
+
+  test('of Microsoft are one for mail and one for contacts', async () => {
+    const id = await tokensOf('office365');
+    const mail = await world.services.tokens.accessToken(id);
+    const contacts = await world.services.tokens.accessToken(id, { resource: 'contacts' });
+    expect(contacts).not.toBe(mail);
+    expect(refreshes('office365').map((request) => request.get('scope'))).toEqual([
+      'https://graph.microsoft.com/Contacts.ReadWrite',
+    ]);
+    expect(await world.services.tokens.accessToken(id, { resource: 'contacts' })).toBe(contacts);
+  });
+
+  test('of a provider that is silent may work later', async () => {
+    const id = await tokensOf('yahoo');
+    world.advance(3_600_000);
+    serverOf('yahoo').answersTokens = false;
+    await expect(world.services.tokens.accessToken(id)).rejects.toThrow(TokenUnavailable);
+    serverOf('yahoo').answersTokens = true;
+    expect(await world.services.tokens.accessToken(id)).not.toBe('');
+  });
+
+  test('are erased and revoked when they are forgotten', async () => {
+    const id = await tokensOf('yahoo');
+    await world.services.tokens.forget(id);
+    expect(await world.services.tokens.of(id)).toBeNull();
+    expect(serverOf('yahoo').revocations.map((request) => request.get('token_type_hint'))).toEqual(['refresh_token']);
+    await expect(world.services.tokens.accessToken(id)).rejects.toThrow(ConsentError);
+    await world.services.tokens.forget(id);
+  });
+
+  test('that no transfer keeps are erased after two hours; those that one keeps are not', async () => {
+    const unused = await tokensOf('yahoo');
+    const kept = await tokensOf('yahoo');
+    await world.services.tokens.keep(kept);
+    world.advance(2 * 3_600_000 + 1);
+    await world.services.tokens.purge();
+    expect(await world.services.tokens.of(unused)).toBeNull();
+    expect(await world.services.tokens.of(kept)).toEqual({ email: ANN, provider: 'yahoo' });
+    expect(await world.database.query('select 1 from oauth_tokens where id = $1', [unused])).toEqual([]);
+  });
+
+  test('that the person withdrew need a new consent', async () => {
+    const id = await tokensOf('google');
+    world.advance(3_600_000);
+    serverOf('google').withdrawConsent();
+    await expect(world.services.tokens.accessToken(id)).rejects.toThrow(ConsentError);
+  });
+});
