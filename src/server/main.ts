@@ -1,0 +1,86 @@
+import { join } from 'node:path';
+import type { Settings } from '../contract/settings.ts';
+import { openJobQueue } from './jobs/queue.ts';
+import { openTransfers } from './jobs/transfers.ts';
+import { startWorker } from './jobs/worker.ts';
+import { openLog } from './log.ts';
+import { openDiscovery } from './mail/discovery.ts';
+import { openResolver } from './network/resolver.ts';
+import { openTokens } from './oauth/tokens.ts';
+import type { DataFolder } from './store/data-folder.ts';
+import { openDatabase } from './store/database.ts';
+import { openVault } from './store/vault.ts';
+import { startWeb } from './web.ts';
+
+export type ServerOptions = {
+  readonly settings: Settings;
+  readonly folder: DataFolder;
+  /** The built portal; `null` for a worker. */
+  readonly portalFolder: string | null;
+};
+
+/** What of the product runs without, because nothing was configured for it; the start says so. */
+export function shortcomings(settings: Settings): string[] {
+  return [
+    ...(settings.provisioning === undefined
+      ? ['PROVISIONING_URL is not set: the primary move answers with an error.']
+      : []),
+    ...(settings.smtpUrl === undefined ? ['SMTP_URL is not set: nobody is notified by mail.'] : []),
+    ...(settings.sms === undefined
+      ? ['SMS_URL is not set: phone numbers are checked, but nobody is notified by SMS.']
+      : []),
+    ...(settings.supportEmail === undefined
+      ? ['SUPPORT_EMAIL is not set: the support form answers with an error.']
+      : []),
+    ...(settings.legacyCarddavUrl === undefined ? ['LEGACY_CARDDAV_URL is not set: contacts are not offered.'] : []),
+    ...Object.entries(settings.providers)
+      .filter(([, provider]) => provider.client === undefined)
+      .map(([name]) => `${name.toUpperCase()}_CLIENT_ID is not set: ${name} answers PROVIDER_NOT_SUPPORTED.`),
+  ];
+}
+
+/**
+ * Runs the web side, the worker or both (`ROLE`) until it is disposed of: then requests and messages under way are
+ * finished, in that order.
+ * @throws {AddressInUseError}
+ */
+export async function runServer({ settings, folder, portalFolder }: ServerOptions): Promise<AsyncDisposable> {
+  await using opened = new AsyncDisposableStack();
+  const log = openLog(settings.logLevel);
+  const key = settings.secretKey === undefined ? await folder.secretKey() : Buffer.from(settings.secretKey, 'base64');
+  const vault = openVault(key);
+  const database = opened.use(await openDatabase(databaseAddress(settings, folder)));
+  const queue = opened.use(await openJobQueue({ database, log }));
+  const resolver = openResolver(settings.dnsServers);
+  const now = () => Date.now();
+  const tokens = openTokens({ settings, database, vault, log, now });
+  const transfers = openTransfers({ database, vault, queue });
+  const discovery = openDiscovery({ settings, resolver, now });
+  for (const shortcoming of shortcomings(settings)) log.warn(shortcoming);
+  if (settings.role !== 'web')
+    opened.use(
+      await startWorker({
+        settings,
+        database,
+        vault,
+        log,
+        tokens,
+        queue,
+        resolver,
+        discover: async (email) => (await discovery.find(email))?.imap ?? null,
+      }),
+    );
+  if (settings.role !== 'worker')
+    opened.use(
+      await startWeb(
+        { settings, database, vault, log, tokens, transfers, resolver, now },
+        { host: settings.host, port: settings.port, portalFolder },
+      ),
+    );
+  return opened.move();
+}
+
+function databaseAddress(settings: Settings, folder: DataFolder) {
+  if (settings.databaseUrl !== undefined) return { url: settings.databaseUrl };
+  return { folder: join(folder.path, 'database') };
+}

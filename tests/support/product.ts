@@ -1,0 +1,89 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '../..');
+const START_WITHIN_MS = 60_000;
+
+export type Product = AsyncDisposable & {
+  readonly url: string;
+  readonly sandboxUrl: string;
+  readonly subscribers: readonly { readonly email: string; readonly password: string }[];
+  /** All that it has printed so far, on both streams. */
+  output(): string;
+  /** `kill -9`, as a machine that loses its power would. */
+  kill(): Promise<void>;
+  stop(): Promise<number | null>;
+};
+
+/** A port that nothing listens on, with the next one free as well for the sandbox. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+export type Run = { readonly child: ChildProcess; readonly output: () => string; readonly ended: Promise<number | null> };
+
+/** Runs `npm start`'s program with these settings and nothing of the tests' own environment. */
+export function runProduct(environment: Readonly<Record<string, string>>): Run {
+  const child = spawn(process.execPath, ['src/main.ts'], {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  const ended = once(child, 'exit').then(([code]) => code as number | null);
+  return { child, output: () => text, ended };
+}
+
+/** Starts the whole product on its embedded defaults, with the sandbox, in a data folder of its own unless one is given. */
+export async function startProduct(environment: Readonly<Record<string, string>> = {}): Promise<Product> {
+  const folder = environment['DATA_DIR'] ?? (await mkdtemp(join(tmpdir(), 'product-')));
+  const port = environment['PORT'] ?? String(await freePort());
+  const { child, output, ended } = runProduct({ DATA_DIR: folder, PORT: port, ...environment });
+  const url = await said(child, output, /^Listening on (\S+)$/m);
+  const subscribers = [...output().matchAll(/^ {2}(\S+@\S+) {2}(\S+) {2}/gm)].map(([, email = '', password = '']) => ({
+    email,
+    password,
+  }));
+  const end = async (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    return ended;
+  };
+  return {
+    url,
+    sandboxUrl: /The sandbox is the outside world: (\S+)/.exec(output())?.[1] ?? '',
+    subscribers,
+    output,
+    kill: async () => void (await end('SIGKILL')),
+    stop: () => end('SIGTERM'),
+    [Symbol.asyncDispose]: async () => {
+      await end('SIGTERM');
+      if (environment['DATA_DIR'] === undefined) await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function said(child: ChildProcess, output: () => string, line: RegExp): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const look = () => {
+    const found = line.exec(output())?.[1];
+    if (found !== undefined) resolve(found);
+  };
+  const late = setTimeout(() => reject(new Error(`It did not start in time:\n${output()}`)), START_WITHIN_MS);
+  child.stdout?.on('data', look);
+  child.once('exit', () => reject(new Error(`It ended at its start:\n${output()}`)));
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(late);
+  }
+}
