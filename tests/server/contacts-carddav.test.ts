@@ -1,3 +1,7 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readSettings } from '../../src/contract/settings.ts';
 import { copyContacts } from '../../src/server/contacts/copy.ts';
@@ -48,24 +52,22 @@ describe.skipIf(RADICALE === null)('contacts over CardDAV, with radicale', () =>
   let server: Radicale;
   let users = 0;
   beforeAll(async () => {
-    server = await startRadicale(['alice@legacy.example', ...Array.from({ length: 8 }, (_, at) => `new${at}`)]);
+    server = await startRadicale(['alice@legacy.example', 'many', ...Array.from({ length: 8 }, (_, at) => `new${at}`)]);
     const book = await server.makeBook('alice@legacy.example', 'contacts');
     for (const [name, text] of Object.entries(SOURCE)) await server.put(book, 'alice@legacy.example', name, text);
   });
   afterAll(async () => server[Symbol.asyncDispose]());
 
-  const copy = (to: string, signal = new AbortController().signal) =>
+  const copy = (to: string, from = 'alice@legacy.example') =>
     copyContacts({
       reader: openContactReader({
         settings: settings(server.url),
-        credentials: credentials('alice@legacy.example'),
+        credentials: credentials(from),
       }),
       writer: openContactWriter('yahoo', { settings: settings(server.url), credentials: credentials(to) }),
-      signal,
+      signal: new AbortController().signal,
     });
-  const newUser = async () => {
-    const user = `new${users}`;
-    users += 1;
+  const newUser = async (user = `new${(users += 1)}`) => {
     const book = await server.makeBook(user, 'book');
     return { user, book };
   };
@@ -99,14 +101,35 @@ describe.skipIf(RADICALE === null)('contacts over CardDAV, with radicale', () =>
     expect(await server.cards(user, 'book')).toHaveLength(4);
   });
 
-  test('a copy broken off is taken up where it was, and nobody comes twice', async () => {
-    const { user, book } = await newUser();
-    await server.put(book, user, 'earlier.vcf', SOURCE['ann.vcf'] ?? '');
-    const controller = new AbortController();
-    controller.abort(new Error('the worker ends'));
-    await expect(copy(user, controller.signal)).rejects.toThrow('the worker ends');
-    expect(await copy(user)).toMatchObject({ written: 3, matched: 1 });
-    expect(await server.cards(user, 'book')).toHaveLength(4);
+  test('a copy killed at any moment is completed by the next, with nobody lost or doubled', async () => {
+    const { book: source } = await newUser('many');
+    for (let at = 0; at < 40; at += 1)
+      await server.put(
+        source,
+        'many',
+        `${at}.vcf`,
+        card(`uid ${at}`, `FN:Person ${at}`, 'N:;;;;', 'EMAIL:a@example.com'),
+      );
+    const { user } = await newUser();
+    for (const steps of [2, 4, 6]) {
+      const program = join(import.meta.dirname, '../support/copy-contacts.ts');
+      const child = spawn(process.execPath, [program, server.url, 'many', user], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const exit = once(child, 'exit');
+      let seen = 0;
+      for await (const _ of createInterface(child.stdout)) {
+        seen += 1;
+        if (seen === steps) child.kill('SIGKILL');
+      }
+      expect(await exit).toEqual([null, 'SIGKILL']);
+    }
+    const before = (await server.cards(user, 'book')).length;
+    expect(before).toBeLessThan(40);
+    expect(await copy(user, 'many')).toMatchObject({ written: 40 - before, matched: before, skipped: [] });
+    const uids = (await server.cards(user, 'book')).map((text) => /^UID:(.*)\r$/m.exec(text)?.[1]);
+    expect(uids).toHaveLength(40);
+    expect(new Set(uids)).toEqual(new Set(Array.from({ length: 40 }, (_, at) => `uid ${at}`)));
   });
 
   test('a contact that is there under another UID is matched and left as it is', async () => {

@@ -8,16 +8,22 @@ export type ApiRequest = {
   readonly bytes: Buffer;
   readonly json: unknown;
 };
-export type ApiAnswer = { readonly status: number; readonly json?: unknown; readonly headers?: Record<string, string> };
+export type ApiAnswer = {
+  readonly status: number;
+  readonly json?: unknown;
+  /** Sent as it is, in place of `json`. */
+  readonly text?: string;
+  readonly headers?: Record<string, string>;
+};
 
 /** `null`: not this request. */
-export type Fault = (request: ApiRequest) => ApiAnswer | 'drop' | null;
+export type Fault = (request: ApiRequest) => ApiAnswer | 'drop' | 'hang' | null;
 
 export type ScriptedApi = AsyncDisposable & {
   readonly url: string;
   /** Everything that was asked, in order. */
   readonly requests: ApiRequest[];
-  /** The next requests get these answers; `drop` closes the connection after the request was carried out. */
+  /** The next requests get these answers; `drop` closes the connection after the request was carried out, `hang` never answers. */
   readonly faults: Fault[];
 };
 
@@ -47,9 +53,10 @@ export async function startApi(answer: (request: ApiRequest) => ApiAnswer): Prom
       response.destroy();
       return;
     }
-    const { status, json, headers } = scripted ?? answer(request);
+    if (scripted === 'hang') return;
+    const { status, json, text, headers } = scripted ?? answer(request);
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
-    response.end(json === undefined ? undefined : JSON.stringify(json));
+    response.end(text ?? (json === undefined ? undefined : JSON.stringify(json)));
   };
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -68,7 +75,7 @@ export async function startApi(answer: (request: ApiRequest) => ApiAnswer): Prom
 }
 
 /** As many faults for requests whose path ends so. */
-export function faultsAt(end: string, answer: ApiAnswer | 'drop', times = 1): Fault[] {
+export function faultsAt(end: string, answer: ApiAnswer | 'drop' | 'hang', times = 1): Fault[] {
   return Array.from(
     { length: times },
     () =>

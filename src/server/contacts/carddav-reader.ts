@@ -4,7 +4,7 @@ import type { Skipped } from '../../contract/calls/status.ts';
 import { CONTACTS_MAILBOX, type ContactReader, type Reading, type Survey } from './contact-store.ts';
 import type { Dav, StoredCard } from './dav.ts';
 import { derivedUid } from './matching.ts';
-import { memberKey, readCard, type GroupCard } from './vcard.ts';
+import { memberKey, readCard, type GroupCard, type ReadCard } from './vcard.ts';
 import type { CardFault } from './vcard-lines.ts';
 
 const REASONS: Record<CardFault, string> = {
@@ -48,7 +48,7 @@ async function lookThrough(dav: Dav, signal: AbortSignal): Promise<Known> {
   const uids = new Set<string>();
   let total = 0;
   for await (const card of allCards(dav, books, signal)) {
-    const read = readCard(card.text);
+    const read = cardOf(card);
     if (read.kind === 'group') addGroup(groups, read.group);
     else total += 1;
     if (read.kind === 'contact') uids.add(given.uidOf(read.contact));
@@ -60,13 +60,17 @@ async function* allCards(dav: Dav, books: readonly Book[], signal: AbortSignal):
   for (const { url, cards } of books) yield* dav.fetchCards(url, cards, signal);
 }
 
+function cardOf({ text }: StoredCard): ReadCard {
+  return text === null ? { kind: 'fault', fault: 'too large' } : readCard(text);
+}
+
 function addGroup(groups: Map<string, string[]>, { name, members }: GroupCard): void {
   if (name === '') return;
   for (const member of members) groups.set(member, [...(groups.get(member) ?? []), name]);
 }
 
 function readingOf(card: StoredCard, groups: Known['groups'], uids: UidGiver): Reading | null {
-  const read = readCard(card.text);
+  const read = cardOf(card);
   if (read.kind === 'group') return null;
   if (read.kind === 'fault') return { kind: 'skipped', skipped: skippedOf(read.fault, card.url) };
   const { contact } = read;

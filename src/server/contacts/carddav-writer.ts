@@ -17,8 +17,8 @@ export function cardDavWriter(dav: Dav): ContactWriter {
     async *existing(signal) {
       for (const book of await look(signal)) {
         for await (const { url, text } of dav.fetchCards(book, await dav.cards(book, signal), signal)) {
-          const read = readCard(text);
-          if (read.kind === 'contact') yield existingOf(url, read.contact);
+          const read = text === null ? null : readCard(text);
+          if (read?.kind === 'contact') yield existingOf(url, read.contact);
         }
       }
     },

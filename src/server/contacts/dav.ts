@@ -1,6 +1,6 @@
 import { addressBookMultiGet, propfind, type DAVResponse } from 'tsdav';
 import { ContactStoreError } from './contact-store.ts';
-import type { Web } from './web.ts';
+import { ANSWER_OCTETS, AnswerTooLarge, type Web } from './web.ts';
 
 /** Cards asked for in one multiget (RFC 6352 §8.7). */
 export const CARDS_AT_ONCE = 50;
@@ -8,7 +8,11 @@ export const CARDS_AT_ONCE = 50;
 export const BOOKS_AT_MOST = 100;
 export const CARDS_AT_MOST = 100_000;
 
-export type StoredCard = { readonly url: URL; readonly etag: string; readonly text: string };
+/** What one multiget may give, in octets; with more, fewer cards are asked for at once. */
+export const CARDS_OCTETS = 16 * 1024 * 1024;
+
+/** A card as the server holds it; `null` when it alone is larger than `CARDS_OCTETS`. */
+export type StoredCard = { readonly url: URL; readonly text: string | null };
 
 type DavFetch = NonNullable<Parameters<typeof propfind>[0]['fetch']>;
 
@@ -70,21 +74,37 @@ export class Dav {
 
   /** The cards at these addresses; those gone meanwhile are left out. */
   async *fetchCards(book: URL, cards: readonly URL[], signal: AbortSignal): AsyncIterable<StoredCard> {
-    for (let start = 0; start < cards.length; start += CARDS_AT_ONCE) {
-      const answers = await addressBookMultiGet({
-        url: book.href,
-        props: { 'd:getetag': {}, 'card:address-data': {} },
-        objectUrls: cards.slice(start, start + CARDS_AT_ONCE).map(({ pathname, search }) => `${pathname}${search}`),
-        depth: '1',
-        fetch: this.#fetch(signal),
-      });
-      this.#check(answers, 'give its cards');
-      for (const { href, props } of answers) {
-        const text = textOf(props?.['addressData']);
-        if (href !== undefined && text !== '')
-          yield { url: this.#web.resolve(href, book), etag: textOf(props?.['getetag']), text };
-      }
+    for (let start = 0; start < cards.length; start += CARDS_AT_ONCE)
+      yield* this.#multiget(book, cards.slice(start, start + CARDS_AT_ONCE), signal);
+  }
+
+  async *#multiget(book: URL, cards: readonly URL[], signal: AbortSignal): AsyncIterable<StoredCard> {
+    try {
+      yield* await this.#ask(book, cards, signal);
+    } catch (error) {
+      if (!(error instanceof AnswerTooLarge)) throw error;
+      const [card] = cards;
+      if (card !== undefined && cards.length === 1) yield { url: card, text: null };
+      if (cards.length === 1) return;
+      const middle = Math.ceil(cards.length / 2);
+      yield* this.#multiget(book, cards.slice(0, middle), signal);
+      yield* this.#multiget(book, cards.slice(middle), signal);
     }
+  }
+
+  async #ask(book: URL, cards: readonly URL[], signal: AbortSignal): Promise<StoredCard[]> {
+    const answers = await addressBookMultiGet({
+      url: book.href,
+      props: { 'd:getetag': {}, 'card:address-data': {} },
+      objectUrls: cards.map(({ pathname, search }) => `${pathname}${search}`),
+      depth: '1',
+      fetch: this.#fetch(signal, CARDS_OCTETS),
+    });
+    this.#check(answers, 'give its cards');
+    return answers.flatMap(({ href, props }) => {
+      const text = textOf(props?.['addressData']);
+      return href === undefined || text === '' ? [] : [{ url: this.#web.resolve(href, book), text }];
+    });
   }
 
   /** Puts a card where none is yet; the status is the caller's to judge. */
@@ -117,7 +137,7 @@ export class Dav {
   }
 
   /** Gives tsdav our own way to the network: one origin, bounded, repeated. Everything it sends only reads. */
-  #fetch(signal: AbortSignal): DavFetch {
+  #fetch(signal: AbortSignal, limit: number = ANSWER_OCTETS): DavFetch {
     return async (input, init) => {
       const url = this.#web.resolve(input instanceof Request ? input.url : String(input));
       const { status, headers, body } = await this.#web.ask(
@@ -127,6 +147,7 @@ export class Dav {
           headers: Object.fromEntries(new Headers(init?.headers)),
           ...(typeof init?.body === 'string' ? { body: init.body } : {}),
           repeatable: true,
+          limit,
         },
         signal,
       );

@@ -25,8 +25,15 @@ export type WebRequest = {
   readonly body?: string | Uint8Array;
   /** Whether it may be repeated when nobody knows if the first one was carried out. */
   readonly repeatable: boolean;
+  /** The largest answer to read, in octets; `ANSWER_OCTETS` by default. */
+  readonly limit?: number;
 };
 export type WebAnswer = { readonly status: number; readonly headers: Headers; readonly body: Buffer };
+
+/** An answer is longer than its limit; the rest of it was not read. */
+export class AnswerTooLarge extends ContactStoreError {
+  override name = 'AnswerTooLarge';
+}
 
 /** HTTP to one origin: nothing is ever sent elsewhere, whatever a redirect or an answer says. */
 export class Web {
@@ -113,7 +120,7 @@ export class Web {
         redirect: 'manual',
         signal: AbortSignal.any([signal, AbortSignal.timeout(this.#timeout)]),
       });
-      return { status: response.status, headers: response.headers, body: await this.#read(response) };
+      return { status: response.status, headers: response.headers, body: await this.#read(response, request.limit) };
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof ContactStoreError) return error;
@@ -121,13 +128,12 @@ export class Web {
     }
   }
 
-  async #read(response: Response): Promise<Buffer> {
+  async #read(response: Response, limit: number = ANSWER_OCTETS): Promise<Buffer> {
     const chunks: Uint8Array[] = [];
     let octets = 0;
     for await (const chunk of response.body ?? []) {
       octets += chunk.length;
-      if (octets > ANSWER_OCTETS)
-        throw new ContactStoreError('unexpected', `${this.base.host} answers more than ${ANSWER_OCTETS} octets`);
+      if (octets > limit) throw new AnswerTooLarge('unexpected', `${this.base.host} answers more than ${limit} octets`);
       chunks.push(chunk);
     }
     return Buffer.concat(chunks);

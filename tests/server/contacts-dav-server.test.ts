@@ -1,0 +1,209 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readSettings } from '../../src/contract/settings.ts';
+import type { Reading } from '../../src/server/contacts/contact-store.ts';
+import { CARDS_OCTETS, Dav } from '../../src/server/contacts/dav.ts';
+import { openContactReader } from '../../src/server/contacts/open-contacts.ts';
+import { Web } from '../../src/server/contacts/web.ts';
+import { startApi, type ApiAnswer, type ApiRequest, type ScriptedApi } from '../support/scripted-api.ts';
+
+const SIGNAL = new AbortController().signal;
+const NAMESPACES = 'xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:carddav"';
+
+function multistatus(...responses: readonly string[]): ApiAnswer {
+  const text = `<?xml version="1.0"?><multistatus ${NAMESPACES}>${responses.join('')}</multistatus>`;
+  return { status: 207, text, headers: { 'content-type': 'application/xml' } };
+}
+const response = (href: string, properties: string) =>
+  `<response><href>${href}</href><propstat><prop>${properties}</prop><status>HTTP/1.1 200 OK</status></propstat></response>`;
+const book = (href: string) => response(href, '<resourcetype><collection/><C:addressbook/></resourcetype>');
+const listed = (href: string) => response(href, '<getetag>"1"</getetag><resourcetype/>');
+const data = (href: string, text: string) => response(href, `<C:address-data>${text}</C:address-data>`);
+const vcard = (name: string, ...lines: readonly string[]) =>
+  ['BEGIN:VCARD', 'VERSION:3.0', `FN:${name}`, ...lines, 'END:VCARD', ''].join('&#13;\n');
+
+function names(readings: readonly Reading[]): string[] {
+  return readings.map((reading) =>
+    reading.kind === 'contact' ? reading.contact.name.formatted : reading.skipped.reason,
+  );
+}
+
+function uids(readings: readonly Reading[]): string[] {
+  return readings.map((reading) => (reading.kind === 'contact' ? reading.contact.uid : 'skipped'));
+}
+
+/** A server of which only this is known: what it answers to a method and a path. */
+type Script = Record<string, (request: ApiRequest) => ApiAnswer>;
+
+const openPlain = (trusted?: string) =>
+  openContactReader({
+    settings: readSettings({
+      SANDBOX: 'on',
+      LEGACY_CARDDAV_URL: 'http://contacts.example.com/{email}/',
+      ...(trusted === undefined ? {} : { TRUSTED_MAIL_HOSTS: trusted }),
+    }),
+    credentials: { email: 'a@legacy.example', password: 'x' },
+  });
+
+describe('a CardDAV server', () => {
+  let script: Script;
+  let api: ScriptedApi;
+  beforeEach(async () => {
+    script = {};
+    api = await startApi(
+      (request) => script[`${request.method} ${request.url.pathname}`]?.(request) ?? { status: 404, text: '' },
+    );
+  });
+  afterEach(async () => api[Symbol.asyncDispose]());
+
+  const reader = (path = '/') =>
+    openContactReader({
+      settings: readSettings({ SANDBOX: 'on', LEGACY_CARDDAV_URL: `${api.url}${path}` }),
+      credentials: { email: 'jörg o@legacy.example', password: 'pässword' },
+      sleep: async () => {},
+    });
+  const readAll = async (path?: string): Promise<Reading[]> => {
+    const readings: Reading[] = [];
+    for await (const reading of reader(path).contacts(SIGNAL)) readings.push(reading);
+    return readings;
+  };
+  /** An address book at `/b/` with these cards, each as the XML of its data. */
+  const serveBook = (cards: Record<string, string>) => {
+    script['PROPFIND /b/'] = ({ headers }) =>
+      headers['depth'] === '0' ? multistatus(book('/b/')) : multistatus(book('/b/'), ...Object.keys(cards).map(listed));
+    script['REPORT /b/'] = ({ bytes }) =>
+      multistatus(
+        ...Object.entries(cards)
+          .filter(([href]) => bytes.includes(`>${href}<`))
+          .map(([href, text]) => data(href, text)),
+      );
+  };
+
+  test('is found by its well-known address, the principal and the home of its address books', async () => {
+    serveBook({ '/b/1.vcf': vcard('Jane') });
+    script['PROPFIND /.well-known/carddav'] = () => ({ status: 301, text: '', headers: { location: '/dav/' } });
+    script['PROPFIND /dav/'] = () =>
+      multistatus(
+        response(
+          '/dav/',
+          '<resourcetype><collection/></resourcetype><current-user-principal><href>/p/j/</href></current-user-principal>',
+        ),
+      );
+    script['PROPFIND /p/j/'] = () =>
+      multistatus(response('/p/j/', '<C:addressbook-home-set><href>/home/j/</href></C:addressbook-home-set>'));
+    script['PROPFIND /home/j/'] = () =>
+      multistatus(response('/home/j/', '<resourcetype><collection/></resourcetype>'), book('/b/'));
+    expect(names(await readAll())).toEqual(['Jane']);
+  });
+
+  test('is asked at the address of the account, its email put in and escaped, by Basic in UTF-8', async () => {
+    serveBook({ '/b/1.vcf': vcard('Jane') });
+    const own = '/dav/j%C3%B6rg%20o%40legacy.example/';
+    script[`PROPFIND ${own}`] = ({ headers }) =>
+      headers['depth'] === '0'
+        ? multistatus(response(own, '<resourcetype><collection/></resourcetype>'))
+        : multistatus(book('/b/'));
+    expect(names(await readAll('/dav/{email}/'))).toEqual(['Jane']);
+    expect(api.requests[0]?.headers.authorization).toBe(
+      `Basic ${Buffer.from('jörg o@legacy.example:pässword').toString('base64')}`,
+    );
+  });
+
+  test('may give its cards as CDATA, with numbers for names and entities in them', async () => {
+    serveBook({
+      '/b/1.vcf': `<![CDATA[${vcard('A &amp; &lt;B&gt;').replaceAll('&#13;', '\r')}]]>`,
+      '/b/2.vcf': vcard('12345', 'NOTE:&lt;x&gt; &amp;amp; ]]&gt;'),
+    });
+    const [first, second] = await readAll('/b/');
+    expect(first).toMatchObject({ contact: { name: { formatted: 'A &amp; &lt;B&gt;' } } });
+    expect(second).toMatchObject({ contact: { name: { formatted: '12345' }, notes: '<x> &amp; ]]>' } });
+  });
+
+  test('has its broken cards skipped by name, and its other cards read', async () => {
+    serveBook({ '/b/1.vcf': 'BEGIN:VCARD', '/b/2.vcf': vcard('Jane'), '/b/3%20x.vcf': 'nonsense' });
+    expect((await reader('/b/').survey(SIGNAL)).total).toBe(3);
+    expect(await readAll('/b/')).toMatchObject([
+      { skipped: { subject: '1.vcf', reason: 'This contact card is cut off: its end is missing.' } },
+      { contact: { name: { formatted: 'Jane' } } },
+      { skipped: { subject: '3 x.vcf', reason: 'This entry is not a contact card that can be read.' } },
+    ]);
+  });
+
+  test('may hold cards without a UID or with the same: each gets its own, alike in every run', async () => {
+    serveBook({
+      '/b/1.vcf': vcard('Jane'),
+      '/b/2.vcf': vcard('Ann', 'UID:x'),
+      '/b/3.vcf': vcard('Bob', 'UID:x'),
+      '/b/4.vcf': vcard('Ann', 'UID:x'),
+    });
+    const first = uids(await readAll('/b/'));
+    expect(first[1]).toBe('x');
+    expect(first[3]).toBe('x');
+    expect(new Set(first).size).toBe(3);
+    expect(uids(await readAll('/b/'))).toEqual(first);
+    expect((await reader('/b/').survey(SIGNAL)).uids).toEqual(new Set(first));
+  });
+
+  test('may have cards too large for one answer: they come in smaller ones, and one over the limit is skipped', async () => {
+    const half = 'x'.repeat(CARDS_OCTETS / 2);
+    serveBook({
+      '/b/1.vcf': vcard('Jane', `NOTE:${half}`),
+      '/b/2.vcf': vcard('Ann', `NOTE:${half}`),
+      '/b/3.vcf': vcard('Huge', `NOTE:${half}${half}`),
+    });
+    expect(names(await readAll('/b/'))).toEqual(['Jane', 'Ann', 'This contact card is too large.']);
+  });
+
+  test.each([
+    'http://127.0.0.1:9/b/',
+    '//127.0.0.1:9/b/',
+    'https://user:pw@[::1]/b/',
+    'file:///etc/passwd',
+    'http://[',
+  ])('that points to %s is not followed there', async (elsewhere) => {
+    script['PROPFIND /b/'] = () =>
+      multistatus(response('/b/', `<current-user-principal><href>${elsewhere}</href></current-user-principal>`));
+    await expect(reader('/b/').survey(SIGNAL)).rejects.toMatchObject({ fault: 'unexpected' });
+    script['PROPFIND /b/'] = () => ({ status: 302, text: '', headers: { location: elsewhere } });
+    await expect(reader('/b/').survey(SIGNAL)).rejects.toMatchObject({ fault: 'unexpected' });
+  });
+
+  test('that redirects in a circle is left', async () => {
+    script['PROPFIND /b/'] = () => ({ status: 307, text: '', headers: { location: '/b/' } });
+    await expect(reader('/b/').survey(SIGNAL)).rejects.toMatchObject({ fault: 'unexpected' });
+    expect(api.requests).toHaveLength(6);
+  });
+
+  test.each([
+    ['is no CardDAV server', { status: 200, text: '<html>hello</html>', headers: { 'content-type': 'text/html' } }],
+    ['answers broken XML', { status: 207, text: '<a><b></a>', headers: { 'content-type': 'text/xml' } }],
+    ['has no address book', { status: 404, text: '' }],
+  ])('that %s gives a fault, not a crash', async (_, answer) => {
+    script['PROPFIND /'] = () => answer;
+    script['PROPFIND /.well-known/carddav'] = () => answer;
+    await expect(reader('/').survey(SIGNAL)).rejects.toMatchObject({ name: 'ContactStoreError' });
+  });
+
+  test('that never answers is unavailable after the timeout, and one that is busy is waited for', async () => {
+    api.faults.push(
+      () => 'hang',
+      () => ({ status: 503, text: '', headers: { 'retry-after': '3' } }),
+    );
+    serveBook({});
+    const pauses: number[] = [];
+    const web = new Web(
+      new URL(`${api.url}/b/`),
+      { email: 'a@legacy.example', password: 'x' },
+      {
+        timeout: 200,
+        sleep: async (milliseconds) => void pauses.push(milliseconds),
+      },
+    );
+    expect(await new Dav(web).books(SIGNAL)).toEqual([new URL(`${api.url}/b/`)]);
+    expect(pauses).toEqual([1_000, 3_000]);
+  });
+
+  test('without TLS is not given a password unless its host is trusted', () => {
+    expect(() => openPlain()).toThrow('contacts.example.com has no TLS');
+    expect(() => openPlain('contacts.example.com')).not.toThrow();
+  });
+});
