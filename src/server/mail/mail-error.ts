@@ -18,6 +18,8 @@ export class MailError extends Error {
   readonly pause: number | undefined;
   /** The response code of RFC 5530 and its like, upper case, without brackets. */
   readonly responseCode: string | undefined;
+  /** Which of a transfer's accounts it was, noted by who opened it. */
+  account: 'source' | 'destination' | undefined;
 
   constructor(
     fault: MailFault,

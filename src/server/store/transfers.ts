@@ -3,6 +3,7 @@ import type { ContactsFormat, EmailFormat } from '../../contract/export-format.t
 import type { Operation } from '../../contract/operation.ts';
 import type { Provider } from '../../contract/provider.ts';
 import type { StatusValue } from '../../contract/transfer.ts';
+import { wordsFor } from '../mail/reasons.ts';
 import { LeaseLost } from './ledger.ts';
 import type { Database, Sql } from './database.ts';
 
@@ -31,6 +32,8 @@ export type OperationEnd = {
   readonly status: EndStatus;
   readonly failure?: string;
   readonly measured?: Measured;
+  /** What of the contacts was not taken; messages have the ledger for that. */
+  readonly skipped?: readonly Skipped[];
 };
 
 /** The most items that the status tells one by one. */
@@ -133,14 +136,18 @@ export async function openOperations(sql: Sql, id: string): Promise<Operation[]>
   ).map((row) => row.operation);
 }
 
-/** Counts a run that has moved nothing yet, and answers how many there were in a row. */
-export async function beginRun(sql: Sql, id: string, operation: Operation): Promise<number> {
-  const [row] = await sql.query<{ idle_runs: number }>(
+/** Counts a run that has moved nothing yet, and answers how many there were in a row, and what was done before. */
+export async function beginRun(
+  sql: Sql,
+  id: string,
+  operation: Operation,
+): Promise<{ idleRuns: number; done: number }> {
+  const [row] = await sql.query<{ idle_runs: number; done: number }>(
     `update operations set status = 'inprogress', idle_runs = idle_runs + 1
-     where transfer_id = $1 and operation = $2 and finished is null returning idle_runs`,
+     where transfer_id = $1 and operation = $2 and finished is null returning idle_runs, done`,
     [id, operation],
   );
-  return row?.idle_runs ?? 0;
+  return { idleRuns: row?.idle_runs ?? 0, done: row?.done ?? 0 };
 }
 
 /** Counts never fall, and `done` never exceeds `total`. */
@@ -170,7 +177,7 @@ export async function endOperation(
   end: OperationEnd,
 ): Promise<void> {
   const rows = await sql.query(
-    `update operations set status = $4, failure = $5, lost = $6, duplicated = $7, changed = $8, finished = now()
+    `update operations set status = $4, failure = $5, lost = $6, duplicated = $7, changed = $8, skipped = $9::jsonb, finished = now()
      where transfer_id = $1 and operation = $3 and finished is null
        and exists (select 1 from transfers where id = $1 and epoch = $2)
      returning 1`,
@@ -183,6 +190,7 @@ export async function endOperation(
       end.measured?.lost ?? null,
       end.measured?.duplicated ?? null,
       end.measured?.changed ?? null,
+      end.skipped === undefined ? null : JSON.stringify(end.skipped.slice(0, SKIPPED_SHOWN)),
     ],
   );
   if (rows.length === 0) throw new LeaseLost(`Another worker has taken transfer ${id} over.`);
@@ -206,7 +214,7 @@ export async function statusOf(database: Database, id: string): Promise<Transfer
   for (const row of rows) {
     if (row.operation === 'emailmigration')
       status.emailmigration = progressOf(row, await skippedMessages(database, id));
-    if (row.operation === 'contactsmigration') status.contactsmigration = progressOf(row, []);
+    if (row.operation === 'contactsmigration') status.contactsmigration = progressOf(row, row.skipped ?? []);
   }
   return status;
 }
@@ -217,7 +225,11 @@ async function skippedMessages(sql: Sql, id: string): Promise<Skipped[]> {
      where m.transfer_id = $1 and l.state = 'refused' order by m.id, l.uid limit ${SKIPPED_SHOWN}`,
     [id],
   );
-  return rows.map(({ mailbox, reason, subject }) => ({ mailbox, reason, ...(subject === null ? {} : { subject }) }));
+  return rows.map(({ mailbox, reason, subject }) => ({
+    mailbox,
+    reason: wordsFor(reason),
+    ...(subject === null ? {} : { subject }),
+  }));
 }
 
 function progressOf(row: OperationRow, skipped: readonly Skipped[]): Progress {
@@ -244,6 +256,7 @@ type OperationRow = {
   lost: number | null;
   duplicated: number | null;
   changed: number | null;
+  skipped: Skipped[] | null;
   started: Date | null;
   finished: Date | null;
 };

@@ -39,3 +39,6 @@ create table ledger (
 create index ledger_pending on ledger (mailbox_id, uid) where state in ('listed', 'intent');
 create index ledger_refused on ledger (mailbox_id) where state = 'refused';
 create index ledger_claims on ledger (mailbox_id, destination_uid) where destination_uid is not null;
+
+-- Items of an operation without a ledger that the destination did not take: [{mailbox, reason, subject?}].
+alter table operations add column skipped jsonb;

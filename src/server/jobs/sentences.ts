@@ -1,0 +1,26 @@
+import type { Measured } from '../store/transfers.ts';
+
+/** What a subscriber is told when an operation did not end well: what happened, that the mail is safe, what to do. */
+export const SENTENCES = {
+  sourceCredentials:
+    'Your current mailbox no longer accepts the password that you gave. Nothing was deleted there. Please start the transfer again with the right password; what has been copied is not copied twice.',
+  destinationCredentials:
+    'Your new mailbox no longer accepts the sign-in that you gave. Nothing was deleted in your current mailbox. Please start the transfer again and sign in anew.',
+  full: 'Your new mailbox is full. Nothing was deleted in your current mailbox. Please make room in the new one and start the transfer again.',
+  sourceUnreachable:
+    'Your current mailbox could not be reached for a long time. Nothing was deleted there. Please start the transfer again later.',
+  destinationUnreachable:
+    'Your new mailbox could not be reached for a long time. Nothing was deleted in your current mailbox. Please start the transfer again later.',
+  unreachable:
+    'The mail servers could not be reached for a long time. Nothing was deleted in your current mailbox. Please start the transfer again later.',
+  certificate:
+    'The mail server could not prove that it is the right one, so nothing more was sent to it. Nothing was deleted in your current mailbox. Please contact support.',
+  refused:
+    'A mail server refused to go on. Nothing was deleted in your current mailbox. Please contact support with your transfer ID.',
+  contactsRefused:
+    'The new address book refused to take your contacts. Nothing was deleted in your current one. Please contact support with your transfer ID.',
+  unexpected:
+    'The transfer stopped because of a fault on our side. Nothing was deleted in your current mailbox. Please contact support with your transfer ID.',
+  differs: ({ lost, duplicated, changed }: Measured) =>
+    `The final comparison of both mailboxes found ${lost} messages missing, ${duplicated} there twice and ${changed} that differ. Nothing was deleted in your current mailbox. Please contact support with your transfer ID.`,
+} as const;

@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto';
+import type { TransferStatus } from '../../contract/calls/status.ts';
+import type { ContactsFormat, EmailFormat } from '../../contract/export-format.ts';
+import type { Operation } from '../../contract/operation.ts';
+import type { Provider } from '../../contract/provider.ts';
+import { queueNotification } from '../notifications/outbox.ts';
+import { Refusal } from '../refusal.ts';
+import type { Database } from '../store/database.ts';
+import {
+  completedTransfer,
+  insertCredentials,
+  insertTransfer,
+  runningTransfer,
+  statusOf,
+  type Transfer,
+} from '../store/transfers.ts';
+import type { Vault } from '../store/vault.ts';
+import { sealCredentials } from './credentials.ts';
+import type { JobQueue } from './queue.ts';
+
+/** What a subscriber has ordered. `imap` is `host` or `host:port`. The destination has a password or a token, an export neither. */
+export type TransferOrder = {
+  readonly source: {
+    readonly email: string;
+    readonly password: string;
+    readonly provider: Provider;
+    readonly imap?: string;
+  };
+  readonly destination: {
+    readonly email: string;
+    readonly provider: Provider;
+    readonly imap?: string;
+    readonly password?: string;
+    readonly tokenId?: string;
+  };
+  readonly operations: readonly Operation[];
+  readonly emailFormat?: EmailFormat;
+  readonly contactsFormat?: ContactsFormat;
+  readonly notificationContact?: string;
+  readonly inQa: boolean;
+};
+
+export type Transfers = {
+  /**
+   * Queues a transfer and answers at once. The same order as the one that runs is that one; so is one that has
+   * completed within the last minute, or with the same token: an answer got lost, or a button was pressed twice.
+   * @throws {Refusal} 409 when the source is being moved somewhere else.
+   */
+  start(order: TransferOrder): Promise<{ id: string }>;
+  /** `null` when there is no such transfer. */
+  status(id: string): Promise<TransferStatus | null>;
+};
+
+const SAME_WITHIN_SECONDS = 60;
+/** SQLSTATE of a unique index that says no. */
+const UNIQUE_VIOLATION = '23505';
+const START_TRIES = 3;
+
+type Services = {
+  readonly database: Database;
+  readonly vault: Vault;
+  readonly queue: JobQueue;
+  /** 16 random bytes; a test may give its own. */
+  readonly random?: () => Buffer;
+};
+
+export function openTransfers({ database, vault, queue, random = () => randomBytes(16) }: Services): Transfers {
+  async function insert(order: TransferOrder, submitKey: string): Promise<string> {
+    const transfer = transferOf(random().toString('hex'), order);
+    await database.transaction(async (sql) => {
+      await insertTransfer(sql, transfer, submitKey);
+      for (const role of ['source', 'destination'] as const) {
+        const sealed = sealCredentials(vault, transfer.id, role, order[role]);
+        if (sealed !== null) await insertCredentials(sql, transfer.id, role, sealed);
+      }
+      if (transfer.notificationContact !== undefined)
+        await queueNotification(sql, transfer.id, 'started', transfer.notificationContact);
+      await queue.send(transfer.id, { sql });
+    });
+    return transfer.id;
+  }
+
+  return {
+    start: async (order) => {
+      const submitKey = vault.digest('submit', submitted(order));
+      for (let attempt = 1; ; attempt += 1) {
+        const running = await runningTransfer(database, order.source.email);
+        if (running !== null) {
+          if (running.submitKey === submitKey) return { id: running.id };
+          throw new Refusal(
+            409,
+            'MIGRATION_IN_PROGRESS',
+            'A transfer of this account is already running. Your mail is safe. Please wait until it has ended.',
+          );
+        }
+        const completed = await completedTransfer(database, submitKey);
+        if (
+          completed !== null &&
+          (order.destination.tokenId !== undefined || completed.secondsAgo < SAME_WITHIN_SECONDS)
+        )
+          return { id: completed.id };
+        try {
+          return { id: await insert(order, submitKey) };
+        } catch (error) {
+          // Another submit of the same account was faster.
+          if ((error as { code?: unknown }).code !== UNIQUE_VIOLATION || attempt >= START_TRIES) throw error;
+        }
+      }
+    },
+    status: (id) => statusOf(database, id),
+  };
+}
+
+function transferOf(id: string, order: TransferOrder): Transfer {
+  const { source, destination } = order;
+  return {
+    id,
+    sourceEmail: source.email,
+    sourceProvider: source.provider,
+    destinationEmail: destination.email,
+    destinationProvider: destination.provider,
+    operations: order.operations,
+    inQa: order.inQa,
+    ...(source.imap === undefined ? {} : { sourceImap: source.imap }),
+    ...(destination.imap === undefined ? {} : { destinationImap: destination.imap }),
+    ...(order.emailFormat === undefined ? {} : { emailFormat: order.emailFormat }),
+    ...(order.contactsFormat === undefined ? {} : { contactsFormat: order.contactsFormat }),
+    ...(order.notificationContact === undefined ? {} : { notificationContact: order.notificationContact }),
+  };
+}
+
+/** All that was submitted but the passwords. */
+function submitted(order: TransferOrder): string {
+  const { source, destination } = order;
+  return JSON.stringify([
+    [source.email, source.provider, source.imap ?? null],
+    [destination.email, destination.provider, destination.imap ?? null, destination.tokenId ?? null],
+    order.operations.toSorted(),
+    order.emailFormat ?? null,
+    order.contactsFormat ?? null,
+  ]);
+}

@@ -1,0 +1,141 @@
+import { createTransport, type Transporter } from 'nodemailer';
+import { shownStatusOf } from '../../contract/transfer.ts';
+import type { Settings } from '../../contract/settings.ts';
+import type { Log } from '../log.ts';
+import type { Database } from '../store/database.ts';
+import { claimNotification, noteSent, type Notification } from './outbox.ts';
+import { letterOf, smsOf, type News } from './wording.ts';
+
+const LOOK_EVERY_MS = 2000;
+const SEND_WITHIN_MS = 30_000;
+
+export type NotifierSettings = Pick<Settings, 'smtpUrl' | 'mailFrom' | 'sms' | 'publicUrl' | 'legacyName'>;
+
+/** Sends what is queued, until it is disposed of. Without an SMTP server or a gateway for SMS, that way of sending is off. */
+export function startNotifier(services: {
+  readonly database: Database;
+  readonly settings: NotifierSettings;
+  readonly log: Log;
+}): AsyncDisposable {
+  const { database, settings, log } = services;
+  const mail = settings.smtpUrl === undefined ? null : transportTo(settings.smtpUrl);
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  let round: Promise<void> = Promise.resolve();
+  const look = () => {
+    round = sendAllDue(database, settings, mail, log, () => stopped)
+      .catch((error: unknown) => log.error({ err: error }, 'notifications could not be looked through'))
+      .finally(() => {
+        if (!stopped) timer = setTimeout(look, LOOK_EVERY_MS);
+      });
+  };
+  look();
+  return {
+    [Symbol.asyncDispose]: async () => {
+      stopped = true;
+      clearTimeout(timer);
+      await round;
+      mail?.close();
+    },
+  };
+}
+
+function transportTo(url: string): Transporter {
+  return createTransport({
+    url,
+    connectionTimeout: SEND_WITHIN_MS,
+    greetingTimeout: SEND_WITHIN_MS,
+    socketTimeout: SEND_WITHIN_MS,
+  });
+}
+
+async function sendAllDue(
+  database: Database,
+  settings: NotifierSettings,
+  mail: Transporter | null,
+  log: Log,
+  isStopped: () => boolean,
+): Promise<void> {
+  while (!isStopped()) {
+    const notification = await claimNotification(database);
+    if (notification === null) return;
+    const { transferId, kind, attempts } = notification;
+    try {
+      await send(notification, await newsOf(database, notification, settings), settings, mail);
+      await noteSent(database, notification.id);
+    } catch (error) {
+      log.warn({ err: error, transferId, kind, attempts }, 'a notification was not sent; it is tried again');
+    }
+  }
+}
+
+async function send(
+  notification: Notification,
+  news: News,
+  settings: NotifierSettings,
+  mail: Transporter | null,
+): Promise<void> {
+  const { contact, transferId, kind } = notification;
+  if (contact.startsWith('+')) {
+    if (settings.sms !== undefined) await sendSms(settings.sms, contact, smsOf(news));
+    return;
+  }
+  if (mail === null || settings.mailFrom === undefined) return;
+  await mail.sendMail({
+    from: settings.mailFrom,
+    to: contact,
+    ...letterOf(news),
+    // The same for each attempt, so that a mailbox can tell a letter that came twice.
+    messageId: `<${kind}.${transferId}@${new URL(settings.publicUrl).hostname}>`,
+    headers: { 'Auto-Submitted': 'auto-generated' },
+  });
+}
+
+async function sendSms(sms: NonNullable<Settings['sms']>, to: string, text: string): Promise<void> {
+  const answer = await fetch(sms.url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(sms.token === undefined ? {} : { authorization: `Bearer ${sms.token}` }),
+    },
+    body: JSON.stringify({ to, text }),
+    redirect: 'error',
+    signal: AbortSignal.timeout(SEND_WITHIN_MS),
+  });
+  await answer.body?.cancel();
+  if (!answer.ok) throw new Error(`The SMS gateway answered ${answer.status}.`);
+}
+
+type OutcomeRow = { operation: string; status: string; done: number; failure: string | null; skipped: number };
+
+async function newsOf(database: Database, notification: Notification, settings: NotifierSettings): Promise<News> {
+  const { transferId, kind } = notification;
+  const [transfer] = await database.query<{ destination_provider: string }>(
+    'select destination_provider from transfers where id = $1',
+    [transferId],
+  );
+  const rows = await database.query<OutcomeRow>(
+    `select operation, status, done, failure,
+       case operation when 'emailmigration' then
+         (select count(*)::integer from ledger where state = 'refused' and mailbox_id in
+           (select id from ledger_mailboxes where transfer_id = $1))
+       else coalesce(jsonb_array_length(skipped), 0) end as skipped
+     from operations where transfer_id = $1 order by operation desc`,
+    [transferId],
+  );
+  const taken = (operation: string) =>
+    rows.filter((row) => row.operation === operation).reduce((total, row) => total + row.done - row.skipped, 0);
+  return {
+    kind,
+    transferId,
+    isExport: transfer?.destination_provider === 'file_export',
+    messages: taken('emailmigration'),
+    contacts: taken('contactsmigration'),
+    skipped: rows.reduce((total, row) => total + row.skipped, 0),
+    outcomes: rows
+      .filter((row) => shownStatusOf(row.status) === 'failed')
+      .flatMap((row) => (row.failure === null ? [] : [row.failure])),
+    statusUrl: `${settings.publicUrl}/status?migration_id=${transferId}`,
+    legacyName: settings.legacyName,
+  };
+}

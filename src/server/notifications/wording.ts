@@ -1,0 +1,75 @@
+import type { NotificationKind } from './outbox.ts';
+
+/** What of a transfer a notification tells; `outcomes` are sentences, one for each operation that did not complete. */
+export type News = {
+  readonly kind: NotificationKind;
+  readonly transferId: string;
+  readonly isExport: boolean;
+  readonly messages: number;
+  readonly contacts: number;
+  readonly skipped: number;
+  readonly outcomes: readonly string[];
+  readonly statusUrl: string;
+  readonly legacyName: string;
+};
+
+export type Letter = { readonly subject: string; readonly text: string; readonly html: string };
+
+/** The result, in one sentence. */
+export function headline({ kind, isExport, legacyName }: News): string {
+  const what = isExport ? `export of your ${legacyName} email data` : `transfer of your ${legacyName} email data`;
+  switch (kind) {
+    case 'started':
+      return `The ${what} has started.`;
+    case 'finished':
+      return `The ${what} is complete.`;
+    case 'attention':
+      return `The ${what} needs your attention.`;
+  }
+}
+
+export function letterOf(news: News): Letter {
+  const lines = [headline(news), ...detailsOf(news)];
+  const text = [
+    ...lines,
+    `Transfer ID: ${news.transferId}`,
+    `Status: ${news.statusUrl}`,
+    'You receive this message because this address was given for notifications.',
+  ].join('\n\n');
+  const html = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>${escape(headline(news))}</title></head>
+<body style="font-family:sans-serif;font-size:16px;line-height:1.5;color:#1b1b1f;max-width:36em">
+${lines.map((line) => `<p>${escape(line)}</p>`).join('\n')}
+<p>Transfer ID: <strong style="font-family:monospace">${escape(news.transferId)}</strong></p>
+<p><a href="${escape(news.statusUrl)}">See the status of your transfer</a></p>
+<p style="font-size:13px;color:#5c5c66">You receive this message because this address was given for notifications.</p>
+</body></html>
+`;
+  return { subject: headline(news), text, html };
+}
+
+/** Short enough for two parts of an SMS. */
+export function smsOf(news: News): string {
+  return `${headline(news)} Transfer ID: ${news.transferId}. ${news.statusUrl}`;
+}
+
+function detailsOf(news: News): string[] {
+  if (news.kind === 'started')
+    return ['It takes from minutes to a full day. You can close the page; we write again when it has ended.'];
+  const verb = news.isExport ? 'exported' : 'copied';
+  const done = [
+    ...(news.messages > 0 ? [`${news.messages} ${news.messages === 1 ? 'message' : 'messages'}`] : []),
+    ...(news.contacts > 0 ? [`${news.contacts} ${news.contacts === 1 ? 'contact' : 'contacts'}`] : []),
+  ].join(' and ');
+  return [
+    ...(done === '' ? [] : [`${done} were ${verb}.`]),
+    ...(news.skipped > 0
+      ? [`${news.skipped} could not be ${verb}; the status page names them. They are still in your current mailbox.`]
+      : []),
+    ...news.outcomes,
+  ];
+}
+
+function escape(text: string): string {
+  return text.replaceAll(/[&<>"]/g, (sign) => `&#${sign.codePointAt(0)};`);
+}

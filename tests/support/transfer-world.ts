@@ -1,0 +1,99 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { readSettings, type Environment } from '../../src/contract/settings.ts';
+import { openJobQueue } from '../../src/server/jobs/queue.ts';
+import { openTransfers, type TransferOrder, type Transfers } from '../../src/server/jobs/transfers.ts';
+import { startWorker, type WorkerServices } from '../../src/server/jobs/worker.ts';
+import { openLog } from '../../src/server/log.ts';
+import { openDatabase, type Database, type DatabaseAddress } from '../../src/server/store/database.ts';
+import { openVault } from '../../src/server/store/vault.ts';
+import { DOVECOT_PASSWORD } from './dovecot.ts';
+
+export const SUBSCRIBER = 'anna@sanbrunocable.example';
+export const NEW_ADDRESS = 'anna@yahoo.example';
+/** The same in every process of a test, so that one can open what another has sealed. */
+const KEY = Buffer.alloc(32, 7);
+
+export type World = AsyncDisposable & {
+  readonly database: Database;
+  readonly transfers: Transfers;
+  /** Tokens that were forgotten. */
+  readonly forgotten: string[];
+};
+
+/** The product's engine on real databases and mail servers, without its web side. */
+export async function openWorld(
+  address: DatabaseAddress,
+  environment: Environment,
+  services: Partial<WorkerServices> = {},
+): Promise<World> {
+  const settings = readSettings({
+    SANDBOX: 'on',
+    TRUSTED_MAIL_HOSTS: '127.0.0.1',
+    LOG_LEVEL: 'silent',
+    ...environment,
+  });
+  const database = await openDatabase(address);
+  const vault = openVault(KEY);
+  const log = openLog(settings.logLevel);
+  const queue = await openJobQueue({ database, log });
+  const forgotten: string[] = [];
+  const worker = await startWorker({
+    database,
+    vault,
+    settings,
+    log,
+    queue,
+    tokens: {
+      accessToken: async (id) => id,
+      forget: async (id) => {
+        forgotten.push(id);
+      },
+    },
+    discover: async () => null,
+    ...services,
+  });
+  return {
+    database,
+    transfers: openTransfers({ database, vault, queue }),
+    forgotten,
+    [Symbol.asyncDispose]: async () => {
+      await worker[Symbol.asyncDispose]();
+      await queue[Symbol.asyncDispose]();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Moves the subscriber's mail to the new address, both with the test Dovecots' password. */
+export function order(changes: Partial<TransferOrder> = {}): TransferOrder {
+  return {
+    source: { email: SUBSCRIBER, password: DOVECOT_PASSWORD, provider: 'sanbruno' },
+    destination: { email: NEW_ADDRESS, password: DOVECOT_PASSWORD, provider: 'yahoo' },
+    operations: ['emailmigration'],
+    inQa: false,
+    ...changes,
+  };
+}
+
+type MailProgress = NonNullable<NonNullable<Awaited<ReturnType<Transfers['status']>>>['emailmigration']>;
+
+/** Polls until the mail operation has one of the states, and holds every answer against what progress promises. */
+export async function mailUntil(
+  transfers: Transfers,
+  id: string,
+  states: readonly string[] = ['completed', 'review', 'authentication_error'],
+  withinMs = 50_000,
+): Promise<MailProgress> {
+  let before: MailProgress = { status: '' };
+  for (const until = Date.now() + withinMs; Date.now() < until;) {
+    const progress = (await transfers.status(id))?.emailmigration;
+    if (progress === undefined) throw new Error('The transfer has no mail operation.');
+    for (const count of ['done', 'total', 'bytes'] as const)
+      if ((progress[count] ?? 0) < (before[count] ?? 0)) throw new Error(`The count ${count} fell.`);
+    if ((progress.done ?? 0) > (progress.total ?? Infinity)) throw new Error('More is done than there is.');
+    if (states.includes(progress.status)) return progress;
+    before = progress;
+    await wait(25);
+  }
+  throw new Error(`The mail operation is still ${JSON.stringify(before)}.`);
+}
