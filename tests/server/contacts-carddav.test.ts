@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readSettings } from '../../src/contract/settings.ts';
 import { copyContacts } from '../../src/server/contacts/copy.ts';
@@ -112,7 +112,7 @@ describe.skipIf(RADICALE === null)('contacts over CardDAV, with radicale', () =>
       );
     const { user } = await newUser();
     for (const steps of [2, 4, 6]) {
-      const program = join(import.meta.dirname, '../support/copy-contacts.ts');
+      const program = fileURLToPath(new URL('../support/copy-contacts.ts', import.meta.url));
       const child = spawn(process.execPath, [program, server.url, 'many', user], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
@@ -147,7 +147,10 @@ describe.skipIf(RADICALE === null)('contacts over CardDAV, with radicale', () =>
       settings: settings(server.url),
       credentials: { email: 'alice@legacy.example', password: 'wrong' },
     });
-    await expect(refused.survey(new AbortController().signal)).rejects.toMatchObject({ fault: 'authentication' });
+    await expect(refused.survey(new AbortController().signal)).rejects.toMatchObject({
+      fault: 'authentication',
+      account: 'source',
+    });
     const pauses: number[] = [];
     const gone = openContactReader({
       settings: settings('http://127.0.0.1:9/'),

@@ -202,6 +202,25 @@ describe('a CardDAV server', () => {
     expect(pauses).toEqual([1_000, 3_000]);
   });
 
+  test('that is busy is not waited for once the worker stops, and the reason is the worker’s own', async () => {
+    serveBook({});
+    api.faults.push(() => ({ status: 503, text: '', headers: { 'retry-after': '300' } }));
+    const stop = new AbortController();
+    const reason = new Error('the worker stops');
+    const open = openContactReader({
+      settings: readSettings({ SANDBOX: 'on', LEGACY_CARDDAV_URL: `${api.url}/b/` }),
+      credentials: {
+        email: 'a@legacy.example',
+        accessToken: async () => {
+          setTimeout(() => stop.abort(reason), 300);
+          return 'token';
+        },
+      },
+    });
+    await expect(open.survey(stop.signal)).rejects.toBe(reason);
+    expect(api.requests[0]?.headers.authorization).toBe('Bearer token');
+  });
+
   test('without TLS is not given a password unless its host is trusted', () => {
     expect(() => openPlain()).toThrow('contacts.example.com has no TLS');
     expect(() => openPlain('contacts.example.com')).not.toThrow();

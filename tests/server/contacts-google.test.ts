@@ -188,7 +188,11 @@ describe('contacts to Google', () => {
   });
 
   test('a refused token and a missing scope are told as such', async () => {
-    await expect(copy([JANE], 'bad token')).rejects.toMatchObject({ fault: 'authentication', status: 401 });
+    await expect(copy([JANE], 'bad token')).rejects.toMatchObject({
+      fault: 'authentication',
+      status: 401,
+      account: 'destination',
+    });
     api.faults.push(() => ({ status: 403, json: {} }));
     await expect(copy([JANE])).rejects.toMatchObject({ fault: 'authentication', status: 403 });
   });

@@ -6,7 +6,7 @@ import { readCard } from './vcard.ts';
 import { composeVcard, writeVcard } from './vcard-writer.ts';
 
 /** Cards that are put at the same time. */
-export const PUTS_AT_ONCE = 4;
+const PUTS_AT_ONCE = 4;
 
 /** Writes into the account's first address book. A card is there whole or not at all, so nothing is ever left to complete. */
 export function cardDavWriter(dav: Dav): ContactWriter {

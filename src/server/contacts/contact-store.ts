@@ -67,6 +67,8 @@ export class ContactStoreError extends Error {
   readonly fault: ContactStoreFault;
   /** The HTTP status, when there was one. */
   readonly status: number | undefined;
+  /** Which of a transfer's accounts it was, noted by who opened it. */
+  account: 'source' | 'destination' | undefined;
 
   constructor(fault: ContactStoreFault, message: string, options: { status?: number; cause?: unknown } = {}) {
     super(message, { cause: options.cause });

@@ -11,16 +11,16 @@ import { MatchIndex, missingIn } from './matching.ts';
 import { displayNameOf } from './vcard.ts';
 
 /** How often a batch is compared with the destination and written again, when nobody knows what became of it. */
-export const BATCH_TRIES = 3;
+const BATCH_TRIES = 3;
 
 /** A batch is written when its cards have this length together, full or not: photos would fill the memory. */
 const BATCH_LENGTH = 16 * 1024 * 1024;
 
 /** Something of a contact that the destination could not take, or has in its own way; for the subscriber. */
-export type ContactNote = { readonly contact: string; readonly note: string };
+type ContactNote = { readonly contact: string; readonly note: string };
 
 /** `done` counts what was written, found and skipped; it never falls, and ends at `total`. */
-export type ContactProgress = { readonly total: number; readonly done: number };
+type ContactProgress = { readonly total: number; readonly done: number };
 
 export type CopiedContacts = {
   readonly total: number;

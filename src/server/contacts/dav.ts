@@ -3,10 +3,10 @@ import { ContactStoreError } from './contact-store.ts';
 import { ANSWER_OCTETS, AnswerTooLarge, type Web } from './web.ts';
 
 /** Cards asked for in one multiget (RFC 6352 §8.7). */
-export const CARDS_AT_ONCE = 50;
+const CARDS_AT_ONCE = 50;
 /** Address books of one account, and cards of one address book, at most. */
-export const BOOKS_AT_MOST = 100;
-export const CARDS_AT_MOST = 100_000;
+const BOOKS_AT_MOST = 100;
+const CARDS_AT_MOST = 100_000;
 
 /** What one multiget may give, in octets; with more, fewer cards are asked for at once. */
 export const CARDS_OCTETS = 16 * 1024 * 1024;

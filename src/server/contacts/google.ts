@@ -8,7 +8,7 @@ import { unheldNote } from './unheld-note.ts';
 import type { Web } from './web.ts';
 
 /** `people.batchCreateContacts` takes no more. */
-export const CONTACTS_AT_ONCE = 200;
+const CONTACTS_AT_ONCE = 200;
 /** People and groups on a page of a listing, at most as documented. */
 const PAGE = 1_000;
 const PAGES_AT_MOST = 1_000;

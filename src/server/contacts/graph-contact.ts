@@ -5,8 +5,8 @@ import { unheldNote } from './unheld-note.ts';
 import { displayNameOf } from './vcard.ts';
 
 /** Outlook has room for no more. */
-export const EMAILS_AT_MOST = 3;
-export const PHONES_AT_MOST = { mobile: 1, home: 2, business: 2 } as const;
+const EMAILS_AT_MOST = 3;
+const PHONES_AT_MOST = { mobile: 1, home: 2, business: 2 } as const;
 
 /** A MAPI property of our own that keeps the `uid` of the contact it was written for. */
 export const UID_PROPERTY = 'String {6f1f3c0e-6a53-4a8e-9a55-7d5d0f4f2f0b} Name SanBrunoTransferUid';

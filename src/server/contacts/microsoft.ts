@@ -7,10 +7,10 @@ import { putPhoto } from './photo-note.ts';
 import { TRIES, type Web } from './web.ts';
 
 /** Requests in one `$batch`, and those that one mailbox takes at the same time. */
-export const REQUESTS_PER_BATCH = 20;
-export const AT_ONCE_PER_MAILBOX = 4;
+const REQUESTS_PER_BATCH = 20;
+const AT_ONCE_PER_MAILBOX = 4;
 /** The largest photo that Graph takes, in octets. */
-export const PHOTO_OCTETS_AT_MOST = 4 * 1024 * 1024;
+const PHOTO_OCTETS_AT_MOST = 4 * 1024 * 1024;
 const PAGE = 100;
 const PAGES_AT_MOST = 10_000;
 

@@ -22,12 +22,15 @@ export function openContactReader(access: ContactAccess): ContactReader {
   const { legacyCarddavUrl } = access.settings;
   if (legacyCarddavUrl === undefined) throw new ContactStoreError('unexpected', 'LEGACY_CARDDAV_URL is not set');
   const address = legacyCarddavUrl.replaceAll('{email}', encodeURIComponent(access.credentials.email));
-  return cardDavReader(new Dav(webTo(address, access)));
+  return sourceOf(cardDavReader(new Dav(webTo(address, access))));
 }
 
 /** The contacts of an account at a destination. */
 export function openContactWriter(provider: OauthProvider, access: ContactAccess): ContactWriter {
-  const web = webTo(access.settings.providers[provider].contactsUrl, access);
+  return destinationOf(writerFor(provider, webTo(access.settings.providers[provider].contactsUrl, access)));
+}
+
+function writerFor(provider: OauthProvider, web: Web): ContactWriter {
   switch (provider) {
     case 'google':
       return googleWriter(web);
@@ -36,6 +39,39 @@ export function openContactWriter(provider: OauthProvider, access: ContactAccess
     case 'yahoo':
     case 'aol':
       return cardDavWriter(new Dav(web));
+  }
+}
+
+function sourceOf(reader: ContactReader): ContactReader {
+  return {
+    survey: (signal) => reader.survey(signal).catch(noting('source')),
+    contacts: (signal) => notingEach('source', reader.contacts(signal)),
+  };
+}
+
+function destinationOf(writer: ContactWriter): ContactWriter {
+  return {
+    batchSize: writer.batchSize,
+    existing: (signal) => notingEach('destination', writer.existing(signal)),
+    write: (contacts, signal) => writer.write(contacts, signal).catch(noting('destination')),
+    complete: (existing, contact, signal) => writer.complete(existing, contact, signal).catch(noting('destination')),
+  };
+}
+
+type Account = NonNullable<ContactStoreError['account']>;
+
+function noting(account: Account): (error: unknown) => never {
+  return (error) => {
+    if (error instanceof ContactStoreError) error.account = account;
+    throw error;
+  };
+}
+
+async function* notingEach<Item>(account: Account, items: AsyncIterable<Item>): AsyncIterable<Item> {
+  try {
+    yield* items;
+  } catch (error) {
+    noting(account)(error);
   }
 }
 

@@ -18,7 +18,7 @@ export type VcardLines = { readonly version: VcardVersion; readonly lines: reado
 export type CardFault = 'not a vCard' | 'cut off' | 'too large' | 'empty';
 
 /** The largest card that is read, in UTF-16 code units; photos in base64 are what makes cards large. */
-export const CARD_LENGTH = 16 * 1024 * 1024;
+const CARD_LENGTH = 16 * 1024 * 1024;
 /** The longest line that is written, in octets without its CRLF (RFC 6350 §3.2). */
 const LINE_OCTETS = 75;
 /** Holds a line that fits no grammar, so that it isn't lost when the card is written again. */

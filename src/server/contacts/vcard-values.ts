@@ -4,7 +4,7 @@ import { lineOf, paramOf, typesOf, unescapeText, type VcardLine, type VcardVersi
 /** The year that Apple writes for a birthday without one. */
 const APPLE_NO_YEAR = '1604';
 /** The largest photo that is taken from a card, in octets. */
-export const PHOTO_OCTETS = 10 * 1024 * 1024;
+const PHOTO_OCTETS = 10 * 1024 * 1024;
 
 const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 

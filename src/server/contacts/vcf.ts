@@ -3,7 +3,7 @@ import type { VcardVersion } from './vcard-lines.ts';
 import { writeVcard } from './vcard-writer.ts';
 
 /** The version that most programs import. */
-export const VCF_VERSION: VcardVersion = '3.0';
+const VCF_VERSION: VcardVersion = '3.0';
 
 /** All contacts in one `.vcf` file, a card at a time: UTF-8, CRLF, photos inside. */
 export async function* contactsVcf(

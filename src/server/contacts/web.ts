@@ -2,19 +2,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ContactStoreError, type ContactCredentials } from './contact-store.ts';
 
 /** One request and its answer, whole, in milliseconds. */
-export const REQUEST_TIMEOUT = 60_000;
+const REQUEST_TIMEOUT = 60_000;
 /** The largest answer that is read, in octets. */
 export const ANSWER_OCTETS = 64 * 1024 * 1024;
-export const REDIRECTS_AT_MOST = 5;
+const REDIRECTS_AT_MOST = 5;
 /** How often a request is made before the store counts as unavailable. */
 export const TRIES = 6;
 /** The first pause without a `Retry-After`, doubled each time, and the longest pause, in milliseconds. */
-export const FIRST_PAUSE = 1_000;
-export const LONGEST_PAUSE = 300_000;
+const FIRST_PAUSE = 1_000;
+const LONGEST_PAUSE = 300_000;
 
 /** Waits; tests pass one that only writes down how long. */
 export type Sleep = (milliseconds: number, signal: AbortSignal) => Promise<void>;
-export const sleepForReal: Sleep = async (milliseconds, signal) => {
+const sleepForReal: Sleep = async (milliseconds, signal) => {
   await delay(milliseconds, undefined, { signal });
 };
 
@@ -95,7 +95,12 @@ export class Web {
   async pause(retryAfter: string | null, attempt: number, signal: AbortSignal): Promise<void> {
     const asked = retryAfter === null ? Number.NaN : retryAfterOf(retryAfter);
     const wait = Number.isNaN(asked) ? FIRST_PAUSE * 2 ** (attempt - 1) : asked;
-    await this.#sleep(Math.min(Math.max(wait, 0), LONGEST_PAUSE), signal);
+    try {
+      await this.#sleep(Math.min(Math.max(wait, 0), LONGEST_PAUSE), signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error;
+    }
   }
 
   async #try(request: WebRequest, signal: AbortSignal): Promise<WebAnswer | ContactStoreError> {
