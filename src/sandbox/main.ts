@@ -5,6 +5,12 @@ import { Hono } from 'hono';
 import { OAUTH_PROVIDERS, type OauthProvider } from '../contract/provider.ts';
 import { domainOf, isEmail } from '../contract/email.ts';
 import { DESTINATIONS, OTHER_DOMAIN, OTHER_HOST, OTHER_MAILBOXES, SANDBOX_PASSWORD } from './destinations.ts';
+import { type AddressBookOptions, startAddressBook } from './address-book.ts';
+import { bearerOf } from './bearer.ts';
+import { openDocuments } from './contacts/documents.ts';
+import { seedCards } from './contacts/seed-cards.ts';
+import { makePeopleApi } from './google-people.ts';
+import { makeGraphApi } from './microsoft-graph.ts';
 import { startDnsServer } from './dns-server.ts';
 import { listen, LOOPBACK } from './listen.ts';
 import { type MailServer, type MailServerOptions, startMailServer } from './mail-server.ts';
@@ -80,6 +86,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     ports[`mail ${name}`] = server.port;
     return opened.use(server);
   };
+  const legacyPassword = (email: string, password: string) =>
+    subscribers.some((subscriber) => subscriber.email === email && subscriber.password === password);
   const legacy = await startMail('legacy', {
     greeting: 'San Bruno Cable mail is ready',
     delimiter: '/',
@@ -87,9 +95,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       const subscriber = subscribers.find((candidate) => candidate.email === email);
       return subscriber === undefined ? [] : seedMailboxes(subscriber.mailboxes, subscriber);
     },
-    door: {
-      password: (email, password) => subscribers.some((one) => one.email === email && one.password === password),
-    },
+    door: { password: legacyPassword },
   });
   const destinations: [OauthProvider, MailServer][] = [];
   for (const key of OAUTH_PROVIDERS) {
@@ -123,8 +129,49 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   );
   ports['dns'] = dns.port;
 
+  const contactsOf = (key: OauthProvider) => async (token: string) => {
+    const owner = await signIn.bearerOf(key, token);
+    return owner?.scopes.includes(DESTINATIONS[key].contacts.scope) === false ? null : owner?.email;
+  };
+  const documents = (name: string, seed?: Parameters<typeof openDocuments>[1]) =>
+    opened.use(openDocuments(join(folder, 'contacts', `${name}.journal`), seed));
+  const startBook = async (name: string, rest: Omit<AddressBookOptions, 'port'>) => {
+    const book = opened.use(await startAddressBook({ ...rest, port: preferred(`contacts ${name}`) }));
+    ports[`contacts ${name}`] = book.port;
+    return `http://${LOOPBACK}:${book.port}`;
+  };
+  const legacyContacts = await startBook('legacy', {
+    challenge: 'Basic realm="Contacts", charset="UTF-8"',
+    authenticate: async (header) => basicOwner(header, legacyPassword),
+    documents: documents('legacy', (owner) => {
+      const subscriber = subscribers.find(({ email }) => email === owner);
+      return subscriber === undefined ? [] : seedCards(owner, subscriber.contacts);
+    }),
+  });
+  const bearerBook = (key: OauthProvider) =>
+    startBook(key, {
+      challenge: 'Bearer',
+      authenticate: async (header) => (await contactsOf(key)(bearerOf(header) ?? '')) ?? undefined,
+      documents: documents(key),
+    });
+  const contactsUrls: Readonly<Record<OauthProvider, string>> = {
+    google: `${webUrl}/people`,
+    yahoo: await bearerBook('yahoo'),
+    office365: `${webUrl}/graph/v1.0`,
+    aol: await bearerBook('aol'),
+  };
+
   const app = new Hono<{ Bindings: HttpBindings }>();
   app.route('/', signIn.app);
+  app.route('/people/v1', makePeopleApi({ documents: documents('google'), ownerOf: contactsOf('google') }));
+  app.route(
+    '/graph/v1.0',
+    makeGraphApi({
+      url: contactsUrls.office365,
+      documents: documents('office365'),
+      ownerOf: contactsOf('office365'),
+    }),
+  );
   app.route('/provisioning', provisioning.app);
   app.route(
     '/',
@@ -147,6 +194,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const mailHosts = [legacy, ...destinations.map(([, server]) => server)].map(({ port }) => `${LOOPBACK}:${port}`);
   const environment: Record<string, string> = {
     LEGACY_IMAP_URL: `imap://${LOOPBACK}:${legacy.port}`,
+    LEGACY_CARDDAV_URL: `${legacyContacts}/dav/{email}/`,
     TRUSTED_MAIL_HOSTS: [...mailHosts, `${OTHER_HOST}:${other.port}`].join(','),
     PROVISIONING_URL: `${webUrl}/provisioning`,
     PROVISIONING_TOKEN: secrets.provisioningToken,
@@ -167,6 +215,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     environment[`${name}_CLIENT_SECRET`] = secrets.clientSecret;
     environment[`${name}_ISSUER`] = signIn.issuer(key);
     environment[`${name}_IMAP_URL`] = `imap://${LOOPBACK}:${server.port}`;
+    environment[`${name}_CONTACTS_URL`] = contactsUrls[key];
   }
 
   const lifetime = opened.move();
@@ -191,6 +240,14 @@ function accepts(
 ): boolean {
   if (provider !== 'yahoo') return password === SANDBOX_PASSWORD;
   return provisioned(email, password) || (domainOf(email) === 'yahoo.example' && password === SANDBOX_PASSWORD);
+}
+
+/** Who signs in by `Authorization: Basic` (RFC 7617), if the password is theirs. */
+function basicOwner(header: string | undefined, isRight: (email: string, password: string) => boolean) {
+  const [, encoded = ''] = /^Basic (\S+)$/i.exec(header ?? '') ?? [];
+  const [, email = '', password = ''] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString()) ?? [];
+  const owner = email.toLowerCase();
+  return isRight(owner, password) ? owner : undefined;
 }
 
 function hint(provider: OauthProvider): string {

@@ -147,7 +147,7 @@ function configurationOf(key: OauthProvider, options: SignInOptions): Configurat
     conformIdTokenClaims: false,
     features: {
       devInteractions: { enabled: false },
-      revocation: { enabled: true },
+      revocation: { enabled: true, allowedPolicy: async (_ctx, { clientId }, token) => token.clientId === clientId },
       rpInitiatedLogout: { enabled: false },
     },
     cookies: {
