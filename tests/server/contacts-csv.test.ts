@@ -127,7 +127,7 @@ describe.skipIf(PYTHON === null)('a CSV file, read back by python3', () => {
   test.each(['google', 'outlook'] as const)(
     'for %s loses no value of any contact, and runs no formula',
     async (layout) => {
-      const contacts = fc.sample(anyContact, 200);
+      const contacts = fc.sample(anyContact, 100);
       const rows = await rowsOf(contacts, layout);
       expect(rows).toHaveLength(contacts.length);
       for (const [at, { emails, phones, addresses, groups }] of contacts.entries()) {

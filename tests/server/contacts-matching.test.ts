@@ -119,7 +119,7 @@ describe('a copy', () => {
         expect(await copy(people, writer)).toMatchObject({ written: people.length, matched: 0 });
         expect(await copy(people, writer)).toMatchObject({ written: 0, matched: people.length });
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     );
   });
 
@@ -156,7 +156,7 @@ describe('a copy', () => {
         await copy(people, writer);
         expect(writer.held).toHaveLength(people.length);
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 

@@ -24,6 +24,9 @@ const LINE_OCTETS = 75;
 /** Holds a line that fits no grammar, so that it isn't lost when the card is written again. */
 const UNREADABLE = 'X-UNREADABLE';
 
+/** They have no place in a card (RFC 6350 §3.3), and end the line or the card for some readers. */
+// oxlint-disable-next-line no-control-regex
+const CONTROLS = /[\u0000-\u0008\u000A-\u001F\u007F]/g;
 const HEAD = /^(?:([\w-]+)\.)?([\w-]+)(?=[;:])/;
 const ENCODINGS: ReadonlySet<string> = new Set(['BASE64', 'B', 'QUOTED-PRINTABLE', '7BIT', '8BIT']);
 
@@ -71,10 +74,11 @@ function unfold(physical: readonly string[]): Unfolded[] {
       });
     }
   }
-  return lines.map(({ parts, written, soft }) => ({
-    line: soft ? parts.join('\n').replaceAll(/=\n[ \t]?/g, '') : parts.join(''),
-    text: written.join('\r\n'),
-  }));
+  return lines.map(({ parts, written, soft }) => {
+    const line = soft ? parts.join('\n').replaceAll(/=\n[ \t]?/g, '') : parts.join('');
+    const clean = line.replaceAll(CONTROLS, '');
+    return { line: clean, text: clean === line ? written.join('\r\n') : '' };
+  });
 }
 
 /** Folded lines begin with a blank; vCard 2.1 also breaks quoted-printable after `=`, and base64 without any mark. */
@@ -233,10 +237,7 @@ export function writeCardLines({ version, lines }: VcardLines): string {
 
 function spelled({ group, name, params, value }: VcardLine): string {
   const parameters = params.map((param) => `;${param.name}=${param.values.map(encodeParam).join(',')}`).join('');
-  // A control character would end the line or the card for some readers.
-  // oxlint-disable-next-line no-control-regex
-  const clean = value.replaceAll(/[\u0000-\u0008\u000A-\u001F\u007F]/g, '');
-  return `${group === '' ? '' : `${group}.`}${name}${parameters}:${clean}`;
+  return `${group === '' ? '' : `${group}.`}${name}${parameters}:${value.replaceAll(CONTROLS, '')}`;
 }
 
 function fold(line: string): string {
