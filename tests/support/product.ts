@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +12,9 @@ export type Product = AsyncDisposable & {
   readonly url: string;
   readonly sandboxUrl: string;
   readonly subscribers: readonly { readonly email: string; readonly password: string }[];
+  readonly folder: string;
+  /** Where the sandbox's servers listen, by name, such as `mail legacy`. */
+  ports(): Promise<Readonly<Record<string, number>>>;
   /** All that it has printed so far, on both streams. */
   output(): string;
   /** `kill -9`, as a machine that loses its power would. */
@@ -29,7 +32,11 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-export type Run = { readonly child: ChildProcess; readonly output: () => string; readonly ended: Promise<number | null> };
+export type Run = {
+  readonly child: ChildProcess;
+  readonly output: () => string;
+  readonly ended: Promise<number | null>;
+};
 
 /** Runs `npm start`'s program with these settings and nothing of the tests' own environment. */
 export function runProduct(environment: Readonly<Record<string, string>>): Run {
@@ -44,11 +51,19 @@ export function runProduct(environment: Readonly<Record<string, string>>): Run {
   return { child, output: () => text, ended };
 }
 
+/** Pages elsewhere that the portal's build links to; fixed, so that one build serves every start. */
+const PAGES = {
+  FAQ_URL: 'https://help.sanbrunocable.example/faq',
+  PRIVACY_URL: 'https://www.sanbrunocable.example/privacy',
+  TERMS_URL: 'https://www.sanbrunocable.example/terms',
+  DESTINATION_MAIL_URL: 'https://mail.yahoo.example/',
+};
+
 /** Starts the whole product on its embedded defaults, with the sandbox, in a data folder of its own unless one is given. */
 export async function startProduct(environment: Readonly<Record<string, string>> = {}): Promise<Product> {
   const folder = environment['DATA_DIR'] ?? (await mkdtemp(join(tmpdir(), 'product-')));
   const port = environment['PORT'] ?? String(await freePort());
-  const { child, output, ended } = runProduct({ DATA_DIR: folder, PORT: port, ...environment });
+  const { child, output, ended } = runProduct({ ...PAGES, DATA_DIR: folder, PORT: port, ...environment });
   const url = await said(child, output, /^Listening on (\S+)$/m);
   const subscribers = [...output().matchAll(/^ {2}(\S+@\S+) {2}(\S+) {2}/gm)].map(([, email = '', password = '']) => ({
     email,
@@ -62,6 +77,13 @@ export async function startProduct(environment: Readonly<Record<string, string>>
     url,
     sandboxUrl: /The sandbox is the outside world: (\S+)/.exec(output())?.[1] ?? '',
     subscribers,
+    folder,
+    ports: async () => {
+      const { ports } = JSON.parse(await readFile(join(folder, 'sandbox/sandbox.json'), 'utf8')) as {
+        ports: Record<string, number>;
+      };
+      return ports;
+    },
     output,
     kill: async () => void (await end('SIGKILL')),
     stop: () => end('SIGTERM'),

@@ -1,0 +1,125 @@
+import type { Browser, Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { CHROMIUM, openBrowser } from '../support/browser.ts';
+import { type Product, startProduct } from '../support/product.ts';
+import { consent, goToYahoo, signIn, type Subscriber } from './steps.ts';
+
+describe.skipIf(CHROMIUM === null)('what can go wrong on the way to the move, in Chromium (needs chromium)', () => {
+  let product: Product;
+  let browser: Browser;
+  let page: Page;
+  let subscriber: Subscriber;
+
+  beforeAll(async () => {
+    product = await startProduct();
+    browser = await openBrowser();
+    const [, second] = product.subscribers;
+    if (second === undefined) throw new Error('The start printed no second subscriber.');
+    subscriber = second;
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await product?.[Symbol.asyncDispose]();
+  });
+  beforeEach(async () => {
+    page = await (await browser.newContext()).newPage();
+  });
+  afterEach(async () => {
+    await page.context().close();
+  });
+
+  test('a wrong password is said, and the email stays in its field while the password goes', async () => {
+    await page.goto(product.url);
+    await signIn(page, { ...subscriber, password: 'not-the-one' });
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('alert').getByText('Incorrect email or password.').waitFor();
+    await dialog
+      .getByText("If you have already moved to Yahoo, you won't be able to sign in here. Please, go to Yahoo mail.")
+      .waitFor();
+    expect(await dialog.getByLabel('Email', { exact: true }).inputValue()).toBe(subscriber.email);
+    expect(await dialog.getByLabel('Password', { exact: true }).inputValue()).toBe('');
+  });
+
+  test('a sign-in that is cancelled at Yahoo comes back with the external error', async () => {
+    await goToYahoo(page, product.url, subscriber);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.waitForURL('**/destination-account?error=EXTERNAL_OAUTH_ERROR');
+    await page.getByText('Authentication error').waitFor();
+    await page.getByText('An external authentication error has happened. Please, try again.').waitFor();
+  });
+
+  test('a sign-in at Yahoo with another address comes back with the invalid email error', async () => {
+    await goToYahoo(page, product.url, subscriber);
+    await consent(page, { email: 'somebody@yahoo.example', password: 'sandbox' });
+    await page.waitForURL('**/destination-account?error=INVALID_EMAIL');
+    await page.getByText('Please, use your San Bruno credentials to login into Yahoo.').waitFor();
+  });
+
+  test('an OAuth answer is worth nothing in another browser, or a second time', async () => {
+    const answers: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/api/oauth/callback/')) answers.push(request.url());
+    });
+    await goToYahoo(page, product.url, subscriber);
+    await consent(page, subscriber);
+    await page.waitForURL('**/start-migration');
+    const [answer] = answers;
+    if (answer === undefined) throw new Error('Nothing came back to the callback.');
+    for (const visitor of [page.request, (await browser.newContext()).request]) {
+      const again = await visitor.get(answer, { maxRedirects: 0 });
+      expect(again.status()).toBe(302);
+      expect(again.headers()['location']).toContain('error=EXTERNAL_OAUTH_ERROR');
+    }
+    const stateless = await page.request.get(`${product.url}/api/oauth/callback/yahoo/?code=abc`, { maxRedirects: 0 });
+    expect(stateless.headers()['location']).toContain('error=EXTERNAL_OAUTH_ERROR');
+  });
+
+  test.each([
+    ['srcAccount', '{"email":"pat@sanbrunocable.example"}'],
+    ['srcAccount', 'no json'],
+    ['operations', '"all"'],
+    ['emailExportType', 'exe'],
+  ])('a session whose %s was tampered with (%s) starts at Home', async (key, value) => {
+    await page.goto(product.url);
+    await signIn(page, subscriber);
+    await page.waitForURL('**/destination-account');
+    await page.evaluate(([name = '', text = '']) => sessionStorage.setItem(name, text), [key, value]);
+    await page.reload();
+    await page.waitForURL(`${product.url}/`);
+    await page.getByRole('heading', { name: 'San Bruno Email Data Transfer Tool' }).waitFor();
+    expect(await page.evaluate((name) => sessionStorage.getItem(name), key)).toBeNull();
+  });
+
+  test('a reload keeps the signed-in visitor on the page, and Home forgets everything', async () => {
+    await page.goto(product.url);
+    await signIn(page, subscriber);
+    await page.waitForURL('**/destination-account');
+    await page.reload();
+    await page.getByText(subscriber.email).waitFor();
+    await page.getByRole('link', { name: 'Home' }).click();
+    await page.waitForURL(`${product.url}/`);
+    await expect.poll(() => page.evaluate(() => Object.keys(sessionStorage))).toEqual(['currentStep']);
+    await page.goBack();
+    await page.waitForURL(`${product.url}/`);
+  });
+});
+
+describe.skipIf(CHROMIUM === null)('maintenance in Chromium (needs chromium)', () => {
+  test('the portal says that it is unavailable, and tries again when asked to', async () => {
+    await using product = await startProduct({ MAINTENANCE: 'on' });
+    const browser = await openBrowser();
+    try {
+      const page = await browser.newPage();
+      await page.goto(product.url);
+      await signIn(page, { email: 'tom.rivera@sanbrunocable.example', password: 'harbor-1998' });
+      await page
+        .getByText('The migration portal is unavailable at this time, we apologize for the inconvenience.')
+        .waitFor();
+      const again = page.waitForRequest('**/api/capabilities/');
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await again;
+    } finally {
+      await browser.close();
+    }
+  });
+});

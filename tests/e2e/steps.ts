@@ -1,0 +1,43 @@
+import type { Page } from 'playwright';
+
+export type Subscriber = { readonly email: string; readonly password: string };
+
+/** What a person does in the portal and on the sandbox's sign-in pages, by the names that people and screen readers find. */
+export async function signIn(page: Page, { email, password }: Subscriber): Promise<void> {
+  await page.getByRole('button', { name: 'Start', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Sign in to get started' });
+  await dialog.getByLabel('Email', { exact: true }).fill(email);
+  await dialog.getByLabel('Password', { exact: true }).fill(password);
+  await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+/** From Home to the sandbox's sign-in page of Yahoo. */
+export async function goToYahoo(page: Page, url: string, subscriber: Subscriber): Promise<void> {
+  await page.goto(url);
+  await signIn(page, subscriber);
+  await page.waitForURL('**/destination-account');
+  await page.getByRole('button', { name: 'Go to Yahoo Mail' }).click();
+  await page.getByRole('dialog', { name: 'Important notice' }).getByRole('button', { name: 'Continue' }).click();
+  await page.getByRole('heading', { name: 'Sandbox: Yahoo sign-in' }).waitFor();
+}
+
+/** Signs in at a sandbox provider and agrees to all it asks. */
+export async function consent(page: Page, { email, password }: Subscriber): Promise<void> {
+  await page.getByLabel('Email', { exact: true }).fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.getByRole('button', { name: 'Agree' }).click();
+}
+
+/** Gives the address, waits until it is accepted, and starts the transfer. Answers its ID. */
+export async function startTransfer(
+  page: Page,
+  contact: string,
+  action: 'Move' | 'Transfer' | 'Download',
+): Promise<string> {
+  await page.waitForURL('**/start-migration');
+  await page.getByLabel(action === 'Move' ? 'Notification email or phone number' : 'Notification email').fill(contact);
+  await page.getByRole('button', { name: action, exact: true }).click();
+  await page.waitForURL('**/complete?migration_id=*');
+  return new URL(page.url()).searchParams.get('migration_id') ?? '';
+}

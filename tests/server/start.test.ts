@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { freePort, runProduct, startProduct } from '../support/product.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'start-'));
+});
+afterEach(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Starts the program, which is expected to end by itself. */
+async function refused(environment: Record<string, string>): Promise<{ code: number | null; said: string }> {
+  const { ended, output } = runProduct({ DATA_DIR: join(folder, 'data'), ...environment });
+  const code = await ended;
+  return { code, said: output() };
+}
+
+test('every setting that makes no sense is named at once, with its fault and an example, and no value', async () => {
+  const { code, said } = await refused({
+    PORT: 'eighty',
+    SECRET_KEY: 'hunter2-canary',
+    LEGACY_IMAP_URL: 'http://imap.example.com',
+    ROLE: 'boss',
+  });
+  expect(code).toBe(78);
+  expect(said.trim().split('\n')).toEqual([
+    'PORT must be a whole number from 0 to 65535. Example: PORT=8080',
+    'ROLE must be all, web or worker. Example: ROLE=all',
+    'SECRET_KEY must be 32 bytes in base64. Example: SECRET_KEY=$(openssl rand -base64 32)',
+    'LEGACY_IMAP_URL must be an address that starts with imaps:// or imap://. Example: LEGACY_IMAP_URL=imaps://imap.example.com:993',
+  ]);
+});
+
+test('settings that contradict each other are refused', async () => {
+  const { code, said } = await refused({ SANDBOX: 'off' });
+  expect(code).toBe(78);
+  expect(said).toBe(
+    'LEGACY_IMAP_URL is needed when the sandbox is off. Example: LEGACY_IMAP_URL=imaps://imap.example.com:993\n',
+  );
+});
+
+test('a data folder that can not be written is named, with what to do', async () => {
+  const file = join(folder, 'a-file');
+  await writeFile(file, '');
+  const { code, said } = await refused({ DATA_DIR: join(file, 'data') });
+  expect(code).toBe(78);
+  expect(said).toContain(`DATA_DIR ${file}/data can't be written (ENOTDIR).`);
+  expect(said).not.toContain('    at ');
+});
+
+test('a port that is taken is named, with another to try', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  try {
+    const { code, said } = await refused({ PORT: String(port), LOG_LEVEL: 'silent' });
+    expect(code).toBe(78);
+    expect(said).toContain(`PORT ${port} is already in use.`);
+    expect(said).not.toContain('    at ');
+  } finally {
+    other.close();
+  }
+});
+
+test('a second process is kept out of the data folder of the first', async () => {
+  const data = join(folder, 'data');
+  const port = await freePort();
+  await using first = await startProduct({ DATA_DIR: data, PORT: String(port) });
+  const { code, said } = await refused({ DATA_DIR: data, PORT: String(await freePort()) });
+  expect(code).toBe(78);
+  expect(said).toMatch(/DATA_DIR \S+ is in use by process \d+\./);
+  expect((await fetch(first.url)).status).toBe(200);
+});
+
+test('the product stops gracefully on SIGTERM and starts again after kill -9 in the same data folder', async () => {
+  const data = join(folder, 'data');
+  const first = await startProduct({ DATA_DIR: data, PORT: String(await freePort()) });
+  await first.kill();
+  const second = await startProduct({ DATA_DIR: data, PORT: String(await freePort()) });
+  expect(await second.stop()).toBe(0);
+  await expect(readFile(join(data, 'lock'), 'utf8')).rejects.toThrow('ENOENT');
+});
