@@ -55,6 +55,11 @@ const Change = v.variant('change', [
 ]);
 type Change = v.InferOutput<typeof Change>;
 
+/** Somebody else has deleted the mailbox meanwhile. */
+export class MailboxGone extends Error {
+  override name = 'MailboxGone';
+}
+
 /**
  * One person's mailboxes. They begin as the seed says; every change after that is in the journal before the call
  * returns, so the account outlives the process. Emits `change` after each.
@@ -96,11 +101,14 @@ export class MailAccount extends EventEmitter<{ change: [] }> implements Disposa
     return this.#existing(mailbox);
   }
 
-  delete({ name }: Mailbox): void {
+  /** @throws {MailboxGone} as does every call on a mailbox */
+  delete(mailbox: Mailbox): void {
+    const name = nameOf(mailbox);
     this.#commit({ change: 'delete', mailbox: name });
   }
 
-  rename({ name }: Mailbox, to: string): void {
+  rename(mailbox: Mailbox, to: string): void {
+    const name = nameOf(mailbox);
     this.#commit({ change: 'rename', mailbox: name, to });
   }
 
@@ -108,16 +116,20 @@ export class MailAccount extends EventEmitter<{ change: [] }> implements Disposa
     this.#commit({ change: 'subscribe', mailbox: name, on });
   }
 
-  append({ name, uidNext }: Mailbox, internalDate: number, flags: readonly string[], bytes: Buffer): number {
+  append(mailbox: Mailbox, internalDate: number, flags: readonly string[], bytes: Buffer): number {
+    const name = nameOf(mailbox);
+    const { uidNext } = mailbox;
     this.#commit({ change: 'append', mailbox: name, uid: uidNext, internalDate, flags: [...flags] }, bytes);
     return uidNext;
   }
 
-  setFlags({ name }: Mailbox, { uid }: Message, flags: readonly string[]): void {
+  setFlags(mailbox: Mailbox, { uid }: Message, flags: readonly string[]): void {
+    const name = nameOf(mailbox);
     this.#commit({ change: 'flags', mailbox: name, uid, flags: [...flags] });
   }
 
-  expunge({ name }: Mailbox, { uid }: Message): void {
+  expunge(mailbox: Mailbox, { uid }: Message): void {
+    const name = nameOf(mailbox);
     this.#commit({ change: 'expunge', mailbox: name, uid });
   }
 
@@ -210,6 +222,11 @@ export class MailAccount extends EventEmitter<{ change: [] }> implements Disposa
       }
     }
   }
+}
+
+function nameOf({ name, gone }: Mailbox): string {
+  if (gone) throw new MailboxGone('The mailbox has been deleted.');
+  return name;
 }
 
 /** Where the message with this UID stands in its mailbox, from 0; -1 when it is not there. */

@@ -119,7 +119,7 @@ function unescape2231(value: string): string {
 }
 
 /** Octets as text: in that charset if it is known, UTF-8 that does not fit being Latin-1. */
-export function textIn(charset: string, bytes: Buffer): string {
+function textIn(charset: string, bytes: Buffer): string {
   try {
     return new TextDecoder(charset, { fatal: true }).decode(bytes);
   } catch {
@@ -127,7 +127,7 @@ export function textIn(charset: string, bytes: Buffer): string {
   }
 }
 
-export function decodedBody(bytes: Buffer, part: Part): Buffer {
+function decodedBody(bytes: Buffer, part: Part): Buffer {
   const body = bytes.subarray(part.bodyStart, part.end);
   if (part.encoding === 'base64') return Buffer.from(body.toString('latin1'), 'base64');
   if (part.encoding === 'quoted-printable') return fromQuotedPrintable(body.toString('latin1'));

@@ -7,7 +7,7 @@ import { listen, LOOPBACK } from './listen.ts';
 import { bodyText, decodedHeader, headerOf, readMessage } from './mime.ts';
 
 /** How many letters and text messages together are kept; the oldest go first. */
-export const SENT_ITEMS_KEPT = 500;
+const SENT_ITEMS_KEPT = 500;
 const LARGEST_LETTER = 2 * 1024 * 1024;
 
 const Stored = v.variant('kind', [

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,6 +11,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type MailServer, startMailServer } from '../../src/sandbox/mail-server.ts';
 import { installed } from '../support/installed.ts';
 
+const PATIENCE = { timeout: 10_000 };
 const ADDRESS = 'ann@mail.example';
 const TOKEN = 'token-of-ann';
 const SEED = [
@@ -280,12 +282,12 @@ describe('the sandbox mail server', () => {
     const idle = waiting.idle();
     const other = await open();
     await other.append('INBOX', 'Subject: news\r\n\r\n');
-    await expect.poll(() => heard).toContain('exists 1');
+    await expect.poll(() => heard, PATIENCE).toContain('exists 1');
     await other.mailboxOpen('INBOX');
     await other.messageFlagsAdd('1', [String.raw`\Seen`]);
-    await expect.poll(() => heard).toContain(String.raw`flags \Seen`);
+    await expect.poll(() => heard, PATIENCE).toContain(String.raw`flags \Seen`);
     await other.messageDelete('1');
-    await expect.poll(() => heard).toContain('expunge 1');
+    await expect.poll(() => heard, PATIENCE).toContain('expunge 1');
     await waiting.noop();
     await idle;
   });
@@ -297,6 +299,26 @@ describe('the sandbox mail server', () => {
     expect(moved).toMatchObject({ uidMap: new Map([[9, 1]]) });
     expect(await client.status('Old', { messages: true })).toMatchObject({ messages: 1 });
     expect(await client.status('Sent', { messages: true })).toMatchObject({ messages: 1 });
+  });
+
+  test('a mailbox that another client deletes takes nothing more, and the account stays whole', async () => {
+    const one = await open();
+    const other = await open();
+    await one.mailboxOpen('Old');
+    await other.mailboxDelete('Old');
+    await other.mailboxCreate('Old');
+    await other.append('Old', 'Subject: new\r\n\r\n');
+    const heard = once(one, 'close');
+    await one.messageFlagsAdd('1:*', [String.raw`\Deleted`], { uid: true }).catch(() => false);
+    await heard;
+    other.close();
+    await server[Symbol.asyncDispose]();
+    server = await start();
+    const again = await open();
+    await again.mailboxOpen('Old');
+    const [message] = await again.fetchAll('1:*', { flags: true });
+    expect([...(message?.flags ?? ['gone'])]).toEqual([]);
+    expect(again.mailbox).not.toMatchObject({ uidValidity: 77n });
   });
 
   test('what makes no sense is refused, and the connection goes on', async () => {

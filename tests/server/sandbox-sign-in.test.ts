@@ -37,11 +37,13 @@ async function restart() {
   await sandbox[Symbol.asyncDispose]();
   sandbox = await start();
   await expect
-    .poll(() =>
-      fetch(sandbox.webUrl).then(
-        ({ ok }) => ok,
-        () => false,
-      ),
+    .poll(
+      () =>
+        fetch(sandbox.webUrl).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      { timeout: 10_000 },
     )
     .toBe(true);
 }

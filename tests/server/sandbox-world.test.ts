@@ -248,7 +248,7 @@ test('a kill -9 in the middle of appends loses none that was acknowledged', asyn
       if (appended !== false && appended.uid !== undefined) acknowledged.push(appended.uid);
     }
   })();
-  await expect.poll(() => acknowledged.length).toBeGreaterThan(100);
+  await expect.poll(() => acknowledged.length, { timeout: 20_000 }).toBeGreaterThan(100);
   first.child.kill('SIGKILL');
   await expect(appending).rejects.toThrow(/./);
   const second = await startProcess(home);

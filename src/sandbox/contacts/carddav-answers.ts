@@ -9,7 +9,7 @@ const PREFIXES: Readonly<Record<string, string>> = {
 };
 
 /** The properties of a resource by `namespace name`; the values are XML. */
-export type Properties = ReadonlyMap<string, string>;
+type Properties = ReadonlyMap<string, string>;
 export type Resource = { readonly href: string; readonly properties: Properties };
 
 /** What a request asks of each resource: names, or `null` for all. */

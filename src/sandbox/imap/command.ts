@@ -9,7 +9,7 @@ export type Value =
 
 export type Command = { readonly tag: string; readonly name: string; readonly args: readonly Value[] };
 
-export const LONGEST_LINE = 256 * 1024;
+const LONGEST_LINE = 256 * 1024;
 const DEEPEST_LIST = 16;
 
 /** Octets from a socket, taken as lines and counted runs; it reads no further ahead than the socket's own buffer. */

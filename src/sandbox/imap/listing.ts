@@ -13,7 +13,7 @@ const STATUS_ITEMS: Readonly<Record<string, (mailbox: Mailbox) => number>> = {
 };
 
 /** A mailbox's name for the wire, quoted. */
-export function wireName(name: string): string {
+function wireName(name: string): string {
   return `"${encodeName(name).replace(/[\\"]/g, '\\$&')}"`;
 }
 

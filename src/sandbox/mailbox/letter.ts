@@ -30,7 +30,7 @@ export function dateHeader(time: number, zone = 0): string {
 }
 
 /** A header's text, as encoded words (RFC 2047) where it is not ASCII. */
-export function headerText(text: string): string {
+function headerText(text: string): string {
   if (/^[\x20-\x7e]*$/.test(text)) return text;
   const words: string[] = [];
   let word = '';
@@ -75,7 +75,7 @@ export function writeLetter(letter: Letter): Buffer {
   return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n`), whole]);
 }
 
-export function multipart(kind: string, boundary: string, parts: readonly Buffer[]): Buffer {
+function multipart(kind: string, boundary: string, parts: readonly Buffer[]): Buffer {
   const edge = `\r\n--${boundary}`;
   return Buffer.concat([
     Buffer.from(`Content-Type: multipart/${kind}; boundary="${boundary}"\r\n`),

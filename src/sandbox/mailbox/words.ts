@@ -1,7 +1,7 @@
 import type { Person } from './letter.ts';
 
 /** What letters of one kind say. `subjects` and `lines` are picked from; `{year}` is the letter's year. */
-export type Kind = {
+type Kind = {
   readonly people: readonly Person[];
   readonly subjects: readonly string[];
   readonly lines: readonly string[];
