@@ -59,9 +59,9 @@ export async function openDesk(gathering: Gathering): Promise<Desk> {
   }
 
   function makeRoomInPart(batch: Batch): Promise<void> {
-    const turn = countIn(batch, parts);
-    parts = turn.catch(() => {});
-    return turn;
+    // When a part can't be written, nobody goes on; each who waits is told.
+    parts = countIn(batch, parts);
+    return parts;
   }
 
   async function stage(message: Message, sheet: Sheet, writer: SpoolWriter): Promise<StagedMessage | null> {

@@ -29,11 +29,8 @@ export type MailFileFormat = keyof typeof EXPORT_FORMATS;
 /** There is no room for the export now. What is staged stays; a later run goes on from there. */
 export class ExportPaused extends Error {
   override name = 'ExportPaused';
-  /** Seconds after which it is worth trying again. */
-  readonly retryAfter = PAUSED_SECONDS;
 }
 
-const PAUSED_SECONDS = 300;
 /** Staged messages that turn out damaged are fetched again, but not for ever. */
 const TRIES = 3;
 const DAY_MS = 86_400_000;
@@ -56,18 +53,13 @@ export type ExportRun = {
 
 export type MailExport = ExportRun & {
   readonly format: MailFileFormat;
-  /** In the archive with the mail, if they were read before. */
+  /** The contacts that are staged go into the archive as well. */
   readonly contactsFormat?: ContactsFileFormat;
   readonly openReader: () => Promise<MailReader>;
   readonly connections: number;
   readonly pause: Pause;
-};
-
-export type ContactsExport = ExportRun & {
-  readonly format: ContactsFileFormat;
-  readonly reader: ContactReader;
-  /** Whether mail follows; without it the contacts are the whole archive. */
-  readonly mailFollows: boolean;
+  /** Resolves when the contacts are staged, or won't come; what it throws ends the run. */
+  readonly contactsSettled: () => Promise<void>;
 };
 
 /**
@@ -77,69 +69,76 @@ export type ContactsExport = ExportRun & {
  */
 export async function exportMail(services: ExportServices, work: MailExport): Promise<readonly Skipped[]> {
   return withRoom(services, work, async (under) => {
-    const { limits, ledger } = under;
-    const format = EXPORT_FORMATS[work.format];
-    const contents = { format, ...(work.contactsFormat === undefined ? {} : { contacts: work.contactsFormat }) };
-    let skipped: readonly Skipped[] = [];
-    for (let attempt = 1; ; attempt += 1) {
-      await using spool = openSpoolDesk(under.folder);
-      await sweepSpool(under.folder, await ledger.segments());
-      const writeParts = () => writeSealed(under, contents, spool);
+    for (let attempt = 1; (await under.reopen()).finished === null; attempt += 1) {
       try {
-        await writeParts();
-        if ((await ledger.lastPart()) === null) {
-          skipped = await gatherMail({
-            ...work,
-            ledger,
-            limits,
-            format,
-            spool,
-            folder: under.folder,
-            onPartFull: async () => {
-              await ledger.seal(false);
-              await writeParts();
-            },
-          });
-          await spool.rotate();
-          await ledger.seal(true);
-          await writeParts();
-        }
+        await stageAndWrite(under, work);
         await offer(under);
-        return skipped;
       } catch (error) {
         if (!(error instanceof SpoolError) || attempt === TRIES) throw error;
         services.log.warn({ transfer: work.transferId, attempt }, 'staged messages are damaged and are fetched again');
       }
     }
+    return (await under.reopen()).mailSkipped ?? [];
   });
 }
 
-/** Reads all contacts; without mail to follow, writes the archive and offers it. */
-export async function exportContacts(services: ExportServices, work: ContactsExport): Promise<readonly Skipped[]> {
+async function stageAndWrite(under: Under, work: MailExport): Promise<void> {
+  const { ledger, folder, limits } = under;
+  const format = EXPORT_FORMATS[work.format];
+  const contents = { format, ...(work.contactsFormat === undefined ? {} : { contacts: work.contactsFormat }) };
+  await requireRoom(folder, limits.diskReserve);
+  await using spool = openSpoolDesk(folder);
+  await sweepSpool(folder, await ledger.segments());
+  const writeParts = () => writeSealed(under, contents, spool);
+  await writeParts();
+  if ((await under.reopen()).lastPart !== null) return;
+  const onPartFull = async () => {
+    await ledger.seal();
+    await writeParts();
+  };
+  const skipped = await gatherMail({ ...work, ledger, limits, format, spool, folder, onPartFull });
+  await work.contactsSettled();
+  await spool.rotate();
+  await ledger.seal({ skipped });
+  await writeParts();
+}
+
+export type ContactsExport = ExportRun & { readonly reader: ContactReader };
+
+/**
+ * Reads all contacts and keeps them for the archive, which comes with the mail.
+ * @returns the contacts that could not be read, and whether the archive is offered by now
+ */
+export async function stageContacts(
+  services: ExportServices,
+  work: ContactsExport,
+): Promise<{ readonly skipped: readonly Skipped[]; readonly offered: boolean }> {
   return withRoom(services, work, async (under) => {
-    const skipped: Skipped[] = [];
-    const { total } = await work.reader.survey(work.signal);
-    await under.shelf.clear();
-    let count = 0;
-    for await (const reading of work.reader.contacts(work.signal)) {
-      if (reading.kind === 'skipped') skipped.push(reading.skipped);
-      else await under.shelf.put((count += 1), reading.contact);
-      const done = count + skipped.length;
-      work.onProgress({ done, total: Math.max(total, done), bytes: 0 });
-    }
-    if (!work.mailFollows) {
-      await under.ledger.seal(true);
-      await writeSealed(under, { contacts: work.format });
-      await offer(under);
-    }
-    return skipped;
+    if (under.export.contactsStaged === null) await readContacts(under, work);
+    const { contactsSkipped, finished } = await under.reopen();
+    return { skipped: contactsSkipped ?? [], offered: finished !== null };
   });
+}
+
+async function readContacts({ shelf, ledger }: Under, { reader, signal, onProgress }: ContactsExport): Promise<void> {
+  const skipped: Skipped[] = [];
+  const { total } = await reader.survey(signal);
+  await shelf.clear();
+  let count = 0;
+  for await (const reading of reader.contacts(signal)) {
+    if (reading.kind === 'skipped') skipped.push(reading.skipped);
+    else await shelf.put((count += 1), reading.contact);
+    const done = count + skipped.length;
+    onProgress({ done, total: Math.max(total, done), bytes: 0 });
+  }
+  await ledger.contactsStaged(skipped);
 }
 
 type Under = {
   readonly services: ExportServices;
   readonly work: ExportRun;
   readonly export: Export;
+  readonly reopen: () => Promise<Export>;
   readonly ledger: Ledger;
   readonly shelf: ContactShelf;
   readonly limits: ExportLimits;
@@ -147,23 +146,24 @@ type Under = {
   readonly folder: string;
 };
 
-type Contents = { readonly format?: MailFormat; readonly contacts?: ContactsFileFormat };
+type Contents = { readonly format: MailFormat; readonly contacts?: ContactsFileFormat };
 
-async function withRoom(
+async function withRoom<Result>(
   services: ExportServices,
   work: ExportRun,
-  run: (under: Under) => Promise<readonly Skipped[]>,
-): Promise<readonly Skipped[]> {
+  run: (under: Under) => Promise<Result>,
+): Promise<Result> {
   const { database, exports, log } = services;
   try {
-    const opened = await openExport(database, work.transferId);
-    if (opened.finished !== null) return [];
+    const reopen = () => openExport(database, work.transferId);
+    const opened = await reopen();
     const folder = join(exports.staging, opened.name);
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    if (opened.finished === null) await mkdir(folder, { recursive: true, mode: 0o700 });
     return await run({
       services,
       work,
       export: opened,
+      reopen,
       folder,
       ledger: openLedger(database, opened.id),
       shelf: openContactShelf(database, opened.id),
@@ -182,19 +182,21 @@ async function withRoom(
 }
 
 /** Writes the parts that are settled and not written. What they were made of goes afterwards. */
-async function writeSealed(under: Under, contents: Contents, spool?: SpoolDesk): Promise<void> {
+async function writeSealed(under: Under, contents: Contents, spool: SpoolDesk): Promise<void> {
   for (const part of await under.ledger.unwritten()) {
     await writePart(part, under, contents);
     // Asked in this order: what is written to now is live, or noted by the time the ledger is asked.
-    const live = spool?.live() ?? new Set<string>();
+    const live = spool.live();
     await sweepSpool(under.folder, new Set([...live, ...(await under.ledger.segments())]));
   }
 }
 
 async function writePart(part: number, under: Under, contents: Contents): Promise<void> {
   const { ledger, folder, services, shelf, work } = under;
-  const isLast = part === (await ledger.lastPart());
-  const count = isLast && contents.contacts !== undefined ? await shelf.count() : 0;
+  const { lastPart, contactsStaged } = await under.reopen();
+  const isLast = part === lastPart;
+  const hasContacts = isLast && contactsStaged !== null && contents.contacts !== undefined;
+  const count = hasContacts ? await shelf.count() : 0;
   await requireRoom(folder, under.limits.diskReserve);
   const name = `part-${part}-${randomUUID().slice(0, 8)}.zip`;
   const path = join(folder, name);
@@ -207,10 +209,8 @@ async function writePart(part: number, under: Under, contents: Contents): Promis
       spool: reader,
       provider: services.settings.legacyName,
       made: new Date(services.now()),
-      ...(contents.format === undefined ? {} : { format: contents.format }),
-      ...(isLast && contents.contacts !== undefined
-        ? { contacts: contactFiles(contents.contacts, count, () => shelf.contacts()) }
-        : {}),
+      format: contents.format,
+      ...(hasContacts ? { contacts: contactFiles(contents.contacts, count, () => shelf.contacts()) } : {}),
     });
     const written = await writeArchive(path, files, work.signal);
     await services.exports.put(under.export.name, name, path);

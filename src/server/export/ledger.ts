@@ -1,14 +1,19 @@
 import { randomBytes } from 'node:crypto';
+import type { Skipped } from '../../contract/calls/status.ts';
 import type { Mailbox } from '../mail/message.ts';
 import type { Database } from '../store/database.ts';
 import { folderName } from './folder-name.ts';
 import type { LineEnds } from './mbox.ts';
 import { nameKey } from './safe-name.ts';
 
-/** An export as it stands. `name` is how links call it. */
+/** An export as it stands. `name` is how links call it; what is skipped is known once all is staged. */
 export type Export = {
   readonly id: number;
   readonly name: string;
+  readonly lastPart: number | null;
+  readonly contactsStaged: Date | null;
+  readonly mailSkipped: readonly Skipped[] | null;
+  readonly contactsSkipped: readonly Skipped[] | null;
   readonly finished: Date | null;
 };
 
@@ -44,6 +49,16 @@ export type PartMailbox = {
 export type PartFile = { readonly part: number; readonly name: string; readonly size: number; readonly sha256: string };
 
 const PAGE = 1000;
+/** The most skipped messages that are told one by one. */
+const SKIPPED_AT_MOST = 1000;
+
+function jsonOf(skipped: readonly Skipped[]): string {
+  return JSON.stringify(
+    skipped
+      .slice(0, SKIPPED_AT_MOST)
+      .map((each) => ({ ...each, mailbox: each.mailbox.replaceAll('\0', '').toWellFormed() })),
+  );
+}
 
 /** The transfer's export; made when there is none yet. */
 export async function openExport(database: Database, transferId: string): Promise<Export> {
@@ -52,7 +67,9 @@ export async function openExport(database: Database, transferId: string): Promis
     randomBytes(16).toString('hex'),
   ]);
   const [row] = await database.query<Export>(
-    `select id::float8 as id, name, finished from exports where transfer_id = $1`,
+    `select id::float8 as id, name, last_part as "lastPart", contacts_staged as "contactsStaged",
+       mail_skipped as "mailSkipped", contacts_skipped as "contactsSkipped", finished
+     from exports where transfer_id = $1`,
     [transferId],
   );
   if (row === undefined) throw new Error('The export of this transfer is gone.');
@@ -164,27 +181,20 @@ export function openLedger(database: Database, exportId: number) {
       return row ?? { messages: 0, octets: 0, openMessages: 0, openOctets: 0 };
     },
 
-    /** Settles what the next part holds: all that is staged and in no part yet. */
-    seal: (last: boolean): Promise<void> =>
+    /** Settles what the next part holds: all that is staged and in no part yet. `skipped` goes with the last one. */
+    seal: (last?: { readonly skipped: readonly Skipped[] }): Promise<void> =>
       database.transaction(async (sql) => {
         const [row] = await sql.query<{ sealed: number }>(
-          `update exports set sealed = sealed + 1, last_part = case when $2 then sealed + 1 else last_part end
+          `update exports set sealed = sealed + 1,
+             last_part = case when $2::jsonb is null then last_part else sealed + 1 end, mail_skipped = $2::jsonb
            where id = $1 returning sealed`,
-          [exportId, last],
+          [exportId, last === undefined ? null : jsonOf(last.skipped)],
         );
         await sql.query('update export_messages set part = $2 where export_id = $1 and part is null', [
           exportId,
           row?.sealed ?? 0,
         ]);
       }),
-
-    lastPart: async (): Promise<number | null> => {
-      const [row] = await database.query<{ last: number | null }>(
-        'select last_part as last from exports where id = $1',
-        [exportId],
-      );
-      return row?.last ?? null;
-    },
 
     /** Parts that are settled and not written: those that hold messages, and the last one in any case. */
     unwritten: async (): Promise<number[]> => {
@@ -204,6 +214,13 @@ export function openLedger(database: Database, exportId: number) {
         await sql.query('delete from export_messages where export_id = $1 and part = $2', [exportId, part]);
         await sql.query('update exports set last_part = null where id = $1', [exportId]);
       }),
+
+    contactsStaged: async (skipped: readonly Skipped[]): Promise<void> => {
+      await database.query('update exports set contacts_staged = now(), contacts_skipped = $2::jsonb where id = $1', [
+        exportId,
+        jsonOf(skipped),
+      ]);
+    },
 
     async *messages(part: number, mailboxId?: number): AsyncGenerator<PartMessage> {
       let after = { mailboxId: mailboxId ?? 0, number: 0 };

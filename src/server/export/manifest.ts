@@ -3,11 +3,10 @@ import type { ContactEntry } from './contact-files.ts';
 import type { Ledger } from './ledger.ts';
 import type { MailFormat } from './mail-format.ts';
 
-type Listed = { readonly ledger: Ledger; readonly part: number; readonly format?: MailFormat };
+type Listed = { readonly ledger: Ledger; readonly part: number; readonly format: MailFormat };
 
 /** A message as both manifests list it. `mailbox` is the server's own name, `more` what the format needs besides. */
 async function* messages({ ledger, part, format }: Listed) {
-  if (format === undefined) return;
   const mailboxes = new Map((await ledger.mailboxes(part)).map((mailbox) => [mailbox.mailboxId, mailbox]));
   let [mailboxId, index] = [0, 0];
   for await (const message of ledger.messages(part)) {

@@ -9,8 +9,7 @@ export type PartContent = PartSource & {
   readonly provider: string;
   readonly made: Date;
   readonly isLast: boolean;
-  /** Without it no mail was asked for. */
-  readonly format?: MailFormat;
+  readonly format: MailFormat;
   /** With the last part. */
   readonly contacts?: ContactFiles;
 };
@@ -26,7 +25,7 @@ export async function* archiveFiles(content: PartContent): AsyncGenerator<Archiv
     ...content,
     messages: mailboxes.reduce((sum, mailbox) => sum + mailbox.messages, 0),
     mailboxes: mailboxes.length,
-    ...(format === undefined ? {} : { mail: format }),
+    mail: format,
     ...(contacts === undefined ? {} : { contacts: { count: contacts.count, about: contacts.about } }),
   });
 
@@ -34,7 +33,7 @@ export async function* archiveFiles(content: PartContent): AsyncGenerator<Archiv
     plain('README.txt', () => only(Buffer.from(about))),
     sums,
   );
-  if (format !== undefined) for await (const file of format.files(content)) yield summed(file, sums);
+  for await (const file of format.files(content)) yield summed(file, sums);
   for (const { path, read } of contacts?.files ?? []) yield summed(plain(path, read), sums);
   yield summed(
     plain('manifest.csv', () => manifestTable(content, entries)),

@@ -7,7 +7,7 @@ type About = {
   readonly isLast: boolean;
   readonly messages: number;
   readonly mailboxes: number;
-  readonly mail?: MailFormat;
+  readonly mail: MailFormat;
   readonly contacts?: { readonly count: number; readonly about: readonly string[] };
 };
 
@@ -18,9 +18,9 @@ export function readme({ provider, made, part, isLast, messages, mailboxes, mail
     part === 1 && isLast
       ? []
       : [
-          `This is part ${part}${isLast ? ', the last one' : ''}. Each part opens by itself. If you unpack them all in`,
-          'one place, the folders grow together and no file takes the place of another,',
-          'but for this README, the manifests and SHA256SUMS, of which each part has its own.',
+          `This is part ${part}${isLast ? ', the last one' : ''}. Each part opens by itself. If you unpack them`,
+          'all in one place, the folders grow together and no file takes the place of',
+          'another, but for README.txt, the manifests and SHA256SUMS: each part has its own.',
           '',
         ];
   const lines = [
@@ -28,21 +28,20 @@ export function readme({ provider, made, part, isLast, messages, mailboxes, mail
     '='.repeat(title.length),
     '',
     `Made on ${made.toISOString().slice(0, 10)} (UTC).`,
-    ...(mail === undefined
-      ? []
-      : [`${count(messages, 'message', 'messages')} in ${count(mailboxes, 'folder', 'folders')}.`]),
+    `${count(messages, 'message', 'messages')} in ${count(mailboxes, 'folder', 'folders')}.`,
     ...(contacts === undefined ? [] : [`${count(contacts.count, 'contact', 'contacts')}.`]),
     '',
     ...pieces,
     'What is in here',
     '---------------',
-    ...(mail === undefined ? [] : [...mail.about, '']),
+    ...mail.about,
+    '',
     ...(contacts === undefined ? [] : [...contacts.about, '']),
-    'manifest.csv   A table of every message and contact, for a spreadsheet: where it is,',
-    '               its mailbox, when it was received, its flags, its size, its SHA-256.',
-    'manifest.jsonl The same for programs: one JSON object in each line. Names of mailboxes',
-    '               stand in it as the mail server had them; the folders here have names',
-    '               that Windows, macOS and Linux accept.',
+    'manifest.csv   A table of every message and contact, for a spreadsheet: the file',
+    '               it is in, its mailbox, when it was received, flags, size, SHA-256.',
+    'manifest.jsonl The same for programs: one JSON object in each line. Mailboxes have',
+    '               the names there that the mail server gives them; the folders here',
+    '               have names that Windows, macOS and Linux accept.',
     'SHA256SUMS     To check that all files are whole: sha256sum -c SHA256SUMS',
     '',
   ];

@@ -41,6 +41,14 @@ export async function openSpoolWriter(folder: string): Promise<SpoolWriter> {
   };
 }
 
+/** A write may take only a part: a disk that is nearly full does that before it says so. */
+export async function writeAll(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let from = 0; from < bytes.length;) {
+    const { bytesWritten } = await handle.write(bytes, from, bytes.length - from, position + from);
+    from += bytesWritten;
+  }
+}
+
 export type SpoolReader = AsyncDisposable & {
   /** @throws {SpoolError} when the octets are not all there */
   read(staged: StagedOctets): AsyncIterable<Buffer>;

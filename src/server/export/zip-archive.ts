@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
+import { writeAll } from './spool.ts';
 
 /** `path` in the archive, parts joined by `/`; `content` is read once, when its turn comes. */
 export type ArchiveFile = {
@@ -16,6 +17,7 @@ export type WrittenFile = { readonly size: number; readonly sha256: string };
 /** Mail is text, attachments in base64 among it: the fastest level takes a quarter off, the best one hardly more. */
 const COMPRESSION_LEVEL = 1;
 const MODE = 0o100644;
+const BLOCK = 256 * 1024;
 
 /** Writes a new ZIP (ZIP64 where it must be) and syncs it to the disk. The caller removes it if this throws. */
 export async function writeArchive(
@@ -37,14 +39,13 @@ export async function writeArchive(
     }),
     pipeline(
       output,
-      async function* (chunks: AsyncIterable<Buffer>) {
-        for await (const chunk of chunks) {
-          digest.update(chunk);
-          size += chunk.length;
-          yield chunk;
+      async (chunks: AsyncIterable<Buffer>) => {
+        for await (const block of blocks(chunks)) {
+          digest.update(block);
+          await writeAll(handle, block, size);
+          size += block.length;
         }
       },
-      handle.createWriteStream({ autoClose: false }),
       { signal },
     ).catch((error: unknown) => {
       stop.abort(error);
@@ -78,4 +79,17 @@ function added(zip: ZipFile, file: ArchiveFile, signal: AbortSignal): Promise<vo
     },
   );
   return promise.finally(() => signal.removeEventListener('abort', stop));
+}
+
+/** The writer gives headers of some dozen octets; the disk gets them in one block with their neighbours. */
+async function* blocks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let [waiting, length]: [Buffer[], number] = [[], 0];
+  for await (const chunk of chunks) {
+    waiting.push(chunk);
+    length += chunk.length;
+    if (length < BLOCK) continue;
+    yield Buffer.concat(waiting, length);
+    [waiting, length] = [[], 0];
+  }
+  if (length > 0) yield Buffer.concat(waiting, length);
 }

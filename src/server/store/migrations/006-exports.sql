@@ -9,6 +9,10 @@ create table exports (
   sealed integer not null default 0,
   -- The number of the last part, once all mail is staged.
   last_part integer,
+  -- What the source lists and does not hand out, as the status tells it.
+  mail_skipped jsonb,
+  contacts_skipped jsonb,
+  contacts_staged timestamptz,
   -- Nothing is offered before it.
   finished timestamptz,
   expires timestamptz,

@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openExportWorld, type ExportWorld } from '../support/export-world.ts';
+import { hostileAccount } from '../support/hostile-account.ts';
+import { installed } from '../support/installed.ts';
+import { originalOf } from '../support/mbox-original.ts';
+import { digestsOf, memoryAccount } from '../support/memory-mailbox.ts';
+import { run } from '../support/run.ts';
+
+/** Small parts, so that mailboxes go on from one part to the next. */
+const PARTS = { partMessages: 90, batchMessages: 5, partOctets: 1_500_000 };
+
+let world: ExportWorld;
+let folder: string;
+const account = memoryAccount(hostileAccount());
+const unzip = installed('unzip');
+const python = installed('python3');
+const mutt = installed('mutt');
+const parts: string[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mbox-'));
+  world = await openExportWorld({ limits: PARTS });
+  const id = await world.newTransfer({ email: 'mbox' });
+  expect(await world.exportMail(id, account, { format: 'mbox' })).toEqual([]);
+  for (const [at, file] of (await world.files(id)).entries()) {
+    const part = join(folder, `part ${at + 1}`);
+    parts.push(part);
+    if (unzip !== null) await run('unzip', ['-q', file, '-d', part]);
+  }
+});
+
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+type Listed = {
+  type: string;
+  path: string;
+  index: number;
+  mailbox: string;
+  flags: string[];
+  size: number;
+  sha256: string;
+  lineEnds: string;
+  internalDate: string;
+};
+
+async function manifestOf(part: string): Promise<Listed[]> {
+  const lines = (await readFile(join(part, 'manifest.jsonl'), 'utf8')).trim().split('\n');
+  return lines.map((line) => JSON.parse(line) as Listed).filter(({ type }) => type === 'message');
+}
+
+type ReadMessage = { readonly from: string; readonly flags: string; readonly bytes: Buffer };
+
+/** Every message of each mbox as Python's `mailbox` gives it. */
+async function readByPython(paths: readonly string[]): Promise<ReadMessage[][]> {
+  const script = `
+import sys, mailbox, json, base64
+def read(path):
+  box = mailbox.mbox(path, create=False)
+  return [{'from': box[key].get_from(), 'flags': box[key].get_flags(),
+    'bytes': base64.b64encode(box.get_bytes(key)).decode()} for key in box.keys()]
+print(json.dumps([read(path) for path in sys.argv[1:]]))`;
+  const read = JSON.parse((await run('python3', ['-c', script, ...paths])).toString()) as {
+    from: string;
+    flags: string;
+    bytes: string;
+  }[][];
+  return read.map((messages) => messages.map((each) => ({ ...each, bytes: Buffer.from(each.bytes, 'base64') })));
+}
+
+const LETTERS: Record<string, string> = {
+  '\\Seen': 'R',
+  '\\Answered': 'A',
+  '\\Flagged': 'F',
+  '\\Draft': 'T',
+  '\\Deleted': 'D',
+};
+
+test.skipIf(unzip === null || python === null)(
+  'mailbox of Python reads every message, and the way back gives its octets, over all parts',
+  async () => {
+    expect(parts.length).toBeGreaterThan(3);
+    const digests: string[] = [];
+    for (const part of parts) {
+      const listed = await manifestOf(part);
+      const paths = [...new Set(listed.map((message) => message.path))];
+      const read = await readByPython(paths.map((path) => join(part, path)));
+      for (const [at, path] of paths.entries()) {
+        const messages = read[at] ?? [];
+        const expected = listed.filter((message) => message.path === path);
+        expect(messages).toHaveLength(expected.length);
+        for (const { index, flags, size, sha256, lineEnds, internalDate } of expected) {
+          const message = messages[index - 1];
+          const bytes = originalOf(message?.bytes ?? Buffer.alloc(0), { lineEnds, size });
+          expect(createHash('sha256').update(bytes).digest('hex')).toBe(sha256);
+          digests.push(sha256);
+          const letters = ['O', ...flags.map((flag) => LETTERS[flag] ?? '')].filter((letter) => letter !== '');
+          expect((message?.flags ?? '').split('')).toEqual(expect.arrayContaining(letters));
+          const when = new Date(`${(message?.from ?? '').split(' ').slice(1).join(' ')} UTC`);
+          expect(when).toEqual(new Date(internalDate));
+        }
+      }
+    }
+    expect(digests.toSorted()).toEqual(digestsOf(account.mailboxes));
+  },
+);
+
+test.skipIf(unzip === null)('a mailbox that goes on in a later part has another file name there', async () => {
+  const paths = new Map<string, string>();
+  for (const part of parts)
+    for (const { path } of await manifestOf(part)) {
+      const key = path.normalize('NFD').toUpperCase();
+      expect(paths.get(key) ?? part).toBe(part);
+      paths.set(key, part);
+    }
+  expect([...paths.keys()].some((path) => path.endsWith('.PART2.MBOX'))).toBe(true);
+});
+
+test.skipIf(unzip === null || mutt === null || installed('script') === null)(
+  'mutt opens a mailbox and hands out all its messages',
+  async () => {
+    const listed = await manifestOf(parts[0] ?? '');
+    const path = listed[0]?.path ?? '';
+    const expected = listed.filter((message) => message.path === path);
+    const copy = join(folder, 'copy.mbox');
+    await writeFile(
+      join(folder, 'muttrc'),
+      'set confirmcreate=no confirmappend=no\nset folder=/tmp record="" sleep_time=0\n',
+    );
+    const keys = `<tag-pattern>~A<enter><tag-prefix><copy-message>${copy}<enter><exit>`;
+    await run('script', [
+      '-qec',
+      `TERM=vt100 mutt -n -F '${join(folder, 'muttrc')}' -R -e 'push "${keys}"' -f '${join(parts[0] ?? '', path)}'`,
+      '/dev/null',
+    ]);
+    expect((await readByPython([copy]))[0]).toHaveLength(expected.length);
+  },
+);

@@ -1,0 +1,225 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { DiskFullError } from '../../src/server/export/disk-full.ts';
+import { ExportPaused } from '../../src/server/export/export.job.ts';
+import { openFolderStore } from '../../src/server/export/folder-store.ts';
+import { Stopped } from '../../src/server/mail/copy.ts';
+import { MailError } from '../../src/server/mail/mail-error.ts';
+import { openExportWorld, type ExportWorld } from '../support/export-world.ts';
+import { installed } from '../support/installed.ts';
+import { digestsOf, memoryAccount, type MemoryMailbox } from '../support/memory-mailbox.ts';
+import { run } from '../support/run.ts';
+
+const LIMITS = { batchMessages: 4, partMessages: 20 };
+const bsdtar = installed('bsdtar');
+
+let world: ExportWorld;
+beforeAll(async () => {
+  world = await openExportWorld({ limits: LIMITS });
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+function mailboxes(count = 3, messages = 17): MemoryMailbox[] {
+  return Array.from({ length: count }, (_, at) => ({
+    path: `Folder ${at}`,
+    uidValidity: 7n,
+    messages: Array.from({ length: messages }, (_, n) => ({
+      uid: n + 1,
+      bytes: Buffer.from(`Subject: ${at}.${n}\r\n\r\n${'body '.repeat(n)}\r\n`),
+      flags: [],
+      internalDate: new Date(Date.UTC(2020, at, n + 1)),
+    })),
+  }));
+}
+
+/** The digests of all messages in the finished files, as bsdtar unpacks them. */
+async function digestsIn(transferId: string): Promise<string[]> {
+  const digests: string[] = [];
+  for (const file of await world.files(transferId)) {
+    const folder = await mkdtemp(join(tmpdir(), 'part-'));
+    await run('bsdtar', ['-xf', file, '-C', folder]);
+    for (const name of await readdir(folder, { recursive: true }))
+      if (name.endsWith('.eml'))
+        digests.push(
+          createHash('sha256')
+            .update(await readFile(join(folder, name)))
+            .digest('hex'),
+        );
+    await rm(folder, { recursive: true });
+  }
+  return digests.toSorted();
+}
+
+const stopAt = (count: number, stop: AbortController) => (_path: string, _uid: number, reached: number) => {
+  if (reached === count) stop.abort();
+};
+
+const offered = async (transferId: string) =>
+  (await world.database.query('select 1 from exports where transfer_id = $1 and finished is not null', [transferId]))
+    .length > 0;
+
+/** Every entry below the exports' folder. */
+const everything = async () => (await readdir(world.root, { recursive: true })).toSorted();
+
+test.skipIf(bsdtar === null)('a run that was stopped anywhere goes on without fetching what it has', async () => {
+  const source = mailboxes();
+  for (const count of [1, 5, 18, 33, 51]) {
+    const id = await world.newTransfer();
+    const stop = new AbortController();
+    const first = memoryAccount(source, { onFetch: stopAt(count, stop) });
+    await expect(world.exportMail(id, first, { signal: stop.signal, connections: 1 })).rejects.toThrow(Stopped);
+    expect(await offered(id)).toBe(false);
+    const second = memoryAccount(source);
+    await world.exportMail(id, second);
+    expect(await digestsIn(id)).toEqual(digestsOf(source));
+    const twice = second.fetched.filter((message) => first.fetched.includes(message));
+    expect(twice.length).toBeLessThanOrEqual(LIMITS.batchMessages);
+    expect(second.fetched.length + first.fetched.length - twice.length).toBe(51);
+  }
+});
+
+test.skipIf(bsdtar === null)('a lost connection costs nothing that was handed out before', async () => {
+  const source = mailboxes();
+  const drops = new Set<number>();
+  const account = memoryAccount(source, {
+    onFetch: (_path, _uid, count) => {
+      if (count % 7 === 0 && !drops.has(count)) {
+        drops.add(count);
+        throw new MailError('lost', 'The connection ended.');
+      }
+    },
+  });
+  const id = await world.newTransfer();
+  await world.exportMail(id, account);
+  expect(drops.size).toBe(7);
+  expect(account.fetched).toHaveLength(51);
+  expect(await digestsIn(id)).toEqual(digestsOf(source));
+});
+
+test.skipIf(bsdtar === null)(
+  'what arrives during the export is in it, and what is deleted does not stop it',
+  async () => {
+    const source = mailboxes(2, 6);
+    const late = { uid: 99, bytes: Buffer.from('Subject: late\r\n\r\n'), flags: [], internalDate: new Date(0) };
+    const gone = source[1]?.messages[5];
+    const account = memoryAccount(source, {
+      onFetch: (_path, _uid, count) => {
+        if (count !== 3) return;
+        source[0]?.messages.push(late);
+        source[1]?.messages.pop();
+      },
+    });
+    const id = await world.newTransfer();
+    expect(await world.exportMail(id, account)).toEqual([]);
+    expect(gone).toBeDefined();
+    expect(await digestsIn(id)).toEqual(digestsOf(source));
+  },
+);
+
+test.skipIf(bsdtar === null)('a mailbox that is numbered anew between two runs is exported once', async () => {
+  const source = mailboxes(1, 16);
+  const stop = new AbortController();
+  const first = memoryAccount(source, { onFetch: stopAt(9, stop) });
+  const id = await world.newTransfer();
+  await expect(world.exportMail(id, first, { signal: stop.signal })).rejects.toThrow(Stopped);
+  const renumbered = source.map((mailbox) => ({
+    ...mailbox,
+    uidValidity: 8n,
+    messages: mailbox.messages.map((message) => ({ ...message, uid: message.uid + 1000 })),
+  }));
+  await world.exportMail(id, memoryAccount(renumbered));
+  expect(await digestsIn(id)).toEqual(digestsOf(source));
+});
+
+test.skipIf(bsdtar === null)(
+  'a message that the server refuses to hand out is named, and those around it are exported',
+  async () => {
+    const source = mailboxes(1, 10);
+    const account = memoryAccount(source, {
+      onFetch: (_path, uid) => {
+        if (uid === 5) throw new MailError('refused', 'The server says NO.');
+      },
+      withheld: (_path, uid) => uid === 8,
+    });
+    const id = await world.newTransfer();
+    const skipped = await world.exportMail(id, account);
+    expect(skipped).toHaveLength(2);
+    expect(skipped[0]).toMatchObject({ mailbox: 'Folder 0' });
+    const readable = source.map((mailbox) => ({
+      ...mailbox,
+      messages: mailbox.messages.filter(({ uid }) => uid !== 5 && uid !== 8),
+    }));
+    expect(await digestsIn(id)).toEqual(digestsOf(readable));
+  },
+);
+
+test.skipIf(bsdtar === null)('staged messages that were damaged or lost are fetched again', async () => {
+  const source = mailboxes();
+  for (const damage of [
+    (file: string) => rm(file),
+    (file: string) => truncate(file, 100),
+    async (file: string) => writeFile(file, Buffer.alloc((await stat(file)).size)),
+  ]) {
+    const id = await world.newTransfer();
+    const stop = new AbortController();
+    const first = memoryAccount(source, { onFetch: stopAt(15, stop) });
+    await expect(world.exportMail(id, first, { signal: stop.signal })).rejects.toThrow(Stopped);
+    const segments = (await everything()).filter((name) => name.endsWith('.segment'));
+    expect(segments.length).toBeGreaterThan(0);
+    for (const segment of segments) await damage(join(world.root, segment));
+    await world.exportMail(id, memoryAccount(source));
+    expect(await digestsIn(id)).toEqual(digestsOf(source));
+  }
+});
+
+test('nothing is left behind but the finished files', async () => {
+  await using world = await openExportWorld({ limits: LIMITS });
+  const id = await world.newTransfer();
+  await world.exportMail(id, memoryAccount(mailboxes()));
+  const files = (await world.files(id)).map((file) => basename(file));
+  expect(files.length).toBeGreaterThan(1);
+  const [first = ''] = await world.files(id);
+  expect((await readdir(dirname(first))).toSorted()).toEqual(files.toSorted());
+  expect(await readdir(join(world.root, '.staging'))).toEqual([]);
+  const [rows] = await world.database.query<{ count: number }>(
+    'select count(*)::integer as count from export_messages',
+  );
+  expect(rows?.count).toBe(0);
+});
+
+test.skipIf(bsdtar === null)(
+  'a full disk pauses the export at any moment, and it goes on when there is room',
+  async () => {
+    const source = mailboxes();
+    const inner = openFolderStore(world.root);
+    let puts = 0;
+    const full = {
+      ...inner,
+      put: async (...given: Parameters<typeof inner.put>) => {
+        puts += 1;
+        if (puts === 2) throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+        await inner.put(...given);
+      },
+    };
+    const services = { ...world.services, exports: full };
+    const id = await world.newTransfer();
+    await expect(world.exportMail(id, memoryAccount(source), { services })).rejects.toThrow(ExportPaused);
+    expect(await offered(id)).toBe(false);
+    expect(await world.files(id)).toHaveLength(1);
+    await world.exportMail(id, memoryAccount(source), { services });
+    expect(await digestsIn(id)).toEqual(digestsOf(source));
+  },
+);
+
+test('an export is not begun with less room than the reserve', async () => {
+  const services = { ...world.services, limits: { diskReserve: Number.MAX_SAFE_INTEGER } };
+  const id = await world.newTransfer();
+  const account = memoryAccount(mailboxes());
+  const failed = await world.exportMail(id, account, { services }).catch((error: unknown) => error);
+  expect(failed).toBeInstanceOf(ExportPaused);
+  expect((failed as Error).cause).toBeInstanceOf(DiskFullError);
+  expect(account.fetched).toEqual([]);
+});

@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Contact } from '../../src/contract/contact.ts';
+import type { Skipped } from '../../src/contract/calls/status.ts';
+import type { ContactReader } from '../../src/server/contacts/contact-store.ts';
+import {
+  exportMail,
+  stageContacts,
+  type ExportServices,
+  type MailExport,
+  type MailFileFormat,
+} from '../../src/server/export/export.job.ts';
+import type { ContactsFileFormat } from '../../src/server/export/contact-files.ts';
+import { openFolderStore } from '../../src/server/export/folder-store.ts';
+import type { ExportLimits } from '../../src/server/export/export-limits.ts';
+import type { ExportStore } from '../../src/server/export/export-store.ts';
+import { openLog } from '../../src/server/log.ts';
+import { openDatabase, type Database } from '../../src/server/store/database.ts';
+import { insertTransfer } from '../../src/server/store/transfers.ts';
+import type { MemoryAccount } from './memory-mailbox.ts';
+
+export type ExportWorld = AsyncDisposable & {
+  readonly database: Database;
+  /** The folder that finished exports lie in. */
+  readonly root: string;
+  readonly services: ExportServices;
+  newTransfer(formats?: { email?: MailFileFormat; contacts?: ContactsFileFormat }): Promise<string>;
+  exportMail(
+    transferId: string,
+    account: MemoryAccount,
+    changes?: Partial<MailExport> & { services?: ExportServices },
+  ): Promise<readonly Skipped[]>;
+  exportContacts(transferId: string, contacts: readonly Contact[]): Promise<void>;
+  /** Paths of the finished files. */
+  files(transferId: string): Promise<string[]>;
+};
+
+export async function openExportWorld(
+  options: { limits?: Partial<ExportLimits>; root?: string; store?: ExportStore; now?: () => number } = {},
+): Promise<ExportWorld> {
+  await using opening = new AsyncDisposableStack();
+  const database = opening.use(await openDatabase({ folder: 'memory://' }));
+  const scratch = await mkdtemp(join(tmpdir(), 'export-'));
+  opening.defer(() => rm(scratch, { recursive: true, force: true }));
+  const root = options.root ?? join(scratch, 'exports');
+  const services: ExportServices = {
+    database,
+    settings: { exportDays: 7, legacyName: 'San Bruno' },
+    log: openLog('silent'),
+    exports: options.store ?? openFolderStore(root),
+    now: options.now ?? (() => Date.now()),
+    limits: { diskReserve: 0, ...options.limits },
+  };
+  const lifetime = opening.move();
+  const quiet = { signal: new AbortController().signal, onProgress: () => {} };
+  return {
+    database,
+    root,
+    services,
+    newTransfer: async ({ email = 'eml', contacts = 'vcf' } = {}) => {
+      const id = randomBytes(16).toString('hex');
+      await insertTransfer(
+        database,
+        {
+          id,
+          sourceEmail: `${id}@sanbruno.example`,
+          sourceProvider: 'sanbruno',
+          destinationEmail: 'me@example.com',
+          destinationProvider: 'file_export',
+          operations: ['emailmigration', 'contactsmigration'],
+          emailFormat: email,
+          contactsFormat: contacts,
+          inQa: false,
+        },
+        id,
+      );
+      return id;
+    },
+    exportMail: (transferId, { openReader }, { services: other = services, ...changes } = {}) =>
+      exportMail(other, {
+        ...quiet,
+        transferId,
+        format: 'eml',
+        contactsFormat: 'vcf',
+        openReader,
+        connections: 2,
+        pause: async () => {},
+        contactsSettled: async () => {},
+        ...changes,
+      }),
+    exportContacts: async (transferId, contacts) => {
+      const reader: ContactReader = {
+        survey: async () => ({ total: contacts.length, uids: new Set(contacts.map(({ uid }) => uid)) }),
+        async *contacts() {
+          for (const contact of contacts) yield { kind: 'contact', contact };
+        },
+      };
+      await stageContacts(services, { ...quiet, transferId, reader });
+    },
+    files: async (transferId) =>
+      (
+        await database.query<{ export: string; name: string }>(
+          `select exports.name as export, export_files.name as name from export_files join exports on id = export_id
+           where transfer_id = $1 order by part`,
+          [transferId],
+        )
+      ).map((row) => join(root, row.export, row.name)),
+    [Symbol.asyncDispose]: () => lifetime.disposeAsync(),
+  };
+}

@@ -1,0 +1,21 @@
+import { execFile } from 'node:child_process';
+
+/** Runs a program to its end and answers what it wrote to its standard output. @throws when it ends with another code than 0 */
+export function run(program: string, parameters: readonly string[], options: { cwd?: string } = {}): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  execFile(
+    program,
+    parameters,
+    { encoding: 'buffer', maxBuffer: 256 * 1024 * 1024, ...options },
+    (error, stdout, stderr) => {
+      if (error === null) resolve(stdout);
+      else
+        reject(
+          new Error(`${program}: ${stdout.toString().slice(-2000)} ${stderr.toString().slice(-2000)}`, {
+            cause: error,
+          }),
+        );
+    },
+  );
+  return promise;
+}
