@@ -1,5 +1,6 @@
 import { Outlet } from '@tanstack/react-router';
 import { PATHS, visitOf } from '../../machines/wizard.routes.ts';
+import { OfflineBanner } from './pages/offline-banner.tsx';
 import { UnavailablePage } from './pages/unavailable.tsx';
 import { BarsLoader } from './parts/bars-loader.tsx';
 import { Footer } from './parts/footer.tsx';
@@ -29,6 +30,7 @@ export function App() {
         faqUrl={settings.faqUrl}
         onHome={visit(PATHS.home)}
       />
+      <OfflineBanner />
       {unavailable ? <UnavailablePage /> : <Outlet />}
       {between && <BarsLoader label={shared.loading} text={slow ? shared.slow : shared.oneMoment} />}
       <Footer

@@ -44,7 +44,7 @@ describe.skipIf(CHROMIUM === null)('what can go wrong on the way to the move, in
     await goToYahoo(page, product.url, subscriber);
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.waitForURL('**/destination-account?error=EXTERNAL_OAUTH_ERROR');
-    await page.getByText('Authentication error').waitFor();
+    await page.getByText('Authentication error', { exact: true }).waitFor();
     await page.getByText('An external authentication error has happened. Please, try again.').waitFor();
   });
 
