@@ -13,6 +13,9 @@ export const toolName = (legacyName: string) => `${legacyName} Email Data Transf
 /** The title of the browser's tab. */
 export const pageTitle = (heading: string, legacyName: string) => `${heading} – ${toolName(legacyName)}`;
 
+/** A phone number that stays on one line. */
+export const unbroken = (phone: string) => phone.replaceAll(' ', '\u00a0');
+
 export const shared = {
   loading: 'Loading',
   oneMoment: 'One moment, please…',
@@ -28,14 +31,14 @@ export const shared = {
   terms: 'Terms of service',
   support: 'Contact support',
   legalFooter: 'Legal information',
-  owner: (legacyName: string, phone: string) => `${legacyName} customer support: ${phone}`,
+  owner: (legacyName: string, phone: string) => `${legacyName} customer support: ${unbroken(phone)}`,
   nothingDeleted: (legacyName: string) => `We copy your mail. Nothing is deleted from your ${legacyName} mailbox.`,
   offline: 'You are offline. What you typed is kept, and your mail is safe. We go on when you are back online.',
   unavailable: {
     heading: 'We will be back soon',
     text: 'The migration portal is unavailable at this time, we apologize for the inconvenience.',
     safe: 'Your mail is safe, and a transfer that was already started goes on by itself.',
-    todo: (phone: string) => `Please, wait a minute and try again. If it lasts, call us at ${phone}.`,
+    todo: (phone: string) => `Please, wait a minute and try again. If it lasts, call us at ${unbroken(phone)}.`,
     retry: 'Try again',
   },
 } as const;
@@ -100,7 +103,7 @@ export const home = {
     submit: 'Sign in',
     busy: 'Signing in…',
     done: 'You are signed in. We take you to the next step.',
-    forgot: (phone: string) => `Can't sign in? Call us at ${phone}.`,
+    forgot: (phone: string) => `Can't sign in? Call us at ${unbroken(phone)}.`,
   },
   lookUp: {
     title: 'Check your transfer status',

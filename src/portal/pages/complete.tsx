@@ -36,6 +36,7 @@ export function CompletePage() {
         <div className="actions">
           <Link
             className="button"
+            rank="primary"
             href={`${PATHS.status}?migration_id=${id}`}
             onFollow={() => send({ type: 'transfer.open', id })}
           >

@@ -1,5 +1,6 @@
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import { Button } from '../parts/button.tsx';
+import { Facts } from '../parts/card.tsx';
 import { Checkbox } from '../parts/checkbox.tsx';
 import { Field } from '../parts/field.tsx';
 import type { Note } from '../parts/field-note.tsx';
@@ -17,7 +18,7 @@ const words = destination.other;
 export function OtherForm() {
   const snapshot = useWizard((whole) => whole);
   const send = useSend();
-  const { typed, typedAccount, message, settings } = snapshot.context;
+  const { typed, typedAccount, settings } = snapshot.context;
   const at = (credentials: 'asking' | 'verifying') =>
     snapshot.matches({ destination: { options: { other: { credentials } } } });
   const usesHost = snapshot.matches({ destination: { options: { other: { host: 'used' } } } });
@@ -81,11 +82,17 @@ export function OtherForm() {
         </Button>
       </div>
       <MessagePlace size="large">
-        {message?.about === 'sign-in refused' && <Banner message={message} />}
-        {snapshot.hasTag('slow') && <SlowNote />}
+        <Below snapshot={snapshot} />
       </MessagePlace>
     </Form>
   );
+}
+
+function Below({ snapshot }: { readonly snapshot: WizardSnapshot }) {
+  const { message } = snapshot.context;
+  if (message?.about === 'sign-in refused') return <Banner message={message} />;
+  if (snapshot.hasTag('slow')) return <SlowNote />;
+  return <Facts facts={[{ icon: 'shield', text: words.safe }]} />;
 }
 
 function emailNote(snapshot: WizardSnapshot): Note | undefined {

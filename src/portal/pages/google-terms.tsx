@@ -15,11 +15,11 @@ export function GoogleTermsPage() {
           <p key={statement}>{statement}</p>
         ))}
       </section>
-      <div className="actions" data-ends>
-        <Button onPress={() => send({ type: 'page.back' })}>{shared.back}</Button>
+      <div className="actions">
         <Button rank="primary" onPress={() => send({ type: 'terms.accept' })}>
           {words.accept}
         </Button>
+        <Button onPress={() => send({ type: 'page.back' })}>{shared.back}</Button>
       </div>
     </WizardPage>
   );

@@ -36,12 +36,12 @@ export function StartMigrationPage() {
           readOnly={busy}
           onType={(contact) => send({ type: 'contact.type', contact })}
         />
-        <div className="actions" data-ends>
-          <Button onPress={() => send({ type: 'page.back' })} disabled={busy}>
-            {shared.back}
-          </Button>
+        <div className="actions">
           <Button rank="primary" type="submit" busy={busy} disabled={!good && !busy} reserve={words.busy}>
             {busy ? words.busy : words.action[mode]}
+          </Button>
+          <Button onPress={() => send({ type: 'page.back' })} disabled={busy}>
+            {shared.back}
           </Button>
         </div>
         <MessagePlace size="large">

@@ -31,7 +31,7 @@ export function Exports({ snapshot, files }: Props) {
         {files.map((file) => (
           <li key={file.url}>
             <div>
-              <a className="strong" href={file.url} download={file.name}>
+              <a className="button" data-rank="secondary" href={file.url} download={file.name}>
                 {words.download(file.name)}
               </a>
               <p className="soft small">{formatBytes(file.size)}</p>

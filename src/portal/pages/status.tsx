@@ -26,7 +26,7 @@ export function StatusPage() {
       heading={words.heading}
       lead={
         <>
-          <p className="lead">{words.lead}</p>
+          <p className="lead">{snapshot.matches({ status: { page: 'following' } }) ? words.lead : words.settled}</p>
           <p className="soft small">
             {words.id}: <span className="code">{transferId}</span>
           </p>

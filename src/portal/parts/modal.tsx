@@ -9,7 +9,7 @@ type Props = {
   readonly children: ReactNode;
 };
 
-/** A modal dialog, open as long as it is rendered. The focus goes in, and back to where it was. */
+/** A modal dialog, open as long as it is rendered. The focus goes to its first field, else its title, and back. */
 export function Modal({ title, closeLabel, onClose, children }: Props) {
   const heading = useId();
   const dialog = useRef<HTMLDialogElement>(null);
@@ -37,6 +37,7 @@ export function Modal({ title, closeLabel, onClose, children }: Props) {
       if (element.isConnected) element.showModal();
     };
     element.showModal();
+    (element.querySelector<HTMLElement>('input') ?? element.querySelector('h2'))?.focus();
     element.addEventListener('pointerdown', press);
     element.addEventListener('click', click);
     element.addEventListener('cancel', cancel);
@@ -50,10 +51,11 @@ export function Modal({ title, closeLabel, onClose, children }: Props) {
   return (
     <dialog ref={dialog} className="modal" aria-labelledby={heading}>
       <div className="modal-inner">
-        <h2 id={heading}>{title}</h2>
+        <h2 id={heading} tabIndex={-1}>
+          {title}
+        </h2>
         {children}
       </div>
-      {/* Last, so that the focus goes to the first field. */}
       <button className="modal-close" type="button" aria-label={closeLabel} onClick={onClose}>
         <Icon name="close" />
       </button>

@@ -22,7 +22,7 @@ export function Page({ heading, title, lead, steps, children }: Props) {
       {steps}
       <main className="sheet" id="main">
         <div className="stack" data-gap="large">
-          <div className="stack" data-gap="small">
+          <div className="stack" data-gap="medium">
             <h1 ref={top} tabIndex={-1}>
               {heading}
             </h1>

@@ -16,17 +16,17 @@ export const destination = {
       },
       {
         icon: 'move',
-        title: 'Your mail and contacts come along',
+        title: 'Your data moves along',
         text: 'We copy your messages, folders and contacts to Yahoo. It takes from minutes to a full day.',
       },
       {
         icon: 'calendar',
-        title: 'You have time',
+        title: 'Timeline',
         text: "You can move for 90 days from first availability of Yahoo's terms.",
       },
       {
         icon: 'device',
-        title: 'Your other services stay',
+        title: 'Your other services',
         text: `Only email moves. Your other ${legacyName} services do not change. In mail apps on your phone or computer, you sign in anew.`,
       },
     ] as const,
@@ -64,6 +64,7 @@ export const destination = {
     password: 'Password',
     passwordHelp: 'Some providers ask for an app password here.',
     byOauth: (provider: string) => `You will sign in at ${provider}. We don't need your password here.`,
+    safe: 'Your password is kept encrypted while we work, and erased when your transfer ends.',
     customHost: 'Use a custom IMAP host',
     host: 'IMAP host',
     hostHelp: 'Your provider tells you its name, such as imap.example.com.',
@@ -82,8 +83,8 @@ export const destination = {
     contactsFormat: 'Contacts format',
     choose: 'Choose a format',
     emailFormats: {
-      eml: 'EML – one file for each message',
-      mbox: 'MBOX – one file for each folder',
+      eml: 'EML – a file per message',
+      mbox: 'MBOX – a file per folder',
       pst: 'PST – for Outlook',
     },
     contactsFormats: {

@@ -25,7 +25,10 @@ export const startMigration = {
         : 'Please, provide a valid email address.',
     legacy: (legacyName: string) => `Please, do not use a ${legacyName} email address for notification.`,
   },
-  good: (contact: string) => `We will write to ${contact}.`,
+  good: (contact: string) =>
+    contact.startsWith('+1')
+      ? `We will send a text message to ${contact.replace(/^\+1(\d{3})(\d{3})(\d{4})$/, '$1 $2 $3')}.`
+      : `We will write to ${contact}.`,
   facts: (mode: Mode, legacyName: string) =>
     [
       { icon: 'shield', text: shared.nothingDeleted(legacyName) },

@@ -1,5 +1,5 @@
 import type { StatusValue } from '../../contract/transfer.ts';
-import { formatNumber, LOCALE } from '../wording.ts';
+import { formatNumber, LOCALE, unbroken } from '../wording.ts';
 
 type Kind = 'email' | 'contacts';
 type Entry = { readonly label: string; readonly text: string };
@@ -62,9 +62,13 @@ function counted(kind: Kind, count: number): string {
 }
 
 const megabytes = new Intl.NumberFormat(LOCALE, { style: 'unit', unit: 'megabyte', maximumFractionDigits: 1 });
+const gigabytes = new Intl.NumberFormat(LOCALE, { style: 'unit', unit: 'gigabyte', maximumFractionDigits: 1 });
 const kilobytes = new Intl.NumberFormat(LOCALE, { style: 'unit', unit: 'kilobyte', maximumFractionDigits: 0 });
-export const formatBytes = (bytes: number) =>
-  bytes < 100_000 ? kilobytes.format(Math.ceil(bytes / 1000)) : megabytes.format(bytes / 1_000_000);
+
+export function formatBytes(bytes: number): string {
+  if (bytes < 100_000) return kilobytes.format(Math.ceil(bytes / 1000));
+  return bytes < 1_000_000_000 ? megabytes.format(bytes / 1_000_000) : gigabytes.format(bytes / 1_000_000_000);
+}
 
 const moment = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'long', timeStyle: 'short' });
 const day = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'long' });
@@ -73,6 +77,7 @@ export const formatDay = (iso: string) => day.format(new Date(iso));
 
 export const status = {
   heading: 'Your transfer',
+  settled: 'This is how your transfer stands.',
   lead: 'This page moves by itself. You can close it: your transfer goes on.',
   id: 'Transfer ID',
   asking: 'We look up your transfer…',
@@ -119,7 +124,7 @@ export const status = {
   wrong: {
     before: (legacyName: string) => `Your mail is safe in your ${legacyName} mailbox. Please, `,
     link: 'contact support',
-    after: (phone: string) => ` or call ${phone}, and have your transfer ID at hand.`,
+    after: (phone: string) => ` or call ${unbroken(phone)}, and have your transfer ID at hand.`,
   },
   exports: {
     title: 'Your files',

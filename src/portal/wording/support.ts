@@ -1,8 +1,9 @@
 import { SUPPORT_ISSUE_LENGTH } from '../../contract/calls/support-form.ts';
+import { unbroken } from '../wording.ts';
 
 export const support = {
   heading: 'Contact support',
-  lead: (phone: string) => `Write to us here, or call ${phone}. Your mail is safe meanwhile.`,
+  lead: (phone: string) => `Write to us here, or call ${unbroken(phone)}. Your mail is safe meanwhile.`,
   legacyEmail: (legacyName: string) => `${legacyName} email`,
   legacyHelp: (legacyName: string) => `The address of your ${legacyName} mailbox.`,
   legacyPlaceholder: (domains: readonly string[]) => domains.map((domain) => `@${domain}`).join(', '),
