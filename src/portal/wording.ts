@@ -43,12 +43,6 @@ export const shared = {
   },
 } as const;
 
-export const fieldErrors = {
-  email: 'Please enter a valid email address.',
-  legacyEmail: (legacyName: string) => `Please, enter a ${legacyName} email address.`,
-  password: 'Invalid password. Please try again.',
-} as const;
-
 /** The four steps; off the primary path the second is not Yahoo Mail. */
 export const steps = {
   label: 'Progress',
@@ -95,25 +89,4 @@ export const home = {
         text: 'Messages, folders and contacts move. Mail rules, signatures and automatic replies do not.',
       },
     ] as const,
-  signIn: {
-    title: 'Sign in to get started',
-    help: (legacyName: string) => `Use the email address and password of your ${legacyName} mailbox.`,
-    email: 'Email',
-    password: 'Password',
-    submit: 'Sign in',
-    busy: 'Signing in…',
-    done: 'You are signed in. We take you to the next step.',
-    forgot: (phone: string) => `Can't sign in? Call us at ${unbroken(phone)}.`,
-  },
-  lookUp: {
-    title: 'Check your transfer status',
-    field: 'Transfer ID',
-    help: 'The 32 letters and digits from the last step, or from our notification.',
-    submit: 'Check status',
-    busy: 'Checking…',
-    malformed: 'Invalid migration ID',
-    failed: 'Unknown error, please try again later!',
-    failedSafe: 'Your transfer is not touched by this and goes on.',
-    withoutId: "Don't have the ID? Sign in to the mailbox that your mail moves to, and we list your transfers.",
-  },
 } as const;

@@ -6,11 +6,10 @@ import { Form } from '../parts/form.tsx';
 import { Message, MessagePlace } from '../parts/message.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { ProviderButton, Providers } from '../parts/provider-button.tsx';
-import { home, providerName, shared } from '../wording.ts';
+import { providerName, shared } from '../wording.ts';
+import { lookUp as words } from '../wording/home-modals.ts';
 import { useSend, useWizard } from '../wizard-context.tsx';
 import { SlowNote } from './banner.tsx';
-
-const words = home.lookUp;
 
 export function LookUp() {
   const snapshot = useWizard((whole) => whole);

@@ -6,15 +6,15 @@ import { Form } from '../parts/form.tsx';
 import { Message, MessagePlace } from '../parts/message.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { PasswordField } from '../parts/password-field.tsx';
-import { fieldErrors, home, shared } from '../wording.ts';
+import { shared } from '../wording.ts';
+import { fieldErrors } from '../wording/field-errors.ts';
+import { signIn as words } from '../wording/home-modals.ts';
 import { homeSignInWords } from '../wording/message.ts';
 import { useSend, useWizard } from '../wizard-context.tsx';
 import { SlowNote, WordedMessage } from './banner.tsx';
 
 type Email = 'untouched' | 'typing' | 'checking' | 'good' | 'malformed' | 'foreign';
 type Credentials = 'editing' | 'passwordMissing' | 'asking' | 'verifying' | 'refused' | 'unavailable' | 'welcomed';
-
-const words = home.signIn;
 
 export function SignIn() {
   const snapshot = useWizard((whole) => whole);

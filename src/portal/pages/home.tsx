@@ -1,15 +1,21 @@
+import { lazy, Suspense } from 'react';
 import { timeLeft } from '../../../machines/countdown.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
+import { BarsLoader } from '../parts/bars-loader.tsx';
 import { Button } from '../parts/button.tsx';
 import { Facts } from '../parts/card.tsx';
 import { Countdown } from '../parts/countdown.tsx';
 import { MessagePlace } from '../parts/message.tsx';
-import { countdown, home, toolName } from '../wording.ts';
+import { countdown, home, shared, toolName } from '../wording.ts';
 import { useSend, useWizard } from '../wizard-context.tsx';
-import { Banner } from './banner.tsx';
-import { LookUp } from './home-look-up.tsx';
-import { SignIn } from './home-sign-in.tsx';
+import { LoadFailed } from './load-failed.tsx';
 import { WizardPage } from './wizard-page.tsx';
+
+// The first load goes without what no visitor sees before a press.
+const missing = () => ({ default: LoadFailed });
+const Banner = lazy(() => import('./banner.tsx').then(({ Banner }) => ({ default: Banner }), missing));
+const SignIn = lazy(() => import('./home-sign-in.tsx').then(({ SignIn }) => ({ default: SignIn }), missing));
+const LookUp = lazy(() => import('./home-look-up.tsx').then(({ LookUp }) => ({ default: LookUp }), missing));
 
 export function HomePage() {
   const snapshot = useWizard((whole) => whole);
@@ -20,7 +26,11 @@ export function HomePage() {
   return (
     <WizardPage
       heading={toolName(legacyName)}
-      lead={<MessagePlace>{message?.about === 'query' ? <Banner message={message} /> : lead}</MessagePlace>}
+      lead={
+        <MessagePlace>
+          <Suspense fallback={lead}>{message?.about === 'query' ? <Banner message={message} /> : lead}</Suspense>
+        </MessagePlace>
+      }
     >
       <TimeLeft snapshot={snapshot} />
       <div className="stack">
@@ -41,8 +51,10 @@ export function HomePage() {
         <h2 id="before">{home.before}</h2>
         <Facts facts={home.facts(legacyName)} />
       </section>
-      {snapshot.matches({ home: { page: 'signingIn' } }) && <SignIn />}
-      {snapshot.matches({ home: { page: 'lookingUp' } }) && <LookUp />}
+      <Suspense fallback={<BarsLoader label={shared.loading} late />}>
+        {snapshot.matches({ home: { page: 'signingIn' } }) && <SignIn />}
+        {snapshot.matches({ home: { page: 'lookingUp' } }) && <LookUp />}
+      </Suspense>
     </WizardPage>
   );
 }

@@ -1,6 +1,6 @@
 import type { Message } from '../../../machines/wizard.types.ts';
 import type { CallFailureCode, QueryError } from '../../contract/failure.ts';
-import { fieldErrors } from '../wording.ts';
+import { fieldErrors } from './field-errors.ts';
 
 /** A message's kind and words, a paragraph for each string of `content`. */
 export type MessageWords = {

@@ -1,0 +1,24 @@
+import { unbroken } from '../wording.ts';
+
+export const signIn = {
+  title: 'Sign in to get started',
+  help: (legacyName: string) => `Use the email address and password of your ${legacyName} mailbox.`,
+  email: 'Email',
+  password: 'Password',
+  submit: 'Sign in',
+  busy: 'Signing in…',
+  done: 'You are signed in. We take you to the next step.',
+  forgot: (phone: string) => `Can't sign in? Call us at ${unbroken(phone)}.`,
+} as const;
+
+export const lookUp = {
+  title: 'Check your transfer status',
+  field: 'Transfer ID',
+  help: 'The 32 letters and digits from the last step, or from our notification.',
+  submit: 'Check status',
+  busy: 'Checking…',
+  malformed: 'Invalid migration ID',
+  failed: 'Unknown error, please try again later!',
+  failedSafe: 'Your transfer is not touched by this and goes on.',
+  withoutId: "Don't have the ID? Sign in to the mailbox that your mail moves to, and we list your transfers.",
+} as const;
