@@ -3,6 +3,7 @@ import { calls } from './calls/all.ts';
 import { answerEvents, EVENTS_PATH, openStatusStreams } from './calls/status-events.ts';
 import type { Route } from './calls/route.ts';
 import { clientOf, limitedBody, maintenance, ownJson } from './guards.ts';
+import { mountExports } from './export/download.ts';
 import { securityHeaders } from './headers.ts';
 import { openLimits } from './limits/limits.ts';
 import { openDiscovery } from './mail/discovery.ts';
@@ -72,6 +73,7 @@ export function createApp(services: Services, portal: PortalFiles = new Map(), s
   for (const route of calls) serveCall(app, route, web);
   oauthRoutes(app, web);
   app.get(EVENTS_PATH, answerEvents(web, openStatusStreams(web, stopping)));
+  mountExports(app, web);
   app.get(OPENAPI_PATH, (c) => c.json(openApi(settings)));
   app.all('/api/*', (c) => {
     throw wrongMethod(c) ?? notFound();

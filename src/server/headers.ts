@@ -18,7 +18,8 @@ export function securityHeaders(settings: Settings): MiddlewareHandler {
   };
   return async (c, next) => {
     await next();
-    for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value);
+    // A download has a stricter policy of its own.
+    for (const [name, value] of Object.entries(headers)) if (!c.res.headers.has(name)) c.res.headers.set(name, value);
   };
 }
 

@@ -1,5 +1,8 @@
 import { join } from 'node:path';
 import type { Settings } from '../contract/settings.ts';
+import { exportFiles } from './export/links.ts';
+import { openExportStore } from './export/open-export-store.ts';
+import { startExportSweeper } from './export/sweeper.ts';
 import { openJobQueue } from './jobs/queue.ts';
 import { openTransfers } from './jobs/transfers.ts';
 import { startWorker } from './jobs/worker.ts';
@@ -54,7 +57,14 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
   const resolver = openResolver(settings.dnsServers);
   const now = () => Date.now();
   const tokens = openTokens({ settings, database, vault, log, now });
-  const transfers = openTransfers({ database, vault, queue });
+  const transfers = openTransfers({
+    database,
+    vault,
+    queue,
+    exportFiles: (id) => exportFiles({ database, vault, settings, now }, id),
+  });
+  const exports = openExportStore(settings);
+  opened.use(startExportSweeper({ database, exports, log, now }));
   const discovery = openDiscovery({ settings, resolver, now });
   for (const shortcoming of shortcomings(settings)) log.warn(shortcoming);
   if (settings.role !== 'web')
@@ -67,13 +77,14 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
         tokens,
         queue,
         resolver,
+        exports,
         discover: async (email) => (await discovery.find(email))?.imap ?? null,
       }),
     );
   if (settings.role !== 'worker')
     opened.use(
       await startWeb(
-        { settings, database, vault, log, tokens, transfers, resolver, now },
+        { settings, database, vault, log, tokens, transfers, resolver, exports, now },
         { host: settings.host, port: settings.port, portalFolder },
       ),
     );

@@ -1,4 +1,5 @@
 import type { Settings } from '../contract/settings.ts';
+import type { ExportStore } from './export/export-store.ts';
 import type { Transfers } from './jobs/transfers.ts';
 import type { Limits } from './limits/limits.ts';
 import type { Log } from './log.ts';
@@ -20,6 +21,7 @@ export type Services = {
   readonly tokens: KeptTokens;
   readonly transfers: Transfers;
   readonly resolver: Resolver;
+  readonly exports: ExportStore;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 };

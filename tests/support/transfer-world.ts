@@ -1,5 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { readSettings, type Environment } from '../../src/contract/settings.ts';
+import { exportFiles } from '../../src/server/export/links.ts';
+import { openExportStore } from '../../src/server/export/open-export-store.ts';
 import { openJobQueue } from '../../src/server/jobs/queue.ts';
 import { openTransfers, type TransferOrder, type Transfers } from '../../src/server/jobs/transfers.ts';
 import { startWorker, type WorkerServices } from '../../src/server/jobs/worker.ts';
@@ -49,12 +51,18 @@ export async function openWorld(
         forgotten.push(id);
       },
     },
+    exports: openExportStore(settings),
     discover: async () => null,
     ...services,
   });
   return {
     database,
-    transfers: openTransfers({ database, vault, queue }),
+    transfers: openTransfers({
+      database,
+      vault,
+      queue,
+      exportFiles: (id) => exportFiles({ database, vault, settings, now: () => Date.now() }, id),
+    }),
     forgotten,
     [Symbol.asyncDispose]: async () => {
       await worker[Symbol.asyncDispose]();

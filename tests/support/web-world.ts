@@ -8,6 +8,8 @@ import { SMTPServer } from 'smtp-server';
 import type { OauthProvider } from '../../src/contract/provider.ts';
 import { readSettings, type Environment, type Settings } from '../../src/contract/settings.ts';
 import { startMailServer } from '../../src/sandbox/mail-server.ts';
+import { exportFiles } from '../../src/server/export/links.ts';
+import { openExportStore } from '../../src/server/export/open-export-store.ts';
 import { openJobQueue } from '../../src/server/jobs/queue.ts';
 import { openTransfers } from '../../src/server/jobs/transfers.ts';
 import { openLog } from '../../src/server/log.ts';
@@ -143,7 +145,13 @@ export async function openWebWorld(options: Options = {}): Promise<WebWorld> {
     now,
     resolver: openResolver(settings.dnsServers),
     tokens: openTokens({ settings, database, vault, log, now }),
-    transfers: openTransfers({ database, vault, queue }),
+    transfers: openTransfers({
+      database,
+      vault,
+      queue,
+      exportFiles: (id) => exportFiles({ database, vault, settings, now }, id),
+    }),
+    exports: openExportStore(settings),
   };
   opening.use(await startWeb(services, { host: '127.0.0.1', port, portalFolder: options.portalFolder ?? null }));
   const url = `http://127.0.0.1:${port}`;

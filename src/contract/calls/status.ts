@@ -20,6 +20,7 @@ export type Skipped = v.InferOutput<typeof Skipped>;
 
 /**
  * What the engine knows of one operation. `done` never exceeds `total`, no count ever falls, `bytes` is octets moved;
+ * `failure` is a sentence for the subscriber about an operation that has stopped or paused.
  * `lost`, `duplicated` and `changed` are there once the final comparison has been made. Times are ISO 8601.
  */
 export const Progress = v.object({
@@ -28,6 +29,7 @@ export const Progress = v.object({
   total: v.optional(count),
   bytes: v.optional(count),
   skipped: v.optional(v.array(Skipped)),
+  failure: v.optional(v.string()),
   lost: v.optional(count),
   duplicated: v.optional(count),
   changed: v.optional(count),

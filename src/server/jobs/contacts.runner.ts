@@ -25,7 +25,7 @@ export const runContacts: Runner = async (run, services) => {
   return { status: 'completed', skipped: copied.skipped };
 };
 
-function credentialsOf(email: string, secret: Secret, { tokens }: RunnerServices): ContactCredentials {
+export function credentialsOf(email: string, secret: Secret, { tokens }: RunnerServices): ContactCredentials {
   return secret.kind === 'password'
     ? { email, password: secret.password }
     : { email, accessToken: () => tokens.accessToken(secret.tokenId, { resource: 'contacts' }) };

@@ -10,7 +10,7 @@ import { moveMail } from './mail.job.ts';
 import type { Run, Runner, RunnerServices } from './runner.ts';
 import { SENTENCES } from './sentences.ts';
 
-const CONNECTIONS_PER_ACCOUNT = 4;
+export const CONNECTIONS_PER_ACCOUNT = 4;
 
 /** Moves mail from mailbox to mailbox. */
 export const runMail: Runner = async (run, services) => {
@@ -66,7 +66,7 @@ function credentialsOf(secret: Secret, { tokens }: RunnerServices): Credentials 
 }
 
 /** Notes on a fault which of the two accounts has it. */
-async function openedAt<Opened>(role: Role, open: () => Promise<Opened>): Promise<Opened> {
+export async function openedAt<Opened>(role: Role, open: () => Promise<Opened>): Promise<Opened> {
   try {
     return await open();
   } catch (error) {

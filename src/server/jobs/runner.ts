@@ -1,5 +1,6 @@
 import type { Operation } from '../../contract/operation.ts';
 import type { Settings } from '../../contract/settings.ts';
+import type { ExportStore } from '../export/export-store.ts';
 import type { Log } from '../log.ts';
 import type { Discover, MailTimes } from '../mail/connection.ts';
 import type { StepListener } from '../mail/copy.ts';
@@ -21,6 +22,7 @@ export type RunnerServices = {
   readonly discover: Discover;
   /** Asked for the hosts that a visitor named. */
   readonly resolver: Resolver;
+  readonly exports: ExportStore;
   readonly pause: Pause;
   readonly times: MailTimes;
   readonly onStep: StepListener;

@@ -1,16 +1,18 @@
 import type { Operation } from '../../contract/operation.ts';
 import type { Transfer } from '../store/transfers.ts';
 import { runContacts } from './contacts.runner.ts';
+import { runContactsExport, runMailExport } from './export.runner.ts';
 import { runMail } from './mail.runner.ts';
 import type { Runner } from './runner.ts';
 
 /** Chooses what does an operation, by where it goes. */
-export function runnerOf(_transfer: Transfer, operation: Operation): Runner {
+export function runnerOf(transfer: Transfer, operation: Operation): Runner {
+  const isExport = transfer.destinationProvider === 'file_export';
   switch (operation) {
     case 'emailmigration':
-      return runMail;
+      return isExport ? runMailExport : runMail;
     case 'contactsmigration':
-      return runContacts;
+      return isExport ? runContactsExport : runContacts;
     case 'emailforwarding':
       throw new Error('Forwarding is not offered, so it can not have been ordered.');
   }

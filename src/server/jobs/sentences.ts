@@ -19,6 +19,12 @@ export const SENTENCES = {
     'A mail server refused to go on. Nothing was deleted in your current mailbox. Please contact support with your transfer ID.',
   contactsRefused:
     'The new address book refused to take your contacts. Nothing was deleted in your current one. Please contact support with your transfer ID.',
+  contactsUnreadable:
+    'Your address book could not be read, so the export has no contacts. Nothing was deleted there. Please contact support with your transfer ID.',
+  exportWithoutMail:
+    'Your mail could not be exported, so there is no file. Nothing was deleted in your mailbox. Please start the export again.',
+  exportPaused:
+    'The export is paused: there is no room for it on our side at the moment. Your mail is safe in your mailbox. You need not do anything; the export goes on by itself.',
   unexpected:
     'The transfer stopped because of a fault on our side. Nothing was deleted in your current mailbox. Please contact support with your transfer ID.',
   differs: ({ lost, duplicated, changed }: Measured) =>

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { TransferStatus } from '../../contract/calls/status.ts';
+import type { ExportFile, TransferStatus } from '../../contract/calls/status.ts';
 import type { ContactsFormat, EmailFormat } from '../../contract/export-format.ts';
 import type { Operation } from '../../contract/operation.ts';
 import type { Provider } from '../../contract/provider.ts';
@@ -60,11 +60,19 @@ type Services = {
   readonly database: Database;
   readonly vault: Vault;
   readonly queue: JobQueue;
+  /** What can be downloaded of a transfer. */
+  readonly exportFiles: (id: string) => Promise<ExportFile[]>;
   /** 16 random bytes; a test may give its own. */
   readonly random?: () => Buffer;
 };
 
-export function openTransfers({ database, vault, queue, random = () => randomBytes(16) }: Services): Transfers {
+export function openTransfers({
+  database,
+  vault,
+  queue,
+  exportFiles,
+  random = () => randomBytes(16),
+}: Services): Transfers {
   async function insert(order: TransferOrder, submitKey: string): Promise<string> {
     const transfer = transferOf(random().toString('hex'), order);
     await database.transaction(async (sql) => {
@@ -107,7 +115,11 @@ export function openTransfers({ database, vault, queue, random = () => randomByt
         }
       }
     },
-    status: (id) => statusOf(database, id),
+    status: async (id) => {
+      const status = await statusOf(database, id);
+      const exports = status === null ? [] : await exportFiles(id);
+      return status === null || exports.length === 0 ? status : { ...status, exports };
+    },
   };
 }
 

@@ -1,9 +1,11 @@
 import { ContactStoreError } from '../contacts/contact-store.ts';
+import { ExportPaused } from '../export/export.job.ts';
 import { Stopped } from '../mail/copy.ts';
 import { MailError } from '../mail/mail-error.ts';
 import { ConsentError, TokenUnavailable } from '../oauth/tokens.ts';
 import { LeaseLost } from '../store/ledger.ts';
 import type { OperationEnd } from '../store/transfers.ts';
+import { ExportWaits } from './export.runner.ts';
 import { SENTENCES } from './sentences.ts';
 
 /** Runs in a row that moved nothing, with pauses of up to five minutes: about two hours. */
@@ -16,6 +18,7 @@ const LONGEST_PAUSE_SECONDS = 300;
 /** What becomes of an operation after something stopped it. `pass on`: it is not this worker's to judge. */
 export type Verdict =
   | { readonly kind: 'end'; readonly end: OperationEnd }
+  /** `Infinity`: whenever another operation of the transfer is run again. */
   | { readonly kind: 'later'; readonly seconds: number }
   | { readonly kind: 'pass on' };
 
@@ -25,6 +28,9 @@ export type Verdict =
  */
 export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean): Verdict {
   if (error instanceof Stopped || error instanceof LeaseLost) return { kind: 'pass on' };
+  if (error instanceof ExportWaits) return { kind: 'later', seconds: Infinity };
+  // Room is made by the operator, however long that takes.
+  if (error instanceof ExportPaused) return { kind: 'later', seconds: LONGEST_PAUSE_SECONDS };
   if (error instanceof ConsentError) return ending('authentication_error', SENTENCES.destinationCredentials);
   if (error instanceof MailError && error.fault === 'credentials' && !(hasMoved && idleRuns < SIGN_IN_TRIES))
     return ending(

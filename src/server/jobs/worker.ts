@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Operation } from '../../contract/operation.ts';
+import { exportFiles } from '../export/links.ts';
 import { MAIL_TIMES } from '../mail/connection.ts';
 import { Stopped } from '../mail/copy.ts';
 import { queueNotification } from '../notifications/outbox.ts';
@@ -25,6 +26,8 @@ import { SENTENCES } from './sentences.ts';
 import { verdictOn } from './verdict.ts';
 
 const LOOK_EVERY_SECONDS = 0.5;
+/** For a transfer whose operations wait for nothing but one another. */
+const NEXT_TURN_SECONDS = 1;
 
 export type WorkerServices = Omit<RunnerServices, 'pause' | 'times' | 'onStep' | 'resolver'> &
   Partial<Pick<RunnerServices, 'pause' | 'times' | 'onStep' | 'resolver'>> & { readonly queue: JobQueue };
@@ -46,7 +49,10 @@ export async function startWorker(given: WorkerServices): Promise<AsyncDisposabl
         await runTransfer(job.data.transferId, AbortSignal.any([stop.signal, job.signal]), services);
     },
   );
-  const notifier = startNotifier(services);
+  const notifier = startNotifier({
+    ...services,
+    exportFiles: (id) => exportFiles({ ...services, now: () => Date.now() }, id),
+  });
   return {
     [Symbol.asyncDispose]: async () => {
       stop.abort();
@@ -93,7 +99,8 @@ async function runTransfer(
     outcome.status === 'fulfilled' && outcome.value !== null ? [outcome.value] : [],
   );
   if (rests.length > 0) {
-    await queue.send(id, { afterSeconds: Math.min(...rests) });
+    const soonest = Math.min(...rests);
+    await queue.send(id, { afterSeconds: Number.isFinite(soonest) ? soonest : NEXT_TURN_SECONDS });
     return;
   }
   if (destination?.kind === 'token') await tokens.forget(destination.tokenId);

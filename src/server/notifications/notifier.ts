@@ -1,4 +1,5 @@
 import { createTransport, type Transporter } from 'nodemailer';
+import type { ExportFile } from '../../contract/calls/status.ts';
 import { shownStatusOf } from '../../contract/transfer.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { Log } from '../log.ts';
@@ -11,19 +12,23 @@ const SEND_WITHIN_MS = 30_000;
 
 export type NotifierSettings = Pick<Settings, 'smtpUrl' | 'mailFrom' | 'sms' | 'publicUrl' | 'legacyName'>;
 
-/** Sends what is queued, until it is disposed of. Without an SMTP server or a gateway for SMS, that way of sending is off. */
-export function startNotifier(services: {
+export type NotifierServices = {
   readonly database: Database;
   readonly settings: NotifierSettings;
   readonly log: Log;
-}): AsyncDisposable {
-  const { database, settings, log } = services;
+  /** What can be downloaded of a transfer. */
+  readonly exportFiles: (transferId: string) => Promise<readonly ExportFile[]>;
+};
+
+/** Sends what is queued, until it is disposed of. Without an SMTP server or a gateway for SMS, that way of sending is off. */
+export function startNotifier(services: NotifierServices): AsyncDisposable {
+  const { settings, log } = services;
   const mail = settings.smtpUrl === undefined ? null : transportTo(settings.smtpUrl);
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let round: Promise<void> = Promise.resolve();
   const look = () => {
-    round = sendAllDue(database, settings, mail, log, () => stopped)
+    round = sendAllDue(services, mail, () => stopped)
       .catch((error: unknown) => log.error({ err: error }, 'notifications could not be looked through'))
       .finally(() => {
         if (!stopped) timer = setTimeout(look, LOOK_EVERY_MS);
@@ -50,18 +55,17 @@ function transportTo(url: string): Transporter {
 }
 
 async function sendAllDue(
-  database: Database,
-  settings: NotifierSettings,
+  services: NotifierServices,
   mail: Transporter | null,
-  log: Log,
   isStopped: () => boolean,
 ): Promise<void> {
+  const { database, settings, log } = services;
   while (!isStopped()) {
     const notification = await claimNotification(database);
     if (notification === null) return;
     const { transferId, kind, attempts } = notification;
     try {
-      await send(notification, await newsOf(database, notification, settings), settings, mail);
+      await send(notification, await newsOf(notification, services), settings, mail);
       await noteSent(database, notification.id);
     } catch (error) {
       log.warn({ err: error, transferId, kind, attempts }, 'a notification was not sent; it is tried again');
@@ -108,7 +112,8 @@ async function sendSms(sms: NonNullable<Settings['sms']>, to: string, text: stri
 
 type OutcomeRow = { operation: string; status: string; done: number; failure: string | null; skipped: number };
 
-async function newsOf(database: Database, notification: Notification, settings: NotifierSettings): Promise<News> {
+async function newsOf(notification: Notification, services: NotifierServices): Promise<News> {
+  const { database, settings } = services;
   const { transferId, kind } = notification;
   const [transfer] = await database.query<{ destination_provider: string }>(
     'select destination_provider from transfers where id = $1',
@@ -117,7 +122,7 @@ async function newsOf(database: Database, notification: Notification, settings: 
   const rows = await database.query<OutcomeRow>(
     `select operation, status, done, failure,
        case operation when 'emailmigration' then
-         (select count(*)::integer from ledger where state = 'refused' and mailbox_id in
+         coalesce(jsonb_array_length(skipped), 0) + (select count(*)::integer from ledger where state = 'refused' and mailbox_id in
            (select id from ledger_mailboxes where transfer_id = $1))
        else coalesce(jsonb_array_length(skipped), 0) end as skipped
      from operations where transfer_id = $1 order by operation desc`,
@@ -135,6 +140,7 @@ async function newsOf(database: Database, notification: Notification, settings: 
     outcomes: rows
       .filter((row) => shownStatusOf(row.status) === 'failed')
       .flatMap((row) => (row.failure === null ? [] : [row.failure])),
+    files: await services.exportFiles(transferId),
     statusUrl: `${settings.publicUrl}/status?migration_id=${transferId}`,
     legacyName: settings.legacyName,
   };

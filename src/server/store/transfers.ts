@@ -208,12 +208,16 @@ export async function endTransfer(
 
 /** `null` when there is no such transfer. Export files are added by who holds them. */
 export async function statusOf(database: Database, id: string): Promise<TransferStatus | null> {
-  const rows = await database.query<OperationRow>('select * from operations where transfer_id = $1', [id]);
+  const rows = await database.query<OperationRow>(
+    `select operations.*, destination_provider = 'file_export' as is_export
+     from operations join transfers on transfers.id = transfer_id where transfer_id = $1`,
+    [id],
+  );
   if (rows.length === 0) return null;
   const status: TransferStatus = {};
   for (const row of rows) {
     if (row.operation === 'emailmigration')
-      status.emailmigration = progressOf(row, await skippedMessages(database, id));
+      status.emailmigration = progressOf(row, row.skipped ?? (await skippedMessages(database, id)));
     if (row.operation === 'contactsmigration') status.contactsmigration = progressOf(row, row.skipped ?? []);
   }
   return status;
@@ -234,11 +238,12 @@ async function skippedMessages(sql: Sql, id: string): Promise<Skipped[]> {
 
 function progressOf(row: OperationRow, skipped: readonly Skipped[]): Progress {
   return {
-    status: row.status,
+    status: row.is_export ? exportStatusOf(row.status) : row.status,
     done: row.done,
     bytes: Number(row.bytes),
     skipped: [...skipped],
     ...(row.total === null ? {} : { total: row.total }),
+    ...(row.failure === null ? {} : { failure: row.failure }),
     ...(row.lost === null ? {} : { lost: row.lost }),
     ...(row.duplicated === null ? {} : { duplicated: row.duplicated }),
     ...(row.changed === null ? {} : { changed: row.changed }),
@@ -247,7 +252,23 @@ function progressOf(row: OperationRow, skipped: readonly Skipped[]): Progress {
   };
 }
 
+/** The badges of an export know three values (`portal.md` §4). */
+function exportStatusOf(status: string): StatusValue {
+  switch (status) {
+    case 'completed':
+      return 'completed';
+    case 'review':
+    case 'authentication_error':
+    case 'error':
+      return 'error';
+    default:
+      return 'started';
+  }
+}
+
 type OperationRow = {
+  is_export: boolean;
+  failure: string | null;
   operation: Operation;
   status: string;
   done: number;
