@@ -1,6 +1,7 @@
 import { openGate } from '../mail/gate.ts';
 import { compareListing, compareOctets, sum, type Rereading } from '../mail/comparison.ts';
 import { copyChunk, type Chunk, type Copying, type EarlierMessage, type StepListener } from '../mail/copy.ts';
+import { MailError } from '../mail/mail-error.ts';
 import { mapMailboxes, type MappedMailbox } from '../mail/mapping.ts';
 import type { MailReader } from '../mail/message.ts';
 import type { MailWriter } from '../mail/writer.ts';
@@ -79,8 +80,8 @@ async function plan(move: MailMove, copying: Omit<Copying, 'earlier'>): Promise<
       chunks.length = 0;
       const known = new Map((await ledger.mailboxes()).map((each) => [each.sourcePath, each.destinationPath]));
       const mapping = mapMailboxes(await reader.mailboxes(), await writer.mailboxes(), writer.namespace, known);
-      for (const mapped of mapping.mailboxes) {
-        if (mapped.create) await writer.create(mapped.destination);
+      for (const each of mapping.mailboxes) {
+        const mapped = each.create ? await createMapped(each, writer) : each;
         const mailbox = await listSource(mapped, reader, ledger, copying);
         mailboxes.push(mailbox);
         const uids = (await ledger.pending(mailbox.id)).map((pending) => pending.uid);
@@ -90,6 +91,19 @@ async function plan(move: MailMove, copying: Omit<Copying, 'earlier'>): Promise<
     },
   });
   return { mailboxes, chunks, earlier: await earlierMessages(ledger, mailboxes) };
+}
+
+/** Creates the destination; a server that refuses its name is asked for the plainer one. */
+async function createMapped(mapped: MappedMailbox, writer: MailWriter): Promise<MappedMailbox> {
+  try {
+    await writer.create(mapped.destination);
+    return mapped;
+  } catch (error) {
+    if (!(error instanceof MailError) || error.fault !== 'refused' || mapped.plainer === mapped.destination)
+      throw error;
+    await writer.create(mapped.plainer);
+    return { ...mapped, destination: mapped.plainer };
+  }
 }
 
 async function listSource(

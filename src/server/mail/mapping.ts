@@ -3,8 +3,16 @@ import type { Mailbox } from './message.ts';
 /** How the destination names its mailboxes: personal namespace (RFC 2342) and hierarchy delimiter. */
 export type Namespace = { readonly prefix: string; readonly delimiter: string };
 
-/** Where one source mailbox goes. `create` when the destination doesn't have it yet. */
-export type MappedMailbox = { readonly source: Mailbox; readonly destination: string; readonly create: boolean };
+/**
+ * Where one source mailbox goes. `create` when the destination doesn't have it yet; then `plainer` is the name for a
+ * server that refuses to create it as it is.
+ */
+export type MappedMailbox = {
+  readonly source: Mailbox;
+  readonly destination: string;
+  readonly create: boolean;
+  readonly plainer: string;
+};
 
 /** `left` are views of messages that lie in other mailboxes as well. */
 export type Mapping = { readonly mailboxes: readonly MappedMailbox[]; readonly left: readonly Mailbox[] };
@@ -12,7 +20,7 @@ export type Mapping = { readonly mailboxes: readonly MappedMailbox[]; readonly l
 /** RFC 6154 roles that hold messages of their own; `\All`, `\Flagged` and `\Important` are views. */
 const ROLES = new Set(['\\Sent', '\\Drafts', '\\Junk', '\\Trash', '\\Archive']);
 const VIEWS = new Set(['\\All', '\\Flagged', '\\Important']);
-/** Dovecot and Cyrus take 255 octets of modified UTF-7 for a whole name; this many UTF-16 units a part keeps names within reason. */
+/** Dovecot and Cyrus take 255 octets of modified UTF-7 for a whole name; this many characters a part keeps names within reason. */
 const PART_LENGTH = 80;
 const GMAIL_CONTAINERS = new Set(['[gmail]', '[google mail]']);
 
@@ -54,18 +62,27 @@ export function mapMailboxes(
   }
   for (const mailbox of rest) {
     if (decided.has(mailbox.path)) continue;
-    const parts = partsOf(mailbox, prefix).map((part) => validPart(part, namespace.delimiter));
-    if (gmailDestination && GMAIL_CONTAINERS.has((parts[0] ?? '').toLowerCase()))
-      parts[0] = (parts[0] ?? '').replaceAll(/[[\]]/g, '');
-    decide(mailbox, freePath(parts, namespace, destination, taken));
+    decide(mailbox, freePath(namesOf(mailbox, NEVER), namespace, destination, taken));
   }
   return {
     mailboxes: rest.map((mailbox) => {
       const path = decided.get(mailbox.path) ?? mailbox.path;
-      return { source: mailbox, destination: path, create: path !== 'INBOX' && !existing.has(path) };
+      const create = path !== 'INBOX' && !existing.has(path);
+      if (!create) return { source: mailbox, destination: path, create, plainer: path };
+      const names = namesOf(mailbox, ODD);
+      const plainer = names.join(namespace.delimiter) === path ? path : freePath(names, namespace, destination, taken);
+      taken.add(fold(plainer));
+      return { source: mailbox, destination: path, create, plainer };
     }),
     left: views,
   };
+
+  function namesOf(mailbox: Mailbox, unwanted: RegExp): string[] {
+    const parts = partsOf(mailbox, prefix).map((part) => validPart(part, namespace.delimiter, unwanted));
+    if (gmailDestination && GMAIL_CONTAINERS.has((parts[0] ?? '').toLowerCase()))
+      parts[0] = (parts[0] ?? '').replaceAll(/[[\]]/g, '');
+    return parts;
+  }
 }
 
 /** Gmail shows labels as mailboxes and every message once more in views. Their container gives it away. */
@@ -105,14 +122,15 @@ function partsOf(mailbox: Mailbox, prefix: string): string[] {
   return mailbox.delimiter === '' ? [path] : path.split(mailbox.delimiter);
 }
 
-/** One level of a name that every server takes: no delimiter, wildcard or control character, no blanks around it. */
-function validPart(part: string, delimiter: string): string {
+/** No server takes these: control characters, and the wildcards of LIST (RFC 9051 §6.3.9). */
+const NEVER = /[\p{Cc}*%]/gu;
+/** Some servers refuse these as well; Gmail does quotes, backslashes and carets. */
+const ODD = /[\p{Cc}\p{Cf}\p{So}*%\\"'^&~<>|:?]/gu;
+
+/** One level of a name: no delimiter, nothing unwanted, no blanks around it, and not too long. */
+function validPart(part: string, delimiter: string, unwanted: RegExp): string {
   const swapped = delimiter === '' ? part : part.replaceAll(delimiter, '_');
-  const plain = swapped
-    .replaceAll(/[\p{Cc}\p{Cf}*%\\"]/gu, '_')
-    .trim()
-    .slice(0, PART_LENGTH)
-    .trim();
+  const plain = Array.from(swapped.replaceAll(unwanted, '_').trim()).slice(0, PART_LENGTH).join('').trim();
   return plain === '' || plain === '.' || plain === '..' || plain.startsWith('~')
     ? `_${plain.replace(/^~/, '')}`
     : plain;

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { mapMailboxes } from '../../src/server/mail/mapping.ts';
+import type { Mailbox } from '../../src/server/mail/message.ts';
+
+const box = (path: string, specialUse?: string, delimiter = '/'): Mailbox => ({
+  path,
+  delimiter,
+  subscribed: true,
+  ...(specialUse === undefined ? {} : { specialUse }),
+});
+const slash = { prefix: '', delimiter: '/' };
+
+function placesOf(source: Mailbox[], destination: Mailbox[] = [box('INBOX', '\\Inbox')], namespace = slash) {
+  return Object.fromEntries(
+    mapMailboxes(source, destination, namespace).mailboxes.map((each) => [each.source.path, each.destination]),
+  );
+}
+
+test('a name with quotes, a backslash or an emoji stays as it is, and has a plainer one for a server that refuses it', () => {
+  const name = 'Aunt "Rosie" \\ 👩‍👧 & Co.';
+  const [mapped] = mapMailboxes([box(name)], [box('INBOX', '\\Inbox')], slash).mailboxes;
+  expect(mapped).toEqual({ source: box(name), destination: name, create: true, plainer: 'Aunt _Rosie_ _ ___ _ Co.' });
+});
+
+test('a role goes to the mailbox that the destination has for it, and a second one of that role keeps its name', () => {
+  expect(
+    placesOf(
+      [box('Drafts', '\\Drafts'), box('Old Drafts', '\\Drafts')],
+      [box('INBOX', '\\Inbox'), box('Draft', '\\Drafts')],
+    ),
+  ).toEqual({ Drafts: 'Draft', 'Old Drafts': 'Old Drafts' });
+});
+
+test('levels are joined by the delimiter of the destination, and its delimiter within a level is replaced', () => {
+  expect(placesOf([box('Bills/2021.05')], [box('INBOX', '\\Inbox')], { prefix: 'INBOX.', delimiter: '.' })).toEqual({
+    'Bills/2021.05': 'INBOX.Bills.2021_05',
+  });
+});
+
+test('wildcards and control characters never reach the destination', () => {
+  expect(placesOf([box('a*b%c\u0007d')])).toEqual({ 'a*b%c\u0007d': 'a_b_c_d' });
+});
+
+test('names that a server might take for the same stay apart', () => {
+  const places = placesOf([box('Work'), box('WORK'), box('work')]);
+  expect(new Set(Object.values(places).map((path) => path.toLowerCase())).size).toBe(3);
+});
+
+test("Gmail's views of messages that lie elsewhere are left out", () => {
+  const { mailboxes, left } = mapMailboxes(
+    [box('INBOX', '\\Inbox'), box('[Gmail]/All Mail', '\\All'), box('[Gmail]/Sent Mail', '\\Sent')],
+    [box('INBOX', '\\Inbox'), box('Sent', '\\Sent')],
+    slash,
+  );
+  expect(mailboxes.map((each) => each.destination)).toEqual(['INBOX', 'Sent']);
+  expect(left.map((mailbox) => mailbox.path)).toEqual(['[Gmail]/All Mail']);
+});
