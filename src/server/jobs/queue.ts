@@ -7,8 +7,8 @@ export const TRANSFERS_QUEUE = 'transfers';
 export type TransferJob = { readonly transferId: string };
 
 /** A worker that does not say for so long that it is alive has died; another one takes its job. */
-const HEARTBEAT_SECONDS = 15;
-const SUPERVISE_SECONDS = 10;
+const HEARTBEAT_SECONDS = 10;
+const SUPERVISE_SECONDS = 5;
 /** pg-boss lets no job run longer; a transfer that does is given back and taken again. */
 const JOB_SECONDS = 24 * 3600 - 60;
 const RETRY_SECONDS = 1;
@@ -30,7 +30,11 @@ export type JobQueue = AsyncDisposable & {
 };
 
 export async function openJobQueue({ database, log }: { database: Database; log: Log }): Promise<JobQueue> {
-  const boss = database.queue({ schedule: false, superviseIntervalSeconds: SUPERVISE_SECONDS });
+  const boss = database.queue({
+    schedule: false,
+    superviseIntervalSeconds: SUPERVISE_SECONDS,
+    monitorIntervalSeconds: SUPERVISE_SECONDS,
+  });
   boss.on('error', (error) => log.error({ err: error }, 'the job queue had an error'));
   await boss.start();
   await boss.createQueue(TRANSFERS_QUEUE, {
@@ -41,6 +45,8 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     expireInSeconds: JOB_SECONDS,
     deleteAfterSeconds: KEPT_SECONDS,
   });
+  // What pg-boss keeps of a queue is read on its first use: within a transaction on PGlite that would wait for itself.
+  await boss.findJobs(TRANSFERS_QUEUE, { key: '' });
   const send: JobQueue['send'] = async (transferId, { sql, afterSeconds } = {}) => {
     const job: TransferJob = { transferId };
     await boss.send(TRANSFERS_QUEUE, job, {

@@ -65,15 +65,15 @@ async function* fetched(
   query: Parameters<ImapFlow['fetch']>[1],
 ): AsyncIterable<FetchMessageObject> {
   const answers = client.fetch(range, query, { uid: true });
-  for (;;) {
-    const step = await asking(() => answers.next());
-    if (step.done === true) return;
-    try {
+  try {
+    for (;;) {
+      const step = await asking(() => answers.next());
+      if (step.done === true) return;
       yield step.value;
-    } catch (error) {
-      await answers.return(undefined);
-      throw error;
     }
+  } finally {
+    // A reader that stops early must let go of the answer under way, or the connection stands still for good.
+    await answers.return(undefined);
   }
 }
 

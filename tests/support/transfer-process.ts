@@ -1,0 +1,28 @@
+import type { Step } from '../../src/server/mail/copy.ts';
+import { SUBSCRIBER, mailUntil, openWorld, order } from './transfer-world.ts';
+
+/**
+ * A process that can be killed: starts the test's transfer, or goes on with it, and ends when it has ended. Its last
+ * line tells how. Arguments, as JSON: where the database is, the settings, and at which moment it kills itself.
+ */
+export type TransferProcess = {
+  readonly database: { readonly url: string } | { readonly folder: string };
+  readonly environment: Readonly<Record<string, string>>;
+  readonly killAt?: { readonly step: Step; readonly count: number };
+};
+
+const { database, environment, killAt } = JSON.parse(process.argv[2] ?? '') as TransferProcess;
+const seen: Partial<Record<Step, number>> = {};
+await using world = await openWorld(database, environment, {
+  onStep: (step) => {
+    seen[step] = (seen[step] ?? 0) + 1;
+    if (killAt?.step === step && seen[step] === killAt.count) process.kill(process.pid, 'SIGKILL');
+  },
+});
+const [unfinished] = await world.database.query<{ id: string }>('select id from transfers where source_email = $1', [
+  SUBSCRIBER,
+]);
+const id = unfinished?.id ?? (await world.transfers.start(order())).id;
+process.stdout.write('working\n');
+const end = await mailUntil(world.transfers, id, undefined, 90_000);
+process.stdout.write(`${JSON.stringify({ end, seen })}\n`);
