@@ -135,7 +135,7 @@ function decodedBody(bytes: Buffer, part: Part): Buffer {
 }
 
 function fromQuotedPrintable(text: string): Buffer {
-  const joined = text.replace(/[ \t]*=[ \t]*\r?\n/g, '');
+  const joined = text.replace(/=[ \t]*\r?\n/g, '');
   return Buffer.from(
     joined.replace(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
     'latin1',
