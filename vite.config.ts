@@ -2,8 +2,10 @@ import { join } from 'node:path';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
 import { portalSettings, readSettings } from './src/contract/settings.ts';
+import { installed } from './tests/support/installed.ts';
 
 const root = import.meta.dirname;
+const CHROMIUM = process.env['CHROMIUM_PATH'] ?? installed('chromium');
 
 /** A test file says by its folder what it needs; `tests/run.ts` fetches that. */
 const node = (name: string, timeout: number, concurrent: boolean) => ({
@@ -38,6 +40,7 @@ export default defineConfig(() => ({
       node('contract', 10_000, true),
       node('server', 60_000, true),
       node('e2e', 120_000, false),
+      ...(CHROMIUM === null ? [] : [join(root, '.storybook/vitest.config.ts')]),
     ],
   },
 }));

@@ -3,18 +3,20 @@ import { installed } from './installed.ts';
 
 export const CHROMIUM = process.env['CHROMIUM_PATH'] ?? installed('chromium');
 
+export const CHROMIUM_FLAGS = [
+  '--no-sandbox',
+  '--disable-dev-shm-usage',
+  '--disable-gpu',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--no-first-run',
+] as const;
+
 /** Debian's Chromium, as it runs for root and without a network of its own. */
 export async function openBrowser(): Promise<Browser> {
   if (CHROMIUM === null) throw new Error('There is no Chromium here.');
   return chromium.launch({
     executablePath: CHROMIUM,
-    args: [
-      '--no-sandbox',
-      '--disable-dev-shm-usage',
-      '--disable-gpu',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--no-first-run',
-    ],
+    args: [...CHROMIUM_FLAGS],
   });
 }

@@ -1,0 +1,23 @@
+import type { StorybookConfig } from '@storybook/react-vite';
+import { portalSettings, readSettings } from '../src/contract/settings.ts';
+
+const config: StorybookConfig = {
+  framework: '@storybook/react-vite',
+  stories: ['../stories/**/*.stories.tsx'],
+  addons: ['@storybook/addon-vitest', '@storybook/addon-a11y'],
+  core: { disableTelemetry: true, disableWhatsNewNotifications: true },
+  features: { sidebarOnboardingChecklist: false },
+  typescript: { reactDocgen: false },
+  viteFinal: (vite) => {
+    const own = {
+      ...vite,
+      // The stories show the product as it is without any settings, whatever the environment says.
+      define: { ...vite.define, PORTAL_SETTINGS: JSON.stringify(portalSettings(readSettings({ SANDBOX: 'on' }))) },
+      build: { ...vite.build, chunkSizeWarningLimit: 4000 },
+    };
+    // The tests of vite.config.ts are not Storybook's.
+    if ('test' in own) delete own.test;
+    return own;
+  },
+};
+export default config;

@@ -1,0 +1,58 @@
+import type { Preview } from '@storybook/react-vite';
+import { useLayoutEffect } from 'react';
+import '../src/portal/theme.css';
+import { listenToPanel } from '../stories/stage.ts';
+import { showTheme, type Theme } from './theme.ts';
+
+/** The test run shows all stories twice: light at desktop width, and dark, as its second browser prefers it, on a phone. */
+const underTest = '__vitest_browser__' in globalThis;
+const dark = matchMedia('(prefers-color-scheme: dark)').matches;
+
+listenToPanel();
+
+const preview: Preview = {
+  initialGlobals: {
+    theme: 'system',
+    ...(underTest && { viewport: { value: dark ? 'phone' : 'desktop', isRotated: false } }),
+  },
+  globalTypes: {
+    theme: {
+      description: 'Light or dark',
+      toolbar: {
+        icon: 'mirror',
+        dynamicTitle: true,
+        items: [
+          { value: 'system', title: 'As the system' },
+          { value: 'light', title: 'Light' },
+          { value: 'dark', title: 'Dark' },
+        ],
+      },
+    },
+  },
+  parameters: {
+    layout: 'fullscreen',
+    a11y: { test: 'error' },
+    controls: { disable: true },
+    backgrounds: { disable: true },
+    viewport: {
+      options: {
+        phone: { name: 'Phone', type: 'mobile', styles: { width: '390px', height: '844px' } },
+        small: { name: 'Small phone', type: 'mobile', styles: { width: '360px', height: '640px' } },
+        desktop: { name: 'Desktop', type: 'desktop', styles: { width: '1280px', height: '900px' } },
+      },
+    },
+    options: { storySort: { order: ['Flows', 'States', 'Parts'] } },
+  },
+  decorators: [
+    (Story, { globals }) => {
+      const theme = globals['theme'] as Theme;
+      useLayoutEffect(() => showTheme(theme), [theme]);
+      return (
+        <div className="shell">
+          <Story />
+        </div>
+      );
+    },
+  ],
+};
+export default preview;

@@ -1,0 +1,31 @@
+import { join } from 'node:path';
+import { storybookTest } from '@storybook/addon-vitest/vitest-plugin';
+import { playwright } from '@vitest/browser-playwright';
+import { defineConfig } from 'vitest/config';
+import { CHROMIUM, CHROMIUM_FLAGS } from '../tests/support/browser.ts';
+
+const browser = (name: string, colorScheme: 'light' | 'dark') => ({
+  browser: 'chromium' as const,
+  name,
+  provider: playwright({
+    launchOptions: { executablePath: CHROMIUM ?? 'chromium', args: [...CHROMIUM_FLAGS] },
+    contextOptions: { colorScheme, reducedMotion: 'reduce' },
+  }),
+});
+
+/** Every story is a test: it is shown, its play function is played, and axe finds nothing. `preview.tsx` has the sizes. */
+export default defineConfig({
+  root: join(import.meta.dirname, '..'),
+  plugins: [storybookTest({ configDir: import.meta.dirname })],
+  test: {
+    name: 'storybook',
+    testTimeout: 30_000,
+    browser: {
+      enabled: true,
+      headless: true,
+      provider: browser('light', 'light').provider,
+      instances: [browser('storybook: light, desktop', 'light'), browser('storybook: dark, phone', 'dark')],
+      screenshotFailures: false,
+    },
+  },
+});

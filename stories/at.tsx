@@ -1,0 +1,92 @@
+import type { StoryObj } from '@storybook/react-vite';
+import { createMemoryHistory, RouterProvider } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { createActor } from 'xstate';
+import { wizardMachine } from '../machines/wizard.machine.ts';
+import { addressOf, PATHS, type WizardSnapshot } from '../machines/wizard.routes.ts';
+import type { Context } from '../machines/wizard.types.ts';
+import { createWizardRouter } from '../src/portal/router.tsx';
+import { type WizardActor, WizardProvider } from '../src/portal/wizard-context.tsx';
+import { storyIdOf, valueOf } from './leaf.ts';
+import { BLANK } from './people.ts';
+import { PACE, scripted } from './script.ts';
+import { enter } from './stage.ts';
+
+type Router = ReturnType<typeof createWizardRouter>;
+type Scene = { readonly actor: WizardActor; readonly router: Router };
+
+/**
+ * A story of one leaf state, with what else is known there. `beside` are leaves of the regions next to it.
+ * The wizard stands still, without timers or calls, until somebody presses something; then it goes on from there.
+ */
+export function at(leaf: string, context: Partial<Context> = {}, ...beside: readonly string[]): StoryObj {
+  return {
+    parameters: { state: leaf },
+    loaders: [
+      async ({ id }) => {
+        if (id !== storyIdOf(leaf))
+          throw new Error(`The story of ${leaf} is named ${id} instead of ${storyIdOf(leaf)}.`);
+        return { scene: await sceneOf(snapshotAt([leaf, ...beside], context)) };
+      },
+    ],
+    render: (_, { loaded }) => <Shown scene={loaded['scene'] as Scene} />,
+  };
+}
+
+export function snapshotAt(leaves: readonly string[], context: Partial<Context>): WizardSnapshot {
+  const snapshot = wizardMachine.resolveState({ value: valueOf(leaves), context: { ...BLANK, ...context } });
+  const active = new Set(snapshot._nodes.map((node) => node.path.join('.')));
+  const missed = leaves.filter((leaf) => !active.has(leaf));
+  if (missed.length > 0) throw new Error(`No state of the machine is in ${missed.join(' and ')} at once.`);
+  return snapshot;
+}
+
+async function sceneOf(snapshot: WizardSnapshot): Promise<Scene> {
+  const { actor, isAwake } = sleeper(snapshot);
+  // The router asks the machine for the first address; a wizard that stands still isn't asked.
+  const asked = {
+    getSnapshot: () => actor.getSnapshot(),
+    subscribe: actor.subscribe.bind(actor),
+    send: (event: Parameters<WizardActor['send']>[0]) => {
+      if (isAwake()) actor.send(event);
+    },
+  } as WizardActor;
+  const router = createWizardRouter(asked, createMemoryHistory({ initialEntries: [entryOf(snapshot)] }));
+  await router.load();
+  return { actor, router };
+}
+
+/** Stands in its state, unstarted, until the first event. */
+function sleeper(snapshot: WizardSnapshot): { actor: WizardActor; isAwake: () => boolean } {
+  const machine = wizardMachine.provide({
+    actors: scripted({}),
+    delays: PACE,
+    actions: { 'leave for': () => {}, 'drop the stored token': () => {} },
+  });
+  const actor = createActor(machine, { snapshot, input: { settings: BLANK.settings, now: BLANK.now } });
+  const send = actor.send.bind(actor);
+  let awake = false;
+  actor.send = (event) => {
+    awake = true;
+    actor.start();
+    send(event);
+  };
+  return { actor, isAwake: () => awake };
+}
+
+/** Between two pages the address is still that of the page that was left. */
+function entryOf(snapshot: WizardSnapshot): string {
+  const address = addressOf(snapshot);
+  if (address !== null) return `${address.path}?${new URLSearchParams(address.query).toString()}`;
+  if (snapshot.matches('checkingTerms')) return PATHS.returned;
+  return snapshot.matches('leavingForMove') || snapshot.matches('leavingForTransfer') ? PATHS.destination : PATHS.home;
+}
+
+export function Shown({ scene: { actor, router } }: { readonly scene: Scene }) {
+  useEffect(() => enter(actor), [actor]);
+  return (
+    <WizardProvider value={actor}>
+      <RouterProvider router={router} />
+    </WizardProvider>
+  );
+}

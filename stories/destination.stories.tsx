@@ -1,0 +1,22 @@
+import { at } from './at.tsx';
+import { SIGNED_IN } from './people.ts';
+
+export default { title: 'States/Destination' };
+
+const message = { about: 'account creation', code: 'ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS' } as const;
+const invalid = { about: 'query', error: 'INVALID_EMAIL' } as const;
+
+export const MoveOffered = at('destination.move.offered', SIGNED_IN);
+export const MoveWarned = at('destination.move.warned', SIGNED_IN);
+export const MoveCreatingAccountPrompt = at('destination.move.creatingAccount.prompt', SIGNED_IN);
+export const MoveCreatingAccountSlow = at('destination.move.creatingAccount.slow', SIGNED_IN);
+export const MoveRedirecting = at('destination.move.redirecting', SIGNED_IN);
+export const MoveUnavailable = at('destination.move.unavailable', SIGNED_IN);
+
+export const OptionsClosed = at('destination.options.closed', SIGNED_IN);
+export const OptionsChoosing = at('destination.options.choosing', SIGNED_IN);
+export const OptionsDownload = at('destination.options.download', { ...SIGNED_IN, emailExportType: 'mbox' });
+
+export const BannerHidden = at('destination.banner.hidden', SIGNED_IN);
+export const BannerShown = at('destination.banner.shown', { ...SIGNED_IN, message });
+export const BannerHeld = at('destination.banner.held', { ...SIGNED_IN, message: invalid });

@@ -1,0 +1,109 @@
+import type { TransferStatus } from '../src/contract/calls/status.ts';
+import { blankContext, NOTHING_TYPED } from '../machines/wizard.context.ts';
+import type { Context, Typed } from '../machines/wizard.types.ts';
+import { settings } from '../src/portal/settings.ts';
+
+export const PAT = 'pat.rivera@sanbrunocable.example';
+export const PASSWORD = 'correct horse battery staple';
+export const TRANSFER = '3f9c0a517d2e4b68a1c4e0f2b7d95836';
+export const TOKEN = 'f'.repeat(32);
+
+/** Forty-one days before access ends: the stories' clock stands still. */
+export const TODAY = Date.parse('2025-10-20T12:00:00-07:00');
+
+export const BLANK: Context = blankContext({ settings, now: TODAY });
+
+export const SIGNED_IN: Partial<Context> = {
+  source: { email: PAT, password: PASSWORD, provider: 'sanbruno' },
+  operations: ['emailmigration', 'contactsmigration'],
+};
+
+/** Pat's three ways out, each as it stands on the page that starts the transfer. */
+export const MOVING: Partial<Context> = {
+  ...SIGNED_IN,
+  checkSanBrunoOnOauthCallback: true,
+  destination: { email: PAT, provider: 'yahoo', tokenId: TOKEN },
+};
+export const TO_GMAIL: Partial<Context> = {
+  ...SIGNED_IN,
+  googleTermsAccepted: true,
+  destination: { email: 'pat.rivera@gmail.com', provider: 'google', tokenId: TOKEN },
+};
+export const DOWNLOADING: Partial<Context> = {
+  ...SIGNED_IN,
+  destination: { email: '', provider: 'file_export' },
+  emailExportType: 'mbox',
+  contactsExportType: 'vcf',
+};
+
+export const RUNNING: TransferStatus = {
+  emailmigration: {
+    status: 'inprogress',
+    done: 8_214,
+    total: 21_403,
+    bytes: 1_934_201_332,
+    started: '2025-10-20T09:12:00-07:00',
+  },
+  contactsmigration: { status: 'started', started: '2025-10-20T09:12:00-07:00' },
+};
+
+export const MOVED: TransferStatus = {
+  emailmigration: {
+    status: 'completed',
+    done: 21_402,
+    total: 21_403,
+    bytes: 4_902_118_007,
+    skipped: [
+      {
+        mailbox: 'Archive/2009',
+        reason: 'The message is larger than the destination takes.',
+        subject: 'Photos of the reunion',
+      },
+    ],
+    lost: 0,
+    duplicated: 0,
+    changed: 0,
+    started: '2025-10-20T09:12:00-07:00',
+    finished: '2025-10-20T11:47:00-07:00',
+  },
+  contactsmigration: {
+    status: 'review',
+    done: 180,
+    total: 212,
+    started: '2025-10-20T09:12:00-07:00',
+    finished: '2025-10-20T09:15:00-07:00',
+  },
+};
+
+export const EXPORTED: TransferStatus = {
+  emailmigration: {
+    status: 'completed',
+    done: 21_403,
+    total: 21_403,
+    bytes: 4_902_118_007,
+    lost: 0,
+    duplicated: 0,
+    changed: 0,
+    started: '2025-10-20T09:12:00-07:00',
+    finished: '2025-10-20T11:47:00-07:00',
+  },
+  contactsmigration: {
+    status: 'completed',
+    done: 212,
+    total: 212,
+    started: '2025-10-20T09:12:00-07:00',
+    finished: '2025-10-20T09:15:00-07:00',
+  },
+  exports: [1, 2].map((part) => ({
+    url: `#part-${part}`,
+    name: `san-bruno-export-${part}-of-2.zip`,
+    size: part === 1 ? 2_147_483_648 : 1_402_118_007,
+    sha256: String(part).repeat(64),
+    expires: '2025-10-27T11:47:00-07:00',
+  })),
+};
+
+/** With this in the fields. */
+export function typed(fields: Partial<Typed>): Pick<Context, 'typed'> {
+  return { typed: { ...NOTHING_TYPED, ...fields } };
+}

@@ -1,0 +1,87 @@
+import { fromCallback, fromPromise } from 'xstate';
+import type { ACTORS } from '../machines/wizard.actors.ts';
+import { DELAYS } from '../machines/wizard.delays.ts';
+import type { CallFailureCode } from '../src/contract/failure.ts';
+import type { Event } from '../machines/wizard.types.ts';
+import { MOVED, RUNNING, TODAY, TRANSFER } from './people.ts';
+
+type Calls = typeof ACTORS;
+export type CallName = Exclude<keyof Calls, 'follow the transfer'>;
+type Refusal = { readonly refused: CallFailureCode };
+/** What each call is answered with; a function sees what it was asked. */
+export type Script = { readonly [Name in CallName]?: unknown };
+
+export const refuse = (code: CallFailureCode): Refusal => ({ refused: code });
+
+/** In a test the scripted world is quick; messages and limits keep their times, so that a slow machine sees them too. */
+const QUICK = '__vitest_browser__' in globalThis ? 0.05 : 1;
+const ANSWER_MS = 700 * QUICK;
+const STATUS_MS = 1_500 * QUICK;
+
+const PAUSES = [
+  'typing pause',
+  'empty contact pause',
+  'success pause',
+  'redirect pause',
+  'policy pause',
+  'copy pause',
+  'status pause',
+] as const;
+
+export const PACE: Partial<Record<keyof typeof DELAYS, number>> = Object.fromEntries(
+  PAUSES.map((name) => [name, DELAYS[name] * QUICK]),
+);
+
+const LEGACY = { allowedOperations: ['emailmigration', 'contactsmigration'], provider: 'sanbruno', auth: 'other' };
+
+/** A world in which all goes well. */
+const GOOD: Required<Script> = {
+  'check the stored token': null,
+  'ask for capabilities': ({ email }: { email: string }) => {
+    if (email.endsWith('.example') && /@(?:sanbruno|sbcable)/.test(email)) return LEGACY;
+    if (email.endsWith('@gmail.com')) return { ...LEGACY, provider: 'gmail', auth: 'oauth' };
+    if (email.endsWith('@outlook.com')) return { ...LEGACY, provider: 'microsoft', auth: 'oauth' };
+    return { ...LEGACY, provider: 'other' };
+  },
+  'validate the account': { ok: true, token: 'a-token' },
+  'resolve the host': { ok: true },
+  'create the account': { ok: true },
+  'announce the migration': { ok: true },
+  'start the transfer': { jobid: TRANSFER },
+  'ask for the status': RUNNING,
+  'list the transfers': {
+    [TRANSFER]: new Date(TODAY).toISOString(),
+    ['0'.repeat(32)]: '2025-10-02T18:20:00Z',
+  },
+  'check the domain': { valid: true },
+  'check the phone number': { valid: true },
+  'write to support': { ok: true },
+  'copy to the clipboard': undefined,
+  'delete the export': { ok: true },
+};
+
+/** The machine's actors without a network: each call is answered after a moment, as the script or a good world has it. */
+export function scripted(script: Script): Calls {
+  const calls = Object.keys(GOOD).map((key) => {
+    const name = key as CallName;
+    const line = name in script ? script[name] : GOOD[name];
+    return [name, fromPromise(({ input }: { input: unknown }) => answer(line, input))] as const;
+  });
+  const following = fromCallback<Event>(({ sendBack }) => {
+    const timer = setTimeout(() => sendBack({ type: 'status.arrive', status: MOVED }), STATUS_MS);
+    return () => clearTimeout(timer);
+  });
+  return { ...Object.fromEntries(calls), 'follow the transfer': following } as unknown as Calls;
+}
+
+async function answer(line: unknown, input: unknown): Promise<unknown> {
+  const said: unknown = typeof line === 'function' ? (line as (input: unknown) => unknown)(input) : line;
+  await new Promise((resolve) => {
+    setTimeout(resolve, ANSWER_MS);
+  });
+  if (typeof said === 'object' && said !== null && 'refused' in said) {
+    const { refused } = said as Refusal;
+    throw Object.assign(new Error(refused), { error: refused });
+  }
+  return said;
+}

@@ -1,0 +1,23 @@
+import { at } from './at.tsx';
+import { MOVING, PAT, SIGNED_IN, TO_GMAIL, TOKEN } from './people.ts';
+
+export default { title: 'States/Short pages' };
+
+const toGoogle = { ...SIGNED_IN, destination: { email: '', provider: 'google' } } as const;
+const back = { error: '', tokenId: TOKEN, email: PAT, provider: 'yahoo', hash: '' };
+
+export const GoogleTerms = at('googleTerms', toGoogle);
+export const EmailScopes = at('emailScopes', toGoogle);
+export const PrivacyPolicyPausing = at('privacyPolicy.pausing');
+export const PrivacyPolicyLeaving = at('privacyPolicy.leaving');
+export const TermsOfServicePausing = at('termsOfService.pausing');
+export const TermsOfServiceLeaving = at('termsOfService.leaving');
+
+// Between pages; what decides at once is never seen for longer than it takes.
+export const Arriving = at('arriving');
+export const LeavingForMove = at('leavingForMove', MOVING);
+export const LeavingForTransfer = at('leavingForTransfer', TO_GMAIL);
+export const LeavingForStatus = at('leavingForStatus', { destination: { email: '', provider: 'yahoo' } });
+export const Returned = at('returned', { ...MOVING, returned: back });
+export const CheckingTerms = at('checkingTerms', TO_GMAIL);
+export const ReturnedForStatus = at('returnedForStatus', { returned: { ...back, hash: 'a-hash' } });

@@ -1,0 +1,73 @@
+import { addons } from 'storybook/preview-api';
+import { DELAYS } from '../machines/wizard.delays.ts';
+import type { WizardSnapshot } from '../machines/wizard.routes.ts';
+import type { WizardActor } from '../src/portal/wizard-context.tsx';
+import { ANSWERS, CODES, type CallName, EVENTS } from '../tests/support/moves.ts';
+import type { Offer, Stage } from './stage-protocol.ts';
+import { ASK, SEND, STAGE } from './stage-protocol.ts';
+
+let shown: WizardActor | null = null;
+
+/** Tells the chart panel where this wizard stands, and lets it send; until `leave` is called. */
+export function enter(actor: WizardActor): () => void {
+  shown = actor;
+  const tell = () => {
+    if (shown === actor) channel()?.emit(STAGE, stageOf(actor.getSnapshot()));
+  };
+  const telling = actor.subscribe(tell);
+  tell();
+  return () => {
+    telling.unsubscribe();
+    if (shown === actor) {
+      shown = null;
+      channel()?.emit(STAGE, null);
+    }
+  };
+}
+
+function channel() {
+  return addons.hasChannel() ? addons.getChannel() : null;
+}
+
+/** Listens to the panel. Storybook calls it once, when the preview loads. */
+export function listenToPanel(): void {
+  channel()?.on(SEND, (event: Offer['event']) => shown?.send(event as Parameters<WizardActor['send']>[0]));
+  channel()?.on(ASK, () => {
+    channel()?.emit(STAGE, shown === null ? null : stageOf(shown.getSnapshot()));
+  });
+}
+
+function stageOf(snapshot: WizardSnapshot): Stage {
+  return {
+    active: snapshot._nodes.map((node) => node.path.join('.')),
+    offers: offersAt(snapshot),
+  };
+}
+
+/** Everything that this state takes: what the visitor does, time that passes, and what the server answers. */
+function offersAt(snapshot: WizardSnapshot): Offer[] {
+  const offers: Offer[] = EVENTS.filter((event) => snapshot.can(event)).map((event) => ({ by: 'visitor', event }));
+  for (const node of snapshot._nodes) {
+    for (const { delay, eventType } of node.after)
+      if (typeof delay === 'string' && delay in DELAYS)
+        offers.push({ by: 'clock', words: delay, event: { type: eventType } });
+    for (const { src, id } of node.invoke)
+      if (typeof src === 'string' && src in ANSWERS) offers.push(...answersOf(src as CallName, id));
+  }
+  return offers;
+}
+
+function answersOf(call: CallName, id: string): Offer[] {
+  return [
+    ...ANSWERS[call].map((output) => ({
+      by: 'server' as const,
+      words: `${call}: ${JSON.stringify(output) ?? 'done'}`,
+      event: { type: `xstate.done.actor.${id}`, output, actorId: id },
+    })),
+    ...CODES.map((code) => ({
+      by: 'server' as const,
+      words: `${call}: ${code}`,
+      event: { type: `xstate.error.actor.${id}`, error: { error: code, message: '' }, actorId: id },
+    })),
+  ];
+}

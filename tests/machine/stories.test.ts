@@ -1,0 +1,15 @@
+import { join } from 'node:path';
+import { buildIndex } from 'storybook/internal/core-server';
+import { expect, test } from 'vitest';
+import { wizardMachine } from '../../machines/wizard.machine.ts';
+import { leavesOf, storyIdOf } from '../../stories/leaf.ts';
+
+test('every leaf state of the machine has its story', async () => {
+  const { entries } = await buildIndex({ configDir: join(import.meta.dirname, '../../.storybook') });
+  const leaves = leavesOf(wizardMachine);
+  expect(leaves.length).toBeGreaterThan(100);
+  expect(leaves.filter((leaf) => !(storyIdOf(leaf) in entries))).toEqual([]);
+  const wanted = new Set(leaves.map(storyIdOf));
+  const orphans = Object.keys(entries).filter((id) => id.startsWith('states-') && !wanted.has(id));
+  expect(orphans).toEqual([]);
+});
