@@ -38,10 +38,16 @@ export type ExportWorld = AsyncDisposable & {
 };
 
 export async function openExportWorld(
-  options: { limits?: Partial<ExportLimits>; root?: string; store?: ExportStore; now?: () => number } = {},
+  options: {
+    limits?: Partial<ExportLimits>;
+    database?: Database;
+    root?: string;
+    store?: ExportStore;
+    now?: () => number;
+  } = {},
 ): Promise<ExportWorld> {
   await using opening = new AsyncDisposableStack();
-  const database = opening.use(await openDatabase({ folder: 'memory://' }));
+  const database = options.database ?? opening.use(await openDatabase({ folder: 'memory://' }));
   const scratch = await mkdtemp(join(tmpdir(), 'export-'));
   opening.defer(() => rm(scratch, { recursive: true, force: true }));
   const root = options.root ?? join(scratch, 'exports');

@@ -1,0 +1,317 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import * as v from 'valibot';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ExportFile } from '../../src/contract/calls/status.ts';
+import { dispositionOf } from '../../src/server/export/download.ts';
+import { sweepExports } from '../../src/server/export/sweeper.ts';
+import { openExportWorld, type ExportWorld } from '../support/export-world.ts';
+import { memoryAccount } from '../support/memory-mailbox.ts';
+import { openWebWorld, type WebWorld } from '../support/web-world.ts';
+
+const DAY_MS = 86_400_000;
+const BIG = 12_000_000;
+
+let root: string;
+let web: WebWorld;
+let exports: ExportWorld;
+let file: v.InferOutput<typeof ExportFile>;
+let whole: Buffer;
+
+/** An export of one message whose octets don't compress, and what the status says of it. */
+async function newExport(size: number) {
+  const id = await exports.newTransfer();
+  const message = { uid: 1, bytes: randomBytes(size), flags: [], internalDate: new Date(0) };
+  await exports.exportMail(id, memoryAccount([{ path: 'INBOX', messages: [message] }]));
+  const status = await web.services.transfers.status(id);
+  const [first] = v.parse(v.array(ExportFile), status?.exports);
+  if (first === undefined) throw new Error('There is no file.');
+  const [path = ''] = await exports.files(id);
+  return { id, file: first, path };
+}
+
+/** The link, on the address that the test's server listens on. */
+const at = (url: string) => url.replace(web.settings.publicUrl, web.url);
+const fetched = (headers: Record<string, string> = {}, method = 'GET') => fetch(at(file.url), { method, headers });
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'download-'));
+  web = await openWebWorld({ environment: { EXPORTS_URL: root } });
+  exports = await openExportWorld({ database: web.database, root, now: web.services.now });
+  const made = await newExport(BIG);
+  file = made.file;
+  whole = await readFile(made.path);
+});
+
+afterAll(async () => {
+  await exports[Symbol.asyncDispose]();
+  await web[Symbol.asyncDispose]();
+  await rm(root, { recursive: true, force: true });
+});
+
+test('a link gives the whole file, to be saved and never to be shown', async () => {
+  const answer = await fetched();
+  expect(answer.status).toBe(200);
+  expect(Object.fromEntries(answer.headers)).toMatchObject({
+    'content-type': 'application/zip',
+    'content-length': String(file.size),
+    'accept-ranges': 'bytes',
+    etag: `"${file.sha256}"`,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': "sandbox; default-src 'none'",
+    'referrer-policy': 'no-referrer',
+    'repr-digest': `sha-256=:${Buffer.from(file.sha256, 'hex').toString('base64')}:`,
+    'content-disposition': `attachment; filename="${file.name}"; filename*=UTF-8''${encodeURIComponent(file.name)}`,
+  });
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  expect(bytes.equals(whole)).toBe(true);
+  expect(createHash('sha256').update(bytes).digest('hex')).toBe(file.sha256);
+});
+
+test('HEAD answers as GET does, without the octets', async () => {
+  const answer = await fetched({ range: 'bytes=0-9' }, 'HEAD');
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('content-length')).toBe(String(file.size));
+  expect(answer.headers.get('etag')).toBe(`"${file.sha256}"`);
+  expect(await answer.text()).toBe('');
+});
+
+test.each([
+  ['bytes=0-0', 0, 1],
+  ['bytes=100-199', 100, 200],
+  ['bytes=5000-', 5000, null],
+  ['bytes=-500', -500, null],
+  ['bytes=-99999999999', 0, null],
+  ['bytes=10-99999999999', 10, null],
+])('the range %s gives just those octets', async (range, start, end) => {
+  const answer = await fetched({ range });
+  expect(answer.status).toBe(206);
+  const expected = whole.subarray(start, end ?? undefined);
+  const from = start < 0 ? whole.length + start : start;
+  expect(answer.headers.get('content-range')).toBe(`bytes ${from}-${from + expected.length - 1}/${whole.length}`);
+  expect(answer.headers.get('content-length')).toBe(String(expected.length));
+  expect(Buffer.from(await answer.arrayBuffer()).equals(expected)).toBe(true);
+});
+
+test.each(['bytes=99999999-', 'bytes=-0'])('the range %s is not there: 416 with the size', async (range) => {
+  const answer = await fetched({ range });
+  expect(answer.status).toBe(416);
+  expect(answer.headers.get('content-range')).toBe(`bytes */${whole.length}`);
+});
+
+test.each(['bytes=0-1,5-6', 'bytes=9-2', 'octets=0-5', 'bytes=-', 'bytes=a-b'])(
+  'the field "Range: %s" is passed over, and the whole file comes',
+  async (range) => {
+    const answer = await fetched({ range });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-range')).toBeNull();
+    await answer.body?.cancel();
+  },
+);
+
+test('a part comes only of the file that the first part was of', async () => {
+  const range = 'bytes=10-19';
+  const same = await fetched({ range, 'if-range': `"${file.sha256}"` });
+  expect(same.status).toBe(206);
+  await same.body?.cancel();
+  for (const other of ['"another"', `W/"${file.sha256}"`, new Date().toUTCString()]) {
+    const answer = await fetched({ range, 'if-range': other });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-length')).toBe(String(whole.length));
+    await answer.body?.cancel();
+  }
+});
+
+test('conditions on the tag are kept', async () => {
+  expect((await fetched({ 'if-none-match': `"x", W/"${file.sha256}"` })).status).toBe(304);
+  expect((await fetched({ 'if-none-match': '*' })).status).toBe(304);
+  expect((await fetched({ 'if-match': '"x"' })).status).toBe(412);
+  const matching = await fetched({ 'if-match': `"${file.sha256}"`, range: 'bytes=0-4' });
+  expect(matching.status).toBe(206);
+});
+
+test('a download that is cut again and again ends with the same file', async () => {
+  for (let round = 0; round < 5; round += 1) {
+    const pieces: Buffer[] = [];
+    let have = 0;
+    let cuts = 0;
+    while (have < whole.length) {
+      const headers: Record<string, string> =
+        have === 0 ? {} : { range: `bytes=${have}-`, 'if-range': `"${file.sha256}"` };
+      const answer = await fetched(headers);
+      expect(answer.status).toBe(have === 0 ? 200 : 206);
+      const until = have + Math.floor(Math.random() * 1_500_000);
+      for await (const chunk of answer.body ?? []) {
+        pieces.push(Buffer.from(chunk));
+        have += chunk.length;
+        if (have > until) break;
+      }
+      cuts += 1;
+    }
+    expect(cuts).toBeGreaterThan(5);
+    expect(createHash('sha256').update(Buffer.concat(pieces)).digest('hex')).toBe(file.sha256);
+  }
+});
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const late = Date.now() + 10_000;
+  const look = async () => {
+    if (await isSo()) resolve();
+    else if (Date.now() > late) reject(new Error('It did not come to be.'));
+    else setTimeout(() => void look(), 20);
+  };
+  await look();
+  return promise;
+}
+
+/** How many files of the exports' folder this process has open. */
+async function openFiles(): Promise<number> {
+  const { readlink } = await import('node:fs/promises');
+  const links = await Promise.all(
+    (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
+  );
+  return links.filter((link) => link.startsWith(root) && link.endsWith('.zip')).length;
+}
+
+test.skipIf(process.platform !== 'linux')(
+  'a client that does not read holds back the disk, and one that goes lets the file go',
+  async () => {
+    const { file: slow } = await newExport(60_000_000);
+    const before = process.memoryUsage().rss;
+    const sockets: Socket[] = [];
+    const { port, pathname, search } = new URL(at(slow.url));
+    for (let client = 0; client < 4; client += 1) {
+      const socket = connect(Number(port), '127.0.0.1');
+      socket.write(`GET ${pathname}${search} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+      socket.once('data', () => socket.pause());
+      sockets.push(socket);
+    }
+    await until(async () => (await openFiles()) === 4);
+    expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000);
+    for (const socket of sockets) socket.destroy();
+    await until(async () => (await openFiles()) === 0);
+    expect(await openFiles()).toBe(0);
+  },
+);
+
+type Told = { status: number; text: string; headers: Record<string, string> };
+
+async function told(url: string, init: RequestInit = {}): Promise<Told> {
+  const answer = await fetch(at(url), init);
+  const { date, ...headers } = Object.fromEntries(answer.headers);
+  expect(date).toBeDefined();
+  return { status: answer.status, text: await answer.text(), headers };
+}
+
+test('a wrong link, one whose days are over and one whose files were deleted are answered alike', async () => {
+  const deleted = await newExport(100);
+  const expired = await newExport(100);
+  const removal = await fetch(at(deletionOf(deleted.file.url)), json({}));
+  expect(removal.status).toBe(200);
+  const swap = (name: string, value: string) => {
+    const url = new URL(file.url);
+    url.searchParams.set(name, value);
+    return url.href;
+  };
+  const answers = await Promise.all([
+    told(deleted.file.url),
+    told(swap('signature', '0'.repeat(64))),
+    told(swap('signature', 'x')),
+    told(swap('expires', '99999999999')),
+    told(file.url.replace(/part-1/, 'part-2')),
+    told(file.url.replace(/\/part-1[^?]*/, '/..%2f..%2fetc%2fpasswd')),
+    told(file.url.replace(/exports\/[0-9a-f]+/, `exports/${'0'.repeat(32)}`)),
+    told(
+      expired.file.url.replace(
+        /exports\/[0-9a-f]+/,
+        (new URL(file.url).pathname.match(/exports\/[0-9a-f]+/) ?? [''])[0],
+      ),
+    ),
+    told(file.url.split('?')[0] ?? ''),
+  ]);
+  for (const answer of answers) expect(answer).toEqual(answers[0]);
+  expect(answers[0]?.status).toBe(404);
+
+  web.advance(8 * DAY_MS);
+  expect(await told(expired.file.url)).toEqual(answers[0]);
+  expect(await told(file.url)).toEqual(answers[0]);
+  expect((await web.services.transfers.status(expired.id))?.exports).toBeUndefined();
+  web.advance(-8 * DAY_MS);
+  expect((await fetched({ range: 'bytes=0-0' })).status).toBe(206);
+});
+
+const json = (body: unknown): RequestInit => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+});
+
+function deletionOf(url: string): string {
+  const { origin, pathname, search } = new URL(url);
+  return `${origin}${pathname.slice(0, pathname.lastIndexOf('/'))}/delete/${search}`;
+}
+
+test('an export is deleted at once by whoever has its link, and by nobody else', async () => {
+  const made = await newExport(100);
+  const forged = deletionOf(made.file.url).replace(/signature=.{8}/, 'signature=00000000');
+  expect((await told(forged, json({}))).status).toBe(404);
+  expect((await told(deletionOf(made.file.url), { method: 'POST' })).status).toBe(415);
+  expect((await fetch(at(made.file.url))).status).toBe(200);
+  const answer = await told(deletionOf(made.file.url), json({}));
+  expect(answer).toMatchObject({ status: 200, text: '{"ok":true}' });
+  expect((await told(made.file.url)).status).toBe(404);
+  expect((await told(deletionOf(made.file.url), json({}))).status).toBe(404);
+  expect(await readdir(root)).not.toContain(new URL(made.file.url).pathname.split('/')[3]);
+  expect((await web.services.transfers.status(made.id))?.exports).toBeUndefined();
+});
+
+test('exports whose days are over, and what ended without one, are deleted by themselves', async () => {
+  await using apart = await openExportWorld({ now: () => Date.now() });
+  const old = await apart.newTransfer();
+  const account = memoryAccount([
+    { path: 'INBOX', messages: [{ uid: 1, bytes: Buffer.from('x'), flags: [], internalDate: new Date(0) }] },
+  ]);
+  await apart.exportMail(old, account);
+  await sweepExports(apart.services);
+  expect(await apart.files(old)).toHaveLength(1);
+
+  const broken = await apart.newTransfer();
+  await expect(
+    apart.exportMail(broken, account, { contactsSettled: () => Promise.reject(new Error('It breaks.')) }),
+  ).rejects.toThrow('It breaks.');
+  expect(await readdir(join(apart.root, '.staging'))).toHaveLength(1);
+  await sweepExports(apart.services);
+  expect(await readdir(join(apart.root, '.staging'))).toHaveLength(1);
+  await apart.database.query('update transfers set finished = now() where id = $1', [broken]);
+
+  await sweepExports({ ...apart.services, now: () => Date.now() + 7 * DAY_MS + 1000 });
+  expect(await apart.files(old)).toEqual([]);
+  expect(await readdir(apart.root)).toEqual(['.staging']);
+  expect(await readdir(join(apart.root, '.staging'))).toEqual([]);
+});
+
+test('no log line has a link in it', () => {
+  expect(web.logLines.length).toBeGreaterThan(0);
+  const text = web.logLines.join('\n');
+  expect(text).not.toContain('signature');
+  expect(text).not.toContain(new URL(file.url).pathname);
+});
+
+test('every title makes a field that programs of any age can read, and the new ones read it whole', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), (text) => {
+      const title = `${text.toWellFormed().replaceAll(/\p{C}/gu, '')}.zip`;
+      const found =
+        /^attachment; filename="([\x20-\x21\x23-\x5b\x5d-\x7e]*)"; filename\*=UTF-8''([\w!#$&+\-.^`|~%]+)$/.exec(
+          dispositionOf(title),
+        );
+      expect(decodeURIComponent(found?.[2] ?? '')).toBe(title);
+    }),
+  );
+});
