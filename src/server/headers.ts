@@ -3,7 +3,7 @@ import type { Settings } from '../contract/settings.ts';
 
 const HSTS_SECONDS = 365 * 24 * 3600;
 
-/** The headers of every answer. */
+/** The headers of every answer; one that a handler has set stands. */
 export function securityHeaders(settings: Settings): MiddlewareHandler {
   const headers: Record<string, string> = {
     'Content-Security-Policy': contentSecurityPolicy(settings),

@@ -1,6 +1,7 @@
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
 import { OAUTH_START, OAUTH_START_FOR_STATUS } from '../contract/calls/oauth.ts';
+import { Ok } from '../contract/calls/ok.ts';
 import { FAILURE_CODES } from '../contract/failure.ts';
 import { OAUTH_PROVIDERS } from '../contract/provider.ts';
 import type { Settings } from '../contract/settings.ts';
@@ -26,6 +27,8 @@ export function openApi(settings: Settings): object {
       [OAUTH_START_FOR_STATUS]: { get: redirect('Begins a sign-in at a provider, for the list of transfers') },
       '/api/oauth/callback/{provider}/': { get: comeBack() },
       [EVENTS_PATH]: { get: events() },
+      '/api/exports/{export}/{file}': { get: download() },
+      '/api/exports/{export}/delete/': { post: deletion() },
       [OPENAPI_PATH]: {
         get: {
           summary: 'This document',
@@ -100,6 +103,36 @@ function events(): object {
       200: { description: 'A stream', content: { 'text/event-stream': { schema: { type: 'string' } } } },
       ...failures(),
     },
+  };
+}
+
+const signedLink = [
+  { name: 'export', in: 'path', required: true, schema: { type: 'string', pattern: '^[0-9a-f]{32}$' } },
+  { name: 'expires', in: 'query', required: true, schema: { type: 'string', pattern: '^\\d{1,12}$' } },
+  { name: 'signature', in: 'query', required: true, schema: { type: 'string', pattern: '^[0-9a-f]{64}$' } },
+];
+
+function download(): object {
+  return {
+    summary: 'A file of a finished export, by the signed link of its status; in parts by `Range` (RFC 9110 §14)',
+    parameters: [...signedLink, { name: 'file', in: 'path', required: true, schema: { type: 'string' } }],
+    responses: {
+      200: { description: 'The file', content: { 'application/zip': {} } },
+      206: { description: 'A part of it', content: { 'application/zip': {} } },
+      304: { description: 'It has not changed' },
+      412: { description: 'It is another one' },
+      416: { description: 'It has no such part' },
+      ...failures(),
+    },
+  };
+}
+
+function deletion(): object {
+  return {
+    summary: 'Deletes the files of an export before their time',
+    parameters: signedLink,
+    requestBody: { required: false, content: json({ type: 'object' }) },
+    responses: { 200: { description: 'Deleted', content: json(schemaOf(Ok)) }, ...failures() },
   };
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { extname, join, relative, sep } from 'node:path';
+import { basename, extname, join, relative, sep } from 'node:path';
 import type { Context } from 'hono';
 
 type Encoding = 'br' | 'gzip';
@@ -60,7 +60,7 @@ export function servePortal(c: Context, files: PortalFiles): Response | null {
   const { path } = c.req;
   const file = files.get(path);
   if (file !== undefined && path !== '/index.html') return send(c, file, path.startsWith('/assets/'));
-  if (path.startsWith('/assets/') || extname(path) !== '') return null;
+  if (path.startsWith('/assets/') || basename(path).includes('.')) return null;
   const page = files.get('/index.html');
   return page === undefined ? null : send(c, page, false);
 }

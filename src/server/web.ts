@@ -11,6 +11,7 @@ import { openSessions } from './sessions.ts';
 
 const HEADERS_WITHIN_MS = 10_000;
 const REQUEST_WITHIN_MS = 30_000;
+const SLOW_LOOKED_FOR_EVERY_MS = 2000;
 const KEEP_ALIVE_MS = 5000;
 const CONNECTIONS_AT_MOST = 4000;
 /** What is being answered when the server stops has this long. */
@@ -40,7 +41,10 @@ export async function startWeb(services: Services, options: WebOptions): Promise
   const stopping = new AbortController();
   const portal = portalFolder === null ? new Map() : await readPortalFiles(portalFolder);
   const app = createApp(services, portal, stopping.signal);
-  const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+  const server = createAdaptorServer({
+    fetch: app.fetch,
+    serverOptions: { connectionsCheckingInterval: SLOW_LOOKED_FOR_EVERY_MS },
+  }) as Server;
   server.headersTimeout = HEADERS_WITHIN_MS;
   server.requestTimeout = REQUEST_WITHIN_MS;
   server.keepAliveTimeout = KEEP_ALIVE_MS;

@@ -33,7 +33,7 @@ describe('sign-ins', () => {
       );
       for (const { status } of answers) statuses.set(status, (statuses.get(status) ?? 0) + 1);
     }
-    expect([...statuses.keys()].toSorted()).toEqual([401, 429]);
+    expect(new Set(statuses.keys())).toEqual(new Set([401, 429]));
     expect(world.signIns.length).toBeLessThanOrEqual(REACHED_AT_MOST);
 
     const refused = await signIn(PASSWORD, '203.0.113.9');
@@ -80,9 +80,10 @@ describe('sign-ins', () => {
   });
 });
 
+const send = (client: string) =>
+  world.post('/api/v2/support-form/', { email_address: ANN, issue: 'Please help me.' }, fromClient(client));
+
 test('support messages are limited by client', async () => {
-  const send = (client: string) =>
-    world.post('/api/v2/support-form/', { email_address: ANN, issue: 'Please help me.' }, fromClient(client));
   for (let at = 0; at < LIMITS['support messages by a client'].burst; at += 1)
     expect((await send('2001:db8:1:2::1')).status).toBe(200);
   const refused = await send('2001:db8:1:2:ffff::9');

@@ -172,13 +172,13 @@ describe('a sign-in for a transfer', () => {
   });
 });
 
+/** Everything that is refused is refused before a code goes anywhere. */
+function noCodeWasSent(): void {
+  for (const server of Object.values(world.providers)) expect(server.tokenRequests.length).toBe(0);
+}
+
 describe('a return that does not belong', () => {
   const refused = { path: '/oauth-callback', error: 'EXTERNAL_OAUTH_ERROR' };
-
-  /** Everything that is refused is refused before a code goes anywhere. */
-  function noCodeWasSent(): void {
-    for (const server of Object.values(world.providers)) expect(server.tokenRequests.length).toBe(0);
-  }
 
   test('without a state is refused', async () => {
     const browser = new Browser();
@@ -337,10 +337,10 @@ describe('a sign-in for the list of transfers', () => {
   });
 });
 
-describe('tokens', () => {
-  const refreshes = (provider: OauthProvider) =>
-    serverOf(provider).tokenRequests.filter((request) => request.get('grant_type') === 'refresh_token');
+const refreshes = (provider: OauthProvider) =>
+  serverOf(provider).tokenRequests.filter((request) => request.get('grant_type') === 'refresh_token');
 
+describe('tokens', () => {
   test('are refreshed once when they run out, however many ask', async () => {
     const id = await tokensOf('yahoo');
     const before = await world.services.tokens.accessToken(id);

@@ -114,6 +114,7 @@ export async function openWebWorld(options: Options = {}): Promise<WebWorld> {
   const trustedImap = `${TRUSTED_NAME}:${mail.port}`;
   const settings = readSettings({
     PORT: String(port),
+    DATA_DIR: folder,
     PUBLIC_URL: publicUrl,
     LEGACY_IMAP_URL: `imap://127.0.0.1:${mail.port}`,
     LEGACY_CARDDAV_URL: 'http://127.0.0.1:9/{email}/',

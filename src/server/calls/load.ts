@@ -13,7 +13,9 @@ import { route } from './route.ts';
 /** Starts a transfer when both mailboxes were proven; what was submitted before, or is running, is answered with its ID. */
 export const answerLoad = route(load, 'calls by a client', async ({ body }, web, visit) => {
   const order = orderOf(body, web.settings);
-  await Promise.all([proveSource(order, web, visit), proveDestination(order, web, visit)]);
+  await checkConsent(order, web);
+  await proveSource(order, web, visit);
+  await proveDestination(order, web, visit);
   const { id: jobid } = await web.transfers.start(order);
   if (order.destination.tokenId !== undefined) await web.tokens.keep(order.destination.tokenId);
   return { jobid };
@@ -30,17 +32,19 @@ function orderOf(request: LoadRequest, settings: Settings): TransferOrder {
   checkNotification(parameters.notificationEmail, destinationAccount.provider, settings);
   return {
     source: { email: sourceAccount.email, password: sourceAccount.password, provider: sourceAccount.provider },
-    destination: {
-      ...destinationAccount,
-      ...(destinationAccount.provider === 'other' && parameters.destinationImap !== undefined
-        ? { imap: parameters.destinationImap }
-        : {}),
-    },
+    destination: destinationOf(request),
     operations: checkOperations(request, settings),
     ...checkFormats(request),
     ...(parameters.notificationEmail === undefined ? {} : { notificationContact: parameters.notificationEmail }),
     inQa: parameters.inQa,
   };
+}
+
+function destinationOf({ destinationAccount, parameters }: LoadRequest): TransferOrder['destination'] {
+  const { email, provider } = destinationAccount;
+  if (provider === 'file_export') return { email, provider };
+  if (provider !== 'other' || parameters.destinationImap === undefined) return destinationAccount;
+  return { ...destinationAccount, imap: parameters.destinationImap };
 }
 
 function checkDestinationEmail({ email, provider }: LoadRequest['destinationAccount'], settings: Settings): void {
@@ -69,9 +73,10 @@ function checkNotification(contact: string | undefined, provider: string, settin
 }
 
 function checkOperations({ operations, destinationAccount }: LoadRequest, settings: Settings): Operation[] {
-  const { provider, tokenId } = destinationAccount;
+  const { provider, tokenId, password } = destinationAccount;
   const wanted = impliedOperations(operations);
-  const allowed = allowedOperations(provider, tokenId === undefined ? 'other' : 'oauth', settings);
+  const byToken = isOauthProvider(provider) && (tokenId !== undefined || password === undefined);
+  const allowed = allowedOperations(provider, byToken ? 'oauth' : 'other', settings);
   if (provider === 'file_export') {
     const missing = (['emailmigration', 'contactsmigration'] as const).find((each) => !wanted.includes(each));
     if (missing !== undefined)
@@ -109,19 +114,22 @@ async function proveSource({ source }: TransferOrder, web: Web, visit: Visit): P
   await web.proofs.prove({ email: source.email, password: source.password, provider: source.provider }, visit);
 }
 
-async function proveDestination({ destination }: TransferOrder, web: Web, visit: Visit): Promise<void> {
-  const { email, provider, password, imap, tokenId } = destination;
+/** An account at an OAuth provider is proven by its tokens; the rest by a sign-in, later. */
+async function checkConsent({ destination }: TransferOrder, web: Web): Promise<void> {
+  const { email, provider, password, tokenId } = destination;
   if (provider === 'file_export') return;
-  if (isOauthProvider(provider) && tokenId !== undefined) {
-    const owner = await web.tokens.of(tokenId);
-    if (owner?.email === email && owner.provider === provider) return;
-  } else if (password !== undefined) {
-    await web.proofs.prove({ email, provider, password, ...(imap === undefined ? {} : { imap }) }, visit);
-    return;
-  }
+  if (tokenId === undefined && password !== undefined) return;
+  const owner = tokenId === undefined ? null : await web.tokens.of(tokenId);
+  if (owner?.email === email && owner.provider === provider) return;
   throw new Refusal(
     401,
     'INVALID_CREDENTIALS',
     'The destination account is not signed in. Nothing was moved. Please sign in to it again.',
   );
+}
+
+async function proveDestination({ destination }: TransferOrder, web: Web, visit: Visit): Promise<void> {
+  const { email, provider, password, imap, tokenId } = destination;
+  if (tokenId !== undefined || password === undefined) return;
+  await web.proofs.prove({ email, provider, password, ...(imap === undefined ? {} : { imap }) }, visit);
 }

@@ -1,0 +1,220 @@
+import { createServer, type Server } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { HOST_CHECK_MS } from '../../src/server/calls/validate-imap.ts';
+import { isPublicAddress, resolvePublicHost } from '../../src/server/network/public-address.ts';
+import { fromClient, openWebWorld, type WebWorld } from '../support/web-world.ts';
+
+let world: WebWorld;
+/** A listener at each mail port of the loopback address that counts who comes: nobody may. */
+const knocks: string[] = [];
+const traps: Server[] = [];
+
+beforeAll(async () => {
+  world = await openWebWorld();
+  for (const port of [993, 143]) {
+    const trap = createServer((socket) => {
+      knocks.push(String(port));
+      socket.end('* OK internal\r\n');
+    });
+    traps.push(trap);
+    await new Promise<void>((resolve, reject) => {
+      trap.once('error', reject);
+      trap.listen(port, '127.0.0.1', resolve);
+    });
+  }
+});
+afterAll(async () => {
+  for (const trap of traps) trap.close();
+  await world[Symbol.asyncDispose]();
+});
+beforeEach(async () => {
+  await world.database.query('delete from limits');
+  knocks.length = 0;
+});
+
+const SPECIAL = [
+  '0.0.0.0',
+  '10.1.2.3',
+  '100.64.0.1',
+  '127.0.0.1',
+  '127.255.255.254',
+  '169.254.169.254',
+  '172.16.0.1',
+  '172.31.255.255',
+  '192.0.0.8',
+  '192.0.2.1',
+  '192.88.99.1',
+  '192.168.1.1',
+  '198.18.0.1',
+  '198.51.100.1',
+  '203.0.113.1',
+  '224.0.0.1',
+  '240.0.0.1',
+  '255.255.255.255',
+  '::',
+  '::1',
+  '::127.0.0.1',
+  '::ffff:127.0.0.1',
+  '::ffff:8.8.8.8',
+  '::ffff:7f00:1',
+  '64:ff9b::7f00:1',
+  '64:ff9b:1::1',
+  '100::1',
+  '2001::1',
+  '2001:db8::1',
+  '2002:7f00:1::1',
+  '3fff::1',
+  'fc00::1',
+  'fd12:3456::1',
+  'fe80::1',
+  'fe80::1%lo',
+  'fec0::1',
+  'ff02::1',
+];
+const PUBLIC = ['8.8.8.8', '1.1.1.1', '172.32.0.1', '100.128.0.1', '2606:4700:4700::1111', '2a00:1450:4001::1'];
+
+describe('addresses', () => {
+  test.each(SPECIAL)('%s is not public', (address) => {
+    expect(isPublicAddress(address)).toBe(false);
+  });
+  test.each(PUBLIC)('%s is public', (address) => {
+    expect(isPublicAddress(address)).toBe(true);
+  });
+  test.each(['', 'localhost', '127.1', '2130706433', '0x7f000001', '0177.0.0.1'])('%j is no address', (text) => {
+    expect(isPublicAddress(text)).toBe(false);
+  });
+});
+
+describe('hosts', () => {
+  const { resolver } = { resolver: () => world.services.resolver };
+  const resolve = (host: string, port = 993, trusted: readonly string[] = []) =>
+    resolvePublicHost(host, port, { trusted, resolver: resolver() });
+
+  test.each([
+    ...SPECIAL.filter((address) => !address.includes('%')),
+    '[::1]',
+    '127.1',
+    '0',
+    '2130706433',
+    '0x7f000001',
+    '0177.0.0.1',
+    '①②⑦.⓪.⓪.①',
+    '127.0.0.1.',
+    'localhost',
+    'localhost.',
+    'LOCALHOST',
+    'a.localhost',
+    '',
+    ' ',
+    'host name',
+    'user@host.example',
+    'host.example/path',
+  ])('%j is refused', async (host) => {
+    await expect(resolve(host)).rejects.toThrow('host');
+  });
+
+  test('a name is refused when one of its addresses is not public', async () => {
+    world.dns.zones.set('mixed.example', { a: ['8.8.8.8', '10.0.0.1'] });
+    await expect(resolve('mixed.example')).rejects.toThrow('not public');
+  });
+
+  test('a public name is answered with the address that was checked', async () => {
+    world.dns.zones.set('public.example', { a: ['8.8.8.8'] });
+    expect(await resolve('Public.Example')).toEqual({
+      address: '8.8.8.8',
+      servername: 'public.example',
+      trusted: false,
+    });
+  });
+
+  test('a name that changes its mind after the check is not asked again', async () => {
+    world.dns.zones.set('rebind.example', { a: ['8.8.8.8'] });
+    const checked = await resolve('rebind.example');
+    world.dns.zones.set('rebind.example', { a: ['127.0.0.1'] });
+    expect(checked.address).toBe('8.8.8.8');
+    await expect(resolve('rebind.example')).rejects.toThrow('not public');
+  });
+
+  test('this machine’s own addresses are refused', async () => {
+    const own = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+    for (const { address } of own) await expect(resolve(address)).rejects.toThrow('not public');
+  });
+
+  test.each([0, 22, 25, 80, 443, 5432, 8080, 994])('port %i is no mail port', async (port) => {
+    await expect(resolve('public.example', port)).rejects.toThrow('not a mail port');
+  });
+
+  test('a host that the operator trusts may be anywhere, at the port that is named', async () => {
+    expect(await resolve('127.0.0.1', 1143, ['127.0.0.1:1143'])).toMatchObject({ address: '127.0.0.1', trusted: true });
+    expect(await resolve('::1', 1143, ['[::1]'])).toMatchObject({ address: '::1' });
+    await expect(resolve('127.0.0.1', 1144, ['127.0.0.1:1143'])).rejects.toThrow('port');
+    await expect(resolve('127.0.0.1', 993, ['127.0.0.1:1143'])).rejects.toThrow('not public');
+  });
+});
+
+describe('the check of a host', () => {
+  let client = 0;
+  const check = async (imap: string) => {
+    client += 1;
+    const began = performance.now();
+    const answer = await world.post('/api/validate-imap/', { imap }, fromClient(`198.51.100.${client}`));
+    return { answer, took: performance.now() - began };
+  };
+
+  test('passes one that greets as IMAP', async () => {
+    expect((await check(world.trustedImap)).answer.body).toEqual({ ok: true });
+  });
+
+  test('answers closed, filtered, private, unknown and chatty hosts alike, after the same time', async () => {
+    world.dns.zones.set('private.example', { a: ['127.0.0.1'] });
+    // Port 9 of this machine is closed; 240.0.0.1 goes nowhere.
+    world.dns.zones.set('nowhere-to-go.example', { a: ['240.0.0.1'] });
+    const results = await Promise.all(
+      ['private.example', 'private.example:143', 'private.example:9', 'nowhere-to-go.example', 'unknown.example'].map(
+        check,
+      ),
+    );
+    for (const { answer, took } of results) {
+      expect([answer.status, answer.text]).toEqual([
+        400,
+        JSON.stringify({ error: 'INVALID_IMAP', message: 'Could not resolve IMAP host.' }),
+      ]);
+      expect(took).toBeGreaterThanOrEqual(HOST_CHECK_MS - 5);
+    }
+    expect(knocks).toEqual([]);
+  });
+
+  test('never reaches this machine, however it is spelled', async () => {
+    world.dns.zones.set('inside.example', { a: ['127.0.0.1'] });
+    const spellings = [
+      'inside.example',
+      'INSIDE.example:143',
+      '127.0.0.1',
+      '127.1',
+      '[::1]:993',
+      'localhost',
+      '0x7f.1',
+    ];
+    for (const { answer } of await Promise.all(spellings.map(check)))
+      expect([answer.status, answer.body]).toMatchObject([400, { error: 'INVALID_IMAP' }]);
+    const sign = await world.post('/api/validate/', {
+      email: 'ann@mail.example',
+      password: 'x',
+      provider: 'other',
+      imap: 'inside.example:143',
+    });
+    expect([sign.status, sign.body]).toMatchObject([400, { error: 'INVALID_IMAP' }]);
+    expect(knocks).toEqual([]);
+  });
+
+  test('a domain’s own announcement can’t lead inside either', async () => {
+    world.dns.zones.set('trap.example', { mx: ['mx.trap.example'], a: ['127.0.0.1'] });
+    world.dns.zones.set('autoconfig.trap.example', { a: ['127.0.0.1'] });
+    world.dns.zones.set('_imap._tcp.trap.example', { srv: [{ name: 'inside.trap.example', port: 143 }] });
+    world.dns.zones.set('inside.trap.example', { a: ['127.0.0.1'] });
+    const answer = await world.post('/api/validate/', { email: 'ann@trap.example', password: 'x', provider: 'other' });
+    expect([answer.status, answer.body]).toMatchObject([400, { error: 'INVALID_IMAP' }]);
+    expect(knocks).toEqual([]);
+  });
+});

@@ -1,0 +1,306 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliCompressSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startWeb } from '../../src/server/web.ts';
+import { openWebWorld, type WebWorld } from '../support/web-world.ts';
+
+const SCRIPT = 'console.log("portal");'.repeat(20);
+const PAGE = '<!doctype html><title>portal</title>';
+
+let folder: string;
+let world: WebWorld;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'portal-'));
+  await mkdir(join(folder, 'assets'));
+  await writeFile(join(folder, 'index.html'), PAGE);
+  await writeFile(join(folder, 'favicon.svg'), '<svg/>');
+  await writeFile(join(folder, 'assets/main-abc123.js'), SCRIPT);
+  await writeFile(join(folder, 'assets/main-abc123.js.br'), brotliCompressSync(SCRIPT));
+  await writeFile(join(folder, 'assets/main-abc123.js.map'), '{}');
+  world = await openWebWorld({
+    portalFolder: folder,
+    environment: { FOOTER_URL: 'https://legal.operator.example/footer?x=1' },
+  });
+});
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true });
+});
+
+const ask = (email: string, headers: Record<string, string>) => world.post('/api/capabilities/', { email }, headers);
+
+describe('the portal’s files', () => {
+  test.each(['/', '/status?migration_id=x', '/oauth-callback?token_id=x', '/no/such/page'])(
+    '%s is the page, and always asked for again',
+    async (path) => {
+      const answer = await world.get(path);
+      expect([answer.status, answer.text, answer.headers.get('cache-control')]).toEqual([200, PAGE, 'no-cache']);
+    },
+  );
+
+  test('an asset is compressed and kept for good', async () => {
+    const answer = await world.get('/assets/main-abc123.js', { 'accept-encoding': 'gzip, br' });
+    expect([answer.status, answer.text]).toEqual([200, SCRIPT]);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-encoding': 'br',
+      'content-type': 'text/javascript; charset=utf-8',
+      'cache-control': 'public, max-age=31536000, immutable',
+      vary: 'Accept-Encoding',
+    });
+  });
+
+  test('an asset is plain for those who take nothing else', async () => {
+    const answer = await world.get('/assets/main-abc123.js', { 'accept-encoding': 'identity' });
+    expect([answer.text, answer.headers.get('content-encoding')]).toEqual([SCRIPT, null]);
+  });
+
+  test('a page that has not changed is not sent again', async () => {
+    const { headers } = await world.get('/');
+    const again = await world.get('/', { 'if-none-match': headers.get('etag') ?? '' });
+    expect([again.status, again.text]).toEqual([304, '']);
+  });
+
+  test.each([
+    '/assets/missing.js',
+    '/assets/',
+    '/assets/main-abc123.js.map',
+    '/assets/main-abc123.js.br',
+    '/favicon.ico',
+    '/.env',
+    '/assets/..%2f..%2fpackage.json',
+    '/..%2f..%2fetc/passwd.txt',
+    '//etc/passwd.txt',
+  ])('%s is not there', async (path) => {
+    const answer = await world.get(path);
+    expect([answer.status, answer.text]).toEqual([404, 'Not found']);
+  });
+});
+
+describe('every answer', () => {
+  test.each(['/', '/assets/main-abc123.js', '/assets/missing.js', '/api/status/', '/api/nothing', '/healthz'])(
+    '%s carries the security headers',
+    async (path) => {
+      expect(Object.fromEntries((await world.get(path)).headers)).toMatchObject({
+        'content-security-policy':
+          "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'; object-src 'none'; frame-src https://legal.operator.example",
+        'cross-origin-opener-policy': 'same-origin',
+        'cross-origin-resource-policy': 'same-origin',
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+        'permissions-policy': expect.stringContaining('camera=()'),
+      });
+    },
+  );
+
+  test.each(['/api/status/', '/api/nothing', '/api/openapi.json', '/api/oauth/'])(
+    '%s is stored nowhere',
+    async (path) => {
+      expect((await world.get(path)).headers.get('cache-control')).toBe('no-store');
+    },
+  );
+
+  test('HSTS is not sent where there is no TLS', async () => {
+    expect((await world.get('/')).headers.get('strict-transport-security')).toBeNull();
+  });
+
+  test('nothing names the software', async () => {
+    const { headers } = await world.get('/api/status/');
+    expect([headers.get('server'), headers.get('x-powered-by')]).toEqual([null, null]);
+  });
+});
+
+describe('requests that are refused', () => {
+  test.each([
+    [{ 'sec-fetch-site': 'cross-site' }, 403],
+    [{ 'sec-fetch-site': 'same-site' }, 403],
+    [{ 'sec-fetch-site': 'cross-site', origin: 'SELF' }, 403],
+    [{ origin: 'https://evil.example' }, 403],
+    [{ origin: 'null' }, 403],
+    [{ origin: 'SELF' }, 200],
+    [{ 'sec-fetch-site': 'same-origin' }, 200],
+    [{ 'sec-fetch-site': 'none' }, 200],
+    [{}, 200],
+  ])('a post with %j is answered %i', async (headers, status) => {
+    const own = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, value.replace('SELF', world.settings.publicUrl)]),
+    );
+    expect((await ask('ann@gmail.com', own)).status).toBe(status);
+  });
+
+  test.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data',
+    'application/csp-report',
+    'application/jsonx',
+  ])('a body of type %s is not taken', async (type) => {
+    expect((await ask('ann@gmail.com', { 'content-type': type })).status).toBe(415);
+  });
+
+  test.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON'])(
+    'a body of type %s is taken',
+    async (type) => {
+      expect((await ask('ann@gmail.com', { 'content-type': type })).status).toBe(200);
+    },
+  );
+
+  test('a body that is too long is refused, with its length and without', async () => {
+    const long = JSON.stringify({ email: 'x'.repeat(70_000) });
+    expect((await world.post('/api/capabilities/', long)).status).toBe(413);
+    const chunked = await fetch(`${world.url}/api/capabilities/`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: new Blob([long]).stream(),
+      duplex: 'half',
+    } as RequestInit);
+    expect(chunked.status).toBe(413);
+  });
+
+  test.each([
+    '',
+    '{',
+    'null',
+    '[]',
+    '"x"',
+    '1',
+    '{"email":{"__proto__":1}}',
+    '{"__proto__":{"email":"a@b.example"}}',
+    `${'['.repeat(10_000)}${']'.repeat(10_000)}`,
+    '{"email":"\\u0000@\\ud800.example"}',
+  ])('the body %# is refused as a bad request', async (body) => {
+    const answer = await world.post('/api/capabilities/', body);
+    expect([answer.status, Object.keys(answer.body as object)]).toEqual([400, ['error', 'message']]);
+  });
+
+  test('a refusal repeats nothing of the input', async () => {
+    const answer = await ask('<script>canary</script>', {});
+    expect(answer.text).not.toContain('canary');
+  });
+
+  test.each([
+    ['GET', '/api/validate/', 405],
+    ['DELETE', '/api/validate/', 405],
+    ['POST', '/api/status/', 405],
+    ['GET', '/api/nothing', 404],
+    ['GET', '/api', 404],
+    ['POST', '/api/validate', 404],
+    ['GET', '/api/oauth/callback/', 404],
+  ])('%s %s is answered %i in JSON', async (method, path, status) => {
+    const response = await fetch(`${world.url}${path}`, { method });
+    expect([response.status, await response.json()]).toMatchObject([status, { error: 'GENERAL_ERROR' }]);
+  });
+
+  test('a request that dribbles in does not keep its connection', async () => {
+    const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n');
+    const closed = await new Promise((resolve) => {
+      socket.on('close', () => resolve(true));
+      socket.on('error', () => resolve(true));
+      socket.resume();
+    });
+    expect(closed).toBe(true);
+  });
+});
+
+test('the server says that it lives and that it is ready', async () => {
+  expect((await world.get('/healthz')).body).toEqual({ ok: true });
+  expect((await world.get('/readyz')).body).toEqual({ ok: true });
+});
+
+test('a port that is taken is said to be, with an example', async () => {
+  const port = Number(new URL(world.url).port);
+  await expect(startWeb(world.services, { host: '127.0.0.1', port, portalFolder: null })).rejects.toThrow(
+    `PORT ${port} is already in use. Stop what uses it, or name another. Example: PORT=${port + 1}`,
+  );
+});
+
+describe('with other settings', () => {
+  test('maintenance answers every call with 503 and the portal as ever', async () => {
+    const services = { ...world.services, settings: { ...world.settings, maintenance: true } };
+    await using web = await startWeb(services, { host: '127.0.0.1', port: 0, portalFolder: folder });
+    const url = `http://127.0.0.1:${web.port}`;
+    for (const path of ['/api/status/?job_id=x', '/api/oauth/?provider=yahoo', '/api/nothing', '/api/openapi.json']) {
+      const response = await fetch(url + path, { redirect: 'manual' });
+      expect([response.status, response.headers.get('retry-after'), await response.json()]).toEqual([
+        503,
+        '300',
+        {
+          error: 'GENERAL_ERROR',
+          message: 'The migration portal is unavailable at this time, we apologize for the inconvenience.',
+        },
+      ]);
+    }
+    expect((await fetch(url)).status).toBe(200);
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  });
+
+  test('behind TLS the browser is told to stay there, and the sign-in cookie is bound to the host', async () => {
+    const { yahoo } = world.settings.providers;
+    const services = {
+      ...world.services,
+      settings: {
+        ...world.settings,
+        publicUrl: 'https://transfer.operator.example',
+        providers: {
+          ...world.settings.providers,
+          yahoo: { ...yahoo, issuer: 'http://127.0.0.1:9', client: { id: 'x', secret: 'y' } },
+        },
+      },
+    };
+    await using web = await startWeb(services, { host: '127.0.0.1', port: 0, portalFolder: null });
+    const response = await fetch(`http://127.0.0.1:${web.port}/api/oauth/?provider=yahoo`, { redirect: 'manual' });
+    expect(response.headers.get('strict-transport-security')).toBe('max-age=31536000; includeSubDomains');
+    expect(response.headers.get('set-cookie')).toMatch(
+      /^__Host-oauth=[0-9a-f]{32}; Max-Age=600; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+    );
+    // A provider that can't be reached sends the browser back.
+    expect(response.headers.get('location')).toBe('/oauth-callback?error=EXTERNAL_OAUTH_ERROR&provider=yahoo');
+  });
+
+  test('without provisioning and mail the calls that need them say so', async () => {
+    const { provisioning: _, smtpUrl: __, ...settings } = world.settings;
+    const services = { ...world.services, settings };
+    await using web = await startWeb(services, { host: '127.0.0.1', port: 0, portalFolder: null });
+    const post = async (path: string, body: object) => {
+      const response = await fetch(`http://127.0.0.1:${web.port}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      return [response.status, await response.json()];
+    };
+    const email = 'ann@sanbrunocable.example';
+    expect(await post('/api/v2/san-bruno-set-migration-started/', { email })).toMatchObject([
+      502,
+      { error: 'GENERAL_ERROR' },
+    ]);
+    expect(await post('/api/v2/support-form/', { email_address: email, issue: 'Please help' })).toMatchObject([
+      502,
+      { error: 'GENERAL_ERROR', message: 'There was an error submitting your message, please try again later.' },
+    ]);
+  });
+
+  test('a stopping server finishes what it answers, and takes nothing new', async () => {
+    const stopping = new AbortController();
+    const web = await startWeb(world.services, {
+      host: '127.0.0.1',
+      port: 0,
+      portalFolder: null,
+      signal: stopping.signal,
+    });
+    const url = `http://127.0.0.1:${web.port}`;
+    const slow = fetch(`${url}/api/validate-imap/`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ imap: 'imap.nowhere.example' }),
+    });
+    await expect.poll(async () => (await fetch(`${url}/healthz`)).status).toBe(200);
+    stopping.abort();
+    await web[Symbol.asyncDispose]();
+    expect((await slow).status).toBe(400);
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow('fetch failed');
+  });
+});

@@ -1,0 +1,281 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
+
+const ANN = `ann@${LEGACY_DOMAIN}`;
+const PASSWORD = 'correct horse';
+const ELSEWHERE = 'ann@mail.example';
+const HEX = /^[0-9a-f]{32}$/;
+
+let world: WebWorld;
+beforeAll(async () => {
+  world = await openWebWorld({ providers: ['yahoo', 'google'] });
+  world.passwords.set(ANN, PASSWORD);
+  world.passwords.set(ELSEWHERE, 'other');
+});
+afterAll(() => world[Symbol.asyncDispose]());
+beforeEach(async () => {
+  for (const table of ['limits', 'limit_slots', 'transfers']) await world.database.query(`delete from ${table}`);
+  world.signIns.length = 0;
+});
+
+async function tokenOf(email: string, provider: 'yahoo' | 'google' = 'yahoo'): Promise<string> {
+  return world.services.tokens.store({ email, provider }, { access: 'access', refresh: 'refresh', expiresIn: 3600 });
+}
+
+type Load = Record<string, unknown> & {
+  source_account: Record<string, unknown>;
+  destination_account: Record<string, unknown>;
+  parameters: Record<string, unknown>;
+};
+
+async function move(change: Partial<Load> = {}): Promise<Load> {
+  return {
+    source_account: { email: ANN, password: PASSWORD, provider: 'sanbruno' },
+    destination_account: { email: ANN, provider: 'yahoo', token_id: await tokenOf(ANN) },
+    operations: ['emailmigration', 'contactsmigration'],
+    parameters: { notification_email: ELSEWHERE, in_qa: false },
+    ...change,
+  };
+}
+
+const load = (body: object) => world.post('/api/load/', body);
+const transfers = () => world.database.query('select * from transfers');
+
+describe('a transfer that is proven', () => {
+  test('to a provider by OAuth is started, and its status can be asked for', async () => {
+    const answer = await load(await move());
+    expect([answer.status, answer.body]).toEqual([200, { jobid: expect.stringMatching(HEX) }]);
+    const { jobid } = answer.body as { jobid: string };
+    expect(world.signIns).toEqual([ANN]);
+    expect((await world.get(`/api/status/?job_id=${jobid}`)).body).toEqual({
+      emailmigration: { status: 'started' },
+      contactsmigration: { status: 'started' },
+    });
+    expect((await world.get(`/api/v2/status/?job_id=${jobid}`)).body).toMatchObject({
+      emailmigration: { status: 'started', done: 0, started: expect.any(String) },
+    });
+  });
+
+  test('keeps the tokens of its destination', async () => {
+    const tokenId = await tokenOf(ANN);
+    await load(await move({ destination_account: { email: ANN, provider: 'yahoo', token_id: tokenId } }));
+    const [row] = await world.database.query<{ expires: number }>('select expires from oauth_tokens where id = $1', [
+      tokenId,
+    ]);
+    expect(row?.expires).toBeGreaterThan(Date.now() + 24 * 3_600_000);
+  });
+
+  test('submitted twice is one transfer', async () => {
+    const body = await move();
+    const [first, second] = await Promise.all([load(body), load(body)]);
+    const third = await load(body);
+    expect(second.body).toEqual(first.body);
+    expect(third.body).toEqual(first.body);
+    expect((await transfers()).length).toBe(1);
+  });
+
+  test('is not started beside another one of the same account', async () => {
+    await load(await move());
+    const answer = await load(
+      await move({
+        destination_account: { email: ELSEWHERE, provider: 'google', token_id: await tokenOf(ELSEWHERE, 'google') },
+      }),
+    );
+    expect([answer.status, answer.body]).toMatchObject([409, { error: 'MIGRATION_IN_PROGRESS' }]);
+  });
+
+  test('to another provider is proven by the password there', async () => {
+    const body = await move({
+      destination_account: { email: ELSEWHERE, password: 'other', provider: 'other' },
+      operations: ['emailmigration'],
+    });
+    body.parameters['destination_imap'] = world.trustedImap;
+    const answer = await load(body);
+    expect(answer.status).toBe(200);
+    expect(world.signIns.toSorted((a, b) => a.localeCompare(b))).toEqual([ELSEWHERE, ANN]);
+    expect(await transfers()).toMatchObject([{ destination_imap: world.trustedImap }]);
+  });
+
+  test('to a file takes both formats', async () => {
+    const answer = await load(
+      await move({
+        destination_account: { email: 'export@file.example', provider: 'file_export' },
+        file_export_parameters: { email_format: 'mbox', contacts_format: 'vcf' },
+      }),
+    );
+    expect(answer.status).toBe(200);
+    expect(await transfers()).toMatchObject([{ email_format: 'mbox', contacts_format: 'vcf' }]);
+  });
+
+  test('may notify a phone on the primary move', async () => {
+    expect((await load(await move({ parameters: { notification_email: '+16502530000' } }))).status).toBe(200);
+  });
+});
+
+describe('a transfer that is not proven', () => {
+  test.each([
+    ['a wrong source password', { source_account: { email: ANN, password: 'guess', provider: 'sanbruno' } }],
+    ['no token and no password', { destination_account: { email: ANN, provider: 'yahoo' } }],
+    [
+      'a token that nobody was given',
+      { destination_account: { email: ANN, provider: 'yahoo', token_id: 'f'.repeat(32) } },
+    ],
+    [
+      'a wrong destination password',
+      {
+        destination_account: { email: ELSEWHERE, password: 'guess', provider: 'other' },
+        operations: ['emailmigration'],
+        parameters: { destination_imap: 'TRUSTED' },
+      },
+    ],
+  ])('%s starts nothing', async (_name, change) => {
+    const text = JSON.stringify(await move(change)).replace('TRUSTED', world.trustedImap);
+    const answer = await world.post('/api/load/', text);
+    expect([answer.status, answer.body]).toMatchObject([401, { error: 'INVALID_CREDENTIALS' }]);
+    expect(await transfers()).toEqual([]);
+  });
+
+  test('a token of another address or provider starts nothing', async () => {
+    const tokenId = await tokenOf('bob@mail.example');
+    for (const account of [
+      { email: ANN, provider: 'yahoo', token_id: tokenId },
+      { email: 'bob@mail.example', provider: 'google', token_id: tokenId },
+    ]) {
+      const answer = await load(await move({ destination_account: account }));
+      expect([answer.status, answer.body]).toMatchObject([401, { error: 'INVALID_CREDENTIALS' }]);
+    }
+    expect(await transfers()).toEqual([]);
+  });
+});
+
+describe('a transfer that is not allowed', () => {
+  const file = { email: 'export@file.example', provider: 'file_export' };
+  const formats = { email_format: 'mbox', contacts_format: 'vcf' };
+
+  test.each([
+    [
+      'a source elsewhere',
+      { source_account: { email: ELSEWHERE, password: 'other', provider: 'sanbruno' } },
+      'INVALID_EMAIL',
+    ],
+    [
+      'a source at another provider',
+      { source_account: { email: ANN, password: PASSWORD, provider: 'google' } },
+      'UNSUPPORTED_PROVIDER',
+    ],
+    [
+      'the legacy provider as the destination',
+      { destination_account: { email: ANN, password: PASSWORD, provider: 'sanbruno' } },
+      'UNSUPPORTED_PROVIDER',
+    ],
+    [
+      'its own mailbox as the destination',
+      { destination_account: { email: ANN, password: PASSWORD, provider: 'other' }, operations: ['emailmigration'] },
+      'INVALID_EMAIL',
+    ],
+    ['no operation', { operations: [] }, 'OPERATION_NOT_ALLOWED'],
+    ['an unknown operation', { operations: ['erase'] }, 'OPERATION_NOT_ALLOWED'],
+    ['forwarding', { operations: ['emailforwarding'] }, 'OPERATION_NOT_ALLOWED'],
+    ['a notification to the legacy address', { parameters: { notification_email: ANN } }, 'INVALID_EMAIL'],
+    ['a notification to nothing', { parameters: { notification_email: 'x' } }, 'INVALID_EMAIL'],
+    [
+      'an export to the legacy address',
+      { destination_account: { ...file, email: ANN }, file_export_parameters: formats },
+      'INVALID_EMAIL',
+    ],
+    ['an export without formats', { destination_account: file }, 'OPERATION_NOT_ALLOWED'],
+    [
+      'an export to a format without a writer',
+      { destination_account: file, file_export_parameters: { ...formats, email_format: 'pst' } },
+      'OPERATION_NOT_ALLOWED',
+    ],
+    [
+      'an export of mail alone',
+      { destination_account: file, file_export_parameters: formats, operations: ['emailmigration'] },
+      'OPERATION_NOT_ALLOWED',
+    ],
+    [
+      'an unknown format',
+      { destination_account: file, file_export_parameters: { email_format: 'exe' } },
+      'GENERAL_ERROR',
+    ],
+    ['no accounts', { source_account: undefined }, 'GENERAL_ERROR'],
+  ] as const)('%s is refused without a sign-in', async (_name, change, error) => {
+    const answer = await load(await move(change as unknown as Partial<Load>));
+    expect([answer.status, answer.body]).toMatchObject([400, { error }]);
+    expect(world.signIns).toEqual([]);
+  });
+
+  test('contacts to another provider are refused by their name', async () => {
+    const answer = await load(
+      await move({ destination_account: { email: ELSEWHERE, password: 'other', provider: 'other' } }),
+    );
+    expect(answer.body).toEqual({
+      error: 'OPERATION_NOT_ALLOWED',
+      message: "Operation 'contactsmigration' not allowed.",
+    });
+  });
+
+  test('a phone is notified on the primary move only', async () => {
+    const answer = await load(
+      await move({
+        destination_account: { email: ELSEWHERE, provider: 'google', token_id: await tokenOf(ELSEWHERE, 'google') },
+        parameters: { notification_email: '+16502530000' },
+      }),
+    );
+    expect([answer.status, answer.body]).toMatchObject([400, { error: 'INVALID_EMAIL' }]);
+  });
+});
+
+async function watch(id: string) {
+  const stop = new AbortController();
+  const response = await fetch(`${world.url}/api/v2/status/events/?job_id=${id}`, { signal: stop.signal });
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  return {
+    response,
+    stop: () => stop.abort(),
+    until: async (isThere: (text: string) => boolean) => {
+      while (!isThere(text)) {
+        const part = await reader?.read();
+        if (part === undefined || part.done) return text;
+        text += part.value;
+      }
+      return text;
+    },
+  };
+}
+
+describe('live updates', () => {
+  test('tell each change once to everybody who watches, and end with the transfer', async () => {
+    const { body } = await load(await move({ operations: ['emailmigration'] }));
+    const { jobid } = body as { jobid: string };
+    const viewers = await Promise.all([watch(jobid), watch(jobid)]);
+    expect(viewers[0].response.headers.get('content-type')).toContain('text/event-stream');
+    expect(viewers[0].response.headers.get('cache-control')).toBe('no-store');
+    for (const viewer of viewers) await viewer.until((text) => text.includes('"status":"started"'));
+    await world.database.query("update operations set status = 'inprogress', done = 3, total = 9");
+    for (const viewer of viewers) await viewer.until((text) => text.includes('"done":3'));
+    await world.database.query("update operations set status = 'completed', done = 9, finished = now()");
+    for (const viewer of viewers) {
+      const text = await viewer.until(() => false);
+      expect(text.match(/^event: .*$/gm)).toEqual(['event: status', 'event: status', 'event: status', 'event: end']);
+    }
+  });
+
+  test('of one client are limited in number', async () => {
+    const { body } = await load(await move());
+    const { jobid } = body as { jobid: string };
+    const viewers = await Promise.all(Array.from({ length: 20 }, () => watch(jobid)));
+    const refused = await world.get(`/api/v2/status/events/?job_id=${jobid}`);
+    expect([refused.status, refused.body]).toMatchObject([429, { error: 'TOO_MANY_ATTEMPTS' }]);
+    for (const viewer of viewers) viewer.stop();
+    await expect
+      .poll(async () => {
+        const again = await watch(jobid);
+        again.stop();
+        return again.response.status;
+      })
+      .toBe(200);
+  });
+});
