@@ -83,6 +83,7 @@ async function plan(move: MailMove, copying: Omit<Copying, 'earlier'>): Promise<
       for (const each of mapping.mailboxes) {
         const mapped = each.create ? await createMapped(each, writer) : each;
         const mailbox = await listSource(mapped, reader, ledger, copying);
+        await takeOver(mailbox, writer, ledger);
         mailboxes.push(mailbox);
         const uids = (await ledger.pending(mailbox.id)).map((pending) => pending.uid);
         for (let from = 0; from < uids.length; from += MESSAGES_A_CHUNK)
@@ -132,6 +133,17 @@ async function listSource(
       copying.onSettled(0);
     }
   return mailbox;
+}
+
+/** What an earlier transfer has brought, and the subscriber has not deleted since, is there already. */
+async function takeOver(mailbox: LedgerMailbox, writer: MailWriter, ledger: Ledger): Promise<void> {
+  const { uidValidity } = await writer.select(mailbox.destinationPath);
+  const known = await ledger.known(mailbox.id, uidValidity);
+  if (known.length === 0) return;
+  const there = new Set<number | null>([null]);
+  for await (const listed of writer.list(mailbox.destinationPath, 1)) there.add(listed.uid);
+  const kept = known.filter((message) => there.has(message.destinationUid)).map((message) => message.uid);
+  if (kept.length > 0) await ledger.adopt(mailbox.id, uidValidity, kept);
 }
 
 /** What was stored under UIDVALIDITYs that the source no longer has. */

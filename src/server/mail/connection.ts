@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { ImapFlow } from 'imapflow';
 import { readHost } from '../../contract/host.ts';
 import { isOauthProvider, type Provider } from '../../contract/provider.ts';
@@ -124,7 +125,7 @@ async function signIn(
   const { address, servername } = await addressOf(place, trusted, resolver);
   const client = new ImapFlow({
     host: address,
-    servername,
+    ...(isIP(servername) === 0 ? { servername } : {}),
     port: place.port,
     secure: place.security === 'tls',
     ...(place.security === 'starttls' ? { doSTARTTLS: true } : {}),
@@ -142,8 +143,17 @@ async function signIn(
     logger: false,
   });
   // What ends a standing connection also rejects the command under way; without a listener it would end the process.
-  client.on('error', () => {});
-  const silence = setTimeout(() => client.close(), times.connect + times.greeting + times.silence);
+  let ended: unknown;
+  client.on('error', (error: unknown) => {
+    ended ??= error;
+  });
+  const deadline = setTimeout(
+    () => {
+      ended ??= new MailError('slow', 'The mail server took too long for the sign-in.');
+      client.close();
+    },
+    times.connect + times.greeting + times.silence,
+  );
   const giveUp = () => client.close();
   signal?.addEventListener('abort', giveUp, { once: true });
   try {
@@ -152,9 +162,10 @@ async function signIn(
   } catch (error) {
     client.close();
     signal?.throwIfAborted();
-    throw mailErrorOf(error);
+    // What ended the connection says more than the command that was cut off by it.
+    throw mailErrorOf(ended ?? error);
   } finally {
-    clearTimeout(silence);
+    clearTimeout(deadline);
     signal?.removeEventListener('abort', giveUp);
   }
 }

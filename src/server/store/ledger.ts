@@ -44,6 +44,9 @@ export type StoredMessage = {
   readonly destinationUidValidity: bigint;
 };
 
+/** A message that an earlier transfer stored; without a `destinationUid` it was about to, and nobody knows. */
+export type KnownMessage = { readonly uid: number; readonly destinationUid: number | null };
+
 /** `done` counts every message whose fate is settled; `bytes` those stored. */
 export type LedgerProgress = { readonly total: number; readonly done: number; readonly bytes: number };
 
@@ -73,6 +76,10 @@ export type Ledger = {
   noteDestination(mailboxId: number, destination: { uidValidity: bigint; uidNext: number }): Promise<void>;
   /** Adds messages that it has not seen yet. */
   addListed(mailboxId: number, messages: readonly ListedMessage[]): Promise<void>;
+  /** What earlier transfers between the same two accounts know of the messages that wait here. */
+  known(mailboxId: number, uidValidity: bigint): Promise<KnownMessage[]>;
+  /** Takes over what those transfers know of these messages. */
+  adopt(mailboxId: number, uidValidity: bigint, uids: readonly number[]): Promise<void>;
   pending(mailboxId: number, uids?: readonly number[]): Promise<PendingMessage[]>;
   /** The messages stored at the destination, by rising source UID, in pages. */
   stored(mailboxId: number): AsyncIterable<StoredMessage[]>;
@@ -127,6 +134,24 @@ export function openLedger(database: Database, transferId: string, epoch: number
           [mailboxId, JSON.stringify(rows)],
         );
       }
+    },
+    known: async (mailboxId, uidValidity) =>
+      (
+        await database.query<{ uid: number; destination_uid: number | null }>(
+          `select uid::float8 as uid, destination_uid::float8 as destination_uid from (${EARLIER}) earlier`,
+          [transferId, mailboxId, uidValidity.toString()],
+        )
+      ).map((row) => ({ uid: row.uid, destinationUid: row.destination_uid })),
+    adopt: async (mailboxId, uidValidity, uids) => {
+      await database.query(
+        `update ledger l set state = earlier.state, size = earlier.size, sha256 = earlier.sha256,
+           internal_date = earlier.internal_date, flags = earlier.flags,
+           destination_uid_validity = earlier.destination_uid_validity,
+           destination_uid_next = earlier.destination_uid_next, destination_uid = earlier.destination_uid
+         from (${EARLIER}) earlier, (select 1 from transfers where id = $1 and epoch = $5 for share) lease
+         where l.mailbox_id = $2 and l.uid = earlier.uid and earlier.uid = any($4::bigint[])`,
+        [transferId, mailboxId, uidValidity.toString(), [...uids], epoch],
+      );
     },
     pending: async (mailboxId, uids) =>
       (
@@ -265,6 +290,26 @@ function batched<Item>(writeAll: (items: readonly Item[]) => Promise<void>): {
   };
   return { add, drained: () => (next ?? running).catch(() => {}) };
 }
+
+/**
+ * The newest row that a finished transfer between the same accounts ($1) has of each message that is listed in a
+ * mailbox ($2), as far as the destination's UIDVALIDITY ($3) is still the same.
+ */
+const EARLIER = `
+  select distinct on (old.uid) old.* from ledger_mailboxes mine
+  join transfers this on this.id = mine.transfer_id
+  join transfers that on that.id <> this.id and that.finished is not null
+    and that.source_email = this.source_email and that.source_provider = this.source_provider
+    and that.source_imap is not distinct from this.source_imap
+    and that.destination_email = this.destination_email and that.destination_provider = this.destination_provider
+    and that.destination_imap is not distinct from this.destination_imap
+  join ledger_mailboxes theirs on theirs.transfer_id = that.id and theirs.source_path = mine.source_path
+    and theirs.source_uid_validity = mine.source_uid_validity and theirs.destination_path = mine.destination_path
+  join ledger old on old.mailbox_id = theirs.id and old.state in ('done', 'intent')
+    and old.destination_uid_validity = $3
+  join ledger waiting on waiting.mailbox_id = mine.id and waiting.uid = old.uid and waiting.state = 'listed'
+  where this.id = $1 and mine.id = $2
+  order by old.uid, that.created desc`;
 
 const COLUMNS = `uid, size, encode(sha256, 'hex') as sha256, internal_date, flags, state,
   destination_uid_validity, destination_uid_next, destination_uid`;

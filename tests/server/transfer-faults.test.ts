@@ -1,0 +1,246 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { connect, createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SENTENCES } from '../../src/server/jobs/sentences.ts';
+import { checkSignIn } from '../../src/server/mail/sign-in.ts';
+import type { MailAccount, MailPlace, MailTimes } from '../../src/server/mail/connection.ts';
+import { DOVECOT, DOVECOT_PASSWORD, freePort, startDovecot, type Dovecot } from '../support/dovecot.ts';
+import { openMailClient } from '../support/mail-client.ts';
+import { differenceOf } from '../support/mail-comparison.ts';
+import { letter } from '../support/mail-letters.ts';
+import { mailUntil, NEW_ADDRESS, openWorld, order, SUBSCRIBER, type World } from '../support/transfer-world.ts';
+
+if (DOVECOT === null) console.log('skipped: mail servers at fault, because dovecot is not installed');
+
+const TIMES: MailTimes = { connect: 2000, greeting: 500, silence: 1000 };
+const TRUSTED = ['127.0.0.1'];
+
+function at(port: number, security: MailPlace['security'] = 'open', password = DOVECOT_PASSWORD): MailAccount {
+  return {
+    email: SUBSCRIBER,
+    place: { host: '127.0.0.1', port, security, named: 'by operator' },
+    credentials: { kind: 'password', password },
+  };
+}
+
+async function listening(server: Server): Promise<{ port: number } & AsyncDisposable> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    [Symbol.asyncDispose]: async () => {
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+function greet(socket: Socket): void {
+  socket
+    .resume()
+    .on('error', () => {})
+    .write('* OK [CAPABILITY IMAP4rev1 AUTH=PLAIN] hello\r\n');
+}
+
+describe('a sign-in', () => {
+  test.skipIf(DOVECOT === null)('tells a right password from a wrong one', async () => {
+    await using dovecot = await startDovecot();
+    const options = { trusted: TRUSTED, times: TIMES };
+    expect(await checkSignIn(at(dovecot.port), options)).toBe('ok');
+    expect(await checkSignIn(at(dovecot.port, 'open', 'wrong'), options)).toBe('credentials');
+  });
+
+  test.skipIf(DOVECOT === null)('sends no password where TLS is asked for and not to be had', async () => {
+    await using dovecot = await startDovecot();
+    expect(await checkSignIn(at(dovecot.port, 'starttls'), { trusted: [], times: TIMES })).toBe('certificate');
+    expect(await dovecot.log()).not.toContain(SUBSCRIBER);
+  });
+
+  test('finds a server that is down unreachable', async () => {
+    expect(await checkSignIn(at(await freePort()), { trusted: TRUSTED, times: TIMES })).toBe('unreachable');
+  });
+
+  test('finds a server that says nothing slow', async () => {
+    await using silent = await listening(createTcpServer((socket) => socket.resume().on('error', () => {})));
+    expect(await checkSignIn(at(silent.port), { trusted: TRUSTED, times: TIMES })).toBe('slow');
+  });
+
+  test('finds a server that greets and then says nothing slow', async () => {
+    await using mute = await listening(createTcpServer(greet));
+    expect(await checkSignIn(at(mute.port), { trusted: TRUSTED, times: TIMES })).toBe('slow');
+  });
+
+  test('does not trust a certificate that the server has made itself', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'certificate-'));
+    try {
+      const [key, cert] = [join(folder, 'key'), join(folder, 'cert')];
+      await promisify(execFile)('openssl', [
+        'req',
+        '-x509',
+        '-newkey',
+        'rsa:2048',
+        '-nodes',
+        '-days',
+        '1',
+        '-subj',
+        '/CN=127.0.0.1',
+        '-keyout',
+        key,
+        '-out',
+        cert,
+      ]);
+      const received: Buffer[] = [];
+      const server = createTlsServer({ key: await readFile(key), cert: await readFile(cert) }, (socket) => {
+        socket.on('data', (chunk) => received.push(chunk)).on('error', () => {});
+        socket.write('* OK hello\r\n');
+      });
+      server.on('tlsClientError', () => {});
+      await using selfSigned = await listening(server);
+      expect(await checkSignIn(at(selfSigned.port, 'tls'), { trusted: TRUSTED, times: TIMES })).toBe('certificate');
+      expect(Buffer.concat(received).toString()).toBe('');
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  test('reaches no private address because a visitor named the host', async () => {
+    const place: MailPlace = { host: '127.0.0.1', port: 993, security: 'tls', named: 'by visitor' };
+    const account = { ...at(993), place };
+    expect(await checkSignIn(account, { trusted: [], times: TIMES })).toBe('unreachable');
+  });
+});
+
+describe.skipIf(DOVECOT === null)('a transfer', () => {
+  let source: Dovecot;
+  beforeAll(async () => {
+    source = await startDovecot();
+    await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
+    await mail.append(
+      'INBOX',
+      Array.from({ length: 40 }, (_, index) => letter(index, 60_000)),
+    );
+  });
+  afterAll(() => source[Symbol.asyncDispose]());
+
+  test('with a wrong password ends as an authentication error, and forgets the credentials', async () => {
+    await using world = await openWorld(
+      { folder: 'memory://' },
+      { LEGACY_IMAP_URL: source.url, YAHOO_IMAP_URL: source.url },
+    );
+    const wrong = { email: NEW_ADDRESS, password: 'wrong', provider: 'yahoo' } as const;
+    const { id } = await world.transfers.start(order({ destination: wrong }));
+    expect((await mailUntil(world.transfers, id)).status).toBe('authentication_error');
+    await expectEnded(world, id, SENTENCES.destinationCredentials);
+    expect(await world.database.query('select * from credentials')).toEqual([]);
+  });
+
+  test('stops at a full mailbox, and another one goes on where it stopped once there is room', async () => {
+    await using small = await startDovecot({ quota: 1 });
+    await using roomy = await startDovecot();
+    const environment = { LEGACY_IMAP_URL: source.url, YAHOO_IMAP_URL: small.url, AOL_IMAP_URL: roomy.url };
+    await using world = await openWorld({ folder: 'memory://' }, environment);
+    const first = await world.transfers.start(order());
+    const stopped = await mailUntil(world.transfers, first.id);
+    expect(stopped.status).toBe('review');
+    expect(stopped.done).toBeGreaterThan(5);
+    expect(stopped.done).toBeLessThan(stopped.total ?? 0);
+    await expectEnded(world, first.id, SENTENCES.full);
+
+    await using mail = await openMailClient(small.port, NEW_ADDRESS, DOVECOT_PASSWORD);
+    const before = await mail.read('INBOX');
+    const second = await world.transfers.start(order());
+    expect(second.id).not.toBe(first.id);
+    expect((await mailUntil(world.transfers, second.id)).status).toBe('review');
+    expect((await mail.read('INBOX')).map((found) => found.sha256)).toEqual(before.map((found) => found.sha256));
+  });
+
+  test('copies nothing twice when the subscriber orders it again', async () => {
+    await using destination = await startDovecot();
+    const environment = { LEGACY_IMAP_URL: source.url, YAHOO_IMAP_URL: destination.url };
+    await using world = await openWorld({ folder: 'memory://' }, environment);
+    const first = await world.transfers.start(order());
+    await mailUntil(world.transfers, first.id);
+    // Within a minute the same order is the same transfer; later it is a new one.
+    expect((await world.transfers.start(order())).id).toBe(first.id);
+    await world.database.query("update transfers set finished = now() - interval '1 hour'");
+    {
+      await using mail = await openMailClient(destination.port, NEW_ADDRESS, DOVECOT_PASSWORD);
+      await mail.command('SELECT INBOX');
+      await mail.command('UID STORE 5 +FLAGS (\\Deleted)');
+      await mail.command('UID EXPUNGE 5');
+    }
+    const second = await world.transfers.start(order());
+    expect(second.id).not.toBe(first.id);
+    expect(await mailUntil(world.transfers, second.id)).toMatchObject({ status: 'completed', done: 40, lost: 0 });
+    const account = { user: SUBSCRIBER, password: DOVECOT_PASSWORD };
+    const difference = await differenceOf(
+      { ...account, port: source.port },
+      { ...account, port: destination.port, user: NEW_ADDRESS },
+    );
+    expect(difference).toEqual({ messages: 40, lost: [], duplicated: [], changed: [] });
+  });
+
+  test('waits for a server that is down, and ends when it is back', async () => {
+    await using destination = await startDovecot();
+    const port = await freePort();
+    const environment = { LEGACY_IMAP_URL: source.url, YAHOO_IMAP_URL: `imap://127.0.0.1:${port}` };
+    const pauses: number[] = [];
+    await using world = await openWorld({ folder: 'memory://' }, environment, {
+      pause: async (milliseconds) => {
+        pauses.push(milliseconds);
+      },
+    });
+    const { id } = await world.transfers.start(order());
+    await expect.poll(() => pauses.length, { timeout: 20_000 }).toBeGreaterThan(2);
+    expect(pauses.slice(0, 3)).toEqual([1000, 2000, 4000]);
+    expect((await world.transfers.status(id))?.emailmigration?.status).toBe('inprogress');
+    // The server comes back on the port that was dead.
+    await using _bridge = await bridge(port, destination.port);
+    expect(await mailUntil(world.transfers, id)).toMatchObject({ status: 'completed', done: 40 });
+  });
+
+  test('refuses to move a mailbox to two places at once, and answers a second press with the same ID', async () => {
+    const quiet = await freePort();
+    const environment = { LEGACY_IMAP_URL: source.url, YAHOO_IMAP_URL: `imap://127.0.0.1:${quiet}` };
+    await using world = await openWorld({ folder: 'memory://' }, environment);
+    const presses = await Promise.all(Array.from({ length: 10 }, () => world.transfers.start(order())));
+    expect(new Set(presses.map((press) => press.id)).size).toBe(1);
+    expect(await world.database.query('select * from transfers')).toHaveLength(1);
+    const elsewhere = order({ destination: { email: 'x@other.example', password: 'y', provider: 'aol' } });
+    await expect(world.transfers.start(elsewhere)).rejects.toMatchObject({
+      code: 'MIGRATION_IN_PROGRESS',
+      status: 409,
+    });
+  });
+});
+
+async function expectEnded(world: World, id: string, failure: string): Promise<void> {
+  await expect
+    .poll(() => world.database.query('select finished is not null as ended from transfers where id = $1', [id]))
+    .toEqual([{ ended: true }]);
+  expect(await world.database.query('select failure from operations where transfer_id = $1', [id])).toEqual([
+    { failure },
+  ]);
+}
+
+/** Passes everything on to another port. */
+async function bridge(port: number, to: number): Promise<AsyncDisposable> {
+  const server = createTcpServer((socket) => {
+    const other = connect(to, '127.0.0.1');
+    socket.pipe(other).pipe(socket);
+    for (const end of [socket, other]) end.on('error', () => [socket, other].forEach((each) => each.destroy()));
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    [Symbol.asyncDispose]: async () => {
+      server.close();
+    },
+  };
+}
