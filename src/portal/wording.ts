@@ -72,8 +72,10 @@ export function pacificDate(iso: string): string {
 export const home = {
   lead: (legacyName: string) =>
     `${legacyName} email is closing. Take your mail and contacts with you: to Yahoo Mail, to another provider, or as files on your computer.`,
-  countdownTitle: (legacyName: string) => `until access to ${legacyName} email ends`,
-  countdownDate: (iso: string) => `${pacificDate(iso)}, at the end of the day (Pacific time).`,
+  countdownTitle: (legacyName: string) => `left of access to ${legacyName} email`,
+  countdownDate: (iso: string) => `It ends on ${pacificDate(iso)}, at the end of the day (Pacific time).`,
+  countdownOver: (iso: string) =>
+    `It was due to end on ${pacificDate(iso)}. If you can still sign in, you can still move your mail.`,
   start: 'Start',
   lookupBefore: 'Have you already started? You can ',
   lookup: 'check your transfer status',

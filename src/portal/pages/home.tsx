@@ -61,10 +61,12 @@ export function HomePage() {
 
 function TimeLeft({ snapshot }: { readonly snapshot: WizardSnapshot }) {
   const { settings, now } = snapshot.context;
+  const left = timeLeft(settings.accessEnd, now);
+  const over = left.unit === 'day' && left.count === 0;
   return (
-    <Countdown figure={countdown(timeLeft(settings.accessEnd, now))}>
+    <Countdown figure={countdown(left)}>
       <p className="strong">{home.countdownTitle(settings.legacyName)}</p>
-      <p className="soft">{home.countdownDate(settings.accessEnd)}</p>
+      <p className="soft">{(over ? home.countdownOver : home.countdownDate)(settings.accessEnd)}</p>
     </Countdown>
   );
 }

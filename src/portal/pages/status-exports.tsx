@@ -43,7 +43,7 @@ export function Exports({ snapshot, files }: Props) {
           </li>
         ))}
       </ul>
-      {snapshot.can({ type: 'export.delete' }) && (
+      {snapshot.matches({ status: { page: 'settled' } }) && (
         <div className="actions">
           <Button busy={deleting} onPress={() => send({ type: 'export.delete' })}>
             {words.delete}

@@ -72,7 +72,13 @@ export function SupportPage() {
           />
         </div>
         <div className="actions">
-          <Button rank="primary" type="submit" busy={busy} reserve={words.busy}>
+          <Button
+            rank="primary"
+            type="submit"
+            busy={busy}
+            disabled={!busy && !snapshot.can({ type: 'support.submit' })}
+            reserve={words.busy}
+          >
             {busy ? words.busy : words.submit}
           </Button>
         </div>

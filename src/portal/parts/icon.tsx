@@ -22,16 +22,19 @@ export type IconName = keyof typeof PATHS;
 
 type Props = {
   readonly name: IconName;
+  /** In px at the text's default size. */
   readonly size?: number;
   /** What the drawing says when no words beside it say the same. */
   readonly label?: string;
 };
 
 export function Icon({ name, size = 24, label }: Props) {
+  // It grows with the text, as all that is measured in rem.
+  const length = `${size / 18}rem`;
   return (
     <svg
-      width={size}
-      height={size}
+      width={length}
+      height={length}
       viewBox="0 0 24 24"
       fill="none"
       stroke="currentColor"
