@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SMTPServer } from 'smtp-server';
-import type { OauthProvider } from '../../src/contract/provider.ts';
+import { OAUTH_PROVIDERS, type OauthProvider } from '../../src/contract/provider.ts';
 import { readSettings, type Environment, type Settings } from '../../src/contract/settings.ts';
 import { startMailServer } from '../../src/sandbox/mail-server.ts';
 import { exportFiles } from '../../src/server/export/links.ts';
@@ -126,6 +126,9 @@ export async function openWebWorld(options: Options = {}): Promise<WebWorld> {
     MAIL_FROM: 'no-reply@sanbruno.example',
     SUPPORT_EMAIL: 'support@operator.example',
     LOG_LEVEL: 'debug',
+    ...Object.fromEntries(
+      OAUTH_PROVIDERS.map((name) => [`${name.toUpperCase()}_IMAP_URL`, `imap://127.0.0.1:${mail.port}`]),
+    ),
     PROXIES: '1',
     ...providerEnvironment(providers),
     ...options.environment,
