@@ -8,8 +8,7 @@ import { type CallFailureCode, queryErrorOf } from '../src/contract/failure.ts';
 import { readHost } from '../src/contract/host.ts';
 import { isOauthProvider, type Provider, providerOf } from '../src/contract/provider.ts';
 import { SUPPORT_ISSUE_LENGTH } from '../src/contract/calls/support-form.ts';
-import { looksLikeTransferId, shownStatusOf, TransferId } from '../src/contract/transfer.ts';
-import { is } from 'valibot';
+import { isTransferId, looksLikeTransferId, shownStatusOf } from '../src/contract/transfer.ts';
 import { modeOf } from './mode.ts';
 import { readUsPhone } from './phone-number.ts';
 import { ACTORS } from './wizard.actors.ts';
@@ -56,7 +55,6 @@ export const wizard = setup({
     'operations are known': ({ context }) => context.operations !== null,
 
     // What is typed
-    'the email is empty': ({ context }) => context.typed.email === '',
     'the email is malformed': ({ context }) => !isEmail(context.typed.email),
     'the email is foreign': ({ context }) => !isLegacy(context.typed.email, context),
     'the password is empty': ({ context }) => context.typed.password === '',
@@ -89,12 +87,12 @@ export const wizard = setup({
     'the contact email is wrong': ({ context }) =>
       context.typed.contactEmail !== '' && !isEmail(context.typed.contactEmail),
     'the support ID is wrong': ({ context }) =>
-      context.typed.supportId !== '' && !is(TransferId, context.typed.supportId),
+      context.typed.supportId !== '' && !isTransferId(context.typed.supportId),
     'the issue can be sent': ({ context: { typed, settings } }) =>
       isEmail(typed.legacyEmail) &&
       isAtDomain(typed.legacyEmail, settings.legacyDomains.slice(0, 1)) &&
       (typed.contactEmail === '' || isEmail(typed.contactEmail)) &&
-      (typed.supportId === '' || is(TransferId, typed.supportId)) &&
+      (typed.supportId === '' || isTransferId(typed.supportId)) &&
       typed.issue.trim().length > SUPPORT_ISSUE_LENGTH.longerThan &&
       typed.issue.trim().length <= SUPPORT_ISSUE_LENGTH.atMost,
 
@@ -111,7 +109,7 @@ export const wizard = setup({
       queryErrorOf(context.returned?.error ?? '') === 'MISSING_SCOPE' &&
       providerOf(context.returned?.provider || (context.destination?.provider ?? '')) === 'google',
     'the return is incomplete': ({ context }) =>
-      !is(TransferId, context.returned?.tokenId) || !isEmail(context.returned?.email ?? ''),
+      !isTransferId(context.returned?.tokenId ?? '') || !isEmail(context.returned?.email ?? ''),
     'the return has no hash': ({ context }) => (context.returned?.hash ?? '') === '',
     'the return is from another mailbox': ({ context }) =>
       context.checkSanBrunoOnOauthCallback &&
@@ -119,7 +117,7 @@ export const wizard = setup({
     'the scopes of Google are missing': ({ context }, params: { error: string }) =>
       queryErrorOf(params.error) === 'MISSING_SCOPE' && context.destination?.provider === 'google',
     'there is an error': (_, params: { error: string }) => params.error !== '',
-    'the transfer ID is right': (_, params: { id: string }) => is(TransferId, params.id.toLowerCase()),
+    'the transfer ID is right': (_, params: { id: string }) => isTransferId(params.id.toLowerCase()),
     'there is nothing to show': (_, params: { status: TransferStatus }) =>
       params.status.emailmigration === undefined && params.status.contactsmigration === undefined,
     'the transfer goes on': ({ context: { status } }) =>

@@ -1,0 +1,177 @@
+import type { CallFailureCode } from '../../src/contract/failure.ts';
+import type { TransferStatus } from '../../src/contract/calls/status.ts';
+import { BLANK_SESSION } from '../../machines/wizard.context.ts';
+import type { ACTORS } from '../../machines/wizard.actors.ts';
+import type { DELAYS } from '../../machines/wizard.delays.ts';
+import type { Event, Session, Visit } from '../../machines/wizard.types.ts';
+
+export type CallName = Exclude<keyof typeof ACTORS, 'follow the transfer'>;
+export type DelayName = keyof typeof DELAYS;
+
+/** One thing that happens to the wizard: from the visitor, the browser, the clock or the server. */
+export type Move =
+  | { readonly kind: 'send'; readonly event: Event }
+  | { readonly kind: 'wait'; readonly delay: DelayName }
+  | { readonly kind: 'answer'; readonly call: CallName; readonly answer: unknown }
+  | { readonly kind: 'refuse'; readonly call: CallName; readonly code: CallFailureCode }
+  | { readonly kind: 'reload' };
+
+export const ID = '0123456789abcdef0123456789abcdef';
+export const TOKEN = 'f'.repeat(32);
+export const PASSWORD = 'correct horse battery';
+export const BEARER = 'a-bearer-token';
+export const LEGACY = 'pat@sanbrunocable.example';
+
+const running: TransferStatus = { emailmigration: { status: 'inprogress', done: 1, total: 2 } };
+const finished: TransferStatus = {
+  emailmigration: { status: 'completed', finished: '2025-11-02T00:00:00Z' },
+  exports: [{ url: `/api/exports/${ID}/a.zip`, name: 'a.zip', size: 1, sha256: 'a', expires: '2025-12-01T00:00:00Z' }],
+};
+const stopped: TransferStatus = { contactsmigration: { status: 'error' } };
+
+/** What each call may be answered with. */
+export const ANSWERS: Readonly<Record<CallName, readonly unknown[]>> = {
+  'check the stored token': [{ ok: true }],
+  'ask for capabilities': [
+    { allowedOperations: ['emailmigration', 'contactsmigration'], provider: 'sanbruno', auth: 'other' },
+    { allowedOperations: ['emailmigration'], provider: 'gmail', auth: 'oauth' },
+    { allowedOperations: ['emailmigration'], provider: 'yahoo', auth: 'oauth' },
+    { allowedOperations: ['emailmigration'], provider: 'somebody', auth: 'other' },
+  ],
+  'validate the account': [{ ok: true, token: BEARER }, { ok: true }],
+  'resolve the host': [{ ok: true }],
+  'create the account': [{ ok: true }],
+  'announce the migration': [{ ok: true }],
+  'start the transfer': [{ jobid: ID }],
+  'ask for the status': [running, finished, stopped, {}],
+  'list the transfers': [{ [ID]: '2025-11-01T00:00:00Z' }, {}],
+  'check the domain': [{ valid: true }, { valid: false }],
+  'check the phone number': [{ valid: true }, { valid: false }],
+  'write to support': [{ ok: true }],
+  'copy to the clipboard': [undefined],
+  'delete the export': [{ ok: true }],
+};
+
+/** What each call may fail with: the codes that the machine tells apart, and one that it does not. */
+export const CODES: readonly CallFailureCode[] = [
+  'UNAVAILABLE',
+  'INVALID_EMAIL',
+  'INVALID_IMAP',
+  'INVALID_TOKEN',
+  'PROVIDER_NOT_SUPPORTED',
+  'MIGRATION_ID_NOT_FOUND',
+  'ACCOUNT_ALREADY_CREATED',
+  'GENERAL_ERROR',
+];
+
+/** What a visitor or a browser may do on a page, right and wrong. */
+export const EVENTS: readonly Event[] = [
+  { type: 'start.press' },
+  { type: 'lookup.open' },
+  { type: 'modal.close' },
+  ...[LEGACY, 'sam@gmail.com', 'nonsense', ''].map((email) => ({ type: 'email.type' as const, email })),
+  ...[PASSWORD, ''].map((password) => ({ type: 'password.type' as const, password })),
+  { type: 'credentials.submit' },
+  ...[ID, 'short'].map((id) => ({ type: 'transfer-id.type' as const, id })),
+  { type: 'lookup.submit' },
+  { type: 'lookup.sign-in', provider: 'yahoo' },
+  { type: 'move.press' },
+  { type: 'move.continue' },
+  { type: 'options.toggle' },
+  ...(['google', 'office365', 'aol', 'other', 'file_export'] as const).map((provider) => ({
+    type: 'provider.choose' as const,
+    provider,
+  })),
+  { type: 'host.toggle' },
+  ...['imap.mail.example', 'bad host', ''].map((host) => ({ type: 'host.type' as const, host })),
+  { type: 'host.leave' },
+  { type: 'email-format.choose', format: 'mbox' },
+  { type: 'contacts-format.choose', format: 'vcf' },
+  { type: 'download.press' },
+  { type: 'terms.accept' },
+  { type: 'page.back' },
+  { type: 'page.next' },
+  ...['sam@mail.example', LEGACY, 'sam@', '650 555 0123', '123', ''].map((contact) => ({
+    type: 'contact.type' as const,
+    contact,
+  })),
+  { type: 'transfer.submit' },
+  { type: 'id.copy' },
+  { type: 'transfer.open', id: ID },
+  { type: 'status.arrive', status: running },
+  { type: 'status.arrive', status: finished },
+  { type: 'status.lose' },
+  { type: 'export.delete' },
+  { type: 'export.keep' },
+  { type: 'export.confirm' },
+  ...[LEGACY, 'x'].map((email) => ({ type: 'legacy-email.type' as const, email })),
+  ...['sam@mail.example', 'x', ''].map((email) => ({ type: 'contact-email.type' as const, email })),
+  ...[ID, 'x', ''].map((id) => ({ type: 'support-id.type' as const, id })),
+  ...['My folders are missing', 'short'].map((issue) => ({ type: 'issue.type' as const, issue })),
+  { type: 'support.submit' },
+  { type: 'call.retry' },
+  { type: 'connection.return' },
+  { type: 'page.return' },
+  { type: 'message.hold' },
+  { type: 'message.release' },
+];
+
+const consent = { tokenId: TOKEN, email: LEGACY, error: '' };
+
+/** What an address bar may ask for, right and wrong. */
+export const VISITS: readonly Visit[] = [
+  ...['', 'EXTERNAL_OAUTH_ERROR'].map((error) => ({ type: 'home.visit' as const, error })),
+  ...['', 'MISSING_SCOPE', 'invalid_email'].map((error) => ({ type: 'destination.visit' as const, error })),
+  { type: 'google-terms.visit' },
+  { type: 'email-scopes.visit' },
+  { type: 'start-migration.visit' },
+  ...[ID, 'short'].map((migrationId) => ({ type: 'complete.visit' as const, migrationId })),
+  ...[
+    consent,
+    { ...consent, email: 'Sam@Gmail.com' },
+    { ...consent, error: 'MISSING_SCOPE' },
+    { ...consent, error: 'EXTERNAL_OAUTH_ERROR' },
+    { ...consent, tokenId: '' },
+  ].flatMap((answer) =>
+    ['google', ''].map((provider) => ({ type: 'oauth-callback.visit' as const, provider, ...answer })),
+  ),
+  ...[consent, { ...consent, error: 'x' }, { ...consent, email: '' }].flatMap((answer) =>
+    ['hash', ''].map((hash) => ({ type: 'oauth-callback-for-status.visit' as const, hash, ...answer })),
+  ),
+  ...[ID, 'x'].flatMap((migrationId) =>
+    ['', 'x'].map((error) => ({ type: 'status.visit' as const, migrationId, error })),
+  ),
+  { type: 'status-from-email.visit' },
+  { type: 'support.visit' },
+  { type: 'privacy-policy.visit' },
+  { type: 'terms-of-service.visit' },
+  { type: 'unknown.visit' },
+];
+
+const source = { email: LEGACY, password: PASSWORD, provider: 'sanbruno' } as const;
+const signedIn: Session = { ...BLANK_SESSION, source, operations: ['emailmigration', 'contactsmigration'] };
+
+/** What an earlier page may have left behind in the browser. */
+export const SESSIONS = {
+  blank: BLANK_SESSION,
+  signedIn,
+  termsAccepted: { ...signedIn, googleTermsAccepted: true },
+  moving: {
+    ...signedIn,
+    checkSanBrunoOnOauthCallback: true,
+    destination: { email: LEGACY, provider: 'yahoo', tokenId: TOKEN },
+  },
+  toGoogle: { ...signedIn, destination: { email: 'sam@gmail.com', provider: 'google', tokenId: TOKEN } },
+  toOther: {
+    ...signedIn,
+    allowContactsMigration: false,
+    destination: { email: 'sam@mail.example', provider: 'other', password: PASSWORD, imap: 'imap.mail.example' },
+  },
+  downloading: {
+    ...signedIn,
+    destination: { email: '', provider: 'file_export' },
+    emailExportType: 'mbox',
+    contactsExportType: 'vcf',
+  },
+  listing: { ...BLANK_SESSION, emailHash: 'hash' },
+} as const satisfies Record<string, Session>;

@@ -1,0 +1,104 @@
+import { getNextSnapshot } from 'xstate';
+import { expect } from 'vitest';
+import { is } from 'valibot';
+import { NotificationContact } from '../../src/contract/transfer.ts';
+import { DELAYS } from '../../machines/wizard.delays.ts';
+import { addressOf, pageOf, type WizardSnapshot } from '../../machines/wizard.routes.ts';
+import { sessionOf } from '../../machines/wizard.context.ts';
+import { BEARER, PASSWORD, TOKEN } from './moves.ts';
+import type { Visitor } from './visitor.ts';
+import { optionsAt, type Step } from './walk.ts';
+
+const SUBMITS: readonly string[] = ['transfer.submit', 'call.retry', 'connection.return'];
+const BETWEEN_PAGES: readonly unknown[] = ['arriving', 'leavingForMove', 'leavingForTransfer', 'leavingForStatus'];
+
+/** Holds every step of one visitor against what the portal promises of all of them. `places` were held already. */
+export function promisesTo(places: Set<string>) {
+  return (visitor: Visitor) => {
+    let transfers = 0;
+    let mayTransfer = false;
+    let shownSince = 0;
+    return ({ move, before, after }: Step): void => {
+      const type = move.kind === 'send' ? move.event.type : move.kind;
+      expect(after.status).toBe('active');
+
+      const place = after._nodes.map(({ id }) => id).join();
+      if (!places.has(place)) {
+        places.add(place);
+        leadsHomeAndToSupport(after);
+        goesOn(visitor, after);
+      }
+      tellsNoSecret(after, visitor.left);
+      keepsAnswers(type, before, after);
+
+      // One submit, one transfer
+      if (SUBMITS.includes(type)) mayTransfer = true;
+      if (type === 'reload') mayTransfer = false;
+      const starts = visitor.called.filter(({ name }) => name === 'start the transfer');
+      if (starts.length > transfers) {
+        expect(starts.length - transfers).toBe(1);
+        expect(mayTransfer).toBe(true);
+        expect(is(NotificationContact, notified(starts.at(-1)?.input))).toBe(true);
+        mayTransfer = false;
+        transfers = starts.length;
+      }
+
+      // A message clears by itself, and is held while it is looked at
+      const bannerBefore = bannerOf(before);
+      const banner = bannerOf(after);
+      const refused = after.matches({ home: { page: { signingIn: { credentials: 'refused' } } } });
+      expect(after.context.message !== null).toBe(banner === 'shown' || banner === 'held' || refused);
+      if (banner === 'shown' && (bannerBefore !== 'shown' || after.context.message !== before.context.message))
+        shownSince = visitor.now();
+      const life =
+        DELAYS[after.matches('home') || after.matches('destination') ? 'destination banner life' : 'banner life'];
+      if (banner === 'shown') expect(visitor.now() - shownSince).toBeLessThan(life);
+      if (move.kind === 'wait' && bannerBefore === 'held' && pageOf(before) === pageOf(after))
+        expect(after.context.message).not.toBeNull();
+    };
+  };
+}
+
+function leadsHomeAndToSupport(snapshot: WizardSnapshot): void {
+  const next = (event: Parameters<typeof snapshot.can>[0]) => getNextSnapshot(snapshot.machine, snapshot, event);
+  expect(next({ type: 'home.visit', error: '' }).matches('home')).toBe(true);
+  expect(next({ type: 'support.visit' }).matches('support')).toBe(true);
+}
+
+/** There is a page to see, or the visitor is on the way to one; what is busy ends by itself or by leaving. */
+function goesOn(visitor: Visitor, snapshot: WizardSnapshot): void {
+  if (pageOf(snapshot) === null) expect(BETWEEN_PAGES).toContain(snapshot.value);
+  const types = optionsAt(visitor).map(({ type }) => type);
+  if (snapshot.hasTag('busy') && !types.includes('page.return'))
+    expect(snapshot._nodes.filter(({ tags }) => tags.includes('busy')).every(({ after }) => after.length > 0)).toBe(
+      true,
+    );
+  if (snapshot.hasTag('unavailable'))
+    expect(types).toEqual(expect.arrayContaining(['call.retry', 'connection.return']));
+}
+
+function tellsNoSecret(snapshot: WizardSnapshot, left: readonly string[]): void {
+  const address = addressOf(snapshot);
+  const text = [address?.path, ...Object.values(address?.query ?? {}), ...left.map(decodeURIComponent)].join(' ');
+  for (const secret of [PASSWORD, TOKEN, BEARER]) expect(text).not.toContain(secret);
+}
+
+/** Back, Forward, an address and a reload keep what was said, unless they lead Home. */
+function keepsAnswers(type: string, before: WizardSnapshot, after: WizardSnapshot): void {
+  if (after.matches('home')) return;
+  const [was, is] = [sessionOf(before.context), sessionOf(after.context)];
+  if (type === 'reload') expect(is).toEqual(was);
+  if (type !== 'page.back' && !type.endsWith('.visit')) return;
+  const { destination: _, emailHash: __, ...said } = was;
+  expect(is).toMatchObject(type.startsWith('oauth-callback') ? said : was);
+  expect(after.context.typed).toEqual(before.context.typed);
+}
+
+function bannerOf(snapshot: WizardSnapshot): 'hidden' | 'shown' | 'held' | null {
+  const node = snapshot._nodes.find(({ parent }) => parent?.key === 'banner');
+  return node === undefined ? null : (node.key as 'hidden' | 'shown' | 'held');
+}
+
+function notified(input: unknown): unknown {
+  return (input as { parameters: { notificationEmail: unknown } }).parameters.notificationEmail;
+}

@@ -1,0 +1,126 @@
+import { type ActorRefFrom, createActor, fromCallback, fromPromise, SimulatedClock } from 'xstate';
+import { ACTORS } from '../../machines/wizard.actors.ts';
+import { sessionOf } from '../../machines/wizard.context.ts';
+import { DELAYS } from '../../machines/wizard.delays.ts';
+import { wizardMachine } from '../../machines/wizard.machine.ts';
+import { addressOf, visitOf, type WizardSnapshot } from '../../machines/wizard.routes.ts';
+import type { Session } from '../../machines/wizard.types.ts';
+import { watchGuards } from './guards.ts';
+import type { CallName, Move } from './moves.ts';
+import { watchTransitions } from './transitions.ts';
+import { settle, SETTINGS } from './wizard.ts';
+
+/** What has been seen of the machine, over any number of visitors: names of transitions, guards' outcomes, leaf states. */
+export type Seen = { readonly transitions: Set<string>; readonly guards: Set<string>; readonly leaves: Set<string> };
+
+type Pending = { readonly answer: (value: unknown) => void; readonly refuse: (reason: unknown) => void };
+
+/** Someone at the portal, in whose hands lie the clock and the server as well: a call hangs until a move answers it. */
+export type Visitor = {
+  readonly snapshot: () => WizardSnapshot;
+  /** Milliseconds since the visitor came. */
+  readonly now: () => number;
+  readonly pending: ReadonlyMap<CallName, Pending>;
+  /** The addresses outside the portal that it was left for. */
+  readonly left: readonly string[];
+  /** Every call that was made, with its input. */
+  readonly called: readonly { readonly name: CallName; readonly input: unknown }[];
+  readonly make: (move: Move) => Promise<void>;
+  readonly leave: () => void;
+};
+
+/** Who is at the portal: makes its calls, and is sent away. */
+type Host = {
+  readonly ask: (name: CallName, input: unknown, signal: AbortSignal) => Promise<unknown>;
+  readonly leaveFor: (address: string) => void;
+};
+const NOBODY: Host = { ask: () => Promise.reject(new Error('Nobody is here.')), leaveFor: () => {} };
+
+/** A portal that one visitor after the other comes to. One machine serves them all: to build it takes its time. */
+export function openPortal(seen: Seen): (session: Session) => Visitor {
+  let host = NOBODY;
+  const actors = Object.fromEntries(
+    Object.keys(ACTORS).map((name) => [
+      name,
+      name === 'follow the transfer'
+        ? fromCallback(() => {})
+        : fromPromise(({ input, signal }) => host.ask(name as CallName, input, signal)),
+    ]),
+  ) as unknown as typeof ACTORS;
+  const machine = watchGuards(wizardMachine, seen.guards).provide({
+    actors,
+    actions: {
+      'leave for': (_, { address }) => host.leaveFor(address),
+      'drop the stored token': () => {},
+      'look at the clock': () => {},
+    },
+  });
+  const inspect = watchTransitions(seen.transitions, seen.leaves);
+
+  return (session) => {
+    const clock = new SimulatedClock();
+    const pending = new Map<CallName, Pending>();
+    const left: string[] = [];
+    const called: { name: CallName; input: unknown }[] = [];
+    host = {
+      leaveFor: (address) => left.push(address),
+      ask: (name, input, signal) => {
+        called.push({ name, input });
+        return new Promise((answer, refuse) => {
+          const call = { answer, refuse };
+          pending.set(name, call);
+          signal.addEventListener('abort', () => {
+            if (pending.get(name) === call) pending.delete(name);
+          });
+        });
+      },
+    };
+    const open = (session: Session): ActorRefFrom<typeof wizardMachine> => {
+      const actor = createActor(machine, {
+        clock,
+        inspect,
+        input: { settings: SETTINGS, now: 0, storedToken: 'old', session },
+      }).start();
+      seen.leaves.add('wizard.arriving');
+      return actor;
+    };
+    let actor = open(session);
+
+    function reload(): void {
+      const snapshot = actor.getSnapshot();
+      const address = addressOf(snapshot);
+      actor.stop();
+      pending.clear();
+      actor = open(sessionOf(snapshot.context));
+      actor.send(
+        address === null ? { type: 'unknown.visit' } : visitOf(address.path, new URLSearchParams(address.query)),
+      );
+    }
+
+    async function make(move: Move): Promise<void> {
+      if (move.kind === 'send') actor.send(move.event);
+      else if (move.kind === 'wait') clock.increment(DELAYS[move.delay]);
+      else if (move.kind === 'reload') reload();
+      else {
+        const call = pending.get(move.call);
+        if (call === undefined) throw new Error(`Nobody waits for an answer: ${move.call}`);
+        pending.delete(move.call);
+        if (move.kind === 'answer') call.answer(move.answer);
+        else call.refuse({ error: move.code, message: '' });
+        await settle();
+      }
+    }
+
+    return {
+      snapshot: () => actor.getSnapshot(),
+      now: () => clock.now(),
+      pending,
+      left,
+      called,
+      make,
+      leave: () => {
+        actor.stop();
+      },
+    };
+  };
+}
