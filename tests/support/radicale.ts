@@ -22,12 +22,15 @@ export type Radicale = AsyncDisposable & {
   cards(user: string, book: string): Promise<string[]>;
 };
 
-/** Starts a CardDAV server of its own; every user's password is `password of USER`. */
-export async function startRadicale(users: readonly string[]): Promise<Radicale> {
+/** Starts a CardDAV server of its own. */
+export async function startRadicale(
+  users: readonly string[],
+  passwordFor: (user: string) => string = passwordOf,
+): Promise<Radicale> {
   if (RADICALE === null) throw new Error('radicale is not installed');
   const folder = await mkdtemp(join(tmpdir(), 'radicale-'));
   const port = await freePort();
-  await writeFile(join(folder, 'users'), users.map((user) => `${user}:${passwordOf(user)}\n`).join(''));
+  await writeFile(join(folder, 'users'), users.map((user) => `${user}:${passwordFor(user)}\n`).join(''));
   await writeFile(
     join(folder, 'config'),
     [
@@ -51,10 +54,11 @@ export async function startRadicale(users: readonly string[]): Promise<Radicale>
       const address = `${url}${encodeURIComponent(user)}/${book}/`;
       const type = '<d:resourcetype><d:collection/><c:addressbook/></d:resourcetype>';
       const body = `<?xml version="1.0"?><d:mkcol xmlns:d="DAV:" xmlns:c="urn:ietf:params:xml:ns:carddav"><d:set><d:prop>${type}</d:prop></d:set></d:mkcol>`;
-      await send(user, 'MKCOL', address, body, 'application/xml');
+      await send(user, passwordFor(user), 'MKCOL', address, body, 'application/xml');
       return address;
     },
-    put: (bookUrl, user, name, card) => send(user, 'PUT', `${bookUrl}${name}`, card, 'text/vcard; charset=utf-8'),
+    put: (bookUrl, user, name, card) =>
+      send(user, passwordFor(user), 'PUT', `${bookUrl}${name}`, card, 'text/vcard; charset=utf-8'),
     async cards(user, book) {
       const path = join(folder, 'store/collection-root', user, book);
       const names = (await readdir(path)).filter((name) => !name.startsWith('.Radicale'));
@@ -68,8 +72,15 @@ export async function startRadicale(users: readonly string[]): Promise<Radicale>
   };
 }
 
-async function send(user: string, method: string, address: string, body: string, type: string): Promise<void> {
-  const authorization = `Basic ${Buffer.from(`${user}:${passwordOf(user)}`).toString('base64')}`;
+async function send(
+  user: string,
+  password: string,
+  method: string,
+  address: string,
+  body: string,
+  type: string,
+): Promise<void> {
+  const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
   const answer = await fetch(address, { method, body, headers: { authorization, 'content-type': type } });
   if (!answer.ok) throw new Error(`radicale answers ${answer.status} to ${method}: ${await answer.text()}`);
 }

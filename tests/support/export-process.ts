@@ -1,0 +1,29 @@
+import type { Environment } from '../../src/contract/settings.ts';
+import { mailUntil, openWorld, order, SUBSCRIBER } from './transfer-world.ts';
+
+/**
+ * A process that can be killed: starts an export of the subscriber's mail, or goes on with it, and ends when it has
+ * ended. Its last line has the files. Argument, as JSON: the settings; `DATA_DIR` is where all lies.
+ */
+const environment = JSON.parse(process.argv[2] ?? '') as Environment & { DATA_DIR: string };
+await using world = await openWorld({ folder: `${environment.DATA_DIR}/database` }, environment);
+const [begun] = await world.database.query<{ id: string }>('select id from transfers where source_email = $1', [
+  SUBSCRIBER,
+]);
+const id =
+  begun?.id ??
+  (
+    await world.transfers.start(
+      order({
+        destination: { email: 'me@example.com', provider: 'file_export' },
+        emailFormat: 'eml',
+        contactsFormat: 'vcf',
+      }),
+    )
+  ).id;
+process.stdout.write('working\n');
+await mailUntil(world.transfers, id, ['completed'], 90_000);
+const files = await world.database.query(
+  'select exports.name as export, export_files.name as name from export_files join exports on exports.id = export_id',
+);
+process.stdout.write(`${JSON.stringify(files)}\n`);
