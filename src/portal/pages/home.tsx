@@ -8,14 +8,12 @@ import { Countdown } from '../parts/countdown.tsx';
 import { MessagePlace } from '../parts/message.tsx';
 import { countdown, home, shared, toolName } from '../wording.ts';
 import { useSend, useWizard } from '../wizard-context.tsx';
-import { LoadFailed } from './load-failed.tsx';
 import { WizardPage } from './wizard-page.tsx';
 
 // The first load goes without what no visitor sees before a press.
-const missing = () => ({ default: LoadFailed });
-const Banner = lazy(() => import('./banner.tsx').then(({ Banner }) => ({ default: Banner }), missing));
-const SignIn = lazy(() => import('./home-sign-in.tsx').then(({ SignIn }) => ({ default: SignIn }), missing));
-const LookUp = lazy(() => import('./home-look-up.tsx').then(({ LookUp }) => ({ default: LookUp }), missing));
+const Banner = lazy(() => import('./banner.tsx').then(({ Banner }) => ({ default: Banner })));
+const SignIn = lazy(() => import('./home-sign-in.tsx').then(({ SignIn }) => ({ default: SignIn })));
+const LookUp = lazy(() => import('./home-look-up.tsx').then(({ LookUp }) => ({ default: LookUp })));
 
 export function HomePage() {
   const snapshot = useWizard((whole) => whole);

@@ -1,9 +1,8 @@
 import type { Progress } from '../../contract/calls/status.ts';
-import { shownStatusOf } from '../../contract/transfer.ts';
 import { Icon } from '../parts/icon.tsx';
 import { ProgressBar } from '../parts/progress-bar.tsx';
 import { formatNumber } from '../wording.ts';
-import { status as words, statusText } from '../wording/status.ts';
+import { standingOf, status as words, statusText } from '../wording/status.ts';
 
 type Props = { readonly kind: 'email' | 'contacts'; readonly title: string; readonly progress: Progress };
 
@@ -12,7 +11,7 @@ const ICONS = { running: 'running', success: 'success', failed: 'error' } as con
 /** One operation: how it stands, how far it is, what was done, what is being done, and when it will be done. */
 export function OperationCard({ kind, title, progress }: Props) {
   const { status, done = 0, total, bytes, started, finished, skipped = [] } = progress;
-  const shown = shownStatusOf(status);
+  const shown = standingOf(status);
   const { label, text } = statusText(status);
   return (
     <section className="status-card" aria-labelledby={kind}>

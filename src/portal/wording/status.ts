@@ -1,4 +1,4 @@
-import type { StatusValue } from '../../contract/transfer.ts';
+import { type ShownStatus, shownStatusOf, type StatusValue } from '../../contract/transfer.ts';
 import { formatNumber, LOCALE, unbroken } from '../wording.ts';
 
 type Kind = 'email' | 'contacts';
@@ -29,6 +29,11 @@ const TEXTS: Record<StatusValue | 'success', Entry> = {
 export function statusText(status: string): Entry {
   const key = status.toLowerCase();
   return Object.hasOwn(TEXTS, key) ? TEXTS[key as keyof typeof TEXTS] : ERROR;
+}
+
+/** How a status looks: as `portal.md` maps it, but an interrupted transfer does not look as if it ran. */
+export function standingOf(status: string): ShownStatus {
+  return status.toLowerCase() === 'error' ? 'failed' : shownStatusOf(status);
 }
 
 const BADGES = {
