@@ -74,6 +74,17 @@ describe('a transfer that is proven', () => {
     expect((await transfers()).length).toBe(1);
   });
 
+  test('submitted again after it has completed is that one, though its tokens are gone', async () => {
+    const body = await move();
+    const first = await load(body);
+    await world.database.query("update operations set status = 'completed', finished = now()");
+    await world.database.query('update transfers set finished = now()');
+    await world.services.tokens.forget(String(body.destination_account['token_id']));
+    expect((await load(body)).body).toEqual(first.body);
+    const guess = { ...body, source_account: { ...body.source_account, password: 'guess' } };
+    expect((await load(guess)).status).toBe(401);
+  });
+
   test('is not started beside another one of the same account', async () => {
     await load(await move());
     const answer = await load(

@@ -1,8 +1,8 @@
 import { load, type LoadRequest } from '../../contract/calls/load.ts';
-import { isAtDomain } from '../../contract/email.ts';
+import { isAtDomain } from '../../contract/email-address.ts';
 import { WRITABLE_CONTACTS_FORMATS, WRITABLE_EMAIL_FORMATS } from '../../contract/export-format.ts';
 import { impliedOperations, type Operation } from '../../contract/operation.ts';
-import { isOauthProvider } from '../../contract/provider.ts';
+import { isOauthProvider } from '../../contract/provider-name.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { TransferOrder } from '../jobs/transfers.ts';
 import { Refusal } from '../refusal.ts';
@@ -10,11 +10,17 @@ import type { Visit, Web } from '../services.ts';
 import { allowedOperations } from './capabilities.ts';
 import { route } from './route.ts';
 
-/** Starts a transfer when both mailboxes were proven; what was submitted before, or is running, is answered with its ID. */
+/**
+ * Starts a transfer when both mailboxes were proven; what was submitted before, or is running, is answered with its ID,
+ * even when its tokens are gone because it has completed.
+ */
 export const answerLoad = route(load, 'calls by a client', async ({ body }, web, visit) => {
   const order = orderOf(body, web.settings);
-  await checkConsent(order, web);
+  const isProven = await hasConsent(order, web);
+  const completed = isProven ? null : await web.transfers.completed(order);
+  if (!isProven && completed === null) throw notSignedIn();
   await proveSource(order, web, visit);
+  if (completed !== null) return { jobid: completed.id };
   await proveDestination(order, web, visit);
   const { id: jobid } = await web.transfers.start(order);
   if (order.destination.tokenId !== undefined) await web.tokens.keep(order.destination.tokenId);
@@ -115,13 +121,16 @@ async function proveSource({ source }: TransferOrder, web: Web, visit: Visit): P
 }
 
 /** An account at an OAuth provider is proven by its tokens; the rest by a sign-in, later. */
-async function checkConsent({ destination }: TransferOrder, web: Web): Promise<void> {
+async function hasConsent({ destination }: TransferOrder, web: Web): Promise<boolean> {
   const { email, provider, password, tokenId } = destination;
-  if (provider === 'file_export') return;
-  if (tokenId === undefined && password !== undefined) return;
-  const owner = tokenId === undefined ? null : await web.tokens.of(tokenId);
-  if (owner?.email === email && owner.provider === provider) return;
-  throw new Refusal(
+  if (provider === 'file_export') return true;
+  if (tokenId === undefined) return password !== undefined;
+  const owner = await web.tokens.of(tokenId);
+  return owner?.email === email && owner.provider === provider;
+}
+
+function notSignedIn(): Refusal {
+  return new Refusal(
     401,
     'INVALID_CREDENTIALS',
     'The destination account is not signed in. Nothing was moved. Please sign in to it again.',

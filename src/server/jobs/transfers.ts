@@ -47,6 +47,11 @@ export type Transfers = {
    * @throws {Refusal} 409 when the source is being moved somewhere else.
    */
   start(order: TransferOrder): Promise<{ id: string }>;
+  /**
+   * The completed transfer of exactly this order, its token included, which is forgotten by then: who names it has
+   * started that transfer.
+   */
+  completed(order: TransferOrder): Promise<{ id: string } | null>;
   /** `null` when there is no such transfer. */
   status(id: string): Promise<TransferStatus | null>;
 };
@@ -114,6 +119,11 @@ export function openTransfers({
           if ((error as { code?: unknown }).code !== UNIQUE_VIOLATION || attempt >= START_TRIES) throw error;
         }
       }
+    },
+    completed: async (order) => {
+      if (order.destination.tokenId === undefined) return null;
+      const completed = await completedTransfer(database, vault.digest('submit', submitted(order)));
+      return completed === null ? null : { id: completed.id };
     },
     status: async (id) => {
       const status = await statusOf(database, id);

@@ -10,9 +10,9 @@ import type { Vault } from '../store/vault.ts';
 import { openOauthClients } from './client.ts';
 import { PROFILES, type Resource } from './profile.ts';
 
-/** Tokens that no transfer keeps go after this time, and the rest when nothing forgot them. */
+/** Tokens that no transfer keeps go after this time; the rest when nothing has used or forgotten them for longer. */
 const UNUSED_MS = 2 * 3_600_000;
-const KEPT_MS = 30 * 24 * 3_600_000;
+const KEPT_MS = 7 * 24 * 3_600_000;
 /** A token is renewed before it runs out, so that it lasts for a sign-in. */
 const MARGIN_MS = 60_000;
 /** A token younger than this is not renewed again because a server refused it. */
@@ -127,10 +127,11 @@ export function openTokens(services: Services): KeptTokens {
       };
       return granted.access;
     } finally {
-      await database.query('update oauth_tokens set refreshing_until = 0, sealed = $2 where id = $1', [
-        id,
-        seal(id, next),
-      ]);
+      await database.query(
+        `update oauth_tokens set refreshing_until = 0, sealed = $2,
+           expires = case when $3 then greatest(expires, $4::float8) else expires end where id = $1`,
+        [id, seal(id, next), next !== secret, now() + KEPT_MS],
+      );
     }
   }
 

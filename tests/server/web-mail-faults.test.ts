@@ -1,0 +1,149 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readAutoconfig } from '../../src/server/mail/autoconfig.ts';
+import { startWeb } from '../../src/server/web.ts';
+import { LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
+
+const CERTIFICATES = join(import.meta.dirname, '../../node_modules/hoodiecrow-imap/cert');
+/** The legacy mail server, and any that hangs, is given up within this time. */
+const GIVEN_UP_WITHIN_MS = 20_000;
+
+let world: WebWorld;
+const servers: Server[] = [];
+const sockets = new Set<Socket>();
+/** Everything that was sent to a faulty server. */
+let heard = '';
+
+beforeAll(async () => {
+  world = await openWebWorld();
+});
+afterAll(async () => {
+  for (const socket of sockets) socket.destroy();
+  for (const server of servers) server.close();
+  await world[Symbol.asyncDispose]();
+});
+
+async function listen(server: Server): Promise<number> {
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => socket.destroy());
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  servers.push(server);
+  return (server.address() as AddressInfo).port;
+}
+
+/** A sign-in through a portal whose legacy mail server is at this address. */
+async function signInAt(legacyImapUrl: string) {
+  const services = { ...world.services, settings: { ...world.settings, legacyImapUrl, trustedMailHosts: [] } };
+  await using web = await startWeb(services, { host: '127.0.0.1', port: 0, portalFolder: null });
+  const began = performance.now();
+  const response = await fetch(`http://127.0.0.1:${web.port}/api/validate/`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email: `ann@${LEGACY_DOMAIN}`, password: 'canary-password', provider: 'sanbruno' }),
+  });
+  const body = (await response.json()) as { error: string; message: string };
+  return { status: response.status, ...body, took: performance.now() - began };
+}
+
+describe('a legacy mail server', () => {
+  const safe = /Your mail is safe\. Please try again/;
+
+  test('that is down is said to be', async () => {
+    const closed = await listen(createServer());
+    servers.pop()?.close();
+    expect(await signInAt(`imaps://127.0.0.1:${closed}`)).toMatchObject({
+      status: 502,
+      error: 'GENERAL_ERROR',
+      message: expect.stringMatching(safe),
+    });
+  });
+
+  test('that never says a word is given up in time', async () => {
+    const port = await listen(createServer());
+    const answer = await signInAt(`imap://127.0.0.1:${port}`);
+    expect(answer).toMatchObject({ status: 502, message: expect.stringMatching(/did not answer in time.*safe/) });
+    expect(answer.took).toBeLessThan(GIVEN_UP_WITHIN_MS);
+  });
+
+  test('with a certificate that nobody vouches for is told no password', async () => {
+    const port = await listen(
+      createTlsServer(
+        {
+          key: readFileSync(join(CERTIFICATES, 'server.key')),
+          cert: readFileSync(join(CERTIFICATES, 'server.crt')),
+        },
+        (socket) => {
+          socket.write('* OK ready\r\n');
+          socket.on('data', (data) => {
+            heard += data.toString('latin1');
+          });
+          socket.on('error', () => socket.destroy());
+        },
+      ),
+    );
+    expect(await signInAt(`imaps://localhost:${port}`)).toMatchObject({
+      status: 502,
+      message: expect.stringMatching(/your password was not sent.*safe/),
+    });
+    expect(heard).not.toContain('canary-password');
+  });
+
+  test('that has no TLS is told no password, when the operator does not trust it', async () => {
+    const port = await listen(
+      createServer((socket) => {
+        socket.write('* OK [CAPABILITY IMAP4rev1 AUTH=PLAIN] ready\r\n');
+        socket.on('data', (data) => {
+          heard += data.toString('latin1');
+          const tag = data.toString('latin1').split(' ')[0];
+          socket.write(`${tag} BAD no\r\n`);
+        });
+      }),
+    );
+    expect(await signInAt(`imap://127.0.0.1:${port}`)).toMatchObject({ status: 502, error: 'GENERAL_ERROR' });
+    expect(heard).not.toContain('canary-password');
+  });
+
+  test('that fails does not use up the owner’s attempts', async () => {
+    const rows = await world.database.query<{ attempts: number }>(
+      `select count(*)::integer as attempts from limits where free_at > ${Date.now() + 60_000}`,
+    );
+    expect(rows).toEqual([{ attempts: 0 }]);
+  });
+});
+
+const document = (servers: string) =>
+  `<?xml version="1.0"?><clientConfig><emailProvider>${servers}</emailProvider></clientConfig>`;
+const server = (type: string, host: string, port: string, socket: string) =>
+  `<incomingServer type="${type}"><hostname>${host}</hostname><port>${port}</port><socketType>${socket}</socketType></incomingServer>`;
+
+describe('an autoconfiguration document', () => {
+  test('names the first IMAP server with TLS', () => {
+    expect(
+      readAutoconfig(
+        document(
+          server('pop3', 'pop.club.example', '995', 'SSL') +
+            server('imap', 'plain.club.example', '143', 'plain') +
+            server('imap', 'IMAP.club.example', '993', 'SSL'),
+        ),
+      ),
+    ).toEqual({ host: 'imap.club.example', port: 993 });
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['no IMAP', document(server('pop3', 'pop.club.example', '995', 'SSL'))],
+    ['no TLS', document(server('imap', 'imap.club.example', '143', 'plain'))],
+    ['an address', document(server('imap', '127.0.0.1', '993', 'SSL'))],
+    ['no port', document(server('imap', 'imap.club.example', '99999', 'SSL'))],
+    ['an unclosed element', `<incomingServer type="imap">${'x'.repeat(60_000)}`],
+  ])('with %s names none', (_what, text) => {
+    expect(readAutoconfig(text)).toBeNull();
+  });
+});
