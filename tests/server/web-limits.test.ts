@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { LIMITS } from '../../src/server/limits/limits.ts';
 import { clientNetwork } from '../../src/server/network/client-address.ts';
+import { startWeb } from '../../src/server/web.ts';
 import { fromClient, LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
 
 const ANN = `ann@${LEGACY_DOMAIN}`;
@@ -58,6 +59,17 @@ describe('sign-ins', () => {
     for (let at = 0; at < 30; at += 1) await signIn('guess', `198.51.100.${at}`);
     expect((await signIn('guess', '198.51.100.99')).status).toBe(429);
     expect((await signIn(PASSWORD, '203.0.113.9')).status).toBe(200);
+  });
+
+  test('are counted on by a server that has just started', async () => {
+    for (let at = 0; at < LIMITS['sign-ins to a mailbox'].burst; at += 1) await signIn('guess', `198.51.100.${at}`);
+    await using restarted = await startWeb(world.services, { host: '127.0.0.1', port: 0, portalFolder: null });
+    const response = await fetch(`http://127.0.0.1:${restarted.port}/api/validate/`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email: ANN, password: PASSWORD, provider: 'sanbruno' }),
+    });
+    expect(response.status).toBe(429);
   });
 
   test('right passwords are never counted', async () => {
