@@ -55,3 +55,23 @@ test("Gmail's views of messages that lie elsewhere are left out", () => {
   expect(mailboxes.map((each) => each.destination)).toEqual(['INBOX', 'Sent']);
   expect(left.map((mailbox) => mailbox.path)).toEqual(['[Gmail]/All Mail']);
 });
+
+test('a source that keeps everything below the inbox loses that level, and its inbox stays the inbox', () => {
+  const source = [
+    box('INBOX', '\\Inbox', '.'),
+    box('INBOX.Work', undefined, '.'),
+    box('INBOX.Work.2004', undefined, '.'),
+  ];
+  expect(placesOf(source)).toEqual({ INBOX: 'INBOX', 'INBOX.Work': 'Work', 'INBOX.Work.2004': 'Work/2004' });
+});
+
+test('what was decided in an earlier run stays decided, whatever the destination looks like by now', () => {
+  const source = [box('Work'), box('work')];
+  const first = mapMailboxes(source, [box('INBOX', '\\Inbox')], slash).mailboxes;
+  const earlier = new Map(first.map((each) => [each.source.path, each.destination]));
+  const now = [box('INBOX', '\\Inbox'), ...first.map((each) => box(each.destination)), box('Work (3)')];
+  const second = mapMailboxes(source.toReversed(), now, slash, earlier).mailboxes;
+  expect(new Map(second.map((each) => [each.source.path, each.destination]))).toEqual(earlier);
+  expect(new Set(earlier.values()).size).toBe(2);
+  expect(second.every((each) => !each.create)).toBe(true);
+});

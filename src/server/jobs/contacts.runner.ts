@@ -1,4 +1,4 @@
-import { isOauthProvider } from '../../contract/provider.ts';
+import { isOauthProvider } from '../../contract/provider-name.ts';
 import { openContactReader, openContactWriter } from '../contacts/open-contacts.ts';
 import type { ContactCredentials } from '../contacts/contact-store.ts';
 import { copyContacts } from '../contacts/copy.ts';

@@ -1,6 +1,13 @@
 import { openGate } from '../mail/gate.ts';
 import { compareListing, compareOctets, sum, type Rereading } from '../mail/comparison.ts';
-import { copyChunk, type Chunk, type Copying, type EarlierMessage, type StepListener } from '../mail/copy.ts';
+import {
+  copyChunk,
+  settleAbandoned,
+  type Chunk,
+  type Copying,
+  type EarlierMessage,
+  type StepListener,
+} from '../mail/copy.ts';
 import { MailError } from '../mail/mail-error.ts';
 import { mapMailboxes, type MappedMailbox } from '../mail/mapping.ts';
 import type { MailReader } from '../mail/message.ts';
@@ -89,6 +96,9 @@ async function plan(move: MailMove, copying: Omit<Copying, 'earlier'>): Promise<
         for (let from = 0; from < uids.length; from += MESSAGES_A_CHUNK)
           chunks.push({ mailbox, source: mapped.source, uids: uids.slice(from, from + MESSAGES_A_CHUNK) });
       }
+      const current = new Set(mailboxes.map((mailbox) => mailbox.id));
+      for (const mailbox of await ledger.mailboxes())
+        if (!current.has(mailbox.id)) await settleAbandoned(mailbox, writer, copying);
     },
   });
   return { mailboxes, chunks, earlier: await earlierMessages(ledger, mailboxes) };

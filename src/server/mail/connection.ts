@@ -1,7 +1,8 @@
 import { isIP } from 'node:net';
 import { ImapFlow } from 'imapflow';
-import { readHost } from '../../contract/host.ts';
-import { isOauthProvider, type Provider } from '../../contract/provider.ts';
+import { readHost } from '../../contract/mail-host.ts';
+import { type Provider } from '../../contract/provider.ts';
+import { isOauthProvider } from '../../contract/provider-name.ts';
 import type { Settings } from '../../contract/settings.ts';
 import { HostError, isTrusted, resolvePublicHost } from '../network/public-address.ts';
 import type { Resolver } from '../network/resolver.ts';

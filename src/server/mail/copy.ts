@@ -72,6 +72,22 @@ export async function copyChunk(chunk: Chunk, reader: MailReader, writer: MailWr
   if (unseen.size > 0) await settleUnseen(unseen, chunk, reader, copying);
 }
 
+/**
+ * Settles what waits under a mailbox or UIDVALIDITY that the source no longer has: what may have been appended is looked
+ * for; the rest is gone, or is listed anew somewhere else.
+ */
+export async function settleAbandoned(
+  mailbox: LedgerMailbox,
+  writer: MailWriter,
+  copying: Omit<Copying, 'earlier'>,
+): Promise<void> {
+  for (const pending of await copying.ledger.pending(mailbox.id)) {
+    if (await recovered(pending, mailbox, writer, copying)) continue;
+    await copying.ledger.settle(mailbox.id, pending.uid, { state: 'gone' });
+    copying.onSettled(0);
+  }
+}
+
 /** Those that never came: deleted at the source meanwhile, or there but unreadable. */
 async function settleUnseen(unseen: Set<number>, chunk: Chunk, reader: MailReader, copying: Copying): Promise<void> {
   const { mailbox, source } = chunk;
@@ -92,7 +108,7 @@ async function recovered(
   { uid, intent }: PendingMessage,
   mailbox: LedgerMailbox,
   writer: MailWriter,
-  copying: Copying,
+  copying: Omit<Copying, 'earlier'>,
 ): Promise<boolean> {
   if (intent === undefined) return false;
   return copying.gate.alone(async () => {

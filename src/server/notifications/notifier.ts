@@ -1,6 +1,6 @@
 import { createTransport, type Transporter } from 'nodemailer';
 import type { ExportFile } from '../../contract/calls/status.ts';
-import { shownStatusOf } from '../../contract/transfer.ts';
+import { shownStatusOf } from '../../contract/transfer-status.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { Log } from '../log.ts';
 import type { Database } from '../store/database.ts';

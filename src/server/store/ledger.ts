@@ -74,7 +74,7 @@ export type Ledger = {
   addMailbox(mailbox: Omit<LedgerMailbox, 'id' | 'destination'>): Promise<LedgerMailbox>;
   /** Keeps the first note only. */
   noteDestination(mailboxId: number, destination: { uidValidity: bigint; uidNext: number }): Promise<void>;
-  /** Adds messages that it has not seen yet. */
+  /** Adds messages that it has not seen yet, or took for gone: a listing can have left them out. */
   addListed(mailboxId: number, messages: readonly ListedMessage[]): Promise<void>;
   /** What earlier transfers between the same two accounts know of the messages that wait here. */
   known(mailboxId: number, uidValidity: bigint): Promise<KnownMessage[]>;
@@ -130,7 +130,7 @@ export function openLedger(database: Database, transferId: string, epoch: number
         await database.query(
           `insert into ledger (mailbox_id, uid, size)
            select $1, x.uid, x.size from json_to_recordset($2::json) as x(uid bigint, size bigint)
-           on conflict (mailbox_id, uid) do nothing`,
+           on conflict (mailbox_id, uid) do update set state = 'listed' where ledger.state = 'gone'`,
           [mailboxId, JSON.stringify(rows)],
         );
       }

@@ -2,7 +2,7 @@ import type { Progress, Skipped, TransferStatus } from '../../contract/calls/sta
 import type { ContactsFormat, EmailFormat } from '../../contract/export-format.ts';
 import type { Operation } from '../../contract/operation.ts';
 import type { Provider } from '../../contract/provider.ts';
-import type { StatusValue } from '../../contract/transfer.ts';
+import type { StatusValue } from '../../contract/transfer-status.ts';
 import { wordsFor } from '../mail/reasons.ts';
 import { LeaseLost } from './ledger.ts';
 import type { Database, Sql } from './database.ts';

@@ -1,0 +1,154 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, afterEach, describe, expect, test } from 'vitest';
+import type { StepListener } from '../../src/server/mail/copy.ts';
+import { DOVECOT, DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
+import { openMailClient, type Letter } from '../support/mail-client.ts';
+import { differenceOf } from '../support/mail-comparison.ts';
+import { letter } from '../support/mail-letters.ts';
+import { mailUntil, NEW_ADDRESS, openWorld, order, SUBSCRIBER } from '../support/transfer-world.ts';
+
+if (DOVECOT === null) console.log('skipped: mailboxes that change under way, because dovecot is not installed');
+
+const STOP_WITHIN_MS = 10_000;
+const TWIN = letter(3);
+
+describe.skipIf(DOVECOT === null)('a transfer', { timeout: 120_000 }, () => {
+  let source: Dovecot;
+  let destination: Dovecot;
+  let folder: string;
+  beforeEach(async () => {
+    source = await startDovecot();
+    destination = await startDovecot();
+    folder = await mkdtemp(join(tmpdir(), 'transfer-'));
+  });
+  afterEach(async () => {
+    await source[Symbol.asyncDispose]();
+    await destination[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const open = (onStep: StepListener = () => {}) =>
+    openWorld(
+      { folder: join(folder, 'database') },
+      { LEGACY_IMAP_URL: source.url, YAHOO_IMAP_URL: destination.url },
+      { onStep },
+    );
+  const sourceClient = () => openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
+  const difference = () =>
+    differenceOf(
+      { port: source.port, user: SUBSCRIBER, password: DOVECOT_PASSWORD },
+      { port: destination.port, user: NEW_ADDRESS, password: DOVECOT_PASSWORD },
+    );
+
+  async function fill(mailbox: string, letters: readonly Letter[]): Promise<void> {
+    await using mail = await sourceClient();
+    if (mailbox !== 'INBOX') await mail.create(mailbox);
+    await mail.append(mailbox, letters);
+  }
+
+  /** Starts the transfer, and stops the worker gently after so many messages. */
+  async function stopAfter(messages: number): Promise<string> {
+    let moved = 0;
+    const { promise: enough, resolve } = Promise.withResolvers<void>();
+    const world = await open((step) => {
+      moved += step === 'outcome committed' ? 1 : 0;
+      if (moved === messages) resolve();
+    });
+    const { id } = await world.transfers.start(order());
+    await enough;
+    const asked = Date.now();
+    await world[Symbol.asyncDispose]();
+    expect(Date.now() - asked).toBeLessThan(STOP_WITHIN_MS);
+    return id;
+  }
+
+  test('stops gently when asked, and the next start goes on at once', async () => {
+    await fill('INBOX', [...Array.from({ length: 300 }, (_, index) => letter(index)), TWIN, TWIN]);
+    const id = await stopAfter(20);
+    const steps: string[] = [];
+    await using world = await open((step) => {
+      steps.push(step);
+    });
+    expect(await mailUntil(world.transfers, id)).toMatchObject({ status: 'completed', done: 302, total: 302 });
+    expect(steps.filter((step) => step === 'appended').length).toBeLessThanOrEqual(282);
+    expect(await difference()).toEqual({ messages: 302, lost: [], duplicated: [], changed: [] });
+  });
+
+  test('knows messages again when the source gives them new UIDs under a new UIDVALIDITY', async () => {
+    const letters = [...Array.from({ length: 150 }, (_, index) => letter(index)), TWIN, TWIN];
+    await fill('Work', letters);
+    const id = await stopAfter(30);
+    {
+      await using mail = await sourceClient();
+      await mail.command('DELETE Work');
+    }
+    await fill('Work', letters.toReversed());
+    await using world = await open();
+    expect(await mailUntil(world.transfers, id)).toMatchObject({
+      status: 'completed',
+      lost: 0,
+      duplicated: 0,
+      changed: 0,
+    });
+    expect(await difference()).toEqual({ messages: 152, lost: [], duplicated: [], changed: [] });
+  });
+
+  test('brings what arrives meanwhile, and counts as nothing lost what is deleted meanwhile', async () => {
+    await fill(
+      'INBOX',
+      Array.from({ length: 250 }, (_, index) => letter(index)),
+    );
+    let changed = false;
+    await using world = await open(async (step) => {
+      if (changed || step !== 'appended') return;
+      changed = true;
+      await using mail = await sourceClient();
+      await mail.append('INBOX', [letter(900), letter(901)]);
+      await mail.command('SELECT INBOX');
+      // The last chunk is waiting; the first message has long been copied.
+      await mail.command('UID STORE 245:250 +FLAGS (\\Deleted)');
+      await mail.command('UID EXPUNGE 245:250');
+    });
+    const { id } = await world.transfers.start(order());
+    expect(await mailUntil(world.transfers, id)).toMatchObject({
+      status: 'completed',
+      lost: 0,
+      duplicated: 0,
+      changed: 0,
+    });
+    const { messages, lost, duplicated } = await difference();
+    expect({ messages, lost, duplicated }).toEqual({
+      messages: expect.any(Number) as number,
+      lost: [],
+      duplicated: [],
+    });
+  });
+
+  test('measures what somebody does to the copies before the end', async () => {
+    await fill(
+      'INBOX',
+      Array.from({ length: 120 }, (_, index) => letter(index * 8)),
+    );
+    let appended = 0;
+    await using world = await open(async (step) => {
+      appended += step === 'outcome committed' ? 1 : 0;
+      if (appended !== 60 || step !== 'outcome committed') return;
+      await using mail = await openMailClient(destination.port, NEW_ADDRESS, DOVECOT_PASSWORD);
+      const [first] = await mail.read('INBOX');
+      await mail.command('SELECT INBOX');
+      await mail.command(`UID STORE ${first?.uid} +FLAGS (\\Deleted)`);
+      await mail.command(`UID EXPUNGE ${first?.uid}`);
+      await mail.command('UID COPY 5 INBOX');
+    });
+    const { id } = await world.transfers.start(order());
+    expect(await mailUntil(world.transfers, id)).toMatchObject({
+      status: 'review',
+      done: 120,
+      lost: 1,
+      duplicated: 1,
+      changed: 0,
+    });
+  });
+});
