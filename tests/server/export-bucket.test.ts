@@ -1,0 +1,78 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { SettingsError } from '../../src/contract/settings.ts';
+import { FileGoneError } from '../../src/server/export/export-store.ts';
+import { openExportStore } from '../../src/server/export/open-export-store.ts';
+import { sweepExports } from '../../src/server/export/sweeper.ts';
+import { openExportWorld } from '../support/export-world.ts';
+import { memoryAccount } from '../support/memory-mailbox.ts';
+import { S3_KEYS, startS3Server, type S3Server } from '../support/s3-server.ts';
+import { openWebWorld, type WebWorld } from '../support/web-world.ts';
+
+let server: S3Server;
+let folder: string;
+let web: WebWorld;
+
+beforeAll(async () => {
+  Object.assign(process.env, S3_KEYS);
+  folder = await mkdtemp(join(tmpdir(), 'bucket-'));
+  server = await startS3Server();
+  web = await openWebWorld({ environment: { EXPORTS_URL: server.url, DATA_DIR: folder } });
+});
+afterAll(async () => {
+  await web[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+test('an export in a bucket is written, downloaded in parts and deleted as one in a folder', async () => {
+  await using world = await openExportWorld({ database: web.database, store: web.services.exports });
+  const id = await world.newTransfer();
+  const message = { uid: 1, bytes: randomBytes(20_000_000), flags: [], internalDate: new Date(0) };
+  await world.exportMail(id, memoryAccount([{ path: 'INBOX', messages: [message] }]));
+  expect(await server.keys()).toHaveLength(1);
+  expect(await readdir(join(folder, 'staging'))).toEqual([]);
+
+  const [file] = (await web.services.transfers.status(id))?.exports ?? [];
+  const url = (file?.url ?? '').replace(web.settings.publicUrl, web.url);
+  const first = await fetch(url, { headers: { range: 'bytes=0-6999999' } });
+  const second = await fetch(url, {
+    headers: { range: 'bytes=7000000-', 'if-range': first.headers.get('etag') ?? '' },
+  });
+  expect([first.status, second.status]).toEqual([206, 206]);
+  const whole = Buffer.concat([Buffer.from(await first.arrayBuffer()), Buffer.from(await second.arrayBuffer())]);
+  expect(createHash('sha256').update(whole).digest('hex')).toBe(file?.sha256);
+
+  await sweepExports({ ...web.services, now: () => Date.now() + 30 * 86_400_000 });
+  expect(await server.keys()).toEqual([]);
+  expect((await fetch(url)).status).toBe(404);
+});
+
+test('a file that somebody else took out of the bucket is answered as gone', async () => {
+  const store = web.services.exports;
+  const range = { start: 0, end: 1 };
+  await expect(store.read('0'.repeat(32), 'part-1.zip', range, new AbortController().signal)).rejects.toThrow(
+    FileGoneError,
+  );
+});
+
+test.each(['s3://', 's3://B@d/x', 'https://example.com/exports', 's3://bucket/x?endpoint=nonsense', 'ftp://host/x'])(
+  'EXPORTS_URL=%s ends the start with an example',
+  (exportsUrl) => {
+    expect(() => openExportStore({ exportsUrl, dataDir: folder })).toThrow(SettingsError);
+    expect(() => openExportStore({ exportsUrl, dataDir: folder })).toThrow(/Example: EXPORTS_URL=s3:/);
+  },
+);
+
+test('a folder holds its files readable by their owner only', async () => {
+  await using world = await openExportWorld();
+  const id = await world.newTransfer();
+  await world.exportMail(id, memoryAccount([{ path: 'INBOX', messages: [] }]));
+  const [path = ''] = await world.files(id);
+  const { stat } = await import('node:fs/promises');
+  expect((await stat(path)).mode & 0o777).toBe(0o400);
+  expect((await readFile(path)).subarray(0, 2).toString()).toBe('PK');
+});

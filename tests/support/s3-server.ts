@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { setTimeout as wait } from 'node:timers/promises';
+import { freePort } from './product.ts';
+
+export type S3Server = AsyncDisposable & {
+  readonly port: number;
+  /** What `EXPORTS_URL` says for a bucket of it. */
+  readonly url: string;
+  /** The keys of all objects. */
+  keys(): Promise<string[]>;
+};
+
+const LOOK_TRIES = 200;
+/** The only keys that s3rver takes. */
+export const S3_KEYS = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' };
+
+/** An S3-compatible server (s3rver) in a process of its own, with one bucket. */
+export async function startS3Server(): Promise<S3Server> {
+  const folder = await mkdtemp(join(tmpdir(), 's3-'));
+  const port = await freePort();
+  const program = join(dirname(fileURLToPath(import.meta.resolve('s3rver'))), '../bin/s3rver.js');
+  const child = spawn(
+    process.execPath,
+    [
+      '--no-deprecation',
+      program,
+      '-d',
+      folder,
+      '-a',
+      '127.0.0.1',
+      '-p',
+      String(port),
+      '-s',
+      '--configure-bucket',
+      'exports',
+    ],
+    { stdio: 'ignore' },
+  );
+  const ended = once(child, 'exit');
+  for (let attempt = 1; !(await answers(port)); attempt += 1) {
+    if (attempt > LOOK_TRIES || child.exitCode !== null) throw new Error('s3rver did not start');
+    await wait(50);
+  }
+  return {
+    port,
+    url: `s3://exports/some/prefix?endpoint=http://127.0.0.1:${port}&region=us-east-1`,
+    keys: async () => {
+      const entries = await readdir(join(folder, 'exports'), { recursive: true }).catch(() => []);
+      return entries
+        .filter((name) => name.endsWith('._S3rver_object') && !name.includes('_uploads'))
+        .map((name) => name.replace('._S3rver_object', ''));
+    },
+    [Symbol.asyncDispose]: async () => {
+      child.kill();
+      await ended;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function answers(port: number): Promise<boolean> {
+  try {
+    await fetch(`http://127.0.0.1:${port}/`);
+    return true;
+  } catch {
+    return false;
+  }
+}
