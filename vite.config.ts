@@ -7,6 +7,9 @@ import { installed } from './tests/support/installed.ts';
 const root = import.meta.dirname;
 const CHROMIUM = process.env['CHROMIUM_PATH'] ?? installed('chromium');
 
+const SHELL =
+  /contract\/(?:email-address|provider-name|support-issue|transfer-status|failure-code|mail-host)\.|call-error|parts\/(?:button|card|message|bars-loader|link|icon|page|step-list)\.|wizard-page|wizard-context|node_modules\/(?:react|scheduler|@xstate|use-sync-external-store)\//;
+
 /** A test file says by its folder what it needs; `tests/run.ts` fetches that. */
 const node = (name: string, timeout: number, concurrent: boolean) => ({
   test: {
@@ -24,6 +27,8 @@ export default defineConfig(() => ({
   root: join(root, 'src/portal'),
   cacheDir: join(root, 'node_modules/.vite'),
   plugins: [react()],
+  // React has had this hook itself since version 18.
+  resolve: { alias: [{ find: /^use-sync-external-store\/shim(?:\/index\.js)?$/, replacement: 'react' }] },
   // With no settings at all the portal builds for the sandbox; the start passes the real ones by the environment.
   define: { PORTAL_SETTINGS: JSON.stringify(portalSettings(readSettings({ SANDBOX: 'on', ...process.env }))) },
   build: {
@@ -32,7 +37,13 @@ export default defineConfig(() => ({
     target: 'es2022',
     sourcemap: false,
     assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
+    modulePreload: false,
+    // A schema that a page doesn't use is left out of its script.
+    rolldownOptions: {
+      treeshake: { manualPureFunctions: ['v'] },
+      // What the first page shares with the others is one script rather than a dozen.
+      output: { codeSplitting: { groups: [{ name: 'shell', test: SHELL }] } },
+    },
   },
   test: {
     projects: [

@@ -1,4 +1,4 @@
-import { FAILURE_CODES, type CallFailureCode } from '../src/contract/failure.ts';
+import { FAILURE_CODES, type CallFailureCode } from '../src/contract/failure-code.ts';
 
 const CODES: readonly string[] = [...FAILURE_CODES, 'UNAVAILABLE', 'UNEXPECTED_ANSWER'];
 

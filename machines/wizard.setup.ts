@@ -2,13 +2,14 @@ import { assign, raise, setup } from 'xstate';
 import type { Capabilities } from '../src/contract/calls/capabilities.ts';
 import type { TransferStatus } from '../src/contract/calls/status.ts';
 import type { TransfersByHash } from '../src/contract/calls/jobs-by-email.ts';
-import { isAtDomain, isEmail } from '../src/contract/email.ts';
+import { isAtDomain, isEmail } from '../src/contract/email-address.ts';
 import type { ContactsFormat, EmailFormat } from '../src/contract/export-format.ts';
-import { type CallFailureCode, queryErrorOf } from '../src/contract/failure.ts';
-import { readHost } from '../src/contract/host.ts';
-import { isOauthProvider, type Provider, providerOf } from '../src/contract/provider.ts';
-import { SUPPORT_ISSUE_LENGTH } from '../src/contract/calls/support-form.ts';
-import { isTransferId, looksLikeTransferId, shownStatusOf } from '../src/contract/transfer.ts';
+import { type CallFailureCode, queryErrorOf } from '../src/contract/failure-code.ts';
+import { readHost } from '../src/contract/mail-host.ts';
+import { type Provider } from '../src/contract/provider.ts';
+import { isOauthProvider, providerOf } from '../src/contract/provider-name.ts';
+import { SUPPORT_ISSUE_LENGTH } from '../src/contract/support-issue.ts';
+import { isTransferId, looksLikeTransferId, shownStatusOf } from '../src/contract/transfer-status.ts';
 import { modeOf } from './mode.ts';
 import { readUsPhone } from './phone-number.ts';
 import { ACTORS } from './wizard.actors.ts';
@@ -73,12 +74,12 @@ export const wizard = setup({
     'the transfer ID looks right': ({ context }) => looksLikeTransferId(context.typed.transferId),
 
     // The notification contact
-    'the contact is empty': ({ context }) => context.notificationContact === '',
+    'the contact is empty': ({ context }) => context.notificationContact.trim() === '',
     'the contact is a phone number to be': ({ context }) =>
       modeOf(context) === 'move' && !hasLetters(context.notificationContact),
     'the contact is no phone number': ({ context }) => readUsPhone(context.notificationContact) === null,
-    'the contact is no email': ({ context }) => !isEmail(context.notificationContact),
-    'the contact is a legacy address': ({ context }) => isLegacy(context.notificationContact, context),
+    'the contact is no email': ({ context }) => !isEmail(context.notificationContact.trim()),
+    'the contact is a legacy address': ({ context }) => isLegacy(context.notificationContact.trim(), context),
 
     // Support
     'the support email is off the cable domain': ({ context }) =>

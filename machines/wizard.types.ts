@@ -1,4 +1,4 @@
-import type { CallFailureCode, QueryError } from '../src/contract/failure.ts';
+import type { CallFailureCode, QueryError } from '../src/contract/failure-code.ts';
 import type { ContactsFormat, EmailFormat } from '../src/contract/export-format.ts';
 import type { Provider } from '../src/contract/provider.ts';
 import type { PortalSettings } from '../src/contract/settings.ts';

@@ -1,5 +1,5 @@
 import { and, not, or } from 'xstate';
-import { queryErrorOf } from '../src/contract/failure.ts';
+import { queryErrorOf } from '../src/contract/failure-code.ts';
 import { wizard } from './wizard.setup.ts';
 import type { Return, Visit } from './wizard.types.ts';
 

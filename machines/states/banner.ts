@@ -4,6 +4,7 @@ import { wizard } from '../wizard.setup.ts';
 export function banner(life: 'banner life' | 'destination banner life') {
   return wizard.createStateConfig({
     initial: 'hidden',
+    exit: 'forget the message',
     on: {
       'message.show': {
         target: '.shown',

@@ -19,6 +19,7 @@ export const complete = wizard.createStateConfig({
         onDone: 'copied',
         onError: 'notCopied',
       },
+      after: { 'answer limit': 'notCopied' },
     },
     copied: { after: { 'copy pause': 'resting' }, on: { 'id.copy': 'copying' } },
     notCopied: { on: { 'id.copy': 'copying' } },

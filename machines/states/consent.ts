@@ -1,4 +1,4 @@
-import { queryErrorOf } from '../../src/contract/failure.ts';
+import { queryErrorOf } from '../../src/contract/failure-code.ts';
 import { oauthAddress } from '../../src/contract/calls/oauth.ts';
 import { wizard } from '../wizard.setup.ts';
 import type { Context, Message } from '../wizard.types.ts';

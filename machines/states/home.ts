@@ -1,3 +1,4 @@
+import { not, or, stateIn } from 'xstate';
 import { failedWith, failureCodeOf } from '../failure.ts';
 import { wizard } from '../wizard.setup.ts';
 import { banner } from './banner.ts';
@@ -13,14 +14,18 @@ const countdown = wizard.createStateConfig({
   },
 });
 
+/** What is being verified, or has been, stays as it is. */
+const settled = or([stateIn('#home-asking'), stateIn('#home-verifying'), stateIn('#home-welcomed')]);
+
 /** The email of the sign-in: checked a pause after the typing stops, and again when it is submitted. */
 const email = wizard.createStateConfig({
   initial: 'untouched',
   on: {
     'email.type': {
+      guard: not(settled),
       target: '.typing',
       actions: [
-        { type: 'type', params: ({ event }) => ({ email: event.email.toLowerCase() }) },
+        { type: 'type', params: ({ event }) => ({ email: event.email.trim().toLowerCase() }) },
         'forget the operations',
       ],
     },
@@ -58,6 +63,7 @@ const email = wizard.createStateConfig({
           { target: 'untouched' },
         ],
       },
+      after: { 'answer limit': 'untouched' },
     },
     good: {},
     malformed: {},
@@ -69,8 +75,9 @@ const email = wizard.createStateConfig({
 const credentials = wizard.createStateConfig({
   initial: 'editing',
   on: {
-    'email.type': { target: '.editing' },
+    'email.type': { guard: not(settled), target: '.editing' },
     'password.type': {
+      guard: not(settled),
       target: '.editing',
       actions: { type: 'type', params: ({ event }) => ({ password: event.password }) },
     },
@@ -91,6 +98,7 @@ const credentials = wizard.createStateConfig({
     passwordMissing: { on: { 'credentials.submit': { guard: 'the password is empty', target: 'passwordMissing' } } },
     asking: {
       ...waiting,
+      id: 'home-asking',
       invoke: {
         src: 'ask for capabilities',
         input: ({ context }) => ({ email: context.typed.email }),
@@ -118,10 +126,10 @@ const credentials = wizard.createStateConfig({
         ],
       },
       after: { 'answer limit': 'timedOut' },
-      on: { 'email.type': {}, 'password.type': {} },
     },
     verifying: {
       ...waiting,
+      id: 'home-verifying',
       invoke: {
         src: 'validate the account',
         input: ({ context }) => ({
@@ -152,9 +160,17 @@ const credentials = wizard.createStateConfig({
         ],
       },
       after: { 'answer limit': 'timedOut' },
-      on: { 'email.type': {}, 'password.type': {} },
     },
-    refused: { on: { 'credentials.submit': { guard: 'the password is empty', target: 'passwordMissing' } } },
+    refused: {
+      exit: 'forget the message',
+      on: {
+        'credentials.submit': [
+          { guard: 'the password is empty', target: 'passwordMissing' },
+          { guard: 'operations are known', target: 'verifying' },
+          { target: 'asking' },
+        ],
+      },
+    },
     timedOut: {
       always: {
         target: 'refused',
@@ -165,7 +181,10 @@ const credentials = wizard.createStateConfig({
       },
     },
     unavailable: { tags: 'unavailable', on: { 'call.retry': 'asking', 'connection.return': 'asking' } },
-    welcomed: { after: { 'success pause': '#destination' }, on: { 'email.type': {}, 'password.type': {} } },
+    welcomed: {
+      id: 'home-welcomed',
+      after: { 'success pause': { target: '#destination', actions: 'forget what was typed' } },
+    },
   },
 });
 
@@ -217,6 +236,8 @@ const lookingUp = wizard.createStateConfig({
   },
 });
 
+const message = banner('destination banner life');
+
 /** Step 1. Entering forgets everything; the countdown moves by itself beside the page. */
 export const home = wizard.createStateConfig({
   id: 'home',
@@ -224,7 +245,14 @@ export const home = wizard.createStateConfig({
   entry: 'forget everything',
   states: {
     countdown,
-    banner: banner('destination banner life'),
+    // The sign-in has messages of its own.
+    banner: {
+      ...message,
+      on: {
+        ...message.on,
+        'start.press': { guard: stateIn('#home-resting'), target: '.hidden', actions: 'forget the message' },
+      },
+    },
     page: {
       initial: 'resting',
       states: {

@@ -1,16 +1,20 @@
-import { and, not, stateIn } from 'xstate';
+import { and, not, or, stateIn } from 'xstate';
 import { failedWith, failureCodeOf } from '../failure.ts';
 import { wizard } from '../wizard.setup.ts';
 import { waiting } from './waiting.ts';
+
+/** What is being verified stays as it is. */
+const settled = or([stateIn('#other-credentials-asking'), stateIn('#other-credentials-verifying')]);
 
 /** The email: malformed, one of our own or of nobody we know, or good, with how its provider signs in remembered. */
 const email = wizard.createStateConfig({
   initial: 'untouched',
   on: {
     'email.type': {
+      guard: not(settled),
       target: '.typing',
       actions: [
-        { type: 'type', params: ({ event }) => ({ email: event.email.toLowerCase() }) },
+        { type: 'type', params: ({ event }) => ({ email: event.email.trim().toLowerCase() }) },
         'forget the typed account',
       ],
     },
@@ -46,6 +50,7 @@ const email = wizard.createStateConfig({
           { target: 'untouched' },
         ],
       },
+      after: { 'answer limit': 'untouched' },
     },
     good: {},
     malformed: { id: 'other-email-malformed' },
@@ -57,12 +62,17 @@ const email = wizard.createStateConfig({
 const host = wizard.createStateConfig({
   initial: 'unused',
   states: {
-    unused: { id: 'other-host-unused', on: { 'host.toggle': 'used' } },
+    unused: {
+      id: 'other-host-unused',
+      entry: 'forget the typed host',
+      on: { 'host.toggle': { guard: not(settled), target: 'used' } },
+    },
     used: {
       initial: 'untouched',
       on: {
-        'host.toggle': { target: 'unused', actions: 'forget the typed host' },
+        'host.toggle': { guard: not(settled), target: 'unused' },
         'host.type': {
+          guard: not(settled),
           target: '.typing',
           actions: { type: 'type', params: ({ event }) => ({ host: event.host.trim().toLowerCase() }) },
         },
@@ -107,7 +117,10 @@ const refuse = {
 const credentials = wizard.createStateConfig({
   initial: 'editing',
   on: {
-    'password.type': { actions: { type: 'type', params: ({ event }) => ({ password: event.password }) } },
+    'password.type': {
+      guard: not(settled),
+      actions: { type: 'type', params: ({ event }) => ({ password: event.password }) },
+    },
   },
   states: {
     editing: {
@@ -124,6 +137,7 @@ const credentials = wizard.createStateConfig({
     },
     asking: {
       ...waiting,
+      id: 'other-credentials-asking',
       invoke: {
         src: 'ask for capabilities',
         input: ({ context }) => ({ email: context.typed.email }),
@@ -153,10 +167,10 @@ const credentials = wizard.createStateConfig({
         ],
       },
       after: { 'answer limit': 'timedOut' },
-      on: { 'password.type': {} },
     },
     verifying: {
       ...waiting,
+      id: 'other-credentials-verifying',
       invoke: {
         src: 'validate the account',
         input: ({ context }) => ({
@@ -179,7 +193,6 @@ const credentials = wizard.createStateConfig({
         ],
       },
       after: { 'answer limit': 'timedOut' },
-      on: { 'password.type': {} },
     },
     departing: {
       always: [

@@ -1,5 +1,5 @@
 import { and, stateIn } from 'xstate';
-import { domainOf } from '../../src/contract/email.ts';
+import { domainOf } from '../../src/contract/email-address.ts';
 import { failedWith, failureCodeOf } from '../failure.ts';
 import { operationsOf } from '../mode.ts';
 import { readUsPhone } from '../phone-number.ts';
@@ -13,7 +13,9 @@ import { waiting } from './waiting.ts';
 const contact = wizard.createStateConfig({
   initial: 'arriving',
   on: {
+    // What is being submitted stays as it is.
     'contact.type': {
+      guard: stateIn('#start-migration-waiting'),
       target: '.arriving',
       reenter: true,
       actions: { type: 'remember the contact', params: ({ event }) => event },
@@ -118,6 +120,7 @@ const submission = wizard.createStateConfig({
   initial: 'waiting',
   states: {
     waiting: {
+      id: 'start-migration-waiting',
       on: {
         'transfer.submit': [
           {

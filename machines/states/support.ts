@@ -1,3 +1,4 @@
+import { not, stateIn } from 'xstate';
 import { failedWith, failureCodeOf } from '../failure.ts';
 import { wizard } from '../wizard.setup.ts';
 import type { SupportRequest } from '../../src/contract/calls/support-form.ts';
@@ -19,8 +20,12 @@ function settledField({ event, guard, read }: Field) {
   return wizard.createStateConfig({
     initial: 'good',
     on: {
-      [event]: { target: '.typing', actions: { type: 'type', params: ({ event }: { event: Event }) => read(event) } },
-      'support.submit': { guard, target: '.wrong' },
+      [event]: {
+        guard: not(stateIn('#support-posting')),
+        target: '.typing',
+        actions: { type: 'type', params: ({ event }: { event: Event }) => read(event) },
+      },
+      'support.submit': [{ guard, target: '.wrong' }, { target: '.good' }],
     },
     states: {
       good: {},
@@ -50,6 +55,7 @@ const sending = wizard.createStateConfig({
     },
     posting: {
       ...waiting,
+      id: 'support-posting',
       invoke: {
         src: 'write to support',
         input: ({ context }) => supportRequestOf(context),

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { Email } from './email.ts';
-import { Provider, providerOf } from './provider.ts';
+import { Provider } from './provider.ts';
+import { providerOf } from './provider-name.ts';
 import { TransferId } from './transfer.ts';
 
 /** A provider on the wire, its other names normalised. */

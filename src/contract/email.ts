@@ -1,47 +1,5 @@
 import * as v from 'valibot';
-
-/** The longest address and local part that RFC 5321 §4.5.3.1 lets through, in characters. */
-export const EMAIL_LENGTH = 254;
-export const LOCAL_PART_LENGTH = 64;
-
-const LOCAL_PART = /^[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
-const LABEL = /^[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?$/u;
-
-/** A dotted host name: two labels or more, a last one that is no number, 253 characters at most. IDN is let through. */
-export function isDomain(text: string): boolean {
-  const labels = text.split('.');
-  const last = labels.at(-1) ?? '';
-  return (
-    text.length <= 253 &&
-    labels.length >= 2 &&
-    labels.every((label) => LABEL.test(label)) &&
-    last.length >= 2 &&
-    !/^\d+$/.test(last)
-  );
-}
-
-/** The generic check of `portal.md` §5. Quoted local parts and address literals are not offered by any provider here. */
-export function isEmail(text: string): boolean {
-  const at = text.lastIndexOf('@');
-  const local = text.slice(0, at);
-  return (
-    at > 0 &&
-    text.length <= EMAIL_LENGTH &&
-    local.length <= LOCAL_PART_LENGTH &&
-    LOCAL_PART.test(local) &&
-    isDomain(text.slice(at + 1))
-  );
-}
-
-/** The part after the last `@`, in lower case; empty when there is none. */
-export function domainOf(email: string): string {
-  const at = email.lastIndexOf('@');
-  return at < 0 ? '' : email.slice(at + 1).toLowerCase();
-}
-
-export function isAtDomain(email: string, domains: readonly string[]): boolean {
-  return domains.includes(domainOf(email));
-}
+import { isEmail } from './email-address.ts';
 
 /** An address, trimmed and lowercased. */
 export const Email = v.pipe(

@@ -1,25 +1,5 @@
 import * as v from 'valibot';
-
-/** The codes of `portal.md` §8 and `decisions.md`, "Calls": all that a call or an OAuth round trip can answer with. */
-export const FAILURE_CODES = [
-  'INVALID_EMAIL',
-  'INVALID_CREDENTIALS',
-  'INVALID_IMAP',
-  'INVALID_TOKEN',
-  'PROVIDER_NOT_SUPPORTED',
-  'UNSUPPORTED_PROVIDER',
-  'OPERATION_NOT_ALLOWED',
-  'MIGRATION_IN_PROGRESS',
-  'MIGRATION_ID_NOT_FOUND',
-  'TOO_MANY_ATTEMPTS',
-  'ACCOUNT_ALREADY_CREATED',
-  'ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS',
-  'ACCOUNT_ALREADY_EXISTS_MIGRATION_COMPLETED',
-  'EXTERNAL_OAUTH_ERROR',
-  'MISSING_SCOPE',
-  'GENERAL_ERROR',
-] as const;
-export type FailureCode = (typeof FAILURE_CODES)[number];
+import { FAILURE_CODES, type FailureCode } from './failure-code.ts';
 
 function failure<const Code extends string>(code: Code) {
   return v.object({ error: v.literal(code), message: v.optional(v.string(), '') });
@@ -31,29 +11,3 @@ export const Failure = v.variant(
   FAILURE_CODES.map((code) => failure(code)),
 );
 export type Failure = { readonly error: FailureCode; readonly message: string };
-
-/**
- * What a call can end in besides its answer, as the portal sees it. Beyond the server's own codes:
- * `UNAVAILABLE` the server answered 503 or could not be reached; `UNEXPECTED_ANSWER` an answer that
- * fits no schema.
- */
-export type CallFailure =
-  | Failure
-  | { readonly error: 'UNAVAILABLE'; readonly message: string }
-  | { readonly error: 'UNEXPECTED_ANSWER'; readonly message: string };
-export type CallFailureCode = CallFailure['error'];
-
-/** The values of the query parameter `error` that the portal tells apart (`decisions.md`); case does not matter. */
-export const QUERY_ERRORS = [
-  'INVALID_EMAIL',
-  'EXTERNAL_OAUTH_ERROR',
-  'UNSUPPORTED_PROVIDER',
-  'PROVIDER_NOT_SUPPORTED',
-  'MISSING_SCOPE',
-] as const;
-export type QueryError = (typeof QUERY_ERRORS)[number] | 'OTHER';
-
-export function queryErrorOf(text: string): QueryError {
-  const code = text.toUpperCase();
-  return QUERY_ERRORS.find((known) => known === code) ?? 'OTHER';
-}

@@ -1,49 +1,8 @@
 import * as v from 'valibot';
+import { OAUTH_PROVIDERS, PROVIDERS } from './provider-name.ts';
 
-/** Every provider key of `portal.md` §3, as `decisions.md` names them. */
-export const PROVIDERS = ['google', 'yahoo', 'office365', 'aol', 'sanbruno', 'file_export', 'other'] as const;
 export const Provider = v.picklist(PROVIDERS);
 export type Provider = v.InferOutput<typeof Provider>;
 
-/** The providers that are signed in to by OAuth. */
-export const OAUTH_PROVIDERS = ['google', 'yahoo', 'office365', 'aol'] as const;
 export const OauthProvider = v.picklist(OAUTH_PROVIDERS);
 export type OauthProvider = v.InferOutput<typeof OauthProvider>;
-
-const OTHER_NAMES: ReadonlyMap<string, Provider> = new Map([
-  ['microsoft', 'office365'],
-  ['outlook', 'office365'],
-  ['hotmail', 'office365'],
-  ['live', 'office365'],
-  ['gmail', 'google'],
-]);
-
-/** The key for a provider's name as a server or a visitor spells it; `other` for any name we don't know. */
-export function providerOf(name: string): Provider {
-  const key = name.toLowerCase();
-  return OTHER_NAMES.get(key) ?? PROVIDERS.find((provider) => provider === key) ?? 'other';
-}
-
-export function isOauthProvider(provider: string): provider is OauthProvider {
-  return v.is(OauthProvider, provider);
-}
-
-/** Display name; the legacy provider's is the setting `LEGACY_NAME`. */
-export function displayName(provider: Provider, legacyName: string): string {
-  switch (provider) {
-    case 'google':
-      return 'Gmail';
-    case 'yahoo':
-      return 'Yahoo';
-    case 'office365':
-      return 'Outlook';
-    case 'aol':
-      return 'AOL';
-    case 'sanbruno':
-      return legacyName;
-    case 'file_export':
-      return 'File';
-    case 'other':
-      return 'Other';
-  }
-}

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
-import { isDomain } from './email.ts';
-import { OAUTH_PROVIDERS, type OauthProvider } from './provider.ts';
+import { isDomain } from './email-address.ts';
+import { type OauthProvider } from './provider.ts';
+import { OAUTH_PROVIDERS } from './provider-name.ts';
 
 type Fault = { readonly fault: string; readonly example: string };
 const fault = ({ fault: what, example }: Fault) => `${what} Example: ${example}`;

@@ -1,17 +1,8 @@
 import ky, { isHTTPError, isNetworkError } from 'ky';
 import * as v from 'valibot';
 import type { Call } from '../contract/calls/call.ts';
-import { type CallFailureCode, Failure } from '../contract/failure.ts';
-
-/** A call that ended in no answer: the server's refusal, or how it could not be had. */
-export class CallError extends Error {
-  override name = 'CallError';
-  readonly error: CallFailureCode;
-  constructor(error: CallFailureCode, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.error = error;
-  }
-}
+import { Failure } from '../contract/failure.ts';
+import { CallError } from './call-error.ts';
 
 type Asked = {
   readonly query?: Readonly<Record<string, string>>;
@@ -44,7 +35,6 @@ export function createApi(bearer: () => string | null) {
     }
   };
 }
-export type Ask = ReturnType<typeof createApi>;
 
 function asCallError(cause: unknown): CallError {
   if (isNetworkError(cause)) return new CallError('UNAVAILABLE', 'The server could not be reached.', { cause });

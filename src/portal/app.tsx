@@ -31,7 +31,7 @@ export function App() {
         onHome={visit(PATHS.home)}
       />
       <OfflineBanner />
-      {unavailable ? <UnavailablePage /> : <Outlet />}
+      {unavailable ? <UnavailablePage onRetry={() => send({ type: 'call.retry' })} /> : <Outlet />}
       {between && <BarsLoader label={shared.loading} text={slow ? shared.slow : shared.oneMoment} />}
       <Footer
         owner={shared.owner(settings.legacyName, settings.supportPhone)}

@@ -5,14 +5,13 @@ import { createActor } from 'xstate';
 import { sessionOf } from '../../machines/wizard.context.ts';
 import { wizardMachine } from '../../machines/wizard.machine.ts';
 import { stepOf } from '../../machines/wizard.routes.ts';
-import { createApi } from './api.ts';
 import { createWizardRouter } from './router.tsx';
 import { createServices } from './services.ts';
 import { dropStoredToken, openStorage, readSession, readStoredToken, writeSession } from './session.ts';
 import { settings } from './settings.ts';
 import { WizardProvider } from './wizard-context.tsx';
 
-const services = createServices(createApi(() => actor.getSnapshot().context.jwt));
+const services = createServices(() => actor.getSnapshot().context.jwt);
 const local = openStorage('localStorage');
 const tab = openStorage('sessionStorage');
 const storedToken = readStoredToken(local);
@@ -29,7 +28,7 @@ const actor = createActor(
     input: {
       settings,
       now: Date.now(),
-      session: readSession(tab),
+      session: await readSession(tab),
       ...(storedToken === null ? {} : { storedToken }),
     },
   },

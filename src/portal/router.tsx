@@ -9,6 +9,7 @@ import {
 import { type Address, addressOf, type Page, PATHS, visitOf } from '../../machines/wizard.routes.ts';
 import { App } from './app.tsx';
 import { HomePage } from './pages/home.tsx';
+import { UnavailablePage } from './pages/unavailable.tsx';
 import type { WizardActor } from './wizard-context.tsx';
 
 /** The machine is asked for every address; what it refuses is redirected to where it stands. */
@@ -57,6 +58,8 @@ export function createWizardRouter(actor: WizardActor, history?: RouterHistory) 
     routeTree: root.addChildren(routes),
     context: { actor },
     defaultPreload: false,
+    // A page's own script could not be fetched.
+    defaultErrorComponent: () => <UnavailablePage onRetry={() => location.reload()} />,
     defaultViewTransition: true,
     // Plain text: the default would read an ID of digits as a number.
     parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),

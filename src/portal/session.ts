@@ -1,34 +1,9 @@
-import * as v from 'valibot';
 import { BLANK_SESSION } from '../../machines/wizard.context.ts';
 import type { Step } from '../../machines/wizard.routes.ts';
 import type { Session } from '../../machines/wizard.types.ts';
-import { ContactsFormat, EmailFormat } from '../contract/export-format.ts';
-import { Provider } from '../contract/provider.ts';
+import type { Stored } from './stored-session.ts';
 
 /** The keys of `portal.md` §3. Text is kept as it is, all else as JSON. */
-const Stored = v.object({
-  srcAccount: v.nullable(v.object({ email: v.string(), password: v.string(), provider: v.literal('sanbruno') })),
-  dstAccount: v.nullable(
-    v.object({
-      email: v.string(),
-      provider: Provider,
-      password: v.exactOptional(v.string()),
-      imap: v.exactOptional(v.string()),
-      tokenId: v.exactOptional(v.string()),
-    }),
-  ),
-  allowContactsMigration: v.boolean(),
-  googleTermsAccepted: v.boolean(),
-  checkSanBrunoOnOauthCallback: v.boolean(),
-  operations: v.nullable(v.array(v.string())),
-  jwt: v.nullable(v.string()),
-  notificationContact: v.string(),
-  emailHash: v.nullable(v.string()),
-  emailExportType: v.nullable(EmailFormat),
-  contactsExportType: v.nullable(ContactsFormat),
-});
-type Stored = v.InferOutput<typeof Stored>;
-
 const BLANK = toStored(BLANK_SESSION);
 const TEXT: readonly string[] = ['jwt', 'notificationContact', 'emailHash', 'emailExportType', 'contactsExportType'];
 const KEYS = Object.keys(BLANK) as readonly (keyof Stored)[];
@@ -47,15 +22,16 @@ export function openStorage(kind: 'sessionStorage' | 'localStorage'): Storage | 
 }
 
 /** The stored session. One value that does not fit its schema drops them all: the visitor starts at Home. */
-export function readSession(storage: Storage | null): Session {
-  if (storage === null) return BLANK_SESSION;
+export async function readSession(storage: Storage | null): Promise<Session> {
+  if (storage === null || KEYS.every((key) => storage.getItem(key) === null)) return BLANK_SESSION;
   const found: Record<string, unknown> = {};
   try {
     for (const key of KEYS) {
       const text = storage.getItem(key);
       found[key] = text === null ? BLANK[key] : TEXT.includes(key) ? text : JSON.parse(text);
     }
-    const { srcAccount, dstAccount, ...rest } = v.parse(Stored, found);
+    const { parseStored } = await import('./stored-session.ts');
+    const { srcAccount, dstAccount, ...rest } = parseStored(found);
     return { ...rest, source: srcAccount, destination: dstAccount };
   } catch {
     forgetSession(storage);

@@ -1,6 +1,6 @@
 import type { TimeLeft } from '../../machines/countdown.ts';
 import type { Provider } from '../contract/provider.ts';
-import { displayName } from '../contract/provider.ts';
+import { displayName } from '../contract/provider-name.ts';
 
 /**
  * What every page says, and Home. The other pages' words are in `wording/<page>.ts`, so that they come with their page.

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { isEmail } from '../contract/email.ts';
+import { isEmail } from '../contract/email-address.ts';
 import type { ImapHouse } from './imap/session.ts';
 import { serveImap } from './imap/session.ts';
 import { ImapRefusal } from './imap/refusal.ts';

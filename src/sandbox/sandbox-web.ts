@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Hono } from 'hono';
 import { html } from 'hono/html';
 import * as v from 'valibot';
-import { isOauthProvider } from '../contract/provider.ts';
+import { isOauthProvider } from '../contract/provider-name.ts';
 import { bearer } from './bearer.ts';
 import { DESTINATIONS } from './destinations.ts';
 import type { MailServer } from './mail-server.ts';

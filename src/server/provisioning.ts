@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { FailureCode } from '../contract/failure.ts';
+import type { FailureCode } from '../contract/failure-code.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { Log } from './log.ts';
 import { Refusal } from './refusal.ts';

@@ -1,4 +1,5 @@
-import type { Failure, FailureCode } from '../contract/failure.ts';
+import type { Failure } from '../contract/failure.ts';
+import type { FailureCode } from '../contract/failure-code.ts';
 
 export type RefusalStatus = 400 | 401 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 416 | 429 | 500 | 502 | 503;
 

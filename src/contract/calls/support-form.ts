@@ -1,10 +1,9 @@
 import * as v from 'valibot';
 import { Email } from '../email.ts';
 import { TransferId } from '../transfer.ts';
+import { SUPPORT_ISSUE_LENGTH } from '../support-issue.ts';
 import type { Call } from './call.ts';
 import { Ok } from './ok.ts';
-
-export const SUPPORT_ISSUE_LENGTH = { longerThan: 5, atMost: 5000 } as const;
 
 const SupportRequest = v.pipe(
   v.object({

@@ -1,5 +1,5 @@
-import { OAUTH_PROVIDERS } from '../../contract/provider.ts';
-import { TRANSFER_ID_LENGTH } from '../../contract/transfer.ts';
+import { OAUTH_PROVIDERS } from '../../contract/provider-name.ts';
+import { TRANSFER_ID_LENGTH } from '../../contract/transfer-status.ts';
 import { Button } from '../parts/button.tsx';
 import { Field } from '../parts/field.tsx';
 import { Form } from '../parts/form.tsx';

@@ -1,5 +1,5 @@
-import { SUPPORT_ISSUE_LENGTH } from '../../contract/calls/support-form.ts';
-import { TRANSFER_ID_LENGTH } from '../../contract/transfer.ts';
+import { SUPPORT_ISSUE_LENGTH } from '../../contract/support-issue.ts';
+import { TRANSFER_ID_LENGTH } from '../../contract/transfer-status.ts';
 import { Button } from '../parts/button.tsx';
 import { Field } from '../parts/field.tsx';
 import type { Note } from '../parts/field-note.tsx';

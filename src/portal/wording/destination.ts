@@ -1,4 +1,4 @@
-import { isAtDomain } from '../../contract/email.ts';
+import { isAtDomain } from '../../contract/email-address.ts';
 import type { PortalSettings } from '../../contract/settings.ts';
 import { shared } from '../wording.ts';
 

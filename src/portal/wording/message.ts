@@ -1,5 +1,5 @@
 import type { Message } from '../../../machines/wizard.types.ts';
-import type { CallFailureCode, QueryError } from '../../contract/failure.ts';
+import type { CallFailureCode, QueryError } from '../../contract/failure-code.ts';
 import { fieldErrors } from './field-errors.ts';
 
 /** A message's kind and words, a paragraph for each string of `content`. */

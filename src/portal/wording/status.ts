@@ -1,4 +1,4 @@
-import { type ShownStatus, shownStatusOf, type StatusValue } from '../../contract/transfer.ts';
+import { type ShownStatus, shownStatusOf, type StatusValue } from '../../contract/transfer-status.ts';
 import { formatNumber, LOCALE, unbroken } from '../wording.ts';
 
 type Kind = 'email' | 'contacts';

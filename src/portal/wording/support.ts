@@ -1,4 +1,4 @@
-import { SUPPORT_ISSUE_LENGTH } from '../../contract/calls/support-form.ts';
+import { SUPPORT_ISSUE_LENGTH } from '../../contract/support-issue.ts';
 import { unbroken } from '../wording.ts';
 
 export const support = {

@@ -1,6 +1,7 @@
 import { capabilities } from '../../contract/calls/capabilities.ts';
 import type { Operation } from '../../contract/operation.ts';
-import { isOauthProvider, type Provider } from '../../contract/provider.ts';
+import { type Provider } from '../../contract/provider.ts';
+import { isOauthProvider } from '../../contract/provider-name.ts';
 import type { Settings } from '../../contract/settings.ts';
 import { Refusal } from '../refusal.ts';
 import { route } from './route.ts';

@@ -1,5 +1,5 @@
 import { createAccount } from '../../contract/calls/create-account.ts';
-import { isAtDomain } from '../../contract/email.ts';
+import { isAtDomain } from '../../contract/email-address.ts';
 import { createDestinationAccount } from '../provisioning.ts';
 import { Refusal } from '../refusal.ts';
 import { route } from './route.ts';

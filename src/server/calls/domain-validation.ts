@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
 import { domainValidation } from '../../contract/calls/domain-validation.ts';
-import { isDomain } from '../../contract/email.ts';
+import { isDomain } from '../../contract/email-address.ts';
 import { recordsOf, ResolverUnavailable, type Resolver } from '../network/resolver.ts';
 import { Refusal } from '../refusal.ts';
 import { route } from './route.ts';

@@ -1,5 +1,5 @@
 import { setMigrationStarted } from '../../contract/calls/set-migration-started.ts';
-import { isAtDomain } from '../../contract/email.ts';
+import { isAtDomain } from '../../contract/email-address.ts';
 import { announceMigration } from '../provisioning.ts';
 import { Refusal } from '../refusal.ts';
 import { route } from './route.ts';

@@ -1,6 +1,6 @@
 import { createTransport } from 'nodemailer';
 import { supportForm } from '../../contract/calls/support-form.ts';
-import { isEmail } from '../../contract/email.ts';
+import { isEmail } from '../../contract/email-address.ts';
 import { Refusal } from '../refusal.ts';
 import { route } from './route.ts';
 

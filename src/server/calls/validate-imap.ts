@@ -1,5 +1,5 @@
 import { validateImap } from '../../contract/calls/validate-imap.ts';
-import { readHost } from '../../contract/host.ts';
+import { readHost } from '../../contract/mail-host.ts';
 import { answersAsImap } from '../network/imap-greeting.ts';
 import { Refusal } from '../refusal.ts';
 import { route } from './route.ts';

@@ -1,5 +1,5 @@
 import { validate } from '../../contract/calls/validate.ts';
-import { isAtDomain } from '../../contract/email.ts';
+import { isAtDomain } from '../../contract/email-address.ts';
 import { Refusal } from '../refusal.ts';
 import { route } from './route.ts';
 

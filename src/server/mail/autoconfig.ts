@@ -1,5 +1,5 @@
 import { request } from 'node:https';
-import { isDomain } from '../../contract/email.ts';
+import { isDomain } from '../../contract/email-address.ts';
 import { HostError, resolvePublicHost } from '../network/public-address.ts';
 import type { Resolver } from '../network/resolver.ts';
 

@@ -1,5 +1,5 @@
 import { domainToASCII } from 'node:url';
-import { domainOf, isDomain } from '../../contract/email.ts';
+import { domainOf, isDomain } from '../../contract/email-address.ts';
 import type { Provider } from '../../contract/provider.ts';
 import type { Settings } from '../../contract/settings.ts';
 import { recordsOf, ResolverUnavailable, type Resolver } from '../network/resolver.ts';

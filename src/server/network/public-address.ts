@@ -2,7 +2,7 @@ import { promises as dns } from 'node:dns';
 import { BlockList, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { domainToASCII } from 'node:url';
-import { isDomain } from '../../contract/email.ts';
+import { isDomain } from '../../contract/email-address.ts';
 import { openResolver, recordsOf, type Resolver } from './resolver.ts';
 
 /** The ports of IMAP over TLS and IMAP with STARTTLS; a visitor can name no other. */

@@ -1,0 +1,13 @@
+import { isDomain } from './email-address.ts';
+
+export type Host = { readonly name: string; readonly port?: number };
+
+/** Reads `host` or `host:port`; `null` when it is neither. Addresses and single labels are no hosts here: a mail server has a name. */
+export function readHost(text: string): Host | null {
+  const match = /^([^:\s]+)(?::(\d{1,5}))?$/u.exec(text);
+  const name = match?.[1]?.toLowerCase();
+  if (name === undefined || !isDomain(name)) return null;
+  if (match?.[2] === undefined) return { name };
+  const port = Number(match[2]);
+  return port >= 1 && port <= 65_535 ? { name, port } : null;
+}
