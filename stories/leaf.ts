@@ -1,14 +1,5 @@
 import { storyNameFromExport, toId } from 'storybook/internal/csf';
-import type { AnyStateMachine, AnyStateNode, StateValue } from 'xstate';
-
-/** The paths of all states without states inside, such as `home.page.resting`. */
-export function leavesOf(machine: AnyStateMachine): string[] {
-  const within = (node: AnyStateNode): string[] => {
-    const inner = Object.values(node.states);
-    return inner.length === 0 ? [node.path.join('.')] : inner.flatMap(within);
-  };
-  return within(machine.root);
-}
+import type { StateValue } from 'xstate';
 
 /** One value that is in all of these leaves at once; the regions that none of them names stand where they begin. */
 export function valueOf(leaves: readonly string[]): StateValue {

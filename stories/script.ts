@@ -1,7 +1,7 @@
 import { fromCallback, fromPromise } from 'xstate';
 import type { ACTORS } from '../machines/wizard.actors.ts';
 import { DELAYS } from '../machines/wizard.delays.ts';
-import type { CallFailureCode } from '../src/contract/failure.ts';
+import type { CallFailureCode } from '../src/contract/failure-code.ts';
 import type { Event } from '../machines/wizard.types.ts';
 import { MOVED, RUNNING, TODAY, TRANSFER } from './people.ts';
 

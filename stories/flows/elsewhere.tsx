@@ -1,6 +1,7 @@
 import { PATHS } from '../../machines/wizard.routes.ts';
 import { OAUTH_START, OAUTH_START_FOR_STATUS } from '../../src/contract/calls/oauth.ts';
-import { isOauthProvider, type OauthProvider } from '../../src/contract/provider.ts';
+import { type OauthProvider } from '../../src/contract/provider.ts';
+import { isOauthProvider } from '../../src/contract/provider-name.ts';
 import { Button } from '../../src/portal/parts/button.tsx';
 import { Page } from '../../src/portal/parts/page.tsx';
 import { PAT, TOKEN } from '../people.ts';

@@ -1,7 +1,7 @@
 import { Message, MessagePlace } from '../../src/portal/parts/message.tsx';
 import { homeSignInWords, messageWords } from '../../src/portal/wording/message.ts';
 import type { Message as Subject } from '../../machines/wizard.types.ts';
-import { FAILURE_CODES, QUERY_ERRORS } from '../../src/contract/failure.ts';
+import { FAILURE_CODES, QUERY_ERRORS } from '../../src/contract/failure-code.ts';
 import { inColumn } from './in-column.tsx';
 
 export default { title: 'Parts/Messages', decorators: [inColumn] };

@@ -2,11 +2,14 @@ import { join } from 'node:path';
 import { buildIndex } from 'storybook/internal/core-server';
 import { expect, test } from 'vitest';
 import { wizardMachine } from '../../machines/wizard.machine.ts';
-import { leavesOf, storyIdOf } from '../../stories/leaf.ts';
+import { chartOf, statesIn } from '../../src/inspector/chart.ts';
+import { storyIdOf } from '../../stories/leaf.ts';
 
 test('every leaf state of the machine has its story', async () => {
   const { entries } = await buildIndex({ configDir: join(import.meta.dirname, '../../.storybook') });
-  const leaves = leavesOf(wizardMachine);
+  const leaves = statesIn(chartOf(wizardMachine).root)
+    .filter(({ kind }) => kind === 'leaf')
+    .map(({ path }) => path);
   expect(leaves.length).toBeGreaterThan(100);
   expect(leaves.filter((leaf) => !(storyIdOf(leaf) in entries))).toEqual([]);
   const wanted = new Set(leaves.map(storyIdOf));

@@ -1,0 +1,122 @@
+import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
+import { DELAYS } from '../../machines/wizard.delays.ts';
+
+export type ChartState = {
+  /** Such as `home.page.resting`; the root's is `''`. */
+  readonly path: string;
+  readonly name: string;
+  readonly kind: 'leaf' | 'compound' | 'parallel';
+  /** Its region begins here. */
+  readonly initial: boolean;
+  readonly tags: readonly string[];
+  readonly invokes: readonly string[];
+  readonly states: readonly ChartState[];
+};
+
+/** One transition, in words. `to` is empty when the state is not left. */
+export type Way = {
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly event: string;
+  readonly guard?: string;
+  readonly actions: readonly string[];
+};
+
+export type Chart = { readonly root: ChartState; readonly ways: readonly Way[] };
+
+/** The event of a way that is taken as soon as it can be. */
+export const AT_ONCE = 'at once';
+
+/** The machine as it is drawn: its states, and every transition with the words that the machine has for it. */
+export function chartOf(machine: AnyStateMachine): Chart {
+  const ways: Way[] = [];
+  const read = (node: AnyStateNode): ChartState => {
+    const definitions = [...node.transitions.values()].flat();
+    for (const definition of [...(node.always ?? []), ...definitions]) ways.push(wayOf(node, definition));
+    return {
+      path: pathOf(node),
+      name: node.key,
+      kind: node.type === 'parallel' ? 'parallel' : node.type === 'compound' ? 'compound' : 'leaf',
+      initial: node.parent?.type === 'compound' && node.parent.initial.target.includes(node),
+      tags: node.tags,
+      invokes: node.invoke.map(({ src }) => (typeof src === 'string' ? src : 'an actor')),
+      states: Object.values(node.states).map(read),
+    };
+  };
+  return { root: read(machine.root), ways };
+}
+
+/** The page that a state belongs to: the top-level state's name. */
+export function pageIn(path: string): string {
+  return path.split('.')[0] ?? '';
+}
+
+/** All states of a chart, each before those inside. */
+export function statesIn(state: ChartState): ChartState[] {
+  return [state, ...state.states.flatMap(statesIn)];
+}
+
+function pathOf(node: AnyStateNode): string {
+  return node.path.join('.');
+}
+
+function wayOf(node: AnyStateNode, definition: AnyTransitionDefinition): Way {
+  const targets: readonly AnyStateNode[] = definition.target ?? [];
+  return {
+    from: pathOf(node),
+    to: targets.map(pathOf),
+    event: eventWords(node, definition.eventType),
+    actions: definition.actions.map(actionWords),
+    ...(definition.guard === undefined ? {} : { guard: guardWords(definition.guard).replace(/^\((.*)\)$/, '$1') }),
+  };
+}
+
+/** XState's own events in words: a time that passes, an answer, a failure. */
+function eventWords(node: AnyStateNode, eventType: string): string {
+  if (eventType === '') return AT_ONCE;
+  const after = node.after.find((candidate) => candidate.eventType === eventType);
+  if (after !== undefined) return `after ${delayWords(after.delay)}`;
+  for (const { id, src } of node.invoke) {
+    const call = typeof src === 'string' ? src : 'an actor';
+    if (eventType === `xstate.done.actor.${id}`) return `done: ${call}`;
+    if (eventType === `xstate.error.actor.${id}`) return `failed: ${call}`;
+  }
+  return eventType;
+}
+
+function delayWords(delay: unknown): string {
+  const name = String(delay);
+  const ms = (DELAYS as Readonly<Record<string, number>>)[name];
+  return ms === undefined ? `${name} ms` : `${name} (${ms / 1000} s)`;
+}
+
+function actionWords(action: unknown): string {
+  return nameOf(action) === 'xstate.assign' ? 'remember' : nameOf(action);
+}
+
+function nameOf(thing: unknown): string {
+  if (typeof thing === 'string') return thing;
+  if (typeof thing === 'object' && thing !== null && 'type' in thing) return String(thing.type);
+  return typeof thing === 'function' ? thing.name : '';
+}
+
+type Built = { readonly check: unknown; readonly guards?: readonly unknown[]; readonly stateValue?: unknown };
+
+/** A guard in words, with the parts of what `and`, `or`, `not` and `stateIn` built. */
+function guardWords(guard: unknown): string {
+  if (typeof guard === 'function' && 'check' in guard) {
+    const { guards = [], stateValue } = guard as unknown as Built;
+    const parts = guards.map(guardWords);
+    if (guard.name === 'not') return `not ${parts.join('')}`;
+    if (guard.name === 'stateIn') return `in ${nameOf(stateValue)}`;
+    return `(${parts.join(` ${guard.name} `)})`;
+  }
+  if (nameOf(guard) === 'the failure is') return `the failure is ${codesOf(guard).join(' or ')}`;
+  return nameOf(guard);
+}
+
+/** The codes that `failedWith` was given stand in what its parameters come to, whatever the error is. */
+function codesOf(guard: unknown): readonly string[] {
+  const { params } = guard as { readonly params: (_: { event: { error: unknown } }) => { codes: readonly string[] } };
+  return params({ event: { error: undefined } }).codes;
+}

@@ -1,0 +1,219 @@
+import elkBundle, { type ElkExtendedEdge, type ElkNode } from 'elkjs/lib/elk.bundled.js';
+import { AT_ONCE, type Chart, type ChartState, pageIn, statesIn, type Way } from './chart.ts';
+
+/** Lengths in px; the origin is the drawing's upper left corner. */
+type Place = { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
+type Point = { readonly x: number; readonly y: number };
+
+export type Box = Place & { readonly state: ChartState; readonly rows: readonly string[] };
+/** Where a way leaves the page: it names the state that it leads to. */
+export type Exit = Place & { readonly to: string };
+export type Line = {
+  readonly from: string;
+  readonly to: string;
+  readonly points: readonly Point[];
+  readonly label: Place;
+  readonly words: readonly Words[];
+};
+export type Words = { readonly event: string; readonly guards: readonly string[] };
+export type Drawing = {
+  readonly width: number;
+  readonly height: number;
+  readonly boxes: readonly Box[];
+  readonly exits: readonly Exit[];
+  readonly lines: readonly Line[];
+};
+
+export const TEXT = { line: 15, name: 30, padding: 12 } as const;
+const LETTER = { event: 6.4, name: 8, guard: 5.8 } as const;
+const GUARD_LETTERS = 38;
+
+const engine = new elkBundle.default();
+
+const OPTIONS = {
+  'elk.algorithm': 'layered',
+  'elk.direction': 'DOWN',
+  'elk.hierarchyHandling': 'INCLUDE_CHILDREN',
+  'elk.edgeRouting': 'ORTHOGONAL',
+  'elk.json.edgeCoords': 'ROOT',
+  'elk.json.shapeCoords': 'ROOT',
+  'elk.layered.considerModelOrder.strategy': 'NODES_AND_EDGES',
+  'elk.layered.nodePlacement.strategy': 'BRANDES_KOEPF',
+  'elk.layered.spacing.nodeNodeBetweenLayers': '26',
+  'elk.layered.spacing.edgeNodeBetweenLayers': '14',
+  'elk.spacing.nodeNode': '28',
+  'elk.spacing.edgeNode': '16',
+  'elk.spacing.edgeEdge': '12',
+  'elk.spacing.edgeLabel': '4',
+  'elk.padding': '[top=12,left=12,bottom=12,right=12]',
+};
+
+/** One page: its states inside each other, the ways between them, and an exit for each way that leaves it. */
+export async function layOutPage(chart: Chart, page: string): Promise<Drawing> {
+  const root = chart.root.states.find(({ path }) => path === page);
+  if (root === undefined) throw new Error(`The machine has no page ${page}.`);
+  const ways = chart.ways.filter(({ from, to }) => pageIn(from) === page && to.length > 0);
+  const lines = joined(ways, (to) => (pageIn(to) === page ? to : null));
+  const exits = [...new Set(lines.filter(({ exit }) => exit).map(({ from, to }) => exitId(from, to)))];
+  const stays = Map.groupBy(
+    chart.ways.filter(({ to, actions, guard }) => to.length === 0 && (actions.length > 0 || guard !== undefined)),
+    ({ from }) => from,
+  );
+  return laidOut(
+    statesIn(root),
+    lines,
+    { ...nodeOf(root, stays), layoutOptions: paddingOf(root, stays) },
+    exits.map(exitNode),
+    stays,
+  );
+}
+
+/** All pages, and the ways between them. */
+export async function layOutOverview(chart: Chart): Promise<Drawing> {
+  const pages = chart.root.states;
+  const ways = chart.ways
+    .filter(({ from, to }) => from !== '' && to.some((target) => pageIn(target) !== pageIn(from)))
+    .map(({ from, to, event, guard }) => ({
+      from: pageIn(from),
+      to: to.map(pageIn),
+      event: wordsOf(event, guard),
+      actions: [],
+    }));
+  const flat = pages.map((page) => ({ ...page, states: [] }));
+  const lines = joined(ways, (to) => to).filter(({ from, to }) => from !== to);
+  const children = flat.map((page) => nodeOf(page, new Map()));
+  return laidOut(flat, lines, { id: 'overview', children }, [], new Map());
+}
+
+/** Between pages an event says enough; what is decided at once is said by its guard. */
+function wordsOf(event: string, guard: string | undefined): string {
+  if (event !== AT_ONCE) return event;
+  return guard === undefined ? 'else' : `if ${guard}`;
+}
+
+type Joined = { readonly from: string; readonly to: string; readonly exit: boolean; readonly words: Words[] };
+
+/** One line for all ways from one state to another. `within` answers `null` for what lies outside of the drawing. */
+function joined(ways: readonly Way[], within: (to: string) => string | null): Joined[] {
+  const lines = new Map<string, Joined>();
+  for (const { from, to, event, guard } of ways)
+    for (const target of to) {
+      const id = `${from} > ${target}`;
+      const line = lines.get(id) ?? { from, to: target, exit: within(target) === null, words: [] };
+      lines.set(id, line);
+      const known = line.words.find((words) => words.event === event);
+      const guards = guard === undefined ? [] : [guard];
+      if (known === undefined) line.words.push({ event, guards });
+      else if (guards.length > 0)
+        line.words.splice(line.words.indexOf(known), 1, { event, guards: [...known.guards, ...guards] });
+    }
+  return [...lines.values()];
+}
+
+type Stays = ReadonlyMap<string, readonly Way[]>;
+
+async function laidOut(
+  states: readonly ChartState[],
+  lines: readonly Joined[],
+  top: ElkNode,
+  exits: readonly ElkNode[],
+  stays: Stays,
+): Promise<Drawing> {
+  const inner = top.id === 'overview' ? top : { id: 'page', children: [top, ...exits] };
+  const laid = await engine.layout({ ...inner, layoutOptions: OPTIONS, edges: lines.map(edgeOf) });
+  const nodes = new Map(nodesIn(laid).map((node) => [node.id, node]));
+  const place = (id: string) => placeOf(nodes.get(id));
+  return {
+    width: laid.width ?? 0,
+    height: laid.height ?? 0,
+    boxes: states.map((state) => ({ ...place(state.path), state, rows: rowsOf(state, stays) })),
+    exits: exits.map(({ id }) => ({ ...place(id), to: id.split(' > ')[1] ?? '' })),
+    lines: (laid.edges ?? []).map((edge, index) => lineOf(edge, lines[index])),
+  };
+}
+
+function nodesIn(node: ElkNode): ElkNode[] {
+  return [node, ...(node.children ?? []).flatMap(nodesIn)];
+}
+
+function placeOf({ x = 0, y = 0, width = 0, height = 0 }: Partial<Place> = {}): Place {
+  return { x, y, width, height };
+}
+
+function lineOf(edge: ElkExtendedEdge, joined: Joined | undefined): Line {
+  if (joined === undefined) throw new Error('The layout has another line than it was given.');
+  const [section] = edge.sections ?? [];
+  const points = section === undefined ? [] : [section.startPoint, ...(section.bendPoints ?? []), section.endPoint];
+  return { from: joined.from, to: joined.to, words: joined.words, points, label: placeOf(edge.labels?.[0]) };
+}
+
+/** What a state does and listens to without being left, a row each. */
+function rowsOf({ invokes, path }: ChartState, stays: Stays): string[] {
+  return [
+    ...invokes.map((call) => `calls: ${call}`),
+    ...(stays.get(path) ?? []).map(({ event, actions }) => `${event} / ${actions.join(', ')}`),
+  ].flatMap((row) => wrapped(row, GUARD_LETTERS));
+}
+
+function nodeOf(state: ChartState, stays: Stays): ElkNode {
+  const rows = rowsOf(state, stays);
+  const width = Math.max(
+    state.name.length * LETTER.name + 2 * TEXT.padding + (state.initial ? 14 : 0),
+    ...rows.map((row) => row.length * LETTER.guard + 2 * TEXT.padding),
+    70,
+  );
+  const height = TEXT.name + rows.length * TEXT.line + (rows.length > 0 ? 6 : 0);
+  if (state.states.length === 0) return { id: state.path, width, height };
+  return {
+    id: state.path,
+    children: state.states.map((inner) => nodeOf(inner, stays)),
+    layoutOptions: paddingOf(state, stays),
+  };
+}
+
+function paddingOf(state: ChartState, stays: Stays): Record<string, string> {
+  const rows = rowsOf(state, stays);
+  const top = TEXT.name + 8 + rows.length * TEXT.line;
+  const width = Math.max(state.name.length * LETTER.name, ...rows.map((row) => row.length * LETTER.guard));
+  return {
+    'elk.padding': `[top=${top},left=14,bottom=14,right=14]`,
+    'elk.nodeSize.constraints': 'MINIMUM_SIZE',
+    'elk.nodeSize.minimum': `(${width + 2 * TEXT.padding}, ${top})`,
+  };
+}
+
+const exitId = (from: string, to: string) => `${from} > ${to}`;
+
+function exitNode(id: string): ElkNode {
+  const to = id.split(' > ')[1] ?? '';
+  return { id, width: (to.length + 2) * LETTER.event + 2 * TEXT.padding, height: 26 };
+}
+
+function edgeOf({ from, to, exit, words }: Joined, index: number): ElkExtendedEdge {
+  const lines = labelLines(words);
+  const width = Math.max(...lines.map(({ text, strong }) => text.length * (strong ? LETTER.event : LETTER.guard)));
+  return {
+    id: `line ${index}`,
+    sources: [from],
+    targets: [exit ? exitId(from, to) : to],
+    labels: [{ text: ' ', width: width + 8, height: lines.length * TEXT.line + 2 }],
+  };
+}
+
+/** The lines of a label: each event, and under it the guards that it asks. */
+export function labelLines(words: readonly Words[]): { readonly text: string; readonly strong: boolean }[] {
+  return words.flatMap(({ event, guards }) => [
+    ...wrapped(event, GUARD_LETTERS).map((text) => ({ text, strong: true })),
+    ...guards.flatMap((guard) => wrapped(`if ${guard}`, GUARD_LETTERS)).map((text) => ({ text, strong: false })),
+  ]);
+}
+
+function wrapped(text: string, letters: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= letters) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}

@@ -1,0 +1,33 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { wizardMachine } from '../../machines/wizard.machine.ts';
+import { chartFiles } from '../../src/inspector/chart-files.ts';
+import { chartOf, statesIn } from '../../src/inspector/chart.ts';
+import { nodesOf, transitionsOf } from '../support/transitions.ts';
+
+const FOLDER = join(import.meta.dirname, '../../machines/chart');
+
+test('the chart in machines/chart is the one that "npm run chart" makes of the machine', async () => {
+  const wanted = await chartFiles();
+  expect((await readdir(FOLDER)).toSorted()).toEqual([...wanted.keys()].toSorted());
+  for (const [name, text] of wanted)
+    expect((await readFile(join(FOLDER, name), 'utf8')) === text, `${name} is out of date: run "npm run chart"`).toBe(
+      true,
+    );
+});
+
+test('the chart has every state and every transition of the machine', () => {
+  const { root, ways } = chartOf(wizardMachine);
+  expect(
+    statesIn(root)
+      .map(({ path }) => path)
+      .toSorted(),
+  ).toEqual(
+    nodesOf(wizardMachine.root)
+      .map((node) => node.path.join('.'))
+      .toSorted(),
+  );
+  expect(ways.length).toBe(transitionsOf(wizardMachine.root).size);
+  expect(ways.filter(({ event, guard }) => event.startsWith('xstate.') || guard === '')).toEqual([]);
+});
