@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LeaseLost, openLedger, type Intent } from '../../src/server/store/ledger.ts';
 import { openDatabase, type Database } from '../../src/server/store/database.ts';
 import { endTransfer, insertTransfer, takeTransfer } from '../../src/server/store/transfers.ts';
@@ -13,12 +13,19 @@ const INTENT: Intent = {
 };
 const listed = (uid: number) => ({ uid, size: 1, flags: [], internalDate: new Date() });
 
+let database: Database;
+let transfers = 0;
+beforeAll(async () => {
+  database = await openDatabase({ folder: 'memory://' });
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
 async function withTransfer(work: (database: Database, id: string) => Promise<void>): Promise<void> {
-  await using database = await openDatabase({ folder: 'memory://' });
-  const id = 'a'.repeat(32);
+  transfers += 1;
+  const id = `${transfers}`.padStart(32, '0');
   const transfer = {
     id,
-    sourceEmail: 'a@b.example',
+    sourceEmail: `a${transfers}@b.example`,
     sourceProvider: 'sanbruno',
     destinationEmail: 'c@d.example',
     destinationProvider: 'yahoo',

@@ -116,7 +116,7 @@ describe('a sign-in', () => {
   });
 });
 
-describe.skipIf(DOVECOT === null)('a transfer', () => {
+describe.skipIf(DOVECOT === null)('a transfer', { timeout: 120_000 }, () => {
   let source: Dovecot;
   beforeAll(async () => {
     source = await startDovecot();

@@ -34,7 +34,7 @@ const FEWER_KILLS = KILLS.slice(1, 3);
 /** A killed worker's transfer goes on within this time. */
 const RESUMED_WITHIN_MS = 60_000;
 
-describe.skipIf(DOVECOT === null)('a transfer whose process is killed again and again', { timeout: 180_000 }, () => {
+describe.skipIf(DOVECOT === null)('a transfer whose process is killed again and again', { timeout: 300_000 }, () => {
   let postgres: Postgres | undefined;
   beforeAll(async () => {
     if (POSTGRESQL !== null) postgres = await startPostgres();

@@ -20,7 +20,7 @@ const PLACES: Readonly<Record<string, string>> = {
 
 const numbers = (from: number, count: number) => Array.from({ length: count }, (_, index) => letter(from + index));
 
-describe.skipIf(DOVECOT === null)('a transfer between two Dovecots', () => {
+describe.skipIf(DOVECOT === null)('a transfer between two Dovecots', { timeout: 180_000 }, () => {
   let source: Dovecot;
   let destination: Dovecot;
   let postgres: Postgres | undefined;
