@@ -1,4 +1,4 @@
-import type { CallFailureCode } from '../../src/contract/failure.ts';
+import type { CallFailureCode } from '../../src/contract/failure-code.ts';
 import type { TransferStatus } from '../../src/contract/calls/status.ts';
 import { BLANK_SESSION } from '../../machines/wizard.context.ts';
 import type { ACTORS } from '../../machines/wizard.actors.ts';

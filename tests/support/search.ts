@@ -16,14 +16,14 @@ type Place = {
 
 const MOVES_FROM_A_PLACE = 10;
 const LONGEST = 40;
+const HALF = [true, false] as const;
 /** How many places are drawn, for the best among them. */
 const DRAWN = 5;
 
 /**
  * Looks for every transition in `all` until each is in `taken` or `budget` moves are made: after every address with every
- * session, goes back to places that were reached, most of all to those where a missing transition begins, and explores
- * from there (Ecoffet et al., "First return, then
- * explore", 2021). Answers the number of moves made.
+ * session, goes back to places that were reached, where a missing transition begins or a little ahead, and explores from
+ * there (Ecoffet et al., "First return, then explore", 2021). Answers the number of moves made.
  */
 export async function search(
   random: Random,
@@ -48,25 +48,28 @@ export async function search(
   for (;;) {
     const missing = transitions.filter(({ name }) => !taken.has(name));
     if (missing.length === 0 || made >= budget) return made;
-    // Wanted is what puts the choice of a missing transition, and what leads to the state where it begins.
-    const begins = new Set(missing.map(({ node }) => node));
-    const wanted = new Set(
-      [...missing, ...transitions.filter(({ targets }) => targets.some((id) => begins.has(id)))].map(
-        ({ choice }) => choice,
-      ),
-    );
-    const goal = random([...missing, ...missing, null]);
-    const place = goal === null ? map.anywhere() : map.near(goal.node);
+    // The goal is a missing transition; the way begins where it does, or by turns ever farther ahead of it.
+    const goal = random(missing);
+    const wanted = new Set(missing.map(({ choice }) => choice));
+    let { node } = goal;
+    for (;;) {
+      const before = random(HALF) ? transitions.filter(({ targets }) => targets.includes(node)) : [];
+      if (before.length === 0) break;
+      const step = random(before);
+      wanted.add(step.choice);
+      ({ node } = step);
+    }
+    const place = map.near(node);
     const visitor = visit(place.session);
     for (const move of place.moves) await visitor.make(move);
     const moves = [...place.moves];
     for (let step = 0; step < MOVES_FROM_A_PLACE && moves.length < LONGEST; step += 1) {
       const here = keyOf(visitor.snapshot());
-      const promising = [...optionsAt(visitor), ...VISIT_OPTIONS].find(
+      const promising = [...optionsAt(visitor), ...VISIT_OPTIONS].filter(
         ({ choices, key }) => choices.some((choice) => wanted.has(choice)) && !tried.has(`${here} ${key}`),
       );
-      if (promising !== undefined) tried.add(`${here} ${promising.key}`);
-      const move = promising?.move ?? anyMove(visitor, random, pick);
+      const { move, key } = promising.length > 0 ? pick(promising) : anyMove(visitor, random, pick);
+      tried.add(`${here} ${key}`);
       await visitor.make(move);
       moves.push(move);
       map.remember(place.session, moves, visitor.snapshot());

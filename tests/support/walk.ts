@@ -60,7 +60,7 @@ export const VISIT_OPTIONS: readonly Option[] = [...VISITS_BY_TYPE].flatMap(([ty
 );
 
 /** Picks an option: of a few, the one that was picked least often so far. */
-export function pickerOf(random: Random): (options: readonly Option[]) => Move {
+export function pickerOf(random: Random): (options: readonly Option[]) => Option {
   const counts = new Map<string, number>();
   return (options) => {
     // First what is done, then with what: else the calls, with their many failures, would drown the rest.
@@ -69,16 +69,17 @@ export function pickerOf(random: Random): (options: readonly Option[]) => Move {
     const few = [random(alike), random(alike), random(alike)];
     const rare = few.reduce((one, other) => ((counts.get(other.key) ?? 0) < (counts.get(one.key) ?? 0) ? other : one));
     counts.set(rare.key, (counts.get(rare.key) ?? 0) + 1);
-    return rare.move;
+    return rare;
   };
 }
 
+const RELOAD: Option = { move: { kind: 'reload' }, type: 'reload', choices: [], key: 'reload' };
 const KINDS = [...Array<'page'>(40).fill('page'), 'visit', 'reload'] as const;
 
 /** Mostly what the page takes; now and then the address changes or the page is loaded anew. */
-export function anyMove(visitor: Visitor, random: Random, pick: (options: readonly Option[]) => Move): Move {
+export function anyMove(visitor: Visitor, random: Random, pick: (options: readonly Option[]) => Option): Option {
   const kind = random(KINDS);
-  if (kind === 'reload') return { kind: 'reload' };
+  if (kind === 'reload') return RELOAD;
   const options = visitor.snapshot().matches('arriving') || kind === 'visit' ? [] : optionsAt(visitor);
   return pick(options.length === 0 ? VISIT_OPTIONS : options);
 }
@@ -105,7 +106,7 @@ export async function walk(
     const hold = watch(visitor);
     for (const last = Math.min(moves, made + MOVES_A_VISITOR); made < last; made += 1) {
       const before = visitor.snapshot();
-      const move = anyMove(visitor, random, pick);
+      const { move } = anyMove(visitor, random, pick);
       await visitor.make(move);
       hold({ move, before, after: visitor.snapshot() });
     }
