@@ -13,6 +13,7 @@ export const eml: MailFormat = {
       yield {
         path: pathOf(message),
         modified: message.internalDate,
+        grain: message.size,
         sha256: message.sha256,
         content: () => verified(spool, message),
       };

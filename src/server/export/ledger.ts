@@ -42,6 +42,7 @@ export type PartMailbox = {
   readonly folder: string;
   readonly newest: Date;
   readonly messages: number;
+  readonly octets: number;
   /** How many earlier parts hold messages of this mailbox. */
   readonly before: number;
 };
@@ -246,6 +247,7 @@ export function openLedger(database: Database, exportId: number) {
       database.query<PartMailbox>(
         `select mailbox_id::float8 as "mailboxId", folder, max(internal_date) filter (where part = $2) as newest,
            (count(*) filter (where part = $2))::integer as messages,
+           (sum(size) filter (where part = $2))::float8 as octets,
            (count(distinct part) filter (where part < $2))::integer as before
          from export_messages as message join export_mailboxes as mailbox on mailbox.id = message.mailbox_id
          where message.export_id = $1 and part <= $2

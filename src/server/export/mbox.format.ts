@@ -24,6 +24,7 @@ export const mbox: MailFormat = {
       yield {
         path: pathOf(mailbox),
         modified: mailbox.newest,
+        grain: mailbox.octets / mailbox.messages,
         content: () => mailboxContent(source, mailbox.mailboxId),
       };
   },

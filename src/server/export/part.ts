@@ -20,7 +20,12 @@ export async function* archiveFiles(content: PartContent): AsyncGenerator<Archiv
   const sums: string[] = [];
   const mailboxes = await ledger.mailboxes(part);
   const entries = contacts?.entries ?? none;
-  const plain = (path: string, body: () => AsyncIterable<Uint8Array>) => ({ path, modified: made, content: body });
+  const plain = (path: string, body: () => AsyncIterable<Uint8Array>) => ({
+    path,
+    modified: made,
+    grain: 0,
+    content: body,
+  });
   const about = readme({
     ...content,
     messages: mailboxes.reduce((sum, mailbox) => sum + mailbox.messages, 0),
@@ -48,17 +53,16 @@ export async function* archiveFiles(content: PartContent): AsyncGenerator<Archiv
 
 /** Notes the file's line for `SHA256SUMS` when it has been read. */
 function summed(file: PartFileContent, sums: string[]): ArchiveFile {
-  const { path, modified, content, sha256 } = file;
+  const { content, sha256, ...described } = file;
   return {
-    path,
-    modified,
+    ...described,
     content: async function* () {
       const digest = sha256 === undefined ? createHash('sha256') : undefined;
       for await (const chunk of content()) {
         digest?.update(chunk);
         yield chunk;
       }
-      sums.push(`${digest?.digest('hex') ?? sha256}  ${path}\n`);
+      sums.push(`${digest?.digest('hex') ?? sha256}  ${file.path}\n`);
     },
   };
 }

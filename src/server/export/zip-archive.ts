@@ -5,16 +5,24 @@ import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import { writeAll } from './spool.ts';
 
-/** `path` in the archive, parts joined by `/`; `content` is read once, when its turn comes. */
+/**
+ * `path` in the archive, parts joined by `/`; `content` is read once, when its turn comes; `grain` is the size of the
+ * messages in it, in octets, by which it is compressed or not.
+ */
 export type ArchiveFile = {
   readonly path: string;
   readonly modified: Date;
+  readonly grain: number;
   readonly content: () => AsyncIterable<Uint8Array>;
 };
 
 export type WrittenFile = { readonly size: number; readonly sha256: string };
 
-/** Mail is text, attachments in base64 among it: the fastest level takes a quarter off, the best one hardly more. */
+/**
+ * Smaller messages are text, which shrinks to a third. Larger ones are attachments in base64: a quarter could be taken
+ * off them at a fifth of the speed, so they are stored as they are. The best level would take hardly more than the fastest.
+ */
+const COMPRESSED_BELOW = 64 * 1024;
 const COMPRESSION_LEVEL = 1;
 const MODE = 0o100644;
 const BLOCK = 256 * 1024;
@@ -71,7 +79,7 @@ function added(zip: ZipFile, file: ArchiveFile, signal: AbortSignal): Promise<vo
   signal.addEventListener('abort', stop, { once: true });
   zip.addReadStreamLazy(
     file.path,
-    { mtime: file.modified, mode: MODE, compressionLevel: COMPRESSION_LEVEL },
+    { mtime: file.modified, mode: MODE, compressionLevel: file.grain < COMPRESSED_BELOW ? COMPRESSION_LEVEL : 0 },
     (start) => {
       const content = Readable.from(file.content(), { objectMode: false, signal });
       content.once('error', reject).once('end', resolve);

@@ -1,0 +1,108 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { DOVECOT, DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
+import { openMailClient } from '../support/mail-client.ts';
+import { POSTGRESQL, startPostgres } from '../support/postgres.ts';
+import { SUBSCRIBER } from '../support/transfer-world.ts';
+
+/** 5000 is the mailbox of 5 GB that the memory figure is promised for. */
+const MEGABYTES = Number(process.env['EXPORT_BENCH_MB'] ?? 300);
+const MAILBOXES = 5;
+const PROCESS = join(import.meta.dirname, '../support/export-bench-process.ts');
+/** Sizes as in a person's mail: most small, a few with attachments; 75 KB on average. */
+const SIZES = [2_000, 3_000, 5_000, 8_000, 15_000, 30_000, 60_000, 120_000, 430_000];
+
+type Result = { done: number; bytes: number; files: number[]; ms: number; rss: number };
+
+/** A mailbox into files, beside reading the same mailbox raw over one connection. Prints MB/s, the ratio, and memory. */
+export async function benchExport(say: (line: string) => void): Promise<void> {
+  if (DOVECOT === null || POSTGRESQL === null) return say('export: skipped, dovecot or PostgreSQL is not installed');
+  await using source = await startDovecot();
+  await using postgres = await startPostgres();
+  const folder = await mkdtemp(join(tmpdir(), 'export-bench-'));
+  try {
+    await fill(source);
+    const began = performance.now();
+    const octets = await readRaw(source.port);
+    const raw = (performance.now() - began) / 1000;
+    say(`export: reading ${(octets / 1e6).toFixed(0)} MB raw: ${(octets / 1e6 / raw).toFixed(0)} MB/s`);
+    for (const format of ['eml', 'mbox']) {
+      const child = spawn(
+        process.execPath,
+        [PROCESS, await postgres.create(), join(folder, format), source.url, format],
+        {
+          stdio: ['ignore', 'pipe', 'inherit'],
+        },
+      );
+      const [output] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+      const { done, bytes, files, ms, rss } = JSON.parse(output) as Result;
+      const speed = bytes / 1e3 / ms;
+      const size = files.reduce((sum, each) => sum + each, 0);
+      say(
+        `export: ${format} ${done} messages, ${(bytes / 1e6).toFixed(0)} MB into ${files.length} files of ${(size / 1e6).toFixed(0)} MB: ${speed.toFixed(0)} MB/s, ${(speed / (octets / 1e6 / raw)).toFixed(2)} of raw, at most ${(rss / 1e6).toFixed(0)} MB of memory`,
+      );
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function fill(source: Dovecot): Promise<void> {
+  await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
+  // Base64 of noise is what attachments are; a slice of it from anywhere is another one.
+  const noise = randomBytes(3_000_000)
+    .toString('base64')
+    .replaceAll(/(.{76})/g, '$1\r\n');
+  const average = SIZES.reduce((sum, size) => sum + size, 0) / SIZES.length;
+  const count = Math.round((MEGABYTES * 1e6) / average / MAILBOXES);
+  for (let box = 0; box < MAILBOXES; box += 1) {
+    if (box > 0) await mail.create(`Box ${box}`);
+    for (let number = 0; number < count; number += 1) {
+      const size = SIZES[number % SIZES.length] ?? 0;
+      const head = `From: a@cable.example\r\nTo: b@cable.example\r\nSubject: ${box}-${number}\r\nMessage-ID: <${box}.${number}@bench>\r\n\r\n`;
+      const start = (number * 78 * 131) % (noise.length - size);
+      const bytes = Buffer.from(`${head}${noise.slice(start, start + size)}\r\n`);
+      await mail.append(box === 0 ? 'INBOX' : `Box ${box}`, [
+        { bytes, flags: ['\\Seen'], date: '17-Jul-2010 02:44:25 -0700' },
+      ]);
+    }
+  }
+}
+
+/** All octets of all messages, thrown away as they come. */
+async function readRaw(port: number): Promise<number> {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  let octets = 0;
+  let tags = 0;
+  const command = async (line: string) => {
+    tags += 1;
+    const tag = `r${tags}`;
+    const end = Promise.withResolvers<void>();
+    const take = (chunk: Buffer) => {
+      octets += chunk.length;
+      if (
+        chunk.subarray(-200).toString('latin1').includes(`\r\n${tag} OK`) ||
+        chunk.toString('latin1', 0, 20).startsWith(`${tag} OK`)
+      )
+        end.resolve();
+    };
+    socket.on('data', take);
+    socket.write(`${tag} ${line}\r\n`);
+    await end.promise;
+    socket.off('data', take);
+  };
+  await command(`LOGIN "${SUBSCRIBER}" "${DOVECOT_PASSWORD}"`);
+  for (let box = 0; box < MAILBOXES; box += 1) {
+    await command(`EXAMINE "${box === 0 ? 'INBOX' : `Box ${box}`}"`);
+    await command('UID FETCH 1:* (UID FLAGS INTERNALDATE BODY.PEEK[])');
+  }
+  socket.destroy();
+  return octets;
+}
