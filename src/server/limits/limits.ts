@@ -68,14 +68,24 @@ export function openLimits({ database, vault, now }: Services): Limits {
       const pair = `${mailbox}\n${client}`;
       const known = await isKnown(database, vault.digest('known client', pair), now());
       const hostLimit: LimitName = hostIsNamed ? 'sign-ins to a host that a visitor named' : 'sign-ins to a host';
-      await takeOne(database, 'sign-ins by a client', client);
-      await takeOne(database, hostLimit, host);
       const mailboxLimit: LimitName = known
         ? 'sign-ins to a mailbox by a client that knows it'
         : 'sign-ins to a mailbox';
       const mailboxSubject = known ? pair : mailbox;
-      if (known) await takeOne(database, mailboxLimit, mailboxSubject);
-      else await takeOrBook(database, keyOf(mailboxLimit, mailboxSubject), vault.digest('client', client), now());
+      const taken: [LimitName, string][] = [];
+      try {
+        await takeOne(database, 'sign-ins by a client', client);
+        taken.push(['sign-ins by a client', client]);
+        await takeOne(database, hostLimit, host);
+        taken.push([hostLimit, host]);
+        // The mailbox comes last: a slot that is taken up must not be lost to another limit.
+        if (known) await takeOne(database, mailboxLimit, mailboxSubject);
+        else await takeOrBook(database, keyOf(mailboxLimit, mailboxSubject), vault.digest('client', client), now());
+      } catch (error) {
+        // What never reached the mail server counts for nothing, or guesses at one mailbox would keep all others out.
+        for (const [name, subject] of taken) await giveBack(database, name, keyOf(name, subject));
+        throw error;
+      }
 
       return async (outcome) => {
         if (outcome === 'wrong') return;
