@@ -15,7 +15,7 @@ type Field = {
   readonly read: (event: Event) => Partial<Typed>;
 };
 
-/** A field that is judged a pause after the typing stops, and when the form is sent. */
+/** A field that is judged a pause after the typing stops; the form can't be sent while one is wrong. */
 function settledField({ event, guard, read }: Field) {
   return wizard.createStateConfig({
     initial: 'good',

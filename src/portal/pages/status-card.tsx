@@ -10,7 +10,7 @@ const ICONS = { running: 'running', success: 'success', failed: 'error' } as con
 
 /** One operation: how it stands, how far it is, what was done, what is being done, and when it will be done. */
 export function OperationCard({ kind, title, progress }: Props) {
-  const { status, done = 0, total, bytes, started, finished, skipped = [] } = progress;
+  const { status, done = 0, total, bytes, started, finished, failure, skipped = [] } = progress;
   const shown = standingOf(status);
   const { label, text } = statusText(status);
   return (
@@ -23,6 +23,7 @@ export function OperationCard({ kind, title, progress }: Props) {
             {label}
           </p>
           <p>{text}</p>
+          {failure !== undefined && <p className="strong">{failure}</p>}
         </div>
       </div>
       {total === undefined ? (

@@ -1,3 +1,4 @@
+import type { Skipped } from '../../contract/calls/status.ts';
 import { isOauthProvider } from '../../contract/provider-name.ts';
 import { openContactReader, openContactWriter } from '../contacts/open-contacts.ts';
 import type { ContactCredentials } from '../contacts/contact-store.ts';
@@ -22,8 +23,13 @@ export const runContacts: Runner = async (run, services) => {
     onProgress: ({ done, total }) => onProgress({ done, total, bytes: 0 }),
   });
   onProgress({ done: copied.total, total: copied.total, bytes: 0 });
-  return { status: 'completed', skipped: copied.skipped };
+  return { status: 'completed', skipped: [...copied.skipped, ...copied.notes.map(asSkipped)] };
 };
+
+/** A contact that was copied, but for something that the destination can't hold. */
+function asSkipped({ contact, note }: { contact: string; note: string }): Skipped {
+  return { mailbox: 'Contacts', subject: contact, reason: note };
+}
 
 export function credentialsOf(email: string, secret: Secret, { tokens }: RunnerServices): ContactCredentials {
   return secret.kind === 'password'
