@@ -74,6 +74,15 @@ describe('a transfer that is proven', () => {
     expect((await transfers()).length).toBe(1);
   });
 
+  test('submitted again after another sign-in at the same provider is the running one', async () => {
+    const first = await load(await move());
+    const second = await load(
+      await move({ destination_account: { email: ANN, provider: 'yahoo', token_id: await tokenOf(ANN) } }),
+    );
+    expect(second.body).toEqual(first.body);
+    expect((await transfers()).length).toBe(1);
+  });
+
   test('submitted again after it has completed is that one, though its tokens are gone', async () => {
     const body = await move();
     const first = await load(body);

@@ -95,11 +95,11 @@ export function openTransfers({
 
   return {
     start: async (order) => {
-      const submitKey = vault.digest('submit', submitted(order));
+      const submitKey = submitKeyOf(order, vault);
       for (let attempt = 1; ; attempt += 1) {
         const running = await runningTransfer(database, order.source.email);
         if (running !== null) {
-          if (running.submitKey === submitKey) return { id: running.id };
+          if (isSameOrder(running.submitKey, submitKey)) return { id: running.id };
           throw new Refusal(
             409,
             'MIGRATION_IN_PROGRESS',
@@ -122,7 +122,7 @@ export function openTransfers({
     },
     completed: async (order) => {
       if (order.destination.tokenId === undefined) return null;
-      const completed = await completedTransfer(database, vault.digest('submit', submitted(order)));
+      const completed = await completedTransfer(database, submitKeyOf(order, vault));
       return completed === null ? null : { id: completed.id };
     },
     status: async (id) => {
@@ -151,14 +151,20 @@ function transferOf(id: string, order: TransferOrder): Transfer {
   };
 }
 
-/** All that was submitted but the passwords. */
-function submitted(order: TransferOrder): string {
+/** Digests of what was ordered, passwords left out, and of the token that it came with. */
+function submitKeyOf(order: TransferOrder, vault: Vault): string {
   const { source, destination } = order;
-  return JSON.stringify([
+  const ordered = JSON.stringify([
     [source.email, source.provider, source.imap ?? null],
-    [destination.email, destination.provider, destination.imap ?? null, destination.tokenId ?? null],
+    [destination.email, destination.provider, destination.imap ?? null],
     order.operations.toSorted(),
     order.emailFormat ?? null,
     order.contactsFormat ?? null,
   ]);
+  return `${vault.digest('order', ordered)}.${vault.digest('token', destination.tokenId ?? '')}`;
+}
+
+/** Another sign-in at the same provider brings another token, and is still the same order. */
+function isSameOrder(one: string, other: string): boolean {
+  return one.split('.')[0] === other.split('.')[0];
 }
