@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Failure } from '../../src/contract/failure.ts';
-import { PROVIDERS } from '../../src/contract/provider.ts';
+import { PROVIDERS } from '../../src/contract/provider-name.ts';
 import { calls } from '../../src/server/calls/all.ts';
 import { fromClient, LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
 

@@ -9,7 +9,7 @@ import { ImapFlow } from 'imapflow';
 import { createTransport } from 'nodemailer';
 import { createDAVClient } from 'tsdav';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { OAUTH_PROVIDERS } from '../../src/contract/provider.ts';
+import { OAUTH_PROVIDERS } from '../../src/contract/provider-name.ts';
 import { readSettings, SETTING_NAMES } from '../../src/contract/settings.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/main.ts';
 import { copyContacts } from '../../src/server/contacts/copy.ts';
