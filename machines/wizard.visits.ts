@@ -8,20 +8,22 @@ const ready = or([
   and(['the source is known', 'it is a download', 'the formats are chosen']),
 ]);
 
-/** How each page is entered from outside, by the address bar or a link: `portal.md` §2, "Purpose and rules". */
+/**
+ * How each page is entered from outside, by the address bar or a link: `portal.md` §2, "Purpose and rules". A visit to the
+ * page that is shown enters it anew. Not by `reenter`: at the root that would start the root's own call again.
+ */
 const entrances = wizard.createStateConfig({
   on: {
     'home.visit': [
       {
         guard: { type: 'there is an error', params: ({ event }) => event },
         target: '#home',
-        reenter: true,
         actions: {
           type: 'show the message',
           params: ({ event }) => ({ message: { about: 'query', error: queryErrorOf(event.error) } }),
         },
       },
-      { target: '#home', reenter: true },
+      { target: '#home' },
     ],
     'destination.visit': [
       { guard: not('the source is known'), target: '#home' },
@@ -29,20 +31,19 @@ const entrances = wizard.createStateConfig({
       {
         guard: { type: 'there is an error', params: ({ event }) => event },
         target: '#destination',
-        reenter: true,
         actions: {
           type: 'show the message',
           params: ({ event }) => ({ message: { about: 'query', error: queryErrorOf(event.error) } }),
         },
       },
-      { target: '#destination', reenter: true },
+      { target: '#destination' },
     ],
     'google-terms.visit': [{ guard: 'the source is known', target: '#google-terms' }, { target: '#home' }],
     'email-scopes.visit': [{ guard: 'the source is known', target: '#email-scopes' }, { target: '#home' }],
     'start-migration.visit': [
       { guard: not(ready), target: '#home' },
       { guard: 'terms are missing', target: '#google-terms' },
-      { target: '#start-migration', reenter: true },
+      { target: '#start-migration' },
     ],
     'complete.visit': [
       { guard: not('the source is known'), target: '#home' },
@@ -50,7 +51,6 @@ const entrances = wizard.createStateConfig({
       {
         guard: { type: 'the transfer ID is right', params: ({ event }) => ({ id: event.migrationId }) },
         target: '#complete',
-        reenter: true,
         actions: { type: 'remember the transfer', params: ({ event }) => ({ id: event.migrationId }) },
       },
       { target: '#home' },
@@ -76,7 +76,6 @@ const entrances = wizard.createStateConfig({
       {
         guard: { type: 'the transfer ID is right', params: ({ event }) => ({ id: event.migrationId }) },
         target: '#status',
-        reenter: true,
         actions: [
           'forget the transfer',
           { type: 'remember the transfer', params: ({ event }) => ({ id: event.migrationId }) },
@@ -89,8 +88,8 @@ const entrances = wizard.createStateConfig({
       { target: '#status-from-email-not-found' },
     ],
     'support.visit': '#support',
-    'privacy-policy.visit': { target: '#privacy-policy', reenter: true },
-    'terms-of-service.visit': { target: '#terms-of-service', reenter: true },
+    'privacy-policy.visit': { target: '#privacy-policy' },
+    'terms-of-service.visit': { target: '#terms-of-service' },
   },
 });
 

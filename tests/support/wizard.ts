@@ -1,13 +1,31 @@
-import { createActor, fromCallback, fromPromise, SimulatedClock } from 'xstate';
+import { assign, createActor, fromCallback, fromPromise, SimulatedClock } from 'xstate';
 import { ACTORS } from '../../machines/wizard.actors.ts';
 import { wizardMachine } from '../../machines/wizard.machine.ts';
-import type { Input, Session } from '../../machines/wizard.types.ts';
+import { addressOf, visitOf } from '../../machines/wizard.routes.ts';
+import type { Event, Input, Session } from '../../machines/wizard.types.ts';
+import { type CallFailureCode, FAILURE_CODES } from '../../src/contract/failure-code.ts';
 import { portalSettings, readSettings } from '../../src/contract/settings.ts';
 
 export const SETTINGS = portalSettings(readSettings({ SANDBOX: 'on' }));
+export const NOW = Date.parse('2025-11-01T00:00:00Z');
+
+/** Every way in which a call can fail. */
+export const EVERY_CODE: readonly CallFailureCode[] = [...FAILURE_CODES, 'UNAVAILABLE', 'UNEXPECTED_ANSWER'];
+
+/** Every code but these. */
+export function codesBut(...codes: readonly CallFailureCode[]): readonly CallFailureCode[] {
+  return EVERY_CODE.filter((code) => !codes.includes(code));
+}
 
 type Calls = typeof ACTORS;
 type Script = { [Name in keyof Calls]?: (input: never) => unknown };
+
+/** A scripted call that fails with a code. */
+export function refusal(code: CallFailureCode): () => Promise<never> {
+  return () => Promise.reject(Object.assign(new Error(code), { error: code, message: '' }));
+}
+
+export type Wizard = ReturnType<typeof startWizard>;
 
 /** A running wizard on a simulated clock. Calls without a script never answer; each call made is kept. */
 export function startWizard(script: Script = {}, session?: Session, input: Partial<Input> = {}) {
@@ -41,14 +59,63 @@ export function startWizard(script: Script = {}, session?: Session, input: Parti
       'drop the stored token': () => {
         left.push('token dropped');
       },
-      'look at the clock': () => {},
+      'look at the clock': assign({ now: () => NOW + clock.now() }),
     },
   });
   const actor = createActor(machine, {
     clock,
-    input: { settings: SETTINGS, now: Date.parse('2025-11-01T00:00:00Z'), ...(session ? { session } : {}), ...input },
+    input: { settings: SETTINGS, now: NOW, ...(session ? { session } : {}), ...input },
   }).start();
-  return { actor, clock, calls, left };
+
+  /** What the address bar shows. */
+  const address = () => {
+    const { path, query } = addressOf(actor.getSnapshot()) ?? { path: 'between pages', query: {} };
+    const text = new URLSearchParams(query).toString();
+    return text === '' ? path : `${path}?${text}`;
+  };
+  const visit = (to: string) => {
+    const { pathname, searchParams } = new URL(to, 'http://portal.example');
+    actor.send(visitOf(pathname, searchParams));
+  };
+  /** Sends events one after the other, and lets the answers of the calls they make arrive. */
+  const send = async (...events: readonly Event[]) => {
+    for (const event of events) {
+      actor.send(event);
+      await settle();
+    }
+  };
+  const wait = async (ms: number) => {
+    clock.increment(ms);
+    await settle();
+  };
+  return {
+    actor,
+    clock,
+    calls,
+    left,
+    script,
+    address,
+    visit,
+    send,
+    wait,
+    context: () => actor.getSnapshot().context,
+    /** Whether the wizard is in a state, by its path: `home.page.resting`. */
+    isAt: (path: string) => idsOf(actor.getSnapshot()._nodes).includes(path),
+    has: (tag: 'busy' | 'slow' | 'unavailable') => actor.getSnapshot().hasTag(tag),
+    /** The inputs of every call of that name. */
+    asked: (name: keyof Calls) => calls.filter((call) => call.name === name).map(({ input }) => input),
+  };
+}
+
+function idsOf(nodes: readonly { readonly path: readonly string[] }[]): string[] {
+  return nodes.map(({ path }) => path.join('.'));
+}
+
+/** A wizard whose visitor came to an address. */
+export function arriveAt(to: string, script: Script = {}, session?: Session, input: Partial<Input> = {}): Wizard {
+  const wizard = startWizard(script, session, input);
+  wizard.visit(to);
+  return wizard;
 }
 
 /** Lets the answers of finished calls arrive. */
