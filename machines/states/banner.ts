@@ -1,6 +1,9 @@
 import { wizard } from '../wizard.setup.ts';
 
-/** A page's message: it clears by itself after its life, and the clock stands still while it is looked at. */
+/**
+ * A page's message: it clears by itself after its life, and the clock stands still while it is looked at. A new one begins
+ * its own life. Not by `reenter`: beside other regions that would begin all of them anew.
+ */
 export function banner(life: 'banner life' | 'destination banner life') {
   return wizard.createStateConfig({
     initial: 'hidden',
@@ -8,7 +11,6 @@ export function banner(life: 'banner life' | 'destination banner life') {
     on: {
       'message.show': {
         target: '.shown',
-        reenter: true,
         actions: { type: 'remember the message', params: ({ event }) => event },
       },
     },

@@ -17,7 +17,6 @@ const contact = wizard.createStateConfig({
     'contact.type': {
       guard: stateIn('#start-migration-waiting'),
       target: '.arriving',
-      reenter: true,
       actions: { type: 'remember the contact', params: ({ event }) => event },
     },
   },
