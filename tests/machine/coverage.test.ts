@@ -55,3 +55,11 @@ test('every delay that a state waits for is declared, and every declared delay i
   const waits = nodesOf(wizardMachine.root).flatMap((node) => node.after.map((transition) => transition.delay));
   expect(new Set(waits)).toEqual(new Set(Object.keys(DELAYS)));
 });
+
+test('no transition begins anew the regions beside it, or the call of the root', () => {
+  const wide = nodesOf(wizardMachine.root).filter(
+    (node) => node.parent === undefined || node.parent.type === 'parallel',
+  );
+  const reentering = wide.flatMap((node) => [...node.transitions.values()].flat().filter(({ reenter }) => reenter));
+  expect(reentering.map(({ eventType, source }) => `${source.id} on ${eventType}`)).toEqual([]);
+});

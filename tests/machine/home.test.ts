@@ -243,11 +243,8 @@ describe('the sign-in', () => {
   test('what is being verified cannot be typed over', async () => {
     const script: Parameters<typeof arriveAt>[1] = { 'ask for capabilities': capable };
     const wizard = await signInOpen(script);
-    let answer: (value: unknown) => void = () => {};
-    script['validate the account'] = () =>
-      new Promise((resolve) => {
-        answer = resolve;
-      });
+    const { promise, resolve: answer } = Promise.withResolvers();
+    script['validate the account'] = () => promise;
     await wizard.send(type(LEGACY), password, submit);
     await wizard.send(type('other@sanbruno.example'), { type: 'password.type', password: 'other' });
     answer({ ok: true });

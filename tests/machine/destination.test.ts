@@ -1,0 +1,291 @@
+import { describe, expect, test } from 'vitest';
+import type { Session } from '../../machines/wizard.types.ts';
+import { LEGACY, PASSWORD, SESSIONS } from '../support/moves.ts';
+import { arriveAt, codesBut, refusal, SETTINGS } from '../support/wizard.ts';
+
+const MOVE = 'destination.move';
+const OPTIONS = 'destination.options';
+type Script = NonNullable<Parameters<typeof arriveAt>[1]>;
+const ok = () => ({ ok: true });
+
+const arrive = (script: Script = {}, session: Session = SESSIONS.signedIn) =>
+  arriveAt('/destination-account', script, session);
+
+async function continued(script: Script = {}) {
+  const wizard = arrive(script);
+  await wizard.send({ type: 'move.press' }, { type: 'move.continue' });
+  return wizard;
+}
+
+async function chosen(
+  provider: 'google' | 'office365' | 'aol' | 'other' | 'file_export',
+  session: Session = SESSIONS.signedIn,
+) {
+  const wizard = arrive({}, session);
+  await wizard.send({ type: 'options.toggle' }, { type: 'provider.choose', provider });
+  return wizard;
+}
+
+describe('the primary move', () => {
+  test('the button for Yahoo opens the important notice, which closes again', async () => {
+    const wizard = arrive();
+    expect(wizard.isAt(`${MOVE}.offered`)).toBe(true);
+    await wizard.send({ type: 'move.press' });
+    expect(wizard.isAt(`${MOVE}.warned`)).toBe(true);
+    await wizard.send({ type: 'modal.close' });
+    expect(wizard.isAt(`${MOVE}.offered`)).toBe(true);
+  });
+
+  test('Continue creates the account, and after 2 s leaves for the sign-in at Yahoo', async () => {
+    const script: Script = {};
+    const wizard = await continued(script);
+    expect(wizard.isAt(`${MOVE}.creatingAccount`)).toBe(true);
+    expect(wizard.asked('create the account')).toEqual([{ email: LEGACY, password: PASSWORD, inQa: false }]);
+
+    const after = await continued({ 'create the account': ok });
+    expect(after.isAt(`${MOVE}.redirecting`)).toBe(true);
+    await after.wait(1_999);
+    expect(after.left).toEqual([]);
+    expect(after.address()).toBe('/destination-account');
+    await after.wait(1);
+    expect(after.left).toEqual(['/api/oauth/?provider=yahoo']);
+    expect(after.context()).toMatchObject({
+      checkSanBrunoOnOauthCallback: true,
+      allowContactsMigration: true,
+      destination: { provider: 'yahoo', email: '' },
+    });
+  });
+
+  test('the account is created in quality assurance where the setting says so', async () => {
+    const wizard = arriveAt('/destination-account', {}, SESSIONS.signedIn, { settings: { ...SETTINGS, inQa: true } });
+    await wizard.send({ type: 'move.press' }, { type: 'move.continue' });
+    expect(wizard.asked('create the account')).toEqual([{ email: LEGACY, password: PASSWORD, inQa: true }]);
+  });
+
+  test('Continue that is pressed twice creates one account', async () => {
+    const wizard = await continued();
+    await wizard.send({ type: 'move.continue' }, { type: 'move.press' }, { type: 'modal.close' });
+    expect(wizard.asked('create the account')).toHaveLength(1);
+    expect(wizard.isAt(`${MOVE}.creatingAccount`)).toBe(true);
+  });
+
+  test('an account that was created already goes on with no message', async () => {
+    const wizard = await continued({ 'create the account': refusal('ACCOUNT_ALREADY_CREATED') });
+    expect(wizard.isAt(`${MOVE}.redirecting`)).toBe(true);
+    expect(wizard.context().message).toBeNull();
+    await wizard.wait(2_000);
+    expect(wizard.left).toEqual(['/api/oauth/?provider=yahoo']);
+  });
+
+  test.each(codesBut('ACCOUNT_ALREADY_CREATED', 'UNAVAILABLE'))(
+    'an account creation that ends in %s says so for 7 s, and can be tried again',
+    async (code) => {
+      const wizard = await continued({ 'create the account': refusal(code) });
+      expect(wizard.isAt(`${MOVE}.offered`)).toBe(true);
+      expect(wizard.context().message).toEqual({ about: 'account creation', code });
+      await wizard.wait(6_999);
+      expect(wizard.context().message).not.toBeNull();
+      await wizard.wait(1);
+      expect(wizard.context().message).toBeNull();
+      expect(wizard.left).toEqual([]);
+      await wizard.send({ type: 'move.press' }, { type: 'move.continue' });
+      expect(wizard.asked('create the account')).toHaveLength(2);
+    },
+  );
+
+  test('an account creation is slow after 10 s, and fails after 30 s', async () => {
+    const wizard = await continued();
+    await wizard.wait(9_999);
+    expect(wizard.has('slow')).toBe(false);
+    await wizard.wait(1);
+    expect(wizard.has('slow')).toBe(true);
+    await wizard.wait(19_999);
+    expect(wizard.isAt(`${MOVE}.creatingAccount`)).toBe(true);
+    await wizard.wait(1);
+    expect(wizard.isAt(`${MOVE}.offered`)).toBe(true);
+    expect(wizard.context().message).toEqual({ about: 'account creation', code: 'GENERAL_ERROR' });
+  });
+
+  test.each(['call.retry', 'connection.return'] as const)(
+    'a portal that is unavailable at the account creation goes on by %s',
+    async (type) => {
+      const script: Script = { 'create the account': refusal('UNAVAILABLE') };
+      const wizard = await continued(script);
+      expect(wizard.has('unavailable')).toBe(true);
+      script['create the account'] = ok;
+      await wizard.send({ type });
+      expect(wizard.isAt(`${MOVE}.redirecting`)).toBe(true);
+    },
+  );
+
+  test('out of the back/forward cache, a left sign-in returns to the destination page', async () => {
+    const wizard = await continued({ 'create the account': ok });
+    await wizard.wait(2_000);
+    expect(wizard.address()).toBe('between pages');
+    await wizard.send({ type: 'page.return' });
+    expect(wizard.address()).toBe('/destination-account');
+    expect(wizard.isAt(`${MOVE}.offered`)).toBe(true);
+    expect(wizard.left).toHaveLength(1);
+  });
+
+  test('a password with every kind of character reaches the account creation as it was typed', async () => {
+    const password = ` "Pässwörd"&<\\' 🔑`;
+    const session: Session = { ...SESSIONS.signedIn, source: { email: LEGACY, password, provider: 'sanbruno' } };
+    const wizard = arriveAt('/destination-account', {}, session);
+    await wizard.send({ type: 'move.press' }, { type: 'move.continue' });
+    expect(wizard.asked('create the account')).toEqual([{ email: LEGACY, password, inQa: false }]);
+  });
+});
+
+describe('the other options', () => {
+  test('the section of other options opens and closes', async () => {
+    const wizard = arrive();
+    expect(wizard.isAt(`${OPTIONS}.closed`)).toBe(true);
+    await wizard.send({ type: 'options.toggle' });
+    expect(wizard.isAt(`${OPTIONS}.choosing`)).toBe(true);
+    await wizard.send({ type: 'options.toggle' });
+    expect(wizard.isAt(`${OPTIONS}.closed`)).toBe(true);
+  });
+
+  test.each(['other', 'file_export'] as const)('the section closes from the form of %s', async (provider) => {
+    const wizard = await chosen(provider);
+    await wizard.send({ type: 'options.toggle' });
+    expect(wizard.isAt(`${OPTIONS}.closed`)).toBe(true);
+  });
+
+  test("Gmail leads to Google's terms while they are not accepted, and from there to the sign-in", async () => {
+    const wizard = await chosen('google');
+    expect(wizard.address()).toBe('/accept-google-terms');
+    expect(wizard.left).toEqual([]);
+    await wizard.send({ type: 'terms.accept' });
+    expect(wizard.left).toEqual(['/api/oauth/?provider=google']);
+    expect(wizard.context().googleTermsAccepted).toBe(true);
+  });
+
+  test('Gmail leads to the sign-in at once when the terms are accepted', async () => {
+    const wizard = arriveAt('/destination-account', {}, SESSIONS.termsAccepted);
+    await wizard.send({ type: 'options.toggle' }, { type: 'provider.choose', provider: 'google' });
+    expect(wizard.left).toEqual(['/api/oauth/?provider=google']);
+  });
+
+  test.each(['office365', 'aol'] as const)('%s leads to its sign-in', async (provider) => {
+    const wizard = await chosen(provider);
+    expect(wizard.left).toEqual([`/api/oauth/?provider=${provider}`]);
+    expect(wizard.context()).toMatchObject({
+      destination: { email: '', provider },
+      checkSanBrunoOnOauthCallback: false,
+      allowContactsMigration: true,
+    });
+    await wizard.send({ type: 'page.return' });
+    expect(wizard.address()).toBe('/destination-account');
+  });
+
+  test('another way than the move no longer asks for the same address on return', async () => {
+    const session = { ...SESSIONS.moving, googleTermsAccepted: true };
+    const wizard = arriveAt('/destination-account', {}, session);
+    await wizard.send({ type: 'options.toggle' }, { type: 'provider.choose', provider: 'google' });
+    expect(wizard.context().checkSanBrunoOnOauthCallback).toBe(false);
+  });
+
+  test('Download works once both formats are chosen, and goes to the start of the transfer', async () => {
+    const wizard = await chosen('file_export');
+    const can = () => wizard.actor.getSnapshot().can({ type: 'download.press' });
+    expect(can()).toBe(false);
+    await wizard.send({ type: 'email-format.choose', format: 'mbox' });
+    expect(can()).toBe(false);
+    await wizard.send({ type: 'download.press' });
+    expect(wizard.address()).toBe('/destination-account');
+    await wizard.send({ type: 'contacts-format.choose', format: 'vcf' });
+    expect(can()).toBe(true);
+    await wizard.send({ type: 'download.press' });
+    expect(wizard.address()).toBe('/start-migration');
+    expect(wizard.context()).toMatchObject({
+      destination: { email: '', provider: 'file_export' },
+      emailExportType: 'mbox',
+      contactsExportType: 'vcf',
+      checkSanBrunoOnOauthCallback: false,
+    });
+  });
+
+  test.each([
+    ['eml', 'csv'],
+    ['mbox', 'vcf'],
+    ['pst', 'pst'],
+  ] as const)('mail as %s and contacts as %s can be chosen', async (emailFormat, contactsFormat) => {
+    const wizard = await chosen('file_export');
+    await wizard.send(
+      { type: 'email-format.choose', format: emailFormat },
+      { type: 'contacts-format.choose', format: contactsFormat },
+    );
+    expect(wizard.context()).toMatchObject({ emailExportType: emailFormat, contactsExportType: contactsFormat });
+  });
+
+  test('only one contacts format leaves Download off too', async () => {
+    const wizard = await chosen('file_export');
+    await wizard.send({ type: 'contacts-format.choose', format: 'csv' });
+    expect(wizard.actor.getSnapshot().can({ type: 'download.press' })).toBe(false);
+  });
+});
+
+describe('the error of the address', () => {
+  test.each([
+    ['INVALID_EMAIL', 'INVALID_EMAIL'],
+    ['invalid_email', 'INVALID_EMAIL'],
+    ['EXTERNAL_OAUTH_ERROR', 'EXTERNAL_OAUTH_ERROR'],
+    ['UNSUPPORTED_PROVIDER', 'UNSUPPORTED_PROVIDER'],
+    ['Provider_Not_Supported', 'PROVIDER_NOT_SUPPORTED'],
+    ['MISSING_SCOPE', 'MISSING_SCOPE'],
+    ['GENERAL_ERROR', 'OTHER'],
+    ['<script>', 'OTHER'],
+  ] as const)('the error %s of the address is shown as %s and clears after 7 s', async (error, shown) => {
+    const wizard = arriveAt(`/destination-account?error=${encodeURIComponent(error)}`, {}, SESSIONS.signedIn);
+    expect(wizard.context().message).toEqual({ about: 'query', error: shown });
+    await wizard.wait(6_999);
+    expect(wizard.address()).toBe(`/destination-account?error=${shown}`);
+    await wizard.wait(1);
+    expect(wizard.context().message).toBeNull();
+    expect(wizard.address()).toBe('/destination-account');
+  });
+
+  test('a missing scope of Google leads to the page about scopes, and Next returns', async () => {
+    const wizard = arriveAt('/destination-account?error=missing_scope', {}, SESSIONS.toGoogle);
+    expect(wizard.address()).toBe('/check-email-scopes');
+    await wizard.send({ type: 'page.next' });
+    expect(wizard.address()).toBe('/destination-account');
+  });
+
+  test('a message stays while it is looked at, and then has its 7 s again', async () => {
+    const wizard = arriveAt('/destination-account?error=INVALID_EMAIL', {}, SESSIONS.signedIn);
+    await wizard.wait(6_000);
+    await wizard.send({ type: 'message.hold' });
+    await wizard.wait(60_000);
+    expect(wizard.context().message).not.toBeNull();
+    await wizard.send({ type: 'message.release' });
+    await wizard.wait(6_999);
+    expect(wizard.context().message).not.toBeNull();
+    await wizard.wait(1);
+    expect(wizard.context().message).toBeNull();
+  });
+
+  test('a second message has its own 7 s', async () => {
+    const wizard = arrive({ 'create the account': refusal('GENERAL_ERROR') });
+    await wizard.send({ type: 'move.press' }, { type: 'move.continue' });
+    await wizard.wait(6_000);
+    await wizard.send({ type: 'move.press' }, { type: 'move.continue' });
+    await wizard.wait(6_999);
+    expect(wizard.context().message).not.toBeNull();
+    await wizard.wait(1);
+    expect(wizard.context().message).toBeNull();
+  });
+
+  test('a message does not follow to the next page, nor come back with Back', async () => {
+    const wizard = arriveAt('/destination-account?error=INVALID_EMAIL', {}, SESSIONS.downloading);
+    await wizard.send({ type: 'options.toggle' }, { type: 'provider.choose', provider: 'file_export' });
+    await wizard.send({ type: 'download.press' });
+    expect(wizard.address()).toBe('/start-migration');
+    expect(wizard.context().message).toBeNull();
+    await wizard.send({ type: 'page.back' });
+    expect(wizard.address()).toBe('/destination-account');
+    expect(wizard.context().message).toBeNull();
+  });
+});
