@@ -27,6 +27,10 @@ const COMPRESSION_LEVEL = 1;
 const MODE = 0o100644;
 const BLOCK = 256 * 1024;
 
+// The ZIP writer keeps a small buffer of each entry until the end, and with it the whole slab that Node cut it from.
+// Slabs of 64 KiB, Node's newer size, would also hold zlib's output buffers: some 20 KB for each message.
+Buffer.poolSize = 8 * 1024;
+
 /** Writes a new ZIP (ZIP64 where it must be) and syncs it to the disk. The caller removes it if this throws. */
 export async function writeArchive(
   path: string,
