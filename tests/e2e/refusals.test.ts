@@ -46,6 +46,7 @@ describe.skipIf(CHROMIUM === null)('what can go wrong on the way to the move, in
     await page.waitForURL('**/destination-account?error=EXTERNAL_OAUTH_ERROR');
     await page.getByText('Authentication error', { exact: true }).waitFor();
     await page.getByText('An external authentication error has happened. Please, try again.').waitFor();
+    expect(await page.evaluate(() => sessionStorage.getItem('dstAccount'))).not.toContain('tokenId');
   });
 
   test('a sign-in at Yahoo with another address comes back with the invalid email error', async () => {
@@ -53,6 +54,7 @@ describe.skipIf(CHROMIUM === null)('what can go wrong on the way to the move, in
     await consent(page, { email: 'somebody@yahoo.example', password: 'sandbox' });
     await page.waitForURL('**/destination-account?error=INVALID_EMAIL');
     await page.getByText('Please, use your San Bruno credentials to login into Yahoo.').waitFor();
+    expect(await page.evaluate(() => sessionStorage.getItem('dstAccount'))).not.toContain('somebody@yahoo.example');
   });
 
   test('an OAuth answer is worth nothing in another browser, or a second time', async () => {
@@ -117,7 +119,7 @@ describe.skipIf(CHROMIUM === null)('maintenance in Chromium (needs chromium)', (
         .waitFor();
       const again = page.waitForRequest('**/api/capabilities/');
       await page.getByRole('button', { name: 'Try again' }).click();
-      await again;
+      expect((await (await again).response())?.status()).toBe(503);
     } finally {
       await browser.close();
     }

@@ -41,3 +41,29 @@ export async function startTransfer(
   await page.waitForURL('**/complete?migration_id=*');
   return new URL(page.url()).searchParams.get('migration_id') ?? '';
 }
+
+/** Opens the form for any other provider, fills it in and signs in. */
+export async function chooseOther(page: Page, { email, password }: Subscriber, host?: string): Promise<void> {
+  await page.getByRole('button', { name: 'Check other options to export your data' }).click();
+  await page.getByRole('button', { name: 'Other', exact: true }).click();
+  const form = page.getByRole('form', { name: 'Another provider' });
+  await form.getByLabel('Email', { exact: true }).fill(email);
+  await form.getByLabel('Password', { exact: true }).fill(password);
+  if (host !== undefined) {
+    await form.getByLabel('Use a custom IMAP host').check();
+    await form.getByLabel('IMAP host', { exact: true }).fill(host);
+    await form.getByLabel('IMAP host', { exact: true }).blur();
+    await form.getByText('We found this mail server.').waitFor();
+  }
+  await form.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+export async function fillSupport(
+  page: Page,
+  { email, contact = '', id = '', issue }: { email: string; contact?: string; id?: string; issue: string },
+): Promise<void> {
+  await page.getByLabel('San Bruno email').fill(email);
+  await page.getByLabel('Contact email').fill(contact);
+  await page.getByLabel('Transfer ID').fill(id);
+  await page.getByLabel('Describe your issue').fill(issue);
+}

@@ -52,7 +52,7 @@ export function runProduct(environment: Readonly<Record<string, string>>): Run {
 }
 
 /** Pages elsewhere that the portal's build links to; fixed, so that one build serves every start. */
-const PAGES = {
+export const PAGES = {
   FAQ_URL: 'https://help.sanbrunocable.example/faq',
   PRIVACY_URL: 'https://www.sanbrunocable.example/privacy',
   TERMS_URL: 'https://www.sanbrunocable.example/terms',

@@ -1,0 +1,182 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { createAdaptorServer } from '@hono/node-server';
+import { Hono } from 'hono';
+import type { BrowserContext, Page } from 'playwright';
+import { readSettings } from '../../src/contract/settings.ts';
+import { securityHeaders } from '../../src/server/headers.ts';
+import { readPortalFiles, servePortal } from '../../src/server/portal-files.ts';
+import { PAGES } from './product.ts';
+import { run } from './run.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const SETTINGS = { ...PAGES, SANDBOX: 'on' };
+const BUILD = `import { buildPortal } from './src/build-portal.ts'; await buildPortal(${JSON.stringify(SETTINGS)});`;
+
+export type PortalAlone = AsyncDisposable & { readonly url: string };
+
+/** The built portal with the product's own headers, and nothing behind it: its calls are answered by {@link scriptWire}. */
+export async function servePortalAlone(): Promise<PortalAlone> {
+  await run(process.execPath, ['--input-type=module', '-e', BUILD], { cwd: ROOT });
+  const files = await readPortalFiles(join(ROOT, 'dist/portal'));
+  const app = new Hono();
+  app.use(securityHeaders(readSettings(SETTINGS)));
+  app.get('*', (c) => servePortal(c, files) ?? c.text('Not found', 404));
+  const server = createAdaptorServer({ fetch: app.fetch });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://localhost:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      if ('closeAllConnections' in server) server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+export type Asked = {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly body: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+};
+/** `silence` never answers, `drop` breaks the connection. */
+export type Answer =
+  | { readonly status?: number; readonly json?: unknown; readonly text?: string; readonly type?: string }
+  | 'silence'
+  | 'drop';
+type Script = Answer | ((asked: Asked) => Answer);
+
+export type Wire = {
+  /** Every call, in order. */
+  readonly asked: Asked[];
+  /** Pages of other hosts that were gone to. */
+  readonly elsewhere: string[];
+  /** From now on the calls of this path get this answer. */
+  readonly answer: (path: string, script: Script) => void;
+  /** All answers are good again, and nothing has been asked. */
+  readonly reset: () => void;
+  readonly askedFor: (path: string) => readonly Asked[];
+};
+
+export const TRANSFER_ID = '0123456789abcdef0123456789abcdef';
+const OK = { json: { ok: true } };
+
+/** What a server in good health answers. */
+const GOOD: Readonly<Record<string, Script>> = {
+  '/api/validate-token/': OK,
+  '/api/capabilities/': ({ body }) => ({ json: capabilitiesOf((body as { email: string }).email) }),
+  '/api/validate/': OK,
+  '/api/validate-imap/': OK,
+  '/api/load/': { json: { jobid: TRANSFER_ID } },
+  '/api/v2/status/': { json: { emailmigration: { status: 'inprogress', done: 3, total: 12, bytes: 4096 } } },
+  '/api/v2/status/events/': 'silence',
+  '/api/jobs-by-email/': { json: { [TRANSFER_ID]: '2025-11-01T10:00:00.000Z' } },
+  '/api/v2/domain-validation/': { json: { valid: true } },
+  '/api/v2/phone-number-validation/': { json: { valid: true } },
+  '/api/v2/san-bruno-create-account/': OK,
+  '/api/v2/san-bruno-set-migration-started/': OK,
+  '/api/v2/support-form/': OK,
+};
+
+function capabilitiesOf(email: string) {
+  const domain = email.slice(email.lastIndexOf('@') + 1);
+  const both = ['emailmigration', 'contactsmigration'];
+  if (/^(?:sanbrunocable|sanbruno|sbcable)\.example$/.test(domain))
+    return { allowed_operations: both, provider: 'sanbruno', auth: 'other' };
+  if (domain === 'gmail.com') return { allowed_operations: both, provider: 'Gmail', auth: 'oauth' };
+  if (domain === 'outlook.com') return { allowed_operations: both, provider: 'Microsoft', auth: 'oauth' };
+  return { allowed_operations: ['emailmigration'], provider: 'other', auth: 'other' };
+}
+
+/** Answers each call of the pages by a script, in the browser itself. */
+export async function scriptWire(place: Page | BrowserContext): Promise<Wire> {
+  const asked: Asked[] = [];
+  const elsewhere: string[] = [];
+  let scripts = new Map(Object.entries(GOOD));
+  await place.route('**/api/**', async (route) => {
+    const request = route.request();
+    const url = new URL(request.url());
+    const call = {
+      method: request.method(),
+      path: url.pathname,
+      query: url.searchParams,
+      body: request.postData() === null ? undefined : (request.postDataJSON() as unknown),
+      headers: request.headers(),
+    };
+    asked.push(call);
+    if (request.isNavigationRequest())
+      return route.fulfill({ contentType: 'text/html', body: '<title>Elsewhere</title><h1>A provider</h1>' });
+    const script = scripts.get(call.path) ?? { status: 404, json: { error: 'GENERAL_ERROR' } };
+    const answer = typeof script === 'function' ? script(call) : script;
+    if (answer === 'silence') return undefined;
+    if (answer === 'drop') return route.abort('connectionreset');
+    return route.fulfill({
+      status: answer.status ?? 200,
+      contentType: answer.type ?? 'application/json',
+      body: answer.text ?? JSON.stringify(answer.json),
+    });
+  });
+  await place.route(/^https:/, (route) => {
+    elsewhere.push(route.request().url());
+    return route.fulfill({ contentType: 'text/html', body: '<title>Elsewhere</title><h1>Elsewhere</h1>' });
+  });
+  return {
+    asked,
+    elsewhere,
+    answer: (path, script) => scripts.set(path, script),
+    reset: () => {
+      scripts = new Map(Object.entries(GOOD));
+      asked.length = 0;
+      elsewhere.length = 0;
+    },
+    askedFor: (path) => asked.filter((call) => call.path === path),
+  };
+}
+
+export const SUBSCRIBER = { email: 'maria.keller@sanbrunocable.example', password: 'garden-2005' } as const;
+
+const signedIn = {
+  srcAccount: JSON.stringify({ ...SUBSCRIBER, provider: 'sanbruno' }),
+  operations: JSON.stringify(['emailmigration', 'contactsmigration']),
+};
+const destination = (email: string, provider: string, rest: object = { tokenId: TRANSFER_ID }) =>
+  JSON.stringify({ email, provider, ...rest });
+
+/** What stands in session storage at a point of the way, under the keys of `portal.md` §3. */
+export const SESSIONS = {
+  nobody: {},
+  signedIn,
+  move: { ...signedIn, dstAccount: destination(SUBSCRIBER.email, 'yahoo'), checkSanBrunoOnOauthCallback: 'true' },
+  gmail: { ...signedIn, dstAccount: destination('maria@gmail.com', 'google'), googleTermsAccepted: 'true' },
+  gmailWithoutTerms: { ...signedIn, dstAccount: destination('maria@gmail.com', 'google') },
+  other: {
+    ...signedIn,
+    dstAccount: destination('maria@mail.example', 'other', { password: 'sandbox' }),
+    allowContactsMigration: 'false',
+  },
+  download: {
+    ...signedIn,
+    dstAccount: destination('', 'file_export', {}),
+    emailExportType: 'mbox',
+    contactsExportType: 'vcf',
+  },
+  status: { emailHash: 'a'.repeat(64) },
+} as const;
+export type SessionName = keyof typeof SESSIONS;
+
+/** Opens an address as a visitor who has this behind them. */
+export async function enter(page: Page, url: string, path: string, session: SessionName = 'nobody'): Promise<void> {
+  // A page of the same origin without the portal, which would write its own session over this one.
+  await page.goto(`${url}/nothing.txt`);
+  await page.evaluate((values: Record<string, string>) => {
+    localStorage.clear();
+    sessionStorage.clear();
+    for (const [key, value] of Object.entries(values)) sessionStorage.setItem(key, value);
+  }, SESSIONS[session]);
+  await page.goto(`${url}${path}`);
+  await page.locator('h1').first().waitFor();
+}
