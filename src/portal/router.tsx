@@ -60,7 +60,7 @@ export function createWizardRouter(actor: WizardActor, history?: RouterHistory) 
     defaultPreload: false,
     // A page's own script could not be fetched.
     defaultErrorComponent: () => <UnavailablePage onRetry={() => location.reload()} />,
-    defaultViewTransition: true,
+    defaultViewTransition: !matchMedia('(prefers-reduced-motion: reduce)').matches,
     // Plain text: the default would read an ID of digits as a number.
     parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
     stringifySearch: (search) => {
