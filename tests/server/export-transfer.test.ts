@@ -2,10 +2,13 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
+import PostalMime from 'postal-mime';
+import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TransferStatus } from '../../src/contract/calls/status.ts';
 import { ExportPaused } from '../../src/server/export/export.job.ts';
@@ -166,6 +169,48 @@ describe.skipIf(!isHere)('an export from a Dovecot and a CardDAV server', { time
     expect(files).toHaveLength(1);
     const archive = join(folder, 'killed/exports', files[0]?.export ?? '', files[0]?.name ?? '');
     expect(digests(await unpacked(archive, join(folder, 'after kills')))).toEqual(expected);
+  });
+
+  test('writes to its owner where the files are, when they are there', async () => {
+    const letters: string[] = [];
+    const smtp = new SMTPServer({
+      disabledCommands: ['AUTH', 'STARTTLS'],
+      onData: (stream, _session, done) => {
+        void (async () => {
+          letters.push(await text(stream));
+          done();
+        })();
+      },
+    });
+    await new Promise<void>((resolve) => {
+      smtp.listen(0, '127.0.0.1', resolve);
+    });
+    const { port } = smtp.server.address() as AddressInfo;
+    try {
+      await using world = await openWorld(
+        { folder: 'memory://' },
+        { ...environment('told'), SMTP_URL: `smtp://127.0.0.1:${port}`, MAIL_FROM: 'no-reply@sanbruno.example' },
+      );
+      const { id } = await world.transfers.start(
+        order({
+          destination: { email: 'me@example.com', provider: 'file_export' },
+          emailFormat: 'eml',
+          contactsFormat: 'vcf',
+          notificationContact: 'me@example.com',
+        }),
+      );
+      await mailUntil(world.transfers, id, ['completed']);
+      const [file] = (await world.transfers.status(id))?.exports ?? [];
+      for (const late = Date.now() + 20_000; letters.length < 2 && Date.now() < late;) await wait(50);
+      const letter = await PostalMime.parse(letters.at(-1) ?? '');
+      expect(letter.subject).toContain('complete');
+      expect(letter.text).toContain(file?.url);
+      expect(letter.html).toContain(file?.url.replaceAll('&', '&#38;'));
+    } finally {
+      await new Promise<void>((resolve) => {
+        smtp.close(resolve);
+      });
+    }
   });
 
   test('tells why it stopped when the password is refused, and offers nothing', async () => {
