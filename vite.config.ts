@@ -5,6 +5,8 @@ import { portalSettings, readSettings } from './src/contract/settings.ts';
 import { installed } from './tests/support/installed.ts';
 
 const root = import.meta.dirname;
+// With no settings at all the portal builds for the sandbox; the start passes the real ones by the environment.
+const settings = () => readSettings({ SANDBOX: 'on', ...process.env });
 const CHROMIUM = process.env['CHROMIUM_PATH'] ?? installed('chromium');
 
 const SHELL =
@@ -29,8 +31,10 @@ export default defineConfig(() => ({
   plugins: [react()],
   // React has had this hook itself since version 18.
   resolve: { alias: [{ find: /^use-sync-external-store\/shim(?:\/index\.js)?$/, replacement: 'react' }] },
-  // With no settings at all the portal builds for the sandbox; the start passes the real ones by the environment.
-  define: { PORTAL_SETTINGS: JSON.stringify(portalSettings(readSettings({ SANDBOX: 'on', ...process.env }))) },
+  define: {
+    PORTAL_SETTINGS: JSON.stringify(portalSettings(settings())),
+    INSPECTOR_URL: JSON.stringify(settings().inspectorUrl ?? null),
+  },
   build: {
     outDir: process.env['PORTAL_OUT'] ?? join(root, 'dist/portal'),
     emptyOutDir: true,

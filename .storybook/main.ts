@@ -12,7 +12,11 @@ const config: StorybookConfig = {
     const own = {
       ...vite,
       // The stories show the product as it is without any settings, whatever the environment says.
-      define: { ...vite.define, PORTAL_SETTINGS: JSON.stringify(portalSettings(readSettings({ SANDBOX: 'on' }))) },
+      define: {
+        ...vite.define,
+        PORTAL_SETTINGS: JSON.stringify(portalSettings(readSettings({ SANDBOX: 'on' }))),
+        INSPECTOR_URL: 'null',
+      },
       build: { ...vite.build, chunkSizeWarningLimit: 4000 },
     };
     // The tests of vite.config.ts are not Storybook's.

@@ -75,6 +75,11 @@ const VARIABLES = {
   EXPORTS_URL: text(),
   SANDBOX: flag('SANDBOX=on'),
   MAINTENANCE: flag('MAINTENANCE=on'),
+  /** Inspects the wizard in the browser: by the project's own viewer, or by another at an address. */
+  INSPECT: v.union(
+    [v.picklist(['on', 'off']), web('INSPECT=https://stately.ai/inspect')],
+    fault({ fault: 'must be on, off, or the address of a viewer.', example: 'INSPECT=on' }),
+  ),
   IN_QA: v.pipe(
     v.string(),
     v.transform((value) => ['true', 'True', '1'].includes(value)),
@@ -89,6 +94,8 @@ const VARIABLES = {
   ),
   LEGACY_IMAP_URL: imap('LEGACY_IMAP_URL=imaps://imap.example.com:993'),
   LEGACY_CARDDAV_URL: web('LEGACY_CARDDAV_URL=https://contacts.example.com/dav/{email}/'),
+  /** The ManageSieve server (RFC 5804) of the legacy mailboxes, at port 4190 if it names none; STARTTLS is required unless the host is trusted. */
+  LEGACY_SIEVE_URL: url(['sieve://'], 'LEGACY_SIEVE_URL=sieve://imap.example.com:4190'),
   PROVISIONING_URL: web('PROVISIONING_URL=https://accounts.example.com/v1'),
   PROVISIONING_TOKEN: text(),
   TRUSTED_MAIL_HOSTS: list(
@@ -198,12 +205,16 @@ export type Settings = {
   readonly exportsUrl: string;
   readonly sandbox: boolean;
   readonly maintenance: boolean;
+  /** Where the viewer is that the portal's machine is inspected by; absent in production. */
+  readonly inspectorUrl?: string;
   readonly inQa: boolean;
   readonly legacyName: string;
   readonly legacyDomains: readonly string[];
   readonly accessEnd: string;
   readonly legacyImapUrl?: string;
   readonly legacyCarddavUrl?: string;
+  /** Absent: forwarding is not offered. */
+  readonly legacySieveUrl?: string;
   readonly providers: Readonly<Record<OauthProvider, ProviderSettings>>;
   readonly provisioning?: { readonly url: string; readonly token?: string };
   readonly trustedMailHosts: readonly string[];
@@ -319,10 +330,12 @@ function settle(set: Values): Settings {
     termsUrl: set.TERMS_URL ?? 'https://www.sanbrunocable.example/terms',
     destinationMailUrl: set.DESTINATION_MAIL_URL ?? 'https://mail.yahoo.com/',
     supportPhone: set.SUPPORT_PHONE ?? '650 555 0100',
+    ...optional('inspectorUrl', inspectorUrl(set.INSPECT)),
     ...optional('databaseUrl', set.DATABASE_URL),
     ...optional('secretKey', set.SECRET_KEY),
     ...optional('legacyImapUrl', set.LEGACY_IMAP_URL),
     ...optional('legacyCarddavUrl', set.LEGACY_CARDDAV_URL),
+    ...optional('legacySieveUrl', set.LEGACY_SIEVE_URL),
     ...optional('provisioning', service(set.PROVISIONING_URL, set.PROVISIONING_TOKEN)),
     ...optional('smtpUrl', set.SMTP_URL),
     ...optional('mailFrom', set.MAIL_FROM),
@@ -332,6 +345,14 @@ function settle(set: Values): Settings {
     ...optional('footerUrl', set.FOOTER_URL),
     ...optional('dnsServers', set.DNS_SERVERS),
   };
+}
+
+/** Our own viewer's page, as the server serves it. */
+export const OWN_INSPECTOR = '/inspector/index.html';
+
+function inspectorUrl(choice: string | undefined): string | undefined {
+  if (choice === undefined || choice === 'off') return undefined;
+  return choice === 'on' ? OWN_INSPECTOR : choice;
 }
 
 function optional<const Key extends string, Value>(key: Key, value: Value | undefined): { [K in Key]?: Value } {

@@ -1,4 +1,4 @@
-import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
+import { and, type AnyStateMachine, type AnyStateNode, type AnyTransitionDefinition, not, stateIn } from 'xstate';
 import { DELAYS } from '../../machines/wizard.delays.ts';
 
 export type ChartState = {
@@ -72,7 +72,7 @@ function wayOf(node: AnyStateNode, definition: AnyTransitionDefinition): Way {
 }
 
 /** XState's own events in words: a time that passes, an answer, a failure. */
-function eventWords(node: AnyStateNode, eventType: string): string {
+export function eventWords(node: AnyStateNode, eventType: string): string {
   if (eventType === '') return AT_ONCE;
   const after = node.after.find((candidate) => candidate.eventType === eventType);
   if (after !== undefined) return `after ${delayWords(after.delay)}`;
@@ -100,6 +100,14 @@ function nameOf(thing: unknown): string {
   return typeof thing === 'function' ? thing.name : '';
 }
 
+/** What a built guard is known by: a build for the browser takes the functions' names away. */
+const checks = Object.fromEntries(
+  Object.entries({ and: and([]), not: not(() => true), stateIn: stateIn('') }).map(([name, guard]) => [
+    name,
+    (guard as unknown as Built).check,
+  ]),
+);
+
 type Built = { readonly check: unknown; readonly guards?: readonly unknown[]; readonly stateValue?: unknown };
 
 /** A guard in words, with the parts of what `and`, `or`, `not` and `stateIn` built. */
@@ -107,9 +115,9 @@ function guardWords(guard: unknown): string {
   if (typeof guard === 'function' && 'check' in guard) {
     const { guards = [], stateValue } = guard as unknown as Built;
     const parts = guards.map(guardWords);
-    if (guard.name === 'not') return `not ${parts.join('')}`;
-    if (guard.name === 'stateIn') return `in ${nameOf(stateValue)}`;
-    return `(${parts.join(` ${guard.name} `)})`;
+    if (guard.check === checks.not) return `not ${parts.join('')}`;
+    if (guard.check === checks.stateIn) return `in ${nameOf(stateValue)}`;
+    return `(${parts.join(guard.check === checks.and ? ' and ' : ' or ')})`;
   }
   if (nameOf(guard) === 'the failure is') return `the failure is ${codesOf(guard).join(' or ')}`;
   return nameOf(guard);

@@ -25,7 +25,7 @@ export type Drawing = {
 };
 
 export const TEXT = { line: 15, name: 30, padding: 12 } as const;
-const LETTER = { event: 6.4, name: 8, guard: 5.8 } as const;
+const LETTER = { event: 6.8, name: 8.6, guard: 5.9 } as const;
 const GUARD_LETTERS = 38;
 
 const engine = new elkBundle.default();
@@ -70,7 +70,13 @@ export async function layOutPage(chart: Chart, page: string): Promise<Drawing> {
 
 /** All pages, and the ways between them. */
 export async function layOutOverview(chart: Chart): Promise<Drawing> {
-  const pages = chart.root.states;
+  const flat = chart.root.states.map((page) => ({ ...page, states: [] }));
+  const lines = linesBetweenPages(chart);
+  const children = flat.map((page) => nodeOf(page, new Map()));
+  return laidOut(flat, lines, { id: 'overview', children }, [], new Map());
+}
+
+function linesBetweenPages(chart: Chart): Joined[] {
   const ways = chart.ways
     .filter(({ from, to }) => from !== '' && to.some((target) => pageIn(target) !== pageIn(from)))
     .map(({ from, to, event, guard }) => ({
@@ -79,10 +85,7 @@ export async function layOutOverview(chart: Chart): Promise<Drawing> {
       event: wordsOf(event, guard),
       actions: [],
     }));
-  const flat = pages.map((page) => ({ ...page, states: [] }));
-  const lines = joined(ways, (to) => to).filter(({ from, to }) => from !== to);
-  const children = flat.map((page) => nodeOf(page, new Map()));
-  return laidOut(flat, lines, { id: 'overview', children }, [], new Map());
+  return joined(ways, (to) => to).filter(({ from, to }) => from !== to);
 }
 
 /** Between pages an event says enough; what is decided at once is said by its guard. */
@@ -149,10 +152,14 @@ function lineOf(edge: ElkExtendedEdge, joined: Joined | undefined): Line {
 
 /** What a state does and listens to without being left, a row each. */
 function rowsOf({ invokes, path }: ChartState, stays: Stays): string[] {
-  return [
-    ...invokes.map((call) => `calls: ${call}`),
-    ...(stays.get(path) ?? []).map(({ event, actions }) => `${event} / ${actions.join(', ')}`),
-  ].flatMap((row) => wrapped(row, GUARD_LETTERS));
+  return [...invokes.map((call) => `calls: ${call}`), ...(stays.get(path) ?? []).map(stayWords)].flatMap((row) =>
+    wrapped(row, GUARD_LETTERS),
+  );
+}
+
+function stayWords({ event, guard, actions }: Way): string {
+  const condition = guard === undefined ? '' : ` if ${guard}`;
+  return `${event}${condition}${actions.length === 0 ? ': stays' : ` / ${actions.join(', ')}`}`;
 }
 
 function nodeOf(state: ChartState, stays: Stays): ElkNode {
@@ -216,4 +223,43 @@ function wrapped(text: string, letters: number): string[] {
     else lines.push(word);
   }
   return lines;
+}
+
+/** The whole machine: every page as it is drawn by itself, placed as in the overview, and the ways between them. */
+export async function layOutWhole(chart: Chart): Promise<Drawing> {
+  const pages = new Map<string, Drawing>();
+  for (const { path } of chart.root.states) pages.set(path, await layOutPage(chart, path));
+  const lines = linesBetweenPages(chart);
+  const children = [...pages].map(([id, { width, height }]) => ({ id, width, height }));
+  const whole = await laidOut(
+    chart.root.states.map((page) => ({ ...page, states: [] })),
+    lines,
+    { id: 'overview', children },
+    [],
+    new Map(),
+  );
+  const shifted = whole.boxes.map(({ state, x, y }) => {
+    const page = pages.get(state.path);
+    if (page === undefined) throw new Error(`The page ${state.path} was not laid out.`);
+    return shiftedBy(page, x, y);
+  });
+  return {
+    ...whole,
+    boxes: shifted.flatMap(({ boxes }) => boxes),
+    exits: shifted.flatMap(({ exits }) => exits),
+    lines: [...whole.lines, ...shifted.flatMap(({ lines }) => lines)],
+  };
+}
+
+function shiftedBy(
+  { boxes, exits, lines }: Drawing,
+  right: number,
+  down: number,
+): Pick<Drawing, 'boxes' | 'exits' | 'lines'> {
+  const shift = <P extends Point>(place: P): P => ({ ...place, x: place.x + right, y: place.y + down });
+  return {
+    boxes: boxes.map(shift),
+    exits: exits.map(shift),
+    lines: lines.map((line) => ({ ...line, points: line.points.map(shift), label: shift(line.label) })),
+  };
 }

@@ -15,6 +15,10 @@ const services = createServices(() => actor.getSnapshot().context.jwt);
 const local = openStorage('localStorage');
 const tab = openStorage('sessionStorage');
 const storedToken = readStoredToken(local);
+/** `vite.config.ts` puts it in; only a build that was asked for it has the inspector in it. */
+declare const INSPECTOR_URL: string | null;
+const inspect =
+  INSPECTOR_URL === null ? undefined : (await import('../inspector/connect.ts')).connectInspector(INSPECTOR_URL);
 
 const actor = createActor(
   wizardMachine.provide({
@@ -31,6 +35,7 @@ const actor = createActor(
       session: await readSession(tab),
       ...(storedToken === null ? {} : { storedToken }),
     },
+    ...(inspect === undefined ? {} : { inspect }),
   },
 );
 actor.subscribe((snapshot) => {

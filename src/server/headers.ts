@@ -7,7 +7,8 @@ const HSTS_SECONDS = 365 * 24 * 3600;
 export function securityHeaders(settings: Settings): MiddlewareHandler {
   const headers: Record<string, string> = {
     'Content-Security-Policy': contentSecurityPolicy(settings),
-    'Cross-Origin-Opener-Policy': 'same-origin',
+    // A viewer elsewhere is spoken to over the window that the portal opens.
+    'Cross-Origin-Opener-Policy': settings.inspectorUrl === undefined ? 'same-origin' : 'same-origin-allow-popups',
     'Cross-Origin-Resource-Policy': 'same-origin',
     'X-Content-Type-Options': 'nosniff',
     'Referrer-Policy': 'no-referrer',

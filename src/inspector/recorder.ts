@@ -1,0 +1,47 @@
+import type { StatelyInspectionEvent } from '@statelyai/inspect';
+import type { AnyStateMachine, AnyStateNode } from 'xstate';
+import { eventWords } from './chart.ts';
+import { heard, type Names, NOTHING_HEARD, type Recording } from './recording.ts';
+
+export type Recorder = {
+  readonly hear: (message: StatelyInspectionEvent) => void;
+  readonly forget: () => void;
+  readonly now: () => Recording;
+  readonly subscribe: (look: () => void) => () => void;
+};
+
+/** Keeps the recording of a machine while it is heard. Its calls are named as the machine names them. */
+export function createRecorder(machine: AnyStateMachine): Recorder {
+  const names = namesOf(machine);
+  const watchers = new Set<() => void>();
+  let recording = NOTHING_HEARD;
+  const become = (next: Recording) => {
+    recording = next;
+    for (const look of watchers) look();
+  };
+  return {
+    hear: (message) => become(heard(recording, message, names)),
+    // The wizard that runs stays known, so that what it does next is heard.
+    forget: () => become({ ...recording, entries: [], moments: recording.moments.slice(-1).map(first) }),
+    now: () => recording,
+    subscribe: (look) => {
+      watchers.add(look);
+      return () => watchers.delete(look);
+    },
+  };
+}
+
+const first = (moment: Recording['moments'][number]) => ({ ...moment, entry: -1 });
+
+/** What the machine calls the things that XState has names of its own for. */
+function namesOf(machine: AnyStateMachine): Names {
+  const calls = new Map<string, string>();
+  const events = new Map<string, string>();
+  const read = (node: AnyStateNode) => {
+    for (const { id, src } of node.invoke) if (typeof src === 'string') calls.set(id, src);
+    for (const type of node.transitions.keys()) events.set(type, eventWords(node, type));
+    for (const inner of Object.values(node.states)) read(inner);
+  };
+  read(machine.root);
+  return { callOf: (id) => calls.get(id) ?? id, eventOf: (type) => events.get(type) ?? type };
+}

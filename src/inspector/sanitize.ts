@@ -1,0 +1,18 @@
+const SECRET = /password|token|jwt|hash|secret/i;
+const HIDDEN = '(hidden)';
+
+/**
+ * The same value without what nobody may read: passwords, tokens, hashes, and the signature of a signed address. Empty text
+ * and `null` stay, so that one sees whether there is something.
+ */
+export function withoutSecrets(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutSecrets);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, shown(key, inner)]));
+}
+
+function shown(key: string, value: unknown): unknown {
+  if (key === 'url' && typeof value === 'string') return value.replace(/[?#].*/s, `?${HIDDEN}`);
+  if (SECRET.test(key) && typeof value === 'string' && value !== '') return HIDDEN;
+  return withoutSecrets(value);
+}
