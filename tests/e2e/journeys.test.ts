@@ -1,0 +1,212 @@
+import type { Browser, Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { CHROMIUM, openBrowser } from '../support/browser.ts';
+import { PAGES, type Product, startProduct } from '../support/product.ts';
+import { chooseOther, consent, fillSupport, goToYahoo, signIn, startTransfer, type Subscriber } from './steps.ts';
+
+const FINISHES_WITHIN_MS = 60_000;
+const PROVEN = 'We compared both sides: no message is missing, doubled or changed.';
+
+describe.skipIf(CHROMIUM === null)('every way through the product, in Chromium (needs chromium)', () => {
+  let product: Product;
+  let browser: Browser;
+  let page: Page;
+
+  beforeAll(async () => {
+    product = await startProduct();
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await product?.[Symbol.asyncDispose]();
+  });
+  beforeEach(async () => {
+    page = await (await browser.newContext()).newPage();
+  });
+  afterEach(async () => {
+    await page.context().close();
+  });
+
+  const subscriber = (name: string): Subscriber => {
+    const found = product.subscribers.find(({ email }) => email.startsWith(name));
+    if (found === undefined) throw new Error(`The start printed no ${name}.`);
+    return found;
+  };
+  const arrive = async (name: string) => {
+    await page.goto(product.url);
+    await signIn(page, subscriber(name));
+    await page.waitForURL('**/destination-account');
+  };
+  const choose = async (provider: string) => {
+    await page.getByRole('button', { name: 'Check other options to export your data' }).click();
+    await page.getByRole('button', { name: provider, exact: true }).click();
+  };
+  const signInAt = async (provider: string, email: string) => {
+    await page.getByRole('heading', { name: `Sandbox: ${provider} sign-in` }).waitFor();
+    await consent(page, { email, password: 'sandbox' });
+  };
+  const finish = async (contact: string, action: 'Transfer' | 'Download') => {
+    const id = await startTransfer(page, contact, action);
+    await page.getByRole('link', { name: 'See how it goes' }).click();
+    await page.waitForURL(`**/status?migration_id=${id}`);
+    await page
+      .getByRole('region', { name: 'Email transfer' })
+      .getByText('Completed', { exact: true })
+      .waitFor({ timeout: FINISHES_WITHIN_MS });
+    return id;
+  };
+
+  test('a transfer to Gmail goes by way of the terms, to its end', async () => {
+    await arrive('tom');
+    await choose('Gmail');
+    await page.waitForURL('**/accept-google-terms');
+    await page.getByRole('heading', { name: "Our privacy statement for Google's services" }).waitFor();
+    await page.getByRole('button', { name: 'Accept' }).click();
+    await signInAt('Gmail', 'Tom.Rivera@gmail.com');
+    await page.waitForURL('**/start-migration');
+    await page.getByRole('heading', { name: 'Transfer your data' }).waitFor();
+    await page.getByText('tom.rivera@gmail.com').waitFor();
+    await page.getByText('Messages, folders and contacts').waitFor();
+    await finish('tom@mail.example', 'Transfer');
+    await page.getByText(PROVEN).waitFor();
+    expect(await page.getByText('could not be copied').count()).toBe(0);
+  });
+
+  test('a transfer to Outlook runs to its end, and is found again by a sign-in there', async () => {
+    await arrive('ines');
+    await choose('Outlook');
+    await signInAt('Outlook', 'ines@outlook.com');
+    const id = await finish('ines@mail.example', 'Transfer');
+    await page.getByText(PROVEN).waitFor();
+
+    await page.getByRole('link', { name: 'Home' }).click();
+    await page.getByText('check your transfer status').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Outlook' }).click();
+    await signInAt('Outlook', 'ines@outlook.com');
+    await page.waitForURL('**/status-from-email');
+    await page
+      .getByText('For older transfers, please use the transfer ID provided in the notification email.')
+      .waitFor();
+    await page.getByText(id).waitFor();
+    await page.getByRole('link', { name: 'See its status' }).click();
+    await page.waitForURL(`**/status?migration_id=${id}`);
+    expect(await page.getByRole('region', { name: 'Email transfer' }).innerText()).toContain('Completed');
+  });
+
+  test('a transfer to AOL runs to its end', async () => {
+    await arrive('paul');
+    await choose('AOL');
+    await signInAt('AOL', 'paul@aol.com');
+    await finish('paul@mail.example', 'Transfer');
+    await page.getByText(PROVEN).waitFor();
+    expect(await page.getByRole('region', { name: 'Contacts transfer' }).innerText()).toContain('Completed');
+  });
+
+  test('a transfer to any other mailbox signs in by password, and takes no contacts', async () => {
+    const { 'mail other': port } = await product.ports();
+    await arrive('walter');
+    await chooseOther(page, { email: 'walter@mail.example', password: 'sandbox' }, `imap.mail.example:${port}`);
+    await page.waitForURL('**/start-migration');
+    await page.getByText('Messages and folders', { exact: true }).waitFor();
+    await finish('walter.p@mail.example', 'Transfer');
+    await page.getByText(PROVEN).waitFor();
+    expect(await page.getByRole('region', { name: 'Contacts transfer' }).count()).toBe(0);
+  });
+
+  test('another address whose provider signs in by OAuth is sent there, without its password', async () => {
+    await arrive('walter');
+    await page.getByRole('button', { name: 'Check other options to export your data' }).click();
+    await page.getByRole('button', { name: 'Other', exact: true }).click();
+    const form = page.getByRole('form', { name: 'Another provider' });
+    await form.getByLabel('Email', { exact: true }).fill('walter@outlook.com');
+    await form.getByText("You will sign in at Outlook. We don't need your password here.").waitFor();
+    expect(await form.getByLabel('Password', { exact: true }).count()).toBe(0);
+    await form.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await signInAt('Outlook', 'walter@outlook.com');
+    await page.waitForURL('**/start-migration');
+    expect(await page.evaluate(() => sessionStorage.getItem('dstAccount'))).toContain('"provider":"office365"');
+  });
+
+  test('a download makes files of both formats, whose links give them', async () => {
+    await arrive('tom');
+    await choose('Download');
+    const form = page.getByRole('form', { name: 'Download as files' });
+    const button = form.getByRole('button', { name: 'Download', exact: true });
+    await form.getByLabel('Email format').selectOption('mbox');
+    expect(await button.isDisabled()).toBe(true);
+    await form.getByLabel('Contacts format').selectOption('csv');
+    await button.click();
+    await page.waitForURL('**/start-migration');
+    await page.getByText('Messages and folders as MBOX, contacts as CSV').waitFor();
+    await finish('tom@mail.example', 'Download');
+    const files = page.getByRole('region', { name: 'Your files' });
+    await files.getByText('Your export is now complete').waitFor();
+    const links = await files
+      .getByRole('link')
+      .evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''));
+    expect(links.length).toBeGreaterThan(0);
+    for (const link of links) {
+      const file = await page.request.get(new URL(link, product.url).href);
+      expect(file.status()).toBe(200);
+      expect((await file.body()).length).toBeGreaterThan(0);
+    }
+  });
+
+  test('permissions that were not given lead to the page that explains them, and back', async () => {
+    await arrive('tom');
+    await choose('Gmail');
+    await page.getByRole('button', { name: 'Accept' }).click();
+    await page.getByLabel('Email', { exact: true }).fill('tom@gmail.com');
+    await page.getByLabel('Password', { exact: true }).fill('sandbox');
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByLabel('contacts').uncheck();
+    await page.getByRole('button', { name: 'Agree' }).click();
+    await page.waitForURL('**/check-email-scopes');
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.waitForURL('**/destination-account');
+    expect(await page.evaluate(() => sessionStorage.getItem('dstAccount'))).not.toContain('tokenId');
+  });
+
+  test('an account that was made before goes on to Yahoo without a message', async () => {
+    await goToYahoo(page, product.url, subscriber('walter'));
+    await consent(page, subscriber('walter'));
+    await page.waitForURL('**/start-migration');
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await page.getByRole('heading', { name: 'Move your email account to Yahoo Mail' }).waitFor();
+  });
+
+  test.each([
+    [
+      'ines',
+      'Transfer is already in progress',
+      "You have already started a transfer to Yahoo. Please, wait until it's completed.",
+    ],
+    ['paul', 'Transfer is already completed', 'Go to Yahoo mail'],
+  ])('%s, whose account is past its beginning, is told: %s', async (name, title, content) => {
+    await arrive(name);
+    await page.getByRole('button', { name: 'Go to Yahoo Mail' }).click();
+    await page.getByRole('button', { name: 'Continue' }).click();
+    const message = page.getByRole('status').filter({ hasText: title });
+    await message.getByText(content).waitFor();
+    expect(await message.getByRole('link').evaluateAll((all) => all.map((link) => link.getAttribute('href')))).toEqual(
+      name === 'paul' ? [PAGES.DESTINATION_MAIL_URL] : [],
+    );
+    expect(new URL(page.url()).pathname).toBe('/destination-account');
+  });
+
+  test('a letter to support arrives', async () => {
+    await page.goto(`${product.url}/support-form`);
+    await fillSupport(page, {
+      email: subscriber('maria').email,
+      contact: 'maria@mail.example',
+      id: 'a'.repeat(32),
+      issue: 'Where are my letters of 2004?',
+    });
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('status').getByText('Your message has been sent successfully.').waitFor();
+    expect(await page.getByLabel('Describe your issue').inputValue()).toBe('');
+    const outbox = (await (await fetch(`${product.sandboxUrl}/outbox.json`)).json()) as { items: { text: string }[] };
+    const letter = outbox.items.find(({ text }) => text.includes('Where are my letters of 2004?'));
+    expect(letter?.text).toContain(`Transfer ID: ${'a'.repeat(32)}`);
+  });
+});
