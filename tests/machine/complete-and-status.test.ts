@@ -1,0 +1,304 @@
+import { describe, expect, test } from 'vitest';
+import { ID, SESSIONS } from '../support/moves.ts';
+import { arriveAt, codesBut, EVERY_CODE, refusal } from '../support/wizard.ts';
+
+type Script = NonNullable<Parameters<typeof arriveAt>[1]>;
+const PAGE = 'status.page';
+const FOLLOWING = `${PAGE}.following`;
+const ok = () => ({ ok: true });
+const RUNNING = { emailmigration: { status: 'inprogress', done: 1, total: 2 } };
+const DONE = { emailmigration: { status: 'completed' }, contactsmigration: { status: 'success' } };
+const FILE = { url: `/api/exports/${ID}/a.zip`, name: 'a.zip', size: 1, sha256: 'a', expires: '2025-12-01T00:00:00Z' };
+const EXPORTED = { ...DONE, exports: [FILE] };
+
+const idOf = (digit: number) => String(digit).repeat(32);
+const arriveAtComplete = (script: Script = {}) => arriveAt(`/complete?migration_id=${ID}`, script, SESSIONS.toOther);
+async function arriveAtStatus(script: Script = {}) {
+  const wizard = arriveAt(`/status?migration_id=${ID}`, script);
+  await wizard.wait(0);
+  return wizard;
+}
+const arriveAtStatusOf = (status: unknown) => arriveAtStatus({ 'ask for the status': () => status });
+async function arriveAtList(script: Script = {}) {
+  const wizard = arriveAt('/status-from-email', script, SESSIONS.listing);
+  await wizard.wait(0);
+  return wizard;
+}
+
+describe('the complete page', () => {
+  test('the transfer ID is copied, and the confirmation stays for 1.5 s', async () => {
+    const wizard = arriveAtComplete({ 'copy to the clipboard': () => undefined });
+    await wizard.send({ type: 'id.copy' });
+    expect(wizard.asked('copy to the clipboard')).toEqual([{ text: ID }]);
+    await wizard.wait(1_499);
+    expect(wizard.isAt('complete.copied')).toBe(true);
+    await wizard.wait(1);
+    expect(wizard.isAt('complete.resting')).toBe(true);
+  });
+
+  test('the transfer ID can be copied again while the confirmation stays, and then for 1.5 s more', async () => {
+    const wizard = arriveAtComplete({ 'copy to the clipboard': () => undefined });
+    await wizard.send({ type: 'id.copy' });
+    await wizard.wait(1_000);
+    await wizard.send({ type: 'id.copy' });
+    await wizard.wait(1_499);
+    expect(wizard.isAt('complete.copied')).toBe(true);
+  });
+
+  test('a browser that does not copy is said so, and the ID can be copied again', async () => {
+    const wizard = arriveAtComplete({ 'copy to the clipboard': () => Promise.reject(new Error('Not allowed.')) });
+    await wizard.send({ type: 'id.copy' });
+    expect(wizard.isAt('complete.notCopied')).toBe(true);
+    await wizard.send({ type: 'id.copy' });
+    expect(wizard.asked('copy to the clipboard')).toHaveLength(2);
+  });
+
+  test('a browser that never answers about the copy is given up after 30 s', async () => {
+    const wizard = arriveAtComplete();
+    await wizard.send({ type: 'id.copy' });
+    await wizard.wait(29_999);
+    expect(wizard.isAt('complete.copying')).toBe(true);
+    await wizard.wait(1);
+    expect(wizard.isAt('complete.notCopied')).toBe(true);
+  });
+
+  test('the way to the status leads to the status page of the same transfer', async () => {
+    const wizard = arriveAtComplete();
+    await wizard.send({ type: 'transfer.open', id: ID });
+    expect(wizard.address()).toBe(`/status?migration_id=${ID}`);
+    expect(wizard.asked('ask for the status')).toEqual([{ id: ID }]);
+  });
+});
+
+describe('the status page', () => {
+  test.each(['', '?migration_id=short', `?migration_id=${'z'.repeat(32)}`, `?migration_id=${ID}&error=x`])(
+    'a bad or missing ID, or an error, is not found and not asked for: /status%s',
+    (query) => {
+      const wizard = arriveAt(`/status${query}`);
+      expect(wizard.isAt(`${PAGE}.notFound`)).toBe(true);
+      expect(wizard.asked('ask for the status')).toEqual([]);
+    },
+  );
+
+  test('an ID in capitals is the same transfer', () => {
+    const wizard = arriveAt(`/status?migration_id=${ID.toUpperCase()}`);
+    expect(wizard.address()).toBe(`/status?migration_id=${ID}`);
+  });
+
+  test('a transfer that nobody knows is not found', async () => {
+    const wizard = await arriveAtStatus({ 'ask for the status': refusal('MIGRATION_ID_NOT_FOUND') });
+    expect(wizard.isAt(`${PAGE}.notFound`)).toBe(true);
+  });
+
+  test.each(codesBut('MIGRATION_ID_NOT_FOUND', 'UNAVAILABLE'))(
+    'a status that fails with %s has not been found, and can be asked for again',
+    async (code) => {
+      const script: Script = { 'ask for the status': refusal(code) };
+      const wizard = await arriveAtStatus(script);
+      expect(wizard.isAt(`${PAGE}.failed`)).toBe(true);
+      script['ask for the status'] = () => RUNNING;
+      await wizard.send({ type: 'call.retry' });
+      expect(wizard.isAt(FOLLOWING)).toBe(true);
+    },
+  );
+
+  test('a status that is not answered is slow after 10 s and has not been found after 30 s', async () => {
+    const wizard = await arriveAtStatus();
+    await wizard.wait(10_000);
+    expect(wizard.has('slow')).toBe(true);
+    await wizard.wait(19_999);
+    expect(wizard.isAt(`${PAGE}.asking`)).toBe(true);
+    await wizard.wait(1);
+    expect(wizard.isAt(`${PAGE}.failed`)).toBe(true);
+    await wizard.send({ type: 'connection.return' });
+    expect(wizard.isAt(`${PAGE}.asking`)).toBe(true);
+  });
+
+  test.each(['call.retry', 'connection.return'] as const)(
+    'a portal that is unavailable goes on by %s',
+    async (type) => {
+      const script: Script = { 'ask for the status': refusal('UNAVAILABLE') };
+      const wizard = await arriveAtStatus(script);
+      expect(wizard.has('unavailable')).toBe(true);
+      script['ask for the status'] = () => DONE;
+      await wizard.send({ type });
+      expect(wizard.isAt(`${PAGE}.settled`)).toBe(true);
+    },
+  );
+
+  test('a transfer of neither mail nor contacts leads Home', async () => {
+    const wizard = await arriveAtStatusOf({});
+    expect(wizard.address()).toBe('/');
+  });
+
+  test.each(['started', 'inprogress', 'InProgress', 'anything else'])(
+    'a transfer that is %s is followed live',
+    async (status) => {
+      const wizard = await arriveAtStatusOf({ emailmigration: { status } });
+      expect(wizard.isAt(`${FOLLOWING}.live`)).toBe(true);
+      expect(wizard.asked('follow the transfer')).toEqual([{ id: ID }]);
+    },
+  );
+
+  test.each(['completed', 'SUCCESS', 'review', 'authentication_error', 'error'])(
+    'a transfer that is %s is settled, and not followed',
+    async (status) => {
+      const wizard = await arriveAtStatusOf({ contactsmigration: { status } });
+      expect(wizard.isAt(`${PAGE}.settled`)).toBe(true);
+      expect(wizard.asked('follow the transfer')).toEqual([]);
+    },
+  );
+
+  test('a transfer goes on while one of its two parts does', async () => {
+    const wizard = await arriveAtStatusOf({
+      emailmigration: { status: 'completed' },
+      contactsmigration: { status: 'started' },
+    });
+    expect(wizard.isAt(`${FOLLOWING}.live`)).toBe(true);
+  });
+
+  test('a live transfer shows each change, and is settled with the last', async () => {
+    const wizard = await arriveAtStatusOf(RUNNING);
+    const further = { emailmigration: { status: 'inprogress', done: 2, total: 2 } };
+    await wizard.send({ type: 'status.arrive', status: further });
+    expect(wizard.context().status).toEqual(further);
+    await wizard.send({ type: 'status.arrive', status: DONE });
+    expect(wizard.isAt(`${PAGE}.settled`)).toBe(true);
+  });
+
+  test('when the line is lost, the status is asked for every 2 s', async () => {
+    const script: Script = { 'ask for the status': () => RUNNING };
+    const wizard = await arriveAtStatus(script);
+    await wizard.send({ type: 'status.lose' });
+    await wizard.wait(1_999);
+    expect(wizard.asked('ask for the status')).toHaveLength(1);
+    await wizard.wait(1);
+    expect(wizard.asked('ask for the status')).toHaveLength(2);
+    await wizard.wait(2_000);
+    expect(wizard.asked('ask for the status')).toHaveLength(3);
+    script['ask for the status'] = () => DONE;
+    await wizard.send({ type: 'connection.return' });
+    expect(wizard.isAt(`${PAGE}.settled`)).toBe(true);
+  });
+
+  test.each(EVERY_CODE)('a question that fails with %s after the line was lost is put again', async (code) => {
+    const script: Script = { 'ask for the status': () => RUNNING };
+    const wizard = await arriveAtStatus(script);
+    await wizard.send({ type: 'status.lose' });
+    script['ask for the status'] = refusal(code);
+    await wizard.wait(2_000);
+    expect(wizard.isAt(`${FOLLOWING}.pausing`)).toBe(true);
+    expect(wizard.context().status).toEqual(RUNNING);
+    await wizard.wait(2_000);
+    expect(wizard.asked('ask for the status')).toHaveLength(3);
+  });
+
+  test('a question that is not answered for 30 s after the line was lost is put again', async () => {
+    const script: Script = { 'ask for the status': () => RUNNING };
+    const wizard = await arriveAtStatus(script);
+    await wizard.send({ type: 'status.lose' });
+    delete script['ask for the status'];
+    await wizard.wait(2_000);
+    await wizard.wait(29_999);
+    expect(wizard.isAt(`${FOLLOWING}.asking`)).toBe(true);
+    await wizard.wait(1);
+    expect(wizard.isAt(`${FOLLOWING}.pausing`)).toBe(true);
+  });
+
+  describe('the files of a finished download', () => {
+    test('the files are deleted after the visitor confirmed it, and the status is asked for again', async () => {
+      const script: Script = { 'ask for the status': () => EXPORTED, 'delete the export': ok };
+      const wizard = await arriveAtStatus(script);
+      await wizard.send({ type: 'export.delete' });
+      expect(wizard.isAt(`${PAGE}.settled.confirming`)).toBe(true);
+      script['ask for the status'] = () => DONE;
+      await wizard.send({ type: 'export.confirm' });
+      expect(wizard.asked('delete the export')).toEqual([{ url: FILE.url }]);
+      expect(wizard.context().status).toEqual(DONE);
+      await wizard.send({ type: 'export.delete' });
+      expect(wizard.isAt(`${PAGE}.settled.resting`)).toBe(true);
+    });
+
+    test.each(['export.keep', 'modal.close'] as const)('the files are kept by %s', async (type) => {
+      const wizard = await arriveAtStatusOf(EXPORTED);
+      await wizard.send({ type: 'export.delete' }, { type });
+      expect(wizard.isAt(`${PAGE}.settled.resting`)).toBe(true);
+      expect(wizard.asked('delete the export')).toEqual([]);
+    });
+
+    test.each(EVERY_CODE)('a deletion that fails with %s says so for 5 s', async (code) => {
+      const wizard = await arriveAtStatus({ 'ask for the status': () => EXPORTED, 'delete the export': refusal(code) });
+      await wizard.send({ type: 'export.delete' }, { type: 'export.confirm' });
+      expect(wizard.context().message).toEqual({ about: 'export deletion failed', code });
+      expect(wizard.isAt(`${PAGE}.settled.resting`)).toBe(true);
+      await wizard.wait(4_999);
+      expect(wizard.context().message).not.toBeNull();
+      await wizard.wait(1);
+      expect(wizard.context().message).toBeNull();
+    });
+
+    test('a deletion is slow after 10 s, and fails after 30 s', async () => {
+      const wizard = await arriveAtStatusOf(EXPORTED);
+      await wizard.send({ type: 'export.delete' }, { type: 'export.confirm' });
+      await wizard.wait(10_000);
+      expect(wizard.has('slow')).toBe(true);
+      await wizard.wait(20_000);
+      expect(wizard.context().message).toEqual({ about: 'export deletion failed', code: 'GENERAL_ERROR' });
+    });
+  });
+});
+
+describe('the list of transfers', () => {
+  test('the last five transfers are listed, newest first', async () => {
+    const transfers = Object.fromEntries([3, 1, 6, 2, 5, 4].map((day) => [idOf(day), `2025-11-0${day}T00:00:00Z`]));
+    const wizard = await arriveAtList({ 'list the transfers': () => transfers });
+    expect(wizard.asked('list the transfers')).toEqual([{ hash: 'hash' }]);
+    expect(wizard.context().transfers).toEqual(
+      [6, 5, 4, 3, 2].map((day) => ({ id: idOf(day), started: `2025-11-0${day}T00:00:00Z` })),
+    );
+  });
+
+  test('transfers are told apart by their moment, whatever their time zones', async () => {
+    const transfers = { [idOf(1)]: '2025-11-02T00:30:00+02:00', [idOf(2)]: '2025-11-01T23:00:00Z' };
+    const wizard = await arriveAtList({ 'list the transfers': () => transfers });
+    expect(wizard.context().transfers.map(({ id }) => id)).toEqual([idOf(2), idOf(1)]);
+  });
+
+  test('an empty list has not been found', async () => {
+    const wizard = await arriveAtList({ 'list the transfers': () => ({}) });
+    expect(wizard.isAt('statusFromEmail.notFound')).toBe(true);
+  });
+
+  test.each(codesBut('UNAVAILABLE'))('a list that fails with %s has not been found', async (code) => {
+    const wizard = await arriveAtList({ 'list the transfers': refusal(code) });
+    expect(wizard.isAt('statusFromEmail.notFound')).toBe(true);
+  });
+
+  test('a list is slow after 10 s, and has not been found after 30 s', async () => {
+    const wizard = await arriveAtList();
+    await wizard.wait(10_000);
+    expect(wizard.has('slow')).toBe(true);
+    await wizard.wait(19_999);
+    expect(wizard.isAt('statusFromEmail.asking')).toBe(true);
+    await wizard.wait(1);
+    expect(wizard.isAt('statusFromEmail.notFound')).toBe(true);
+  });
+
+  test.each(['call.retry', 'connection.return'] as const)(
+    'a portal that is unavailable goes on by %s',
+    async (type) => {
+      const script: Script = { 'list the transfers': refusal('UNAVAILABLE') };
+      const wizard = await arriveAtList(script);
+      expect(wizard.has('unavailable')).toBe(true);
+      script['list the transfers'] = () => ({ [ID]: '2025-11-01T00:00:00Z' });
+      await wizard.send({ type });
+      expect(wizard.isAt('statusFromEmail.showing')).toBe(true);
+    },
+  );
+
+  test('without a proven address there is no list, and no call', () => {
+    const wizard = arriveAt('/status-from-email');
+    expect(wizard.isAt('statusFromEmail.notFound')).toBe(true);
+    expect(wizard.asked('list the transfers')).toEqual([]);
+  });
+});

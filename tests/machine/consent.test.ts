@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest';
+import { LEGACY, SESSIONS, TOKEN } from '../support/moves.ts';
+import { arriveAt } from '../support/wizard.ts';
+import type { Session } from '../../machines/wizard.types.ts';
+
+const HASH = 'a'.repeat(64);
+const YAHOO_CHOSEN: Session = {
+  ...SESSIONS.signedIn,
+  checkSanBrunoOnOauthCallback: true,
+  destination: { email: '', provider: 'yahoo' },
+};
+const GOOGLE_CHOSEN: Session = {
+  ...SESSIONS.signedIn,
+  googleTermsAccepted: true,
+  destination: { email: '', provider: 'google' },
+};
+
+function callback(query: Record<string, string>, session: Session = GOOGLE_CHOSEN) {
+  return arriveAt(`/oauth-callback?${new URLSearchParams(query).toString()}`, {}, session);
+}
+function callbackForStatus(query: Record<string, string>, session: Session = SESSIONS.blank) {
+  return arriveAt(`/oauth-callback-for-status?${new URLSearchParams(query).toString()}`, {}, session);
+}
+
+describe('the way back from a sign-in', () => {
+  test('a sign-in that succeeds stores the address in lower case, the token and the provider, and goes to the start', () => {
+    const wizard = callback({ token_id: TOKEN, email: 'Sam@Gmail.com', provider: 'google' });
+    expect(wizard.address()).toBe('/start-migration');
+    expect(wizard.context().destination).toEqual({ email: 'sam@gmail.com', tokenId: TOKEN, provider: 'google' });
+  });
+
+  test('the provider is the chosen one where the address names none, and normalised where it does', () => {
+    expect(callback({ token_id: TOKEN, email: 'sam@gmail.com' }).context().destination?.provider).toBe('google');
+    expect(
+      callback({ token_id: TOKEN, email: 'sam@outlook.example', provider: 'microsoft' }).context().destination
+        ?.provider,
+    ).toBe('office365');
+  });
+
+  test('a move goes on when the returned address is that of the source, whatever its case', () => {
+    const wizard = callback({ token_id: TOKEN, email: LEGACY.toUpperCase() }, YAHOO_CHOSEN);
+    expect(wizard.address()).toBe('/start-migration');
+    expect(wizard.context().destination).toEqual({ email: LEGACY, tokenId: TOKEN, provider: 'yahoo' });
+  });
+
+  test('a move that returns with another address goes back with the error invalid email, and stores nothing', () => {
+    const wizard = callback({ token_id: TOKEN, email: 'sam@yahoo.example' }, YAHOO_CHOSEN);
+    expect(wizard.address()).toBe('/destination-account?error=INVALID_EMAIL');
+    expect(wizard.context().destination).toEqual({ email: '', provider: 'yahoo' });
+  });
+
+  test('a transfer may return with any address', () => {
+    expect(callback({ token_id: TOKEN, email: 'somebody@gmail.com' }).address()).toBe('/start-migration');
+  });
+
+  test('a return from Google without accepted terms leads to the terms, and from there to the start', async () => {
+    const wizard = callback(
+      { token_id: TOKEN, email: 'sam@gmail.com', provider: 'google' },
+      { ...GOOGLE_CHOSEN, googleTermsAccepted: false },
+    );
+    expect(wizard.address()).toBe('/accept-google-terms');
+    await wizard.send({ type: 'terms.accept' });
+    expect(wizard.address()).toBe('/start-migration');
+    expect(wizard.left).toEqual([]);
+  });
+
+  test.each([
+    ['EXTERNAL_OAUTH_ERROR', 'EXTERNAL_OAUTH_ERROR'],
+    ['provider_not_supported', 'PROVIDER_NOT_SUPPORTED'],
+    ['UNSUPPORTED_PROVIDER', 'UNSUPPORTED_PROVIDER'],
+    ['INVALID_EMAIL', 'INVALID_EMAIL'],
+    ['GENERAL_ERROR', 'OTHER'],
+    ['access_denied', 'OTHER'],
+  ])('a return with the error %s goes to the destination page with %s', (error, shown) => {
+    const wizard = callback({ error, token_id: TOKEN, email: 'sam@gmail.com' });
+    expect(wizard.address()).toBe(`/destination-account?error=${shown}`);
+    expect(wizard.context().destination).toEqual({ email: '', provider: 'google' });
+  });
+
+  test('a missing scope leads to the page about scopes when the provider is Google, named or chosen', () => {
+    expect(callback({ error: 'MISSING_SCOPE', provider: 'google' }, YAHOO_CHOSEN).address()).toBe(
+      '/check-email-scopes',
+    );
+    expect(callback({ error: 'missing_scope' }).address()).toBe('/check-email-scopes');
+  });
+
+  test('a missing scope of another provider is shown on the destination page', () => {
+    const wizard = callback({ error: 'MISSING_SCOPE', provider: 'yahoo' });
+    expect(wizard.address()).toBe('/destination-account?error=MISSING_SCOPE');
+  });
+
+  test.each([
+    ['no token', { email: 'sam@gmail.com' }],
+    ['a token of another shape', { token_id: 'token', email: 'sam@gmail.com' }],
+    ['no address', { token_id: TOKEN }],
+    ['no email for an address', { token_id: TOKEN, email: 'sam' }],
+    ['nothing', {}],
+  ])('a return with %s is an unknown error', (_, query) => {
+    expect(callback(query).address()).toBe('/destination-account?error=OTHER');
+  });
+
+  test('a return without stored source credentials goes Home', () => {
+    expect(callback({ token_id: TOKEN, email: LEGACY }, SESSIONS.blank).address()).toBe('/');
+  });
+});
+
+describe('the way back from a sign-in for the status', () => {
+  test('a sign-in that succeeds stores the destination and the hash, and lists the transfers', () => {
+    const wizard = callbackForStatus({ token_id: TOKEN, email: 'Sam@Gmail.com', hash: HASH });
+    expect(wizard.address()).toBe('/status-from-email');
+    expect(wizard.context()).toMatchObject({
+      destination: { email: 'sam@gmail.com', tokenId: TOKEN },
+      emailHash: HASH,
+    });
+    expect(wizard.asked('list the transfers')).toEqual([{ hash: HASH }]);
+  });
+
+  test.each([
+    ['an error', { error: 'EXTERNAL_OAUTH_ERROR' }, 'EXTERNAL_OAUTH_ERROR'],
+    ['an error beside a token', { error: 'x', token_id: TOKEN, email: LEGACY, hash: HASH }, 'OTHER'],
+    ['no token', { email: LEGACY, hash: HASH }, 'OTHER'],
+    ['no address', { token_id: TOKEN, hash: HASH }, 'OTHER'],
+    ['no hash', { token_id: TOKEN, email: LEGACY }, 'OTHER'],
+  ])('a return with %s goes Home with the error', (_, query, shown) => {
+    const wizard = callbackForStatus(query, SESSIONS.signedIn);
+    expect(wizard.address()).toBe(`/?error=${shown}`);
+    expect(wizard.context()).toMatchObject({ destination: null, emailHash: null, source: null });
+  });
+});
+
+describe("Google's terms and scopes", () => {
+  test('Back from the terms returns to the destination page, and nothing is accepted', async () => {
+    const wizard = arriveAt('/accept-google-terms', {}, SESSIONS.signedIn);
+    await wizard.send({ type: 'page.back' });
+    expect(wizard.address()).toBe('/destination-account');
+    expect(wizard.context().googleTermsAccepted).toBe(false);
+  });
+
+  test('Accept leads to the sign-in at Google while the destination is not known', async () => {
+    const wizard = arriveAt('/accept-google-terms', {}, SESSIONS.signedIn);
+    await wizard.send({ type: 'terms.accept' });
+    expect(wizard.left).toEqual(['/api/oauth/?provider=google']);
+    expect(wizard.context()).toMatchObject({
+      googleTermsAccepted: true,
+      destination: { email: '', provider: 'google' },
+    });
+  });
+
+  test('Accept leads on to the start of the transfer when the destination is known', async () => {
+    const wizard = arriveAt('/start-migration', {}, SESSIONS.toGoogle);
+    expect(wizard.address()).toBe('/accept-google-terms');
+    await wizard.send({ type: 'terms.accept' });
+    expect(wizard.address()).toBe('/start-migration');
+  });
+
+  test('Next on the page about scopes returns to the destination page', async () => {
+    const wizard = arriveAt('/check-email-scopes', {}, SESSIONS.signedIn);
+    await wizard.send({ type: 'page.next' });
+    expect(wizard.address()).toBe('/destination-account');
+  });
+});

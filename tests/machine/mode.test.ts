@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { isOnPrimaryPath } from '../../machines/wizard.routes.ts';
+import { blankContext } from '../../machines/wizard.context.ts';
+import { modeOf, operationsOf } from '../../machines/mode.ts';
+import type { Session } from '../../machines/wizard.types.ts';
+import { SESSIONS } from '../support/moves.ts';
+import { NOW, SETTINGS } from '../support/wizard.ts';
+
+const context = (session: Session) => blankContext({ settings: SETTINGS, now: NOW, session });
+const MAIL = ['emailmigration'];
+const BOTH = ['emailmigration', 'contactsmigration'];
+
+test.each([
+  ['moving', 'move', true],
+  ['toGoogle', 'transfer', false],
+  ['toOther', 'transfer', false],
+  ['downloading', 'download', false],
+  ['signedIn', 'transfer', true],
+] as const)('the session "%s" is a %s, and on the primary path: %s', (session, mode, primary) => {
+  expect(modeOf(context(SESSIONS[session]))).toBe(mode);
+  expect(isOnPrimaryPath(context(SESSIONS[session]))).toBe(primary);
+});
+
+test('a download stays a download where the address was to be checked', () => {
+  expect(modeOf({ ...SESSIONS.downloading, checkSanBrunoOnOauthCallback: true })).toBe('download');
+});
+
+test.each([
+  ['mail and contacts where both ends can', { ...SESSIONS.moving }, BOTH],
+  ['mail only where the source has no contacts', { ...SESSIONS.moving, operations: MAIL }, MAIL],
+  ['mail only where contacts are not allowed', SESSIONS.toOther, MAIL],
+  ['mail only where nothing is known of the source', { ...SESSIONS.toGoogle, operations: null }, MAIL],
+  ['mail and contacts for a download', { ...SESSIONS.downloading, operations: null }, BOTH],
+])('a job is asked for %s', (_, session, operations) => {
+  expect(operationsOf(context(session))).toEqual(operations);
+});

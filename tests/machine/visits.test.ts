@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest';
+import { PATHS, pageOf, STEPS, stepOf } from '../../machines/wizard.routes.ts';
+import { ID, SESSIONS, TOKEN } from '../support/moves.ts';
+import { arriveAt, SETTINGS, startWizard } from '../support/wizard.ts';
+
+const RETURN = `token_id=${TOKEN}&email=sam@gmail.com&provider=google`;
+
+/** Where each address leads, with each session that an earlier page may have left behind. */
+const ENTRIES: readonly (readonly [to: string, session: keyof typeof SESSIONS, shown: string])[] = [
+  ['/', 'blank', '/'],
+  ['/', 'moving', '/'],
+  ['/destination-account', 'blank', '/'],
+  ['/destination-account', 'listing', '/'],
+  ['/destination-account', 'signedIn', '/destination-account'],
+  ['/destination-account', 'moving', '/destination-account'],
+  ['/accept-google-terms', 'blank', '/'],
+  ['/accept-google-terms', 'signedIn', '/accept-google-terms'],
+  ['/check-email-scopes', 'blank', '/'],
+  ['/check-email-scopes', 'signedIn', '/check-email-scopes'],
+  ['/start-migration', 'blank', '/'],
+  ['/start-migration', 'signedIn', '/'],
+  ['/start-migration', 'moving', '/start-migration'],
+  ['/start-migration', 'toOther', '/start-migration'],
+  ['/start-migration', 'downloading', '/start-migration'],
+  ['/start-migration', 'toGoogle', '/accept-google-terms'],
+  [`/complete?migration_id=${ID}`, 'blank', '/'],
+  [`/complete?migration_id=${ID}`, 'signedIn', '/'],
+  [`/complete?migration_id=${ID}`, 'toOther', `/complete?migration_id=${ID}`],
+  [`/complete?migration_id=${ID}`, 'downloading', `/complete?migration_id=${ID}`],
+  ['/complete', 'toOther', '/'],
+  ['/complete?migration_id=short', 'toOther', '/'],
+  [`/oauth-callback?${RETURN}`, 'blank', '/'],
+  [`/oauth-callback?${RETURN}`, 'termsAccepted', '/start-migration'],
+  [`/oauth-callback?${RETURN}`, 'signedIn', '/accept-google-terms'],
+  ['/oauth-callback', 'signedIn', '/destination-account?error=OTHER'],
+  [`/oauth-callback-for-status?${RETURN}&hash=hash`, 'blank', '/status-from-email'],
+  ['/oauth-callback-for-status', 'signedIn', '/?error=OTHER'],
+  [`/status?migration_id=${ID}`, 'blank', `/status?migration_id=${ID}`],
+  ['/status', 'blank', '/status'],
+  ['/status?migration_id=short', 'signedIn', '/status'],
+  ['/status-from-email', 'blank', '/status-from-email'],
+  ['/status-from-email', 'listing', '/status-from-email'],
+  ['/support-form', 'blank', '/support-form'],
+  ['/privacy-policy', 'blank', '/privacy-policy'],
+  ['/terms-of-service', 'blank', '/terms-of-service'],
+  ['/nowhere', 'signedIn', '/'],
+  ['/destination-account/', 'signedIn', '/destination-account'],
+  ['/Destination-Account', 'signedIn', '/'],
+];
+
+describe('each address', () => {
+  test.each(ENTRIES)('%s with the session "%s" leads to %s', (to, session, shown) => {
+    expect(arriveAt(to, {}, SESSIONS[session]).address()).toBe(shown);
+  });
+
+  test('all thirteen routes of the specification are among them', () => {
+    const visited = new Set(ENTRIES.map(([to]) => new URL(to, 'http://portal.example').pathname));
+    expect(Object.values(PATHS).filter((path) => !visited.has(path))).toEqual([]);
+    expect(Object.values(PATHS)).toHaveLength(13);
+  });
+
+  test.each(['source', 'destination'] as const)('the start of the transfer needs the %s', (what) => {
+    expect(arriveAt('/start-migration', {}, { ...SESSIONS.toOther, [what]: null }).address()).toBe('/');
+  });
+
+  test.each([
+    ['neither token nor password', { email: 'sam@mail.example', provider: 'other' }],
+    ['no address', { email: '', provider: 'other', password: 'x' }],
+  ] as const)('the start of the transfer needs more than a destination with %s', (_, destination) => {
+    expect(arriveAt('/start-migration', {}, { ...SESSIONS.toOther, destination }).address()).toBe('/');
+  });
+
+  test.each(['emailExportType', 'contactsExportType'] as const)('a download needs the %s', (format) => {
+    const session = { ...SESSIONS.downloading, [format]: null };
+    expect(arriveAt('/start-migration', {}, session).address()).toBe('/');
+    expect(arriveAt(`/complete?migration_id=${ID}`, {}, session).address()).toBe('/');
+  });
+
+  test('an unknown address leaves the page where it is', () => {
+    const wizard = arriveAt('/support-form');
+    wizard.visit('/nowhere');
+    expect(wizard.address()).toBe('/support-form');
+  });
+
+  test('a visit to the page that is shown enters it anew', async () => {
+    const wizard = arriveAt('/destination-account', {}, SESSIONS.signedIn);
+    await wizard.send({ type: 'move.press' });
+    wizard.visit('/destination-account');
+    expect(wizard.isAt('destination.move.offered')).toBe(true);
+  });
+});
+
+describe('the pages of others', () => {
+  test.each([
+    ['/privacy-policy', SETTINGS.privacyUrl],
+    ['/terms-of-service', SETTINGS.termsUrl],
+  ])('%s leaves for its external page after 500 ms, and comes back to Home', async (path, url) => {
+    const wizard = arriveAt(path);
+    await wizard.wait(499);
+    expect(wizard.left).toEqual([]);
+    await wizard.wait(1);
+    expect(wizard.left).toEqual([url]);
+    await wizard.send({ type: 'page.return' });
+    expect(wizard.address()).toBe('/');
+  });
+});
+
+describe('the steps', () => {
+  test.each([
+    ['/', 'blank', 1],
+    ['/destination-account', 'signedIn', 2],
+    ['/accept-google-terms', 'signedIn', 2],
+    ['/check-email-scopes', 'signedIn', 2],
+    ['/start-migration', 'moving', 3],
+    [`/complete?migration_id=${ID}`, 'moving', 4],
+    [`/status?migration_id=${ID}`, 'blank', 4],
+    ['/status-from-email', 'listing', 4],
+    ['/support-form', 'blank', null],
+    ['/privacy-policy', 'blank', null],
+  ] as const)('%s with the session "%s" is at step %s', (to, session, step) => {
+    expect(stepOf(arriveAt(to, {}, SESSIONS[session]).actor.getSnapshot())).toBe(step);
+  });
+
+  test('there are four steps', () => {
+    expect(STEPS).toEqual([1, 2, 3, 4]);
+  });
+
+  test('a sign-in that is left for is still step 2, and no page', async () => {
+    const wizard = arriveAt('/destination-account', {}, SESSIONS.signedIn);
+    await wizard.send({ type: 'options.toggle' }, { type: 'provider.choose', provider: 'aol' });
+    expect(stepOf(wizard.actor.getSnapshot())).toBe(2);
+    expect(pageOf(wizard.actor.getSnapshot())).toBeNull();
+  });
+
+  test('before the first address there is no page and no step', () => {
+    const { actor } = startWizard();
+    expect(pageOf(actor.getSnapshot())).toBeNull();
+    expect(stepOf(actor.getSnapshot())).toBeNull();
+  });
+});
