@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { BLANK_SESSION, blankContext, sessionOf } from '../../machines/wizard.context.ts';
+import type { Session } from '../../machines/wizard.types.ts';
+import { readSession, writeSession } from '../../src/portal/session.ts';
 import { PASSWORD, SESSIONS } from '../support/moves.ts';
 import { arriveAt, NOW, SETTINGS } from '../support/wizard.ts';
 
@@ -37,4 +39,87 @@ test('a notification contact survives a reload', async () => {
 
 test('Home leaves nothing of the session', () => {
   expect(sessionOf(arriveAt('/', {}, SESSIONS.downloading).context())).toEqual(BLANK_SESSION);
+});
+
+/** A browser's storage of one tab, that takes so many entries. */
+function storageOf(items: Map<string, string>, room = Infinity): Storage {
+  return {
+    length: items.size,
+    key: (index) => [...items.keys()][index] ?? null,
+    getItem: (key) => items.get(key) ?? null,
+    setItem: (key, value) => {
+      if (items.size >= room) throw new DOMException('The quota has been exceeded.', 'QuotaExceededError');
+      items.set(key, value);
+    },
+    removeItem: (key) => void items.delete(key),
+    clear: () => items.clear(),
+  };
+}
+
+test('the session storage holds exactly the keys of the specification', async () => {
+  const items = new Map<string, string>();
+  const storage = storageOf(items);
+  const full: Session = {
+    ...SESSIONS.downloading,
+    allowContactsMigration: false,
+    googleTermsAccepted: true,
+    checkSanBrunoOnOauthCallback: true,
+    jwt: 'a-bearer-token',
+    notificationContact: 'sam@mail.example',
+    emailHash: 'hash',
+  };
+  writeSession(storage, full, 3);
+  expect(new Set(items.keys())).toEqual(
+    new Set([
+      'allowContactsMigration',
+      'checkSanBrunoOnOauthCallback',
+      'contactsExportType',
+      'currentStep',
+      'dstAccount',
+      'emailExportType',
+      'emailHash',
+      'googleTermsAccepted',
+      'jwt',
+      'notificationContact',
+      'operations',
+      'srcAccount',
+    ]),
+  );
+  expect(storage.getItem('currentStep')).toBe('3');
+  expect(await readSession(storage)).toEqual(full);
+});
+
+test.each(Object.entries(SESSIONS))('the session "%s" is stored and read as it was', async (_, session) => {
+  const items = new Map<string, string>();
+  const storage = storageOf(items);
+  writeSession(storage, SESSIONS.moving, 3);
+  writeSession(storage, session, null);
+  expect(await readSession(storage)).toEqual(session);
+});
+
+test.each([
+  ['srcAccount', '{"email":"pat@sanbrunocable.example"}'],
+  ['srcAccount', 'no json'],
+  ['dstAccount', '{"email":"sam@mail.example","provider":"nobody"}'],
+  ['operations', '"all"'],
+  ['allowContactsMigration', '"yes"'],
+  ['emailExportType', 'exe'],
+])('a stored %s that reads %s drops the whole session', async (key, value) => {
+  const items = new Map<string, string>();
+  const storage = storageOf(items);
+  writeSession(storage, SESSIONS.toOther, 3);
+  storage.setItem(key, value);
+  expect(await readSession(storage)).toEqual(BLANK_SESSION);
+  expect(items.size).toBe(0);
+});
+
+test('a storage that is full keeps nothing of a session, rather than a part', () => {
+  const items = new Map<string, string>();
+  writeSession(storageOf(items, 1), SESSIONS.toOther, 3);
+  expect(items.size).toBe(0);
+});
+
+test('a storage that is blocked reads as a blank session', async () => {
+  expect(await readSession(null)).toEqual(BLANK_SESSION);
+  expect(() => writeSession(null, SESSIONS.toOther, 3)).not.toThrow();
 });

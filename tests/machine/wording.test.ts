@@ -1,0 +1,258 @@
+import { describe, expect, test } from 'vitest';
+import type { Message } from '../../machines/wizard.types.ts';
+import { destination, unsupportedEmail } from '../../src/portal/wording/destination.ts';
+import { emailScopes, googleTerms } from '../../src/portal/wording/google.ts';
+import { homeSignInWords, messageWords } from '../../src/portal/wording/message.ts';
+import { complete, startMigration } from '../../src/portal/wording/start-migration.ts';
+import { exportBadge, status, statusFromEmail, statusText } from '../../src/portal/wording/status.ts';
+import { support } from '../../src/portal/wording/support.ts';
+import { fieldErrors } from '../../src/portal/wording/field-errors.ts';
+import { lookUp, signIn } from '../../src/portal/wording/home-modals.ts';
+import { countdown, home, shared, steps, toolName } from '../../src/portal/wording.ts';
+import { EVERY_CODE, SETTINGS } from '../support/wizard.ts';
+
+const NAME = 'San Bruno';
+const SAFE = 'Your mail is safe: nothing was moved or deleted.';
+const said = (message: Message) => {
+  const { kind, title, content } = messageWords(message, NAME);
+  return [kind, title, ...content].join(' | ');
+};
+
+describe('the words of Home', () => {
+  test('the title has the name of the legacy service', () => {
+    expect(toolName(NAME)).toBe('San Bruno Email Data Transfer Tool');
+  });
+
+  test.each([
+    ['day', 41, '41 days'],
+    ['day', 1, '1 day'],
+    ['day', 0, '0 days'],
+    ['hour', 23, '23 hours'],
+    ['hour', 1, '1 hour'],
+    ['hour', 0, '0 hours'],
+  ] as const)('the countdown of %s and %i reads "%s"', (unit, count, text) => {
+    expect(countdown({ unit, count })).toBe(text);
+  });
+
+  test('the two modals and what leads to them have the names of the specification', () => {
+    expect(signIn.title).toBe('Sign in to get started');
+    expect(home.lookup).toBe('check your transfer status');
+    expect(lookUp.title).toBe('Check your transfer status');
+    expect(home.start).toBe('Start');
+  });
+
+  test('the four steps are Start, Yahoo Mail or Destination, Transfer and Running', () => {
+    expect(steps.names(true)).toEqual(['Start', 'Yahoo Mail', 'Transfer', 'Running']);
+    expect(steps.names(false)).toEqual(['Start', 'Destination', 'Transfer', 'Running']);
+  });
+});
+
+describe('the words of the fields', () => {
+  test('an invalid email, a foreign one and an invalid password have the words of the specification', () => {
+    expect(fieldErrors.email).toBe('Please enter a valid email address.');
+    expect(fieldErrors.legacyEmail(NAME)).toBe('Please, enter a San Bruno email address.');
+    expect(fieldErrors.password).toBe('Invalid password. Please try again.');
+  });
+
+  test('an invalid and an unresolved host have the words of the specification', () => {
+    expect(destination.other.invalidHost).toBe('Invalid IMAP. Please enter a valid IMAP address.');
+    expect(destination.other.unresolvedHost).toBe('Could not resolve IMAP host.');
+  });
+
+  test('a destination that is no provider we know, or a legacy one, has the words of the specification', () => {
+    expect(unsupportedEmail('sam@nowhere.example', SETTINGS)).toBe('This provider is not supported.');
+    expect(unsupportedEmail('pat@sbcable.example', SETTINGS)).toBe(
+      'Please, do not use a San Bruno email address for the export.',
+    );
+  });
+
+  test('the notification contact has its four errors, without "or phone number" off the primary move', () => {
+    const { errors } = startMigration;
+    expect(errors.email).toBe('Please, enter a valid email address.');
+    expect(errors.phone).toBe('Please, enter a valid phone number in the following format: XXX XXX XXXX');
+    expect(errors.contact('move')).toBe('Please, provide a valid email address or phone number.');
+    for (const mode of ['transfer', 'download'] as const)
+      expect(errors.contact(mode)).toBe('Please, provide a valid email address.');
+    expect(errors.legacy(NAME)).toBe('Please, do not use a San Bruno email address for notification.');
+  });
+
+  test('the support form has its three errors, and names the legacy domains', () => {
+    expect(support.heading).toBe('Contact support');
+    expect(support.errors.legacyEmail('sanbrunocable.example')).toBe(
+      'Please, enter a valid sanbrunocable.example email address.',
+    );
+    expect(support.errors.contactEmail).toBe('Please, enter a valid email address.');
+    expect(support.errors.transferId).toBe('Please, enter a valid transfer ID.');
+    for (const domain of SETTINGS.legacyDomains)
+      expect(support.legacyPlaceholder(SETTINGS.legacyDomains)).toContain(domain);
+  });
+
+  test('the status modal tells an ID that is invalid from an unknown error', () => {
+    expect(lookUp.malformed).toBe('Invalid migration ID');
+    expect(lookUp.failed).toBe('Unknown error, please try again later!');
+  });
+});
+
+describe('the words of the pages', () => {
+  test('the destination page has its four cards, with the time from the specification', () => {
+    const cards = destination.cards(NAME);
+    expect(cards).toHaveLength(4);
+    expect(cards.map(({ text }) => text).join(' ')).toContain("90 days from first availability of Yahoo's terms");
+    expect(cards.map(({ text }) => text).join(' ')).toContain('from minutes to a full day');
+  });
+
+  test('the button of the important notice goes from Continue to Creating to Redirecting', () => {
+    expect(destination.go).toBe('Go to Yahoo Mail');
+    expect(destination.notice.title).toBe('Important notice');
+    expect(destination.notice.continue).toBe('Continue');
+    expect(destination.notice.creating).toBe('Creating your Yahoo account');
+    expect(destination.notice.redirecting).toBe('Redirecting to Yahoo');
+  });
+
+  test('the other options are Gmail, Outlook, AOL, Other and Download', () => {
+    const { label, gmail, outlook, aol, other, download } = destination.options;
+    expect(label).toBe('Check other options to export your data');
+    expect([gmail, outlook, aol, other, download]).toEqual(['Gmail', 'Outlook', 'AOL', 'Other', 'Download']);
+  });
+
+  test('the start has its two titles and three actions', () => {
+    expect(startMigration.heading('move')).toBe('Move your email account to Yahoo Mail');
+    expect(startMigration.heading('transfer')).toBe('Transfer your data');
+    expect(startMigration.heading('download')).toBe('Transfer your data');
+    expect(startMigration.action).toEqual({ move: 'Move', transfer: 'Transfer', download: 'Download' });
+    expect(startMigration.field('move')).toBe('Notification email or phone number');
+    expect(startMigration.field('transfer')).toBe('Notification email');
+  });
+
+  test('the complete page says that the data is moving, and that the ID was copied', () => {
+    expect(complete.heading).toBe("We're moving your email data!");
+    expect(complete.copy).toBe('Copy transfer ID');
+    expect(complete.copied).toBe('Copied');
+  });
+
+  test("Google's terms are accepted, and its scopes explained", () => {
+    expect(googleTerms.accept).toBe('Accept');
+    expect(emailScopes.scopes).toHaveLength(2);
+    expect(emailScopes.next).toBe('Next');
+  });
+
+  test('what has not been found has the words of the specification', () => {
+    expect(status.notFound.title).toBe('Your transfer ID has not been found');
+    expect(status.failed.title).toBe('Your status has not been found');
+    expect(statusFromEmail.none.title).toBe('Your transfers have not been found');
+  });
+
+  test('the list of transfers tells where older ones are', () => {
+    expect(statusFromEmail.note).toBe(
+      'For older transfers, please use the transfer ID provided in the notification email.',
+    );
+  });
+
+  test('each status has its text, and an unknown one reads as an error', () => {
+    const error = statusText('error');
+    expect(statusText('anything else')).toEqual(error);
+    expect(statusText('toString')).toEqual(error);
+    expect(statusText('InProgress').label).toBe('In progress');
+    expect(statusText('completed')).toEqual(statusText('SUCCESS'));
+    for (const known of ['started', 'inprogress', 'completed', 'review', 'authentication_error'])
+      expect(statusText(known)).not.toEqual(error);
+  });
+
+  test.each([
+    ['completed', 'Completed', 'Your export is now complete'],
+    ['error', 'Error', 'Your export was interrupted'],
+    ['started', 'In progress', 'Your export is still in progress'],
+  ])('the badge of an export that is %s reads "%s": "%s"', (value, label, text) => {
+    expect(exportBadge(value)).toMatchObject({ label, text });
+  });
+
+  test('an unavailable portal has the words of the specification', () => {
+    expect(shared.unavailable.text).toBe(
+      'The migration portal is unavailable at this time, we apologize for the inconvenience.',
+    );
+  });
+});
+
+describe('the words of the messages', () => {
+  test.each([
+    ['INVALID_EMAIL', 'Invalid email | Please, use your San Bruno credentials to login into Yahoo.'],
+    [
+      'EXTERNAL_OAUTH_ERROR',
+      'Authentication error | An external authentication error has happened. Please, try again.',
+    ],
+    ['UNSUPPORTED_PROVIDER', 'Provider not supported | This provider is not supported.'],
+    ['PROVIDER_NOT_SUPPORTED', 'Provider not supported | This provider is not supported.'],
+    ['MISSING_SCOPE', 'Missing requested scope | Please, select all the requested permissions while authenticating.'],
+    ['OTHER', 'Unknown error | Unknown error during the authentication process, please try again.'],
+  ] as const)('the query error %s says: %s', (error, words) => {
+    expect(said({ about: 'query', error })).toContain(`error | ${words}`);
+    expect(said({ about: 'query', error })).toContain(SAFE);
+  });
+
+  test('an account whose migration is in progress is a warning', () => {
+    expect(said({ about: 'account creation', code: 'ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS' })).toBe(
+      "warning | Transfer is already in progress | You have already started a transfer to Yahoo. Please, wait until it's completed.",
+    );
+  });
+
+  test("an account whose migration is completed points to Yahoo's mail site", () => {
+    const words = messageWords({ about: 'account creation', code: 'ACCOUNT_ALREADY_EXISTS_MIGRATION_COMPLETED' }, NAME);
+    expect(words).toMatchObject({ kind: 'info', title: 'Transfer is already completed', toMail: 'Go to Yahoo mail' });
+  });
+
+  test.each(EVERY_CODE.filter((code) => !code.startsWith('ACCOUNT_ALREADY_EXISTS')))(
+    'any other end of an account creation, as %s, is the generic setup error',
+    (code) => {
+      expect(said({ about: 'account creation', code })).toBe(
+        `error | An error has happened while setting up your Yahoo account | Please, try again later or contact support. | ${SAFE}`,
+      );
+    },
+  );
+
+  test('a refused sign-in on Home says who cannot sign in any more, and where to go', () => {
+    const { title, content, toMail } = homeSignInWords('INVALID_CREDENTIALS');
+    expect(title).toBe('Incorrect credentials');
+    expect(content).toContain('Incorrect email or password.');
+    expect(content).toContain(
+      "If you have already moved to Yahoo, you won't be able to sign in here. Please, go to Yahoo mail.",
+    );
+    expect(toMail).toBe('Go to Yahoo mail');
+  });
+
+  test.each([
+    ['INVALID_CREDENTIALS', 'Incorrect credentials | Incorrect email or password.'],
+    ['INVALID_EMAIL', 'Invalid email | Please enter a valid email address.'],
+    ['INVALID_IMAP', 'Invalid IMAP Server | Invalid IMAP. Please enter a valid IMAP address.'],
+    ['PROVIDER_NOT_SUPPORTED', 'Unsupported Provider | This provider is not supported.'],
+    ['UNSUPPORTED_PROVIDER', 'Unsupported Provider | This provider is not supported.'],
+    ['GENERAL_ERROR', 'We could not sign you in | Unknown error, please try again.'],
+    ['UNEXPECTED_ANSWER', 'We could not sign you in | Unknown error, please try again.'],
+  ] as const)('a sign-in refused with %s says: %s', (code, words) => {
+    expect(said({ about: 'sign-in refused', code })).toContain(`error | ${words}`);
+    expect(said({ about: 'sign-in refused', code })).toContain(SAFE);
+  });
+
+  test.each(
+    EVERY_CODE.filter(
+      (code) => !['OPERATION_NOT_ALLOWED', 'MIGRATION_IN_PROGRESS', 'INVALID_CREDENTIALS'].includes(code),
+    ),
+  )('a transfer that does not start for %s is the unknown error', (code) => {
+    expect(said({ about: 'load failed', code })).toContain(
+      'error | Your transfer has not started | Unknown error, please try again.',
+    );
+  });
+
+  test('contacts that are not allowed are said by the name of the operation', () => {
+    expect(said({ about: 'load failed', code: 'OPERATION_NOT_ALLOWED' })).toContain(
+      "Operation 'contactsmigration' not allowed.",
+    );
+  });
+
+  test('a letter to support has its success and its failure', () => {
+    expect(said({ about: 'support sent' })).toContain('success | Your message has been sent successfully.');
+    for (const code of EVERY_CODE)
+      expect(said({ about: 'support failed', code })).toContain(
+        'error | There was an error submitting your message, please try again later.',
+      );
+  });
+});
