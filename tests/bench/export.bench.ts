@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { DOVECOT, DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
+import type { Measured } from '../support/export-bench-process.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { POSTGRESQL, startPostgres } from '../support/postgres.ts';
 import { SUBSCRIBER } from '../support/transfer-world.ts';
@@ -17,8 +18,6 @@ const MAILBOXES = 5;
 const PROCESS = join(import.meta.dirname, '../support/export-bench-process.ts');
 /** Sizes as in a person's mail: most small, a few with attachments; 75 KB on average. */
 const SIZES = [2_000, 3_000, 5_000, 8_000, 15_000, 30_000, 60_000, 120_000, 430_000];
-
-type Result = { done: number; bytes: number; files: number[]; ms: number; rss: number };
 
 /** A mailbox into files, beside reading the same mailbox raw over one connection. Prints MB/s, the ratio, and memory. */
 export async function benchExport(say: (line: string) => void): Promise<void> {
@@ -41,7 +40,7 @@ export async function benchExport(say: (line: string) => void): Promise<void> {
         },
       );
       const [output] = await Promise.all([text(child.stdout), once(child, 'exit')]);
-      const { done, bytes, files, ms, rss } = JSON.parse(output) as Result;
+      const { done, bytes, files, ms, rss } = JSON.parse(output) as Measured;
       const speed = bytes / 1e3 / ms;
       const size = files.reduce((sum, each) => sum + each, 0);
       say(

@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TransferStatus } from '../../src/contract/calls/status.ts';
 import { ExportPaused } from '../../src/server/export/export.job.ts';
 import { DOVECOT, DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
+import type { ExportedFiles } from '../support/export-process.ts';
 import { openExportWorld } from '../support/export-world.ts';
 import { installed } from '../support/installed.ts';
 import { openMailClient } from '../support/mail-client.ts';
@@ -165,7 +166,7 @@ describe.skipIf(!isHere)('an export from a Dovecot and a CardDAV server', { time
     const outputs = [];
     for (const killAfter of [50, 150, 300, 450, 600]) outputs.push(await start(killAfter));
     expect(outputs.filter((output) => !output.startsWith('[')).length).toBeGreaterThan(2);
-    const files = JSON.parse(await start()) as { export: string; name: string }[];
+    const files = JSON.parse(await start()) as ExportedFiles;
     expect(files).toHaveLength(1);
     const archive = join(folder, 'killed/exports', files[0]?.export ?? '', files[0]?.name ?? '');
     expect(digests(await unpacked(archive, join(folder, 'after kills')))).toEqual(expected);

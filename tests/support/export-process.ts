@@ -1,6 +1,8 @@
 import type { Environment } from '../../src/contract/settings.ts';
 import { mailUntil, openWorld, order, SUBSCRIBER } from './transfer-world.ts';
 
+export type ExportedFiles = readonly { readonly export: string; readonly name: string }[];
+
 /**
  * A process that can be killed: starts an export of the subscriber's mail, or goes on with it, and ends when it has
  * ended. Its last line has the files. Argument, as JSON: the settings; `DATA_DIR` is where all lies.
@@ -23,7 +25,7 @@ const id =
   ).id;
 process.stdout.write('working\n');
 await mailUntil(world.transfers, id, ['completed'], 90_000);
-const files = await world.database.query(
+const files: ExportedFiles = await world.database.query(
   'select exports.name as export, export_files.name as name from export_files join exports on exports.id = export_id',
 );
 process.stdout.write(`${JSON.stringify(files)}\n`);

@@ -1,10 +1,10 @@
 import type { Contact } from '../../contract/contact.ts';
+import type { WRITABLE_CONTACTS_FORMATS } from '../../contract/export-format.ts';
 import { contactsCsv } from '../contacts/csv.ts';
 import { displayNameOf } from '../contacts/vcard.ts';
 import { contactsVcf } from '../contacts/vcf.ts';
 
-export const CONTACTS_FILE_FORMATS = ['csv', 'vcf'] as const;
-export type ContactsFileFormat = (typeof CONTACTS_FILE_FORMATS)[number];
+export type ContactsFileFormat = (typeof WRITABLE_CONTACTS_FORMATS)[number];
 
 /** A contact as the manifest lists it: the `index`th of the file at `path`, counted from 1. */
 export type ContactEntry = {

@@ -69,28 +69,29 @@ export async function writeArchive(
 }
 
 async function feed(zip: ZipFile, files: AsyncIterable<ArchiveFile>, signal: AbortSignal): Promise<void> {
+  // The ZIP writer keeps the callback of each entry until the end: one for all keeps nothing of theirs.
+  const turn: { begin?: () => Readable } = {};
+  const begin = (start: (error: unknown, content: Readable) => void) => {
+    if (turn.begin === undefined) throw new Error('The ZIP writer asks for more than it was given.');
+    start(null, turn.begin());
+  };
   for await (const file of files) {
     signal.throwIfAborted();
-    await added(zip, file, signal);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const stop = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', stop, { once: true });
+    turn.begin = () =>
+      Readable.from(file.content(), { objectMode: false, signal }).once('error', reject).once('end', resolve);
+    const compressionLevel = file.grain < COMPRESSED_BELOW ? COMPRESSION_LEVEL : 0;
+    zip.addReadStreamLazy(file.path, { mtime: file.modified, mode: MODE, compressionLevel }, begin);
+    try {
+      // Its content has been read then, so that no more than one file waits in memory.
+      await promise;
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
   }
   zip.end();
-}
-
-/** Resolves when the file's content has been read, so that no more than the next file waits in memory. */
-function added(zip: ZipFile, file: ArchiveFile, signal: AbortSignal): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const stop = () => reject(signal.reason as Error);
-  signal.addEventListener('abort', stop, { once: true });
-  zip.addReadStreamLazy(
-    file.path,
-    { mtime: file.modified, mode: MODE, compressionLevel: file.grain < COMPRESSED_BELOW ? COMPRESSION_LEVEL : 0 },
-    (start) => {
-      const content = Readable.from(file.content(), { objectMode: false, signal });
-      content.once('error', reject).once('end', resolve);
-      start(null, content);
-    },
-  );
-  return promise.finally(() => signal.removeEventListener('abort', stop));
 }
 
 /** The writer gives headers of some dozen octets; the disk gets them in one block with their neighbours. */
