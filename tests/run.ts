@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { startVitest } from 'vitest/node';
-import { installed } from './support/installed.ts';
+import { installed, MANAGESIEVE_LOGIN } from './support/installed.ts';
 
 type Need = { readonly program: string; readonly debian: string; readonly homebrew?: string };
 
@@ -8,6 +8,9 @@ type Need = { readonly program: string; readonly debian: string; readonly homebr
 const NEEDS: readonly Need[] = [
   { program: 'chromium', debian: 'chromium', homebrew: 'chromium' },
   { program: 'dovecot', debian: 'dovecot-imapd', homebrew: 'dovecot' },
+  // The ManageSieve server comes as a package of its own and in no folder for programs.
+  { program: 'sievec', debian: 'dovecot-sieve', homebrew: 'dovecot' },
+  { program: MANAGESIEVE_LOGIN, debian: 'dovecot-managesieved' },
   { program: 'initdb', debian: 'postgresql', homebrew: 'postgresql@16' },
   { program: 'radicale', debian: 'radicale' },
   { program: 'mbsync', debian: 'isync', homebrew: 'isync' },

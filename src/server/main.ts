@@ -36,6 +36,7 @@ export function shortcomings(settings: Settings): string[] {
       ? ['SUPPORT_EMAIL is not set: the support form answers with an error.']
       : []),
     ...(settings.legacyCarddavUrl === undefined ? ['LEGACY_CARDDAV_URL is not set: contacts are not offered.'] : []),
+    ...(settings.legacySieveUrl === undefined ? ['LEGACY_SIEVE_URL is not set: forwarding is not offered.'] : []),
     ...Object.entries(settings.providers)
       .filter(([, provider]) => provider.client === undefined)
       .map(([name]) => `${name.toUpperCase()}_CLIENT_ID is not set: ${name} answers PROVIDER_NOT_SUPPORTED.`),

@@ -195,7 +195,7 @@ describe('a transfer that is not allowed', () => {
     ],
     ['no operation', { operations: [] }, 'OPERATION_NOT_ALLOWED'],
     ['an unknown operation', { operations: ['erase'] }, 'OPERATION_NOT_ALLOWED'],
-    ['forwarding', { operations: ['emailforwarding'] }, 'OPERATION_NOT_ALLOWED'],
+    ['forwarding without a server of scripts', { operations: ['emailforwarding'] }, 'OPERATION_NOT_ALLOWED'],
     ['a notification to the legacy address', { parameters: { notification_email: ANN } }, 'INVALID_EMAIL'],
     ['a notification to nothing', { parameters: { notification_email: 'x' } }, 'INVALID_EMAIL'],
     [

@@ -5,13 +5,18 @@ import { connect } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { once } from 'node:events';
-import { installed } from './installed.ts';
+import { installed, MANAGESIEVE_LOGIN } from './installed.ts';
 
 const READY_WITHIN_MS = 20_000;
 const LOOK_EVERY_MS = 50;
+const DELIVERY_AGENT = '/usr/lib/dovecot/dovecot-lda';
 const NOBODY = { name: 'nobody', uid: 65_534, group: 'nogroup' };
 
 export const DOVECOT = installed('dovecot');
+/** Dovecot with scripts (Pigeonhole): its compiler, its ManageSieve server, and its delivery agent, in Debian's places. */
+export const PIGEONHOLE = [DOVECOT, installed('sievec'), installed(MANAGESIEVE_LOGIN), installed(DELIVERY_AGENT)].every(
+  (path) => path !== null,
+);
 /** Every account of a test's Dovecot has this password; the account is made when it is first signed in to. */
 export const DOVECOT_PASSWORD = 'correct-horse';
 
@@ -22,12 +27,20 @@ export type DovecotOptions = {
   readonly roles?: Readonly<Record<string, string>>;
   /** Megabytes that an account may hold. */
   readonly quota?: number;
+  /** Scripts by ManageSieve. `extensions` is Pigeonhole's setting, such as `-include`; `smtpPort` is where a redirect goes. */
+  readonly sieve?: { readonly extensions?: string; readonly maxRedirects?: number; readonly smtpPort?: number };
+  /** Files of a certificate and its key: then there is STARTTLS. */
+  readonly tls?: { readonly certificate: string; readonly key: string };
 };
 
 export type Dovecot = AsyncDisposable & {
   readonly port: number;
   /** What to connect to, as settings spell it. */
   readonly url: string;
+  /** The ManageSieve server, if it was asked for. */
+  readonly sieveUrl: string;
+  /** Brings a message to a mailbox as an MTA does: by its script. */
+  deliver(user: string, message: string): Promise<void>;
   log(): Promise<string>;
 };
 
@@ -36,17 +49,17 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<Doveco
   if (DOVECOT === null) throw new Error('Dovecot is not installed.');
   const folder = await mkdtemp(join(tmpdir(), 'dovecot-'));
   const port = await freePort();
+  const sievePort = options.sieve === undefined ? 0 : await freePort();
   const user = process.getuid?.() === 0 ? NOBODY : { name: userInfo().username, uid: userInfo().uid, group: '' };
   await mkdir(join(folder, 'mail'));
-  await writeFile(join(folder, 'dovecot.conf'), configuration(folder, port, user, options));
+  await writeFile(join(folder, 'dovecot.conf'), configuration(folder, { imap: port, sieve: sievePort }, user, options));
   if (user === NOBODY) for (const path of [folder, join(folder, 'mail')]) await chown(path, user.uid, -1);
   const config = ['-F', '-c', join(folder, 'dovecot.conf')];
-  const child =
+  const unprivileged = (program: string, ...parameters: string[]): [string, string[]] =>
     user === NOBODY
-      ? spawn('setpriv', [`--reuid=${user.uid}`, '--regid=65534', '--clear-groups', DOVECOT, ...config], {
-          stdio: 'ignore',
-        })
-      : spawn(DOVECOT, config, { stdio: 'ignore' });
+      ? ['setpriv', [`--reuid=${user.uid}`, '--regid=65534', '--clear-groups', program, ...parameters]]
+      : [program, parameters];
+  const child = spawn(...unprivileged(DOVECOT, ...config), { stdio: 'ignore' });
   const log = () => readFile(join(folder, 'dovecot.log'), 'utf8').catch(() => '');
   const stop = async () => {
     if (child.exitCode === null && child.signalCode === null) {
@@ -56,8 +69,9 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<Doveco
     }
     await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   };
+  const ports = sievePort === 0 ? [port] : [port, sievePort];
   const until = Date.now() + READY_WITHIN_MS;
-  while (!(await answers(port))) {
+  while (!(await answersAll(ports))) {
     if (child.exitCode !== null || Date.now() > until) {
       const text = await log();
       await stop();
@@ -65,23 +79,38 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<Doveco
     }
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
-  return { port, url: `imap://127.0.0.1:${port}`, log, [Symbol.asyncDispose]: stop };
+  return {
+    port,
+    url: `imap://127.0.0.1:${port}`,
+    sieveUrl: `sieve://127.0.0.1:${sievePort}`,
+    deliver: async (to, message) => {
+      const agent = spawn(
+        ...unprivileged(DELIVERY_AGENT, '-c', join(folder, 'dovecot.conf'), '-d', to, '-f', 'sender@mail.example'),
+        { stdio: ['pipe', 'ignore', 'ignore'] },
+      );
+      agent.stdin.end(message);
+      const [code] = (await once(agent, 'exit')) as [number | null];
+      if (code !== 0) throw new Error(`The message was not delivered (${code}).\n${await log()}`);
+    },
+    log,
+    [Symbol.asyncDispose]: stop,
+  };
 }
 
 function configuration(
   folder: string,
-  port: number,
+  ports: { imap: number; sieve: number },
   user: { name: string; group: string },
-  { separator = '/', roles = {}, quota }: DovecotOptions,
+  { separator = '/', roles = {}, quota, sieve, tls }: DovecotOptions,
 ): string {
   return `
 base_dir = ${folder}/run
 state_dir = ${folder}/run
 log_path = ${folder}/dovecot.log
-instance_name = test-${port}
-protocols = imap
+instance_name = test-${ports.imap}
+protocols = imap ${sieve === undefined ? '' : 'sieve'}
 listen = 127.0.0.1
-ssl = no
+${tls === undefined ? 'ssl = no' : `ssl = yes\nssl_cert = <${tls.certificate}\nssl_key = <${tls.key}`}
 disable_plaintext_auth = no
 auth_mechanisms = plain login
 default_internal_user = ${user.name}
@@ -97,12 +126,13 @@ service imap-login {
   chroot =
   inet_listener imap {
     address = 127.0.0.1
-    port = ${port}
+    port = ${ports.imap}
   }
   inet_listener imaps {
     port = 0
   }
 }
+${sieve === undefined ? '' : sieveConfiguration(folder, ports.sieve, sieve)}
 service anvil {
   chroot =
   unix_listener anvil-auth-penalty {
@@ -128,6 +158,32 @@ ${Object.entries(roles)
 `;
 }
 
+function sieveConfiguration(
+  folder: string,
+  port: number,
+  { extensions, maxRedirects, smtpPort }: NonNullable<DovecotOptions['sieve']>,
+): string {
+  return `
+service managesieve-login {
+  chroot =
+  inet_listener sieve {
+    address = 127.0.0.1
+    port = ${port}
+  }
+}
+protocol lda {
+  mail_plugins = sieve
+}
+postmaster_address = postmaster@sanbrunocable.example
+hostname = mail.sanbrunocable.example
+${smtpPort === undefined ? '' : `submission_host = 127.0.0.1:${smtpPort}`}
+plugin {
+  sieve = file:${folder}/mail/%u/sieve;active=${folder}/mail/%u/active.sieve
+  ${extensions === undefined ? '' : `sieve_extensions = ${extensions}`}
+  ${maxRedirects === undefined ? '' : `sieve_max_redirects = ${maxRedirects}`}
+}`;
+}
+
 /** A port that was free a moment ago. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -139,11 +195,15 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
+async function answersAll(ports: readonly number[]): Promise<boolean> {
+  return (await Promise.all(ports.map(answers))).every((answer) => answer);
+}
+
 async function answers(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   try {
     const [greeting] = (await once(socket, 'data')) as [Buffer];
-    return greeting.toString().startsWith('* OK');
+    return /^(?:\* OK|"IMPLEMENTATION")/.test(greeting.toString());
   } catch {
     return false;
   } finally {

@@ -243,7 +243,8 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
   return JSON.parse(Buffer.concat(parts).toString('utf8'));
 }
 
-async function startSmtp(opening: AsyncDisposableStack) {
+/** An SMTP server that keeps what it is sent. */
+export async function startSmtp(opening: AsyncDisposableStack) {
   const outbox: SentMail[] = [];
   const server = new SMTPServer({
     authOptional: true,

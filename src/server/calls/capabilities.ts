@@ -24,11 +24,17 @@ function authOf(provider: Provider, settings: Settings): 'oauth' | 'other' {
 
 /**
  * What can be done with an account: as the source it has contacts if the operator has an address book; as the
- * destination it takes them if it is signed in to by OAuth, whose token opens its address book too.
+ * destination it takes them if it is signed in to by OAuth, whose token opens its address book too. The source is forwarded
+ * from if the operator has a server of scripts.
  */
 export function allowedOperations(provider: Provider, auth: 'oauth' | 'other', settings: Settings): Operation[] {
   const contacts =
     settings.legacyCarddavUrl !== undefined &&
     (provider === 'sanbruno' || provider === 'file_export' || auth === 'oauth');
-  return contacts ? ['emailmigration', 'contactsmigration'] : ['emailmigration'];
+  const forwarding = settings.legacySieveUrl !== undefined && provider !== 'file_export';
+  return [
+    'emailmigration',
+    ...(contacts ? (['contactsmigration'] as const) : []),
+    ...(forwarding ? (['emailforwarding'] as const) : []),
+  ];
 }

@@ -91,6 +91,9 @@ function checkOperations({ operations, destinationAccount }: LoadRequest, settin
     // Without an address book at the source there is nothing to write for the contacts.
     return allowed;
   }
+  // A mailbox that keeps its address at the new provider would be forwarded to itself.
+  if (wanted.includes('emailforwarding') && isAtDomain(destinationAccount.email, settings.legacyDomains))
+    throw notAllowed('emailforwarding');
   const refused = wanted.find((operation) => !allowed.includes(operation));
   if (refused !== undefined) throw notAllowed(refused);
   return wanted;

@@ -13,17 +13,12 @@ import { openReader } from '../mail/imap-reader.ts';
 import type { OperationEnd } from '../store/transfers.ts';
 import { credentialsOf } from './contacts.runner.ts';
 import { accountOf, CONNECTIONS_PER_ACCOUNT, openedAt } from './mail.runner.ts';
-import type { Run, Runner, RunnerServices } from './runner.ts';
+import { OperationWaits, type Run, type Runner, type RunnerServices } from './runner.ts';
 import { SENTENCES } from './sentences.ts';
 
 /** Mail and contacts go into one archive: the one of the two operations that is ready waits so long for the other. */
 const TOGETHER_WITHIN_MS = 20_000;
 const LOOK_EVERY_MS = 250;
-
-/** The other operation of the same export is not so far; both are run again when it has ended its run. */
-export class ExportWaits extends Error {
-  override name = 'ExportWaits';
-}
 
 /** Writes mail, and the contacts with it, into files. */
 export const runMailExport: Runner = async (run, services) => {
@@ -107,14 +102,14 @@ async function pausable<Result>(run: Run, { database }: RunnerServices, work: ()
 
 type Question = (run: Run, services: RunnerServices) => Promise<boolean>;
 
-/** @throws {ExportWaits} when it takes longer */
+/** @throws {OperationWaits} when it takes longer */
 async function until(run: Run, services: RunnerServices, isSo: Question): Promise<void> {
   for (let waited = 0; waited < TOGETHER_WITHIN_MS; waited += LOOK_EVERY_MS) {
     if (await isSo(run, services)) return;
     await services.pause(LOOK_EVERY_MS, run.signal);
     if (run.signal.aborted) throw new Stopped('The export was asked to stop.');
   }
-  throw new ExportWaits('The other operation of the export is not so far.');
+  throw new OperationWaits('The other operation of the export is not so far.');
 }
 
 const contactsAreSettled: Question = async ({ transfer }, { database }) => {

@@ -42,8 +42,13 @@ export type Run = {
   readonly onProgress: (progress: { done: number; total: number; bytes: number }) => void;
 };
 
+/** The operation goes on when another one of the transfer is so far; both are run again when that one has ended its run. */
+export class OperationWaits extends Error {
+  override name = 'OperationWaits';
+}
+
 /**
  * Does an operation until it has ended. Throws what stopped it: `MailError`, `ContactStoreError`, `ConsentError`,
- * `TokenUnavailable`, `Stopped`, `LeaseLost`; the worker decides whether it is tried again.
+ * `TokenUnavailable`, `Stopped`, `OperationWaits`, `LeaseLost`; the worker decides whether it is tried again.
  */
 export type Runner = (run: Run, services: RunnerServices) => Promise<OperationEnd>;

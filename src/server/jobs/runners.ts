@@ -2,6 +2,7 @@ import type { Operation } from '../../contract/operation.ts';
 import type { Transfer } from '../store/transfers.ts';
 import { runContacts } from './contacts.runner.ts';
 import { runContactsExport, runMailExport } from './export.runner.ts';
+import { runForwarding } from './forwarding.runner.ts';
 import { runMail } from './mail.runner.ts';
 import type { Runner } from './runner.ts';
 
@@ -14,6 +15,6 @@ export function runnerOf(transfer: Transfer, operation: Operation): Runner {
     case 'contactsmigration':
       return isExport ? runContactsExport : runContacts;
     case 'emailforwarding':
-      throw new Error('Forwarding is not offered, so it can not have been ordered.');
+      return runForwarding;
   }
 }

@@ -23,6 +23,20 @@ export const SENTENCES = {
     'Your address book could not be read, so the export has no contacts. Nothing was deleted there. Please contact support with your transfer ID.',
   exportWithoutMail:
     'Your mail could not be exported, so there is no file. Nothing was deleted in your mailbox. Please start the export again.',
+  forwardingWithoutMail:
+    'Forwarding was not set up, because your mail has not been copied completely. Nothing was deleted in your current mailbox. Please start the transfer again.',
+  forwardingNotOffered:
+    'Forwarding was not set up: your current mailbox does not offer it. The mail that you had is in your new mailbox; new mail still comes to the current one. Please give your new address to those who write to you.',
+  forwardingBesideRules:
+    'Forwarding was not set up: your current mailbox has mail rules, and its server can not keep them beside the forwarding. The rules are as they were, and the mail that you had is in your new mailbox. Please add a rule that forwards your mail there.',
+  forwardingNameTaken:
+    'Forwarding was not set up: your current mailbox has mail rules of the name that we would use. They are as they were, and the mail that you had is in your new mailbox. Please give them another name and start the transfer again; what has been copied is not copied twice.',
+  forwardingCredentials:
+    'Forwarding was not set up: your current mailbox did not accept your password for it. The mail that you had is in your new mailbox. Please contact support with your transfer ID.',
+  forwardingRefused:
+    'Forwarding was not set up: the server of your current mailbox refused it. The mail that you had is in your new mailbox; new mail still comes to the current one. Please contact support with your transfer ID.',
+  forwardingUnreachable:
+    'Forwarding was not set up: the server of your current mailbox could not be reached for it. The mail that you had is in your new mailbox; new mail still comes to the current one. Please start the transfer again later; what has been copied is not copied twice.',
   exportPaused:
     'The export is paused: there is no room for it on our side at the moment. Your mail is safe in your mailbox. You need not do anything; the export goes on by itself.',
   unexpected:

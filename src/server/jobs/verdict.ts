@@ -5,7 +5,7 @@ import { MailError } from '../mail/mail-error.ts';
 import { ConsentError, TokenUnavailable } from '../oauth/tokens.ts';
 import { LeaseLost } from '../store/ledger.ts';
 import type { OperationEnd } from '../store/transfers.ts';
-import { ExportWaits } from './export.runner.ts';
+import { OperationWaits } from './runner.ts';
 import { SENTENCES } from './sentences.ts';
 
 /** Runs in a row that moved nothing, with pauses of up to five minutes: about two hours. */
@@ -28,7 +28,7 @@ export type Verdict =
  */
 export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean): Verdict {
   if (error instanceof Stopped || error instanceof LeaseLost) return { kind: 'pass on' };
-  if (error instanceof ExportWaits) return { kind: 'later', seconds: Infinity };
+  if (error instanceof OperationWaits) return { kind: 'later', seconds: Infinity };
   // Room is made by the operator, however long that takes.
   if (error instanceof ExportPaused) return { kind: 'later', seconds: LONGEST_PAUSE_SECONDS };
   if (error instanceof ConsentError) return ending('authentication_error', SENTENCES.destinationCredentials);

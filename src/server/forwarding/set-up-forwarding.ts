@@ -1,0 +1,59 @@
+import { MailError } from '../mail/mail-error.ts';
+import type { SieveSession } from './sieve-session.ts';
+
+/** Our script's name at the server, and the line by which it is known to be ours. */
+export const FORWARDING_SCRIPT = 'email-data-transfer';
+const MARK = '# Forwarding, set up by the email data transfer. Written anew by the next transfer.';
+const INCLUDED = /^include :personal "((?:[^"\\]|\\.)*)";$/m;
+
+/**
+ * Why forwarding was not set up; every script is as it was then.
+ * - `redirects` the server lets no script redirect;
+ * - `rules` the subscriber has a script, and the server can't include it in another (RFC 6609);
+ * - `name` the subscriber has a script of our script's name.
+ */
+export type ForwardingOutcome = 'set' | { readonly refused: 'redirects' | 'rules' | 'name' };
+
+/**
+ * Forwards what will come to an address, by a script of our own (RFC 5228) that goes on with the one that was active.
+ * Every message stays in the mailbox as well, so that none is lost that the destination refuses. Can be repeated.
+ * @throws {MailError}
+ */
+export async function setUpForwarding(session: SieveSession, address: string): Promise<ForwardingOutcome> {
+  if (session.maxRedirects === 0) return { refused: 'redirects' };
+  const scripts = await session.scripts();
+  let active = scripts.find((script) => script.active)?.name;
+  if (scripts.some((script) => script.name === FORWARDING_SCRIPT)) {
+    const ours = await session.read(FORWARDING_SCRIPT);
+    if (!ours.startsWith(MARK)) return { refused: 'name' };
+    if (active === FORWARDING_SCRIPT) active = includedBy(ours);
+  }
+  const { extensions } = session;
+  // Without `copy`, the keep that has to stand beside the redirect would undo the rules of the included script.
+  if (active !== undefined && !(extensions.has('include') && extensions.has('copy'))) return { refused: 'rules' };
+  await session.put(FORWARDING_SCRIPT, forwardingScript(address, active, extensions));
+  await session.activate(FORWARDING_SCRIPT);
+  const now = (await session.scripts()).find((script) => script.active)?.name;
+  if (now !== FORWARDING_SCRIPT) throw new MailError('refused', 'The server did not make the script active.');
+  return 'set';
+}
+
+/** The redirect comes first: the included script may stop, or discard. */
+function forwardingScript(address: string, included: string | undefined, extensions: ReadonlySet<string>): string {
+  const lines = extensions.has('copy')
+    ? [
+        `require [${included === undefined ? '"copy"' : '"copy", "include"'}];`,
+        `redirect :copy ${quoted(address)};`,
+        ...(included === undefined ? [] : [`include :personal ${quoted(included)};`]),
+      ]
+    : [`redirect ${quoted(address)};`, 'keep;'];
+  return [MARK, ...lines, ''].join('\r\n');
+}
+
+function includedBy(script: string): string | undefined {
+  return INCLUDED.exec(script.replaceAll('\r\n', '\n'))?.[1]?.replaceAll(/\\(.)/g, '$1');
+}
+
+function quoted(text: string): string {
+  return `"${text.replaceAll(/["\\]/g, '\\$&')}"`;
+}

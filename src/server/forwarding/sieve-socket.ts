@@ -1,0 +1,107 @@
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { MailError, mailErrorOf } from '../mail/mail-error.ts';
+import { readReply, SieveSyntaxError, type SieveReply } from './sieve-reply.ts';
+
+/** The only script that is read is our own, of some hundred octets. */
+const ANSWER_LIMIT_OCTETS = 256 * 1024;
+
+/** A connection on which one command at a time is answered. Everything rejects with a {@link MailError}. */
+export type SieveSocket = Disposable & {
+  reply(): Promise<SieveReply>;
+  write(text: string): void;
+  /** After STARTTLS was agreed to: what was read before counts no more (RFC 5804 §2.2). */
+  secure(): Promise<void>;
+};
+
+/** @param signal ends the connection; its reason is what the answer under way rejects with. */
+export function openSieveSocket(host: string, port: number, signal: AbortSignal): SieveSocket {
+  let socket: Socket = connectTcp({ host, port });
+  let received = Buffer.alloc(0);
+  let ended: Error | undefined;
+  let waiting: { resolve: (reply: SieveReply) => void; reject: (error: Error) => void } | undefined;
+
+  const end = (error: Error) => {
+    ended ??= error;
+    socket.destroy();
+    waiting?.reject(ended);
+    waiting = undefined;
+  };
+  const look = () => {
+    if (waiting === undefined) return;
+    try {
+      const read = readReply(received);
+      if (read === null) {
+        if (received.length > ANSWER_LIMIT_OCTETS) end(new MailError('lost', 'The server’s answer has no end.'));
+        return;
+      }
+      received = received.subarray(read.length);
+      waiting.resolve(read.reply);
+      waiting = undefined;
+    } catch (cause) {
+      if (!(cause instanceof SieveSyntaxError)) throw cause;
+      end(new MailError('lost', 'The server does not speak ManageSieve.', { cause }));
+    }
+  };
+  const onData = (part: Buffer) => {
+    received = Buffer.concat([received, part]);
+    look();
+  };
+  const onError = (error: Error) => end(faultOf(error));
+  const onClose = () => end(new MailError('lost', 'The server ended the connection.'));
+  const listen = () => socket.on('data', onData).on('error', onError).on('close', onClose);
+  const giveUp = () => end(signal.reason instanceof Error ? signal.reason : new Error('The connection was given up.'));
+  listen();
+  if (signal.aborted) giveUp();
+  else signal.addEventListener('abort', giveUp, { once: true });
+
+  return {
+    reply: () =>
+      new Promise((resolve, reject) => {
+        if (ended !== undefined) {
+          reject(ended);
+          return;
+        }
+        waiting = { resolve, reject };
+        look();
+      }),
+    write: (text) => {
+      if (ended === undefined) socket.write(text);
+    },
+    secure: async () => {
+      if (ended !== undefined) throw ended;
+      if (received.length > 0) {
+        end(new MailError('certificate', 'The server said more than it should before TLS.'));
+        throw new MailError('certificate', 'The server said more than it should before TLS.');
+      }
+      const plain = socket.off('data', onData).off('error', onError).off('close', onClose);
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const secured = connectTls(
+        {
+          socket: plain,
+          host,
+          ...(isIP(host) > 0 ? {} : { servername: host }),
+          minVersion: 'TLSv1.2',
+        },
+        resolve,
+      );
+      socket = secured;
+      secured.once('error', (error) => reject(faultOf(error)));
+      secured.once('close', () => reject(ended ?? new MailError('lost', 'The server ended the connection.')));
+      listen();
+      await promise;
+    },
+    [Symbol.dispose]: () => {
+      signal.removeEventListener('abort', giveUp);
+      end(new MailError('lost', 'The connection was closed.'));
+    },
+  };
+}
+
+function faultOf(error: Error): Error {
+  try {
+    return mailErrorOf(error);
+  } catch {
+    return new MailError('lost', 'The connection had an error.', { cause: error });
+  }
+}

@@ -1,0 +1,347 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { promisify } from 'node:util';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { readSettings } from '../../src/contract/settings.ts';
+import { FORWARDING_SCRIPT, setUpForwarding } from '../../src/server/forwarding/set-up-forwarding.ts';
+import { openSieveSession, sievePlaceOf, type SieveSession } from '../../src/server/forwarding/sieve-session.ts';
+import { readReply } from '../../src/server/forwarding/sieve-reply.ts';
+import {
+  DOVECOT_PASSWORD,
+  freePort,
+  PIGEONHOLE,
+  startDovecot,
+  type Dovecot,
+  type DovecotOptions,
+} from '../support/dovecot.ts';
+import { openMailClient } from '../support/mail-client.ts';
+import { letter } from '../support/mail-letters.ts';
+import { mailUntil, NEW_ADDRESS, openWorld, order, SUBSCRIBER, type World } from '../support/transfer-world.ts';
+import { openWebWorld, startSmtp } from '../support/web-world.ts';
+
+if (!PIGEONHOLE) console.log('skipped: forwarding, because dovecot-sieve and dovecot-managesieved are not installed');
+
+const WITHIN_MS = 30_000;
+/** Files what has "lists" in the subject, throws away what has "advert", and leaves the rest. */
+const RULES = [
+  'require ["fileinto", "mailbox"];',
+  'if header :contains "subject" "lists" { fileinto :create "Lists"; stop; }',
+  'if header :contains "subject" "advert" { discard; }',
+  '',
+].join('\r\n');
+
+const message = (subject: string) =>
+  `From: sender@mail.example\r\nTo: ${SUBSCRIBER}\r\nSubject: ${subject}\r\nMessage-ID: <${subject}@mail.example>\r\n\r\nHello.\r\n`;
+
+function scriptsOf(dovecot: Dovecot, trusted: string = '127.0.0.1'): Promise<SieveSession> {
+  const settings = readSettings({
+    SANDBOX: 'on',
+    LEGACY_SIEVE_URL: dovecot.sieveUrl,
+    ...(trusted === '' ? {} : { TRUSTED_MAIL_HOSTS: trusted }),
+  });
+  const place = sievePlaceOf(settings);
+  if (place === null) throw new Error('The setting is not read.');
+  return openSieveSession({ email: SUBSCRIBER, password: DOVECOT_PASSWORD, place }, AbortSignal.timeout(WITHIN_MS));
+}
+
+async function addRules(dovecot: Dovecot, name = 'my rules'): Promise<void> {
+  await using session = await scriptsOf(dovecot);
+  await session.put(name, RULES);
+  await session.activate(name);
+}
+
+async function scriptsNow(dovecot: Dovecot): Promise<Record<string, { script: string; active: boolean }>> {
+  await using session = await scriptsOf(dovecot);
+  const now: Record<string, { script: string; active: boolean }> = {};
+  for (const { name, active } of await session.scripts()) now[name] = { script: await session.read(name), active };
+  return now;
+}
+
+async function subjectsIn(dovecot: Dovecot, mailbox: string): Promise<string[]> {
+  await using client = await openMailClient(dovecot.port, SUBSCRIBER, DOVECOT_PASSWORD);
+  await client.command(`EXAMINE "${mailbox}"`);
+  return (await client.command('FETCH 1:* (ENVELOPE)')).flatMap(
+    (line) => /ENVELOPE \((?:NIL|"[^"]*") "([^"]*)"/.exec(line)?.[1] ?? [],
+  );
+}
+
+const subjectsOf = (outbox: readonly { to: readonly string[]; raw: string }[]) =>
+  outbox.map(({ to, raw }) => [to.join(), /^Subject: (.*)\r$/m.exec(raw)?.[1]]);
+
+type Operations = Record<string, { status: string; failure: string | null }>;
+
+async function operationsOnceEnded(world: World, id: string): Promise<Operations> {
+  for (const until = Date.now() + WITHIN_MS; Date.now() < until; await wait(50)) {
+    const rows = await world.database.query<{ operation: string; status: string; failure: string | null }>(
+      `select operation, status, failure from operations join transfers on id = transfer_id
+       where transfer_id = $1 and transfers.finished is not null`,
+      [id],
+    );
+    if (rows.length > 0)
+      return Object.fromEntries(rows.map(({ operation, status, failure }) => [operation, { status, failure }]));
+  }
+  throw new Error('The transfer has not ended.');
+}
+
+const FORWARDED = order({ operations: ['emailmigration', 'emailforwarding'] });
+
+async function start(options: DovecotOptions, environment: Record<string, string> = {}) {
+  const stack = new AsyncDisposableStack();
+  onTestFinished(() => stack.disposeAsync());
+  const source = stack.use(await startDovecot(options));
+  const destination = stack.use(await startDovecot());
+  {
+    await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
+    await mail.append('INBOX', [letter(1), letter(2)]);
+  }
+  const world = stack.use(
+    await openWorld(
+      { folder: 'memory://' },
+      {
+        LEGACY_IMAP_URL: source.url,
+        YAHOO_IMAP_URL: destination.url,
+        ...(options.sieve === undefined ? {} : { LEGACY_SIEVE_URL: source.sieveUrl }),
+        ...environment,
+      },
+      { pause: async () => {} },
+    ),
+  );
+  return { source, destination, world };
+}
+
+describe.skipIf(!PIGEONHOLE)('a transfer with forwarding', { timeout: 90_000 }, () => {
+  test('sends on what comes after it, beside the rules that were there', async () => {
+    await using smtp = new AsyncDisposableStack();
+    const { outbox, smtpPort } = await startSmtp(smtp);
+    const { source, world } = await start({ sieve: { smtpPort } });
+    await addRules(source);
+    const { id } = await world.transfers.start(FORWARDED);
+    expect(await mailUntil(world.transfers, id)).toMatchObject({ status: 'completed', done: 2, lost: 0 });
+    expect(await operationsOnceEnded(world, id)).toEqual({
+      emailmigration: { status: 'completed', failure: null },
+      emailforwarding: { status: 'completed', failure: null },
+    });
+    expect(Object.keys((await world.transfers.status(id)) ?? {})).toEqual(['emailmigration']);
+    expect(await scriptsNow(source)).toMatchObject({
+      'my rules': { script: RULES, active: false },
+      [FORWARDING_SCRIPT]: { active: true },
+    });
+
+    for (const subject of ['plain', 'lists', 'advert']) await source.deliver(SUBSCRIBER, message(subject));
+    expect(subjectsOf(outbox)).toEqual([
+      [NEW_ADDRESS, 'plain'],
+      [NEW_ADDRESS, 'lists'],
+      [NEW_ADDRESS, 'advert'],
+    ]);
+    expect(await subjectsIn(source, 'INBOX')).toEqual(['Letter 1', 'Letter 2', 'plain']);
+    expect(await subjectsIn(source, 'Lists')).toEqual(['lists']);
+  });
+
+  test('is not set up beside rules that the server can not include, and the mail is complete', async () => {
+    const { source, world } = await start({ sieve: { extensions: '-include' } });
+    await addRules(source);
+    const { id } = await world.transfers.start(FORWARDED);
+    expect(await operationsOnceEnded(world, id)).toEqual({
+      emailmigration: { status: 'completed', failure: null },
+      emailforwarding: { status: 'review', failure: expect.stringContaining('The rules are as they were') },
+    });
+    expect(await scriptsNow(source)).toEqual({ 'my rules': { script: RULES, active: true } });
+  });
+
+  test('is given up when the server of scripts stays down, and the mail is complete', async () => {
+    const { world } = await start({}, { LEGACY_SIEVE_URL: `sieve://127.0.0.1:${await freePort()}` });
+    const { id } = await world.transfers.start(FORWARDED);
+    expect(await operationsOnceEnded(world, id)).toEqual({
+      emailmigration: { status: 'completed', failure: null },
+      emailforwarding: { status: 'review', failure: expect.stringContaining('could not be reached') },
+    });
+    expect(await world.database.query('select * from credentials')).toEqual([]);
+  });
+
+  test('is not set up when the mail did not complete', async () => {
+    const { source, world } = await start({ sieve: {} });
+    const { id } = await world.transfers.start({
+      ...FORWARDED,
+      destination: { ...FORWARDED.destination, password: 'wrong' },
+    });
+    expect(await operationsOnceEnded(world, id)).toMatchObject({
+      emailmigration: { status: 'authentication_error' },
+      emailforwarding: { status: 'review', failure: expect.stringContaining('has not been copied completely') },
+    });
+    expect(await scriptsNow(source)).toEqual({});
+  });
+});
+
+describe.skipIf(!PIGEONHOLE)('forwarding', { timeout: 60_000 }, () => {
+  test('without rules keeps what it sends on, and without the extension “copy” as well', async () => {
+    await using smtp = new AsyncDisposableStack();
+    const { outbox, smtpPort } = await startSmtp(smtp);
+    for (const extensions of ['', '-copy']) {
+      await using dovecot = await startDovecot({ sieve: { smtpPort, extensions } });
+      {
+        await using session = await scriptsOf(dovecot);
+        expect(await setUpForwarding(session, NEW_ADDRESS)).toBe('set');
+      }
+      await dovecot.deliver(SUBSCRIBER, message(`hello${extensions}`));
+      expect(subjectsOf(outbox.splice(0))).toEqual([[NEW_ADDRESS, `hello${extensions}`]]);
+      expect(await subjectsIn(dovecot, 'INBOX')).toEqual([`hello${extensions}`]);
+    }
+  });
+
+  test('set up again goes to the new address and keeps the rules', async () => {
+    await using smtp = new AsyncDisposableStack();
+    const { outbox, smtpPort } = await startSmtp(smtp);
+    await using dovecot = await startDovecot({ sieve: { smtpPort } });
+    await addRules(dovecot, 'rules "of" \\ mine');
+    {
+      await using session = await scriptsOf(dovecot);
+      for (const address of [NEW_ADDRESS, NEW_ADDRESS, 'other@mail.example'])
+        expect(await setUpForwarding(session, address)).toBe('set');
+    }
+    await dovecot.deliver(SUBSCRIBER, message('lists'));
+    expect(subjectsOf(outbox)).toEqual([['other@mail.example', 'lists']]);
+    expect(await subjectsIn(dovecot, 'Lists')).toEqual(['lists']);
+  });
+
+  test('leaves a script of the subscriber alone that has the name of ours', async () => {
+    await using dovecot = await startDovecot({ sieve: {} });
+    await addRules(dovecot, FORWARDING_SCRIPT);
+    await using session = await scriptsOf(dovecot);
+    expect(await setUpForwarding(session, NEW_ADDRESS)).toEqual({ refused: 'name' });
+    expect(await session.read(FORWARDING_SCRIPT)).toBe(RULES);
+  });
+
+  test('is refused where no script may redirect', async () => {
+    await using dovecot = await startDovecot({ sieve: { maxRedirects: 0 } });
+    await using session = await scriptsOf(dovecot);
+    expect(await setUpForwarding(session, NEW_ADDRESS)).toEqual({ refused: 'redirects' });
+    expect(await session.scripts()).toEqual([]);
+  });
+
+  test('finds a wrong password', async () => {
+    await using dovecot = await startDovecot({ sieve: {} });
+    const { port } = new URL(dovecot.sieveUrl);
+    const place = { host: '127.0.0.1', port: Number(port), security: 'open' } as const;
+    await expect(
+      openSieveSession({ email: SUBSCRIBER, password: 'wrong', place }, AbortSignal.timeout(WITHIN_MS)),
+    ).rejects.toMatchObject({ fault: 'credentials' });
+  });
+});
+
+describe.skipIf(!PIGEONHOLE)('the server of scripts', { timeout: 60_000 }, () => {
+  test('is told no password without TLS', async () => {
+    await using dovecot = await startDovecot({ sieve: {} });
+    await expect(scriptsOf(dovecot, '')).rejects.toMatchObject({ fault: 'certificate' });
+    expect(await dovecot.log()).not.toContain(SUBSCRIBER);
+  });
+
+  test('is told the password over TLS by a certificate that somebody vouches for, and by no other', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'certificate-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const [key, certificate] = [join(folder, 'key'), join(folder, 'cert')];
+    const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
+    const made = ['-newkey', 'rsa:2048', '-nodes', '-days', '1', ...subject, '-keyout', key, '-out', certificate];
+    await promisify(execFile)('openssl', ['req', '-x509', ...made]);
+    await chmod(folder, 0o755);
+    await chmod(key, 0o644);
+    await using dovecot = await startDovecot({ sieve: {}, tls: { certificate, key } });
+    await expect(scriptsOf(dovecot, '')).rejects.toMatchObject({ fault: 'certificate' });
+    expect(await dovecot.log()).not.toContain(SUBSCRIBER);
+
+    const before = getCACertificates('default');
+    onTestFinished(() => setDefaultCACertificates(before));
+    setDefaultCACertificates([...before, await readFile(certificate, 'utf8')]);
+    await using session = await scriptsOf(dovecot, '');
+    expect(session.extensions).toContain('copy');
+  });
+});
+
+test('forwarding is offered where there is a server of scripts, and not to the mailbox itself or a file', async () => {
+  await using world = await openWebWorld({ environment: { LEGACY_SIEVE_URL: 'sieve://127.0.0.1:9' } });
+  world.passwords.set(SUBSCRIBER, DOVECOT_PASSWORD);
+  world.passwords.set(NEW_ADDRESS, DOVECOT_PASSWORD);
+  expect((await world.post('/api/capabilities/', { email: SUBSCRIBER })).body).toMatchObject({
+    allowed_operations: ['emailmigration', 'contactsmigration', 'emailforwarding'],
+  });
+  const load = (destination: object) =>
+    world.post('/api/load/', {
+      source_account: { email: SUBSCRIBER, password: DOVECOT_PASSWORD, provider: 'sanbruno' },
+      destination_account: { email: NEW_ADDRESS, password: DOVECOT_PASSWORD, provider: 'yahoo', ...destination },
+      operations: ['emailforwarding'],
+      parameters: {},
+    });
+  for (const destination of [{ email: SUBSCRIBER }, { email: 'other@sbcable.example' }])
+    expect((await load(destination)).body).toEqual({
+      error: 'OPERATION_NOT_ALLOWED',
+      message: "Operation 'emailforwarding' not allowed.",
+    });
+  expect((await load({ provider: 'file_export' })).body).toMatchObject({ error: 'OPERATION_NOT_ALLOWED' });
+  const { status, body } = await load({});
+  expect(status).toBe(200);
+  const { jobid } = body as { jobid: string };
+  // It implies the mail.
+  expect(
+    await world.database.query('select operation from operations where transfer_id = $1 order by operation', [jobid]),
+  ).toEqual([{ operation: 'emailforwarding' }, { operation: 'emailmigration' }]);
+  expect((await world.get(`/api/status/?job_id=${jobid}`)).body).toEqual({ emailmigration: { status: 'started' } });
+});
+
+async function talkTo(greet: (socket: Socket) => void, security: 'open' | 'starttls' = 'open') {
+  const heard: string[] = [];
+  const server = createServer((socket) => {
+    socket.on('error', () => {}).on('data', (part) => heard.push(part.toString()));
+    greet(socket);
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  onTestFinished(() => {
+    server.close();
+  });
+  const place = { host: '127.0.0.1', port: (server.address() as AddressInfo).port, security };
+  const account = { email: SUBSCRIBER, password: 'canary-password', place };
+  const fault = await openSieveSession(account, AbortSignal.timeout(1000)).catch((error: unknown) => error);
+  return { fault, heard: heard.join('') };
+}
+
+describe('an odd server of scripts', () => {
+  test('that puts words before the handshake is told nothing', async () => {
+    const { fault, heard } = await talkTo((socket) => {
+      socket.write('"SASL" "PLAIN"\r\n"STARTTLS"\r\nOK\r\n');
+      socket.once('data', () => socket.write('OK "go on"\r\n"SASL" "PLAIN"\r\nOK "injected"\r\n'));
+    }, 'starttls');
+    expect(fault).toMatchObject({ fault: 'certificate' });
+    expect(heard).toBe('STARTTLS\r\n');
+  });
+
+  test.each([
+    ['says something else', 'HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n<html>)', 'lost'],
+    ['says goodbye', 'BYE (TRYLATER) "busy"\r\n', 'busy'],
+    ['has no end', '"x" "y"\r\n'.repeat(300_000), 'lost'],
+  ])('that %s is a fault of mail', async (_what, greeting, fault) => {
+    expect(await talkTo((socket) => socket.end(greeting))).toMatchObject({ fault: { fault } });
+  });
+
+  test('that is silent is left when the time is over', async () => {
+    expect(await talkTo(() => {})).toMatchObject({ fault: { name: 'TimeoutError' }, heard: '' });
+  });
+
+  test('is read the same however its answer is cut', () => {
+    const answer = Buffer.from(
+      '"a \\"b\\" \\\\" ACTIVE\r\n{6}\r\nx\r\ny\r\n\r\n"Grüße"\r\nNO (QUOTA/MAXSIZE "1)") {3+}\r\nfoo\r\n',
+    );
+    const reply = {
+      lines: [['a "b" \\', 'ACTIVE'], ['x\r\ny\r\n'], ['Grüße']],
+      status: 'NO',
+      code: 'QUOTA/MAXSIZE',
+    };
+    expect(readReply(Buffer.concat([answer, Buffer.from('next')]))).toEqual({ reply, length: answer.length });
+    for (let cut = 0; cut < answer.length; cut += 1) expect(readReply(answer.subarray(0, cut)), `${cut}`).toBeNull();
+  });
+});
