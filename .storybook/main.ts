@@ -1,5 +1,10 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { StorybookConfig } from '@storybook/react-vite';
 import { portalSettings, readSettings } from '../src/contract/settings.ts';
+
+const PANEL_STYLES = ['../src/inspector/palette.css', '../src/inspector/chart.css', './chart-panel.css'];
+const read = (path: string) => readFile(join(import.meta.dirname, path), 'utf8');
 
 const config: StorybookConfig = {
   framework: '@storybook/react-vite',
@@ -7,6 +12,7 @@ const config: StorybookConfig = {
   addons: ['@storybook/addon-vitest', '@storybook/addon-a11y'],
   core: { disableTelemetry: true, disableWhatsNewNotifications: true },
   features: { sidebarOnboardingChecklist: false },
+  managerHead: async (head = '') => `${head}<style>${(await Promise.all(PANEL_STYLES.map(read))).join('')}</style>`,
   typescript: { reactDocgen: false },
   viteFinal: (vite) => {
     const own = {

@@ -9,19 +9,20 @@ const HELLO = { type: '@statelyai.connected' };
 /** What a viewer that comes late can still be told. */
 const KEPT = 2_000;
 
-/** What goes over the channel: `number` counts what the page, known by its start, has said. */
+/** What goes over the channel: `number` counts what the page, known by a number of its own, has said. */
 type Said = { readonly page: number; readonly number: number; readonly event: StatelyInspectionEvent };
 
 /** The portal's end: keeps what was said, and says all of it to each viewer that announces itself. */
 export function openPortalEnd(): (event: StatelyInspectionEvent) => void {
   const { channel, say } = openChannel();
   const kept: Said[] = [];
+  const page = Math.random();
   let number = 0;
   channel.addEventListener('message', ({ data }) => {
     if (typeOf(data) === HELLO.type) for (const said of kept) say(said);
   });
   return (event) => {
-    const said: Said = { page: performance.timeOrigin, number: (number += 1), event };
+    const said: Said = { page, number: (number += 1), event };
     kept.push(said);
     if (kept.length > KEPT) kept.shift();
     say(said);
