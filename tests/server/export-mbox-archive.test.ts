@@ -15,7 +15,7 @@ const PARTS = { partMessages: 90, batchMessages: 5, partOctets: 1_500_000 };
 
 let world: ExportWorld;
 let folder: string;
-const account = memoryAccount(hostileAccount());
+const account = memoryAccount([...hostileAccount(), { path: 'Nothing in it', messages: [] }]);
 const unzip = installed('unzip');
 const python = installed('python3');
 const mutt = installed('mutt');
@@ -110,6 +110,10 @@ test.skipIf(unzip === null || python === null)(
     expect(digests.toSorted()).toEqual(digestsOf(account.mailboxes));
   },
 );
+
+test.skipIf(unzip === null)('an empty mailbox is an empty file', async () => {
+  expect(await readFile(join(parts.at(-1) ?? '', 'mail/Nothing in it.mbox'), 'utf8')).toBe('');
+});
 
 test.skipIf(unzip === null)('a mailbox that goes on in a later part has another file name there', async () => {
   const paths = new Map<string, string>();

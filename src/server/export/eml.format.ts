@@ -18,6 +18,7 @@ export const eml: MailFormat = {
         content: () => verified(spool, message),
       };
   },
+  empty: (folder) => `mail/${folder}/`,
   place: (message) => ({ path: pathOf(message), more: {} }),
   about: [
     'mail/          Your mail: a file ending in .eml for each message, in folders as in',

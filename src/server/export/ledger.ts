@@ -255,6 +255,16 @@ export function openLedger(database: Database, exportId: number) {
         [exportId, part],
       ),
 
+    /** The folders of mailboxes without messages. */
+    emptyFolders: async (): Promise<string[]> => {
+      const rows = await database.query<{ folder: string }>(
+        `select folder from export_mailboxes where export_id = $1
+           and id not in (select mailbox_id from export_messages where export_id = $1) order by id`,
+        [exportId],
+      );
+      return rows.map(({ folder }) => folder);
+    },
+
     /** Segments that hold messages of parts not written yet. */
     segments: async (): Promise<Set<string>> => {
       const rows = await database.query<{ segment: string }>(

@@ -16,6 +16,8 @@ export type MailFormat = {
   /** What is noted of a message when it is staged: its file's name, or whatever the format needs of its header. */
   label(message: Message, number: number): string;
   files(source: PartSource): AsyncIterable<PartFileContent>;
+  /** The path of what stands for a mailbox without messages; a folder's ends with `/`. */
+  empty(folder: string): string;
   /** `index` counts the messages of this mailbox in this part, from 1. */
   place(message: PartMessage, mailbox: PartMailbox, index: number): MessagePlace;
   /** Lines for the archive's README. */

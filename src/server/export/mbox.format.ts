@@ -5,7 +5,7 @@ import { senderAddress } from './message-name.ts';
 import { verified } from './verified.ts';
 
 /** A mailbox that goes on in a later part has another file name there, so that all parts can be unpacked in one place. */
-function pathOf({ folder, before }: PartMailbox): string {
+function pathOf({ folder, before }: Pick<PartMailbox, 'folder' | 'before'>): string {
   return `mail/${folder}${before === 0 ? '' : `.part${before + 1}`}.mbox`;
 }
 
@@ -28,6 +28,7 @@ export const mbox: MailFormat = {
         content: () => mailboxContent(source, mailbox.mailboxId),
       };
   },
+  empty: (folder) => pathOf({ folder, before: 0 }),
   place: (message, mailbox, index) => ({ path: pathOf(mailbox), more: { index, lineEnds: message.lineEnds } }),
   about: [
     'mail/          Your mail: a file ending in .mbox for each folder of your mailbox.',

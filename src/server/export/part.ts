@@ -39,6 +39,8 @@ export async function* archiveFiles(content: PartContent): AsyncGenerator<Archiv
     sums,
   );
   for await (const file of format.files(content)) yield summed(file, sums);
+  const empty = content.isLast ? await ledger.emptyFolders() : [];
+  for (const folder of empty) yield summed(plain(format.empty(folder), none), sums);
   for (const { path, read } of contacts?.files ?? []) yield summed(plain(path, read), sums);
   yield summed(
     plain('manifest.csv', () => manifestTable(content, entries)),

@@ -6,7 +6,7 @@ import { ZipFile } from 'yazl';
 import { writeAll } from './spool.ts';
 
 /**
- * `path` in the archive, parts joined by `/`; `content` is read once, when its turn comes; `grain` is the size of the
+ * `path` in the archive, parts joined by `/`, an empty folder's ending with one; `content` is read once, when its turn comes; `grain` is the size of the
  * messages in it, in octets, by which it is compressed or not.
  */
 export type ArchiveFile = {
@@ -77,6 +77,10 @@ async function feed(zip: ZipFile, files: AsyncIterable<ArchiveFile>, signal: Abo
   };
   for await (const file of files) {
     signal.throwIfAborted();
+    if (file.path.endsWith('/')) {
+      zip.addEmptyDirectory(file.path, { mtime: file.modified });
+      continue;
+    }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const stop = () => reject(signal.reason as Error);
     signal.addEventListener('abort', stop, { once: true });
