@@ -2,7 +2,7 @@ import { FAILURE_CODES, type CallFailureCode } from '../src/contract/failure-cod
 
 const CODES: readonly string[] = [...FAILURE_CODES, 'UNAVAILABLE', 'UNEXPECTED_ANSWER'];
 
-/** The code of what an actor rejected with; `UNEXPECTED_ANSWER` for anything that is no `CallFailure`. */
+/** The code of what an actor rejected with; `UNEXPECTED_ANSWER` for anything that has none. */
 export function failureCodeOf(error: unknown): CallFailureCode {
   const code = typeof error === 'object' && error !== null && 'error' in error ? error.error : undefined;
   return typeof code === 'string' && CODES.includes(code) ? (code as CallFailureCode) : 'UNEXPECTED_ANSWER';

@@ -8,7 +8,7 @@ import type { Validated } from '../src/contract/calls/validate.ts';
 import type { Provider } from '../src/contract/provider.ts';
 import type { Event } from './wizard.types.ts';
 
-/** A call that the portal, a test or a story provides. It rejects with a `CallFailure`. */
+/** A call that the portal, a test or a story provides. It rejects with an error whose `error` is a `CallFailureCode`. */
 function call<Answer, Input extends NonReducibleUnknown>(name: string) {
   return fromPromise<Answer, Input>(() => {
     throw new Error(`Not provided: ${name}`);

@@ -25,7 +25,6 @@ export type FailureCode = (typeof FAILURE_CODES)[number];
  * fits no schema.
  */
 export type CallFailureCode = FailureCode | 'UNAVAILABLE' | 'UNEXPECTED_ANSWER';
-export type CallFailure = { readonly error: CallFailureCode; readonly message: string };
 
 /** The values of the query parameter `error` that the portal tells apart (`decisions.md`); case does not matter. */
 export const QUERY_ERRORS = [

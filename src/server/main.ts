@@ -56,17 +56,16 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
   const database = opened.use(await openDatabase(databaseAddress(settings, folder)));
   const queue = opened.use(await openJobQueue({ database, log }));
   const resolver = openResolver(settings.dnsServers);
-  const now = () => Date.now();
-  const tokens = openTokens({ settings, database, vault, log, now });
+  const tokens = openTokens({ settings, database, vault, log, now: Date.now });
   const transfers = openTransfers({
     database,
     vault,
     queue,
-    exportFiles: (id) => exportFiles({ database, vault, settings, now }, id),
+    exportFiles: (id) => exportFiles({ database, vault, settings, now: Date.now }, id),
   });
   const exports = openExportStore(settings);
-  opened.use(startExportSweeper({ database, exports, log, now }));
-  const discovery = openDiscovery({ settings, resolver, now });
+  opened.use(startExportSweeper({ database, exports, log, now: Date.now }));
+  const discovery = openDiscovery({ settings, resolver, now: Date.now });
   for (const shortcoming of shortcomings(settings)) log.warn(shortcoming);
   if (settings.role !== 'web')
     opened.use(
@@ -85,7 +84,7 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
   if (settings.role !== 'worker')
     opened.use(
       await startWeb(
-        { settings, database, vault, log, tokens, transfers, resolver, exports, now },
+        { settings, database, vault, log, tokens, transfers, resolver, exports, now: Date.now },
         { host: settings.host, port: settings.port, portalFolder },
       ),
     );

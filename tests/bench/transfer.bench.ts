@@ -32,10 +32,13 @@ export async function benchTransfer(say: (line: string) => void): Promise<void> 
       continue;
     }
     await using postgres = database === 'PostgreSQL' ? await startPostgres() : null;
-    await using world = await openWorld(postgres === null ? { folder: 'memory://' } : { url: await postgres.create() }, {
-      LEGACY_IMAP_URL: source.url,
-      YAHOO_IMAP_URL: destination.url,
-    });
+    await using world = await openWorld(
+      postgres === null ? { folder: 'memory://' } : { url: await postgres.create() },
+      {
+        LEGACY_IMAP_URL: source.url,
+        YAHOO_IMAP_URL: destination.url,
+      },
+    );
     const email = `${database.toLowerCase()}-${NEW_ADDRESS}`;
     const own = await timed(async () => {
       const { id } = await world.transfers.start(
@@ -73,8 +76,6 @@ async function fill(source: Dovecot): Promise<void> {
 
 async function runMbsync(program: string, source: Dovecot, destination: Dovecot): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'mbsync-'));
-  const account = (name: string, port: number, user: string) =>
-    `IMAPAccount ${name}\nHost 127.0.0.1\nPort ${port}\nUser ${user}\nPass ${DOVECOT_PASSWORD}\nSSLType None\nAuthMechs LOGIN\n\nIMAPStore ${name}\nAccount ${name}\n\n`;
   await writeFile(
     join(folder, 'rc'),
     `${account('from', source.port, SUBSCRIBER)}${account('to', destination.port, 'mbsync@peer.example')}Channel all\nFar :from:\nNear :to:\nPatterns *\nCreate Near\nSync Pull\nExpunge None\nCopyArrivalDate yes\nSyncState ${folder}/\n`,
@@ -91,4 +92,8 @@ async function timed(work: () => Promise<void>): Promise<number> {
 
 function rate(milliseconds: number): string {
   return ((MESSAGES * 1000) / milliseconds).toFixed(0);
+}
+
+function account(name: string, port: number, user: string): string {
+  return `IMAPAccount ${name}\nHost 127.0.0.1\nPort ${port}\nUser ${user}\nPass ${DOVECOT_PASSWORD}\nSSLType None\nAuthMechs LOGIN\n\nIMAPStore ${name}\nAccount ${name}\n\n`;
 }
