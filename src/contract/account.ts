@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { Email } from './email.ts';
 import { Provider } from './provider.ts';
-import { providerOf } from './provider-name.ts';
+import { knownProviderOf } from './provider-name.ts';
 import { TransferId } from './transfer.ts';
 
-/** A provider on the wire, its other names normalised. */
-export const ProviderName = v.pipe(v.string(), v.maxLength(64), v.transform(providerOf), Provider);
+/** A provider on the wire, its other names normalised; a name that nobody knows is refused. */
+export const ProviderName = v.pipe(v.string(), v.maxLength(64), v.transform(knownProviderOf), Provider);
 
 /** At most 1,024 characters: longer than any provider lets a password be. */
 export const Password = v.pipe(v.string(), v.maxLength(1024));

@@ -16,8 +16,12 @@ const OTHER_NAMES: ReadonlyMap<string, Provider> = new Map([
 
 /** The key for a provider's name as a server or a visitor spells it; `other` for any name we don't know. */
 export function providerOf(name: string): Provider {
+  return knownProviderOf(name) ?? 'other';
+}
+
+export function knownProviderOf(name: string): Provider | undefined {
   const key = name.toLowerCase();
-  return OTHER_NAMES.get(key) ?? PROVIDERS.find((provider) => provider === key) ?? 'other';
+  return OTHER_NAMES.get(key) ?? PROVIDERS.find((provider) => provider === key);
 }
 
 export function isOauthProvider(provider: string): provider is OauthProvider {

@@ -154,6 +154,18 @@ describe('validate', () => {
     expect([answer.status, answer.body]).toMatchObject([400, { error: 'UNSUPPORTED_PROVIDER' }]);
   });
 
+  test.each(['', 'no-such-provider'])('nobody is signed in at the provider "%s"', async (provider) => {
+    const answer = await validate({ email: ANN, password: PASSWORD, provider });
+    expect([answer.status, answer.body]).toMatchObject([400, { error: 'UNSUPPORTED_PROVIDER' }]);
+    expect(world.signIns).toEqual([]);
+  });
+
+  test.each([undefined, 5, 'x'.repeat(1025)])('what can be no password is an incorrect one', async (password) => {
+    const answer = await validate({ email: ANN, password, provider: 'sanbruno' });
+    expect([answer.status, answer.body]).toMatchObject([401, { error: 'INVALID_CREDENTIALS' }]);
+    expect(world.signIns).toEqual([]);
+  });
+
   test('an empty password is not tried', async () => {
     const answer = await validate({ email: ANN, password: '', provider: 'sanbruno' });
     expect(answer.status).toBe(401);
@@ -312,6 +324,7 @@ describe('support form', () => {
 
   test.each([
     [{ ...message, email_address: 'x' }, 'INVALID_EMAIL'],
+    [{ ...message, email_address: 'ann@mail.example' }, 'INVALID_EMAIL'],
     [{ ...message, destination_email: 'a@b.example\r\nBcc: c@d.example' }, 'INVALID_EMAIL'],
     [{ ...message, migration_id: 'x' }, 'GENERAL_ERROR'],
     [{ ...message, issue: '12345' }, 'GENERAL_ERROR'],

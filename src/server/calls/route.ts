@@ -75,6 +75,16 @@ function refusalOf(field: string): Refusal {
       return new Refusal(401, 'INVALID_TOKEN', 'The session is over. Please sign in again.');
     case 'operations':
       return new Refusal(400, 'OPERATION_NOT_ALLOWED', 'This operation is not allowed.');
+    case 'provider':
+      return new Refusal(400, 'UNSUPPORTED_PROVIDER', 'This provider is not supported.');
+    case 'password':
+      return new Refusal(401, 'INVALID_CREDENTIALS', 'Incorrect email or password.');
+    case 'token_id':
+      return new Refusal(
+        401,
+        'INVALID_CREDENTIALS',
+        'The destination account is not signed in. Nothing was moved. Please sign in to it again.',
+      );
     default:
       return new Refusal(400, 'GENERAL_ERROR', 'The request is not well formed. Nothing was changed.');
   }

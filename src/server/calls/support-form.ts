@@ -1,6 +1,6 @@
 import { createTransport } from 'nodemailer';
 import { supportForm } from '../../contract/calls/support-form.ts';
-import { isEmail } from '../../contract/email-address.ts';
+import { isAtDomain, isEmail } from '../../contract/email-address.ts';
 import { Refusal } from '../refusal.ts';
 import { route } from './route.ts';
 
@@ -11,7 +11,10 @@ const MAIL_SERVER_WITHIN_MS = 10_000;
  * envelope is the operator's own.
  */
 export const answerSupportForm = route(supportForm, 'support messages by a client', async ({ body }, web) => {
-  const { smtpUrl, mailFrom, supportEmail, legacyName } = web.settings;
+  const { smtpUrl, mailFrom, supportEmail, legacyName, legacyDomains } = web.settings;
+  const [cableDomain = ''] = legacyDomains;
+  if (!isAtDomain(body.emailAddress, [cableDomain]))
+    throw new Refusal(400, 'INVALID_EMAIL', `Please, enter a valid ${cableDomain} email address.`);
   if (smtpUrl === undefined || mailFrom === undefined || supportEmail === undefined) throw notSent();
   const replyTo = body.destinationEmail ?? body.emailAddress;
   const transport = createTransport({
