@@ -4,9 +4,11 @@ import { buildPortal } from './build-portal.ts';
 import { readSettings, SettingsError, type Environment } from './contract/settings.ts';
 import { runServer } from './server/main.ts';
 import { DataFolderError, holdDataFolder } from './server/store/data-folder.ts';
+import { DatabaseUnavailable } from './server/store/database.ts';
 import { AddressInUseError } from './server/web.ts';
 
 const OLDEST_NODE = 24;
+const LAST_PORT = 65_535;
 /** sysexits(3): a configuration error. */
 const CONFIGURATION_EXIT = 78;
 
@@ -26,8 +28,8 @@ for (const name of ['SIGINT', 'SIGTERM'] as const)
 try {
   await start();
 } catch (error) {
-  if (error instanceof SettingsError || error instanceof DataFolderError || error instanceof AddressInUseError)
-    stop(error.message);
+  const forOperator = [SettingsError, DataFolderError, DatabaseUnavailable, AddressInUseError];
+  if (error instanceof Error && forOperator.some((kind) => error instanceof kind)) stop(error.message);
   throw error;
 }
 
@@ -54,7 +56,7 @@ async function openSandbox(lifetime: AsyncDisposableStack): Promise<Environment>
     await startSandbox({
       folder: join(settings.dataDir, 'sandbox'),
       host: '127.0.0.1',
-      webPort: settings.port === 0 ? 0 : settings.port + 1,
+      webPort: settings.port === 0 || settings.port === LAST_PORT ? 0 : settings.port + 1,
       publicUrl: settings.publicUrl,
       legacyDomains: settings.legacyDomains,
     }),

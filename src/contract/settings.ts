@@ -55,15 +55,25 @@ const flag = (example: string) =>
     v.transform((text) => text === 'on'),
   );
 
-const text = (max = 4096) => v.pipe(v.string(), v.minLength(1), v.maxLength(max));
+/** An empty variable counts as unset, so there is no shortest length. */
+const text = (max: number, example: string) =>
+  v.pipe(v.string(), v.maxLength(max, fault({ fault: `must have ${max} characters at most.`, example })));
+
+const secret = (name: string) => text(4096, `${name}=…`);
+
+/** Redirect addresses and the portal's own paths are put right behind it. */
+function origin(example: string) {
+  const message = fault({ fault: 'must have nothing behind its host and port, and no name or password.', example });
+  return v.pipe(web(example), v.regex(/^[^/]+\/\/[^/?#@]+\/*$/, message));
+}
 
 /** Every variable, as `decisions.md` lists them: its schema from text, and whether its value may never be printed. */
 const VARIABLES = {
-  HOST: text(253),
+  HOST: text(253, 'HOST=127.0.0.1'),
   PORT: number(0, 65_535, 'PORT=8080'),
-  PUBLIC_URL: web('PUBLIC_URL=https://transfer.example.com'),
+  PUBLIC_URL: origin('PUBLIC_URL=https://transfer.example.com'),
   ROLE: v.picklist(['all', 'web', 'worker'], fault({ fault: 'must be all, web or worker.', example: 'ROLE=all' })),
-  DATA_DIR: text(),
+  DATA_DIR: text(4096, 'DATA_DIR=/var/lib/portal'),
   DATABASE_URL: url(['postgres://', 'postgresql://'], 'DATABASE_URL=postgres://portal:secret@db.example.com/portal'),
   SECRET_KEY: v.pipe(
     v.string(),
@@ -72,7 +82,7 @@ const VARIABLES = {
       fault({ fault: 'must be 32 bytes in base64.', example: 'SECRET_KEY=$(openssl rand -base64 32)' }),
     ),
   ),
-  EXPORTS_URL: text(),
+  EXPORTS_URL: text(4096, 'EXPORTS_URL=/var/lib/portal/exports'),
   SANDBOX: flag('SANDBOX=on'),
   MAINTENANCE: flag('MAINTENANCE=on'),
   /** Inspects the wizard in the browser: by the project's own viewer, or by another at an address. */
@@ -84,7 +94,7 @@ const VARIABLES = {
     v.string(),
     v.transform((value) => ['true', 'True', '1'].includes(value)),
   ),
-  LEGACY_NAME: text(64),
+  LEGACY_NAME: text(64, 'LEGACY_NAME=San Bruno'),
   LEGACY_DOMAINS: list(isDomain, 'host names', 'LEGACY_DOMAINS=sanbrunocable.example,sanbruno.example'),
   ACCESS_END: v.pipe(
     v.string(),
@@ -97,7 +107,7 @@ const VARIABLES = {
   /** The ManageSieve server (RFC 5804) of the legacy mailboxes, at port 4190 if it names none; STARTTLS is required unless the host is trusted. */
   LEGACY_SIEVE_URL: url(['sieve://'], 'LEGACY_SIEVE_URL=sieve://imap.example.com:4190'),
   PROVISIONING_URL: web('PROVISIONING_URL=https://accounts.example.com/v1'),
-  PROVISIONING_TOKEN: text(),
+  PROVISIONING_TOKEN: secret('PROVISIONING_TOKEN'),
   TRUSTED_MAIL_HOSTS: list(
     (entry) => /^(\[[0-9a-f:]+\]|[^\s:[\]]+)(:\d{1,5})?$/.test(entry),
     'hosts, each as host or host:port',
@@ -113,7 +123,7 @@ const VARIABLES = {
     v.email(fault({ fault: 'must be an address.', example: 'SUPPORT_EMAIL=support@example.com' })),
   ),
   SMS_URL: web('SMS_URL=https://sms.example.com/send'),
-  SMS_TOKEN: text(),
+  SMS_TOKEN: secret('SMS_TOKEN'),
   TRANSFERS_AT_ONCE: number(1, 100, 'TRANSFERS_AT_ONCE=4'),
   CONNECTIONS_PER_ACCOUNT: number(1, 32, 'CONNECTIONS_PER_ACCOUNT=4'),
   EXPORT_DAYS: number(1, 365, 'EXPORT_DAYS=7'),
@@ -134,7 +144,7 @@ const VARIABLES = {
   TERMS_URL: page('TERMS_URL=https://www.example.com/terms'),
   DESTINATION_MAIL_URL: page('DESTINATION_MAIL_URL=https://mail.yahoo.com/'),
   FOOTER_URL: page('FOOTER_URL=https://www.example.com/legal-footer'),
-  SUPPORT_PHONE: text(32),
+  SUPPORT_PHONE: text(32, 'SUPPORT_PHONE=650 555 0100'),
   ...providerVariables('GOOGLE'),
   ...providerVariables('YAHOO'),
   ...providerVariables('OFFICE365'),
@@ -143,8 +153,8 @@ const VARIABLES = {
 
 function providerVariables<const P extends Uppercase<OauthProvider>>(provider: P) {
   return {
-    [`${provider}_CLIENT_ID`]: text(),
-    [`${provider}_CLIENT_SECRET`]: text(),
+    [`${provider}_CLIENT_ID`]: secret(`${provider}_CLIENT_ID`),
+    [`${provider}_CLIENT_SECRET`]: secret(`${provider}_CLIENT_SECRET`),
     [`${provider}_ISSUER`]: web(`${provider}_ISSUER=https://login.example.com`),
     [`${provider}_IMAP_URL`]: imap(`${provider}_IMAP_URL=imaps://imap.example.com:993`),
     [`${provider}_CONTACTS_URL`]: web(`${provider}_CONTACTS_URL=https://contacts.example.com`),

@@ -37,6 +37,38 @@ test('every setting that makes no sense is named at once, with its fault and an 
   ]);
 });
 
+test('a public address with more than a host is refused, and a name or password in it is not printed', async () => {
+  for (const address of [
+    'https://user:hunter2@portal.example',
+    'https://portal.example/sub',
+    'https://portal.example/?a=b',
+  ]) {
+    const { code, said } = await refused({ PUBLIC_URL: address });
+    expect(code).toBe(78);
+    expect(said).toBe(
+      'PUBLIC_URL must have nothing behind its host and port, and no name or password. Example: PUBLIC_URL=https://transfer.example.com\n',
+    );
+  }
+});
+
+test('a text that is too long is refused with an example', async () => {
+  const { code, said } = await refused({ LEGACY_NAME: 'x'.repeat(65) });
+  expect([code, said]).toEqual([78, 'LEGACY_NAME must have 64 characters at most. Example: LEGACY_NAME=San Bruno\n']);
+});
+
+test('a PostgreSQL that does not answer is named, and its password is not', async () => {
+  const { code, said } = await refused({
+    ROLE: 'worker',
+    DATABASE_URL: `postgres://portal:hunter2@127.0.0.1:${await freePort()}/portal`,
+    SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
+    LEGACY_IMAP_URL: 'imaps://imap.example.com',
+  });
+  expect(code).toBe(78);
+  expect(said).toContain("DATABASE_URL can't be used");
+  expect(said).toContain('ECONNREFUSED');
+  expect(said).not.toMatch(/hunter2|    at /);
+});
+
 test('settings that contradict each other are refused', async () => {
   const { code, said } = await refused({ SANDBOX: 'off' });
   expect(code).toBe(78);

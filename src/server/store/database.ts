@@ -27,16 +27,37 @@ const POOL_SIZE = 10;
 /** Where the database is: a PostgreSQL by `url`, else PGlite in `folder` (`memory://` for tests). */
 export type DatabaseAddress = { readonly url: string } | { readonly folder: string };
 
-/** Opens the database and brings its tables up to date. */
+/** The PostgreSQL of `DATABASE_URL` can't be used. The message is for the operator. */
+export class DatabaseUnavailable extends Error {
+  override name = 'DatabaseUnavailable';
+}
+
+/**
+ * Opens the database and brings its tables up to date.
+ * @throws {DatabaseUnavailable}
+ */
 export async function openDatabase(address: DatabaseAddress): Promise<Database> {
   const database = 'url' in address ? openPostgres(address.url) : await openPglite(address.folder);
   try {
+    if (database.kind === 'postgres') await reach(database);
     await migrate(database);
   } catch (error) {
     await database[Symbol.asyncDispose]();
     throw error;
   }
   return database;
+}
+
+async function reach(database: Database): Promise<void> {
+  try {
+    await database.query('select 1');
+  } catch (cause) {
+    const { code = 'no code' } = cause as { code?: string };
+    throw new DatabaseUnavailable(
+      `DATABASE_URL can't be used: the database did not let us in (${code}). Start it, or mend the address. Example: DATABASE_URL=postgres://portal:secret@db.example.com/portal`,
+      { cause },
+    );
+  }
 }
 
 function openPostgres(url: string): Database {
