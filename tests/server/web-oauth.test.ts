@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { OauthProvider } from '../../src/contract/provider.ts';
 import { ConsentError, TokenUnavailable } from '../../src/server/oauth/tokens.ts';
+import { isPage, isReturn, OauthBrowser } from '../support/oauth-browser.ts';
 import type { SignInServer } from '../support/sign-in-server.ts';
 import { LEGACY_DOMAIN, openWebWorld, SCOPES, type WebWorld } from '../support/web-world.ts';
 
@@ -15,6 +16,7 @@ afterAll(() => world[Symbol.asyncDispose]());
 beforeEach(async () => {
   await world.database.query('delete from limits');
   await world.database.query('delete from oauth_transactions');
+  await world.database.query('delete from oauth_tokens');
   for (const server of Object.values(world.providers)) {
     server.person.email = ANN;
     server.person.emailVerified = true;
@@ -26,42 +28,7 @@ beforeEach(async () => {
   }
 });
 
-/** One browser: its cookies, and what it was sent to. */
-class Browser {
-  readonly #cookies = new Map<string, string>();
-
-  async go(address: string): Promise<Response> {
-    const url = new URL(address, world.settings.publicUrl);
-    const own = url.origin === world.settings.publicUrl;
-    // The jar tells the two sides apart by their names: they share a host, and cookies know no port.
-    const response = await fetch(own ? `${world.url}${url.pathname}${url.search}` : url, {
-      redirect: 'manual',
-      headers: { cookie: [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
-    });
-    for (const cookie of response.headers.getSetCookie()) {
-      const [pair = ''] = cookie.split(';');
-      const at = pair.indexOf('=');
-      this.#cookies.set(pair.slice(0, at), pair.slice(at + 1));
-    }
-    return response;
-  }
-
-  /** Follows redirects until the address satisfies the condition; that one is not opened. */
-  async until(address: string, isThere: (url: URL) => boolean): Promise<URL> {
-    let url = new URL(address, world.settings.publicUrl);
-    for (let hops = 0; hops < 15; hops += 1) {
-      const response = await this.go(url.href);
-      const location = response.headers.get('location');
-      if (location === null) throw new Error(`${url.pathname} answered ${response.status} ${await response.text()}`);
-      url = new URL(location, url);
-      if (isThere(url)) return url;
-    }
-    throw new Error('The redirects do not end.');
-  }
-}
-
-const isReturn = (url: URL) => url.pathname.startsWith('/api/oauth/callback/');
-const isPage = (url: URL) => url.pathname.startsWith('/oauth-callback');
+const newBrowser = () => new OauthBrowser(world);
 
 const start = (provider: string) => `/api/oauth/?provider=${provider}`;
 const startForStatus = (provider: string) => `/api/oauth-for-status/?provider=${provider}`;
@@ -77,7 +44,7 @@ function serverOf(provider: OauthProvider): SignInServer {
 }
 
 async function tokensOf(provider: OauthProvider): Promise<string> {
-  const page = await new Browser().until(start(provider), isPage);
+  const page = await newBrowser().until(start(provider), isPage);
   return page.searchParams.get('token_id') ?? '';
 }
 
@@ -85,7 +52,7 @@ describe('a sign-in for a transfer', () => {
   test.each(['google', 'yahoo', 'office365'] as const)(
     '%s ends with an address and the ID of its tokens',
     async (provider) => {
-      const page = await new Browser().until(start(provider), isPage);
+      const page = await newBrowser().until(start(provider), isPage);
       expect(pageOf(page)).toEqual({
         path: '/oauth-callback',
         token_id: expect.stringMatching(HEX),
@@ -99,14 +66,14 @@ describe('a sign-in for a transfer', () => {
   );
 
   test('a provider is known by its other names', async () => {
-    const page = await new Browser().until(start('Outlook'), isPage);
+    const page = await newBrowser().until(start('Outlook'), isPage);
     expect(page.searchParams.get('provider')).toBe('office365');
   });
 
   test.each(['google', 'yahoo', 'office365'] as const)(
     'the request to %s asks for exactly its scopes, by PKCE with S256, with state and nonce',
     async (provider) => {
-      const response = await new Browser().go(start(provider));
+      const response = await newBrowser().go(start(provider));
       const url = new URL(response.headers.get('location') ?? '');
       const { scope, state, nonce, code_challenge: challenge, ...rest } = Object.fromEntries(url.searchParams);
       expect(scope?.split(' ')).toEqual([
@@ -127,7 +94,7 @@ describe('a sign-in for a transfer', () => {
   );
 
   test('an unknown provider and one without a client are told apart', async () => {
-    const browser = new Browser();
+    const browser = newBrowser();
     expect(pageOf(await browser.until(start('nobody'), isPage))).toEqual({
       path: '/oauth-callback',
       error: 'UNSUPPORTED_PROVIDER',
@@ -142,7 +109,7 @@ describe('a sign-in for a transfer', () => {
 
   test('a person who cancels comes back with an error and none of the provider’s words', async () => {
     serverOf('yahoo').person.cancels = true;
-    expect(pageOf(await new Browser().until(start('yahoo'), isPage))).toEqual({
+    expect(pageOf(await newBrowser().until(start('yahoo'), isPage))).toEqual({
       path: '/oauth-callback',
       error: 'EXTERNAL_OAUTH_ERROR',
       provider: 'yahoo',
@@ -153,7 +120,7 @@ describe('a sign-in for a transfer', () => {
   test.each(SCOPES.google)('without the scope %s the tokens are given back', async (scope) => {
     const server = serverOf('google');
     server.person.refusesScopes = [scope];
-    expect(pageOf(await new Browser().until(start('google'), isPage))).toEqual({
+    expect(pageOf(await newBrowser().until(start('google'), isPage))).toEqual({
       path: '/oauth-callback',
       error: 'MISSING_SCOPE',
       provider: 'google',
@@ -163,12 +130,12 @@ describe('a sign-in for a transfer', () => {
 
   test('an address that the provider has not verified proves nothing', async () => {
     serverOf('yahoo').person.emailVerified = false;
-    expect(pageOf(await new Browser().until(start('yahoo'), isPage))).toMatchObject({ error: 'EXTERNAL_OAUTH_ERROR' });
+    expect(pageOf(await newBrowser().until(start('yahoo'), isPage))).toMatchObject({ error: 'EXTERNAL_OAUTH_ERROR' });
   });
 
   test('a provider that does not answer is an external error', async () => {
     serverOf('yahoo').answersTokens = false;
-    expect(pageOf(await new Browser().until(start('yahoo'), isPage))).toMatchObject({ error: 'EXTERNAL_OAUTH_ERROR' });
+    expect(pageOf(await newBrowser().until(start('yahoo'), isPage))).toMatchObject({ error: 'EXTERNAL_OAUTH_ERROR' });
   });
 });
 
@@ -181,7 +148,7 @@ describe('a return that does not belong', () => {
   const refused = { path: '/oauth-callback', error: 'EXTERNAL_OAUTH_ERROR' };
 
   test('without a state is refused', async () => {
-    const browser = new Browser();
+    const browser = newBrowser();
     const back = await browser.until(start('yahoo'), isReturn);
     back.searchParams.delete('state');
     expect(pageOf(await browser.until(back.href, isPage))).toMatchObject(refused);
@@ -189,7 +156,7 @@ describe('a return that does not belong', () => {
   });
 
   test('with a state that nobody was given is refused', async () => {
-    const browser = new Browser();
+    const browser = newBrowser();
     const back = await browser.until(start('yahoo'), isReturn);
     back.searchParams.set('state', 'x'.repeat(43));
     expect(pageOf(await browser.until(back.href, isPage))).toMatchObject(refused);
@@ -197,7 +164,7 @@ describe('a return that does not belong', () => {
   });
 
   test('is taken once and refused when it is reused', async () => {
-    const browser = new Browser();
+    const browser = newBrowser();
     const back = await browser.until(start('yahoo'), isReturn);
     expect(pageOf(await browser.until(back.href, isPage))).toMatchObject({ email: ANN });
     serverOf('yahoo').tokenRequests.length = 0;
@@ -206,7 +173,7 @@ describe('a return that does not belong', () => {
   });
 
   test('is refused when it has expired', async () => {
-    const browser = new Browser();
+    const browser = newBrowser();
     const back = await browser.until(start('yahoo'), isReturn);
     world.advance(10 * 60_000 + 1);
     expect(pageOf(await browser.until(back.href, isPage))).toMatchObject(refused);
@@ -214,9 +181,9 @@ describe('a return that does not belong', () => {
   });
 
   test('from another browser is refused, and the right one is not disturbed', async () => {
-    const browser = new Browser();
+    const browser = newBrowser();
     const back = await browser.until(start('yahoo'), isReturn);
-    const other = new Browser();
+    const other = newBrowser();
     expect(pageOf(await other.until(back.href, isPage))).toMatchObject(refused);
     await other.go(start('yahoo'));
     expect(pageOf(await other.until(back.href, isPage))).toMatchObject(refused);
@@ -225,7 +192,7 @@ describe('a return that does not belong', () => {
   });
 
   test('to another provider’s address is refused, and its code goes nowhere', async () => {
-    const browser = new Browser();
+    const browser = newBrowser();
     const back = await browser.until(start('yahoo'), isReturn);
     const mixed = back.href.replace('/callback/yahoo/', '/callback/google/');
     expect(pageOf(await browser.until(mixed, isPage))).toMatchObject(refused);
@@ -233,7 +200,7 @@ describe('a return that does not belong', () => {
   });
 
   test('with another provider’s issuer is refused (RFC 9207)', async () => {
-    const browser = new Browser();
+    const browser = newBrowser();
     const back = await browser.until(start('yahoo'), isReturn);
     back.searchParams.set('iss', serverOf('google').issuer);
     expect(pageOf(await browser.until(back.href, isPage))).toMatchObject(refused);
@@ -241,8 +208,8 @@ describe('a return that does not belong', () => {
   });
 
   test('with somebody else’s code is refused, because its verifier does not fit', async () => {
-    const victim = new Browser();
-    const attacker = new Browser();
+    const victim = newBrowser();
+    const attacker = newBrowser();
     const stolen = await attacker.until(start('yahoo'), isReturn);
     const back = await victim.until(start('yahoo'), isReturn);
     back.searchParams.set('code', stolen.searchParams.get('code') ?? '');
@@ -251,7 +218,7 @@ describe('a return that does not belong', () => {
   });
 
   test('to an unknown provider’s address is refused', async () => {
-    expect(pageOf(await new Browser().until('/api/oauth/callback/evil/?code=x&state=y', isPage))).toEqual(refused);
+    expect(pageOf(await newBrowser().until('/api/oauth/callback/evil/?code=x&state=y', isPage))).toEqual(refused);
   });
 
   test('a start that another site caused is refused', async () => {
@@ -260,7 +227,7 @@ describe('a return that does not belong', () => {
   });
 
   test('two tabs of one browser can sign in at once', async () => {
-    const browser = new Browser();
+    const browser = newBrowser();
     const first = await browser.until(start('yahoo'), isReturn);
     const second = await browser.until(start('google'), isReturn);
     expect(pageOf(await browser.until(first.href, isPage))).toMatchObject({ email: ANN, provider: 'yahoo' });
@@ -281,7 +248,7 @@ describe('a return that does not belong', () => {
 describe('a sign-in for the list of transfers', () => {
   test('proves an address by a hash that opens its list, and keeps no tokens', async () => {
     const rowsBefore = await world.database.query('select id from oauth_tokens');
-    const page = await new Browser().until(startForStatus('yahoo'), isPage);
+    const page = await newBrowser().until(startForStatus('yahoo'), isPage);
     expect(pageOf(page)).toEqual({
       path: '/oauth-callback-for-status',
       token_id: expect.stringMatching(HEX),
@@ -297,7 +264,7 @@ describe('a sign-in for the list of transfers', () => {
   });
 
   test('asks for the address only', async () => {
-    const response = await new Browser().go(startForStatus('google'));
+    const response = await newBrowser().go(startForStatus('google'));
     const url = new URL(response.headers.get('location') ?? '');
     expect([url.searchParams.get('scope'), url.searchParams.get('access_type')]).toEqual(['openid email', null]);
   });
@@ -311,7 +278,7 @@ describe('a sign-in for the list of transfers', () => {
          values ($1, $1, $2, 'sanbruno', $3, 'yahoo', '{emailmigration}', $4, now())`,
         [id, ANN, at === 6 ? 'someone@else.example' : ANN, new Date(Date.UTC(2025, 0, at + 1))],
       );
-    const page = await new Browser().until(startForStatus('yahoo'), isPage);
+    const page = await newBrowser().until(startForStatus('yahoo'), isPage);
     const list = await world.post('/api/jobs-by-email/', { hash: page.searchParams.get('hash') });
     expect(Object.entries(list.body as Record<string, string>)).toEqual(
       [5, 4, 3, 2, 1].map((at) => [String(at).repeat(32), new Date(Date.UTC(2025, 0, at + 1)).toISOString()]),
@@ -319,7 +286,7 @@ describe('a sign-in for the list of transfers', () => {
   });
 
   test('a hash ends, and none can be made from the address', async () => {
-    const page = await new Browser().until(startForStatus('yahoo'), isPage);
+    const page = await newBrowser().until(startForStatus('yahoo'), isPage);
     const hash = page.searchParams.get('hash') ?? '';
     world.advance(2 * 3_600_000 + 1);
     for (const guess of [hash, ANN, '', 'f'.repeat(64)]) {
@@ -330,7 +297,7 @@ describe('a sign-in for the list of transfers', () => {
 
   test('a refusal goes to the page for the status', async () => {
     serverOf('yahoo').person.cancels = true;
-    expect(pageOf(await new Browser().until(startForStatus('yahoo'), isPage))).toMatchObject({
+    expect(pageOf(await newBrowser().until(startForStatus('yahoo'), isPage))).toMatchObject({
       path: '/oauth-callback-for-status',
       error: 'EXTERNAL_OAUTH_ERROR',
     });
@@ -398,6 +365,25 @@ describe('tokens', () => {
     expect(serverOf('yahoo').revocations.map((request) => request.get('token_type_hint'))).toEqual(['refresh_token']);
     await expect(world.services.tokens.accessToken(id)).rejects.toThrow(ConsentError);
     await world.services.tokens.forget(id);
+  });
+
+  test('are not revoked while the same person has others, which that would end as well', async () => {
+    const [one, other] = [await tokensOf('google'), await tokensOf('google')];
+    await world.services.tokens.forget(one);
+    expect(serverOf('google').revocations).toEqual([]);
+    await world.services.tokens.forget(other);
+    expect(serverOf('google').revocations.length).toBe(1);
+  });
+
+  test('of a transfer outlive a look at the status, and a sign-in that left a permission out', async () => {
+    const id = await tokensOf('google');
+    const look = await newBrowser().until('/api/oauth-for-status/?provider=google', isPage);
+    expect(look.searchParams.get('hash')).not.toBeNull();
+    serverOf('google').person.refusesScopes = [SCOPES.google[0] ?? ''];
+    const partial = await newBrowser().until('/api/oauth/?provider=google', isPage);
+    expect(partial.searchParams.get('error')).toBe('MISSING_SCOPE');
+    expect(serverOf('google').revocations).toEqual([]);
+    expect(await world.services.tokens.of(id)).toEqual({ email: ANN, provider: 'google' });
   });
 
   test('that no transfer keeps are erased after two hours; those that one keeps are not', async () => {

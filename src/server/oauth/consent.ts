@@ -114,11 +114,12 @@ export function openConsents({ settings, database, vault, log, now, tokens, clie
         email,
         now() + STATUS_HASH_MS,
       ]);
-      await tokens.revoke(provider, granted);
+      await tokens.revoke({ provider, email }, granted);
       // Nothing is kept for a look at the status; the page wants an ID all the same.
       return { purpose, provider, email, hash, tokenId: randomBytes(16).toString('hex') };
     } catch (error) {
-      await tokens.revoke(provider, granted);
+      const email = emailIn(answer.claims() ?? {}, profile.emailClaims) ?? undefined;
+      await tokens.revoke({ provider, email: email?.toLowerCase() }, granted);
       throw error;
     }
   }

@@ -49,12 +49,20 @@ export type Tokens = {
 /** What a provider granted. `expiresIn` is seconds. */
 export type Granted = { readonly access: string; readonly refresh?: string; readonly expiresIn: number | undefined };
 
+type Revocable = { readonly access?: string; readonly refresh?: string };
+/** `email` is absent when the person is not known. */
+type Owner = { readonly provider: OauthProvider; readonly email?: string | undefined };
+
 export type KeptTokens = Tokens & {
   /** @returns the ID that the browser is given. */
   store(owner: { email: string; provider: OauthProvider }, granted: Granted): Promise<string>;
   /** A transfer uses them: they stay until it forgets them. */
   keep(tokenId: string): Promise<void>;
-  revoke(provider: OauthProvider, granted: { readonly access?: string; readonly refresh?: string }): Promise<void>;
+  /**
+   * Has the provider revoke a token that is not stored, unless others of the same person are: at Google and elsewhere
+   * that would end all of them, and with them a transfer that runs.
+   */
+  revoke(owner: Owner, granted: Revocable): Promise<void>;
   purge(): Promise<void>;
 };
 
@@ -152,9 +160,14 @@ export function openTokens(services: Services): KeptTokens {
     }
   }
 
-  async function revoke(provider: OauthProvider, { access, refresh: kept }: { access?: string; refresh?: string }) {
+  async function revoke({ provider, email }: Owner, { access, refresh: kept }: Revocable): Promise<void> {
     const token = kept ?? access;
     if (token === undefined) return;
+    const others = await database.query('select 1 from oauth_tokens where provider = $1 and email = $2 limit 1', [
+      provider,
+      email ?? null,
+    ]);
+    if (others.length > 0) return;
     try {
       const configuration = await clients(provider);
       if (configuration.serverMetadata().revocation_endpoint === undefined) return;
@@ -167,11 +180,14 @@ export function openTokens(services: Services): KeptTokens {
   }
 
   async function forget(id: string): Promise<void> {
-    const [row] = await database.query<Row>('delete from oauth_tokens where id = $1 returning provider, sealed', [id]);
+    const [row] = await database.query<Row & { email: string }>(
+      'delete from oauth_tokens where id = $1 returning provider, email, sealed',
+      [id],
+    );
     if (row === undefined) return;
     const secret = open(id, row.sealed);
     const access = Object.values(secret.access)[0]?.token;
-    await revoke(row.provider, {
+    await revoke(row, {
       ...(access === undefined ? {} : { access }),
       ...(secret.refresh === undefined ? {} : { refresh: secret.refresh }),
     });
