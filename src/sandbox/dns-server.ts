@@ -15,11 +15,13 @@ const ANY = 255;
 const NXDOMAIN = 3;
 const TTL = 60;
 const HEADER = 12;
+/** What people type as their own address. */
+const PUBLIC_MAIL = /^(gmail|googlemail|outlook|hotmail|live|yahoo|ymail|aol|icloud)\.com$/;
 const NOT_THERE = /(^|\.)no-such[^.]*(\.|$)/;
 
 /**
  * A name server over UDP (RFC 1035) for the sandbox's names. Every name under `.example` is at the loopback address and
- * takes mail, but for names with a label that begins with `no-such`; no other name exists.
+ * takes mail, but for names with a label that begins with `no-such`; so do the best known mail domains. No other name exists.
  */
 export async function startDnsServer({ port, imapPorts }: DnsOptions): Promise<DnsServer> {
   const socket = await bind(port).catch(() => bind(0));
@@ -49,7 +51,8 @@ function bind(port: number): Promise<Socket> {
 function reply(query: Buffer, imapPorts: ReadonlyMap<string, number>): Buffer | null {
   const question = readQuestion(query);
   if (question === null) return null;
-  const exists = /(^|\.)example$/.test(question.name) && !NOT_THERE.test(question.name);
+  const { name } = question;
+  const exists = PUBLIC_MAIL.test(name) || (/(^|\.)example$/.test(name) && !NOT_THERE.test(name));
   const records = exists ? recordsFor(question, imapPorts) : [];
   const header = Buffer.alloc(HEADER);
   query.copy(header, 0, 0, 2);

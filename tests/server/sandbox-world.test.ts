@@ -146,6 +146,7 @@ describe('the sandbox', () => {
     expect(await resolver.resolveSrv('_imap._tcp.mail.example')).toMatchObject([
       { name: 'imap.mail.example', priority: 0 },
     ]);
+    expect(await resolver.resolveMx('gmail.com')).toMatchObject([{ exchange: 'mx.gmail.com' }]);
     await expect(resolver.resolveMx('no-such-domain.example')).rejects.toMatchObject({ code: 'ENOTFOUND' });
     await expect(resolver.resolve4('www.example.com')).rejects.toMatchObject({ code: 'ENOTFOUND' });
     await expect(resolver.resolve6('mail.example')).rejects.toMatchObject({ code: 'ENODATA' });
