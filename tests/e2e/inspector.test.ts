@@ -1,8 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import axe from 'axe-core';
 import { expect, test } from 'vitest';
 import { CHROMIUM, openBrowser } from '../support/browser.ts';
 import { startProduct } from '../support/product.ts';
+
+type Axe = { readonly axe: typeof axe };
 
 test.skipIf(CHROMIUM === null)(
   'the inspector lights the state, logs without secrets, and goes back in time, all from its own origin',
@@ -44,6 +47,8 @@ test.skipIf(CHROMIUM === null)(
     await viewer.reload();
     await log.getByText('The page was loaded').waitFor();
 
+    await viewer.evaluate(axe.source);
+    expect(await viewer.evaluate(async () => (await (globalThis as never as Axe).axe.run()).violations)).toEqual([]);
     expect([...origins]).toEqual([new URL(product.url).origin]);
     expect(faults).toEqual([]);
   },
