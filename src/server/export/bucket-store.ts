@@ -6,7 +6,7 @@ import { DeleteObjectCommand, GetObjectCommand, NoSuchKey, paginateListObjectsV2
 import { Upload } from '@aws-sdk/lib-storage';
 import { FileGoneError, type ExportStore } from './export-store.ts';
 
-type BucketAddress = {
+export type BucketAddress = {
   readonly bucket: string;
   readonly prefix: string;
   readonly endpoint?: string | undefined;

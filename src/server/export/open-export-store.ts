@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { SettingsError, type Settings } from '../../contract/settings.ts';
-import { openBucketStore } from './bucket-store.ts';
+import type { BucketAddress } from './bucket-store.ts';
 import { openFolderStore } from './folder-store.ts';
 import type { ExportStore } from './export-store.ts';
 
@@ -31,5 +31,18 @@ export function openExportStore({ exportsUrl, dataDir }: Pick<Settings, 'exports
     throw new SettingsError([
       `EXPORTS_URL must be a folder, or a bucket's address that starts with s3://. Example: ${EXAMPLE}`,
     ]);
-  return openBucketStore(address.output, resolve(join(dataDir, 'staging')));
+  return bucketStore(address.output, resolve(join(dataDir, 'staging')));
+}
+
+/** Amazon's SDK takes 50 MB of memory, so it is loaded on first use, where a bucket is used at all. */
+function bucketStore(address: BucketAddress, staging: string): ExportStore {
+  let opening: Promise<ExportStore> | undefined;
+  const open = () =>
+    (opening ??= import('./bucket-store.ts').then(({ openBucketStore }) => openBucketStore(address, staging)));
+  return {
+    staging,
+    put: async (...file) => (await open()).put(...file),
+    read: async (...file) => (await open()).read(...file),
+    remove: async (exportName) => (await open()).remove(exportName),
+  };
 }
