@@ -177,7 +177,8 @@ export async function endOperation(
   end: OperationEnd,
 ): Promise<void> {
   const rows = await sql.query(
-    `update operations set status = $4, failure = $5, lost = $6, duplicated = $7, changed = $8, skipped = $9::jsonb, finished = now()
+    `update operations set status = $4, failure = $5, lost = $6, duplicated = $7, changed = $8, skipped = $9::jsonb,
+       finished = now(), total = case when $4 = 'completed' then coalesce(total, done) else total end
      where transfer_id = $1 and operation = $3 and finished is null
        and exists (select 1 from transfers where id = $1 and epoch = $2)
      returning 1`,

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { openDatabase } from '../../src/server/store/database.ts';
+import { endOperation, insertTransfer, noteProgress, statusOf } from '../../src/server/store/transfers.ts';
+
+const ID = 'c'.repeat(32);
+
+test('an operation that completed without anything to count has a total of 0; one that failed early has none', async () => {
+  await using database = await openDatabase({ folder: 'memory://' });
+  await insertTransfer(
+    database,
+    {
+      id: ID,
+      sourceEmail: 'a@b.example',
+      sourceProvider: 'sanbruno',
+      destinationEmail: 'c@d.example',
+      destinationProvider: 'yahoo',
+      operations: ['emailmigration', 'contactsmigration'],
+      inQa: false,
+    },
+    'key',
+  );
+  await endOperation(database, ID, 0, 'contactsmigration', { status: 'completed' });
+  await endOperation(database, ID, 0, 'emailmigration', { status: 'review', failure: 'It stopped.' });
+  const status = await statusOf(database, ID);
+  expect(status?.contactsmigration).toMatchObject({ status: 'completed', done: 0, total: 0 });
+  expect(status?.emailmigration).not.toHaveProperty('total');
+});
+
+test('counts that come late or out of order never make a status fall, and done never exceeds total', async () => {
+  await using database = await openDatabase({ folder: 'memory://' });
+  await insertTransfer(
+    database,
+    {
+      id: ID,
+      sourceEmail: 'a@b.example',
+      sourceProvider: 'sanbruno',
+      destinationEmail: 'c@d.example',
+      destinationProvider: 'yahoo',
+      operations: ['emailmigration'],
+      inQa: false,
+    },
+    'key',
+  );
+  await noteProgress(database, ID, 'emailmigration', { done: 5, total: 9, bytes: 50 });
+  await noteProgress(database, ID, 'emailmigration', { done: 3, total: 4, bytes: 20 });
+  expect((await statusOf(database, ID))?.emailmigration).toMatchObject({ done: 5, total: 9, bytes: 50 });
+  await noteProgress(database, ID, 'emailmigration', { done: 12, total: 9, bytes: 60 });
+  expect((await statusOf(database, ID))?.emailmigration).toMatchObject({ done: 12, total: 12, bytes: 60 });
+});
