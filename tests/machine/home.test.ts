@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { BLANK_SESSION, NOTHING_TYPED, sessionOf } from '../../machines/wizard.context.ts';
 import { timeLeft } from '../../machines/countdown.ts';
+import { isEmail } from '../../src/contract/email-address.ts';
 import { LEGACY, PASSWORD, SESSIONS } from '../support/moves.ts';
 import { arriveAt, codesBut, NOW, refusal, SETTINGS } from '../support/wizard.ts';
 
@@ -38,7 +39,7 @@ describe('Home', () => {
     expect(wizard.context().typed).toEqual(NOTHING_TYPED);
   });
 
-  test('Start opens the sign-in, and Escape or the background closes it', async () => {
+  test('Start opens the sign-in, which forgets what was typed when it closes', async () => {
     const wizard = arriveAt('/');
     await wizard.send({ type: 'start.press' });
     expect(wizard.isAt(SIGN_IN)).toBe(true);
@@ -179,6 +180,43 @@ describe('the email of the sign-in', () => {
     expect(wizard.isAt(`${SIGN_IN}.email.checking`)).toBe(true);
     await wizard.wait(1);
     expect(wizard.isAt(`${SIGN_IN}.email.untouched`)).toBe(true);
+  });
+});
+
+const address = (length: number, local: number) => {
+  const domain = Array.from({ length: length - local - 1 }, (_, index) => (index % 60 === 59 ? '.' : 'b')).join('');
+  return `${'a'.repeat(local)}@${domain.endsWith('.') ? `${domain.slice(0, -1)}b` : domain}`;
+};
+
+describe('the generic checker', () => {
+  test.each([
+    [254, 64, true],
+    [255, 64, false],
+    [254, 65, false],
+    [254, 1, true],
+    [255, 1, false],
+  ])('an address of %i characters with a local part of %i is an email: %s', (length, local, isOne) => {
+    const email = address(length, local);
+    expect(email).toHaveLength(length);
+    expect(isEmail(email)).toBe(isOne);
+  });
+
+  test.each(['пат@пример.example', 'pat+tag@mail.example', "o'neil@mail.example", 'a.b.c@mail.co.example'])(
+    '"%s" is an email',
+    (email) => {
+      expect(isEmail(email)).toBe(true);
+    },
+  );
+
+  test.each([
+    'pat@mail',
+    'pat@mail..example',
+    '.pat@mail.example',
+    'pat.@mail.example',
+    'p t@mail.example',
+    'pat@mail.123',
+  ])('"%s" is no email', (email) => {
+    expect(isEmail(email)).toBe(false);
   });
 });
 
@@ -323,6 +361,16 @@ describe('the sign-in', () => {
       expect(wizard.isAt(`${SIGN_IN}.credentials.welcomed`)).toBe(true);
     },
   );
+
+  test('an answer that comes after 29 s still counts', async () => {
+    const { promise, resolve: answer } = Promise.withResolvers();
+    const wizard = await signInOpen({ 'ask for capabilities': capable, 'validate the account': () => promise });
+    await wizard.send(type(LEGACY), password, submit);
+    await wizard.wait(29_000);
+    answer({ ok: true });
+    await wizard.wait(0);
+    expect(wizard.isAt(`${SIGN_IN}.credentials.welcomed`)).toBe(true);
+  });
 
   test.each([
     ['capabilities', 'call.retry'],

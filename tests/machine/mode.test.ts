@@ -3,6 +3,7 @@ import { isOnPrimaryPath } from '../../machines/wizard.routes.ts';
 import { blankContext } from '../../machines/wizard.context.ts';
 import { modeOf, operationsOf } from '../../machines/mode.ts';
 import type { Session } from '../../machines/wizard.types.ts';
+import { impliedOperations } from '../../src/contract/operation.ts';
 import { SESSIONS } from '../support/moves.ts';
 import { NOW, SETTINGS } from '../support/wizard.ts';
 
@@ -33,4 +34,9 @@ test.each([
   ['mail and contacts for a download', { ...SESSIONS.downloading, operations: null }, BOTH],
 ])('a job is asked for %s', (_, session, operations) => {
   expect(operationsOf(context(session))).toEqual(operations);
+});
+
+test('forwarding is asked for with mail, and never alone', () => {
+  expect(impliedOperations(['emailforwarding'])).toEqual(['emailmigration', 'emailforwarding']);
+  expect(impliedOperations(['contactsmigration'])).toEqual(['contactsmigration']);
 });

@@ -8,7 +8,8 @@ import { exportBadge, status, statusFromEmail, statusText } from '../../src/port
 import { support } from '../../src/portal/wording/support.ts';
 import { fieldErrors } from '../../src/portal/wording/field-errors.ts';
 import { lookUp, signIn } from '../../src/portal/wording/home-modals.ts';
-import { countdown, home, shared, steps, toolName } from '../../src/portal/wording.ts';
+import { countdown, home, providerName, shared, steps, toolName, unbroken } from '../../src/portal/wording.ts';
+import { PROVIDERS } from '../../src/contract/provider-name.ts';
 import { EVERY_CODE, SETTINGS } from '../support/wizard.ts';
 
 const NAME = 'San Bruno';
@@ -90,6 +91,26 @@ describe('the words of the fields', () => {
   test('the status modal tells an ID that is invalid from an unknown error', () => {
     expect(lookUp.malformed).toBe('Invalid migration ID');
     expect(lookUp.failed).toBe('Unknown error, please try again later!');
+  });
+});
+
+describe('the names of the providers', () => {
+  test('each provider has its name for people', () => {
+    expect(PROVIDERS.map((provider) => [provider, providerName(provider, NAME)])).toEqual([
+      ['google', 'Gmail'],
+      ['yahoo', 'Yahoo'],
+      ['office365', 'Outlook'],
+      ['aol', 'AOL'],
+      ['sanbruno', 'San Bruno'],
+      ['file_export', 'File'],
+      ['other', 'Other'],
+    ]);
+  });
+
+  test('whoever cannot sign in, or finds the portal closed, is told the phone number', () => {
+    expect(signIn.forgot(SETTINGS.supportPhone)).toContain(unbroken(SETTINGS.supportPhone));
+    expect(shared.unavailable.todo(SETTINGS.supportPhone)).toContain(unbroken(SETTINGS.supportPhone));
+    expect(support.lead(SETTINGS.supportPhone)).toContain(unbroken(SETTINGS.supportPhone));
   });
 });
 

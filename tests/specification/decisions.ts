@@ -1,0 +1,78 @@
+import { rule, type Rule } from './rule.ts';
+
+/** Where `decisions.md` settles what `portal.md` leaves open for the portal. */
+export const DECISIONS: readonly Rule[] = [
+  rule('compared in lower case', 'an OAuth provider that is called %s is left for as %s'),
+  rule(
+    'Days left = whole days remaining, rounded down; under 24 h, whole hours rounded down ("1 hour", "1 day" in the singular); after it, "0 days"',
+    '%s the end, what is left is shown in whole units, rounded down',
+    'the countdown of %s and %i reads "%s"',
+  ),
+  rule(
+    'the portal sends `in_qa=true` or `in_qa=false`',
+    'the account is created in quality assurance where the setting says so',
+    'the calls say that they are for quality assurance where the setting does',
+  ),
+  rule(
+    'key `token`; checked once at start by `POST /api/validate-token/`; a token that fails is removed',
+    'the stored token is checked once, at the start',
+    'a stored token that is invalid is removed',
+  ),
+  rule('The portal must also work where no token comes', 'a sign-in works where no token comes'),
+  rule(
+    'shown in place of the page when the server answers 503 (setting `MAINTENANCE=on` makes it), or can\'t be reached when a page needs it; "Try again" repeats the call',
+    'the portal says that it is unavailable, and tries again when asked to',
+    'says what to do when the answer is %s',
+    'a portal that is unavailable at the %s goes on by %s',
+  ),
+  rule(
+    'the clock stands still while the pointer or the focus is on the message, and an error about a field stays at the field until it is mended',
+    'a message stays while it is looked at, and then has its 7 s again',
+    'a message stays while it is looked at',
+    'a refusal stays until something is typed',
+  ),
+  rule(
+    'A phone number as the notification contact travels in `notification_email` as well, in the form `+1XXXXXXXXXX`.',
+    'a move makes the pre-move call, then the transfer, and goes on to the transfer ID',
+  ),
+  rule(
+    'A file export sends `emailmigration` and `contactsmigration`.',
+    'a download makes no pre-move call, and asks for mail and contacts in their formats',
+    'a job is asked for %s',
+  ),
+  rule(
+    "An answer that does not fit its schema is an error of the call, shown as the page's unknown error, never a crash.",
+    'says what to do when the answer is %s',
+  ),
+  rule(
+    'anything else is the page\'s "other". Case does not matter.',
+    'the error %s of the address is shown as %s and clears after 7 s',
+  ),
+  rule('link "San Bruno" logo to `/`, links "Home" and "FAQ"'),
+  rule(
+    'navigation "Progress", an ordered list: "Start", "Yahoo Mail" (or "Destination" off the primary path), "Transfer", "Running"; the current one has `aria-current="step"`',
+    'the four steps are Start, Yahoo Mail or Destination, Transfer and Running',
+    'the session "%s" is a %s, and on the primary path: %s',
+  ),
+  rule(
+    'field "Notification email or phone number" (primary move) or "Notification email"',
+    'the start has its two titles and three actions',
+  ),
+  rule(
+    'button "Copy transfer ID", which says "Copied" for 1.5 s',
+    'the transfer ID is copied, and the confirmation stays for 1.5 s',
+    'a newcomer moves a mailbox from Home to the status page, and every message arrives as it was',
+  ),
+  rule(
+    'errors in `role="alert"`, the rest in `role="status"`',
+    'says what to do when the answer is %s',
+    '%s, whose account is past its beginning, is told: %s',
+    'a wrong password is said, and the email stays in its field while the password goes',
+  ),
+  rule('`role="status"` named "Loading"'),
+  rule(
+    'newest first',
+    'lists the five newest transfers to the address, newest first',
+    'the last five transfers are listed, newest first',
+  ),
+];
