@@ -24,6 +24,8 @@ export type SignInServer = AsyncDisposable & {
   readonly revocations: URLSearchParams[];
   /** Whether the provider answers its token endpoint; `false` makes it hang up. */
   answersTokens: boolean;
+  /** The token endpoint answers after it. */
+  heldUntil: Promise<unknown>;
   /** Ends every grant, so that refresh tokens are refused. */
   withdrawConsent(): void;
 };
@@ -79,13 +81,14 @@ export async function startSignInServer({ redirectUri, scopes, tokenLife = 3600 
     }),
   };
   const provider = new Provider(issuer, configuration);
-  const control = { answersTokens: true };
+  const control = { answersTokens: true, heldUntil: Promise.resolve() as Promise<unknown> };
   const tokenRequests: URLSearchParams[] = [];
   const revocations: URLSearchParams[] = [];
   provider.on('grant.success', (ctx) => {
     tokenRequests.push(new URLSearchParams(ctx.oidc.params as Record<string, string>));
   });
   provider.use(async (ctx, next) => {
+    if (ctx.path === '/token') await control.heldUntil;
     if (ctx.path === '/token' && !control.answersTokens) {
       ctx.req.socket.destroy();
       return;
@@ -140,6 +143,12 @@ export async function startSignInServer({ redirectUri, scopes, tokenLife = 3600 
     },
     set answersTokens(answers) {
       control.answersTokens = answers;
+    },
+    get heldUntil() {
+      return control.heldUntil;
+    },
+    set heldUntil(until) {
+      control.heldUntil = until;
     },
     withdrawConsent: () => {
       revoked.all = true;

@@ -9,19 +9,13 @@ import { type OauthProvider } from '../../src/contract/provider.ts';
 import { OAUTH_PROVIDERS } from '../../src/contract/provider-name.ts';
 import { readSettings, type Environment, type Settings } from '../../src/contract/settings.ts';
 import { startMailServer } from '../../src/sandbox/mail-server.ts';
-import { exportFiles } from '../../src/server/export/links.ts';
-import { openExportStore } from '../../src/server/export/open-export-store.ts';
-import { openJobQueue } from '../../src/server/jobs/queue.ts';
-import { openTransfers } from '../../src/server/jobs/transfers.ts';
 import { openLog } from '../../src/server/log.ts';
-import { openResolver } from '../../src/server/network/resolver.ts';
-import { openTokens } from '../../src/server/oauth/tokens.ts';
 import type { Services } from '../../src/server/services.ts';
-import { openDatabase, type Database } from '../../src/server/store/database.ts';
-import { openVault } from '../../src/server/store/vault.ts';
+import type { Database, DatabaseAddress } from '../../src/server/store/database.ts';
 import { startWeb } from '../../src/server/web.ts';
 import { startDnsServer, type DnsServer } from './dns-server.ts';
 import { CLIENT, startSignInServer, type SignInServer } from './sign-in-server.ts';
+import { openWebServices } from './web-services.ts';
 
 export const SCOPES: Record<OauthProvider, readonly string[]> = {
   google: ['https://mail.google.com/', 'https://www.googleapis.com/auth/contacts'],
@@ -37,6 +31,8 @@ export type SentMail = { readonly to: readonly string[]; readonly from: string; 
 export type WebWorld = AsyncDisposable & {
   readonly url: string;
   readonly settings: Settings;
+  /** What the settings were read from, for other processes. */
+  readonly environment: Environment;
   readonly services: Services;
   readonly database: Database;
   readonly dns: DnsServer;
@@ -68,6 +64,10 @@ type Options = {
   readonly providers?: readonly OauthProvider[];
   readonly tokenLife?: number;
   readonly portalFolder?: string;
+  /** PGlite in memory when left out. */
+  readonly address?: DatabaseAddress;
+  /** 32 bytes; random when left out. */
+  readonly key?: Uint8Array;
 };
 
 export const LEGACY_DOMAIN = 'sanbrunocable.example';
@@ -113,7 +113,7 @@ export async function openWebWorld(options: Options = {}): Promise<WebWorld> {
     );
 
   const trustedImap = `${TRUSTED_NAME}:${mail.port}`;
-  const settings = readSettings({
+  const environment: Environment = {
     PORT: String(port),
     DATA_DIR: folder,
     PUBLIC_URL: publicUrl,
@@ -133,31 +133,16 @@ export async function openWebWorld(options: Options = {}): Promise<WebWorld> {
     PROXIES: '1',
     ...providerEnvironment(providers),
     ...options.environment,
-  });
+  };
+  const settings = readSettings(environment);
 
   const logLines: string[] = [];
   const clock = { ahead: 0 };
   const now = () => Date.now() + clock.ahead;
   const log = openLog(settings.logLevel, { write: (line) => void logLines.push(line) });
-  const database = opening.use(await openDatabase({ folder: 'memory://' }));
-  const queue = opening.use(await openJobQueue({ database, log }));
-  const vault = openVault(randomBytes(32));
-  const services: Services = {
-    settings,
-    database,
-    vault,
-    log,
-    now,
-    resolver: openResolver(settings.dnsServers),
-    tokens: openTokens({ settings, database, vault, log, now }),
-    transfers: openTransfers({
-      database,
-      vault,
-      queue,
-      exportFiles: (id) => exportFiles({ database, vault, settings, now }, id),
-    }),
-    exports: openExportStore(settings),
-  };
+  const { address = { folder: 'memory://' }, key = randomBytes(32) } = options;
+  const { services } = opening.use(await openWebServices({ settings, address, key, log, now }));
+  const { database } = services;
   opening.use(await startWeb(services, { host: '127.0.0.1', port, portalFolder: options.portalFolder ?? null }));
   const url = `http://127.0.0.1:${port}`;
   const lifetime = opening.move();
@@ -165,6 +150,7 @@ export async function openWebWorld(options: Options = {}): Promise<WebWorld> {
   return {
     url,
     settings,
+    environment,
     services,
     database,
     dns,

@@ -1,0 +1,169 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { LIMITS } from '../../src/server/limits/limits.ts';
+import { isPage, isReturn, OauthBrowser } from '../support/oauth-browser.ts';
+import { POSTGRESQL, startPostgres } from '../support/postgres.ts';
+import type { WebAnswer, WebProcess, WebQuestion } from '../support/web-process.ts';
+import { fromClient, LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
+
+if (POSTGRESQL === null) console.log('skipped: two web servers on PostgreSQL, because it is not installed');
+
+const PROCESS = join(import.meta.dirname, '../support/web-process.ts');
+const ANN = `ann@${LEGACY_DOMAIN}`;
+const PASSWORD = 'correct horse';
+const WITHIN_MS = 20_000;
+const START = '/api/oauth/?provider=yahoo';
+const HOUR_MS = 3_600_000;
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + WITHIN_MS; Date.now() < end; await wait(20)) if (await isSo()) return;
+  throw new Error('It did not come to pass.');
+}
+
+async function answerOf(child: ChildProcess): Promise<WebAnswer> {
+  const [answer] = (await once(child, 'message', { signal: AbortSignal.timeout(WITHIN_MS) })) as [WebAnswer];
+  return answer;
+}
+
+async function signIn(server: string, password: string, client: string) {
+  const response = await fetch(`${server}/api/validate/`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...fromClient(client) },
+    body: JSON.stringify({ email: ANN, password, provider: 'sanbruno' }),
+  });
+  await response.body?.cancel();
+  return response;
+}
+
+describe.skipIf(POSTGRESQL === null)('two web servers on one PostgreSQL', { timeout: 60_000 }, () => {
+  const lifetime = new AsyncDisposableStack();
+  let world: WebWorld;
+  let child: ChildProcess;
+  /** The addresses of both. */
+  let servers: readonly [string, string];
+
+  beforeAll(async () => {
+    const databaseUrl = await lifetime.use(await startPostgres()).create();
+    const key = randomBytes(32);
+    world = lifetime.use(await openWebWorld({ providers: ['yahoo'], address: { url: databaseUrl }, key }));
+    world.passwords.set(ANN, PASSWORD);
+    const parameters: WebProcess = { databaseUrl, environment: world.environment, key: key.toString('base64') };
+    child = fork(PROCESS, [JSON.stringify(parameters)]);
+    lifetime.defer(async () => {
+      if (child.exitCode !== null) return;
+      child.disconnect();
+      await once(child, 'exit');
+    });
+    const answer = await answerOf(child);
+    if (answer === 'advanced' || !('port' in answer)) throw new Error('The process did not begin with its port.');
+    servers = [world.url, `http://127.0.0.1:${answer.port}`];
+  }, 60_000);
+  afterAll(() => lifetime.disposeAsync());
+  beforeEach(async () => {
+    for (const table of ['limits', 'limit_slots', 'known_clients']) await world.database.query(`delete from ${table}`);
+    world.signIns.length = 0;
+    yahoo().person.email = ANN;
+    yahoo().tokenRequests.length = 0;
+  });
+
+  function yahoo() {
+    if (world.providers.yahoo === undefined) throw new Error('Yahoo was not started.');
+    return world.providers.yahoo;
+  }
+
+  /** Sets both clocks forward. */
+  async function advance(ms: number): Promise<void> {
+    world.advance(ms);
+    const done = answerOf(child);
+    child.send({ kind: 'advance', ms } satisfies WebQuestion);
+    await done;
+  }
+
+  async function tokensOf(): Promise<string> {
+    const page = await new OauthBrowser(world).until(START, isPage);
+    const tokenId = page.searchParams.get('token_id');
+    if (tokenId === null) throw new Error(`The sign-in ended at ${page.search}.`);
+    return tokenId;
+  }
+
+  test('one ends the sign-in at a provider that the other began, and once only', async () => {
+    const browser = new OauthBrowser(world);
+    const back = await browser.until(START, isReturn);
+    browser.server = servers[1];
+    const page = await browser.until(back.href, isPage);
+    expect(page.searchParams.get('email')).toBe(ANN);
+    expect(await world.services.tokens.of(page.searchParams.get('token_id') ?? '')).toEqual({
+      email: ANN,
+      provider: 'yahoo',
+    });
+    browser.server = servers[0];
+    const again = await browser.until(back.href, isPage);
+    expect(again.searchParams.get('error')).toBe('EXTERNAL_OAUTH_ERROR');
+    expect(yahoo().tokenRequests.length).toBe(1);
+  });
+
+  test('one refreshes a token while the other waits for it', async () => {
+    const tokenId = await tokensOf();
+    const before = await world.services.tokens.accessToken(tokenId);
+    await advance(HOUR_MS);
+    yahoo().tokenRequests.length = 0;
+    const held = Promise.withResolvers<void>();
+    yahoo().heldUntil = held.promise;
+    const theirs = answerOf(child);
+    child.send({ kind: 'token', tokenId, times: 20 } satisfies WebQuestion);
+    await until(async () => {
+      const rows = await world.database.query('select 1 from oauth_tokens where id = $1 and refreshing_until > 0', [
+        tokenId,
+      ]);
+      return rows.length > 0;
+    });
+    const ours = Promise.all(Array.from({ length: 20 }, () => world.services.tokens.accessToken(tokenId)));
+    held.resolve();
+    const answer = await theirs;
+    const got = [...(await ours), ...(answer !== 'advanced' && 'tokens' in answer ? answer.tokens : [])];
+    expect(got.length).toBe(40);
+    expect(new Set(got).size).toBe(1);
+    expect(got[0]).not.toBe(before);
+    expect(yahoo().tokenRequests.map((request) => request.get('grant_type'))).toEqual(['refresh_token']);
+  });
+
+  test('both together let few of many guesses reach a mailbox, and its owner in when told', async () => {
+    const statuses = new Set<number>();
+    for (let sent = 0; sent < 200; sent += 20) {
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, at) =>
+          signIn(servers[at % 2 === 0 ? 0 : 1], `guess ${sent + at}`, `198.51.100.${at + 1}`),
+        ),
+      );
+      for (const { status } of answers) statuses.add(status);
+    }
+    expect(statuses).toEqual(new Set([401, 429]));
+    expect(world.signIns.length).toBeGreaterThanOrEqual(LIMITS['sign-ins to a mailbox'].burst);
+    expect(world.signIns.length).toBeLessThanOrEqual(2 * LIMITS['sign-ins to a mailbox'].burst);
+
+    const refused = await signIn(servers[1], PASSWORD, '203.0.113.9');
+    expect(refused.status).toBe(429);
+    // The slot that one server booked is kept by the other.
+    await advance(Number(refused.headers.get('retry-after')) * 1000);
+    expect((await signIn(servers[0], PASSWORD, '203.0.113.9')).status).toBe(200);
+  });
+
+  test('what one counts of a client the other knows', async () => {
+    const { burst } = LIMITS['support messages by a client'];
+    const statuses: number[] = [];
+    for (let at = 0; at <= burst; at += 1) {
+      const response = await fetch(`${servers[at % 2 === 0 ? 0 : 1]}/api/v2/support-form/`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...fromClient('203.0.113.77') },
+        body: JSON.stringify({ email_address: ANN, issue: 'Please help me.' }),
+      });
+      await response.body?.cancel();
+      statuses.push(response.status);
+    }
+    expect(statuses).toEqual([...Array.from({ length: burst }, () => 200), 429]);
+  });
+});

@@ -1,0 +1,48 @@
+/** Where a product under test is reached, and what it takes for its own address. */
+type Product = { readonly url: string; readonly settings: { readonly publicUrl: string } };
+
+/** One browser: its cookies, and what it was sent to. */
+export class OauthBrowser {
+  readonly #cookies = new Map<string, string>();
+  readonly #product: Product;
+  /** The server that answers next; a load balancer chooses it. */
+  server: string;
+
+  constructor(product: Product) {
+    this.#product = product;
+    this.server = product.url;
+  }
+
+  async go(address: string): Promise<Response> {
+    const { publicUrl } = this.#product.settings;
+    const url = new URL(address, publicUrl);
+    const own = url.origin === publicUrl;
+    // The jar tells the two sides apart by their names: they share a host, and cookies know no port.
+    const response = await fetch(own ? `${this.server}${url.pathname}${url.search}` : url, {
+      redirect: 'manual',
+      headers: { cookie: [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
+    });
+    for (const cookie of response.headers.getSetCookie()) {
+      const [pair = ''] = cookie.split(';');
+      const at = pair.indexOf('=');
+      this.#cookies.set(pair.slice(0, at), pair.slice(at + 1));
+    }
+    return response;
+  }
+
+  /** Follows redirects until the address satisfies the condition; that one is not opened. */
+  async until(address: string, isThere: (url: URL) => boolean): Promise<URL> {
+    let url = new URL(address, this.#product.settings.publicUrl);
+    for (let hops = 0; hops < 15; hops += 1) {
+      const response = await this.go(url.href);
+      const location = response.headers.get('location');
+      if (location === null) throw new Error(`${url.pathname} answered ${response.status} ${await response.text()}`);
+      url = new URL(location, url);
+      if (isThere(url)) return url;
+    }
+    throw new Error('The redirects do not end.');
+  }
+}
+
+export const isReturn = (url: URL) => url.pathname.startsWith('/api/oauth/callback/');
+export const isPage = (url: URL) => url.pathname.startsWith('/oauth-callback');

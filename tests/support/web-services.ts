@@ -1,0 +1,45 @@
+import type { Settings } from '../../src/contract/settings.ts';
+import { exportFiles } from '../../src/server/export/links.ts';
+import { openExportStore } from '../../src/server/export/open-export-store.ts';
+import { openJobQueue } from '../../src/server/jobs/queue.ts';
+import { openTransfers } from '../../src/server/jobs/transfers.ts';
+import type { Log } from '../../src/server/log.ts';
+import { openResolver } from '../../src/server/network/resolver.ts';
+import { openTokens } from '../../src/server/oauth/tokens.ts';
+import type { Services } from '../../src/server/services.ts';
+import { openDatabase, type DatabaseAddress } from '../../src/server/store/database.ts';
+import { openVault } from '../../src/server/store/vault.ts';
+
+type Options = {
+  readonly settings: Settings;
+  readonly address: DatabaseAddress;
+  readonly key: Uint8Array;
+  readonly log: Log;
+  readonly now: () => number;
+};
+
+/** What the web side needs, on a database of its own opening. */
+export async function openWebServices({ settings, address, key, log, now }: Options) {
+  await using opening = new AsyncDisposableStack();
+  const database = opening.use(await openDatabase(address));
+  const queue = opening.use(await openJobQueue({ database, log }));
+  const vault = openVault(key);
+  const services: Services = {
+    settings,
+    database,
+    vault,
+    log,
+    now,
+    resolver: openResolver(settings.dnsServers),
+    tokens: openTokens({ settings, database, vault, log, now }),
+    transfers: openTransfers({
+      database,
+      vault,
+      queue,
+      exportFiles: (id) => exportFiles({ database, vault, settings, now }, id),
+    }),
+    exports: openExportStore(settings),
+  };
+  const lifetime = opening.move();
+  return { services, queue, [Symbol.asyncDispose]: () => lifetime.disposeAsync() };
+}
