@@ -47,12 +47,17 @@ function queryOf(page: Page, { message, transferId }: Context): Record<string, s
   return {};
 }
 
+/** A slash at the end, or several, mean nothing. */
+export function withoutSlash(path: string): string {
+  return path.replace(/(?<=.)\/+$/, '');
+}
+
 /** What the address bar asks for. Unknown paths ask for nothing that is there. */
 export function visitOf(path: string, query: URLSearchParams): Visit {
   const ask = (name: string) => query.get(name) ?? '';
   const error = ask('error');
   const consent = { error, tokenId: ask('token_id'), email: ask('email') };
-  switch (path.length > 1 ? path.replace(/\/+$/, '') : path) {
+  switch (withoutSlash(path)) {
     case PATHS.home:
       return { type: 'home.visit', error };
     case PATHS.destination:

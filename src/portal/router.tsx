@@ -6,19 +6,20 @@ import {
   redirect,
   type RouterHistory,
 } from '@tanstack/react-router';
-import { type Address, addressOf, type Page, PATHS, visitOf } from '../../machines/wizard.routes.ts';
+import { type Address, addressOf, type Page, PATHS, visitOf, withoutSlash } from '../../machines/wizard.routes.ts';
 import { App } from './app.tsx';
 import { HomePage } from './pages/home.tsx';
 import { UnavailablePage } from './pages/unavailable.tsx';
+import type { Visit } from '../../machines/wizard.types.ts';
 import type { WizardActor } from './wizard-context.tsx';
 
 /** The machine is asked for every address; what it refuses is redirected to where it stands. */
-const root = createRootRouteWithContext<{ actor: WizardActor }>()({
-  beforeLoad: ({ location, context: { actor }, preload }) => {
+const root = createRootRouteWithContext<{ actor: WizardActor; ask: (visit: Visit) => void }>()({
+  beforeLoad: ({ location, context: { actor, ask }, preload }) => {
     if (preload) return;
     const query = new URLSearchParams(location.searchStr);
     if (isAt(addressOf(actor.getSnapshot()), location.pathname, query)) return;
-    actor.send(visitOf(location.pathname, query));
+    ask(visitOf(location.pathname, query));
     const address = addressOf(actor.getSnapshot());
     if (address !== null && !isAt(address, location.pathname, query))
       throw redirect({ to: address.path, search: address.query, replace: true });
@@ -48,15 +49,23 @@ const routes = (Object.keys(PATHS) as Page[]).map((page) =>
 );
 
 function isAt(address: Address | null, path: string, query: URLSearchParams): boolean {
-  if (address === null || address.path !== path) return false;
+  if (address === null || address.path !== withoutSlash(path)) return false;
   return new URLSearchParams(address.query).toString() === query.toString();
 }
 
 /** A router on the wizard: the address follows the machine, and the machine is asked for every other address. */
 export function createWizardRouter(actor: WizardActor, history?: RouterHistory) {
+  let asking = false;
   const router = createRouter({
     routeTree: root.addChildren(routes),
-    context: { actor },
+    context: {
+      actor,
+      ask: (visit) => {
+        asking = true;
+        actor.send(visit);
+        asking = false;
+      },
+    },
     defaultPreload: false,
     // A page's own script could not be fetched.
     defaultErrorComponent: () => <UnavailablePage onRetry={() => location.reload()} />,
@@ -70,6 +79,8 @@ export function createWizardRouter(actor: WizardActor, history?: RouterHistory) 
     ...(history === undefined ? {} : { history }),
   });
   actor.subscribe((snapshot) => {
+    // What the router asked for it redirects itself, in the place of the address: Back must not lead there again.
+    if (asking) return;
     const address = addressOf(snapshot);
     const { pathname, searchStr } = router.latestLocation;
     if (address === null || isAt(address, pathname, new URLSearchParams(searchStr))) return;
