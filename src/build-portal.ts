@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
@@ -8,30 +9,54 @@ import { type Environment, OWN_INSPECTOR, portalSettings, readSettings, type Set
 const ROOT = join(import.meta.dirname, '..');
 const SOURCES = ['src/portal', 'src/inspector', 'src/contract', 'machines'];
 const SINGLE_SOURCES = ['vite.config.ts', 'package-lock.json', 'src/build-portal.ts'];
+const BUILDS = join(ROOT, 'dist');
+const BUILDS_KEPT = 8;
+const DIGEST_LENGTH = 16;
 const COMPRESSED = /\.(?:js|css|svg|html)$/;
 
-/** Builds the portal when its sources or its settings have changed since the last build, and answers its folder. */
+/**
+ * Builds the portal when its sources or its settings have changed since the last build, and answers its folder. A build
+ * lies under the digest of what it was made from and appears all at once, so two starts don't get in each other's way.
+ */
 export async function buildPortal(environment: Environment): Promise<string> {
   const settings = readSettings(environment);
-  const out = join(ROOT, settings.inspectorUrl === undefined ? 'dist/portal' : 'dist/portal-inspected');
-  const stampFile = `${out}.stamp`;
-  const stamp = await stampOf(settings);
-  if ((await readFile(stampFile, 'utf8').catch(() => '')) === stamp) return out;
+  const digest = await digestOf(settings);
+  const out = join(BUILDS, `portal-${digest}`);
+  if (existsSync(out)) return out;
   process.stdout.write('Building the portal…\n');
-  await rm(stampFile, { force: true });
+  await mkdir(BUILDS, { recursive: true });
+  const unfinished = await mkdtemp(join(BUILDS, 'unfinished-'));
   const { build } = await import('vite');
   const before = process.env;
   // vite.config.ts reads the environment, as the sandbox may have completed it.
   process.env = { ...environment };
   try {
-    await build({ configFile: join(ROOT, 'vite.config.ts'), logLevel: 'warn', build: { outDir: out } });
-    if (settings.inspectorUrl === OWN_INSPECTOR) await buildInspector(join(out, dirname(OWN_INSPECTOR)));
+    await build({ configFile: join(ROOT, 'vite.config.ts'), logLevel: 'warn', build: { outDir: unfinished } });
+    if (settings.inspectorUrl === OWN_INSPECTOR) await buildInspector(join(unfinished, dirname(OWN_INSPECTOR)));
+    await compress(unfinished);
+    await rename(unfinished, out);
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true });
+    // Another start was faster with the same build.
+    if (!existsSync(out)) throw error;
   } finally {
     process.env = before;
   }
-  await compress(out);
-  await writeFile(stampFile, stamp);
+  await removeOldBuilds(out);
   return out;
+}
+
+/** Servers read their build whole when they start, so that none misses an old one; the newest few are kept for quick changes. */
+async function removeOldBuilds(current: string): Promise<void> {
+  const builds = (await readdir(BUILDS)).filter((name) => name.startsWith('portal-')).map((name) => join(BUILDS, name));
+  const aged = await Promise.all(
+    builds.map(async (path) => ({ path, made: (await stat(path).catch(() => null))?.mtimeMs ?? 0 })),
+  );
+  const old = aged
+    .filter(({ path }) => path !== current)
+    .toSorted((one, other) => other.made - one.made)
+    .slice(BUILDS_KEPT);
+  await Promise.all(old.map(({ path }) => rm(path, { recursive: true, force: true })));
 }
 
 /** The viewer of the portal's machine is a site of its own beside the portal, and only there when it is asked for. */
@@ -46,13 +71,13 @@ async function buildInspector(out: string): Promise<void> {
   });
 }
 
-async function stampOf(settings: Settings): Promise<string> {
+async function digestOf(settings: Settings): Promise<string> {
   const asked = JSON.stringify([portalSettings(settings), settings.inspectorUrl]);
   const hash = createHash('sha256').update(asked);
   const files = await Promise.all(SOURCES.map(filesIn));
   for (const file of [...files.flat(), ...SINGLE_SOURCES].toSorted())
     hash.update(`\n${file}\n`).update(await readFile(join(ROOT, file)));
-  return hash.digest('hex');
+  return hash.digest('hex').slice(0, DIGEST_LENGTH);
 }
 
 async function filesIn(folder: string): Promise<string[]> {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import axe from 'axe-core';
 import { expect, test } from 'vitest';
 import { CHROMIUM, openBrowser } from '../support/browser.ts';
+import { builtPortal } from '../support/portal-alone.ts';
 import { startProduct } from '../support/product.ts';
 
 type Axe = { readonly axe: typeof axe };
@@ -57,7 +58,7 @@ test.skipIf(CHROMIUM === null)(
 test('a build that is not asked for the inspector has nothing of it', async () => {
   await using product = await startProduct();
   expect((await fetch(`${product.url}/inspector/index.html`)).status).toBe(404);
-  const folder = join(import.meta.dirname, '../../dist/portal');
+  const folder = await builtPortal();
   const found: string[] = [];
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true }))
     if (entry.isFile() && /\.(?:js|css|html)$/.test(entry.name)) {

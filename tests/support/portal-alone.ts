@@ -12,14 +12,13 @@ import { run } from './run.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SETTINGS = { ...PAGES, SANDBOX: 'on' };
-const BUILD = `import { buildPortal } from './src/build-portal.ts'; await buildPortal(${JSON.stringify(SETTINGS)});`;
+const BUILD = `import { buildPortal } from './src/build-portal.ts'; process.stdout.write('\\n' + await buildPortal(${JSON.stringify(SETTINGS)}));`;
 
 export type PortalAlone = AsyncDisposable & { readonly url: string };
 
 /** The built portal with the product's own headers, and nothing behind it: its calls are answered by {@link scriptWire}. */
 export async function servePortalAlone(): Promise<PortalAlone> {
-  await run(process.execPath, ['--input-type=module', '-e', BUILD], { cwd: ROOT });
-  const files = await readPortalFiles(join(ROOT, 'dist/portal'));
+  const files = await readPortalFiles(await builtPortal());
   const app = new Hono();
   app.use(securityHeaders(readSettings(SETTINGS)));
   app.get('*', (c) => servePortal(c, files) ?? c.text('Not found', 404));
@@ -34,6 +33,12 @@ export async function servePortalAlone(): Promise<PortalAlone> {
       await once(server, 'close');
     },
   };
+}
+
+/** The folder of the portal as it is built for tests. */
+export async function builtPortal(): Promise<string> {
+  const said = await run(process.execPath, ['--input-type=module', '-e', BUILD], { cwd: ROOT });
+  return said.toString().split('\n').at(-1) ?? '';
 }
 
 export type Asked = {
