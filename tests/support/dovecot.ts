@@ -27,6 +27,8 @@ export type DovecotOptions = {
   readonly roles?: Readonly<Record<string, string>>;
   /** Megabytes that an account may hold. */
   readonly quota?: number;
+  /** In place of the password of all. */
+  readonly password?: string;
   /** Scripts by ManageSieve. `extensions` is Pigeonhole's setting, such as `-include`; `smtpPort` is where a redirect goes. */
   readonly sieve?: { readonly extensions?: string; readonly maxRedirects?: number; readonly smtpPort?: number };
   /** Files of a certificate and its key: then there is STARTTLS. */
@@ -101,7 +103,7 @@ function configuration(
   folder: string,
   ports: { imap: number; sieve: number },
   user: { name: string; group: string },
-  { separator = '/', roles = {}, quota, sieve, tls }: DovecotOptions,
+  { separator = '/', roles = {}, quota, password = DOVECOT_PASSWORD, sieve, tls }: DovecotOptions,
 ): string {
   return `
 base_dir = ${folder}/run
@@ -142,7 +144,7 @@ service anvil {
 ${quota === undefined ? '' : `plugin {\n  quota = count:User quota\n  quota_rule = *:storage=${quota}M\n  quota_vsizes = yes\n}`}
 passdb {
   driver = static
-  args = password=${DOVECOT_PASSWORD}
+  args = password=${password}
 }
 userdb {
   driver = static

@@ -10,6 +10,7 @@ import { OAUTH_PROVIDERS } from '../../src/contract/provider-name.ts';
 import { readSettings, type Environment, type Settings } from '../../src/contract/settings.ts';
 import { startMailServer } from '../../src/sandbox/mail-server.ts';
 import { openLog } from '../../src/server/log.ts';
+import type { JobQueue } from '../../src/server/jobs/queue.ts';
 import type { Services } from '../../src/server/services.ts';
 import type { Database, DatabaseAddress } from '../../src/server/store/database.ts';
 import { startWeb } from '../../src/server/web.ts';
@@ -34,6 +35,7 @@ export type WebWorld = AsyncDisposable & {
   /** What the settings were read from, for other processes. */
   readonly environment: Environment;
   readonly services: Services;
+  readonly queue: JobQueue;
   readonly database: Database;
   readonly dns: DnsServer;
   /** The passwords that the mail server takes. */
@@ -68,6 +70,8 @@ type Options = {
   readonly address?: DatabaseAddress;
   /** 32 bytes; random when left out. */
   readonly key?: Uint8Array;
+  /** What the mail server says to an access token; none is right when left out. */
+  readonly takesToken?: (email: string, token: string) => boolean;
 };
 
 export const LEGACY_DOMAIN = 'sanbrunocable.example';
@@ -94,7 +98,7 @@ export async function openWebWorld(options: Options = {}): Promise<WebWorld> {
           signIns.push(email);
           return passwords.get(email) === password;
         },
-        token: () => false,
+        token: options.takesToken ?? (() => false),
       },
     }),
   );
@@ -141,7 +145,7 @@ export async function openWebWorld(options: Options = {}): Promise<WebWorld> {
   const now = () => Date.now() + clock.ahead;
   const log = openLog(settings.logLevel, { write: (line) => void logLines.push(line) });
   const { address = { folder: 'memory://' }, key = randomBytes(32) } = options;
-  const { services } = opening.use(await openWebServices({ settings, address, key, log, now }));
+  const { services, queue } = opening.use(await openWebServices({ settings, address, key, log, now }));
   const { database } = services;
   opening.use(await startWeb(services, { host: '127.0.0.1', port, portalFolder: options.portalFolder ?? null }));
   const url = `http://127.0.0.1:${port}`;
@@ -152,6 +156,7 @@ export async function openWebWorld(options: Options = {}): Promise<WebWorld> {
     settings,
     environment,
     services,
+    queue,
     database,
     dns,
     passwords,
