@@ -1,0 +1,385 @@
+import type { Browser, Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { CHROMIUM, openBrowser } from '../support/browser.ts';
+import {
+  enter,
+  type PortalAlone,
+  scriptWire,
+  servePortalAlone,
+  type SessionName,
+  SUBSCRIBER,
+  TRANSFER_ID,
+  type Wire,
+} from '../support/portal-alone.ts';
+import { chooseOther, fillSupport, signIn } from './steps.ts';
+
+const UNKNOWN = 'Unknown error during the authentication process, please try again.';
+const EXTERNAL = 'An external authentication error has happened. Please, try again.';
+const SCOPES = 'Please, select all the requested permissions while authenticating.';
+const FIRST_CLOCK = '2025-11-01T10:00:00Z';
+
+describe.skipIf(CHROMIUM === null)('messages and times, in Chromium (needs chromium)', () => {
+  let portal: PortalAlone;
+  let browser: Browser;
+  let page: Page;
+  let wire: Wire;
+
+  beforeAll(async () => {
+    portal = await servePortalAlone();
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await portal?.[Symbol.asyncDispose]();
+  });
+  beforeEach(async () => {
+    page = await (await browser.newContext()).newPage();
+    wire = await scriptWire(page);
+    await page.clock.install({ time: FIRST_CLOCK });
+  });
+  afterEach(async () => {
+    await page.context().close();
+  });
+
+  const arrive = (path: string, session: SessionName = 'nobody') => enter(page, portal.url, path, session);
+  /** From here on only {@link pass} moves the portal's clock. */
+  const stopTheClock = async () => {
+    await page.clock.pauseAt(new Date((await page.evaluate(() => Date.now())) + 1_000));
+  };
+  const pass = (seconds: number) => page.clock.runFor(Math.round(seconds * 1_000));
+  const shown = (role: 'alert' | 'status', text: string) => page.getByRole(role).filter({ hasText: text });
+  const lasts = async (role: 'alert' | 'status', text: string, seconds: number) => {
+    await shown(role, text).waitFor();
+    await pass(seconds - 0.1);
+    expect(await shown(role, text).count()).toBe(1);
+    await pass(0.2);
+    await shown(role, text).waitFor({ state: 'detached' });
+  };
+
+  const note = async (text: string, afterSeconds: number) => {
+    await pass(afterSeconds - 0.1);
+    expect(await shown('alert', text).count()).toBe(0);
+    await pass(0.2);
+    await shown('alert', text).waitFor();
+    await pass(60);
+    expect(await shown('alert', text).count()).toBe(1);
+  };
+
+  test.each([
+    ['INVALID_EMAIL', 'Invalid email', 'Please, use your San Bruno credentials to login into Yahoo.'],
+    ['external_oauth_error', 'Authentication error', EXTERNAL],
+    ['UNSUPPORTED_PROVIDER', 'Provider not supported', 'This provider is not supported.'],
+    ['provider_not_supported', 'Provider not supported', 'This provider is not supported.'],
+    ['MISSING_SCOPE', 'Missing requested scope', SCOPES],
+    ['anything', 'Unknown error', UNKNOWN],
+  ])('the error %s in the address is "%s", said for 7 s', async (code, title, text) => {
+    await arrive('/destination-account', 'signedIn');
+    await stopTheClock();
+    await page.evaluate((error) => {
+      history.pushState(null, '', `/destination-account?error=${error}`);
+      dispatchEvent(new PopStateEvent('popstate'));
+    }, code);
+    const message = shown('alert', title);
+    await message.getByText(text).waitFor();
+    await message.getByText('Your mail is safe: nothing was moved or deleted.').waitFor();
+    await lasts('alert', title, 7);
+    expect(new URL(page.url()).search).toBe('');
+  });
+
+  test.each([
+    [
+      'ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS',
+      'status',
+      'Transfer is already in progress',
+      "You have already started a transfer to Yahoo. Please, wait until it's completed.",
+    ],
+    ['ACCOUNT_ALREADY_EXISTS_MIGRATION_COMPLETED', 'status', 'Transfer is already completed', 'Go to Yahoo mail'],
+    [
+      'GENERAL_ERROR',
+      'alert',
+      'An error has happened while setting up your Yahoo account',
+      'Please, try again later or contact support.',
+    ],
+  ] as const)('%s at the making of the account is said for 7 s', async (code, role, title, text) => {
+    wire.answer('/api/v2/san-bruno-create-account/', { status: 409, json: { error: code } });
+    await arrive('/destination-account', 'signedIn');
+    await page.getByRole('button', { name: 'Go to Yahoo Mail' }).click();
+    await stopTheClock();
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await shown(role, title).getByText(text).waitFor();
+    await lasts(role, title, 7);
+    expect(await page.getByRole('dialog').count()).toBe(0);
+  });
+
+  test('an account that was made already leads to Yahoo after 2 s, and the button says what goes on', async () => {
+    const { promise: asked, resolve: answer } = Promise.withResolvers<void>();
+    await page.route('**/san-bruno-create-account/**', async (route) => {
+      await asked;
+      await route.fulfill({ status: 409, json: { error: 'ACCOUNT_ALREADY_CREATED' } });
+    });
+    await arrive('/destination-account', 'signedIn');
+    await page.getByRole('button', { name: 'Go to Yahoo Mail' }).click();
+    await stopTheClock();
+    await page.getByRole('button', { name: 'Continue', exact: true }).click();
+    await page.getByRole('button', { name: 'Creating your Yahoo account' }).waitFor();
+    answer();
+    await page.getByRole('button', { name: 'Redirecting to Yahoo' }).waitFor();
+    await pass(1.9);
+    expect(wire.askedFor('/api/oauth/')).toHaveLength(0);
+    await pass(0.2);
+    await page.waitForURL('**/api/oauth/?provider=yahoo');
+    expect(wire.askedFor('/api/oauth/')).toHaveLength(1);
+  });
+
+  test.each([
+    [
+      { status: 400, json: { error: 'OPERATION_NOT_ALLOWED' } },
+      'alert',
+      "Operation 'contactsmigration' not allowed.",
+      'load',
+    ],
+    [{ status: 401, json: { error: 'INVALID_CREDENTIALS' } }, 'alert', 'Incorrect email or password.', 'load'],
+    [{ json: { ok: true } }, 'status', 'Your message has been sent successfully.', 'support'],
+    [
+      { status: 502, json: { error: 'GENERAL_ERROR' } },
+      'alert',
+      'There was an error submitting your message, please try again later.',
+      'support',
+    ],
+  ] as const)('%j is said for 5 s (%s: %s)', async (answer, role, text, at) => {
+    if (at === 'load') {
+      wire.answer('/api/load/', answer);
+      await arrive('/start-migration', 'gmail');
+      await page.getByLabel('Notification email').fill('maria@mail.example');
+      await page.getByText('We will write to maria@mail.example.').waitFor();
+      await stopTheClock();
+      await page.getByRole('button', { name: 'Transfer', exact: true }).click();
+    } else {
+      wire.answer('/api/v2/support-form/', answer);
+      await arrive('/support-form');
+      await fillSupport(page, { email: SUBSCRIBER.email, issue: 'Where is it?' });
+      await stopTheClock();
+      await page.getByRole('button', { name: 'Send' }).click();
+    }
+    await lasts(role, text, 5);
+    expect(await page.locator('h1').innerText()).toBe(at === 'load' ? 'Transfer your data' : 'Contact support');
+  });
+
+  test('a message stays while the pointer or the focus is on it, and goes after that', async () => {
+    wire.answer('/api/v2/san-bruno-create-account/', {
+      status: 409,
+      json: { error: 'ACCOUNT_ALREADY_EXISTS_MIGRATION_COMPLETED' },
+    });
+    await arrive('/destination-account', 'signedIn');
+    await page.getByRole('button', { name: 'Go to Yahoo Mail' }).click();
+    await stopTheClock();
+    await page.getByRole('button', { name: 'Continue' }).click();
+    const message = shown('status', 'Transfer is already completed');
+    await message.hover();
+    await pass(60);
+    expect(await message.count()).toBe(1);
+    await page.mouse.move(0, 0);
+    await message.getByRole('link').focus();
+    await pass(60);
+    expect(await message.count()).toBe(1);
+    await message.getByRole('link').blur();
+    await pass(7.1);
+    await message.waitFor({ state: 'detached' });
+  });
+
+  describe('at a field', () => {
+    test.each([
+      ['maria@', 'Please enter a valid email address.'],
+      ['MARIA@GMAIL.COM', 'Please, enter a San Bruno email address.'],
+    ])('the sign-in judges %s 1 s after the typing, and keeps its word until it is mended', async (email, text) => {
+      await arrive('/');
+      await page.getByRole('button', { name: 'Start', exact: true }).click();
+      const field = page.getByLabel('Email', { exact: true });
+      await field.waitFor();
+      await stopTheClock();
+      await field.pressSequentially(email);
+      expect(await field.inputValue()).toBe(email.toLowerCase());
+      await note(text, 1);
+      await field.fill(SUBSCRIBER.email);
+      await shown('alert', text).waitFor({ state: 'detached' });
+    });
+
+    test('the sign-in asks for what is empty', async () => {
+      await arrive('/');
+      await page.getByRole('button', { name: 'Start', exact: true }).click();
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+      await shown('alert', 'Please enter a valid email address.').waitFor();
+      await shown('alert', 'Invalid password. Please try again.').waitFor();
+      expect(wire.asked).toEqual([]);
+    });
+
+    test.each([
+      ['another provider', 'maria@sanbruno.example', 'Please, do not use a San Bruno email address for the export.'],
+      ['another provider', 'maria@', 'Please enter a valid email address.'],
+    ])('%s: %s gets "%s"', async (_, email, text) => {
+      await arrive('/destination-account', 'signedIn');
+      await page.getByRole('button', { name: 'Check other options to export your data' }).click();
+      await page.getByRole('button', { name: 'Other', exact: true }).click();
+      await stopTheClock();
+      await page.getByLabel('Email', { exact: true }).fill(email);
+      await note(text, 1);
+      expect(wire.asked).toEqual([]);
+    });
+
+    test('the IMAP host is judged when its field is left', async () => {
+      await arrive('/destination-account', 'signedIn');
+      await page.getByRole('button', { name: 'Check other options to export your data' }).click();
+      await page.getByRole('button', { name: 'Other', exact: true }).click();
+      await page.getByLabel('Use a custom IMAP host').check();
+      const field = page.getByLabel('IMAP host', { exact: true });
+      await field.fill('imap host');
+      expect(await page.getByRole('alert').count()).toBe(0);
+      await field.blur();
+      await shown('alert', 'Invalid IMAP. Please enter a valid IMAP address.').waitFor();
+      expect(wire.askedFor('/api/validate-imap/')).toEqual([]);
+      await field.fill(' IMAP.Mail.example:1143 ');
+      await field.blur();
+      await page.getByText('We found this mail server.').waitFor();
+      expect(wire.askedFor('/api/validate-imap/')[0]?.body).toEqual({ imap: 'imap.mail.example:1143' });
+    });
+
+    test.each([
+      ['INVALID_IMAP', 'Invalid IMAP Server'],
+      ['UNSUPPORTED_PROVIDER', 'Unsupported Provider'],
+    ])('a sign-in that is refused as %s is titled %s', async (error, title) => {
+      wire.answer('/api/validate/', { status: 400, json: { error } });
+      await arrive('/destination-account', 'signedIn');
+      await chooseOther(page, { email: 'maria@mail.example', password: 'sandbox' });
+      await shown('alert', title).waitFor();
+      expect(await page.getByLabel('Password', { exact: true }).inputValue()).toBe('');
+    });
+
+    test.each([
+      ['move', 'Please, provide a valid email address or phone number.'],
+      ['gmail', 'Please, provide a valid email address.'],
+    ] as const)('a contact that is missing on the %s is asked for after 3 s', async (session, text) => {
+      await arrive('/start-migration', session);
+      const label = session === 'move' ? 'Notification email or phone number' : 'Notification email';
+      await page.getByLabel(label).fill('x');
+      await stopTheClock();
+      await page.getByLabel(label).fill('');
+      await note(text, 3);
+      expect(await page.getByText('or phone number.').count()).toBe(session === 'move' ? 1 : 0);
+    });
+
+    test.each([
+      ['move', '555 0123', 'Please, enter a valid phone number in the following format: XXX XXX XXXX'],
+      ['move', 'maria@nowhere', 'Please, enter a valid email address.'],
+      ['move', SUBSCRIBER.email, 'Please, do not use a San Bruno email address for notification.'],
+      ['gmail', '650 253 0000', 'Please, enter a valid email address.'],
+      ['download', 'maria@sbcable.example', 'Please, do not use a San Bruno email address for notification.'],
+    ] as const)('on the %s the contact %s gets "%s"', async (session, contact, text) => {
+      await arrive('/start-migration', session);
+      await stopTheClock();
+      await page.getByLabel(/^Notification email/).fill(contact);
+      await note(text, 1);
+      expect(await page.getByRole('button', { name: /^(?:Move|Transfer|Download)$/ }).isDisabled()).toBe(true);
+    });
+
+    test.each([
+      ['San Bruno email', 'maria@sanbruno.example', 'Please, enter a valid sanbrunocable.example email address.'],
+      ['Contact email', 'maria', 'Please, enter a valid email address.'],
+      ['Transfer ID', 'A'.repeat(32), 'Please, enter a valid transfer ID.'],
+    ])('on the support form %s %s gets "%s"', async (label, value, text) => {
+      await arrive('/support-form');
+      await stopTheClock();
+      await page.getByLabel(label).fill(value);
+      await note(text, 1);
+      await fillSupport(page, { email: SUBSCRIBER.email, issue: 'short', [label]: value });
+      await page.getByRole('button', { name: 'Send' }).click();
+      expect(wire.asked).toEqual([]);
+    });
+
+    test.each(['', 'abc', 'g'.repeat(31), '!'.repeat(32)])('the look-up finds "%s" malformed', async (id) => {
+      await arrive('/');
+      await page.getByText('check your transfer status').click();
+      await page.getByLabel('Transfer ID').fill(id);
+      await page.getByRole('button', { name: 'Check status' }).click();
+      await shown('alert', 'Invalid migration ID').waitFor();
+      expect(wire.asked).toEqual([]);
+    });
+  });
+
+  describe('times', () => {
+    test('a sign-in that succeeds says so, and goes on after 1 s', async () => {
+      const { promise: asked, resolve: answer } = Promise.withResolvers<void>();
+      await page.route('**/api/validate/', async (route) => {
+        await asked;
+        await route.fulfill({ json: { ok: true } });
+      });
+      await arrive('/');
+      await signIn(page, SUBSCRIBER);
+      await page.getByRole('button', { name: 'Signing in…' }).waitFor();
+      await stopTheClock();
+      answer();
+      await shown('status', 'You are signed in. We take you to the next step.').waitFor();
+      await pass(0.9);
+      expect(new URL(page.url()).pathname).toBe('/');
+      await pass(0.2);
+      await page.waitForURL('**/destination-account');
+      expect(await page.evaluate(() => sessionStorage.getItem('currentStep'))).toBe('2');
+    });
+
+    test.each([
+      ['/privacy-policy', 'https://www.sanbrunocable.example/privacy'],
+      ['/terms-of-service', 'https://www.sanbrunocable.example/terms'],
+    ])('%s shows the overlay for half a second, then goes to its page', async (path, address) => {
+      await arrive('/support-form');
+      await stopTheClock();
+      await page.getByRole('contentinfo').locator(`a[href="${path}"]`).click();
+      await pass(0.4);
+      await page.getByRole('status', { name: 'Loading' }).waitFor();
+      expect(new URL(page.url()).pathname).toBe(path);
+      expect(wire.elsewhere).toEqual([]);
+      await pass(0.2);
+      await page.waitForURL(address);
+      expect(wire.elsewhere).toEqual([address]);
+    });
+
+    test('the copied ID is confirmed for 1.5 s', async () => {
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+      await arrive(`/complete?migration_id=${TRANSFER_ID}`, 'gmail');
+      await stopTheClock();
+      await page.getByRole('button', { name: 'Copy transfer ID' }).click();
+      const copied = page.getByRole('button', { name: 'Copied' });
+      await copied.waitFor();
+      await pass(1.4);
+      expect(await copied.count()).toBe(1);
+      await pass(0.2);
+      await copied.waitFor({ state: 'detached' });
+      expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(TRANSFER_ID);
+    });
+
+    test.each([
+      ['2025-11-28T23:59:39-08:00', '2 days', '1 day', 30],
+      ['2025-11-29T23:59:39-08:00', '1 day', '23 hours', 30],
+      ['2025-11-30T21:59:39-08:00', '2 hours', '1 hour', 30],
+      ['2025-11-30T23:59:39-08:00', '0 hours', '0 days', 30],
+    ])('at %s the countdown goes by itself from %s to %s', async (time, before, after, seconds) => {
+      await page.clock.setSystemTime(time);
+      await arrive('/');
+      await page.getByRole('timer').getByText(before, { exact: true }).waitFor();
+      await pass(seconds);
+      await page.getByRole('timer').getByText(after, { exact: true }).waitFor();
+      expect(await page.getByRole('timer').innerText()).toContain('November 30, 2025');
+    });
+
+    test('a call that takes long is said to after 10 s', async () => {
+      wire.answer('/api/validate/', 'silence');
+      await arrive('/');
+      await signIn(page, SUBSCRIBER);
+      await expect.poll(() => wire.askedFor('/api/validate/').length).toBe(1);
+      await stopTheClock();
+      await pass(10);
+      await shown('status', 'This is taking longer than usual…').waitFor();
+      await pass(20.1);
+      await shown('alert', 'Unknown error, please try again.').waitFor();
+      expect(await page.getByLabel('Email', { exact: true }).inputValue()).toBe(SUBSCRIBER.email);
+    });
+  });
+});

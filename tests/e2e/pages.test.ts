@@ -1,0 +1,421 @@
+import type { Browser, BrowserContext, Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { CHROMIUM, openBrowser } from '../support/browser.ts';
+import {
+  enter,
+  type PortalAlone,
+  scriptWire,
+  servePortalAlone,
+  type SessionName,
+  SUBSCRIBER,
+  TRANSFER_ID,
+  type Wire,
+} from '../support/portal-alone.ts';
+import { signIn, startTransfer } from './steps.ts';
+
+const TOOL = 'San Bruno Email Data Transfer Tool';
+const HOME = ['/', TOOL, '1'] as const;
+const KEYS = [
+  'allowContactsMigration',
+  'checkSanBrunoOnOauthCallback',
+  'contactsExportType',
+  'currentStep',
+  'dstAccount',
+  'emailExportType',
+  'emailHash',
+  'googleTermsAccepted',
+  'jwt',
+  'notificationContact',
+  'operations',
+  'srcAccount',
+];
+
+/** Who asks for what, and where they stand then: address, heading, `currentStep`. */
+const VISITS: readonly (readonly [SessionName, string, string, string, string | null])[] = [
+  ['nobody', '/', ...HOME],
+  ['signedIn', '/', ...HOME],
+  ['nobody', '/no-such-page', ...HOME],
+  ['signedIn', '/destination-account/more', ...HOME],
+  ['nobody', '/destination-account', ...HOME],
+  ['signedIn', '/destination-account', '/destination-account', 'Move your mailbox to Yahoo Mail', '2'],
+  ['signedIn', '/destination-account/', '/destination-account/', 'Move your mailbox to Yahoo Mail', '2'],
+  ['nobody', '/start-migration', ...HOME],
+  ['signedIn', '/start-migration', ...HOME],
+  ['gmailWithoutTerms', '/start-migration', '/accept-google-terms', 'Before you go to Google', '2'],
+  ['gmail', '/start-migration', '/start-migration', 'Transfer your data', '3'],
+  ['move', '/start-migration', '/start-migration', 'Move your email account to Yahoo Mail', '3'],
+  ['other', '/start-migration', '/start-migration', 'Transfer your data', '3'],
+  ['download', '/start-migration', '/start-migration', 'Transfer your data', '3'],
+  ['nobody', `/complete?migration_id=${TRANSFER_ID}`, ...HOME],
+  ['signedIn', `/complete?migration_id=${TRANSFER_ID}`, ...HOME],
+  ['gmail', '/complete', ...HOME],
+  [
+    'gmail',
+    `/complete?migration_id=${TRANSFER_ID}`,
+    `/complete?migration_id=${TRANSFER_ID}`,
+    "We're moving your email data!",
+    '4',
+  ],
+  [
+    'download',
+    `/complete?migration_id=${TRANSFER_ID}`,
+    `/complete?migration_id=${TRANSFER_ID}`,
+    "We're moving your email data!",
+    '4',
+  ],
+  ['nobody', `/oauth-callback?token_id=${TRANSFER_ID}&email=maria@gmail.com`, ...HOME],
+  [
+    'gmail',
+    `/oauth-callback?token_id=${TRANSFER_ID}&email=Maria@Gmail.com`,
+    '/start-migration',
+    'Transfer your data',
+    '3',
+  ],
+  [
+    'gmail',
+    '/oauth-callback?error=EXTERNAL_OAUTH_ERROR',
+    '/destination-account?error=EXTERNAL_OAUTH_ERROR',
+    'Move your mailbox to Yahoo Mail',
+    '2',
+  ],
+  ['gmail', '/oauth-callback?error=MISSING_SCOPE', '/check-email-scopes', 'We need both permissions', '2'],
+  [
+    'move',
+    `/oauth-callback?token_id=${TRANSFER_ID}&email=else@yahoo.example`,
+    '/destination-account?error=INVALID_EMAIL',
+    'Move your mailbox to Yahoo Mail',
+    '2',
+  ],
+  [
+    'gmail',
+    '/oauth-callback?email=maria@gmail.com',
+    '/destination-account?error=OTHER',
+    'Move your mailbox to Yahoo Mail',
+    '2',
+  ],
+  ['nobody', '/oauth-callback-for-status?error=EXTERNAL_OAUTH_ERROR', '/?error=EXTERNAL_OAUTH_ERROR', TOOL, '1'],
+  ['nobody', `/oauth-callback-for-status?token_id=${TRANSFER_ID}`, '/?error=OTHER', TOOL, '1'],
+  [
+    'nobody',
+    `/oauth-callback-for-status?token_id=${TRANSFER_ID}&email=maria@gmail.com&hash=${'b'.repeat(64)}`,
+    '/status-from-email',
+    'Your transfers',
+    '4',
+  ],
+  ['nobody', '/accept-google-terms', ...HOME],
+  ['signedIn', '/accept-google-terms', '/accept-google-terms', 'Before you go to Google', '2'],
+  ['nobody', '/check-email-scopes', ...HOME],
+  ['signedIn', '/check-email-scopes', '/check-email-scopes', 'We need both permissions', '2'],
+  ['gmail', '/destination-account?error=MISSING_SCOPE', '/check-email-scopes', 'We need both permissions', '2'],
+  ['nobody', `/status?migration_id=${TRANSFER_ID}`, `/status?migration_id=${TRANSFER_ID}`, 'Your transfer', '4'],
+  ['nobody', '/status', '/status', 'Your transfer', '4'],
+  ['nobody', '/status-from-email', '/status-from-email', 'Your transfers', '4'],
+  ['status', '/status-from-email', '/status-from-email', 'Your transfers', '4'],
+  ['nobody', '/support-form', '/support-form', 'Contact support', null],
+];
+
+const titleOf = (heading: string) => (heading === TOOL ? TOOL : `${heading} – ${TOOL}`);
+const local = (length: number) => 'a'.repeat(length);
+const long = (length: number) =>
+  `${local(64)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(length - 65 - 122 - 8)}.example`;
+
+/** The errors that a browser throws where its storage is full or blocked. */
+const full = () => {
+  Storage.prototype.setItem = () => {
+    throw new DOMException('full', 'QuotaExceededError');
+  };
+};
+const blocked = () => {
+  for (const kind of ['sessionStorage', 'localStorage'])
+    Object.defineProperty(globalThis, kind, {
+      get: () => {
+        throw new DOMException('blocked', 'SecurityError');
+      },
+    });
+};
+
+describe.skipIf(CHROMIUM === null)('pages and what is kept, in Chromium (needs chromium)', () => {
+  let portal: PortalAlone;
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  let wire: Wire;
+  const crashes: string[] = [];
+
+  beforeAll(async () => {
+    portal = await servePortalAlone();
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await portal?.[Symbol.asyncDispose]();
+  });
+  beforeEach(async () => {
+    context = await browser.newContext();
+    page = await context.newPage();
+    page.on('pageerror', (error) => {
+      // Two pages in a row within the fade: the second one shows at once.
+      if (!error.message.startsWith('Transition was skipped')) crashes.push(String(error));
+    });
+    wire = await scriptWire(context);
+  });
+  afterEach(async () => {
+    await context.close();
+    expect(crashes.splice(0)).toEqual([]);
+  });
+
+  const arrive = (path: string, session: SessionName = 'nobody') => enter(page, portal.url, path, session);
+  const stored = (key: string) => page.evaluate((name) => sessionStorage.getItem(name), key);
+  const standsAt = async (address: string, heading: string) => {
+    await page.waitForURL(`${portal.url}${address}`);
+    await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+  };
+
+  test.each(VISITS)('%s at %s stands at %s, and still does after a reload', async (session, path, ...place) => {
+    const [address, heading, step] = place;
+    await arrive(path, session);
+    await standsAt(address, heading);
+    await expect.poll(() => page.title()).toBe(titleOf(heading));
+    await expect.poll(() => stored('currentStep')).toBe(step);
+    const steps = page.getByRole('navigation', { name: 'Progress' });
+    expect(await steps.locator('[aria-current=step]').count()).toBe(step === null ? 0 : 1);
+    await page.reload();
+    await standsAt(address, heading);
+    expect(wire.askedFor('/api/load/')).toEqual([]);
+    const more = () => page.evaluate(() => Object.keys(sessionStorage).filter((key) => key !== 'currentStep'));
+    await expect.poll(async () => address === '/' && (await more()).length > 0).toBe(false);
+  });
+
+  test('Back and Forward lead through the whole move without a wrong page, a dead end or a second submit', async () => {
+    await page.goto(portal.url);
+    await signIn(page, SUBSCRIBER);
+    await standsAt('/destination-account', 'Move your mailbox to Yahoo Mail');
+    await page.getByRole('button', { name: 'Go to Yahoo Mail' }).click();
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.waitForURL('**/api/oauth/?provider=yahoo');
+    await page.goto(`${portal.url}/oauth-callback?token_id=${TRANSFER_ID}&email=${SUBSCRIBER.email}`);
+    await standsAt('/start-migration', 'Move your email account to Yahoo Mail');
+    const id = await startTransfer(page, 'maria@mail.example', 'Move');
+    await standsAt(`/complete?migration_id=${id}`, "We're moving your email data!");
+    await page.getByRole('link', { name: 'See how it goes' }).click();
+    await standsAt(`/status?migration_id=${id}`, 'Your transfer');
+
+    await page.goBack();
+    await standsAt(`/complete?migration_id=${id}`, "We're moving your email data!");
+    await page.goBack();
+    await standsAt('/start-migration', 'Move your email account to Yahoo Mail');
+    await page.goForward();
+    await standsAt(`/complete?migration_id=${id}`, "We're moving your email data!");
+    await page.goBack();
+    await standsAt('/start-migration', 'Move your email account to Yahoo Mail');
+    expect(await page.getByLabel('Notification email or phone number').inputValue()).toBe('maria@mail.example');
+    await page.goBack();
+    await page.goBack();
+    await standsAt('/destination-account', 'Move your mailbox to Yahoo Mail');
+    await page.getByText(SUBSCRIBER.email).waitFor();
+    expect(wire.askedFor('/api/load/')).toHaveLength(1);
+    expect(wire.askedFor('/api/v2/san-bruno-set-migration-started/')).toHaveLength(1);
+    await page.goBack();
+    await standsAt('/', TOOL);
+    await page.goForward();
+    await standsAt('/', TOOL);
+    expect(await stored('srcAccount')).toBeNull();
+  });
+
+  test('however often the button is pressed, one transfer is asked for, and the pre-move call comes before it', async () => {
+    await arrive('/start-migration', 'move');
+    await page.getByLabel('Notification email or phone number').fill('650 253 0000');
+    await page.getByText('We will send a text message to 650 253 0000.').waitFor();
+    await page.getByRole('button', { name: 'Move', exact: true }).evaluate((button: HTMLElement) => {
+      for (let press = 0; press < 5; press += 1) button.click();
+    });
+    await page.waitForURL('**/complete?migration_id=*');
+    const posts = wire.asked.filter(({ method }) => method === 'POST');
+    expect(posts.map(({ path }) => path)).toEqual(['/api/v2/san-bruno-set-migration-started/', '/api/load/']);
+    expect(posts[0]?.query.get('in_qa')).toBe('false');
+    expect(posts[1]?.body).toEqual({
+      source_account: { ...SUBSCRIBER, provider: 'sanbruno' },
+      destination_account: { email: SUBSCRIBER.email, provider: 'yahoo', token_id: TRANSFER_ID },
+      operations: ['emailmigration', 'contactsmigration'],
+      parameters: { notification_email: '+16502530000', in_qa: false },
+    });
+  });
+
+  test('a transfer elsewhere is asked for without a pre-move call', async () => {
+    await arrive('/start-migration', 'other');
+    await startTransfer(page, 'maria@mail.example', 'Transfer');
+    expect(wire.asked.filter(({ method }) => method === 'POST').map(({ path }) => path)).toEqual(['/api/load/']);
+    expect(wire.askedFor('/api/load/')[0]?.body).toMatchObject({
+      destination_account: { email: 'maria@mail.example', provider: 'other', password: 'sandbox' },
+      operations: ['emailmigration'],
+    });
+  });
+
+  test('the session is kept under the keys of the specification and no other, and no secret stands in an address', async () => {
+    const addresses: string[] = [];
+    page.on('request', (request) => addresses.push(request.url()));
+    page.on('framenavigated', (frame) => addresses.push(frame.url()));
+    wire.answer('/api/validate/', { json: { ok: true, token: 'bearer-canary' } });
+    await page.goto(portal.url);
+    await signIn(page, SUBSCRIBER);
+    await standsAt('/destination-account', 'Move your mailbox to Yahoo Mail');
+    await page.getByRole('button', { name: 'Check other options to export your data' }).click();
+    await page.getByRole('button', { name: 'Download', exact: true }).click();
+    await page.getByLabel('Email format').selectOption('eml');
+    await page.getByLabel('Contacts format').selectOption('vcf');
+    await page.getByRole('form').getByRole('button', { name: 'Download', exact: true }).click();
+    await startTransfer(page, 'maria@mail.example', 'Download');
+    const keys = await page.evaluate(() => Object.keys(sessionStorage));
+    expect(KEYS).toEqual(expect.arrayContaining(keys));
+    expect(keys).toEqual(
+      expect.arrayContaining(['srcAccount', 'dstAccount', 'jwt', 'emailExportType', 'contactsExportType']),
+    );
+    expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([]);
+    expect(await stored('jwt')).toBe('bearer-canary');
+    expect(wire.askedFor('/api/load/')[0]?.headers['authorization']).toBe('Bearer bearer-canary');
+    expect(wire.askedFor('/api/load/')[0]?.body).toMatchObject({
+      destination_account: { email: 'maria@mail.example', provider: 'file_export' },
+      file_export_parameters: { email_format: 'eml', contacts_format: 'vcf' },
+    });
+    for (const address of addresses) expect(address).not.toMatch(/garden-2005|bearer-canary/);
+    expect(new Set(addresses.map((address) => new URL(address).host))).toEqual(new Set([new URL(portal.url).host]));
+  });
+
+  test.each([
+    ['that is good stays', { json: { ok: true } }, 'old'],
+    ['that is refused goes', { status: 401, json: { error: 'INVALID_TOKEN' } }, null],
+    ['that cannot be checked stays', 'drop', 'old'],
+  ] as const)('a token in local storage %s, and is asked about once', async (_, answer, left) => {
+    wire.answer('/api/validate-token/', answer);
+    await page.goto(`${portal.url}/nothing.txt`);
+    await page.evaluate(() => localStorage.setItem('token', 'old'));
+    await page.goto(portal.url);
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.getByRole('dialog').waitFor();
+    await expect.poll(() => page.evaluate(() => localStorage.getItem('token'))).toBe(left);
+    expect(wire.askedFor('/api/validate-token/').map(({ body }) => body)).toEqual([{ token: 'old' }]);
+  });
+
+  test.each([
+    ['full', full],
+    ['blocked', blocked],
+  ])('with a storage that is %s the way to the transfer is open all the same', async (_, spoil) => {
+    await page.addInitScript(spoil);
+    await page.goto(portal.url);
+    await signIn(page, SUBSCRIBER);
+    await standsAt('/destination-account', 'Move your mailbox to Yahoo Mail');
+    await page.getByRole('button', { name: 'Check other options to export your data' }).click();
+    await page.getByRole('button', { name: 'Download', exact: true }).click();
+    await page.getByLabel('Email format').selectOption('mbox');
+    await page.getByLabel('Contacts format').selectOption('csv');
+    await page.getByRole('form').getByRole('button', { name: 'Download', exact: true }).click();
+    await startTransfer(page, 'maria@mail.example', 'Download');
+    expect(wire.askedFor('/api/load/')).toHaveLength(1);
+    await page.reload();
+    await standsAt('/', TOOL);
+  });
+
+  test('offline, the page says so and keeps what was typed; back online, it goes on by itself', async () => {
+    await arrive('/start-migration', 'gmail');
+    await context.setOffline(true);
+    await page
+      .getByRole('status')
+      .getByText('You are offline. What you typed is kept, and your mail is safe.')
+      .waitFor();
+    wire.answer('/api/v2/domain-validation/', 'drop');
+    await page.getByLabel('Notification email').fill('maria@mail.example');
+    await page.getByText('The migration portal is unavailable at this time').waitFor();
+    wire.reset();
+    await context.setOffline(false);
+    await page.getByText('We will write to maria@mail.example.').waitFor();
+    expect(await page.getByText('You are offline.').count()).toBe(0);
+  });
+
+  test('a page whose script cannot be loaded is not blank, and comes when it can', async () => {
+    await page.goto(portal.url);
+    let broken = true;
+    await page.route(/\/assets\/(?:destination|start-migration)[^/]*\.js/, (route) =>
+      broken ? route.abort('connectionreset') : route.continue(),
+    );
+    await signIn(page, SUBSCRIBER);
+    await page.waitForURL('**/destination-account');
+    await expect.poll(() => page.locator('h1').count()).toBe(1);
+    expect((await page.locator('body').innerText()).length).toBeGreaterThan(100);
+    broken = false;
+    await page.reload();
+    await standsAt('/destination-account', 'Move your mailbox to Yahoo Mail');
+  });
+
+  describe('addresses and numbers', () => {
+    test.each([
+      ['254 characters', long(254), true],
+      ['255 characters', long(255), false],
+      ['a local part of 64', `${local(64)}@mail.example`, true],
+      ['a local part of 65', `${local(65)}@mail.example`, false],
+      ['letters of other scripts', 'jürgen.петров@müller.example', true],
+      ['an accent that is a character of its own', 'jose\u0301@mail.example', true],
+      ['blanks pasted around it', '  maria@mail.example\t', true],
+      ['capitals', 'Maria@Mail.Example', true],
+      ['a blank inside', 'maria keller@mail.example', false],
+      ['two at signs', 'maria@@mail.example', false],
+      ['no dot in its domain', 'maria@mail', false],
+      ['a dot too many', 'maria..keller@mail.example', false],
+    ])('a contact of %s is judged rightly', async (_, email, good) => {
+      await arrive('/start-migration', 'gmail');
+      await page.getByLabel('Notification email').fill(email);
+      const verdict = good ? /^We will write to/ : /^Please, enter a valid email address\.$/;
+      await page.getByText(verdict).waitFor();
+      expect(wire.askedFor('/api/v2/domain-validation/')).toHaveLength(good ? 1 : 0);
+    });
+
+    test.each([
+      ['a local part of 64', `${local(64)}@sanbruno.example`, true],
+      ['a local part of 65', `${local(65)}@sanbruno.example`, false],
+      ['blanks pasted around it', ` ${SUBSCRIBER.email} `, true],
+      ['capitals', SUBSCRIBER.email.toUpperCase(), true],
+      ['unicode', 'josé@sanbruno.example', true],
+    ])('a sign-in with %s is judged rightly', async (_, email, good) => {
+      await page.goto(portal.url);
+      await signIn(page, { email, password: 'garden-2005' });
+      if (good) await page.waitForURL('**/destination-account');
+      else await page.getByText('Please enter a valid email address.').waitFor();
+      expect(wire.askedFor('/api/validate/').map(({ body }) => (body as { email: string }).email)).toEqual(
+        good ? [email.trim().toLowerCase()] : [],
+      );
+    });
+
+    test.each([
+      ['6502530000', true],
+      ['650 253 0000', true],
+      ['650-253-0000', true],
+      ['650.253.0000', true],
+      ['(650) 253-0000', true],
+      ['(650)253-0000', true],
+      ['1 650 253 0000', true],
+      ['+1 650 253 0000', true],
+      ['+16502530000', true],
+      ['  650 253 0000 ', true],
+      ['+1 (650) 253-0000', true],
+      ['650 253 000', false],
+      ['650 253 00000', false],
+      ['150 253 0000', false],
+      ['650 153 0000', false],
+      ['+44 20 7946 0018', false],
+      ['911', false],
+    ])('the phone number %s is judged rightly', async (number, good) => {
+      await arrive('/start-migration', 'move');
+      await page.getByLabel('Notification email or phone number').fill(number);
+      await page
+        .getByText(
+          good
+            ? 'We will send a text message to 650 253 0000.'
+            : 'Please, enter a valid phone number in the following format: XXX XXX XXXX',
+        )
+        .waitFor();
+      expect(wire.askedFor('/api/v2/phone-number-validation/').map(({ query }) => query.get('number'))).toEqual(
+        good ? ['+16502530000'] : [],
+      );
+      expect(await page.getByRole('button', { name: 'Move', exact: true }).isEnabled()).toBe(good);
+    });
+  });
+});
