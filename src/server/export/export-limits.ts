@@ -15,7 +15,7 @@ export type ExportLimits = {
 
 export const EXPORT_LIMITS: ExportLimits = {
   partOctets: 4_000_000_000,
-  partMessages: 50_000,
+  partMessages: 20_000,
   batchOctets: 16 * 1024 * 1024,
   batchMessages: 250,
   diskReserve: DISK_RESERVE,

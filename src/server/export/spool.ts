@@ -10,7 +10,7 @@ export class SpoolError extends Error {
 export type Place = { readonly segment: string; readonly position: number };
 export type StagedOctets = Place & { readonly size: number };
 
-const CHUNK = 256 * 1024;
+const CHUNK = 64 * 1024;
 
 /** Appends messages to a segment file of its own, so that two runs never write into one. Appends may overlap. */
 export type SpoolWriter = AsyncDisposable & {

@@ -28,8 +28,8 @@ const MODE = 0o100644;
 const BLOCK = 256 * 1024;
 
 // The ZIP writer keeps a small buffer of each entry until the end, and with it the whole slab that Node cut it from.
-// Slabs of 64 KiB, Node's newer size, would also hold zlib's output buffers: some 20 KB for each message.
-Buffer.poolSize = 8 * 1024;
+// Slabs of Node's own size, 64 KiB, would also hold zlib's output buffers: some 20 KB for each message.
+Buffer.poolSize = 2 * 1024;
 
 /** Writes a new ZIP (ZIP64 where it must be) and syncs it to the disk. The caller removes it if this throws. */
 export async function writeArchive(
@@ -98,15 +98,21 @@ async function feed(zip: ZipFile, files: AsyncIterable<ArchiveFile>, signal: Abo
   zip.end();
 }
 
-/** The writer gives headers of some dozen octets; the disk gets them in one block with their neighbours. */
+/**
+ * The writer gives headers of some dozen octets; the disk gets them in one block with their neighbours. Each block is
+ * good until the next one is asked for.
+ */
 async function* blocks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let [waiting, length]: [Buffer[], number] = [[], 0];
-  for await (const chunk of chunks) {
-    waiting.push(chunk);
-    length += chunk.length;
-    if (length < BLOCK) continue;
-    yield Buffer.concat(waiting, length);
-    [waiting, length] = [[], 0];
-  }
-  if (length > 0) yield Buffer.concat(waiting, length);
+  const block = Buffer.allocUnsafeSlow(BLOCK);
+  let length = 0;
+  for await (const chunk of chunks)
+    for (let from = 0; from < chunk.length;) {
+      const copied = chunk.copy(block, length, from);
+      from += copied;
+      length += copied;
+      if (length < BLOCK) continue;
+      yield block;
+      length = 0;
+    }
+  if (length > 0) yield block.subarray(0, length);
 }
