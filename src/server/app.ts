@@ -82,7 +82,10 @@ export function createApp(services: Services, portal: PortalFiles = new Map(), s
     throw notFound();
   });
 
-  app.on(['GET', 'HEAD'], '*', (c) => servePortal(c, portal) ?? c.text('Not found', 404));
+  app.on(['GET', 'HEAD'], '*', (c) => {
+    const elsewhere = otherLoopbackName(c, settings.publicUrl);
+    return elsewhere === null ? (servePortal(c, portal) ?? c.text('Not found', 404)) : c.redirect(elsewhere);
+  });
   app.notFound((c) => c.text('Not found', 404));
   return app;
 }
@@ -145,4 +148,18 @@ function wrongMethod(c: Context): Refusal | null {
 
 function notFound(): Refusal {
   return new Refusal(404, 'GENERAL_ERROR', 'There is nothing at this address.');
+}
+
+const LOOPBACK_NAMES: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
+
+/**
+ * The same page under PUBLIC_URL, when it was asked for by another name of this machine: cookies and session storage
+ * belong to one name, and the way back from a provider leads to PUBLIC_URL.
+ */
+function otherLoopbackName(c: Context, publicUrl: string): string | null {
+  const asked = URL.parse(c.req.url);
+  const own = new URL(publicUrl);
+  if (asked === null || asked.hostname === own.hostname || asked.port !== own.port) return null;
+  if (!LOOPBACK_NAMES.includes(asked.hostname) || !LOOPBACK_NAMES.includes(own.hostname)) return null;
+  return `${publicUrl}${asked.pathname}${asked.search}`;
 }

@@ -33,6 +33,16 @@ afterAll(async () => {
 const ask = (email: string, headers: Record<string, string>) => world.post('/api/capabilities/', { email }, headers);
 
 describe('the portal’s files', () => {
+  test('a page that is asked for by another name of this machine is redirected to PUBLIC_URL, and by no other', async () => {
+    const { port } = new URL(world.url);
+    const answer = await fetch(`http://127.0.0.1:${port}/status?migration_id=x`, { redirect: 'manual' });
+    expect([answer.status, answer.headers.get('location')]).toEqual([
+      302,
+      `http://localhost:${port}/status?migration_id=x`,
+    ]);
+    expect((await fetch(`http://127.0.0.1:${port}/healthz`, { redirect: 'manual' })).status).toBe(200);
+  });
+
   test.each(['/', '/status?migration_id=x', '/oauth-callback?token_id=x', '/no/such/page'])(
     '%s is the page, and always asked for again',
     async (path) => {

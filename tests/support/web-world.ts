@@ -148,7 +148,7 @@ export async function openWebWorld(options: Options = {}): Promise<WebWorld> {
   const { services, queue } = opening.use(await openWebServices({ settings, address, key, log, now }));
   const { database } = services;
   opening.use(await startWeb(services, { host: '127.0.0.1', port, portalFolder: options.portalFolder ?? null }));
-  const url = `http://127.0.0.1:${port}`;
+  const url = publicUrl;
   const lifetime = opening.move();
 
   return {
