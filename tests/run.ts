@@ -15,6 +15,8 @@ const NEEDS: readonly Need[] = [
   { program: 'radicale', debian: 'radicale' },
   { program: 'mbsync', debian: 'isync', homebrew: 'isync' },
   { program: 'bsdtar', debian: 'libarchive-tools', homebrew: 'libarchive' },
+  { program: '7z', debian: 'p7zip-full', homebrew: 'p7zip' },
+  { program: 'mutt', debian: 'mutt', homebrew: 'mutt' },
   { program: 'unzip', debian: 'unzip', homebrew: 'unzip' },
   { program: 'python3', debian: 'python3', homebrew: 'python3' },
   { program: 'openssl', debian: 'openssl', homebrew: 'openssl' },

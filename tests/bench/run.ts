@@ -1,5 +1,7 @@
+import { benchExport } from './export.bench.ts';
 import { benchTransfer } from './transfer.bench.ts';
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 
 await benchTransfer(say);
+await benchExport(say);
