@@ -4,6 +4,7 @@ import { CHROMIUM, openBrowser } from '../support/browser.ts';
 import {
   type Answer,
   enter,
+  FINISHED_EXPORT,
   type PortalAlone,
   scriptWire,
   servePortalAlone,
@@ -46,20 +47,6 @@ const ACCOUNT_FAILED = [
   'Please, try again later or contact support.',
   SAFE,
 ];
-const FINISHED_EXPORT = {
-  json: {
-    emailmigration: { status: 'completed', done: 3, total: 3, finished: '2025-11-01T10:00:00.000Z' },
-    exports: [
-      {
-        url: `/api/exports/${TRANSFER_ID}/mail.zip?signature=abc`,
-        name: 'mail.zip',
-        size: 4096,
-        sha256: 'f'.repeat(64),
-        expires: '2025-11-08T10:00:00.000Z',
-      },
-    ],
-  },
-};
 const giveContact = (contact: string) => async (page: Page) => {
   await page.getByLabel('Notification email').fill(contact);
   await page.clock.runFor(1_100);

@@ -70,6 +70,22 @@ export type Wire = {
 export const TRANSFER_ID = '0123456789abcdef0123456789abcdef';
 const OK = { json: { ok: true } };
 
+/** The status of an export whose files can be fetched. */
+export const FINISHED_EXPORT = {
+  json: {
+    emailmigration: { status: 'completed', done: 3, total: 3, finished: '2025-11-01T10:00:00.000Z' },
+    exports: [
+      {
+        url: `/api/exports/${TRANSFER_ID}/mail.zip?signature=abc`,
+        name: 'mail.zip',
+        size: 4096,
+        sha256: 'f'.repeat(64),
+        expires: '2025-11-08T10:00:00.000Z',
+      },
+    ],
+  },
+};
+
 /** What a server in good health answers. */
 const GOOD: Readonly<Record<string, Script>> = {
   '/api/validate-token/': OK,
