@@ -1,13 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readAutoconfig } from '../../src/server/mail/autoconfig.ts';
 import { startWeb } from '../../src/server/web.ts';
+import { selfSigned } from '../support/certificate.ts';
 import { LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
 
-const CERTIFICATES = join(import.meta.dirname, '../../node_modules/hoodiecrow-imap/cert');
 /** The legacy mail server, and any that hangs, is given up within this time. */
 const GIVEN_UP_WITHIN_MS = 20_000;
 
@@ -74,19 +72,13 @@ describe('a legacy mail server', () => {
 
   test('with a certificate that nobody vouches for is told no password', async () => {
     const port = await listen(
-      createTlsServer(
-        {
-          key: readFileSync(join(CERTIFICATES, 'server.key')),
-          cert: readFileSync(join(CERTIFICATES, 'server.crt')),
-        },
-        (socket) => {
-          socket.write('* OK ready\r\n');
-          socket.on('data', (data) => {
-            heard += data.toString('latin1');
-          });
-          socket.on('error', () => socket.destroy());
-        },
-      ),
+      createTlsServer(await selfSigned('localhost'), (socket) => {
+        socket.write('* OK ready\r\n');
+        socket.on('data', (data) => {
+          heard += data.toString('latin1');
+        });
+        socket.on('error', () => socket.destroy());
+      }),
     );
     expect(await signInAt(`imaps://localhost:${port}`)).toMatchObject({
       status: 502,
