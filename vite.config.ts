@@ -22,6 +22,8 @@ const node = (name: string, timeout: number, concurrent: boolean) => ({
     testTimeout: timeout,
     hookTimeout: 120_000,
     fileParallelism: concurrent,
+    // A shared CI machine may be slow once; the report names what passed only the second time.
+    retry: process.env['CI'] === undefined ? 0 : 1,
   },
 });
 

@@ -20,6 +20,7 @@ export default defineConfig({
   test: {
     name: 'storybook',
     testTimeout: 30_000,
+    retry: process.env['CI'] === undefined ? 0 : 1,
     browser: {
       enabled: true,
       headless: true,
