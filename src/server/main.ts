@@ -3,15 +3,17 @@ import type { Settings } from '../contract/settings.ts';
 import { exportFiles } from './export/links.ts';
 import { openExportStore } from './export/open-export-store.ts';
 import { startExportSweeper } from './export/sweeper.ts';
+import { placesOfCredentials } from './jobs/credentials.ts';
 import { openJobQueue } from './jobs/queue.ts';
 import { openTransfers } from './jobs/transfers.ts';
 import { startWorker } from './jobs/worker.ts';
 import { openLog } from './log.ts';
 import { openDiscovery } from './mail/discovery.ts';
 import { openResolver } from './network/resolver.ts';
-import { openTokens } from './oauth/tokens.ts';
+import { openTokens, placesOfTokens } from './oauth/tokens.ts';
 import type { DataFolder } from './store/data-folder.ts';
 import { openDatabase } from './store/database.ts';
+import { openFolderSafe, openSharedSafe } from './store/safe.ts';
 import { openVault } from './store/vault.ts';
 import { startWeb } from './web.ts';
 
@@ -54,12 +56,16 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
   const key = settings.secretKey === undefined ? await folder.secretKey() : Buffer.from(settings.secretKey, 'base64');
   const vault = openVault(key);
   const database = opened.use(await openDatabase(databaseAddress(settings, folder)));
+  const safe =
+    settings.databaseUrl === undefined ? await openFolderSafe(vault, join(folder.path, 'keys')) : openSharedSafe(vault);
+  await safe.destroyAllBut([...(await placesOfCredentials(database)), ...(await placesOfTokens(database))]);
   const queue = opened.use(await openJobQueue({ database, log }));
   const resolver = openResolver(settings.dnsServers);
-  const tokens = openTokens({ settings, database, vault, log, now: Date.now });
+  const tokens = openTokens({ settings, database, safe, log, now: Date.now });
   const transfers = openTransfers({
     database,
     vault,
+    safe,
     queue,
     exportFiles: (id) => exportFiles({ database, vault, settings, now: Date.now }, id),
   });
@@ -73,6 +79,7 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
         settings,
         database,
         vault,
+        safe,
         log,
         tokens,
         queue,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { SealError } from '../../src/server/store/vault.ts';
 import { startWorker } from '../../src/server/jobs/worker.ts';
 import { DOVECOT, startDovecot } from '../support/dovecot.ts';
 import { openMailClient } from '../support/mail-client.ts';
@@ -21,13 +22,22 @@ const EVE = `eve@${LEGACY_DOMAIN}`;
 const WITHIN_MS = 60_000;
 
 /** The files under a folder that contain a text, by their paths. */
-async function filesWith(folder: string, text: string): Promise<string[]> {
+async function filesWith(folder: string, text: string | Buffer): Promise<string[]> {
   const found: string[] = [];
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     if (entry.isFile() && (await readFile(path)).includes(text)) found.push(path);
   }
   return found;
+}
+
+/** What is sealed in the database, and where it belongs. */
+async function sealedIn({ database }: WebWorld): Promise<{ place: string; bytes: Buffer }[]> {
+  const rows = await database.query<{ place: string; sealed: Uint8Array }>(
+    `select 'credentials/' || transfer_id || '/' || role as place, sealed from credentials
+     union all select 'oauth_tokens/' || id, sealed from oauth_tokens`,
+  );
+  return rows.map(({ place, sealed }) => ({ place, bytes: Buffer.from(sealed) }));
 }
 
 /** Every row of every table, bytes as text too. */
@@ -48,9 +58,9 @@ async function rowsOf({ database }: WebWorld): Promise<string> {
 }
 
 /** The provider's tokens behind an ID, as they are sealed in the database. */
-async function tokensBehind({ database, services }: WebWorld, id: string): Promise<string[]> {
+async function tokensBehind({ database, safe }: WebWorld, id: string): Promise<string[]> {
   const [row] = await database.query<{ sealed: Uint8Array }>('select sealed from oauth_tokens where id = $1', [id]);
-  const opened = services.vault.open(`oauth_tokens/${id}`, row?.sealed ?? new Uint8Array());
+  const opened = await safe.open(`oauth_tokens/${id}`, row?.sealed ?? new Uint8Array());
   const { refresh, access } = JSON.parse(opened) as { refresh: string; access: { mail: { token: string } } };
   return [refresh, access.mail.token];
 }
@@ -126,10 +136,19 @@ describe.skipIf(DOVECOT === null)('after the end of a job', { timeout: 120_000 }
       operations: ['emailmigration'],
       inQa: false,
     });
-    expect((await world.database.query('select 1 from credentials')).length).toBe(6);
+    const sealed = await sealedIn(world);
+    expect(sealed.length).toBe(7);
+    for (const { place, bytes } of sealed) expect(await world.safe.open(place, bytes)).not.toBe('');
+    const keys = await readdir(join(folder, 'keys'));
+    expect(keys.length).toBe(7);
 
     const worker = stack.use(
-      await startWorker({ ...world.services, queue: world.queue, discover: () => Promise.resolve(null) }),
+      await startWorker({
+        ...world.services,
+        safe: world.safe,
+        queue: world.queue,
+        discover: () => Promise.resolve(null),
+      }),
     );
     for (const until = Date.now() + WITHIN_MS; (await outcomes(world)).length < 3; await wait(100))
       if (Date.now() > until) throw new Error(`Not all have ended: ${JSON.stringify(await outcomes(world))}`);
@@ -165,5 +184,11 @@ describe.skipIf(DOVECOT === null)('after the end of a job', { timeout: 120_000 }
     await stack.disposeAsync();
     expect(await filesWith(folder, EVE), 'after the database has written everything').not.toEqual([]);
     for (const canary of canaries) expect(await filesWith(folder, canary)).toEqual([]);
+
+    // The database still has in its files what it deleted, and nothing opens that any more.
+    const kept = await Promise.all(sealed.map(({ bytes }) => filesWith(folder, bytes)));
+    expect(kept.flat()).not.toEqual([]);
+    expect(await readdir(join(folder, 'keys'))).toEqual([]);
+    for (const { place, bytes } of sealed) await expect(world.safe.open(place, bytes)).rejects.toThrow(SealError);
   });
 });

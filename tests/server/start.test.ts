@@ -114,7 +114,10 @@ test('the product stops gracefully on SIGTERM and starts again after kill -9 in 
   const data = join(folder, 'data');
   const first = await startProduct({ DATA_DIR: data, PORT: String(await freePort()) });
   await first.kill();
+  const left = join(data, 'keys', 'of-a-transfer-that-had-just-ended');
+  await writeFile(left, 'x'.repeat(32));
   const second = await startProduct({ DATA_DIR: data, PORT: String(await freePort()) });
+  await expect(readFile(left)).rejects.toThrow('ENOENT');
   expect(await second.stop()).toBe(0);
   await expect(readFile(join(data, 'lock'), 'utf8')).rejects.toThrow('ENOENT');
 });

@@ -321,7 +321,7 @@ describe('tokens', () => {
   test('are refreshed once when two processes ask', async () => {
     const id = await tokensOf('yahoo');
     const { openTokens } = await import('../../src/server/oauth/tokens.ts');
-    const other = openTokens(world.services);
+    const other = openTokens({ ...world.services, safe: world.safe });
     world.advance(3_600_000);
     const got = await Promise.all([world.services.tokens.accessToken(id), other.accessToken(id)]);
     expect(got[0]).toBe(got[1]);

@@ -9,6 +9,7 @@ import { openLog } from '../../src/server/log.ts';
 import { openDatabase, type Database, type DatabaseAddress } from '../../src/server/store/database.ts';
 import { openVault } from '../../src/server/store/vault.ts';
 import { DOVECOT_PASSWORD } from './dovecot.ts';
+import { safeFor } from './safe.ts';
 
 export const SUBSCRIBER = 'anna@sanbrunocable.example';
 export const NEW_ADDRESS = 'anna@yahoo.example';
@@ -36,12 +37,14 @@ export async function openWorld(
   });
   const database = await openDatabase(address);
   const vault = openVault(KEY);
+  const safe = await safeFor(address, vault);
   const log = openLog(settings.logLevel);
   const queue = await openJobQueue({ database, log });
   const forgotten: string[] = [];
   const worker = await startWorker({
     database,
     vault,
+    safe,
     settings,
     log,
     queue,
@@ -60,6 +63,7 @@ export async function openWorld(
     transfers: openTransfers({
       database,
       vault,
+      safe,
       queue,
       exportFiles: (id) => exportFiles({ database, vault, settings, now: () => Date.now() }, id),
     }),

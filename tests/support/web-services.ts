@@ -9,6 +9,7 @@ import { openTokens } from '../../src/server/oauth/tokens.ts';
 import type { Services } from '../../src/server/services.ts';
 import { openDatabase, type DatabaseAddress } from '../../src/server/store/database.ts';
 import { openVault } from '../../src/server/store/vault.ts';
+import { safeFor } from './safe.ts';
 
 type Options = {
   readonly settings: Settings;
@@ -24,6 +25,7 @@ export async function openWebServices({ settings, address, key, log, now }: Opti
   const database = opening.use(await openDatabase(address));
   const queue = opening.use(await openJobQueue({ database, log }));
   const vault = openVault(key);
+  const safe = await safeFor(address, vault);
   const services: Services = {
     settings,
     database,
@@ -31,15 +33,16 @@ export async function openWebServices({ settings, address, key, log, now }: Opti
     log,
     now,
     resolver: openResolver(settings.dnsServers),
-    tokens: openTokens({ settings, database, vault, log, now }),
+    tokens: openTokens({ settings, database, safe, log, now }),
     transfers: openTransfers({
       database,
       vault,
+      safe,
       queue,
       exportFiles: (id) => exportFiles({ database, vault, settings, now }, id),
     }),
     exports: openExportStore(settings),
   };
   const lifetime = opening.move();
-  return { services, queue, [Symbol.asyncDispose]: () => lifetime.disposeAsync() };
+  return { services, safe, queue, [Symbol.asyncDispose]: () => lifetime.disposeAsync() };
 }

@@ -13,6 +13,7 @@ import { openLog } from '../../src/server/log.ts';
 import type { JobQueue } from '../../src/server/jobs/queue.ts';
 import type { Services } from '../../src/server/services.ts';
 import type { Database, DatabaseAddress } from '../../src/server/store/database.ts';
+import type { Safe } from '../../src/server/store/safe.ts';
 import { startWeb } from '../../src/server/web.ts';
 import { startDnsServer, type DnsServer } from './dns-server.ts';
 import { CLIENT, startSignInServer, type SignInServer } from './sign-in-server.ts';
@@ -36,6 +37,7 @@ export type WebWorld = AsyncDisposable & {
   readonly environment: Environment;
   readonly services: Services;
   readonly queue: JobQueue;
+  readonly safe: Safe;
   readonly database: Database;
   readonly dns: DnsServer;
   /** The passwords that the mail server takes. */
@@ -145,7 +147,7 @@ export async function openWebWorld(options: Options = {}): Promise<WebWorld> {
   const now = () => Date.now() + clock.ahead;
   const log = openLog(settings.logLevel, { write: (line) => void logLines.push(line) });
   const { address = { folder: 'memory://' }, key = randomBytes(32) } = options;
-  const { services, queue } = opening.use(await openWebServices({ settings, address, key, log, now }));
+  const { services, queue, safe } = opening.use(await openWebServices({ settings, address, key, log, now }));
   const { database } = services;
   opening.use(await startWeb(services, { host: '127.0.0.1', port, portalFolder: options.portalFolder ?? null }));
   const url = publicUrl;
@@ -157,6 +159,7 @@ export async function openWebWorld(options: Options = {}): Promise<WebWorld> {
     environment,
     services,
     queue,
+    safe,
     database,
     dns,
     passwords,

@@ -8,6 +8,7 @@ import type { Resolver } from '../network/resolver.ts';
 import type { Tokens } from '../oauth/tokens.ts';
 import type { Database } from '../store/database.ts';
 import type { OperationEnd, Transfer } from '../store/transfers.ts';
+import type { Safe } from '../store/safe.ts';
 import type { Vault } from '../store/vault.ts';
 import type { Pause } from './connection-pool.ts';
 import type { Secret } from './credentials.ts';
@@ -16,6 +17,7 @@ import type { Secret } from './credentials.ts';
 export type RunnerServices = {
   readonly database: Database;
   readonly vault: Vault;
+  readonly safe: Safe;
   readonly settings: Settings;
   readonly log: Log;
   readonly tokens: Pick<Tokens, 'accessToken' | 'forget'>;

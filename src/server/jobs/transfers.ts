@@ -14,8 +14,9 @@ import {
   statusOf,
   type Transfer,
 } from '../store/transfers.ts';
+import type { Safe } from '../store/safe.ts';
 import type { Vault } from '../store/vault.ts';
-import { sealCredentials } from './credentials.ts';
+import { destroyCredentials, sealOrder } from './credentials.ts';
 import type { JobQueue } from './queue.ts';
 
 /** What a subscriber has ordered. `imap` is `host` or `host:port`. The destination has a password or a token, an export neither. */
@@ -64,6 +65,7 @@ const START_TRIES = 3;
 type Services = {
   readonly database: Database;
   readonly vault: Vault;
+  readonly safe: Safe;
   readonly queue: JobQueue;
   /** What can be downloaded of a transfer. */
   readonly exportFiles: (id: string) => Promise<ExportFile[]>;
@@ -74,23 +76,27 @@ type Services = {
 export function openTransfers({
   database,
   vault,
+  safe,
   queue,
   exportFiles,
   random = () => randomBytes(16),
 }: Services): Transfers {
   async function insert(order: TransferOrder, submitKey: string): Promise<string> {
     const transfer = transferOf(random().toString('hex'), order);
-    await database.transaction(async (sql) => {
-      await insertTransfer(sql, transfer, submitKey);
-      for (const role of ['source', 'destination'] as const) {
-        const sealed = sealCredentials(vault, transfer.id, role, order[role]);
-        if (sealed !== null) await insertCredentials(sql, transfer.id, role, sealed);
-      }
-      if (transfer.notificationContact !== undefined)
-        await queueNotification(sql, transfer.id, 'started', transfer.notificationContact);
-      await queue.send(transfer.id, { sql });
-    });
-    return transfer.id;
+    const { id, notificationContact } = transfer;
+    const sealed = await sealOrder(safe, id, order);
+    try {
+      await database.transaction(async (sql) => {
+        await insertTransfer(sql, transfer, submitKey);
+        for (const credentials of sealed) await insertCredentials(sql, id, credentials.role, credentials.secret);
+        if (notificationContact !== undefined) await queueNotification(sql, id, 'started', notificationContact);
+        await queue.send(id, { sql });
+      });
+    } catch (error) {
+      await destroyCredentials(safe, id);
+      throw error;
+    }
+    return id;
   }
 
   return {

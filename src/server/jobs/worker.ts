@@ -16,8 +16,9 @@ import {
   type OperationEnd,
   type Transfer,
 } from '../store/transfers.ts';
+import { SealError } from '../store/vault.ts';
 import type { Pause } from './connection-pool.ts';
-import { openCredentials, type Secret } from './credentials.ts';
+import { destroyCredentials, openCredentials, type Secret } from './credentials.ts';
 import { followProgress } from './progress.ts';
 import { TRANSFERS_QUEUE, type JobQueue, type TransferJob } from './queue.ts';
 import type { RunnerServices } from './runner.ts';
@@ -77,12 +78,11 @@ async function runTransfer(
   signal: AbortSignal,
   services: RunnerServices & { readonly queue: JobQueue },
 ): Promise<void> {
-  const { database, vault, tokens, queue, log } = services;
+  const { database, safe, tokens, queue, log } = services;
   const taken = await takeTransfer(database, id);
   if (taken === null) return;
   const { transfer, epoch } = taken;
-  const destination = await openCredentials(database, vault, id, 'destination');
-  const source = await openCredentials(database, vault, id, 'source');
+  const { source, destination } = await credentialsOf(id, services);
   const operations = await openOperations(database, id);
   const outcomes = await Promise.allSettled(
     operations.map((operation) => runOperation({ transfer, epoch, operation, source, destination, signal }, services)),
@@ -110,7 +110,22 @@ async function runTransfer(
     if (transfer.notificationContact !== undefined)
       await queueNotification(sql, id, kind, transfer.notificationContact);
   });
+  await destroyCredentials(safe, id);
   log.info({ transferId: id }, 'a transfer has ended');
+}
+
+/** What can't be opened any more, such as after `SECRET_KEY` was changed, is as good as gone. */
+async function credentialsOf(id: string, { database, safe, log }: RunnerServices) {
+  try {
+    return {
+      source: await openCredentials(database, safe, id, 'source'),
+      destination: await openCredentials(database, safe, id, 'destination'),
+    };
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error;
+    log.error({ transferId: id, err: error }, 'the credentials of a transfer can not be opened, so it ends');
+    return { source: null, destination: null };
+  }
 }
 
 type OperationRun = {

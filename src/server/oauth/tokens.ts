@@ -5,8 +5,9 @@ import * as v from 'valibot';
 import { OauthProvider } from '../../contract/provider.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { Log } from '../log.ts';
-import type { Database } from '../store/database.ts';
-import type { Vault } from '../store/vault.ts';
+import type { Database, Sql } from '../store/database.ts';
+import type { Safe } from '../store/safe.ts';
+import { SealError } from '../store/vault.ts';
 import { openOauthClients } from './client.ts';
 import { PROFILES, type Resource } from './profile.ts';
 
@@ -76,22 +77,36 @@ type Row = { readonly provider: OauthProvider; readonly sealed: Uint8Array };
 type Services = {
   readonly settings: Settings;
   readonly database: Database;
-  readonly vault: Vault;
+  readonly safe: Safe;
   readonly log: Log;
   readonly now: () => number;
 };
 
 const placeOf = (id: string) => `oauth_tokens/${id}`;
 
+/** Where there are tokens now, in the words of the safe. */
+export async function placesOfTokens(sql: Sql): Promise<string[]> {
+  return (await sql.query<{ id: string }>('select id from oauth_tokens')).map(({ id }) => placeOf(id));
+}
+
 /** A provider that does not say how long a token lasts is taken to mean this. */
 const DEFAULT_LIFE_SECONDS = 3600;
 
 export function openTokens(services: Services): KeptTokens {
-  const { database, vault, log, now } = services;
+  const { database, safe, log, now } = services;
   const clients = openOauthClients(services);
   const underWay = new Map<string, Promise<string>>();
-  const seal = (id: string, secret: Secret) => vault.seal(placeOf(id), JSON.stringify(secret));
-  const open = (id: string, sealed: Uint8Array) => v.parse(Secret, JSON.parse(vault.open(placeOf(id), sealed)));
+  const seal = (id: string, secret: Secret) => safe.seal(placeOf(id), JSON.stringify(secret));
+
+  /** What can't be opened any more is as good as gone. */
+  async function open(id: string, sealed: Uint8Array): Promise<Secret> {
+    try {
+      return v.parse(Secret, JSON.parse(await safe.open(placeOf(id), sealed)));
+    } catch (cause) {
+      if (cause instanceof SealError) throw new ConsentError('These tokens can not be opened.', { cause });
+      throw cause;
+    }
+  }
 
   async function read(id: string): Promise<Row | null> {
     const [row] = await database.query<Row>('select provider, sealed from oauth_tokens where id = $1', [id]);
@@ -115,14 +130,14 @@ export function openTokens(services: Services): KeptTokens {
       await pause(LOOK_EVERY_MS);
       const row = await read(id);
       if (row === null) throw gone();
-      const token = usable(open(id, row.sealed), resource, renew);
+      const token = usable(await open(id, row.sealed), resource, renew);
       if (token !== null) return token;
       if (now() > deadline) throw new TokenUnavailable('Another process has been refreshing this token for too long.');
     }
   }
 
   async function refreshHeld(id: string, row: Row, resource: Resource, renew: boolean): Promise<string> {
-    const secret = open(id, row.sealed);
+    const secret = await open(id, row.sealed);
     let next = secret;
     try {
       const token = usable(secret, resource, renew);
@@ -138,7 +153,7 @@ export function openTokens(services: Services): KeptTokens {
       await database.query(
         `update oauth_tokens set refreshing_until = 0, sealed = $2,
            expires = case when $3 then greatest(expires, $4::float8) else expires end where id = $1`,
-        [id, seal(id, next), next !== secret, now() + KEPT_MS],
+        [id, await seal(id, next), next !== secret, now() + KEPT_MS],
       );
     }
   }
@@ -185,7 +200,12 @@ export function openTokens(services: Services): KeptTokens {
       [id],
     );
     if (row === undefined) return;
-    const secret = open(id, row.sealed);
+    const secret = await open(id, row.sealed).catch((error: unknown) => {
+      log.error({ provider: row.provider, err: error }, 'tokens are erased without being revoked');
+      return null;
+    });
+    await safe.destroy(placeOf(id));
+    if (secret === null) return;
     const access = Object.values(secret.access)[0]?.token;
     await revoke(row, {
       ...(access === undefined ? {} : { access }),
@@ -198,7 +218,7 @@ export function openTokens(services: Services): KeptTokens {
       const row = await read(id);
       if (row === null) throw gone();
       const resource = PROFILES[row.provider].scopesOf === undefined ? 'mail' : wanted;
-      const token = usable(open(id, row.sealed), resource, renew);
+      const token = usable(await open(id, row.sealed), resource, renew);
       if (token !== null) return token;
       const key = `${id} ${resource}`;
       const existing = underWay.get(key);
@@ -227,7 +247,7 @@ export function openTokens(services: Services): KeptTokens {
       };
       await database.query(
         'insert into oauth_tokens (id, provider, email, sealed, expires) values ($1, $2, $3, $4, $5)',
-        [id, provider, email, seal(id, secret), now() + UNUSED_MS],
+        [id, provider, email, await seal(id, secret), now() + UNUSED_MS],
       );
       return id;
     },

@@ -1,0 +1,87 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { link, mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SealError, type Vault } from './vault.ts';
+
+const KEY_LENGTH = 32;
+
+const nameOf = (place: string) => createHash('sha256').update(place).digest('hex');
+
+/** Seals what a transfer signs in with, until it is destroyed. */
+export type Safe = {
+  seal(place: string, secret: string): Promise<Buffer>;
+  /** @throws {SealError} as {@link Vault} does, and after the place was destroyed */
+  open(place: string, sealed: Uint8Array): Promise<string>;
+  /** Makes whatever was sealed at these places unreadable for ever. */
+  destroy(...places: readonly string[]): Promise<void>;
+  /** The same for all others: a process that was killed may have left some. */
+  destroyAllBut(places: readonly string[]): Promise<void>;
+};
+
+/** For processes on several machines that share a PostgreSQL: the vault's key lies apart from what it has sealed. */
+export function openSharedSafe(vault: Vault): Safe {
+  return {
+    seal: async (place, secret) => vault.seal(place, secret),
+    open: async (place, sealed) => vault.open(place, sealed),
+    destroy: async () => {},
+    destroyAllBut: async () => {},
+  };
+}
+
+/**
+ * For the embedded database, whose folder holds the vault's key as well, and which keeps deleted rows for a while in its
+ * files and its log: each place has a random key of its own in a file, without which the vault's key opens nothing.
+ */
+export async function openFolderSafe(vault: Vault, folder: string): Promise<Safe> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+
+  async function keyOf(place: string): Promise<Buffer> {
+    const key = await readFile(join(folder, nameOf(place))).catch((cause: unknown) => {
+      throw new SealError(`The key of ${place} is gone.`, { cause });
+    });
+    if (key.length !== KEY_LENGTH) throw new SealError(`The key of ${place} is damaged.`);
+    return key;
+  }
+
+  /** The key of a place that has one already is that one. It appears under its name only when it is whole. */
+  async function makeKey(place: string): Promise<Buffer> {
+    const path = join(folder, nameOf(place));
+    const draft = `${path}.${randomUUID()}`;
+    {
+      await using file = await open(draft, 'wx', 0o600);
+      await file.write(randomBytes(KEY_LENGTH));
+      await file.sync();
+    }
+    try {
+      await link(draft, path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    await rm(draft);
+    return keyOf(place);
+  }
+
+  async function destroyFile(name: string): Promise<void> {
+    const path = join(folder, name);
+    try {
+      await using file = await open(path, 'r+');
+      await file.write(Buffer.alloc(KEY_LENGTH), 0, KEY_LENGTH, 0);
+      await file.sync();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+    await rm(path, { force: true });
+  }
+
+  return {
+    seal: async (place, secret) => vault.seal(place, secret, await makeKey(place)),
+    open: async (place, sealed) => vault.open(place, sealed, await keyOf(place)),
+    destroy: async (...places) => {
+      for (const place of places) await destroyFile(nameOf(place));
+    },
+    destroyAllBut: async (places) => {
+      const kept = new Set(places.map(nameOf));
+      for (const name of await readdir(folder)) if (!kept.has(name)) await destroyFile(name);
+    },
+  };
+}
