@@ -16,7 +16,8 @@ const LAYOUTS: Record<CsvLayout, { columns: readonly string[]; cellsOf: (contact
 
 /** Without it Excel and Outlook take UTF-8 for Windows-1252. */
 const BYTE_ORDER_MARK = '\uFEFF';
-const PHONE_NUMBER = /^\+[0-9][0-9 ().-]{5,}$/;
+/** With or without an extension ("ext. 7", "ext 7", "x7", "x 7"), which no program can calculate with. */
+const PHONE_NUMBER = /^\+[0-9][0-9 ().-]{5,}(?: (?:ext\.? |x ?)[0-9]{1,8})?$/;
 /** As ASVS 1.2.10 lists them, and their full-width twins, which Excel takes alike. */
 const FORMULA = /^(?:[\t\r]|\s*[=+\-@＝＋－＠])/;
 
