@@ -170,7 +170,7 @@ test.skipIf(bsdtar === null)('no two paths of the archive are the same file on W
 test.skipIf(bsdtar === null)('the README is plain text and says what there is', async () => {
   const folder = await unpacked('readme', (to) => run('bsdtar', ['-xf', archive, '-C', to]));
   const text = await readFile(join(folder, 'README.txt'), 'utf8');
-  expect(text).toContain(`${MESSAGES} messages in ${account.mailboxes.length - 1} folders.`);
+  expect(text).toContain(`${MESSAGES.toLocaleString('en-US')} messages in ${account.mailboxes.length - 1} folders.`);
   expect(text).toContain('1 contact.');
   for (const line of text.split('\r\n')) expect(line.length).toBeLessThanOrEqual(88);
   expect(await readFile(join(folder, 'contacts/contacts.vcf'), 'utf8')).toContain('Ada Lovelace');

@@ -1,6 +1,9 @@
 import type { MemoryMailbox, MemoryMessage } from './memory-mailbox.ts';
 
-/** Names of mailboxes that have broken exports: ways out of the folder, devices, twins, marks, lengths. */
+/**
+ * Names of mailboxes that have broken exports: ways out of the folder, devices, twins by case, composition and width,
+ * marks, lengths, names that look like modified UTF-7 (RFC 3501 §5.1.3) and are none.
+ */
 const MAILBOXES = [
   'INBOX',
   '../../outside',
@@ -11,13 +14,29 @@ const MAILBOXES = [
   'CON.txt',
   'COM¹',
   'ends with dot.',
+  'ends with dots and spaces. . .',
   'ends with space ',
+  'aux.',
   'null\0octet',
   'Work',
   'work',
   'WORK',
   'Caf\u00e9',
   'Cafe\u0301',
+  '\ud55c\uae00',
+  '\u1112\u1161\u11ab\u1100\u1173\u11af',
+  'file',
+  '\ufb01le',
+  'Strasse',
+  'stra\u00dfe',
+  '&AOk-',
+  '\u00e9',
+  '&Jjo!',
+  '&',
+  '😀',
+  '😀 👨‍👩‍👧 🏳️‍🌈',
+  '\u200fright\u200e',
+  'right',
   '\u202eright to left',
   'left to right',
   'x'.repeat(300),
@@ -47,6 +66,12 @@ const SUBJECTS = [
   '=?UTF-8?Q?Caf=C3=A9?=',
   '=?UTF-8?Q?Cafe=CC=81?=',
   '',
+  '   ',
+  '=?UTF-8?B?8J+YgCDwn5Go4oCN8J+RqeKAjfCfkac=?=',
+  '=?UTF-8?Q?=E2=80=8Fright=E2=80=8E?=',
+  'right',
+  'dots and spaces. . .',
+  'null\0octet',
 ];
 
 const BODIES = [
