@@ -83,6 +83,22 @@ describe('a transfer that is proven', () => {
     expect((await transfers()).length).toBe(1);
   });
 
+  test('that runs leaves no other tokens good than those that it uses', async () => {
+    const used = await move();
+    const unused = await move();
+    const first = await load(used);
+    const answers = [await load(unused), await load(unused)];
+    expect(answers.map(({ status, body }) => [status, body])).toEqual([
+      [200, first.body],
+      [200, first.body],
+    ]);
+    const left = await world.database.query<{ id: string }>('select id from oauth_tokens where email = $1', [ANN]);
+    expect(left.map(({ id }) => id)).toContain(used.destination_account['token_id']);
+    expect(left.map(({ id }) => id)).not.toContain(unused.destination_account['token_id']);
+    const guess = { ...unused, source_account: { ...unused.source_account, password: 'guess' } };
+    expect((await load(guess)).status).toBe(401);
+  });
+
   test('submitted again after it has completed is that one, though its tokens are gone', async () => {
     const body = await move();
     const first = await load(body);
@@ -210,6 +226,11 @@ describe('a transfer that is not allowed', () => {
       'OPERATION_NOT_ALLOWED',
     ],
     [
+      'an export of contacts to a format without a writer',
+      { destination_account: file, file_export_parameters: { ...formats, contacts_format: 'pst' } },
+      'OPERATION_NOT_ALLOWED',
+    ],
+    [
       'an export of mail alone',
       { destination_account: file, file_export_parameters: formats, operations: ['emailmigration'] },
       'OPERATION_NOT_ALLOWED',
@@ -224,6 +245,24 @@ describe('a transfer that is not allowed', () => {
     const answer = await load(await move(change as unknown as Partial<Load>));
     expect([answer.status, answer.body]).toMatchObject([400, { error }]);
     expect(world.signIns).toEqual([]);
+  });
+
+  test.each([
+    { email_format: 'pst', contacts_format: 'csv' },
+    { email_format: 'eml', contacts_format: 'pst' },
+    { email_format: 'pst', contacts_format: 'pst' },
+  ])('an export as $email_format and $contacts_format is told that there is no PST yet', async (asked) => {
+    const answer = await load(await move({ destination_account: file, file_export_parameters: asked }));
+    expect([answer.status, answer.body]).toEqual([
+      400,
+      {
+        error: 'OPERATION_NOT_ALLOWED',
+        message:
+          'PST files can not be written yet. Nothing was started, and your mail is safe. Please choose eml or mbox for mail, and csv or vcf for contacts.',
+      },
+    ]);
+    expect(world.signIns).toEqual([]);
+    expect(await transfers()).toEqual([]);
   });
 
   test('contacts to another provider are refused by their name', async () => {

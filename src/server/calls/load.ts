@@ -17,13 +17,15 @@ import { route } from './route.ts';
 export const answerLoad = route(load, 'calls by a client', async ({ body }, web, visit) => {
   const order = orderOf(body, web.settings);
   const isProven = await hasConsent(order, web);
-  const completed = isProven ? null : await web.transfers.completed(order);
-  if (!isProven && completed === null) throw notSignedIn();
+  const before = isProven ? null : await web.transfers.startedBefore(order);
+  if (!isProven && before === null) throw notSignedIn();
   await proveSource(order, web, visit);
-  if (completed !== null) return { jobid: completed.id };
+  if (before !== null) return { jobid: before.id };
   await proveDestination(order, web, visit);
-  const { id: jobid } = await web.transfers.start(order);
-  if (order.destination.tokenId !== undefined) await web.tokens.keep(order.destination.tokenId);
+  const { id: jobid, usesToken } = await web.transfers.start(order);
+  const { tokenId } = order.destination;
+  // One that nobody will use must not stay good.
+  if (tokenId !== undefined) await (usesToken ? web.tokens.keep(tokenId) : web.tokens.forget(tokenId));
   return { jobid };
 });
 
@@ -110,12 +112,17 @@ function checkFormats({
   if (destinationAccount.provider !== 'file_export') return {};
   const emailFormat = WRITABLE_EMAIL_FORMATS.find((format) => format === fileExportParameters.emailFormat);
   const contactsFormat = WRITABLE_CONTACTS_FORMATS.find((format) => format === fileExportParameters.contactsFormat);
-  if (emailFormat === undefined || contactsFormat === undefined)
+  if (emailFormat === undefined || contactsFormat === undefined) {
+    const happened = Object.values(fileExportParameters).includes('pst')
+      ? 'PST files can not be written yet.'
+      : 'An export needs a format for mail and one for contacts.';
+    const choose = `Please choose ${WRITABLE_EMAIL_FORMATS.join(' or ')} for mail, and ${WRITABLE_CONTACTS_FORMATS.join(' or ')} for contacts.`;
     throw new Refusal(
       400,
       'OPERATION_NOT_ALLOWED',
-      `Please choose formats that can be written: ${WRITABLE_EMAIL_FORMATS.join(' or ')} for mail, ${WRITABLE_CONTACTS_FORMATS.join(' or ')} for contacts.`,
+      `${happened} Nothing was started, and your mail is safe. ${choose}`,
     );
+  }
   return { emailFormat, contactsFormat };
 }
 
