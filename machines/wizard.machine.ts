@@ -7,6 +7,8 @@ import {
   leavingForTransfer,
   returned,
   returnedForStatus,
+  unavailableForStatus,
+  unavailableForTransfer,
 } from './states/consent.ts';
 import { destination } from './states/destination.ts';
 import { emailScopes } from './states/email-scopes.ts';
@@ -45,6 +47,8 @@ export const wizardMachine = wizard.createMachine({
     returned,
     checkingTerms,
     returnedForStatus,
+    unavailableForTransfer,
+    unavailableForStatus,
     startMigration,
     complete,
     status,

@@ -103,6 +103,7 @@ export function stepOf(snapshot: WizardSnapshot): Step | null {
     case 'emailScopes':
     case 'leavingForMove':
     case 'leavingForTransfer':
+    case 'unavailableForTransfer':
     case 'returned':
       return 2;
     case 'startMigration':

@@ -101,6 +101,8 @@ export const wizard = setup({
     'the failure is': (_, params: { code: CallFailureCode; codes: readonly CallFailureCode[] }) =>
       params.codes.includes(params.code),
     'the provider is the legacy one': (_, params: { capabilities: Capabilities }) =>
+    'the return found the portal unavailable': ({ context }) =>
+      context.returned?.error.toUpperCase() === ('UNAVAILABLE' satisfies CallFailureCode),
       providerOf(params.capabilities.provider) === 'sanbruno',
     'the provider signs in by OAuth': (_, params: { capabilities: Capabilities }) =>
       params.capabilities.auth === 'oauth' && isOauthProvider(providerOf(params.capabilities.provider)),

@@ -21,3 +21,5 @@ export const LeavingForStatus = at('leavingForStatus', { destination: { email: '
 export const Returned = at('returned', { ...MOVING, returned: back });
 export const CheckingTerms = at('checkingTerms', TO_GMAIL);
 export const ReturnedForStatus = at('returnedForStatus', { returned: { ...back, hash: 'a-hash' } });
+export const UnavailableForTransfer = at('unavailableForTransfer', TO_GMAIL);
+export const UnavailableForStatus = at('unavailableForStatus', { destination: { email: '', provider: 'yahoo' } });

@@ -29,10 +29,26 @@ function refusal({ context }: { context: Context }): { message: Message } {
   return { message: { about: 'query', error: queryErrorOf(context.returned?.error ?? '') } };
 }
 
+/**
+ * The server that a sign-in led through is closed, or without its database (`decisions.md`, "The migration portal is
+ * unavailable…"): the visitor begins the same sign-in anew.
+ */
+function unavailable(role: 'transfer' | 'status') {
+  return wizard.createStateConfig({
+    id: `unavailable-for-${role}`,
+    tags: 'unavailable',
+    on: { 'call.retry': `#leaving-for-${role}`, 'connection.return': `#leaving-for-${role}` },
+  });
+}
+
+export const unavailableForTransfer = unavailable('transfer');
+export const unavailableForStatus = unavailable('status');
+
 /** Back from a sign-in for the move or a transfer: `portal.md` §4, "OAuth callback success", and §8. */
 export const returned = wizard.createStateConfig({
   id: 'returned',
   always: [
+    { guard: 'the return found the portal unavailable', target: '#unavailable-for-transfer' },
     { guard: 'the return lacks the scopes of Google', target: '#email-scopes' },
     {
       guard: 'the return has an error',
@@ -62,6 +78,7 @@ export const checkingTerms = wizard.createStateConfig({
 export const returnedForStatus = wizard.createStateConfig({
   id: 'returned-for-status',
   always: [
+    { guard: 'the return found the portal unavailable', target: '#unavailable-for-status' },
     { guard: 'the return has an error', target: '#home', actions: { type: 'show the message', params: refusal } },
     {
       guard: 'the return is incomplete',

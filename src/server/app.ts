@@ -2,7 +2,7 @@ import { Hono, type Context } from 'hono';
 import { calls } from './calls/all.ts';
 import { answerEvents, EVENTS_PATH, openStatusStreams } from './calls/status-events.ts';
 import type { Route } from './calls/route.ts';
-import { clientOf, limitedBody, maintenance, ownJson } from './guards.ts';
+import { clientOf, limitedBody, maintenance, ownJson, unavailable } from './guards.ts';
 import { mountExports } from './export/download.ts';
 import { securityHeaders } from './headers.ts';
 import { openLimits } from './limits/limits.ts';
@@ -16,10 +16,13 @@ import { servePortal, type PortalFiles } from './portal-files.ts';
 import { Refusal } from './refusal.ts';
 import type { Services, Web } from './services.ts';
 import { openSessions } from './sessions.ts';
+import { DatabaseUnavailable } from './store/database.ts';
 
 /** The longest that a call may take; what is behind it (mail servers, providers) has shorter limits of its own. */
 export const CALL_WITHIN_MS = 30_000;
 const READY_WITHIN_MS = 2000;
+/** A restart of the database takes about so long. */
+const DATABASE_RETRY_SECONDS = 15;
 
 /** The server's whole HTTP side. `portal` is what {@link readPortalFiles} read; without it only the calls are served. */
 export function createApp(services: Services, portal: PortalFiles = new Map(), stopping?: AbortSignal): Hono {
@@ -44,6 +47,10 @@ export function createApp(services: Services, portal: PortalFiles = new Map(), s
   });
   app.onError((error, c) => {
     if (error instanceof Refusal) return refuse(c, error);
+    if (error instanceof DatabaseUnavailable) {
+      log.error({ method: c.req.method, path: knownPath(c), err: error }, 'the database is unavailable');
+      return refuse(c, unavailable(DATABASE_RETRY_SECONDS));
+    }
     log.error({ method: c.req.method, path: knownPath(c), err: error }, 'a request failed');
     return refuse(
       c,
@@ -69,9 +76,10 @@ export function createApp(services: Services, portal: PortalFiles = new Map(), s
     await next();
     c.res.headers.set('Cache-Control', 'no-store');
   });
+  // Before the check for maintenance, which answers in JSON.
+  oauthRoutes(app, web);
   app.use('/api/*', maintenance(settings));
   for (const route of calls) serveCall(app, route, web);
-  oauthRoutes(app, web);
   app.get(EVENTS_PATH, answerEvents(web, openStatusStreams(web, stopping)));
   mountExports(app, web);
   app.get(OPENAPI_PATH, (c) => c.json(openApi(settings)));
@@ -97,11 +105,16 @@ function serveCall(app: Hono, route: Route, web: Web): void {
     await web.limits.take(route.limit, client);
     const body: unknown = call.method === 'POST' ? await readJson(c) : undefined;
     const signal = AbortSignal.any([c.req.raw.signal, AbortSignal.timeout(CALL_WITHIN_MS)]);
-    const answering = route.answer({ query: c.req.query(), body }, web, { client, signal });
+    const answering = route.answer({ query: c.req.query(), body }, web, { client, signal, ...bearerOf(c) });
     return c.json((await within(answering, signal)) as object);
   };
   if (call.method === 'GET') app.get(call.path, answer);
   else app.post(call.path, ownJson(web.settings), limitedBody, answer);
+}
+
+function bearerOf(c: Context): { bearer?: string } {
+  const [, bearer] = /^Bearer +([\w.~+/-]{1,512}=*)$/i.exec(c.req.header('authorization') ?? '') ?? [];
+  return bearer === undefined ? {} : { bearer };
 }
 
 async function readJson(c: Context): Promise<unknown> {

@@ -9,7 +9,11 @@ import { Refusal } from './refusal.ts';
 export const BODY_LIMIT_OCTETS = 64 * 1024;
 export const MAINTENANCE_RETRY_SECONDS = 300;
 
-export const UNAVAILABLE = 'The migration portal is unavailable at this time, we apologize for the inconvenience.';
+const UNAVAILABLE = 'The migration portal is unavailable at this time, we apologize for the inconvenience.';
+
+export function unavailable(retryAfter: number): Refusal {
+  return new Refusal(503, 'GENERAL_ERROR', UNAVAILABLE, { retryAfter });
+}
 
 export function clientOf(c: Context, settings: Settings): string {
   const address = getConnInfo(c).remote.address;
@@ -18,8 +22,7 @@ export function clientOf(c: Context, settings: Settings): string {
 
 export function maintenance(settings: Settings): MiddlewareHandler {
   return async (_c, next) => {
-    if (settings.maintenance)
-      throw new Refusal(503, 'GENERAL_ERROR', UNAVAILABLE, { retryAfter: MAINTENANCE_RETRY_SECONDS });
+    if (settings.maintenance) throw unavailable(MAINTENANCE_RETRY_SECONDS);
     await next();
   };
 }

@@ -37,6 +37,7 @@ export function openApi(settings: Settings): object {
       },
     },
     components: {
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'The token that `validate` gave' } },
       schemas: {
         Failure: {
           type: 'object',
@@ -50,6 +51,7 @@ export function openApi(settings: Settings): object {
 
 function operation({ call }: Route): object {
   return {
+    ...(call.bearer === undefined ? {} : { security: [{ bearer: [] }, {}] }),
     operationId: call.path.split('/').filter(Boolean).slice(1).join('-'),
     ...(call.Query === undefined ? {} : { parameters: parametersOf(call.Query) }),
     ...(call.Request === undefined ? {} : { requestBody: { required: true, content: json(schemaOf(call.Request)) } }),

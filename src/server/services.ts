@@ -35,5 +35,8 @@ export type Web = Services & {
   readonly consents: Consents;
 };
 
-/** Who asks. `client` is the network that limits count: an IPv4 address, or the /64 of an IPv6 address. */
-export type Visit = { readonly client: string; readonly signal: AbortSignal };
+/**
+ * Who asks. `client` is the network that limits count: an IPv4 address, or the /64 of an IPv6 address. `bearer` is the
+ * token of the header `Authorization` (RFC 6750), if there is one.
+ */
+export type Visit = { readonly client: string; readonly bearer?: string; readonly signal: AbortSignal };

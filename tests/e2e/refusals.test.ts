@@ -107,6 +107,39 @@ describe.skipIf(CHROMIUM === null)('what can go wrong on the way to the move, in
 });
 
 describe.skipIf(CHROMIUM === null)('maintenance in Chromium (needs chromium)', () => {
+  test('a visitor who is on the way to a provider, or back, sees the portal say it, and never JSON', async () => {
+    await using product = await startProduct({ MAINTENANCE: 'on' });
+    const browser = await openBrowser();
+    try {
+      const page = await browser.newPage();
+      await page.goto(product.url);
+      const account = { email: 'tom.rivera@sanbrunocable.example', password: 'harbor-1998', provider: 'sanbruno' };
+      const chosen = { email: '', provider: 'yahoo' };
+      await page.evaluate(
+        ([source, destination]) => {
+          sessionStorage.setItem('srcAccount', JSON.stringify(source));
+          sessionStorage.setItem('dstAccount', JSON.stringify(destination));
+        },
+        [account, chosen],
+      );
+      for (const path of [
+        '/api/oauth/?provider=yahoo',
+        '/api/oauth-for-status/?provider=yahoo',
+        '/api/oauth/callback/yahoo/?code=x&state=y',
+      ]) {
+        await page.goto(`${product.url}${path}`);
+        await page
+          .getByText('The migration portal is unavailable at this time, we apologize for the inconvenience.')
+          .waitFor();
+      }
+      const again = page.waitForRequest('**/api/oauth/?provider=yahoo');
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await again;
+    } finally {
+      await browser.close();
+    }
+  });
+
   test('the portal says that it is unavailable, and tries again when asked to', async () => {
     await using product = await startProduct({ MAINTENANCE: 'on' });
     const browser = await openBrowser();

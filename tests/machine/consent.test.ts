@@ -99,6 +99,14 @@ describe('the way back from a sign-in', () => {
     expect(callback(query).address()).toBe('/destination-account?error=OTHER');
   });
 
+  test('a return that found the portal unavailable says so, and "Try again" begins the same sign-in anew', async () => {
+    const wizard = callback({ error: 'UNAVAILABLE', provider: 'google' });
+    expect(wizard.has('unavailable')).toBe(true);
+    expect(wizard.left).toEqual([]);
+    await wizard.send({ type: 'call.retry' });
+    expect(wizard.left).toEqual(['/api/oauth/?provider=google']);
+  });
+
   test('a return without stored source credentials goes Home', () => {
     expect(callback({ token_id: TOKEN, email: LEGACY }, SESSIONS.blank).address()).toBe('/');
   });
@@ -125,6 +133,18 @@ describe('the way back from a sign-in for the status', () => {
     const wizard = callbackForStatus(query, SESSIONS.signedIn);
     expect(wizard.address()).toBe(`/?error=${shown}`);
     expect(wizard.context()).toMatchObject({ destination: null, emailHash: null, source: null });
+  });
+});
+
+describe('the way back from a sign-in for the status, while the portal is closed', () => {
+  test('says that it is unavailable, and "Try again" begins the same sign-in anew', async () => {
+    const wizard = callbackForStatus(
+      { error: 'UNAVAILABLE', provider: 'yahoo' },
+      { ...SESSIONS.blank, destination: { email: '', provider: 'yahoo' } },
+    );
+    expect(wizard.has('unavailable')).toBe(true);
+    await wizard.send({ type: 'call.retry' });
+    expect(wizard.left).toEqual(['/api/oauth-for-status/?provider=yahoo']);
   });
 });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
+import { fromClient, LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
 
 const ANN = `ann@${LEGACY_DOMAIN}`;
 const PASSWORD = 'correct horse';
@@ -29,6 +29,14 @@ const createAccount = (query = '?in_qa=false', password = PASSWORD) =>
 const checkDomain = async (name: string) => {
   const answer = await world.get(`/api/v2/domain-validation/?domain=${encodeURIComponent(name)}`);
   return [answer.status, answer.body];
+};
+
+const announce = (headers: Record<string, string> = {}, email = ANN) =>
+  world.post('/api/v2/san-bruno-set-migration-started/?in_qa=1', { email }, headers);
+const sessionOf = async (headers: Record<string, string> = {}, email = ANN) => {
+  const account = { email, password: PASSWORD, provider: 'sanbruno' };
+  const { body } = await world.post('/api/validate/', account, headers);
+  return { authorization: `Bearer ${(body as { token: string }).token}` };
 };
 
 const sendSupport = (body: object) => world.post('/api/v2/support-form/', body);
@@ -172,12 +180,12 @@ describe('validate', () => {
     expect(world.signIns).toEqual([]);
   });
 
-  test('the session token is valid for an hour', async () => {
+  test('the session token is valid for a day', async () => {
     const { body } = await validate({ email: ANN, password: PASSWORD, provider: 'sanbruno' });
     const { token } = body as { token: string };
     const check = () => world.post('/api/validate-token/', { token });
     expect((await check()).body).toEqual({ ok: true });
-    world.advance(3_600_001);
+    world.advance(24 * 3_600_000 + 1);
     const late = await check();
     expect([late.status, late.body]).toMatchObject([401, { error: 'INVALID_TOKEN' }]);
   });
@@ -227,16 +235,47 @@ describe('account creation', () => {
     expect([answer.status, answer.body]).toMatchObject([401, { error: 'INVALID_CREDENTIALS' }]);
     expect(world.provisioning.requests).toEqual([]);
   });
+});
 
-  test('the start of a move is announced', async () => {
-    const answer = await world.post('/api/v2/san-bruno-set-migration-started/?in_qa=1', { email: ANN });
-    expect(answer.body).toEqual({ ok: true });
+describe('the announcement of a move', () => {
+  const refused = [401, { error: 'INVALID_TOKEN', message: expect.stringContaining('Please sign in again.') }];
+
+  test('is taken from who has signed in to the mailbox, wherever they are by then', async () => {
+    const bearer = await sessionOf(fromClient('198.51.100.1'));
+    const answer = await announce({ ...bearer, ...fromClient('203.0.113.1') });
+    expect([answer.status, answer.body]).toEqual([200, { ok: true }]);
     expect(world.provisioning.requests).toMatchObject([{ path: '/migrations', body: { email: ANN, in_qa: true } }]);
   });
 
-  test('a refused announcement is a general error', async () => {
+  test('is taken without a token from who has just signed in, and a day later no more', async () => {
+    await sessionOf(fromClient('198.51.100.1'));
+    expect((await announce(fromClient('198.51.100.1'), ANN.toUpperCase())).status).toBe(200);
+    world.advance(24 * 3_600_000 + 1);
+    const late = await announce(fromClient('198.51.100.1'));
+    expect([late.status, late.body]).toEqual(refused);
+  });
+
+  test('is refused to a stranger, to a token of another mailbox, and to one that has run out', async () => {
+    world.passwords.set(`bob@${LEGACY_DOMAIN}`, PASSWORD);
+    const bob = await sessionOf(fromClient('198.51.100.2'), `bob@${LEGACY_DOMAIN}`);
+    const ann = await sessionOf(fromClient('198.51.100.1'));
+    for (const headers of [
+      {},
+      bob,
+      { authorization: 'Bearer x' },
+      { authorization: `${ann.authorization} ${ann.authorization}` },
+    ]) {
+      const answer = await announce({ ...headers, ...fromClient('203.0.113.1') });
+      expect([answer.status, answer.body]).toEqual(refused);
+    }
+    world.advance(24 * 3_600_000 + 1);
+    expect((await announce({ ...ann, ...fromClient('203.0.113.1') })).status).toBe(401);
+    expect(world.provisioning.requests).toEqual([]);
+  });
+
+  test('that the service refuses is a general error', async () => {
     world.provisioning.answer = { status: 503, body: {} };
-    const answer = await world.post('/api/v2/san-bruno-set-migration-started/', { email: ANN });
+    const answer = await announce(await sessionOf());
     expect([answer.status, answer.body]).toMatchObject([502, { error: 'GENERAL_ERROR' }]);
   });
 });
@@ -328,6 +367,8 @@ describe('support form', () => {
     [{ ...message, destination_email: 'a@b.example\r\nBcc: c@d.example' }, 'INVALID_EMAIL'],
     [{ ...message, migration_id: 'x' }, 'GENERAL_ERROR'],
     [{ ...message, issue: '12345' }, 'GENERAL_ERROR'],
+    [{ ...message, issue: ' '.repeat(40) }, 'GENERAL_ERROR'],
+    [{ ...message, issue: '  \n12345\t  ' }, 'GENERAL_ERROR'],
   ])('%j is refused', async (body, error) => {
     const answer = await sendSupport(body);
     expect([answer.status, answer.body]).toMatchObject([400, { error }]);

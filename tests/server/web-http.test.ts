@@ -197,7 +197,6 @@ describe('requests that are refused', () => {
     ['GET', '/api/nothing', 404],
     ['GET', '/api', 404],
     ['POST', '/api/validate', 404],
-    ['GET', '/api/oauth/callback/', 404],
   ])('%s %s is answered %i in JSON', async (method, path, status) => {
     const response = await fetch(`${world.url}${path}`, { method });
     expect([response.status, await response.json()]).toMatchObject([status, { error: 'GENERAL_ERROR' }]);
@@ -232,7 +231,7 @@ describe('with other settings', () => {
     const services = { ...world.services, settings: { ...world.settings, maintenance: true } };
     await using web = await startWeb(services, { host: '127.0.0.1', port: 0, portalFolder: folder });
     const url = `http://127.0.0.1:${web.port}`;
-    for (const path of ['/api/status/?job_id=x', '/api/oauth/?provider=yahoo', '/api/nothing', '/api/openapi.json']) {
+    for (const path of ['/api/status/?job_id=x', '/api/nothing', '/api/openapi.json']) {
       const response = await fetch(url + path, { redirect: 'manual' });
       expect([response.status, response.headers.get('retry-after'), await response.json()]).toEqual([
         503,
@@ -245,6 +244,20 @@ describe('with other settings', () => {
     }
     expect((await fetch(url)).status).toBe(200);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  });
+
+  test.each([
+    ['/api/oauth/?provider=gmail', '/oauth-callback?error=UNAVAILABLE&provider=google'],
+    ['/api/oauth/?provider=nobody', '/oauth-callback?error=UNAVAILABLE'],
+    ['/api/oauth-for-status/?provider=yahoo', '/oauth-callback-for-status?error=UNAVAILABLE&provider=yahoo'],
+    ['/api/oauth/callback/yahoo/?state=x&code=y', '/oauth-callback?error=UNAVAILABLE&provider=yahoo'],
+    ['/api/oauth/nothing', '/oauth-callback?error=UNAVAILABLE'],
+  ])('maintenance leads the navigation to %s back to the portal', async (path, location) => {
+    const services = { ...world.services, settings: { ...world.settings, maintenance: true } };
+    await using web = await startWeb(services, { host: '127.0.0.1', port: 0, portalFolder: folder });
+    const response = await fetch(`http://127.0.0.1:${web.port}${path}`, { redirect: 'manual' });
+    expect([response.status, response.headers.get('location')]).toEqual([302, location]);
+    expect(await response.text()).toBe('');
   });
 
   test('behind TLS the browser is told to stay there, and the sign-in cookie is bound to the host', async () => {
@@ -274,15 +287,18 @@ describe('with other settings', () => {
     const { provisioning: _, smtpUrl: __, ...settings } = world.settings;
     const services = { ...world.services, settings };
     await using web = await startWeb(services, { host: '127.0.0.1', port: 0, portalFolder: null });
+    const email = 'ann@sanbrunocable.example';
+    world.passwords.set(email, 'correct horse');
+    const session = await world.post('/api/validate/', { email, password: 'correct horse', provider: 'sanbruno' });
+    const { token } = session.body as { token: string };
     const post = async (path: string, body: object) => {
       const response = await fetch(`http://127.0.0.1:${web.port}${path}`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
         body: JSON.stringify(body),
       });
       return [response.status, await response.json()];
     };
-    const email = 'ann@sanbrunocable.example';
     expect(await post('/api/v2/san-bruno-set-migration-started/', { email })).toMatchObject([
       502,
       { error: 'GENERAL_ERROR' },

@@ -3,7 +3,7 @@ import type { OauthProvider } from '../../src/contract/provider.ts';
 import { ConsentError, TokenUnavailable } from '../../src/server/oauth/tokens.ts';
 import { isPage, isReturn, OauthBrowser } from '../support/oauth-browser.ts';
 import type { SignInServer } from '../support/sign-in-server.ts';
-import { LEGACY_DOMAIN, openWebWorld, SCOPES, type WebWorld } from '../support/web-world.ts';
+import { fromClient, LEGACY_DOMAIN, openWebWorld, SCOPES, type WebWorld } from '../support/web-world.ts';
 
 const ANN = `ann@${LEGACY_DOMAIN}`;
 const HEX = /^[0-9a-f]{32}$/;
@@ -301,6 +301,40 @@ describe('a sign-in for the list of transfers', () => {
       path: '/oauth-callback-for-status',
       error: 'EXTERNAL_OAUTH_ERROR',
     });
+  });
+});
+
+describe('a navigation that is refused never shows the visitor anything but the portal', () => {
+  test.each([
+    ['GET', '/api/oauth', '/oauth-callback?error=OTHER'],
+    ['GET', '/api/oauth?provider=yahoo', '/oauth-callback?error=OTHER'],
+    ['GET', '/api/oauth/nothing/', '/oauth-callback?error=OTHER'],
+    ['GET', '/api/oauth/callback/', '/oauth-callback?error=OTHER'],
+    ['GET', '/api/oauth/callback/yahoo', '/oauth-callback?error=OTHER'],
+    ['GET', '/api/oauth-for-status/nothing', '/oauth-callback-for-status?error=OTHER'],
+    ['HEAD', '/api/oauth/?provider=nobody', '/oauth-callback?error=UNSUPPORTED_PROVIDER'],
+  ])('%s %s', async (method, path, location) => {
+    const response = await fetch(world.url + path, { method, redirect: 'manual' });
+    expect([response.status, response.headers.get('location'), await response.text()]).toEqual([302, location, '']);
+  });
+
+  test.each([
+    ['/api/oauth/?provider=yahoo', '/oauth-callback?error=OTHER'],
+    ['/api/oauth/callback/yahoo/', '/oauth-callback?error=OTHER'],
+    ['/api/oauth-for-status/', '/oauth-callback-for-status?error=OTHER'],
+  ])('a form that is posted to %s becomes a visit, and begins nothing', async (path, location) => {
+    const response = await fetch(world.url + path, { method: 'POST', redirect: 'manual', body: new URLSearchParams() });
+    expect([response.status, response.headers.get('location')]).toEqual([303, location]);
+    expect(await world.database.query('select * from oauth_transactions')).toEqual([]);
+  });
+
+  test('one too many is led back as well, for the start and the return', async () => {
+    const many = Array.from({ length: 40 }, () => world.get(start('yahoo'), fromClient('203.0.113.5')));
+    const locations = new Set((await Promise.all(many)).map(({ headers }) => headers.get('location')));
+    expect(locations).toContain('/oauth-callback?error=TOO_MANY_ATTEMPTS&provider=yahoo');
+    const back = await world.get('/api/oauth/callback/yahoo/?state=x&code=y', fromClient('203.0.113.5'));
+    expect([back.status, back.text]).toEqual([302, '']);
+    expect(back.headers.get('location')).toBe('/oauth-callback?error=TOO_MANY_ATTEMPTS&provider=yahoo');
   });
 });
 

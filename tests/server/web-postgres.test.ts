@@ -167,3 +167,50 @@ describe.skipIf(POSTGRESQL === null)('two web servers on one PostgreSQL', { time
     expect(statuses).toEqual([...Array.from({ length: burst }, () => 200), 429]);
   });
 });
+
+describe.skipIf(POSTGRESQL === null)('a PostgreSQL that crashes', { timeout: 60_000 }, () => {
+  test('makes every call unavailable and leads every sign-in back to the portal, until it is back', async () => {
+    await using postgres = await startPostgres();
+    await using world = await openWebWorld({ providers: ['yahoo'], address: { url: await postgres.create() } });
+    world.passwords.set(ANN, PASSWORD);
+    if (world.providers.yahoo !== undefined) world.providers.yahoo.person.email = ANN;
+    expect((await signIn(world.url, PASSWORD, '203.0.113.1')).status).toBe(200);
+    const browser = new OauthBrowser(world);
+    const back = await browser.until(START, isReturn);
+
+    await postgres.crash();
+    for (const ask of [
+      () => world.get(`/api/status/?job_id=${'a'.repeat(32)}`),
+      () => world.get(`/api/v2/status/events/?job_id=${'a'.repeat(32)}`),
+      () => world.post('/api/capabilities/', { email: ANN }),
+      () => world.post('/api/jobs-by-email/', { hash: 'a'.repeat(64) }),
+    ]) {
+      const answer = await ask();
+      expect([answer.status, answer.headers.get('retry-after'), answer.body]).toEqual([
+        503,
+        '15',
+        {
+          error: 'GENERAL_ERROR',
+          message: 'The migration portal is unavailable at this time, we apologize for the inconvenience.',
+        },
+      ]);
+    }
+    expect((await world.get('/readyz')).status).toBe(503);
+    for (const [path, page] of [
+      [START, '/oauth-callback'],
+      ['/api/oauth-for-status/?provider=yahoo', '/oauth-callback-for-status'],
+      [`${back.pathname}${back.search}`, '/oauth-callback'],
+    ] as const) {
+      const answer = await world.get(path);
+      expect([answer.status, answer.headers.get('location'), answer.text]).toEqual([
+        302,
+        `${page}?error=UNAVAILABLE&provider=yahoo`,
+        '',
+      ]);
+    }
+
+    await postgres.recover();
+    expect((await signIn(world.url, PASSWORD, '203.0.113.1')).status).toBe(200);
+    expect((await browser.until(back.href, isPage)).searchParams.get('email')).toBe(ANN);
+  });
+});

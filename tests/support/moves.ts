@@ -131,12 +131,13 @@ export const VISITS: readonly Visit[] = [
     { ...consent, email: 'Sam@Gmail.com' },
     { ...consent, error: 'MISSING_SCOPE' },
     { ...consent, error: 'EXTERNAL_OAUTH_ERROR' },
+    { ...consent, error: 'unavailable' },
     { ...consent, tokenId: '' },
   ].flatMap((answer) =>
     ['google', ''].map((provider) => ({ type: 'oauth-callback.visit' as const, provider, ...answer })),
   ),
-  ...[consent, { ...consent, error: 'x' }, { ...consent, email: '' }].flatMap((answer) =>
-    ['hash', ''].map((hash) => ({ type: 'oauth-callback-for-status.visit' as const, hash, ...answer })),
+  ...[consent, { ...consent, error: 'x' }, { ...consent, error: 'UNAVAILABLE' }, { ...consent, email: '' }].flatMap(
+    (answer) => ['hash', ''].map((hash) => ({ type: 'oauth-callback-for-status.visit' as const, hash, ...answer })),
   ),
   ...[ID, 'x'].flatMap((migrationId) =>
     ['', 'x'].map((error) => ({ type: 'status.visit' as const, migrationId, error })),

@@ -20,6 +20,10 @@ export const POSTGRESQL = INITDB === null ? null : POSTGRES;
 export type Postgres = AsyncDisposable & {
   /** A new, empty database. */
   create(): Promise<string>;
+  /** Stops it as a crash does (immediate shutdown). */
+  crash(): Promise<void>;
+  /** Starts it again after a crash, at the same port. */
+  recover(): Promise<void>;
 };
 
 /** A PostgreSQL of our own, without root's rights, in a temporary folder and on a port of its own. */
@@ -46,24 +50,29 @@ export async function startPostgres(): Promise<Postgres> {
     '-c',
     'listen_addresses=127.0.0.1',
   );
-  const child = spawn(program, args, { stdio: 'ignore' });
+  let child = spawn(program, args, { stdio: 'ignore' });
+  const end = async (signal: 'SIGINT' | 'SIGQUIT') => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill(signal);
+    await gone;
+  };
   const stop = async () => {
-    if (child.exitCode === null && child.signalCode === null) {
-      const gone = once(child, 'exit');
-      child.kill('SIGINT');
-      await gone;
-    }
+    await end('SIGINT');
     await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   };
   const address = (name: string) => `postgres://${USER}@127.0.0.1:${port}/${name}`;
-  const until = Date.now() + READY_WITHIN_MS;
-  while (!(await answers(address('postgres')))) {
-    if (child.exitCode !== null || Date.now() > until) {
-      await stop();
-      throw new Error('PostgreSQL did not start.');
+  const ready = async () => {
+    const until = Date.now() + READY_WITHIN_MS;
+    while (!(await answers(address('postgres')))) {
+      if (child.exitCode !== null || Date.now() > until) {
+        await stop();
+        throw new Error('PostgreSQL did not start.');
+      }
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
     }
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
-  }
+  };
+  await ready();
   let count = 0;
   return {
     create: async () => {
@@ -76,6 +85,11 @@ export async function startPostgres(): Promise<Postgres> {
         await client.end();
       }
       return address(`test_${count}`);
+    },
+    crash: () => end('SIGQUIT'),
+    recover: async () => {
+      child = spawn(program, args, { stdio: 'ignore' });
+      await ready();
     },
     [Symbol.asyncDispose]: stop,
   };

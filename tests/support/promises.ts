@@ -10,7 +10,14 @@ import type { Visitor } from './visitor.ts';
 import { optionsAt, type Step } from './walk.ts';
 
 const SUBMITS: readonly string[] = ['transfer.submit', 'call.retry', 'connection.return'];
-const BETWEEN_PAGES: readonly unknown[] = ['arriving', 'leavingForMove', 'leavingForTransfer', 'leavingForStatus'];
+const BETWEEN_PAGES: readonly unknown[] = [
+  'arriving',
+  'leavingForMove',
+  'leavingForTransfer',
+  'leavingForStatus',
+  'unavailableForTransfer',
+  'unavailableForStatus',
+];
 
 /** Holds every step of one visitor against what the portal promises of all of them. `places` were held already. */
 export function promisesTo(places: Set<string>) {
@@ -48,7 +55,12 @@ export function promisesTo(places: Set<string>) {
       const banner = bannerOf(after);
       const refused = after.matches({ home: { page: { signingIn: { credentials: 'refused' } } } });
       expect(after.context.message !== null).toBe(banner === 'shown' || banner === 'held' || refused);
-      if (banner === 'shown' && (bannerBefore !== 'shown' || after.context.message !== before.context.message))
+      // Within the longest wait a message clears, and what the wait ends in says the same once more.
+      const saidAnew = move.kind === 'wait' && move.delay === 'answer limit';
+      if (
+        banner === 'shown' &&
+        (bannerBefore !== 'shown' || after.context.message !== before.context.message || saidAnew)
+      )
         shownSince = visitor.now();
       const life =
         DELAYS[after.matches('home') || after.matches('destination') ? 'destination banner life' : 'banner life'];

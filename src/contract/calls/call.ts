@@ -11,4 +11,6 @@ export type Call = {
   /** The JSON body of a POST. */
   readonly Request?: AnySchema;
   readonly Answer: AnySchema;
+  /** Wants the bearer that `validate` gave; who has none must have signed in a short time ago. */
+  readonly bearer?: true;
 };

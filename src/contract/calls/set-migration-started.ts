@@ -9,4 +9,5 @@ export const setMigrationStarted = {
   Query: InQa,
   Request: v.object({ email: Email }),
   Answer: Ok,
+  bearer: true,
 } as const satisfies Call;

@@ -2,15 +2,29 @@ import { setMigrationStarted } from '../../contract/calls/set-migration-started.
 import { isAtDomain } from '../../contract/email-address.ts';
 import { announceMigration } from '../provisioning.ts';
 import { Refusal } from '../refusal.ts';
+import type { Visit, Web } from '../services.ts';
+import { SESSION_MS } from '../sessions.ts';
 import { route } from './route.ts';
 
+/** Only who has signed in to the mailbox can announce that it moves. */
 export const answerSetMigrationStarted = route(
   setMigrationStarted,
   'look-ups by a client',
   async ({ body, query }, web, visit) => {
     if (!isAtDomain(body.email, web.settings.legacyDomains))
       throw new Refusal(400, 'INVALID_EMAIL', `Please, enter a ${web.settings.legacyName} email address.`);
+    if (!(await hasSignedIn(body.email, web, visit)))
+      throw new Refusal(401, 'INVALID_TOKEN', 'The session is over. Nothing was moved. Please sign in again.');
     await announceMigration(web, { email: body.email, inQa: query.in_qa }, visit.signal);
     return { ok: true };
   },
 );
+
+/**
+ * By the bearer that `validate` gave for this mailbox; a client that keeps none (`decisions.md`, "`jwt`") by having signed
+ * in to it a short time ago.
+ */
+async function hasSignedIn(email: string, { sessions, limits }: Web, { bearer, client }: Visit): Promise<boolean> {
+  if (bearer !== undefined) return sessions.isOf(bearer, email);
+  return limits.hasSignedIn(email, client, SESSION_MS);
+}

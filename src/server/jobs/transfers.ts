@@ -3,6 +3,7 @@ import type { ExportFile, TransferStatus } from '../../contract/calls/status.ts'
 import type { ContactsFormat, EmailFormat } from '../../contract/export-format.ts';
 import type { Operation } from '../../contract/operation.ts';
 import type { Provider } from '../../contract/provider.ts';
+import { exportStanding } from '../export/links.ts';
 import { queueNotification } from '../notifications/outbox.ts';
 import { Refusal } from '../refusal.ts';
 import type { Database } from '../store/database.ts';
@@ -45,14 +46,15 @@ export type Transfers = {
   /**
    * Queues a transfer and answers at once. The same order as the one that runs is that one; so is one that has
    * completed within the last minute, or with the same token: an answer got lost, or a button was pressed twice.
+   * `usesToken` tells whether the order's token is the one that the transfer works with.
    * @throws {Refusal} 409 when the source is being moved somewhere else.
    */
-  start(order: TransferOrder): Promise<{ id: string }>;
+  start(order: TransferOrder): Promise<{ id: string; usesToken: boolean }>;
   /**
-   * The completed transfer of exactly this order, its token included, which is forgotten by then: who names it has
-   * started that transfer.
+   * The transfer that an order has become whose token is forgotten by now: one that completed with this very token, or
+   * the one that runs and had no use for it.
    */
-  completed(order: TransferOrder): Promise<{ id: string } | null>;
+  startedBefore(order: TransferOrder): Promise<{ id: string } | null>;
   /** `null` when there is no such transfer. */
   status(id: string): Promise<TransferStatus | null>;
 };
@@ -105,7 +107,8 @@ export function openTransfers({
       for (let attempt = 1; ; attempt += 1) {
         const running = await runningTransfer(database, order.source.email);
         if (running !== null) {
-          if (isSameOrder(running.submitKey, submitKey)) return { id: running.id };
+          if (isSameOrder(running.submitKey, submitKey))
+            return { id: running.id, usesToken: running.submitKey === submitKey };
           throw new Refusal(
             409,
             'MIGRATION_IN_PROGRESS',
@@ -117,24 +120,31 @@ export function openTransfers({
           completed !== null &&
           (order.destination.tokenId !== undefined || completed.secondsAgo < SAME_WITHIN_SECONDS)
         )
-          return { id: completed.id };
+          return { id: completed.id, usesToken: false };
         try {
-          return { id: await insert(order, submitKey) };
+          return { id: await insert(order, submitKey), usesToken: true };
         } catch (error) {
           // Another submit of the same account was faster.
           if ((error as { code?: unknown }).code !== UNIQUE_VIOLATION || attempt >= START_TRIES) throw error;
         }
       }
     },
-    completed: async (order) => {
+    startedBefore: async (order) => {
       if (order.destination.tokenId === undefined) return null;
-      const completed = await completedTransfer(database, submitKeyOf(order, vault));
+      const submitKey = submitKeyOf(order, vault);
+      const running = await runningTransfer(database, order.source.email);
+      if (running !== null && isSameOrder(running.submitKey, submitKey)) return { id: running.id };
+      const completed = await completedTransfer(database, submitKey);
       return completed === null ? null : { id: completed.id };
     },
     status: async (id) => {
+      // Asked first: an export that was finished by then and has no files afterwards has none any more.
+      const standing = await exportStanding(database, id);
       const status = await statusOf(database, id);
-      const exports = status === null ? [] : await exportFiles(id);
-      return status === null || exports.length === 0 ? status : { ...status, exports };
+      if (status === null || standing === null) return status;
+      const exports = await exportFiles(id);
+      if (exports.length > 0) return { ...status, files: 'there', exports };
+      return { ...status, files: standing === 'finished' ? 'deleted' : 'coming' };
     },
   };
 }

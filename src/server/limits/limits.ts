@@ -47,6 +47,8 @@ export type Limits = {
    * @throws {Refusal} 429 with `Retry-After`.
    */
   trySignIn(signIn: SignIn): Promise<(outcome: Outcome) => Promise<void>>;
+  /** Whether the client has signed in to the mailbox within that time. */
+  hasSignedIn(mailbox: string, client: string, withinMs: number): Promise<boolean>;
   /** Forgets what no longer limits anybody. */
   purge(): Promise<void>;
 };
@@ -65,8 +67,8 @@ export function openLimits({ database, vault, now }: Services): Limits {
     take: (name, subject) => takeOne(database, name, subject),
 
     trySignIn: async ({ mailbox, host, hostIsNamed, client }) => {
-      const pair = `${mailbox}\n${client}`;
-      const known = await isKnown(database, vault.digest('known client', pair), now());
+      const pair = pairOf(mailbox, client);
+      const known = await isKnown(database, vault.digest('known client', pair), now() - KNOWN_MS);
       const hostLimit: LimitName = hostIsNamed ? 'sign-ins to a host that a visitor named' : 'sign-ins to a host';
       const mailboxLimit: LimitName = known
         ? 'sign-ins to a mailbox by a client that knows it'
@@ -99,6 +101,9 @@ export function openLimits({ database, vault, now }: Services): Limits {
         );
       };
     },
+
+    hasSignedIn: (mailbox, client, withinMs) =>
+      isKnown(database, vault.digest('known client', pairOf(mailbox, client)), now() - withinMs),
 
     purge: async () => {
       const time = now();
@@ -167,8 +172,12 @@ async function giveBack(sql: Sql, name: LimitName, key: string): Promise<void> {
   ]);
 }
 
-async function isKnown(sql: Sql, key: string, now: number): Promise<boolean> {
-  const rows = await sql.query('select 1 from known_clients where key = $1 and seen > $2', [key, now - KNOWN_MS]);
+function pairOf(mailbox: string, client: string): string {
+  return `${mailbox}\n${client}`;
+}
+
+async function isKnown(sql: Sql, key: string, since: number): Promise<boolean> {
+  const rows = await sql.query('select 1 from known_clients where key = $1 and seen > $2', [key, since]);
   return rows.length > 0;
 }
 

@@ -48,6 +48,8 @@ export type Consents = {
    * @throws {ConsentRefused}
    */
   finish(path: string, query: URLSearchParams, browser: string | undefined): Promise<Consent>;
+  /** What a return that is not finished was for, as far as that can be told. */
+  purposeOf(query: URLSearchParams, browser: string | undefined): Promise<Purpose>;
   /** The address that a status hash proves; `null` when it proves none, or does not any more. */
   emailOf(hash: string): Promise<string | null>;
   purge(): Promise<void>;
@@ -167,6 +169,14 @@ export function openConsents({ settings, database, vault, log, now, tokens, clie
         log.warn({ provider, err: error }, 'a sign-in at a provider failed');
         throw new ConsentRefused('EXTERNAL_OAUTH_ERROR', purpose, { cause: error });
       }
+    },
+
+    purposeOf: async (query, browser) => {
+      const [row] = await database.query<{ purpose: Purpose }>(
+        'select purpose from oauth_transactions where state = $1 and browser = $2',
+        [stateOf(query.get('state') ?? ''), browserOf(browser ?? '')],
+      );
+      return row?.purpose ?? 'transfer';
     },
 
     emailOf: async (hash) => {

@@ -23,11 +23,13 @@ const MIGRATIONS = join(import.meta.dirname, 'migrations');
 /** Any number that nothing else on a shared PostgreSQL locks with. */
 const MIGRATION_LOCK = 7_265_301;
 const POOL_SIZE = 10;
+/** A call that waits longer for a connection is answered with 503. */
+const CONNECTED_WITHIN_MS = 10_000;
 
 /** Where the database is: a PostgreSQL by `url`, else PGlite in `folder` (`memory://` for tests). */
 export type DatabaseAddress = { readonly url: string } | { readonly folder: string };
 
-/** The PostgreSQL of `DATABASE_URL` can't be used. The message is for the operator. */
+/** The PostgreSQL of `DATABASE_URL` can't be used, at the start or later. The message is for the operator. */
 export class DatabaseUnavailable extends Error {
   override name = 'DatabaseUnavailable';
 }
@@ -52,43 +54,76 @@ async function reach(database: Database): Promise<void> {
   try {
     await database.query('select 1');
   } catch (cause) {
-    const { code = 'no code' } = cause as { code?: string };
-    throw new DatabaseUnavailable(
-      `DATABASE_URL can't be used: the database did not let us in (${code}). Start it, or mend the address. Example: DATABASE_URL=postgres://portal:secret@db.example.com/portal`,
-      { cause },
-    );
+    throw cause instanceof DatabaseUnavailable ? cause : unavailable(cause);
   }
 }
 
+function unavailable(cause: unknown): DatabaseUnavailable {
+  const { code = 'no code' } = cause as { code?: string };
+  return new DatabaseUnavailable(
+    `DATABASE_URL can't be used: the database did not let us in (${code}). Start it, or mend the address. Example: DATABASE_URL=postgres://portal:secret@db.example.com/portal`,
+    { cause },
+  );
+}
+
+/** Connection exceptions, too many connections, shutdown or start under way, faults of its machine (PostgreSQL, appendix A). */
+const NOT_THERE = /^(?:08|53|57P|58)/;
+
+/** An error that is no fault of the statement means that the database is not there. */
+function faultOf(error: unknown): unknown {
+  const isStatements = error instanceof pg.DatabaseError && !NOT_THERE.test(error.code ?? '');
+  return isStatements || !(error instanceof Error) ? error : unavailable(error);
+}
+
 function openPostgres(url: string): Database {
-  const pool = new pg.Pool({ connectionString: url, max: POOL_SIZE });
+  const pool = new pg.Pool({ connectionString: url, max: POOL_SIZE, connectionTimeoutMillis: CONNECTED_WITHIN_MS });
   // An idle connection that the server ends is replaced by the pool; without a listener it would end the process.
   pool.on('error', () => {});
   return {
     kind: 'postgres',
-    query: async <Row>(text: string, parameters?: readonly unknown[]) =>
-      (await pool.query(text, parameters === undefined ? undefined : [...parameters])).rows as Row[],
+    ...sqlOn(pool),
     transaction: async (work) => {
-      const client = await pool.connect();
+      const client = await pool.connect().catch((error: unknown) => {
+        throw faultOf(error);
+      });
+      // A connection that ends in the middle also tells it here; without a listener it would end the process.
+      client.on('error', ignore);
+      const sql = sqlOn(client);
       try {
-        await client.query('begin');
-        const result = await work({
-          query: async <Row>(text: string, parameters?: readonly unknown[]) =>
-            (await client.query(text, parameters === undefined ? undefined : [...parameters])).rows as Row[],
-        });
-        await client.query('commit');
+        await sql.query('begin');
+        const result = await work(sql);
+        await sql.query('commit');
+        client.release();
         return result;
       } catch (error) {
-        await client.query('rollback');
+        // One that can't even roll back is not used again.
+        await sql.query('rollback').then(
+          () => client.release(),
+          () => client.release(true),
+        );
         throw error;
       } finally {
-        client.release();
+        client.off('error', ignore);
       }
     },
     queue: (options) => new PgBoss({ connectionString: url, max: POOL_SIZE, ...options }),
     [Symbol.asyncDispose]: () => pool.end(),
   };
 }
+
+function sqlOn(client: pg.Pool | pg.PoolClient): Sql {
+  return {
+    query: async <Row>(text: string, parameters?: readonly unknown[]) => {
+      try {
+        return (await client.query(text, parameters === undefined ? undefined : [...parameters])).rows as Row[];
+      } catch (error) {
+        throw faultOf(error);
+      }
+    },
+  };
+}
+
+function ignore(): void {}
 
 async function openPglite(folder: string): Promise<Database> {
   const lite = await PGlite.create(folder);
