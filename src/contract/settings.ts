@@ -82,7 +82,17 @@ const VARIABLES = {
       fault({ fault: 'must be 32 bytes in base64.', example: 'SECRET_KEY=$(openssl rand -base64 32)' }),
     ),
   ),
-  EXPORTS_URL: text(4096, 'EXPORTS_URL=/var/lib/portal/exports'),
+  EXPORTS_URL: v.pipe(
+    text(4096, 'EXPORTS_URL=/var/lib/portal/exports'),
+    v.check(
+      // What begins like an address is none of a folder, or a slip would make a folder of that name.
+      (value) => !/^[a-z][a-z0-9+.-]+:/i.test(value) || /^s3:\/\/[a-z0-9][a-z0-9._-]{1,62}(?:[/?]|$)/.test(value),
+      fault({
+        fault: "must be a folder, or a bucket's address that starts with s3://.",
+        example: 'EXPORTS_URL=s3://bucket/prefix?endpoint=https://s3.example.com&region=us-west-1',
+      }),
+    ),
+  ),
   SANDBOX: flag('SANDBOX=on'),
   MAINTENANCE: flag('MAINTENANCE=on'),
   /** Inspects the wizard in the browser: by the project's own viewer, or by another at an address. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Settings } from '../contract/settings.ts';
+import { checkExports } from './check-exports.ts';
 import { exportFiles } from './export/links.ts';
 import { openExportStore } from './export/open-export-store.ts';
 import { startExportSweeper } from './export/sweeper.ts';
@@ -49,6 +50,7 @@ export function shortcomings(settings: Settings): string[] {
  * Runs the web side, the worker or both (`ROLE`) until it is disposed of: then requests and messages under way are
  * finished, in that order.
  * @throws {AddressInUseError}
+ * @throws {SettingsError}
  */
 export async function runServer({ settings, folder, portalFolder }: ServerOptions): Promise<AsyncDisposable> {
   await using opened = new AsyncDisposableStack();
@@ -70,6 +72,8 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
     exportFiles: (id) => exportFiles({ database, vault, settings, now: Date.now }, id),
   });
   const exports = openExportStore(settings);
+  // The web side only reads.
+  if (settings.role !== 'web') await checkExports(exports, log);
   opened.use(startExportSweeper({ database, exports, log, now: Date.now }));
   const discovery = openDiscovery({ settings, resolver, now: Date.now });
   for (const shortcoming of shortcomings(settings)) log.warn(shortcoming);

@@ -86,6 +86,40 @@ test('a data folder that can not be written is named, with what to do', async ()
   expect(said).not.toContain('    at ');
 });
 
+test('a place for exports that can not be written is named, with what to do', async () => {
+  const file = join(folder, 'a-file');
+  await writeFile(file, '');
+  const { code, said } = await refused({ EXPORTS_URL: join(file, 'exports'), LOG_LEVEL: 'silent' });
+  expect(code).toBe(78);
+  expect(said).toContain(
+    "EXPORTS_URL can't be written (ENOTDIR). Make it writable, or name another folder or bucket. Example: EXPORTS_URL=/var/lib/portal/exports",
+  );
+  expect(said).not.toContain('    at ');
+});
+
+test('a bucket that can not be written is named, and its keys are not', async () => {
+  const { code, said } = await refused({
+    EXPORTS_URL: `s3://exports/x?endpoint=http://127.0.0.1:${await freePort()}`,
+    AWS_ACCESS_KEY_ID: 'key-canary',
+    AWS_SECRET_ACCESS_KEY: 'hunter2',
+    LOG_LEVEL: 'silent',
+  });
+  expect(code).toBe(78);
+  expect(said).toContain("EXPORTS_URL can't be written (ECONNREFUSED).");
+  expect(said).not.toMatch(/hunter2|key-canary|    at /);
+});
+
+test.each(['s3:/x', 's3://', 's3:x', 's3://B@d/x', 'S3://bucket/x', 'https://example.com/exports', 'file:///exports'])(
+  'EXPORTS_URL=%s is refused, and makes no folder of that name',
+  async (address) => {
+    const { code, said } = await refused({ EXPORTS_URL: address });
+    expect([code, said]).toEqual([
+      78,
+      "EXPORTS_URL must be a folder, or a bucket's address that starts with s3://. Example: EXPORTS_URL=s3://bucket/prefix?endpoint=https://s3.example.com&region=us-west-1\n",
+    ]);
+  },
+);
+
 test('a port that is taken is named, with another to try', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
