@@ -94,6 +94,7 @@ export const EXPORTED: TransferStatus = {
     started: '2025-10-20T09:12:00-07:00',
     finished: '2025-10-20T09:15:00-07:00',
   },
+  files: 'there',
   exports: [1, 2].map((part) => ({
     url: `#part-${part}`,
     name: `san-bruno-export-${part}-of-2.zip`,
@@ -101,6 +102,23 @@ export const EXPORTED: TransferStatus = {
     sha256: String(part).repeat(64),
     expires: '2025-10-27T11:47:00-07:00',
   })),
+};
+
+export const EXPORTING: TransferStatus = { ...RUNNING, files: 'coming' };
+
+/** There is no room for it on the operator's disk. */
+export const PAUSED: TransferStatus = {
+  emailmigration: {
+    status: 'error',
+    done: 8_214,
+    total: 21_403,
+    bytes: 1_934_201_332,
+    failure:
+      'The export is paused: there is no room for it on our side at the moment. Your mail is safe in your mailbox. You need not do anything; the export goes on by itself.',
+    started: '2025-10-20T09:12:00-07:00',
+  },
+  contactsmigration: { status: 'inprogress', done: 212, total: 212, started: '2025-10-20T09:12:00-07:00' },
+  files: 'coming',
 };
 
 /** With this in the fields. */

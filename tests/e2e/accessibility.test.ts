@@ -165,7 +165,7 @@ const SIGHTS: readonly Sight[] = [
     name: 'the deletion of an export',
     at: STATUS,
     wire: (wire) => wire.answer('/api/v2/status/', FINISHED_EXPORT),
-    act: (page) => page.getByRole('button', { name: 'Delete these files now' }).click(),
+    act: (page) => page.getByRole('button', { name: 'Delete my export now' }).click(),
     shows: 'Delete these files?',
   },
   { name: 'a status that is not found', at: '/status', shows: 'Your transfer ID has not been found' },

@@ -12,6 +12,8 @@ import { memoryAccount } from '../support/memory-mailbox.ts';
 import { S3_KEYS, startS3Server, type S3Server } from '../support/s3-server.ts';
 import { openWebWorld, type WebWorld } from '../support/web-world.ts';
 
+const DAY_MS = 86_400_000;
+
 let server: S3Server;
 let folder: string;
 let web: WebWorld;
@@ -46,9 +48,16 @@ test('an export in a bucket is written, downloaded in parts and deleted as one i
   const whole = Buffer.concat([Buffer.from(await first.arrayBuffer()), Buffer.from(await second.arrayBuffer())]);
   expect(createHash('sha256').update(whole).digest('hex')).toBe(file?.sha256);
 
-  await sweepExports({ ...web.services, now: () => Date.now() + 30 * 86_400_000 });
-  expect(await server.keys()).toEqual([]);
+  web.advance(web.settings.exportDays * DAY_MS - 60_000);
+  await sweepExports(web.services);
+  expect(await server.keys()).toHaveLength(1);
+  expect((await fetch(url, { method: 'HEAD' })).status).toBe(200);
+  web.advance(60_000);
   expect((await fetch(url)).status).toBe(404);
+  await sweepExports(web.services);
+  expect(await server.keys()).toEqual([]);
+  expect(await web.services.transfers.status(id)).toMatchObject({ files: 'deleted' });
+  web.advance(-web.settings.exportDays * DAY_MS);
 });
 
 test('a file that somebody else took out of the bucket is answered as gone', async () => {

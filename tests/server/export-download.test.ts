@@ -237,10 +237,23 @@ test('a wrong link, one whose days are over and one whose files were deleted are
   ]);
   for (const answer of answers) expect(answer).toEqual(answers[0]);
   expect(answers[0]?.status).toBe(404);
+  // However it is asked for: by a browser, for its head, for a part, to go on.
+  for (const init of [
+    { headers: { accept: 'text/html' } },
+    { method: 'HEAD' },
+    { headers: { range: 'bytes=5-', 'if-range': `"${file.sha256}"` } },
+    { headers: { 'if-none-match': '*' } },
+  ]) {
+    const wrong = await told(swap('signature', '0'.repeat(64)), init);
+    expect(wrong.status).toBe(404);
+    expect(await told(deleted.file.url, init)).toEqual(wrong);
+    expect(await told(swap('expires', '99999999999'), init)).toEqual(wrong);
+  }
 
   web.advance(8 * DAY_MS);
   expect(await told(expired.file.url)).toEqual(answers[0]);
   expect(await told(file.url)).toEqual(answers[0]);
+  expect(await web.services.transfers.status(expired.id)).toMatchObject({ files: 'deleted' });
   expect((await web.services.transfers.status(expired.id))?.exports).toBeUndefined();
   web.advance(-8 * DAY_MS);
   expect((await fetched({ range: 'bytes=0-0' })).status).toBe(206);
@@ -269,6 +282,7 @@ test('an export is deleted at once by whoever has its link, and by nobody else',
   expect((await told(deletionOf(made.file.url), json({}))).status).toBe(404);
   expect(await readdir(root)).not.toContain(new URL(made.file.url).pathname.split('/')[3]);
   expect((await web.services.transfers.status(made.id))?.exports).toBeUndefined();
+  expect(await web.services.transfers.status(made.id)).toMatchObject({ files: 'deleted' });
 });
 
 test('exports whose days are over, and what ended without one, are deleted by themselves', async () => {
@@ -290,6 +304,8 @@ test('exports whose days are over, and what ended without one, are deleted by th
   expect(await readdir(join(apart.root, '.staging'))).toHaveLength(1);
   await apart.database.query('update transfers set finished = now() where id = $1', [broken]);
 
+  await sweepExports({ ...apart.services, now: () => Date.now() + 7 * DAY_MS - 60_000 });
+  expect(await apart.files(old)).toHaveLength(1);
   await sweepExports({ ...apart.services, now: () => Date.now() + 7 * DAY_MS + 1000 });
   expect(await apart.files(old)).toEqual([]);
   expect(await readdir(apart.root)).toEqual(['.staging']);

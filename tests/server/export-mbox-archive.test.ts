@@ -126,6 +126,15 @@ test.skipIf(unzip === null)('a mailbox that goes on in a later part has another 
   expect([...paths.keys()].some((path) => path.endsWith('.PART2.MBOX'))).toBe(true);
 });
 
+test.skipIf(unzip === null)('each README says which part it is, and what a part holds at most', async () => {
+  for (const [at, part] of parts.entries()) {
+    const text = await readFile(join(part, 'README.txt'), 'utf8');
+    expect(text).toContain(`This is part ${at + 1}${at + 1 === parts.length ? ', the last one' : ''}. `);
+    expect(text.replaceAll(/\s+/g, ' ')).toContain('no part holds more than 1.5 MB of mail or 90 messages.');
+    expect((await manifestOf(part)).length).toBeLessThanOrEqual(PARTS.partMessages);
+  }
+});
+
 test.skipIf(unzip === null || mutt === null || installed('script') === null)(
   'mutt opens a mailbox and hands out all its messages',
   async () => {

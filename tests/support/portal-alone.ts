@@ -77,6 +77,7 @@ export const FINISHED_EXPORT = {
     exports: [
       {
         url: `/api/exports/${TRANSFER_ID}/mail.zip?signature=abc`,
+    files: 'there',
         name: 'mail.zip',
         size: 4096,
         sha256: 'f'.repeat(64),

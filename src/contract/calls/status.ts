@@ -48,6 +48,9 @@ export const ExportFile = v.object({
 });
 export type ExportFile = v.InferOutput<typeof ExportFile>;
 
+/** Of an export: whether its files are still to come, can be downloaded, or are deleted. */
+const Files = v.picklist(['coming', 'there', 'deleted']);
+
 export const detailedStatus = {
   method: 'GET',
   path: '/api/v2/status/',
@@ -55,6 +58,7 @@ export const detailedStatus = {
   Answer: v.object({
     emailmigration: v.optional(Progress),
     contactsmigration: v.optional(Progress),
+    files: v.optional(Files),
     exports: v.optional(v.array(ExportFile)),
   }),
 } as const satisfies Call;

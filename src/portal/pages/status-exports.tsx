@@ -12,7 +12,7 @@ const words = status.exports;
 
 type Props = { readonly snapshot: WizardSnapshot; readonly files: readonly ExportFile[] };
 
-/** The files of an export, as long as they can be downloaded. */
+/** How an export stands, and its files as long as they can be downloaded. */
 export function Exports({ snapshot, files }: Props) {
   const send = useSend();
   const { message, status: known } = snapshot.context;
@@ -25,25 +25,28 @@ export function Exports({ snapshot, files }: Props) {
       <p className="badge" data-kind={badge.kind}>
         {badge.label}
       </p>
-      <p>{badge.text}</p>
+      <p>{known?.files === 'deleted' ? words.deleted : badge.text}</p>
+      {files.length > 1 && <p>{words.parts(files.length)}</p>}
       {files[0] !== undefined && <p>{words.until(files[0].expires)}</p>}
-      <ul className="rows">
-        {files.map((file) => (
-          <li key={file.url}>
-            <div>
-              <a className="button" data-rank="secondary" href={file.url} download={file.name}>
-                {words.download(file.name)}
-              </a>
-              <p className="soft small">{formatBytes(file.size)}</p>
-              <details className="small">
-                <summary>{words.check}</summary>
-                <span className="code">{file.sha256}</span>
-              </details>
-            </div>
-          </li>
-        ))}
-      </ul>
-      {snapshot.matches({ status: { page: 'settled' } }) && (
+      {files.length > 0 && (
+        <ul className="rows">
+          {files.map((file) => (
+            <li key={file.url}>
+              <div>
+                <a className="button" data-rank="secondary" href={file.url} download={file.name}>
+                  {words.download(file.name)}
+                </a>
+                <p className="soft small">{formatBytes(file.size)}</p>
+                <details className="small">
+                  <summary>{words.check}</summary>
+                  <span className="code">{file.sha256}</span>
+                </details>
+              </div>
+            </li>
+          ))}
+        </ul>
+      )}
+      {files.length > 0 && snapshot.matches({ status: { page: 'settled' } }) && (
         <div className="actions">
           <Button busy={deleting} onPress={() => send({ type: 'export.delete' })}>
             {words.delete}

@@ -48,7 +48,7 @@ function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
       {status?.contactsmigration !== undefined && (
         <OperationCard kind="contacts" title={words.contacts} progress={status.contactsmigration} />
       )}
-      {status?.exports !== undefined && <Exports snapshot={snapshot} files={status.exports} />}
+      {status?.files !== undefined && <Exports snapshot={snapshot} files={status.exports ?? []} />}
       <section className="stack" data-gap="small" aria-labelledby="wrong">
         <h2 id="wrong">{words.questions.wrong}</h2>
         <p>

@@ -1,3 +1,4 @@
+import { EXPORT_PART_OCTETS } from '../../contract/export-part.ts';
 import { type ShownStatus, shownStatusOf, type StatusValue } from '../../contract/transfer-status.ts';
 import { formatNumber, LOCALE, unbroken } from '../wording.ts';
 
@@ -137,7 +138,11 @@ export const status = {
     download: (name: string) => `Download ${name}`,
     until: (iso: string) => `You can download them until ${formatDay(iso)}. Then they are deleted.`,
     check: 'Checksum (SHA-256)',
-    delete: 'Delete these files now',
+    parts: (count: number) =>
+      `Your mail is in ${formatNumber(count)} files of up to ${formatBytes(EXPORT_PART_OCTETS)} of mail each. Please, download them all; each opens by itself.`,
+    deleted:
+      'The files have been deleted. Your mail is safe in your mailbox. Please, start a new download if you need it.',
+    delete: 'Delete my export now',
     confirmTitle: 'Delete these files?',
     confirmText: 'They cannot be downloaded after that. The mail in your mailbox stays as it is.',
     confirm: 'Delete',

@@ -1,8 +1,9 @@
+import { EXPORT_PART_OCTETS } from '../../contract/export-part.ts';
 import { DISK_RESERVE } from './disk-full.ts';
 
 /** Parameters of an export, so that tests can take small ones. */
 export type ExportLimits = {
-  /** Mail in one part, in octets before compression: no file reaches 4 GiB, which FAT disks and old programs stop at. */
+  /** Mail in one part, in octets before compression. */
   readonly partOctets: number;
   /** Messages in one part: what the ZIP writer keeps of each stays in memory until the part's end. */
   readonly partMessages: number;
@@ -14,7 +15,7 @@ export type ExportLimits = {
 };
 
 export const EXPORT_LIMITS: ExportLimits = {
-  partOctets: 4_000_000_000,
+  partOctets: EXPORT_PART_OCTETS,
   partMessages: 20_000,
   batchOctets: 16 * 1024 * 1024,
   batchMessages: 250,

@@ -206,6 +206,7 @@ async function writePart(part: number, under: Under, contents: Contents): Promis
       ledger,
       part,
       isLast,
+      limits: under.limits,
       spool: reader,
       provider: services.settings.legacyName,
       made: new Date(services.now()),

@@ -62,6 +62,21 @@ export async function exportFiles(services: Offering, transferId: string): Promi
   });
 }
 
+/** Whether a transfer's export has been finished, whatever became of its files; `null` when the transfer is none. */
+export async function exportStanding(
+  database: Database,
+  transferId: string,
+): Promise<'unfinished' | 'finished' | null> {
+  const [row] = await database.query<{ finished: boolean }>(
+    `select exports.finished is not null as finished
+     from transfers left join exports on transfer_id = transfers.id
+     where transfers.id = $1 and destination_provider = 'file_export'`,
+    [transferId],
+  );
+  if (row === undefined) return null;
+  return row.finished ? 'finished' : 'unfinished';
+}
+
 /** The file that a link names, if it can still be downloaded. */
 export async function offeredFile(
   services: Offering,

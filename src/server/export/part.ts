@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ContactFiles } from './contact-files.ts';
+import type { ExportLimits } from './export-limits.ts';
 import type { MailFormat, PartFileContent, PartSource } from './mail-format.ts';
 import { manifestLines, manifestTable } from './manifest.ts';
 import { readme } from './readme.ts';
@@ -9,6 +10,7 @@ export type PartContent = PartSource & {
   readonly provider: string;
   readonly made: Date;
   readonly isLast: boolean;
+  readonly limits: ExportLimits;
   readonly format: MailFormat;
   /** With the last part. */
   readonly contacts?: ContactFiles;

@@ -1,3 +1,4 @@
+import type { ExportLimits } from './export-limits.ts';
 import type { MailFormat } from './mail-format.ts';
 
 type About = {
@@ -5,6 +6,7 @@ type About = {
   readonly made: Date;
   readonly part: number;
   readonly isLast: boolean;
+  readonly limits: Pick<ExportLimits, 'partOctets' | 'partMessages'>;
   readonly messages: number;
   readonly mailboxes: number;
   readonly mail: MailFormat;
@@ -12,14 +14,15 @@ type About = {
 };
 
 /** `README.txt`: plain text, for people who have never heard of any of this; lines end as Windows wants it. */
-export function readme({ provider, made, part, isLast, messages, mailboxes, mail, contacts }: About): string {
+export function readme({ provider, made, part, isLast, limits, messages, mailboxes, mail, contacts }: About): string {
   const title = `${provider}: your mail and contacts`;
   const pieces =
     part === 1 && isLast
       ? []
       : [
-          `This is part ${part}${isLast ? ', the last one' : ''}. Each part opens by itself. If you unpack them`,
-          'all in one place, the folders grow together and no file takes the place of',
+          `This is part ${part}${isLast ? ', the last one' : ''}. A large mailbox is split: no part holds more than`,
+          `${size(limits.partOctets)} of mail or ${limits.partMessages.toLocaleString('en-US')} messages. Each part opens by itself. If you unpack`,
+          'them all in one place, the folders grow together and no file takes the place of',
           'another, but for README.txt, the manifests and SHA256SUMS: each part has its own.',
           '',
         ];
@@ -50,4 +53,12 @@ export function readme({ provider, made, part, isLast, messages, mailboxes, mail
 
 function count(number: number, one: string, many: string): string {
   return `${number.toLocaleString('en-US')} ${number === 1 ? one : many}`;
+}
+
+/** `4 GB`, `1.5 MB`: 1,000 MB are a GB, as disks are sold and macOS counts. */
+function size(octets: number): string {
+  const megabytes = octets / 1_000_000;
+  return megabytes < 1000
+    ? `${megabytes.toLocaleString('en-US')} MB`
+    : `${(megabytes / 1000).toLocaleString('en-US')} GB`;
 }

@@ -1,0 +1,15 @@
+import { at } from './at.tsx';
+import { EXPORTED, EXPORTING, PAUSED, TRANSFER } from './people.ts';
+
+/** One state of the machine may show a download in several ways. */
+export default { title: 'Downloads/Status' };
+
+const asked = { transferId: TRANSFER };
+const following = 'status.page.following.live';
+const resting = 'status.page.settled.resting';
+const { exports: _, ...gone } = EXPORTED;
+
+export const Coming = at(following, { ...asked, status: EXPORTING });
+export const Paused = at(following, { ...asked, status: PAUSED });
+export const There = at(resting, { ...asked, status: EXPORTED });
+export const Deleted = at(resting, { ...asked, status: { ...gone, files: 'deleted' } });

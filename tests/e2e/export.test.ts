@@ -1,0 +1,182 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { CHROMIUM, openBrowser } from '../support/browser.ts';
+import { installed } from '../support/installed.ts';
+import { openMailClient } from '../support/mail-client.ts';
+import { type Product, startProduct } from '../support/product.ts';
+import { run } from '../support/run.ts';
+import { signIn, startTransfer, type Subscriber } from './steps.ts';
+
+const FINISHES_WITHIN_MS = 60_000;
+/** What an export leaves free of a disk, in megabytes. */
+const RESERVE_MB = 512;
+const unzip = installed('unzip');
+const isRoot = process.getuid?.() === 0 && installed('mount') !== null && installed('fallocate') !== null;
+if (!isRoot) console.log('skipped: a full disk seen from the status page, because only root can mount a small one');
+
+describe.skipIf(CHROMIUM === null)('an export, from Home to files on the disk, in Chromium (needs chromium)', () => {
+  let product: Product;
+  let browser: Browser;
+  let page: Page;
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'export-e2e-'));
+    product = await startProduct();
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await product?.[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true, force: true });
+  });
+  beforeEach(async () => {
+    page = await (await browser.newContext({ acceptDownloads: true })).newPage();
+  });
+  afterEach(async () => {
+    await page.context().close();
+  });
+
+  const subscriber = (name: string, { subscribers } = product): Subscriber => {
+    const found = subscribers.find(({ email }) => email.startsWith(name));
+    if (found === undefined) throw new Error(`The start printed no ${name}.`);
+    return found;
+  };
+
+  /** From Home to the status page of a download in these formats. */
+  async function order(person: Subscriber, url: string, email: string, contacts: string): Promise<string> {
+    await page.goto(url);
+    await signIn(page, person);
+    await page.waitForURL('**/destination-account');
+    await page.getByRole('button', { name: 'Check other options to export your data' }).click();
+    await page.getByRole('button', { name: 'Download', exact: true }).click();
+    const form = page.getByRole('form', { name: 'Download as files' });
+    await form.getByLabel('Email format').selectOption(email);
+    await form.getByLabel('Contacts format').selectOption(contacts);
+    await form.getByRole('button', { name: 'Download', exact: true }).click();
+    const id = await startTransfer(page, 'me@mail.example', 'Download');
+    await page.getByRole('link', { name: 'See how it goes' }).click();
+    await page.waitForURL(`**/status?migration_id=${id}`);
+    return id;
+  }
+  const files = () => page.getByRole('region', { name: 'Your files' });
+  const isComplete = () => files().getByText('Your export is now complete').waitFor({ timeout: FINISHES_WITHIN_MS });
+
+  /** Presses the link of the only file, as a person does. @returns the file on the disk */
+  async function saved(name: string): Promise<string> {
+    const [download] = await Promise.all([page.waitForEvent('download'), files().getByRole('link').click()]);
+    expect(download.suggestedFilename()).toMatch(/^San Bruno mail \d{4}-\d{2}-\d{2}\.zip$/);
+    const file = join(folder, `${name}.zip`);
+    await download.saveAs(file);
+    return file;
+  }
+
+  /** The digests of all messages of a sandbox mailbox, read by a client that shares nothing with the product. */
+  async function digestsAtSource({ email, password }: Subscriber): Promise<string[]> {
+    const { 'mail legacy': port = 0 } = await product.ports();
+    await using mail = await openMailClient(port, email, password);
+    const digests: string[] = [];
+    for (const mailbox of await mail.mailboxes())
+      for (const { sha256 } of await mail.read(mailbox)) digests.push(sha256);
+    return digests.toSorted();
+  }
+
+  test.skipIf(unzip === null).each([
+    ['eml', 'csv', 'tom', ['contacts/google.csv', 'contacts/outlook.csv']],
+    ['eml', 'vcf', 'ines', ['contacts/contacts.vcf']],
+    ['mbox', 'csv', 'paul', ['contacts/google.csv', 'contacts/outlook.csv']],
+    ['mbox', 'vcf', 'walter', ['contacts/contacts.vcf']],
+  ] as const)(
+    'as %s and %s has every message once, unchanged, and is whole',
+    async (email, contacts, name, expected) => {
+      await order(subscriber(name), product.url, email, contacts);
+      await isComplete();
+      const file = await saved(name);
+      await run('unzip', ['-tqq', file]);
+      const digest = createHash('sha256')
+        .update(await readFile(file))
+        .digest('hex');
+      await files().getByText('Checksum (SHA-256)').click();
+      await files().getByText(digest, { exact: true }).waitFor();
+
+      const place = join(folder, name);
+      await run('unzip', ['-q', file, '-d', place]);
+      await run('sha256sum', ['--check', '--strict', '--quiet', 'SHA256SUMS'], { cwd: place });
+      const listed = (await readFile(join(place, 'manifest.jsonl'), 'utf8'))
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { type: string; path: string; sha256: string });
+      const messages = listed.filter(({ type }) => type === 'message');
+      expect(messages.length).toBeGreaterThan(0);
+      expect(messages.map(({ sha256 }) => sha256).toSorted()).toEqual(await digestsAtSource(subscriber(name)));
+      const contactFiles = new Set(listed.filter(({ type }) => type === 'contact').map(({ path }) => path));
+      expect([...contactFiles].toSorted()).toEqual(expected);
+      const endings = (await readdir(join(place, 'mail'), { recursive: true })).map((path) => path.split('.').at(-1));
+      expect(endings).toContain(email);
+    },
+  );
+
+  test('is not offered as PST', async () => {
+    await page.goto(product.url);
+    await signIn(page, subscriber('maria'));
+    await page.waitForURL('**/destination-account');
+    await page.getByRole('button', { name: 'Check other options to export your data' }).click();
+    await page.getByRole('button', { name: 'Download', exact: true }).click();
+    const values = (label: string) =>
+      page
+        .getByLabel(label)
+        .getByRole('option')
+        .evaluateAll((all) => all.map((option) => (option as HTMLOptionElement).value).filter((value) => value !== ''));
+    expect(await values('Email format')).toEqual(['eml', 'mbox']);
+    expect(await values('Contacts format')).toEqual(['csv', 'vcf']);
+  });
+
+  test('is deleted by "Delete my export now": the files, the link and the page say so', async () => {
+    await order(subscriber('maria'), product.url, 'eml', 'vcf');
+    await isComplete();
+    const link = (await files().getByRole('link').getAttribute('href')) ?? '';
+    const url = new URL(link, product.url).href;
+    const [, exportName = ''] = /exports\/([^/]+)\//.exec(link) ?? [];
+    expect((await page.request.head(url)).status()).toBe(200);
+    expect(await readdir(join(product.folder, 'exports'))).toContain(exportName);
+
+    await page.getByRole('button', { name: 'Delete my export now' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Delete these files?' });
+    await dialog.getByRole('button', { name: 'Keep' }).click();
+    expect((await page.request.head(url)).status()).toBe(200);
+    await page.getByRole('button', { name: 'Delete my export now' }).click();
+    await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
+    await files().getByText('The files have been deleted. Your mail is safe in your mailbox.').waitFor();
+    expect(await files().getByRole('link').count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Delete my export now' }).count()).toBe(0);
+    expect((await page.request.get(url)).status()).toBe(404);
+    expect(await readdir(join(product.folder, 'exports'))).not.toContain(exportName);
+  });
+
+  test.skipIf(!isRoot)('on a full disk is paused, tells subscriber and operator so, and offers nothing', async () => {
+    const root = await mkdtemp(join(tmpdir(), 'small-disk-'));
+    await run('mount', ['-t', 'tmpfs', '-o', `size=${RESERVE_MB + 100}m`, 'tmpfs', root]);
+    try {
+      await run('fallocate', ['-l', '200M', join(root, 'what others left there')]);
+      await using full = await startProduct({ EXPORTS_URL: root });
+      const id = await order(subscriber('tom', full), full.url, 'eml', 'csv');
+      const mail = page.getByRole('region', { name: 'Email transfer' });
+      await mail.getByText('The export is paused: there is no room for it on our side at the moment.').waitFor();
+      await mail.getByText('the export goes on by itself').waitFor();
+      await files().getByText('Your export was interrupted').waitFor();
+      expect(await files().getByRole('link').count()).toBe(0);
+      const told = (await (await page.request.get(`${full.url}/api/v2/status/?job_id=${id}`)).json()) as object;
+      expect(told).toMatchObject({ files: 'coming', emailmigration: { status: 'error' } });
+      expect(told).not.toHaveProperty('exports');
+      expect(full.output()).toContain('the disk of EXPORTS_URL or of the database is full. Make room');
+      expect((await readdir(root, { recursive: true })).filter((name) => name.endsWith('.zip'))).toEqual([]);
+    } finally {
+      await run('umount', ['-l', root]);
+      await rm(root, { recursive: true, force: true });
+    }
+  });
+});
