@@ -89,24 +89,20 @@ export const wizard = setup({
       context.typed.contactEmail !== '' && !isEmail(context.typed.contactEmail),
     'the support ID is wrong': ({ context }) =>
       context.typed.supportId !== '' && !isTransferId(context.typed.supportId),
-    'the issue can be sent': ({ context: { typed, settings } }) =>
-      isEmail(typed.legacyEmail) &&
-      isAtDomain(typed.legacyEmail, settings.legacyDomains.slice(0, 1)) &&
-      (typed.contactEmail === '' || isEmail(typed.contactEmail)) &&
-      (typed.supportId === '' || isTransferId(typed.supportId)) &&
-      typed.issue.trim().length > SUPPORT_ISSUE_LENGTH.longerThan &&
-      typed.issue.trim().length <= SUPPORT_ISSUE_LENGTH.atMost,
+    'the issue is too short or too long': ({ context: { typed } }) =>
+      typed.issue.trim().length <= SUPPORT_ISSUE_LENGTH.longerThan ||
+      typed.issue.trim().length > SUPPORT_ISSUE_LENGTH.atMost,
 
     // What came back
     'the failure is': (_, params: { code: CallFailureCode; codes: readonly CallFailureCode[] }) =>
       params.codes.includes(params.code),
     'the provider is the legacy one': (_, params: { capabilities: Capabilities }) =>
-    'the return found the portal unavailable': ({ context }) =>
-      context.returned?.error.toUpperCase() === ('UNAVAILABLE' satisfies CallFailureCode),
       providerOf(params.capabilities.provider) === 'sanbruno',
     'the provider signs in by OAuth': (_, params: { capabilities: Capabilities }) =>
       params.capabilities.auth === 'oauth' && isOauthProvider(providerOf(params.capabilities.provider)),
     'it is valid': (_, params: { valid: boolean }) => params.valid,
+    'the return found the portal unavailable': ({ context }) =>
+      context.returned?.error.toUpperCase() === ('UNAVAILABLE' satisfies CallFailureCode),
     'the return has an error': ({ context }) => (context.returned?.error ?? '') !== '',
     'the return lacks the scopes of Google': ({ context }) =>
       queryErrorOf(context.returned?.error ?? '') === 'MISSING_SCOPE' &&

@@ -1,4 +1,4 @@
-import { not, stateIn } from 'xstate';
+import { not, or, stateIn } from 'xstate';
 import { failedWith, failureCodeOf } from '../failure.ts';
 import { wizard } from '../wizard.setup.ts';
 import type { SupportRequest } from '../../src/contract/calls/support-form.ts';
@@ -15,7 +15,10 @@ type Field = {
   readonly read: (event: Event) => Partial<Typed>;
 };
 
-/** A field that is judged a pause after the typing stops; the form can't be sent while one is wrong. */
+/** Without the legacy email and an issue there is nothing to submit. */
+const incomplete = or(['the support email is off the cable domain', 'the issue is too short or too long']);
+
+/** A field that is judged a pause after the typing stops, and again on submit: the letter isn't sent while one is wrong. */
 function settledField({ event, guard, read }: Field) {
   return wizard.createStateConfig({
     initial: 'good',
@@ -25,7 +28,12 @@ function settledField({ event, guard, read }: Field) {
         target: '.typing',
         actions: { type: 'type', params: ({ event }: { event: Event }) => read(event) },
       },
-      'support.submit': [{ guard, target: '.wrong' }, { target: '.good' }],
+      'support.submit': [
+        { guard: incomplete },
+        // The legacy email is good whenever the letter is complete.
+        ...(event === 'legacy-email.type' ? [] : [{ guard, target: '.wrong' as const }]),
+        { target: '.good' as const },
+      ],
     },
     states: {
       good: {},
@@ -50,7 +58,10 @@ const sending = wizard.createStateConfig({
     editing: {
       on: {
         'issue.type': { actions: { type: 'type', params: ({ event }) => ({ issue: event.issue }) } },
-        'support.submit': { guard: 'the issue can be sent', target: 'posting' },
+        'support.submit': {
+          guard: not(or([incomplete, 'the contact email is wrong', 'the support ID is wrong'])),
+          target: 'posting',
+        },
       },
     },
     posting: {

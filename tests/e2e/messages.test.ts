@@ -282,17 +282,67 @@ describe.skipIf(CHROMIUM === null)('messages and times, in Chromium (needs chrom
     });
 
     test.each([
-      ['San Bruno email', 'maria@sanbruno.example', 'Please, enter a valid sanbrunocable.example email address.'],
-      ['Contact email', 'maria', 'Please, enter a valid email address.'],
-      ['Transfer ID', 'A'.repeat(32), 'Please, enter a valid transfer ID.'],
-    ])('on the support form %s %s gets "%s"', async (label, value, text) => {
+      [
+        'San Bruno email',
+        'maria@sanbruno.example',
+        'Please, enter a valid sanbrunocable.example email address.',
+        false,
+      ],
+      ['Contact email', 'maria', 'Please, enter a valid email address.', true],
+      ['Transfer ID', 'A'.repeat(32), 'Please, enter a valid transfer ID.', true],
+      ['Transfer ID', 'g'.repeat(32), 'Please, enter a valid transfer ID.', true],
+    ])('on the support form %s %s gets "%s", and nothing is sent (Send is on: %s)', async (label, value, text, on) => {
       await arrive('/support-form');
+      await fillSupport(page, { email: SUBSCRIBER.email, issue: 'Where is my mail?' });
       await stopTheClock();
       await page.getByLabel(label).fill(value);
+      const send = page.getByRole('button', { name: 'Send' });
+      expect(await send.isEnabled()).toBe(on);
       await note(text, 1);
-      await fillSupport(page, { email: SUBSCRIBER.email, issue: 'short', [label]: value });
-      await page.getByRole('button', { name: 'Send' }).click();
+      if (on) await send.click();
+      else await page.getByLabel(label).press('Enter');
+      await shown('alert', text).waitFor();
       expect(wire.asked).toEqual([]);
+    });
+
+    test('Send is off until the legacy email and an issue of more than 5 characters are there, and it is said why', async () => {
+      await arrive('/support-form');
+      const send = page.getByRole('button', { name: 'Send' });
+      const [email, issue] = [page.getByLabel('San Bruno email'), page.getByLabel('Describe your issue')];
+      const why =
+        'To send, fill in your sanbrunocable.example address and describe your issue in more than 5 characters.';
+      await shown('status', why).waitFor();
+      expect(await send.isDisabled()).toBe(true);
+      const described = () =>
+        send.evaluate((button) => document.getElementById(button.getAttribute('aria-describedby') ?? '')?.innerText);
+      expect(await described()).toBe(why);
+      for (const [address, text] of [
+        [SUBSCRIBER.email, ''],
+        [SUBSCRIBER.email, '12345'],
+        [SUBSCRIBER.email, ' '.repeat(40)],
+        [SUBSCRIBER.email, '  12345  '],
+        ['', 'Where is my mail?'],
+        ['maria', 'Where is my mail?'],
+        ['maria@sbcable.example', 'Where is my mail?'],
+      ] as const) {
+        await email.fill(address);
+        await issue.fill(text);
+        expect([address, text, await send.isDisabled()]).toEqual([address, text, true]);
+        await email.press('Enter');
+      }
+      expect(wire.asked).toEqual([]);
+
+      await email.fill(SUBSCRIBER.email);
+      await issue.fill('123456');
+      await shown('status', 'You can send your message now.').waitFor();
+      await page.keyboard.press('Tab');
+      expect(await send.evaluate((button) => button === document.activeElement)).toBe(true);
+      await page.keyboard.press('Enter');
+      await shown('status', 'Your message has been sent successfully.').waitFor();
+      expect(wire.askedFor('/api/v2/support-form/').map(({ body }) => body)).toEqual([
+        { email_address: SUBSCRIBER.email, issue: '123456' },
+      ]);
+      expect(await send.isDisabled()).toBe(true);
     });
 
     test.each(['', 'abc', 'g'.repeat(31), '!'.repeat(32)])('the look-up finds "%s" malformed', async (id) => {

@@ -37,14 +37,23 @@ describe('the fields of the support form', () => {
     ['transferId', transferId('A'.repeat(32)), 'wrong'],
     ['transferId', transferId(''), 'good'],
     ['transferId', transferId(` ${ID} `), 'good'],
-  ] as const)('the %s of %o is %s, 1 s after the typing stops and on submit', async (field, event, state) => {
+  ] as const)('the %s of %o is %s, 1 s after the typing stops and not before', async (field, event, state) => {
     const wizard = await formOpen({}, event);
     await wizard.wait(999);
     expect(wizard.isAt(`support.${field}.typing`)).toBe(true);
     await wizard.wait(1);
     expect(wizard.isAt(`support.${field}.${state}`)).toBe(true);
-    await wizard.send(event, submit);
+  });
+
+  test.each([
+    ['contactEmail', contact('x'), 'wrong'],
+    ['contactEmail', contact(''), 'good'],
+    ['transferId', transferId('x'), 'wrong'],
+    ['transferId', transferId(ID), 'good'],
+  ] as const)('the %s of %o is %s at once when the letter is submitted', async (field, event, state) => {
+    const wizard = await formOpen({}, legacy(LEGACY), issue(ISSUE), event, submit);
     expect(wizard.isAt(`support.${field}.${state}`)).toBe(true);
+    expect(wizard.isAt('support.sending.posting')).toBe(state === 'good');
   });
 
   test('addresses are lowercased and freed of spaces around them', async () => {
@@ -86,6 +95,24 @@ describe('the letter to support', () => {
   test.each([6, 5_000])('an issue of %i characters is sent', async (length) => {
     const wizard = await formOpen({}, legacy(LEGACY), issue('x'.repeat(length)), submit);
     expect(wizard.asked('write to support')).toHaveLength(1);
+  });
+
+  test.each([
+    ['nothing', [], false],
+    ['the legacy email only', [legacy(LEGACY)], false],
+    ['an issue only', [issue(ISSUE)], false],
+    ['an address off the cable domain', [legacy('pat@sanbruno.example'), issue(ISSUE)], false],
+    ['half an address', [legacy('pat'), issue(ISSUE)], false],
+    ['an issue of 5 characters', [legacy(LEGACY), issue('12345')], false],
+    ['an issue of spaces', [legacy(LEGACY), issue(' '.repeat(40))], false],
+    ['an issue of 5,001 characters', [legacy(LEGACY), issue('x'.repeat(5_001))], false],
+    ['both', [legacy(LEGACY), issue('123456')], true],
+    ['both, and a wrong contact email, which the submit judges', [...filled, contact('x')], true],
+    ['both, and a wrong transfer ID, which the submit judges', [...filled, transferId('x')], true],
+    ['both, until the issue is taken away', [...filled, issue('')], false],
+  ])('with %s the submit is offered only if the legacy email and an issue are there', async (_, events, offered) => {
+    const wizard = await formOpen({}, ...events);
+    expect(wizard.actor.getSnapshot().can(submit)).toBe(offered);
   });
 
   test('a letter that was sent is said so for 5 s, and the form is empty and without errors', async () => {

@@ -12,6 +12,7 @@ const SupportRequest = v.pipe(
     migration_id: v.optional(TransferId),
     issue: v.pipe(
       v.string(),
+      v.trim(),
       v.minLength(SUPPORT_ISSUE_LENGTH.longerThan + 1),
       v.maxLength(SUPPORT_ISSUE_LENGTH.atMost),
     ),

@@ -1,3 +1,4 @@
+import { useId } from 'react';
 import { SUPPORT_ISSUE_LENGTH } from '../../contract/support-issue.ts';
 import { TRANSFER_ID_LENGTH } from '../../contract/transfer-status.ts';
 import { Button } from '../parts/button.tsx';
@@ -17,6 +18,9 @@ export function SupportPage() {
   const { typed, message, settings } = snapshot.context;
   const { legacyName, legacyDomains } = settings;
   const busy = snapshot.hasTag('busy');
+  const complete = snapshot.can({ type: 'support.submit' });
+  const cableDomain = legacyDomains[0] ?? '';
+  const needs = useId();
   return (
     <WizardPage heading={words.heading} lead={words.lead(settings.supportPhone)}>
       <Form onSubmit={() => send({ type: 'support.submit' })}>
@@ -31,7 +35,7 @@ export function SupportPage() {
             value={typed.legacyEmail}
             note={
               snapshot.matches({ support: { legacyEmail: 'wrong' } })
-                ? wrong(words.errors.legacyEmail(legacyDomains[0] ?? ''))
+                ? wrong(words.errors.legacyEmail(cableDomain))
                 : undefined
             }
             readOnly={busy}
@@ -71,16 +75,22 @@ export function SupportPage() {
             onType={(issue) => send({ type: 'issue.type', issue })}
           />
         </div>
-        <div className="actions">
-          <Button
-            rank="primary"
-            type="submit"
-            busy={busy}
-            disabled={!busy && !snapshot.can({ type: 'support.submit' })}
-            reserve={words.busy}
-          >
-            {busy ? words.busy : words.submit}
-          </Button>
+        <div className="stack" data-gap="small">
+          <output className="soft small" id={needs}>
+            {complete ? words.complete : words.incomplete(cableDomain)}
+          </output>
+          <div className="actions">
+            <Button
+              rank="primary"
+              type="submit"
+              busy={busy}
+              disabled={!busy && !complete}
+              describedBy={needs}
+              reserve={words.busy}
+            >
+              {busy ? words.busy : words.submit}
+            </Button>
+          </div>
         </div>
         <MessagePlace size="large">
           {message !== null && <Banner message={message} />}

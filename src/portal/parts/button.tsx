@@ -11,6 +11,8 @@ type Props = {
   readonly disabled?: boolean;
   /** The longest label that this button ever shows; it keeps room for it. */
   readonly reserve?: string;
+  /** The id of what says why it is disabled. */
+  readonly describedBy?: string;
   readonly onPress?: () => void;
 };
 
@@ -22,6 +24,7 @@ export function Button({
   busy = false,
   disabled = false,
   reserve,
+  describedBy,
   onPress,
 }: Props) {
   return (
@@ -33,6 +36,7 @@ export function Button({
       disabled={disabled}
       aria-busy={busy || undefined}
       aria-disabled={busy || undefined}
+      aria-describedby={describedBy}
       onClick={(event) => {
         if (busy) event.preventDefault();
         else onPress?.();

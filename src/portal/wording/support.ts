@@ -18,6 +18,9 @@ export const support = {
     contactEmail: 'Please, enter a valid email address.',
     transferId: 'Please, enter a valid transfer ID.',
   },
+  incomplete: (host: string) =>
+    `To send, fill in your ${host} address and describe your issue in more than ${SUPPORT_ISSUE_LENGTH.longerThan} characters.`,
+  complete: 'You can send your message now.',
   submit: 'Send',
   busy: 'Sending…',
 } as const;
