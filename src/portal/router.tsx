@@ -10,6 +10,7 @@ import { type Address, addressOf, type Page, PATHS, visitOf, withoutSlash } from
 import { App } from './app.tsx';
 import { HomePage } from './pages/home.tsx';
 import { UnavailablePage } from './pages/unavailable.tsx';
+import { forgetReloads, openStorage } from './session.ts';
 import type { Visit } from '../../machines/wizard.types.ts';
 import type { WizardActor } from './wizard-context.tsx';
 
@@ -28,20 +29,30 @@ const root = createRootRouteWithContext<{ actor: WizardActor; ask: (visit: Visit
   notFoundComponent: () => null,
 });
 
+/**
+ * The script of a page, which comes when it is asked for. If it can't be fetched, the router loads the portal anew, and
+ * leaves a mark in the session storage so as not to do it again: with the mark, a script lost later would not come back.
+ */
+async function scriptOf<Module>(load: Promise<Module>): Promise<Module> {
+  const module = await load;
+  forgetReloads(openStorage('sessionStorage'));
+  return module;
+}
+
 const components = {
   home: HomePage,
-  destination: lazyRouteComponent(() => import('./pages/destination.tsx'), 'DestinationPage'),
-  startMigration: lazyRouteComponent(() => import('./pages/start-migration.tsx'), 'StartMigrationPage'),
-  complete: lazyRouteComponent(() => import('./pages/complete.tsx'), 'CompletePage'),
+  destination: lazyRouteComponent(() => scriptOf(import('./pages/destination.tsx')), 'DestinationPage'),
+  startMigration: lazyRouteComponent(() => scriptOf(import('./pages/start-migration.tsx')), 'StartMigrationPage'),
+  complete: lazyRouteComponent(() => scriptOf(import('./pages/complete.tsx')), 'CompletePage'),
   returned: () => null,
   returnedForStatus: () => null,
-  googleTerms: lazyRouteComponent(() => import('./pages/google-terms.tsx'), 'GoogleTermsPage'),
-  emailScopes: lazyRouteComponent(() => import('./pages/email-scopes.tsx'), 'EmailScopesPage'),
-  status: lazyRouteComponent(() => import('./pages/status.tsx'), 'StatusPage'),
-  statusFromEmail: lazyRouteComponent(() => import('./pages/status-from-email.tsx'), 'StatusFromEmailPage'),
-  privacyPolicy: lazyRouteComponent(() => import('./pages/external-page.tsx'), 'ExternalPage'),
-  termsOfService: lazyRouteComponent(() => import('./pages/external-page.tsx'), 'ExternalPage'),
-  support: lazyRouteComponent(() => import('./pages/support.tsx'), 'SupportPage'),
+  googleTerms: lazyRouteComponent(() => scriptOf(import('./pages/google-terms.tsx')), 'GoogleTermsPage'),
+  emailScopes: lazyRouteComponent(() => scriptOf(import('./pages/email-scopes.tsx')), 'EmailScopesPage'),
+  status: lazyRouteComponent(() => scriptOf(import('./pages/status.tsx')), 'StatusPage'),
+  statusFromEmail: lazyRouteComponent(() => scriptOf(import('./pages/status-from-email.tsx')), 'StatusFromEmailPage'),
+  privacyPolicy: lazyRouteComponent(() => scriptOf(import('./pages/external-page.tsx')), 'ExternalPage'),
+  termsOfService: lazyRouteComponent(() => scriptOf(import('./pages/external-page.tsx')), 'ExternalPage'),
+  support: lazyRouteComponent(() => scriptOf(import('./pages/support.tsx')), 'SupportPage'),
 } satisfies Record<Page, unknown>;
 
 const routes = (Object.keys(PATHS) as Page[]).map((page) =>
@@ -51,6 +62,15 @@ const routes = (Object.keys(PATHS) as Page[]).map((page) =>
 function isAt(address: Address | null, path: string, query: URLSearchParams): boolean {
   if (address === null || address.path !== withoutSlash(path)) return false;
   return new URLSearchParams(address.query).toString() === query.toString();
+}
+
+/** Shows the next page by way of a fade. The router's own way leaves the rejection of a fade that is cut short unhandled. */
+async function fade(update: () => Promise<void>): Promise<void> {
+  if (!('startViewTransition' in document) || matchMedia('(prefers-reduced-motion: reduce)').matches) return update();
+  const transition = document.startViewTransition(update);
+  // That the animation did not run (two pages in a row, a hidden tab): the update runs all the same.
+  transition.ready.catch(() => {});
+  return transition.updateCallbackDone;
 }
 
 /** A router on the wizard: the address follows the machine, and the machine is asked for every other address. */
@@ -69,7 +89,6 @@ export function createWizardRouter(actor: WizardActor, history?: RouterHistory) 
     defaultPreload: false,
     // A page's own script could not be fetched.
     defaultErrorComponent: () => <UnavailablePage onRetry={() => location.reload()} />,
-    defaultViewTransition: !matchMedia('(prefers-reduced-motion: reduce)').matches,
     // Plain text: the default would read an ID of digits as a number.
     parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
     stringifySearch: (search) => {
@@ -78,6 +97,7 @@ export function createWizardRouter(actor: WizardActor, history?: RouterHistory) 
     },
     ...(history === undefined ? {} : { history }),
   });
+  router.startViewTransition = fade;
   actor.subscribe((snapshot) => {
     // What the router asked for it redirects itself, in the place of the address: Back must not lead there again.
     if (asking) return;

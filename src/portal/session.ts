@@ -60,6 +60,12 @@ function forgetSession(storage: Storage): void {
   for (const key of [...KEYS, 'currentStep']) storage.removeItem(key);
 }
 
+/** The marks of the router that it has loaded the portal anew, for a script that could not be fetched. */
+export function forgetReloads(storage: Storage | null): void {
+  if (storage === null) return;
+  for (const key of Object.keys(storage)) if (key.startsWith('tanstack_router_reload:')) storage.removeItem(key);
+}
+
 /** The key of the token that an earlier visit may have left in local storage (`decisions.md`). */
 const TOKEN = 'token';
 

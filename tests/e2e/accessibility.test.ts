@@ -175,8 +175,9 @@ const SIGHTS: readonly Sight[] = [
     name: 'the support form with errors',
     at: '/support-form',
     act: async (page) => {
+      await page.getByLabel('Contact email').fill('maria');
+      await page.getByLabel('Transfer ID').fill('x');
       await page.getByLabel('San Bruno email').fill('maria@gmail.com');
-      await page.getByRole('button', { name: 'Send' }).click();
     },
     shows: 'Please, enter a valid sanbrunocable.example email address.',
   },
@@ -406,14 +407,26 @@ describe.skipIf(CHROMIUM === null)('for everybody, in Chromium (needs chromium)'
     expect(await field.getAttribute('autocomplete')).toBe('current-password');
   });
 
-  test('at 767 px the steps are a summary, from 768 px on a list', async () => {
+  test('at 767 px the layout is that of a phone, from 768 px on that of a desk', async () => {
     await arrive('/destination-account', 'signedIn');
     const summary = page.getByText('Step 2 of 4: Yahoo Mail');
-    const [narrow, wide] = [767, 768];
-    await page.setViewportSize({ width: narrow, height: 800 });
-    expect(await summary.isVisible()).toBe(true);
-    await page.setViewportSize({ width: wide, height: 800 });
-    expect(await summary.isVisible()).toBe(false);
+    const go = page.getByRole('button', { name: 'Go to Yahoo Mail' });
+    const look = async (width: number) => {
+      await page.setViewportSize({ width, height: 800 });
+      const [main, button] = [await page.getByRole('main').boundingBox(), await go.boundingBox()];
+      return {
+        summary: await summary.isVisible(),
+        wholeWidth: main?.width === width,
+        left: main?.x,
+        go: button?.width,
+      };
+    };
+    // A phone: a summary of the steps above the page, which has the whole width, as has the button.
+    expect(await look(767)).toEqual({ summary: true, wholeWidth: true, left: 0, go: 767 - 2 * 16 });
+    const desk = await look(768);
+    expect(desk).toMatchObject({ summary: false, wholeWidth: false });
+    expect(desk.left).toBeGreaterThan(200);
+    expect(desk.go).toBeLessThan(400);
     const steps = page.getByRole('navigation', { name: 'Progress' }).getByRole('listitem');
     expect((await steps.allInnerTexts()).map((text) => text.trim())).toEqual([
       'Start',

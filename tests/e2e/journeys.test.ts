@@ -194,6 +194,21 @@ describe.skipIf(CHROMIUM === null)('every way through the product, in Chromium (
     expect(new URL(page.url()).pathname).toBe('/destination-account');
   });
 
+  test('a call after the sign-in carries its token as a bearer, and the cookies', async () => {
+    await arrive('tom');
+    await page.context().addCookies([{ name: 'seen', value: 'yes', url: product.url }]);
+    const token = await page.evaluate(() => sessionStorage.getItem('jwt'));
+    await page.getByRole('link', { name: 'Contact support' }).click();
+    await fillSupport(page, { email: subscriber('tom').email, issue: 'Where are my letters of 2005?' });
+    const asked = page.waitForRequest('**/api/v2/support-form/');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('status').getByText('Your message has been sent successfully.').waitFor();
+    const headers = await (await asked).allHeaders();
+    expect(token).toMatch(/^\S{16,}$/);
+    expect(headers['authorization']).toBe(`Bearer ${token ?? ''}`);
+    expect(headers['cookie']).toContain('seen=yes');
+  });
+
   test('a letter to support arrives', async () => {
     await page.goto(`${product.url}/support-form`);
     await fillSupport(page, {

@@ -52,16 +52,10 @@ test('every test that a line of the specification names exists', () => {
   expect(rules.flatMap(({ shownBy }) => shownBy).filter((title) => !titles.has(title))).toEqual([]);
 });
 
-/** Lines that only a browser can show, and none does yet; may only fall. */
-const OPEN_AT_MOST = 12;
-
-test('every line of the specification that demands something names the test that shows it, but the open ones', () => {
+test('every line of the specification that demands something names the test that shows it', () => {
   const demands = rules.filter((rule) => rule.demands);
-  const open = demands.filter(({ shownBy }) => shownBy.length === 0).map(({ line }) => line);
-  process.stdout.write(
-    `Lines of the specification shown by a test: ${demands.length - open.length} of ${demands.length}\n${open.map((line) => `  open: ${line}\n`).join('')}`,
-  );
-  expect(open.length).toBeLessThanOrEqual(OPEN_AT_MOST);
+  process.stdout.write(`Lines of the specification shown by a test: ${demands.length}\n`);
+  expect(demands.filter(({ shownBy }) => shownBy.length === 0).map(({ line }) => line)).toEqual([]);
 });
 
 describe.skipIf(!existsSync(SPECIFICATION))('the specification (needs ../shared/spec)', () => {

@@ -244,26 +244,28 @@ export const SECTION_5: readonly Rule[] = [
   ),
   rule(
     'The support form needs 32 lowercase hex characters.',
-    'the %s of %o is %s, 1 s after the typing stops and on submit',
+    'the %s of %o is %s, 1 s after the typing stops and not before',
   ),
   frame('**Support form**:'),
   rule(
     "The legacy email must be valid and on the cable domain ('Please, enter a valid {host} email address.').",
-    'the %s of %o is %s, 1 s after the typing stops and on submit',
+    'the %s of %o is %s, 1 s after the typing stops and not before',
     'the support form has its three errors, and names the legacy domains',
   ),
   rule(
     "The contact email must be valid ('Please, enter a valid email address.').",
-    'the %s of %o is %s, 1 s after the typing stops and on submit',
+    'the %s of %o is %s, 1 s after the typing stops and not before',
     'the support form has its three errors, and names the legacy domains',
   ),
   rule(
     "The transfer ID is optional but must be valid if given ('Please, enter a valid transfer ID.').",
-    'the %s of %o is %s, 1 s after the typing stops and on submit',
+    'the %s of %o is %s, 1 s after the typing stops and not before',
     'the support form has its three errors, and names the legacy domains',
   ),
   rule(
     'Submit needs the legacy email and an issue text longer than 5 characters.',
+    'with %s the submit is offered only if the legacy email and an issue are there',
+    'Send is off until the legacy email and an issue of more than 5 characters are there, and it is said why',
     'with %s nothing is sent',
     'an issue of %i characters is sent',
     'a letter needs the legacy email and an issue only',
@@ -317,7 +319,10 @@ export const SECTION_6: readonly Rule[] = [
     'There are no roles. There is a single kind of visitor who signs in with legacy email credentials, and the flow is open to any visitor.',
     'a newcomer moves a mailbox from Home to the status page, and every message arrives as it was',
   ),
-  rule('and sent as a bearer credential on one client, with cookies sent.'),
+  rule(
+    'and sent as a bearer credential on one client, with cookies sent.',
+    'a call after the sign-in carries its token as a bearer, and the cookies',
+  ),
   rule(
     'An auth token may be kept in session storage',
     'the session storage holds exactly the keys of the specification',

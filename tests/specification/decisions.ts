@@ -48,7 +48,10 @@ export const DECISIONS: readonly Rule[] = [
     'anything else is the page\'s "other". Case does not matter.',
     'the error %s of the address is shown as %s and clears after 7 s',
   ),
-  rule('link "San Bruno" logo to `/`, links "Home" and "FAQ"'),
+  rule(
+    'link "San Bruno" logo to `/`, links "Home" and "FAQ"',
+    'at %s the header has the logo and Home, which lead Home, and the FAQ',
+  ),
   rule(
     'navigation "Progress", an ordered list: "Start", "Yahoo Mail" (or "Destination" off the primary path), "Transfer", "Running"; the current one has `aria-current="step"`',
     'the four steps are Start, Yahoo Mail or Destination, Transfer and Running',
@@ -69,7 +72,11 @@ export const DECISIONS: readonly Rule[] = [
     '%s, whose account is past its beginning, is told: %s',
     'a wrong password is said, and the email stays in its field while the password goes',
   ),
-  rule('`role="status"` named "Loading"'),
+  rule(
+    '`role="status"` named "Loading"',
+    'the loading overlay has purple bars on a light ground that covers the page, and is a status named Loading',
+    '%s shows the overlay for half a second, then goes to its page',
+  ),
   rule(
     'newest first',
     'lists the five newest transfers to the address, newest first',

@@ -65,8 +65,14 @@ export const SECTION_1: readonly Rule[] = [
     'there are four steps',
     'the four steps are Start, Yahoo Mail or Destination, Transfer and Running',
   ),
-  rule('The header has a logo link to the home page, a Home link (path /) and a FAQ link to an external help site.'),
-  rule('The footer is a legal footer supplied by a third party.'),
+  rule(
+    'The header has a logo link to the home page, a Home link (path /) and a FAQ link to an external help site.',
+    'at %s the header has the logo and Home, which lead Home, and the FAQ',
+  ),
+  rule(
+    'The footer is a legal footer supplied by a third party.',
+    "the third party's footer is shown in a frame that can run nothing, on every page",
+  ),
   frame('Server-side processing of transfers: not shown.'),
 ];
 
@@ -76,13 +82,24 @@ export const SECTION_2: readonly Rule[] = [
     '%s with the session "%s" is at step %s',
     'the four steps are Start, Yahoo Mail or Destination, Transfer and Running',
   ),
-  rule('The layout is mobile-style below 768 px (breakpoint value 767 px).'),
-  rule('The main view fades in and out over 200 ms.'),
-  rule('A loading overlay (bars loader, purple, light background, opacity 1) is used while waiting.'),
+  rule(
+    'The layout is mobile-style below 768 px (breakpoint value 767 px).',
+    'at 767 px the layout is that of a phone, from 768 px on that of a desk',
+  ),
+  rule('The main view fades in and out over 200 ms.', 'the old page fades out and the new one in, over 200 ms'),
+  rule(
+    'A loading overlay (bars loader, purple, light background, opacity 1) is used while waiting.',
+    'the loading overlay has purple bars on a light ground that covers the page, and is a status named Loading',
+  ),
   frame('Generic widgets:'),
-  rule('A modal closes on Escape or on a click on its background.'),
+  rule(
+    'A modal closes on Escape or on a click on its background.',
+    '"%s" closes on Escape and on its background, not on a press inside, and gives the focus back',
+  ),
   rule(
     'Info message boxes come in four kinds: error, success, warning and default info. Each has a large form (title plus content) and a small form (single line).',
+    'a message of the kind %s has a large form, a title and content, and a small one of a line',
+    '$kind, $size: "$title" has its role, its icon, its tone and its form',
   ),
   frame('Route | Purpose and rules'),
   rule(

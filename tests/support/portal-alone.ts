@@ -12,15 +12,18 @@ import { run } from './run.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SETTINGS = { ...PAGES, SANDBOX: 'on' };
-const BUILD = `import { buildPortal } from './src/build-portal.ts'; process.stdout.write('\\n' + await buildPortal(${JSON.stringify(SETTINGS)}));`;
+type Environment = Readonly<Record<string, string>>;
+const build = (settings: Environment) =>
+  `import { buildPortal } from './src/build-portal.ts'; process.stdout.write('\\n' + await buildPortal(${JSON.stringify(settings)}));`;
 
 export type PortalAlone = AsyncDisposable & { readonly url: string };
 
 /** The built portal with the product's own headers, and nothing behind it: its calls are answered by {@link scriptWire}. */
-export async function servePortalAlone(): Promise<PortalAlone> {
-  const files = await readPortalFiles(await builtPortal());
+export async function servePortalAlone(environment: Environment = {}): Promise<PortalAlone> {
+  const settings = { ...SETTINGS, ...environment };
+  const files = await readPortalFiles(await builtPortal(settings));
   const app = new Hono();
-  app.use(securityHeaders(readSettings(SETTINGS)));
+  app.use(securityHeaders(readSettings(settings)));
   app.get('*', (c) => servePortal(c, files) ?? c.text('Not found', 404));
   const server = createAdaptorServer({ fetch: app.fetch });
   server.listen(0, '127.0.0.1');
@@ -36,8 +39,8 @@ export async function servePortalAlone(): Promise<PortalAlone> {
 }
 
 /** The folder of the portal as it is built for tests. */
-export async function builtPortal(): Promise<string> {
-  const said = await run(process.execPath, ['--input-type=module', '-e', BUILD], { cwd: ROOT });
+export async function builtPortal(settings: Environment = SETTINGS): Promise<string> {
+  const said = await run(process.execPath, ['--input-type=module', '-e', build(settings)], { cwd: ROOT });
   return said.toString().split('\n').at(-1) ?? '';
 }
 
@@ -74,10 +77,10 @@ const OK = { json: { ok: true } };
 export const FINISHED_EXPORT = {
   json: {
     emailmigration: { status: 'completed', done: 3, total: 3, finished: '2025-11-01T10:00:00.000Z' },
+    files: 'there',
     exports: [
       {
         url: `/api/exports/${TRANSFER_ID}/mail.zip?signature=abc`,
-    files: 'there',
         name: 'mail.zip',
         size: 4096,
         sha256: 'f'.repeat(64),

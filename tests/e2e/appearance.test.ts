@@ -1,0 +1,388 @@
+import type { Browser, BrowserContext, Locator, Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { CHROMIUM, openBrowser } from '../support/browser.ts';
+import {
+  type Answer,
+  enter,
+  FINISHED_EXPORT,
+  type PortalAlone,
+  scriptWire,
+  servePortalAlone,
+  type SessionName,
+  SUBSCRIBER,
+  TRANSFER_ID,
+  type Wire,
+} from '../support/portal-alone.ts';
+import { PAGES } from '../support/product.ts';
+import { fillSupport, signIn } from './steps.ts';
+
+const STATUS = `/status?migration_id=${TRANSFER_ID}`;
+const FOOTER = 'https://legal.sanbrunocable.example/footer';
+const CREATE_ACCOUNT = '/api/v2/san-bruno-create-account/';
+
+type Fade = {
+  readonly of: string;
+  readonly ms: number;
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+};
+
+/** Notes, in `fades`, what fades in each change of page. Runs in the page. */
+function watchFades(): void {
+  const fades: Fade[] = [];
+  Object.assign(globalThis, { fades });
+  const start = document.startViewTransition.bind(document);
+  const note = async ({ ready }: ViewTransition) => {
+    await ready;
+    for (const { effect } of document.getAnimations()) {
+      if (!(effect instanceof KeyframeEffect)) continue;
+      const of = /^::view-transition-(old|new)\(page\)$/.exec(effect.pseudoElement ?? '')?.[1];
+      const [from, to] = effect.getKeyframes().map((frame) => String(frame['opacity']));
+      if (of !== undefined) fades.push({ of, ms: Number(effect.getTiming().duration), from, to });
+    }
+  };
+  document.startViewTransition = (update) => {
+    const transition = start(update);
+    void note(transition);
+    return transition;
+  };
+}
+
+const fadesIn = (page: Page) => page.evaluate(() => (globalThis as unknown as { fades: Fade[] }).fades);
+const rgbOf = (colour = '') => (colour.match(/[\d.]+/g) ?? []).map(Number);
+const styleOf = (place: Locator, ...properties: readonly string[]) =>
+  place.evaluate((element, names) => {
+    const style = getComputedStyle(element);
+    return names.map((name) => style.getPropertyValue(name));
+  }, properties);
+
+/** Light scheme: red, green, amber, blue. */
+const TONES: Readonly<Record<string, string>> = {
+  error: 'rgb(194, 72, 61)',
+  success: 'rgb(47, 133, 90)',
+  warning: 'rgb(168, 114, 10)',
+  info: 'rgb(61, 114, 184)',
+};
+
+/** A message of the product: its kind and size, how the wire answers, and what is done to see it. */
+type Said = {
+  readonly kind: string;
+  readonly size: 'large' | 'small';
+  readonly title: string;
+  readonly wire?: readonly [path: string, answer: Answer];
+  readonly at: string;
+  readonly session?: SessionName;
+  readonly act: (page: Page, wire: Wire) => Promise<void>;
+};
+const pressContinue = async (page: Page) => {
+  await page.getByRole('button', { name: 'Go to Yahoo Mail' }).click();
+  await page.getByRole('button', { name: 'Continue' }).click();
+};
+const onDestination = { at: '/destination-account', session: 'signedIn', act: pressContinue } as const;
+const SAID: readonly Said[] = [
+  {
+    kind: 'error',
+    size: 'large',
+    title: 'An error has happened while setting up your Yahoo account',
+    wire: [CREATE_ACCOUNT, { status: 500, json: {} }],
+    ...onDestination,
+  },
+  {
+    kind: 'warning',
+    size: 'large',
+    title: 'Transfer is already in progress',
+    wire: [CREATE_ACCOUNT, { status: 409, json: { error: 'ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS' } }],
+    ...onDestination,
+  },
+  {
+    kind: 'info',
+    size: 'large',
+    title: 'Transfer is already completed',
+    wire: [CREATE_ACCOUNT, { status: 409, json: { error: 'ACCOUNT_ALREADY_EXISTS_MIGRATION_COMPLETED' } }],
+    ...onDestination,
+  },
+  {
+    kind: 'success',
+    size: 'large',
+    title: 'Your message has been sent successfully.',
+    at: '/support-form',
+    act: async (page) => {
+      await fillSupport(page, { email: SUBSCRIBER.email, issue: 'Where is my mail?' });
+      await page.getByRole('button', { name: 'Send' }).click();
+    },
+  },
+  {
+    kind: 'success',
+    size: 'small',
+    title: 'You are signed in. We take you to the next step.',
+    at: '/',
+    act: (page) => signIn(page, SUBSCRIBER),
+  },
+  {
+    kind: 'warning',
+    size: 'small',
+    title: 'Your browser did not let us copy it.',
+    at: `/complete?migration_id=${TRANSFER_ID}`,
+    session: 'gmail',
+    act: async (page) => {
+      await page.evaluate(() => {
+        navigator.clipboard.writeText = () => Promise.reject(new DOMException('no', 'NotAllowedError'));
+      });
+      await page.getByRole('button', { name: 'Copy transfer ID' }).click();
+    },
+  },
+  {
+    kind: 'info',
+    size: 'small',
+    title: 'This is taking longer than usual…',
+    wire: ['/api/validate/', 'silence'],
+    at: '/',
+    act: async (page, wire) => {
+      await signIn(page, SUBSCRIBER);
+      await expect.poll(() => wire.askedFor('/api/validate/').length).toBe(1);
+      await page.clock.runFor(10_000);
+    },
+  },
+];
+
+describe.skipIf(CHROMIUM === null)('what every page has in common, in Chromium (needs chromium)', () => {
+  let portal: PortalAlone;
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  let wire: Wire;
+
+  beforeAll(async () => {
+    portal = await servePortalAlone();
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await portal?.[Symbol.asyncDispose]();
+  });
+  beforeEach(async () => {
+    context = await browser.newContext();
+    page = await context.newPage();
+    wire = await scriptWire(page);
+  });
+  afterEach(async () => {
+    await context.close();
+  });
+
+  const arrive = (path: string, session: SessionName = 'nobody') => enter(page, portal.url, path, session);
+  const heading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
+
+  describe('header and footer', () => {
+    test.each([
+      ['/', 'nobody', 'San Bruno Email Data Transfer Tool'],
+      ['/support-form', 'nobody', 'Contact support'],
+      ['/start-migration', 'gmail', 'Transfer your data'],
+    ] as const)(
+      'at %s the header has the logo and Home, which lead Home, and the FAQ',
+      async (path, session, title) => {
+        for (const [name, pictures] of [
+          ['San Bruno', 1],
+          ['Home', 0],
+        ] as const) {
+          await arrive(path, session);
+          await heading(title);
+          const link = page.getByRole('banner').getByRole('link', { name, exact: true });
+          expect(await link.getAttribute('href')).toBe('/');
+          expect(await link.locator('svg:visible').count()).toBe(pictures);
+          await link.click();
+          await page.waitForURL(`${portal.url}/`);
+          await heading('San Bruno Email Data Transfer Tool');
+        }
+        await arrive(path, session);
+        await page.getByRole('banner').getByRole('link', { name: 'FAQ', exact: true }).click();
+        await page.waitForURL(PAGES.FAQ_URL);
+        expect(wire.elsewhere).toEqual([PAGES.FAQ_URL]);
+      },
+    );
+
+    test("the third party's footer is shown in a frame that can run nothing, on every page", async () => {
+      await using framed = await servePortalAlone({ FOOTER_URL: FOOTER });
+      await page.route(FOOTER, (route) =>
+        route.fulfill({
+          contentType: 'text/html',
+          body: '<p>Legal notices</p><script>document.querySelector("p").textContent = "A script ran";</script>',
+        }),
+      );
+      const complaints: string[] = [];
+      page.on('console', (message) => complaints.push(message.text()));
+      for (const path of ['/', '/support-form']) {
+        await enter(page, framed.url, path);
+        const frame = page.getByRole('contentinfo').locator('iframe[title="Legal information"]');
+        await frame.scrollIntoViewIfNeeded();
+        await frame.contentFrame().getByText('Legal notices').waitFor();
+        expect(await frame.getAttribute('src')).toBe(FOOTER);
+        expect(await frame.getAttribute('sandbox')).not.toMatch(/allow-(?:scripts|same-origin|forms|top)/);
+        expect(await page.getByRole('contentinfo').getByRole('link').count()).toBe(0);
+      }
+      expect(complaints.filter((text) => text.includes('Content Security Policy'))).toEqual([]);
+      expect(complaints.some((text) => text.includes('Blocked script execution'))).toBe(true);
+    });
+
+    test('without a third party the footer is our own, and leads to privacy, terms and support', async () => {
+      await arrive('/');
+      const footer = page.getByRole('contentinfo');
+      expect(await footer.locator('iframe').count()).toBe(0);
+      const links = await footer
+        .getByRole('link')
+        .evaluateAll((all) => all.map((link) => [link.textContent, link.getAttribute('href')]));
+      expect(links).toEqual([
+        ['Privacy policy', '/privacy-policy'],
+        ['Terms of service', '/terms-of-service'],
+        ['Contact support', '/support-form'],
+      ]);
+    });
+  });
+
+  describe('the change of pages', () => {
+    test('the old page fades out and the new one in, over 200 ms', async () => {
+      await page.addInitScript(watchFades);
+      await arrive('/');
+      await heading('San Bruno Email Data Transfer Tool');
+      const before = (await fadesIn(page)).length;
+      await page.getByRole('link', { name: 'Contact support' }).click();
+      await heading('Contact support');
+      await expect
+        .poll(async () => (await fadesIn(page)).slice(before).toSorted((a, b) => (a.of < b.of ? 1 : -1)))
+        .toEqual([
+          { of: 'old', ms: 200, from: '1', to: '0' },
+          { of: 'new', ms: 200, from: '0', to: '1' },
+        ]);
+    });
+
+    test('nothing fades for those who want less motion', async () => {
+      await page.emulateMedia({ reducedMotion: 'reduce' });
+      await page.addInitScript(watchFades);
+      await arrive('/');
+      await page.getByRole('link', { name: 'Contact support' }).click();
+      await heading('Contact support');
+      expect(await fadesIn(page)).toEqual([]);
+    });
+
+    test('pages in quick succession show the last one, and leave no error behind', async () => {
+      const errors: string[] = [];
+      page.on('pageerror', (error) => errors.push(String(error)));
+      page.on('console', (message) => {
+        if (message.type() === 'error') errors.push(message.text());
+      });
+      // A page is left before it has even begun to fade in.
+      await page.addInitScript(() => {
+        const next = ['/', '/support-form', '/', '/support-form'];
+        const start = document.startViewTransition.bind(document);
+        document.startViewTransition = (update) => {
+          const transition = start(update);
+          const links = document.querySelectorAll<HTMLElement>('header a[href="/"], footer a[href="/support-form"]');
+          const href = links.length === 0 ? undefined : next.shift();
+          [...links].find((link) => link.getAttribute('href') === href)?.click();
+          return transition;
+        };
+      });
+      await page.goto(portal.url);
+      await heading('San Bruno Email Data Transfer Tool');
+      await page.getByRole('link', { name: 'Contact support' }).click();
+      await heading('Contact support');
+      await expect
+        .poll(() => page.evaluate(() => document.getAnimations().filter(({ playState }) => playState === 'running')))
+        .toEqual([]);
+      expect(errors).toEqual([]);
+    });
+  });
+
+  test('the loading overlay has purple bars on a light ground that covers the page, and is a status named Loading', async () => {
+    wire.answer('/api/v2/status/', 'silence');
+    await page.emulateMedia({ colorScheme: 'light' });
+    await arrive(STATUS);
+    const overlay = page.getByRole('status', { name: 'Loading', exact: true });
+    await overlay.waitFor();
+    const [opacity, ground = ''] = await styleOf(overlay, 'opacity', 'background-color');
+    expect(opacity).toBe('1');
+    expect(rgbOf(ground)).toHaveLength(3);
+    expect(Math.min(...rgbOf(ground))).toBeGreaterThan(230);
+    const bars = overlay.locator('.bars-mark > i');
+    expect(await bars.count()).toBe(5);
+    for (const bar of await bars.all()) {
+      const [red = 0, green = 0, blue = 0] = rgbOf((await styleOf(bar, 'background-color'))[0]);
+      expect({ red: red > green, blue: blue > red, deep: green < 64 }).toEqual({ red: true, blue: true, deep: true });
+    }
+    const { width, height } = page.viewportSize() ?? { width: 0, height: 0 };
+    expect(await overlay.evaluate((element) => element.getBoundingClientRect().toJSON() as object)).toMatchObject({
+      x: 0,
+      y: 0,
+      height,
+    });
+    for (const [x, y] of [
+      [10, 10],
+      [width / 2, height - 10],
+    ] as const)
+      expect(
+        await overlay.evaluate((element, point) => element.contains(document.elementFromPoint(...point)), [
+          x,
+          y,
+        ] as const),
+      ).toBe(true);
+  });
+
+  describe('a modal', () => {
+    const MODALS: readonly (readonly [title: string, at: string, session: SessionName, opener: string])[] = [
+      ['Sign in to get started', '/', 'nobody', 'Start'],
+      ['Check your transfer status', '/', 'nobody', 'check your transfer status'],
+      ['Important notice', '/destination-account', 'signedIn', 'Go to Yahoo Mail'],
+      ['Delete these files?', STATUS, 'nobody', 'Delete my export now'],
+    ];
+
+    test.each(MODALS)(
+      '"%s" closes on Escape and on its background, not on a press inside, and gives the focus back',
+      async (title, at, session, opener) => {
+        wire.answer('/api/v2/status/', FINISHED_EXPORT);
+        await page.clock.install({ time: '2025-11-01T10:00:00Z' });
+        await arrive(at, session);
+        const open = page.getByRole('button', { name: opener, exact: true });
+        const dialog = page.getByRole('dialog', { name: title });
+        for (const close of [() => page.keyboard.press('Escape'), () => page.mouse.click(5, 5)]) {
+          await open.click();
+          await dialog.waitFor();
+          await expect.poll(() => page.evaluate(() => document.activeElement?.closest('dialog') !== null)).toBe(true);
+          await dialog.getByRole('heading', { name: title }).click();
+          const box = await dialog.boundingBox();
+          if (box === null) throw new Error('The dialog is not shown.');
+          // A selection that begins in the dialog and ends on the background.
+          await page.mouse.move(box.x + 20, box.y + 20);
+          await page.mouse.down();
+          await page.mouse.move(5, 5);
+          await page.mouse.up();
+          expect(await dialog.count()).toBe(1);
+          await close();
+          await dialog.waitFor({ state: 'detached' });
+          await expect.poll(() => open.evaluate((button) => button === document.activeElement)).toBe(true);
+        }
+      },
+    );
+  });
+
+  describe('messages', () => {
+    test.each(SAID)('$kind, $size: "$title" has its role, its icon, its tone and its form', async (said) => {
+      await page.clock.install({ time: '2025-11-01T10:00:00Z' });
+      if (said.wire !== undefined) wire.answer(...said.wire);
+      await arrive(said.at, said.session);
+      await said.act(page, wire);
+      const message = page.locator('.message').filter({ hasText: said.title });
+      await message.waitFor();
+      const [role, icon, tone, title, paragraphs] = await message.evaluate((box) => [
+        box.getAttribute('role'),
+        box.querySelectorAll('svg').length,
+        getComputedStyle(box).borderInlineStartColor,
+        box.querySelector('.message-title')?.textContent ?? null,
+        box.querySelectorAll('p').length,
+      ]);
+      expect(role).toBe(said.kind === 'error' ? 'alert' : 'status');
+      expect(icon).toBe(1);
+      expect(tone).toBe(TONES[said.kind]);
+      expect(title).toBe(said.size === 'large' ? said.title : null);
+      expect(paragraphs > 1).toBe(said.size === 'large');
+    });
+  });
+});
