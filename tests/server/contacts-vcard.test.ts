@@ -236,6 +236,19 @@ describe('a vCard', () => {
     expect(text).toContain('X-UNREADABLE:complete nonsense');
   });
 
+  test.each(['\u0000END:VCARD', 'EN\r\n D:VCARD', 'BEGIN:VCARD', 'x.end:vcard'])(
+    'is not cut in two by the line %j in its middle',
+    (line) => {
+      const original = read(card('3.0', 'UID:1', 'FN:Jane', line, 'NOTE:after it'));
+      for (const version of ['3.0', '4.0'] as const) {
+        const text = writeVcard(original, version);
+        expect(text.match(/VCARD/gi)).toHaveLength(3);
+        expect(text.match(/^(?:BEGIN|END):VCARD$/gm)).toEqual(['BEGIN:VCARD', 'END:VCARD']);
+        expect(read(text)).toMatchObject({ name: { formatted: 'Jane' }, notes: 'after it' });
+      }
+    },
+  );
+
   test('loses the control characters that no card may hold, and nothing else', () => {
     const source = card('3.0', 'UID:1', 'FN:Jane\u0000 Doe', 'N:Doe;Jane;;;', 'X-A:b\u0007c', 'X-D:e');
     expect(writeVcard(read(source), '3.0')).toBe(

@@ -91,7 +91,8 @@ function continues(last: { parts: string[]; soft: boolean; base64: boolean }, li
 function parseLine(line: string, text: string): VcardLine {
   const head = HEAD.exec(line);
   const unreadable: VcardLine = { group: '', name: UNREADABLE, params: [], value: escapeText(line), text: '' };
-  if (head === null) return unreadable;
+  // Those that only show without their folds or control characters: written again they would cut the card in two.
+  if (head === null || /^(?:BEGIN|END)$/i.test(head[2] ?? '')) return unreadable;
   const params: VcardParam[] = [];
   let at = head[0].length;
   while (line[at] === ';') {
