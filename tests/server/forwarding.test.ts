@@ -9,19 +9,15 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readSettings } from '../../src/contract/settings.ts';
+import { markOf } from '../../src/server/forwarding/mark.ts';
 import { FORWARDING_SCRIPT, setUpForwarding } from '../../src/server/forwarding/set-up-forwarding.ts';
 import { openSieveSession, sievePlaceOf, type SieveSession } from '../../src/server/forwarding/sieve-session.ts';
 import { readReply } from '../../src/server/forwarding/sieve-reply.ts';
-import {
-  DOVECOT_PASSWORD,
-  freePort,
-  PIGEONHOLE,
-  startDovecot,
-  type Dovecot,
-  type DovecotOptions,
-} from '../support/dovecot.ts';
+import { DOVECOT_PASSWORD, PIGEONHOLE, startDovecot, type Dovecot, type DovecotOptions } from '../support/dovecot.ts';
+import { freePort } from '../support/free-port.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { letter } from '../support/mail-letters.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { mailUntil, NEW_ADDRESS, openWorld, order, SUBSCRIBER, type World } from '../support/transfer-world.ts';
 import { openWebWorld, startSmtp } from '../support/web-world.ts';
 
@@ -63,12 +59,24 @@ async function scriptsNow(dovecot: Dovecot): Promise<Record<string, { script: st
   return now;
 }
 
-async function subjectsIn(dovecot: Dovecot, mailbox: string): Promise<string[]> {
-  await using client = await openMailClient(dovecot.port, SUBSCRIBER, DOVECOT_PASSWORD);
-  await client.command(`EXAMINE "${mailbox}"`);
+async function subjectsIn(dovecot: Dovecot, mailbox: string, user = SUBSCRIBER): Promise<string[]> {
+  await using client = await openMailClient(dovecot.port, user, DOVECOT_PASSWORD);
+  if (isEmpty(await client.command(`EXAMINE "${mailbox}"`))) return [];
   return (await client.command('FETCH 1:* (ENVELOPE)')).flatMap(
     (line) => /ENVELOPE \((?:NIL|"[^"]*") "([^"]*)"/.exec(line)?.[1] ?? [],
   );
+}
+
+/** Keywords and flags of each message, `\Recent` left out. */
+async function flagsIn(dovecot: Dovecot, mailbox: string): Promise<string[][]> {
+  await using client = await openMailClient(dovecot.port, SUBSCRIBER, DOVECOT_PASSWORD);
+  return (await client.read(mailbox)).map(({ flags }) => [...flags]);
+}
+
+const isEmpty = (examined: readonly string[]) => examined.some((line) => /^\* 0 EXISTS/i.test(line));
+
+async function isForwarding(dovecot: Dovecot): Promise<boolean> {
+  return (await scriptsNow(dovecot))[FORWARDING_SCRIPT]?.active === true;
 }
 
 const subjectsOf = (outbox: readonly { to: readonly string[]; raw: string }[]) =>
@@ -141,6 +149,83 @@ describe.skipIf(!PIGEONHOLE)('a transfer with forwarding', { timeout: 90_000 }, 
     ]);
     expect(await subjectsIn(source, 'INBOX')).toEqual(['Letter 1', 'Letter 2', 'plain']);
     expect(await subjectsIn(source, 'Lists')).toEqual(['lists']);
+    expect(await flagsIn(source, 'INBOX')).toEqual([expect.anything(), expect.anything(), [markOf(NEW_ADDRESS)]]);
+    expect(await flagsIn(source, 'Lists')).toEqual([[markOf(NEW_ADDRESS)]]);
+  });
+
+  test('brings what arrives just before and just after it exactly once, and so does every later transfer', async () => {
+    await using smtp = new AsyncDisposableStack();
+    const { outbox, smtpPort } = await startSmtp(smtp);
+    const source = smtp.use(await startDovecot({ sieve: { smtpPort } }));
+    const destination = smtp.use(await startDovecot());
+    {
+      await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
+      await mail.append('INBOX', [letter(1), letter(2)]);
+    }
+    const scripts = smtp.use(
+      await startTcpProxy(Number(new URL(source.sieveUrl).port), {
+        // All mail is copied by now, and nothing is forwarded yet.
+        before: () => source.deliver(SUBSCRIBER, message('before')),
+        change: async (direction, part) => {
+          if (direction === 'to server' && part.toString().startsWith('LISTSCRIPTS') && (await isForwarding(source)))
+            await source.deliver(SUBSCRIBER, message('after'));
+          return part;
+        },
+      }),
+    );
+    const world = smtp.use(
+      await openWorld(
+        { folder: 'memory://' },
+        {
+          LEGACY_IMAP_URL: source.url,
+          YAHOO_IMAP_URL: destination.url,
+          LEGACY_SIEVE_URL: `sieve://127.0.0.1:${scripts.port}`,
+        },
+        { pause: async () => {} },
+      ),
+    );
+    const transfer = async (changes = {}) => {
+      await world.database.query("update transfers set finished = now() - interval '1 hour'");
+      const { id } = await world.transfers.start({ ...FORWARDED, ...changes });
+      expect(await mailUntil(world.transfers, id)).toMatchObject({ status: 'completed', lost: 0, duplicated: 0 });
+      await operationsOnceEnded(world, id);
+    };
+    await transfer();
+    expect(await subjectsIn(source, 'INBOX')).toEqual(['Letter 1', 'Letter 2', 'before', 'after']);
+    expect(await subjectsIn(destination, 'INBOX', NEW_ADDRESS)).toEqual(['Letter 1', 'Letter 2', 'before']);
+    expect(subjectsOf(outbox)).toEqual([[NEW_ADDRESS, 'after']]);
+    // It is on its way meanwhile; so it is again for a transfer with forwarding, which sends nothing twice either.
+    await transfer({ operations: ['emailmigration'] });
+    expect(await subjectsIn(destination, 'INBOX', NEW_ADDRESS)).toEqual(['Letter 1', 'Letter 2', 'before']);
+    for (const { raw } of outbox.splice(0)) await destination.deliver(NEW_ADDRESS, raw);
+    const all = ['Letter 1', 'Letter 2', 'before', 'after'];
+    expect(await subjectsIn(destination, 'INBOX', NEW_ADDRESS)).toEqual(all);
+
+    // A month ago one was forwarded that the new provider has filed away, and one that it refused.
+    const LONG_AGO = '01-Jan-2024 10:00:00 +0000';
+    const kept = (subject: string) => ({
+      bytes: Buffer.from(message(subject)),
+      flags: [markOf(NEW_ADDRESS)],
+      date: LONG_AGO,
+    });
+    {
+      await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
+      await mail.append('INBOX', [kept('filed'), kept('refused')]);
+      await using other = await openMailClient(destination.port, NEW_ADDRESS, DOVECOT_PASSWORD);
+      await other.create('Spam');
+      const filed = Buffer.from(`Received: by yahoo.example\r\n${message('filed')}`);
+      await other.append('Spam', [{ bytes: filed, flags: [], date: LONG_AGO }]);
+    }
+    for (let again = 0; again < 2; again += 1) {
+      await transfer({ operations: ['emailmigration'] });
+      expect(await subjectsIn(destination, 'INBOX', NEW_ADDRESS)).toEqual([...all, 'refused']);
+      expect(await subjectsIn(destination, 'Spam', NEW_ADDRESS)).toEqual(['filed']);
+    }
+
+    // To somebody else's address nothing of it has been forwarded.
+    const other = { ...FORWARDED.destination, email: 'bea@yahoo.example' };
+    await transfer({ operations: ['emailmigration'], destination: other });
+    expect(await subjectsIn(destination, 'INBOX', other.email)).toEqual([...all, 'filed', 'refused']);
   });
 
   test('is not set up beside rules that the server can not include, and the mail is complete', async () => {
@@ -179,19 +264,24 @@ describe.skipIf(!PIGEONHOLE)('a transfer with forwarding', { timeout: 90_000 }, 
 });
 
 describe.skipIf(!PIGEONHOLE)('forwarding', { timeout: 60_000 }, () => {
-  test('without rules keeps what it sends on, and without the extension “copy” as well', async () => {
+  test.each([
+    ['', 1],
+    ['-copy', 0],
+    ['-imap4flags', 0],
+  ])('without rules keeps what it sends on only if it can mark it (extensions "%s")', async (extensions, kept) => {
     await using smtp = new AsyncDisposableStack();
     const { outbox, smtpPort } = await startSmtp(smtp);
-    for (const extensions of ['', '-copy']) {
-      await using dovecot = await startDovecot({ sieve: { smtpPort, extensions } });
-      {
-        await using session = await scriptsOf(dovecot);
-        expect(await setUpForwarding(session, NEW_ADDRESS)).toBe('set');
-      }
-      await dovecot.deliver(SUBSCRIBER, message(`hello${extensions}`));
-      expect(subjectsOf(outbox.splice(0))).toEqual([[NEW_ADDRESS, `hello${extensions}`]]);
-      expect(await subjectsIn(dovecot, 'INBOX')).toEqual([`hello${extensions}`]);
+    await using dovecot = await startDovecot({
+      sieve: { smtpPort, ...(extensions === '' ? {} : { extensions }) },
+    });
+    {
+      await using session = await scriptsOf(dovecot);
+      expect(await setUpForwarding(session, NEW_ADDRESS)).toBe('set');
     }
+    await dovecot.deliver(SUBSCRIBER, message(`hello${extensions}`));
+    expect(subjectsOf(outbox.splice(0))).toEqual([[NEW_ADDRESS, `hello${extensions}`]]);
+    expect(await subjectsIn(dovecot, 'INBOX')).toEqual(kept === 1 ? [`hello${extensions}`] : []);
+    expect(await flagsIn(dovecot, 'INBOX')).toEqual(kept === 1 ? [[markOf(NEW_ADDRESS)]] : []);
   });
 
   test('set up again goes to the new address and keeps the rules', async () => {

@@ -1,4 +1,5 @@
 import { MailError } from '../mail/mail-error.ts';
+import { markOf } from './mark.ts';
 import type { SieveSession } from './sieve-session.ts';
 
 /** Our script's name at the server, and the line by which it is known to be ours. */
@@ -9,14 +10,15 @@ const INCLUDED = /^include :personal "((?:[^"\\]|\\.)*)";$/m;
 /**
  * Why forwarding was not set up; every script is as it was then.
  * - `redirects` the server lets no script redirect;
- * - `rules` the subscriber has a script, and the server can't include it in another (RFC 6609);
+ * - `rules` the subscriber has a script, and the server can't keep it working beside ours (RFC 6609, 3894, 5232);
  * - `name` the subscriber has a script of our script's name.
  */
 export type ForwardingOutcome = 'set' | { readonly refused: 'redirects' | 'rules' | 'name' };
 
 /**
  * Forwards what will come to an address, by a script of our own (RFC 5228) that goes on with the one that was active.
- * Every message stays in the mailbox as well, so that none is lost that the destination refuses. Can be repeated.
+ * Every message stays in the mailbox as well, so that none is lost that the destination refuses, and is marked, so that
+ * none comes twice; where the server can't mark, none stays. Can be repeated.
  * @throws {MailError}
  */
 export async function setUpForwarding(session: SieveSession, address: string): Promise<ForwardingOutcome> {
@@ -29,24 +31,26 @@ export async function setUpForwarding(session: SieveSession, address: string): P
     if (active === FORWARDING_SCRIPT) active = includedBy(ours);
   }
   const { extensions } = session;
-  // Without `copy`, the keep that has to stand beside the redirect would undo the rules of the included script.
-  if (active !== undefined && !(extensions.has('include') && extensions.has('copy'))) return { refused: 'rules' };
-  await session.put(FORWARDING_SCRIPT, forwardingScript(address, active, extensions));
+  const marks = extensions.has('copy') && extensions.has('imap4flags');
+  if (active !== undefined && !(marks && extensions.has('include'))) return { refused: 'rules' };
+  await session.put(FORWARDING_SCRIPT, forwardingScript(address, active, marks));
   await session.activate(FORWARDING_SCRIPT);
   const now = (await session.scripts()).find((script) => script.active)?.name;
   if (now !== FORWARDING_SCRIPT) throw new MailError('refused', 'The server did not make the script active.');
   return 'set';
 }
 
-/** The redirect comes first: the included script may stop, or discard. */
-function forwardingScript(address: string, included: string | undefined, extensions: ReadonlySet<string>): string {
-  const lines = extensions.has('copy')
+/** The redirect and the mark come first: the included script may stop, discard, or put the message elsewhere. */
+function forwardingScript(address: string, included: string | undefined, marks: boolean): string {
+  const needed = ['copy', 'imap4flags', ...(included === undefined ? [] : ['include'])];
+  const lines = marks
     ? [
-        `require [${included === undefined ? '"copy"' : '"copy", "include"'}];`,
+        `require [${needed.map(quoted).join(', ')}];`,
         `redirect :copy ${quoted(address)};`,
+        `addflag ${quoted(markOf(address))};`,
         ...(included === undefined ? [] : [`include :personal ${quoted(included)};`]),
       ]
-    : [`redirect ${quoted(address)};`, 'keep;'];
+    : [`redirect ${quoted(address)};`];
   return [MARK, ...lines, ''].join('\r\n');
 }
 

@@ -2,7 +2,7 @@ import { setUpForwarding, type ForwardingOutcome } from '../forwarding/set-up-fo
 import { openSieveSession, sievePlaceOf } from '../forwarding/sieve-session.ts';
 import { Stopped } from '../mail/copy.ts';
 import { MailError } from '../mail/mail-error.ts';
-import type { OperationEnd } from '../store/transfers.ts';
+import { endOperation, openOperations, type OperationEnd } from '../store/transfers.ts';
 import { OperationWaits, type Run, type Runner, type RunnerServices } from './runner.ts';
 import { SENTENCES } from './sentences.ts';
 
@@ -11,30 +11,47 @@ const PAUSES_MS = [2000, 10_000, 30_000];
 /** For the whole conversation with the server of scripts. */
 const WITHIN_MS = 60_000;
 
-/**
- * Forwards the old mailbox to the new one once its mail has been copied. Whatever becomes of it, the mail's own end
- * stays as it is.
- */
+/** Deliveries that had begun by the old script have ended after it. */
+const DELIVERIES_END_WITHIN_MS = 5000;
+
+/** The mail's run begins the forwarding, and ends this operation with it; it ends by itself only when that never came. */
 export const runForwarding: Runner = async (run, services) => {
   const [mail] = await services.database.query<{ status: string; finished: Date | null }>(
     `select status, finished from operations where transfer_id = $1 and operation = 'emailmigration'`,
     [run.transfer.id],
   );
   if (mail?.finished === null) throw new OperationWaits('The mail has not been copied yet.');
-  if (mail?.status !== 'completed') return unset(SENTENCES.forwardingWithoutMail);
+  return mail?.status === 'completed' ? setUp(run, services) : unset(SENTENCES.forwardingWithoutMail);
+};
+
+/**
+ * Forwards the old mailbox to the new one. Called when the mail has been copied, and before the mailbox is listed for the
+ * last time, so that nothing falls between: what came before the forwarding is copied, what comes after it is forwarded.
+ * Whatever becomes of it, the mail goes on.
+ */
+export async function beginForwarding(run: Run, services: RunnerServices): Promise<void> {
+  const { transfer, epoch, signal } = run;
+  const { database, pause } = services;
+  if (!(await openOperations(database, transfer.id)).includes('emailforwarding')) return;
+  const end = await setUp(run, services);
+  await endOperation(database, transfer.id, epoch, 'emailforwarding', end);
+  if (end.status === 'completed') await pause(DELIVERIES_END_WITHIN_MS, signal);
+}
+
+async function setUp(run: Run, services: RunnerServices): Promise<OperationEnd> {
   for (let attempt = 0; ; attempt += 1) {
     try {
       return endOf(await forward(run, services), run, services);
     } catch (error) {
       if (run.signal.aborted) throw new Stopped('Forwarding was asked to stop.');
-      if (!(error instanceof MailError)) throw error;
       const pause = PAUSES_MS[attempt];
       services.log.warn({ err: error, transferId: run.transfer.id, attempt }, 'forwarding could not be set up');
+      if (!(error instanceof MailError)) return unset(SENTENCES.forwardingRefused);
       if (!error.passing || pause === undefined) return unset(sentenceFor(error));
       await services.pause(pause, run.signal);
     }
   }
-};
+}
 
 async function forward(run: Run, { settings }: RunnerServices): Promise<ForwardingOutcome> {
   const { transfer, source } = run;

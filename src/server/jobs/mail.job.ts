@@ -8,6 +8,7 @@ import {
   type EarlierMessage,
   type StepListener,
 } from '../mail/copy.ts';
+import { openForwarded, type Forwarded } from '../mail/forwarded.ts';
 import { MailError } from '../mail/mail-error.ts';
 import { mapMailboxes, type MappedMailbox } from '../mail/mapping.ts';
 import type { MailReader } from '../mail/message.ts';
@@ -32,6 +33,10 @@ export type MailMove = {
   readonly pause: Pause;
   readonly onStep: StepListener;
   readonly onProgress: (progress: LedgerProgress) => void;
+  /** The keyword of source messages that were forwarded to this destination. */
+  readonly forwardedMark: string;
+  /** Done once everything is copied that was there; then the source is listed again, and what is new is copied as well. */
+  readonly beforeLastListing?: () => Promise<void>;
 };
 
 /**
@@ -53,14 +58,22 @@ export async function moveMail(move: MailMove): Promise<Measured> {
     onSettled: (bytes) => tell({ done: progress.done + 1, bytes: progress.bytes + bytes }),
     refusalsInARow: 0,
   };
+  const forwarded = openForwarded(move.forwardedMark);
   let current: readonly LedgerMailbox[] = [];
-  for (let pass = 1; pass <= PASSES; pass += 1) {
-    const planned = await plan(move, copying);
-    current = planned.mailboxes;
-    tell(await ledger.progress());
-    if (planned.chunks.length === 0) break;
-    await copyAll(planned.chunks, move, { ...copying, earlier: planned.earlier }, () => progress.done);
-    await ledger.drained();
+  const copyUntilNothingIsNew = async () => {
+    for (let pass = 1; pass <= PASSES; pass += 1) {
+      const planned = await plan(move, copying, forwarded);
+      current = planned.mailboxes;
+      tell(await ledger.progress());
+      if (planned.chunks.length === 0) return;
+      await copyAll(planned.chunks, move, { ...copying, earlier: planned.earlier }, () => progress.done);
+      await ledger.drained();
+    }
+  };
+  await copyUntilNothingIsNew();
+  if (move.beforeLastListing !== undefined) {
+    await move.beforeLastListing();
+    await copyUntilNothingIsNew();
   }
   const left = await ledger.progress();
   const measured = await compare(current, move);
@@ -74,7 +87,7 @@ type Plan = {
 };
 
 /** Lists both sides, makes the missing mailboxes, and finds what is still to be done. */
-async function plan(move: MailMove, copying: Omit<Copying, 'earlier'>): Promise<Plan> {
+async function plan(move: MailMove, copying: Omit<Copying, 'earlier'>, forwarded: Forwarded): Promise<Plan> {
   const { ledger } = move;
   const mailboxes: LedgerMailbox[] = [];
   const chunks: Chunk[] = [];
@@ -89,7 +102,7 @@ async function plan(move: MailMove, copying: Omit<Copying, 'earlier'>): Promise<
       const mapping = mapMailboxes(await reader.mailboxes(), await writer.mailboxes(), writer.namespace, known);
       for (const each of mapping.mailboxes) {
         const mapped = each.create ? await createMapped(each, writer) : each;
-        const mailbox = await listSource(mapped, reader, ledger, copying);
+        const mailbox = await listSource(mapped, { reader, writer }, ledger, copying, forwarded);
         await takeOver(mailbox, writer, ledger);
         mailboxes.push(mailbox);
         const uids = (await ledger.pending(mailbox.id)).map((pending) => pending.uid);
@@ -119,9 +132,10 @@ async function createMapped(mapped: MappedMailbox, writer: MailWriter): Promise<
 
 async function listSource(
   mapped: MappedMailbox,
-  reader: MailReader,
+  { reader, writer }: { readonly reader: MailReader; readonly writer: MailWriter },
   ledger: Ledger,
   copying: Omit<Copying, 'earlier'>,
+  forwarded: Forwarded,
 ): Promise<LedgerMailbox> {
   const { uidValidity } = await reader.open(mapped.source);
   const mailbox = await ledger.addMailbox({
@@ -135,7 +149,7 @@ async function listSource(
     listed.add(message.uid);
     messages.push(message);
   }
-  await ledger.addListed(mailbox.id, messages);
+  await ledger.addListed(mailbox.id, await forwarded.toCopy(mapped.source, messages, reader, writer));
   // Deleted at the source before it was read. One that may have been appended is looked for all the same.
   for (const pending of await ledger.pending(mailbox.id))
     if (!listed.has(pending.uid) && pending.intent === undefined) {

@@ -1,4 +1,5 @@
 import type { Provider } from '../../contract/provider.ts';
+import { markOf } from '../forwarding/mark.ts';
 import { placeOf, type Credentials, type MailAccount } from '../mail/connection.ts';
 import { openReader } from '../mail/imap-reader.ts';
 import { openWriter } from '../mail/imap-writer.ts';
@@ -6,6 +7,7 @@ import { MailError } from '../mail/mail-error.ts';
 import { openLedger } from '../store/ledger.ts';
 import type { OperationEnd } from '../store/transfers.ts';
 import type { Role, Secret } from './credentials.ts';
+import { beginForwarding } from './forwarding.runner.ts';
 import { moveMail } from './mail.job.ts';
 import type { Run, Runner, RunnerServices } from './runner.ts';
 import { SENTENCES } from './sentences.ts';
@@ -29,6 +31,10 @@ export const runMail: Runner = async (run, services) => {
     pause: services.pause,
     onStep: services.onStep,
     onProgress: run.onProgress,
+    forwardedMark: markOf(transfer.destinationEmail),
+    ...(transfer.operations.includes('emailforwarding')
+      ? { beforeLastListing: () => beginForwarding(run, services) }
+      : {}),
   });
   const end: OperationEnd = { status: 'completed', measured };
   return measured.lost + measured.duplicated + measured.changed === 0

@@ -59,6 +59,19 @@ export async function* fetchMessages(client: ImapFlow, uids: readonly number[]):
   }
 }
 
+/** The Message-IDs, without their brackets, of what came to the open mailbox since a day. */
+export async function messageIdsIn(client: ImapFlow, since: Date): Promise<Set<string>> {
+  const ids = new Set<string>();
+  if (client.mailbox === false || client.mailbox.exists === 0) return ids;
+  const found = await asking(() => client.search({ since }, { uid: true }));
+  if (found === false || found === undefined || found.length === 0) return ids;
+  for await (const { envelope } of fetched(client, uidSet(found), { uid: true, envelope: true })) {
+    const id = /<([^<>]+)>/.exec(envelope?.messageId ?? '')?.[1]?.trim();
+    if (id !== undefined) ids.add(id);
+  }
+  return ids;
+}
+
 async function* fetched(
   client: ImapFlow,
   range: string,

@@ -1,6 +1,6 @@
 import type { ImapFlow } from 'imapflow';
 import { connect, MESSAGE_SIZE_LIMIT, type ConnectOptions, type MailAccount } from './connection.ts';
-import { asking, fetchMessages, listMailboxes, listMessages, sayGoodbye } from './imap-mailbox.ts';
+import { asking, fetchMessages, listMailboxes, listMessages, messageIdsIn, sayGoodbye } from './imap-mailbox.ts';
 import { MailError } from './mail-error.ts';
 import type { Namespace } from './mapping.ts';
 import type { Appended, MailWriter, NewMessage, RefusalReason, SelectedMailbox } from './writer.ts';
@@ -39,6 +39,10 @@ export async function openWriter(account: MailAccount, options: ConnectOptions):
     async *fetch(path, uids) {
       await ensureSelected(path);
       yield* fetchMessages(client, uids);
+    },
+    messageIds: async (path, since) => {
+      await select(path);
+      return messageIdsIn(client, since);
     },
     [Symbol.asyncDispose]: () => sayGoodbye(client),
   };

@@ -15,6 +15,11 @@ export function subjectOf(bytes: Buffer): string | undefined {
     .slice(0, SUBJECT_SHOWN);
 }
 
+/** Between its angle brackets (RFC 5322 §3.6.4). */
+export function messageIdOf(bytes: Buffer): string | undefined {
+  return /<([^<>]+)>/.exec(headerOf(bytes, 'message-id') ?? '')?.[1]?.trim();
+}
+
 /** The date that the sender wrote, for messages whose server gives no internal date. */
 export function sentDateOf(bytes: Buffer): Date | undefined {
   const date = new Date(headerOf(bytes, 'date') ?? Number.NaN);

@@ -35,4 +35,6 @@ export type MailWriter = AsyncDisposable & {
   /** Lists from a UID on, as the mailbox is now. */
   list(path: string, fromUid: number): AsyncIterable<ListedMessage>;
   fetch(path: string, uids: readonly number[]): AsyncIterable<Message>;
+  /** The Message-IDs, without their brackets, of what came to the mailbox since a day. */
+  messageIds(path: string, since: Date): Promise<ReadonlySet<string>>;
 };

@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+export type Direction = 'to server' | 'to client';
+
+export type TcpProxy = AsyncDisposable & {
+  readonly port: number;
+  /** Octets that came through so far, on all connections together. */
+  readonly passed: Readonly<Record<Direction, number>>;
+  /** Connections that were reset. */
+  readonly resets: number;
+  /** Lets so many octets more pass in one direction, then resets the connection that they came through, once. */
+  resetAfter(direction: Direction, octets: number): void;
+  /** Resets all connections that stand now. */
+  resetAll(): void;
+};
+
+type Options = {
+  /** What goes on in place of a part that came. A connection's parts wait for one another. */
+  readonly change?: (direction: Direction, part: Buffer) => Buffer | Promise<Buffer>;
+  /** Before a connection reaches the server. */
+  readonly before?: () => Promise<void>;
+};
+
+/** Stands between a client and a server of this machine, and breaks what is asked of it (RST, not FIN). */
+export async function startTcpProxy(to: number, { change, before }: Options = {}): Promise<TcpProxy> {
+  const passed: Record<Direction, number> = { 'to server': 0, 'to client': 0 };
+  const links = new Set<readonly [Socket, Socket]>();
+  const cut: { direction?: Direction; at: number } = { at: 0 };
+  let resets = 0;
+
+  const reset = (link: readonly [Socket, Socket]) => {
+    if (!links.delete(link)) return;
+    resets += 1;
+    for (const end of link) end.resetAndDestroy();
+  };
+  const pass = async (link: readonly [Socket, Socket], direction: Direction): Promise<void> => {
+    const [from, into] = direction === 'to server' ? link : [link[1], link[0]];
+    for await (const part of from as AsyncIterable<Buffer>) {
+      const changed = change === undefined ? part : await change(direction, part);
+      const left = cut.direction === direction ? cut.at - passed[direction] : Infinity;
+      const goes = changed.subarray(0, Math.min(changed.length, Math.max(0, left)));
+      passed[direction] += goes.length;
+      await new Promise<void>((resolve) => {
+        if (goes.length === 0) resolve();
+        else into.write(goes, () => resolve());
+      });
+      if (goes.length < changed.length) {
+        delete cut.direction;
+        reset(link);
+        return;
+      }
+    }
+    into.end();
+  };
+
+  const server = createServer((client) => {
+    client.on('error', () => {});
+    void (async () => {
+      await before?.();
+      const upstream = connect(to, '127.0.0.1');
+      upstream.on('error', () => {});
+      const link = [client, upstream] as const;
+      links.add(link);
+      for (const end of link) end.on('close', () => links.delete(link));
+      // A connection that breaks is what the proxy is for.
+      await Promise.allSettled([pass(link, 'to server'), pass(link, 'to client')]);
+      for (const end of link) end.destroy();
+    })();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    passed,
+    get resets() {
+      return resets;
+    },
+    resetAfter: (direction, octets) => {
+      cut.direction = direction;
+      cut.at = passed[direction] + octets;
+    },
+    resetAll: () => {
+      for (const link of links) reset(link);
+    },
+    [Symbol.asyncDispose]: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      for (const link of links) for (const end of link) end.destroy();
+      await closed;
+    },
+  };
+}
