@@ -12,6 +12,7 @@ import { openMailClient } from '../support/mail-client.ts';
 import { differenceOf } from '../support/mail-comparison.ts';
 import { letter, ODD_LETTERS } from '../support/mail-letters.ts';
 import { POSTGRESQL, startPostgres, type Postgres } from '../support/postgres.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 import type { TransferProcess } from '../support/transfer-process.ts';
 import { NEW_ADDRESS, SUBSCRIBER } from '../support/transfer-world.ts';
 
@@ -48,6 +49,15 @@ describe.skipIf(DOVECOT === null)('a transfer whose process is killed again and 
       here: true,
       kills: KILLS,
       randomKills: 3,
+      withoutUidplus: false,
+    },
+    {
+      name: 'PGlite, towards a server without UIDPLUS',
+      address: async (folder: string) => ({ folder: join(folder, 'database') }),
+      here: true,
+      kills: KILLS,
+      randomKills: 1,
+      withoutUidplus: true,
     },
     {
       name: 'PostgreSQL',
@@ -55,18 +65,29 @@ describe.skipIf(DOVECOT === null)('a transfer whose process is killed again and 
       here: POSTGRESQL !== null,
       kills: FEWER_KILLS,
       randomKills: 0,
+      withoutUidplus: false,
     },
   ];
-  for (const { name, address, here, kills, randomKills } of databases) {
+  for (const { name, address, here, kills, randomKills, withoutUidplus } of databases) {
     if (!here) console.log(`skipped: the killed transfer on ${name}, because it is not installed`);
     test.skipIf(!here)(`still loses, doubles and changes nothing, on ${name}`, async () => {
       await using source = await startDovecot();
       await using destination = await startDovecot({ separator: '.' });
+      /** Answers to an APPEND that said where the message went. */
+      let hidden = 0;
+      await using plain = await startTcpProxy(destination.port, {
+        change: (direction, part) => {
+          if (direction === 'to server' || !withoutUidplus) return part;
+          const text = part.toString('latin1');
+          hidden += text.includes('APPENDUID') ? 1 : 0;
+          return Buffer.from(text.replaceAll(/ UIDPLUS|\[APPENDUID \d+ \d+\] /g, ''), 'latin1');
+        },
+      });
       const folder = await mkdtemp(join(tmpdir(), 'transfer-'));
       try {
         await fill(source);
         const database = await address(folder);
-        const environment = { LEGACY_IMAP_URL: source.url, YAHOO_IMAP_URL: destination.url };
+        const environment = { LEGACY_IMAP_URL: source.url, YAHOO_IMAP_URL: `imap://127.0.0.1:${plain.port}` };
         for (const killAt of kills) {
           const { signal } = await run({ database, environment, killAt });
           expect({ killAt, signal }).toEqual({ killAt, signal: 'SIGKILL' });
@@ -77,12 +98,13 @@ describe.skipIf(DOVECOT === null)('a transfer whose process is killed again and 
         expect(signal).toBeNull();
         expect(Date.now() - restarted).toBeLessThan(RESUMED_WITHIN_MS);
         const account = { user: SUBSCRIBER, password: DOVECOT_PASSWORD };
+        const messages = ORDINARY + TWINS + ODD_LETTERS.length;
         const difference = await differenceOf(
           { ...account, port: source.port },
           { ...account, port: destination.port, user: NEW_ADDRESS },
           (mailbox) => mailbox.replaceAll('/', '.'),
         );
-        const messages = ORDINARY + TWINS + ODD_LETTERS.length;
+        expect(hidden > messages / 2).toBe(withoutUidplus);
         expect(difference).toEqual({ messages, lost: [], duplicated: [], changed: [] });
         expect(JSON.parse(output.trim().split('\n').at(-1) ?? '')).toMatchObject({
           end: { status: 'completed', done: messages, total: messages, lost: 0, duplicated: 0, changed: 0 },

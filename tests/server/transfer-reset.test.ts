@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { moveMail } from '../../src/server/jobs/mail.job.ts';
+import { MAIL_TIMES, type MailAccount } from '../../src/server/mail/connection.ts';
+import { openReader } from '../../src/server/mail/imap-reader.ts';
+import { openWriter } from '../../src/server/mail/imap-writer.ts';
+import { openDatabase, type Database } from '../../src/server/store/database.ts';
+import { openLedger } from '../../src/server/store/ledger.ts';
+import { insertTransfer, takeTransfer } from '../../src/server/store/transfers.ts';
+import { DOVECOT, DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
+import { openMailClient } from '../support/mail-client.ts';
+import { differenceOf } from '../support/mail-comparison.ts';
+import { letter, ODD_LETTERS } from '../support/mail-letters.ts';
+import { startTcpProxy, type Direction, type TcpProxy } from '../support/tcp-proxy.ts';
+import { SUBSCRIBER } from '../support/transfer-world.ts';
+
+if (DOVECOT === null) console.log('skipped: connections that are reset, because dovecot is not installed');
+
+/** Cuts in each direction of each side: few here, `RESET_CUTS=all` for each octet. */
+const CUTS = process.env['RESET_CUTS'] ?? '16';
+const SIDES = ['source', 'destination'] as const;
+type Side = (typeof SIDES)[number];
+
+describe.skipIf(DOVECOT === null)('a transfer whose connection is reset', () => {
+  const lifetime = new AsyncDisposableStack();
+  let database: Database;
+  let source: Dovecot;
+  let destination: Dovecot;
+  let proxies: Record<Side, TcpProxy>;
+  let messages = 0;
+
+  beforeAll(async () => {
+    database = lifetime.use(await openDatabase({ folder: 'memory://' }));
+    source = lifetime.use(await startDovecot());
+    destination = lifetime.use(await startDovecot({ separator: '.' }));
+    proxies = {
+      source: lifetime.use(await startTcpProxy(source.port)),
+      destination: lifetime.use(await startTcpProxy(destination.port)),
+    };
+    await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
+    const twin = letter(1, 200);
+    await mail.append('INBOX', [twin, letter(2, 2000), twin]);
+    await mail.create('Archive');
+    await mail.append('Archive', ODD_LETTERS.slice(0, 2));
+    messages = 3 + 2;
+  }, 60_000);
+  afterAll(() => lifetime.disposeAsync());
+
+  const account = (side: Side, email: string): MailAccount => ({
+    email,
+    place: { host: '127.0.0.1', port: proxies[side].port, security: 'open', named: 'by operator' },
+    credentials: { kind: 'password', password: DOVECOT_PASSWORD },
+  });
+
+  /** Moves everything to a mailbox of its own, whose address it answers. */
+  async function moveAll(): Promise<string> {
+    const id = randomBytes(16).toString('hex');
+    const to = `${id}@yahoo.example`;
+    await insertTransfer(
+      database,
+      {
+        id,
+        sourceEmail: `${id}@source.example`,
+        sourceProvider: 'sanbruno',
+        destinationEmail: to,
+        destinationProvider: 'yahoo',
+        operations: ['emailmigration'],
+        inQa: false,
+      },
+      id,
+    );
+    const taken = await takeTransfer(database, id);
+    const { signal } = new AbortController();
+    const options = { trusted: ['127.0.0.1'], times: MAIL_TIMES, signal };
+    const measured = await moveMail({
+      ledger: openLedger(database, id, taken?.epoch ?? 0),
+      openReader: () => openReader(account('source', SUBSCRIBER), options),
+      openWriter: () => openWriter(account('destination', to), options),
+      openChecker: () => openReader(account('destination', to), options),
+      connections: 1,
+      signal,
+      pause: async () => {},
+      onStep: () => {},
+      onProgress: () => {},
+      forwardedMark: '',
+    });
+    expect(measured).toEqual({ lost: 0, duplicated: 0, changed: 0 });
+    return to;
+  }
+
+  const differenceAt = (user: string) =>
+    differenceOf(
+      { port: source.port, user: SUBSCRIBER, password: DOVECOT_PASSWORD },
+      { port: destination.port, user, password: DOVECOT_PASSWORD },
+    );
+
+  const WAYS = SIDES.flatMap((side) => (['to server', 'to client'] as const).map((direction) => ({ side, direction })));
+
+  test.each(WAYS)(
+    'at any octet $direction at the $side loses, doubles and changes nothing',
+    async ({ side, direction }: { side: Side; direction: Direction }) => {
+      const proxy = proxies[side];
+      const before = proxy.passed[direction];
+      await moveAll();
+      const octets = proxy.passed[direction] - before;
+      const cuts = CUTS === 'all' ? octets : Number(CUTS);
+      const start = cuts === octets ? 0 : Math.random() * (octets / cuts);
+      for (let cut = 0; cut < cuts; cut += 1) {
+        const at = Math.floor(start + (cut * octets) / cuts);
+        const resets = proxy.resets;
+        proxy.resetAfter(direction, at);
+        const to = await moveAll();
+        const difference = await differenceAt(to);
+        expect({ at, resets: proxy.resets - resets, ...difference }).toEqual({
+          at,
+          resets: 1,
+          messages,
+          lost: [],
+          duplicated: [],
+          changed: [],
+        });
+      }
+      process.stdout.write(
+        `Reset ${direction} at the ${side}: ${cuts} of ${octets} octets, 0 lost, doubled, changed\n`,
+      );
+    },
+    CUTS === 'all' ? 7_200_000 : 60_000 + Number(CUTS) * 5000,
+  );
+});
