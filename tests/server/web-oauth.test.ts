@@ -352,6 +352,13 @@ describe('tokens', () => {
     expect(refreshes('yahoo').length).toBe(1);
   });
 
+  test('that last for a few seconds only are used until they run out', async () => {
+    const granted = { access: 'short', refresh: 'kept', expiresIn: 5 };
+    const id = await world.services.tokens.store({ email: ANN, provider: 'yahoo' }, granted);
+    expect(await world.services.tokens.accessToken(id)).toBe('short');
+    expect(refreshes('yahoo')).toEqual([]);
+  });
+
   test('are refreshed once when two processes ask', async () => {
     const id = await tokensOf('yahoo');
     const { openTokens } = await import('../../src/server/oauth/tokens.ts');

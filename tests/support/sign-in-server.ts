@@ -21,6 +21,8 @@ export type SignInServer = AsyncDisposable & {
   readonly person: Person;
   /** Requests at the token endpoint, by their body. */
   readonly tokenRequests: URLSearchParams[];
+  /** Every access token that it gave out, the newest last. */
+  readonly accessTokens: readonly string[];
   readonly revocations: URLSearchParams[];
   /** Whether the provider answers its token endpoint; `false` makes it hang up. */
   answersTokens: boolean;
@@ -83,9 +85,11 @@ export async function startSignInServer({ redirectUri, scopes, tokenLife = 3600 
   const provider = new Provider(issuer, configuration);
   const control = { answersTokens: true, heldUntil: Promise.resolve() as Promise<unknown> };
   const tokenRequests: URLSearchParams[] = [];
+  const accessTokens: string[] = [];
   const revocations: URLSearchParams[] = [];
   provider.on('grant.success', (ctx) => {
     tokenRequests.push(new URLSearchParams(ctx.oidc.params as Record<string, string>));
+    accessTokens.push((ctx.body as { access_token: string }).access_token);
   });
   provider.use(async (ctx, next) => {
     if (ctx.path === '/token') await control.heldUntil;
@@ -137,6 +141,7 @@ export async function startSignInServer({ redirectUri, scopes, tokenLife = 3600 
     issuer,
     person,
     tokenRequests,
+    accessTokens,
     revocations,
     get answersTokens() {
       return control.answersTokens;

@@ -14,8 +14,9 @@ import { PROFILES, type Resource } from './profile.ts';
 /** Tokens that no transfer keeps go after this time; the rest when nothing has used or forgotten them for longer. */
 const UNUSED_MS = 2 * 3_600_000;
 const KEPT_MS = 7 * 24 * 3_600_000;
-/** A token is renewed before it runs out, so that it lasts for a sign-in. */
+/** A token is renewed before it runs out, so that it lasts for a sign-in: by this, or by a tenth of a short life. */
 const MARGIN_MS = 60_000;
+const MARGIN_SHARE = 0.1;
 /** A token younger than this is not renewed again because a server refused it. */
 const YOUNG_MS = 10_000;
 /** How long a process may hold the right to refresh, and how often the others look. */
@@ -36,7 +37,7 @@ export class TokenUnavailable extends Error {
 /** What a transfer needs of its destination's tokens. */
 export type Tokens = {
   /**
-   * A token that is good for a minute at least; refreshed once however many ask, in this process or another.
+   * A token that is good for a minute at least, if the provider's last so long; refreshed once however many ask, in this process or another.
    * @param options `renew` when a server refused the last one; `resource` is `mail` when left out.
    * @throws {ConsentError}
    * @throws {TokenUnavailable}
@@ -115,7 +116,9 @@ export function openTokens(services: Services): KeptTokens {
 
   function usable(secret: Secret, resource: Resource, renew: boolean): string | null {
     const access = secret.access[resource];
-    if (access === undefined || access.expires - MARGIN_MS <= now()) return null;
+    if (access === undefined) return null;
+    const margin = Math.min(MARGIN_MS, (access.expires - access.obtained) * MARGIN_SHARE);
+    if (access.expires - margin <= now()) return null;
     return renew && now() - access.obtained > YOUNG_MS ? null : access.token;
   }
 
