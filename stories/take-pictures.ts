@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright';
 import { consent, goToYahoo, startTransfer } from '../tests/e2e/steps.ts';
 import { openBrowser } from '../tests/support/browser.ts';
-import { freePort, startProduct } from '../tests/support/product.ts';
+import { startProduct } from '../tests/support/product.ts';
+import { freePort } from '../tests/support/free-port.ts';
 
 const FOLDER = join(import.meta.dirname, 'pictures');
 const STORY = '/?path=/story/states-home--page-signing-in-credentials-verifying-prompt&addonPanel=wizard-chart/panel';

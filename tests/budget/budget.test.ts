@@ -3,12 +3,12 @@ import { chromium } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHROMIUM, CHROMIUM_FLAGS, openBrowser } from '../support/browser.ts';
 import { type PortalAlone, servePortalAlone } from '../support/portal-alone.ts';
-import { freePort } from '../support/product.ts';
+import { freePort } from '../support/free-port.ts';
 
 const SCRIPT_BYTES = 125 * 1024;
 const STYLE_BYTES = 10 * 1024;
-/** The goal is 95; a machine that runs other things besides may not show it. */
-const PERFORMANCE = 60;
+/** The goal is 95, for the best of some tries; a slow machine shows a few points less. */
+const PERFORMANCE = { goal: 95, floor: 90, tries: 3 };
 
 describe.skipIf(CHROMIUM === null)("the portal's weight, in Chromium (needs chromium)", () => {
   let portal: PortalAlone;
@@ -50,26 +50,35 @@ describe.skipIf(CHROMIUM === null)("the portal's weight, in Chromium (needs chro
       args: [...CHROMIUM_FLAGS, `--remote-debugging-port=${port}`],
     });
     try {
-      const result = await lighthouse(
-        portal.url,
-        { port, logLevel: 'silent', output: 'json' },
-        {
-          extends: 'lighthouse:default',
-          settings: { onlyCategories: ['accessibility', 'best-practices', 'performance'] },
-        },
-      );
-      const categories = result?.lhr.categories ?? {};
-      const score = (name: string) => Math.round(100 * (categories[name]?.score ?? 0));
-      console.log(
-        `Lighthouse: accessibility ${score('accessibility')}, best practices ${score('best-practices')}, performance ${score('performance')}.`,
-      );
-      expect([score('accessibility'), score('best-practices')]).toEqual([100, 100]);
-      expect(score('performance')).toBeGreaterThanOrEqual(PERFORMANCE);
+      let best = 0;
+      for (let attempt = 1; attempt <= PERFORMANCE.tries && best < PERFORMANCE.goal; attempt += 1) {
+        const scores = await lighthouseScores(portal.url, port);
+        console.log(`Lighthouse: ${JSON.stringify(scores)}`);
+        const { performance = 0, ...others } = scores;
+        expect(others).toEqual({ accessibility: 100, 'best-practices': 100 });
+        best = Math.max(best, performance);
+      }
+      expect(best).toBeGreaterThanOrEqual(PERFORMANCE.floor);
     } finally {
       await browser.close();
     }
   });
 });
+
+/** Of a hundred, by category. */
+async function lighthouseScores(url: string, port: number): Promise<Record<string, number>> {
+  const result = await lighthouse(
+    url,
+    { port, logLevel: 'silent', output: 'json' },
+    {
+      extends: 'lighthouse:default',
+      settings: { onlyCategories: ['accessibility', 'best-practices', 'performance'] },
+    },
+  );
+  return Object.fromEntries(
+    Object.entries(result?.lhr.categories ?? {}).map(([name, { score }]) => [name, Math.round(100 * (score ?? 0))]),
+  );
+}
 
 async function gzippedSize(url: string): Promise<number> {
   const answer = await fetch(url, { headers: { 'accept-encoding': 'gzip' } });

@@ -4,7 +4,8 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { freePort, runProduct, startProduct } from '../support/product.ts';
+import { freePort } from '../support/free-port.ts';
+import { runProduct, startProduct } from '../support/product.ts';
 
 let folder: string;
 beforeEach(async () => {

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { connect } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { once } from 'node:events';
+import { freePort } from './free-port.ts';
 import { installed, MANAGESIEVE_LOGIN } from './installed.ts';
 
 const READY_WITHIN_MS = 20_000;
@@ -184,17 +184,6 @@ plugin {
   ${extensions === undefined ? '' : `sieve_extensions = ${extensions}`}
   ${maxRedirects === undefined ? '' : `sieve_max_redirects = ${maxRedirects}`}
 }`;
-}
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
-  return address.port;
 }
 
 async function answersAll(ports: readonly number[]): Promise<boolean> {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { freePort } from './dovecot.ts';
+import { freePort } from './free-port.ts';
 import { installed } from './installed.ts';
 
 const READY_WITHIN_MS = 30_000;

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from './free-port.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const START_WITHIN_MS = 60_000;
@@ -21,16 +21,6 @@ export type Product = AsyncDisposable & {
   kill(): Promise<void>;
   stop(): Promise<number | null>;
 };
-
-/** A port that nothing listens on, with the next one free as well for the sandbox. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 export type Run = {
   readonly child: ChildProcess;

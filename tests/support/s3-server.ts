@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as wait } from 'node:timers/promises';
-import { freePort } from './product.ts';
+import { freePort } from './free-port.ts';
 
 export type S3Server = AsyncDisposable & {
   readonly port: number;

@@ -16,6 +16,7 @@ import type { Database, DatabaseAddress } from '../../src/server/store/database.
 import type { Safe } from '../../src/server/store/safe.ts';
 import { startWeb } from '../../src/server/web.ts';
 import { startDnsServer, type DnsServer } from './dns-server.ts';
+import { freePort } from './free-port.ts';
 import { CLIENT, startSignInServer, type SignInServer } from './sign-in-server.ts';
 import { openWebServices } from './web-services.ts';
 
@@ -267,18 +268,6 @@ export async function startSmtp(opening: AsyncDisposableStack) {
       }),
   );
   return { outbox, smtpPort: (server.server.address() as AddressInfo).port };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  await new Promise<void>((resolve) => {
-    server.close(() => resolve());
-  });
-  return port;
 }
 
 /** A client of its own to the limits, as the proxy in front would report it. */
