@@ -33,7 +33,8 @@ export const mbox: MailFormat = {
   about: [
     'mail/          Your mail: a file ending in .mbox for each folder of your mailbox.',
     '               Thunderbird takes them in with the add-on ImportExportTools NG, Apple',
-    '               Mail by File > Import Mailboxes, mutt by mutt -f FILE.',
+    '               Mail by File > Import Mailboxes, mutt by mutt -f FILE. Thunderbird shows',
+    '               all messages as read; the manifest says which of them were.',
     '',
     '               The form is mboxrd: lines that begin with "From ", whatever number of',
     '               ">" stands before it, have one ">" more. Each message begins with three',
