@@ -119,8 +119,9 @@ describe.skipIf(DOVECOT === null)('a transfer whose access tokens end while four
       });
       expect(proxy.resets).toBeGreaterThanOrEqual(ENDS.length * 2);
       expect(google.tokenRequests.map((request) => request.get('grant_type'))).toEqual(ENDS.map(() => 'refresh_token'));
-      if (advance === HOUR_MS) expect(refused).toEqual([]);
-      else expect(refused.length).toBeGreaterThanOrEqual(ENDS.length);
+      // Where our own clock knows of the end no bad token is shown.
+      expect(refused.length >= ENDS.length).toBe(advance !== HOUR_MS);
+      expect(refused.length === 0).toBe(advance === HOUR_MS);
 
       const account = { user: ANN, password: DOVECOT_PASSWORD };
       const difference = await differenceOf({ ...account, port: source.port }, { ...account, port: destination.port });

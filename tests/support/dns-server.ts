@@ -2,11 +2,16 @@ import { createSocket } from 'node:dgram';
 
 type Zone = {
   readonly a?: readonly string[];
+  /** Written in full or with `::`. */
+  readonly aaaa?: readonly string[];
+  /** The name is an alias of this one; the answer follows it, as a resolver's does. */
+  readonly cname?: string;
   readonly mx?: readonly string[];
   readonly srv?: readonly { readonly name: string; readonly port: number }[];
 };
 
-const TYPES = { 1: 'a', 15: 'mx', 33: 'srv' } as const;
+const TYPES = { 1: 'a', 15: 'mx', 28: 'aaaa', 33: 'srv' } as const;
+const CNAME = 5;
 const NXDOMAIN = 3;
 const SERVFAIL = 2;
 
@@ -29,23 +34,22 @@ export async function startDnsServer(
     questions.push(name);
     const kind = TYPES[type as keyof typeof TYPES];
     const zone = known.get(name);
-    const records = zone === undefined || kind === undefined ? [] : encode(zone, kind);
+    const records: Buffer[] = [];
+    let owner = name;
+    let place = zone;
+    for (; place?.cname !== undefined; place = known.get(owner)) {
+      records.push(record(owner, CNAME, nameOf(place.cname)));
+      owner = place.cname;
+    }
+    if (place !== undefined && kind !== undefined)
+      records.push(...encode(place, kind).map((data) => record(owner, type, data)));
     const code = broken.includes(name) ? SERVFAIL : zone === undefined ? NXDOMAIN : 0;
     const header = Buffer.from(query.subarray(0, 12));
     header.writeUInt16BE(0x8180 + code, 2);
     header.writeUInt16BE(1, 4);
     header.writeUInt16BE(records.length, 6);
     header.writeUInt32BE(0, 8);
-    const answers = records.map((data) => {
-      const head = Buffer.alloc(12);
-      head.writeUInt16BE(0xc0_0c, 0);
-      head.writeUInt16BE(type, 2);
-      head.writeUInt16BE(1, 4);
-      head.writeUInt32BE(0, 6);
-      head.writeUInt16BE(data.length, 10);
-      return Buffer.concat([head, data]);
-    });
-    socket.send(Buffer.concat([header, query.subarray(12, end), ...answers]), from.port, from.address);
+    socket.send(Buffer.concat([header, query.subarray(12, end), ...records]), from.port, from.address);
   });
   await new Promise<void>((resolve) => {
     socket.bind(0, '127.0.0.1', resolve);
@@ -71,10 +75,33 @@ function readQuestion(query: Buffer): { name: string; type: number; end: number 
   return { name: labels.join('.').toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 };
 }
 
-function encode(zone: Zone, kind: 'a' | 'mx' | 'srv'): Buffer[] {
+function record(owner: string, type: number, data: Buffer): Buffer {
+  const head = Buffer.alloc(10);
+  head.writeUInt16BE(type, 0);
+  head.writeUInt16BE(1, 2);
+  head.writeUInt32BE(0, 4);
+  head.writeUInt16BE(data.length, 8);
+  return Buffer.concat([nameOf(owner), head, data]);
+}
+
+/** The 16 octets of an IPv6 address. */
+function octetsOf(address: string): Buffer {
+  const [head = '', tail = ''] = address.split('::');
+  const [before, after] = [groupsOf(head), groupsOf(tail)];
+  const zeros = Array.from({ length: 8 - before.length - after.length }, () => '0');
+  return Buffer.concat([...before, ...zeros, ...after].map((group) => uint16(Number.parseInt(group, 16))));
+}
+
+function groupsOf(text: string): string[] {
+  return text.split(':').filter((group) => group !== '');
+}
+
+function encode(zone: Zone, kind: 'a' | 'aaaa' | 'mx' | 'srv'): Buffer[] {
   switch (kind) {
     case 'a':
       return (zone.a ?? []).map((address) => Buffer.from(address.split('.').map(Number)));
+    case 'aaaa':
+      return (zone.aaaa ?? []).map(octetsOf);
     case 'mx':
       return (zone.mx ?? []).map((host) => Buffer.concat([uint16(10), nameOf(host)]));
     case 'srv':

@@ -34,8 +34,10 @@ export async function resolvePublicHost(
   options: { readonly trusted: readonly string[]; readonly resolver?: Resolver; readonly ports?: readonly number[] },
 ): Promise<CheckedHost> {
   const resolver = options.resolver ?? openResolver();
-  const name = withoutBrackets(host.toLowerCase());
-  if (isTrusted(name, port, options.trusted))
+  const given = withoutBrackets(host.toLowerCase());
+  // What resolvers, SNI and certificates know a name by; empty for what can be no name.
+  const name = isIP(given) > 0 ? given : domainToASCII(given);
+  if (isTrusted(given, port, options.trusted))
     return { address: await anyAddressOf(name, resolver), servername: name, trusted: true };
   if (!(options.ports ?? MAIL_PORTS).includes(port)) throw new HostError('refused', 'This port is not a mail port.');
   const addresses = isIP(name) > 0 ? [name] : await addressesOf(name, resolver);
@@ -54,8 +56,7 @@ export function isTrusted(host: string, port: number, trusted: readonly string[]
   return trusted.some((entry) => forms.includes(entry));
 }
 
-async function addressesOf(host: string, resolver: Resolver): Promise<string[]> {
-  const name = domainToASCII(host);
+async function addressesOf(name: string, resolver: Resolver): Promise<string[]> {
   if (!isDomain(name)) throw new HostError('refused', 'This is not a host name.');
   try {
     const [v4, v6] = await Promise.all([recordsOf(resolver.resolve4(name)), recordsOf(resolver.resolve6(name))]);
@@ -65,15 +66,16 @@ async function addressesOf(host: string, resolver: Resolver): Promise<string[]> 
   }
 }
 
-/** The operator's own names may stand in the hosts file or a search domain, so the system is asked as well. */
+/**
+ * The operator's own names may stand in the hosts file or a search domain, so the system is asked as well; only then,
+ * because its questions are few at a time and hold up files and other names.
+ */
 async function anyAddressOf(host: string, resolver: Resolver): Promise<string> {
   if (isIP(host) > 0) return host;
   try {
-    return await Promise.any([
-      resolver.resolve4(host).then(first),
-      resolver.resolve6(host).then(first),
-      dns.lookup(host).then(({ address }) => address),
-    ]);
+    return await Promise.any([resolver.resolve4(host).then(first), resolver.resolve6(host).then(first)]).catch(
+      async () => (await dns.lookup(host)).address,
+    );
   } catch (cause) {
     throw new HostError('unresolvable', 'The host could not be resolved.', { cause });
   }
