@@ -106,6 +106,21 @@ test('support messages are limited by client', async () => {
   expect((await send('2001:db8:1:3::1')).status).toBe(200);
 });
 
+test('a client behind our proxy escapes no limit by entries of its own, and is told when to come back', async () => {
+  const spoofed = (at: number) => send(`192.0.2.${at}, 203.0.113.${at}, 198.51.100.77`);
+  for (let at = 0; at < LIMITS['support messages by a client'].burst; at += 1)
+    expect((await spoofed(at)).status).toBe(200);
+  const refused = await spoofed(99);
+  expect(refused.status).toBe(429);
+  expect((await send('198.51.100.78')).status, 'a neighbour').toBe(200);
+  const seconds = Number(refused.headers.get('retry-after'));
+  expect(seconds).toBeGreaterThan(0);
+  world.advance((seconds - 2) * 1000);
+  expect((await spoofed(100)).status, 'too early').toBe(429);
+  world.advance(2000);
+  expect((await spoofed(101)).status).toBe(200);
+});
+
 describe('the client’s network', () => {
   test.each([
     ['203.0.113.9', undefined, 0, '203.0.113.9'],
