@@ -1,0 +1,77 @@
+import { expect, onTestFinished, test } from 'vitest';
+import type { Transfers } from '../../src/server/jobs/transfers.ts';
+import { DatabaseUnavailable } from '../../src/server/store/database.ts';
+import { DOVECOT, DOVECOT_PASSWORD, startDovecot } from '../support/dovecot.ts';
+import { openMailClient } from '../support/mail-client.ts';
+import { differenceOf } from '../support/mail-comparison.ts';
+import { letter } from '../support/mail-letters.ts';
+import { POSTGRESQL, startPostgres } from '../support/postgres.ts';
+import { mailUntil, NEW_ADDRESS, openWorld, order, SUBSCRIBER } from '../support/transfer-world.ts';
+
+if (DOVECOT === null || POSTGRESQL === null)
+  console.log('skipped: a database that crashes, because dovecot or postgresql is not installed');
+
+const MESSAGES = 120;
+/** The counts of appended messages at which the database crashes, with their outcomes not committed yet. */
+const CRASHES = [1, 40, 41, 90];
+
+test.skipIf(DOVECOT === null || POSTGRESQL === null)(
+  'a transfer whose database crashes again and again loses, doubles and changes nothing',
+  async () => {
+    const stack = new AsyncDisposableStack();
+    onTestFinished(() => stack.disposeAsync());
+    const source = stack.use(await startDovecot());
+    const destination = stack.use(await startDovecot());
+    const postgres = stack.use(await startPostgres());
+    {
+      await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
+      await mail.append(
+        'INBOX',
+        Array.from({ length: MESSAGES }, (_, at) => letter(at % 100)),
+      );
+    }
+    let appended = 0;
+    let crashes = 0;
+    const world = stack.use(
+      await openWorld(
+        { url: await postgres.create() },
+        {
+          LEGACY_IMAP_URL: source.url,
+          YAHOO_IMAP_URL: destination.url,
+          SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+        },
+        {
+          onStep: async (step) => {
+            if (step !== 'appended') return;
+            appended += 1;
+            if (!CRASHES.includes(appended)) return;
+            crashes += 1;
+            await postgres.crash();
+            await postgres.recover();
+          },
+        },
+      ),
+    );
+    const { id } = await world.transfers.start(order());
+    const transfers: Transfers = { ...world.transfers, status: statusOf };
+    let known = await world.transfers.status(id);
+    /** While the database is away nobody knows more than before. */
+    async function statusOf(asked: string) {
+      known = await world.transfers.status(asked).catch((error: unknown) => {
+        if (error instanceof DatabaseUnavailable) return known;
+        throw error;
+      });
+      return known;
+    }
+    const end = await mailUntil(transfers, id, undefined, 120_000);
+    expect(end).toMatchObject({ status: 'completed', done: MESSAGES, lost: 0, duplicated: 0, changed: 0 });
+    expect(crashes).toBe(CRASHES.length);
+    const account = { user: SUBSCRIBER, password: DOVECOT_PASSWORD };
+    const difference = await differenceOf(
+      { ...account, port: source.port },
+      { ...account, port: destination.port, user: NEW_ADDRESS },
+    );
+    expect(difference).toEqual({ messages: MESSAGES, lost: [], duplicated: [], changed: [] });
+  },
+  180_000,
+);
