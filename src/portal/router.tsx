@@ -9,7 +9,7 @@ import {
 import { type Address, addressOf, type Page, PATHS, visitOf, withoutSlash } from '../../machines/wizard.routes.ts';
 import { App } from './app.tsx';
 import { HomePage } from './pages/home.tsx';
-import { UnavailablePage } from './pages/unavailable.tsx';
+import { LostScriptPage } from './pages/lost-script.tsx';
 import { forgetReloads, openStorage } from './session.ts';
 import type { Visit } from '../../machines/wizard.types.ts';
 import type { WizardActor } from './wizard-context.tsx';
@@ -87,8 +87,7 @@ export function createWizardRouter(actor: WizardActor, history?: RouterHistory) 
       },
     },
     defaultPreload: false,
-    // A page's own script could not be fetched.
-    defaultErrorComponent: () => <UnavailablePage onRetry={() => location.reload()} />,
+    defaultErrorComponent: LostScriptPage,
     // Plain text: the default would read an ID of digits as a number.
     parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
     stringifySearch: (search) => {

@@ -2,6 +2,7 @@ import { WRITABLE_CONTACTS_FORMATS, WRITABLE_EMAIL_FORMATS } from '../../contrac
 import { Button } from '../parts/button.tsx';
 import { Choice } from '../parts/choice.tsx';
 import { Form } from '../parts/form.tsx';
+import { FormHeading } from '../parts/form-heading.tsx';
 import { destination } from '../wording/destination.ts';
 import { useSend, useWizard } from '../wizard-context.tsx';
 
@@ -13,10 +14,7 @@ export function DownloadForm() {
   const { emailExportType, contactsExportType } = snapshot.context;
   return (
     <Form label={words.heading} onSubmit={() => send({ type: 'download.press' })}>
-      <div className="stack" data-gap="small">
-        <h2>{words.heading}</h2>
-        <p className="soft">{words.intro}</p>
-      </div>
+      <FormHeading heading={words.heading} intro={words.intro} />
       <div className="columns">
         <Choice
           label={words.emailFormat}

@@ -1,3 +1,4 @@
+import { useLayoutEffect, useRef } from 'react';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import { Button } from '../parts/button.tsx';
 import { Facts } from '../parts/card.tsx';
@@ -5,6 +6,7 @@ import { Checkbox } from '../parts/checkbox.tsx';
 import { Field } from '../parts/field.tsx';
 import type { Note } from '../parts/field-note.tsx';
 import { Form } from '../parts/form.tsx';
+import { FormHeading } from '../parts/form-heading.tsx';
 import { MessagePlace } from '../parts/message.tsx';
 import { PasswordField } from '../parts/password-field.tsx';
 import { providerName, shared } from '../wording.ts';
@@ -27,10 +29,7 @@ export function OtherForm() {
   const byOauth = typedAccount?.auth === 'oauth' && !usesHost;
   return (
     <Form label={words.heading} onSubmit={() => send({ type: 'credentials.submit' })}>
-      <div className="stack" data-gap="small">
-        <h2>{words.heading}</h2>
-        <p className="soft">{words.intro}</p>
-      </div>
+      <FormHeading heading={words.heading} intro={words.intro} />
       <div>
         <Field
           label={words.email}
@@ -43,7 +42,9 @@ export function OtherForm() {
           onType={(email) => send({ type: 'email.type', email })}
         />
         {byOauth ? (
-          <p className="soft">{words.byOauth(providerName(typedAccount.provider, settings.legacyName))}</p>
+          <InPlaceOfPassword>
+            {words.byOauth(providerName(typedAccount.provider, settings.legacyName))}
+          </InPlaceOfPassword>
         ) : (
           <PasswordField
             label={words.password}
@@ -83,17 +84,30 @@ export function OtherForm() {
         </Button>
       </div>
       <MessagePlace size="large">
-        <Below snapshot={snapshot} />
+        <Below snapshot={snapshot} byOauth={byOauth} />
       </MessagePlace>
     </Form>
   );
 }
 
-function Below({ snapshot }: { readonly snapshot: WizardSnapshot }) {
+/** What is said where the password was asked for. It takes the focus over from the field, if that had it. */
+function InPlaceOfPassword({ children }: { readonly children: string }) {
+  const place = useRef<HTMLParagraphElement>(null);
+  useLayoutEffect(() => {
+    if (document.activeElement === document.body) place.current?.focus();
+  }, []);
+  return (
+    <p ref={place} className="soft" tabIndex={-1}>
+      {children}
+    </p>
+  );
+}
+
+function Below({ snapshot, byOauth }: { readonly snapshot: WizardSnapshot; readonly byOauth: boolean }) {
   const { message } = snapshot.context;
   if (message?.about === 'sign-in refused') return <Banner message={message} />;
   if (snapshot.hasTag('slow')) return <SlowNote />;
-  return <Facts facts={[{ icon: 'shield', text: words.safe }]} />;
+  return <Facts facts={[{ icon: 'shield', text: byOauth ? words.safeByOauth : words.safe }]} />;
 }
 
 function emailNote(snapshot: WizardSnapshot): Note | undefined {

@@ -1,4 +1,5 @@
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
+import { Address } from '../parts/address.tsx';
 import { Button } from '../parts/button.tsx';
 import { Card, Facts } from '../parts/card.tsx';
 import { Disclosure } from '../parts/disclosure.tsx';
@@ -37,7 +38,7 @@ export function DestinationPage() {
             <>
               <p className="lead">{words.intro(legacyName)}</p>
               <p className="soft">
-                {words.signedIn} <span className="strong">{source?.email}</span>
+                {words.signedIn} <Address>{source?.email ?? ''}</Address>
               </p>
             </>
           )}
@@ -115,7 +116,9 @@ function Notice({ snapshot }: { readonly snapshot: WizardSnapshot }) {
       <p>{notice.what}</p>
       <div className="card">
         <p className="soft">{notice.email}</p>
-        <p className="strong">{source?.email}</p>
+        <p>
+          <Address>{source?.email ?? ''}</Address>
+        </p>
         <p>{notice.password(settings.legacyName)}</p>
       </div>
       <p>{notice.agree}</p>

@@ -1,6 +1,7 @@
 import { modeOf, operationsOf } from '../../../machines/mode.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import type { Context } from '../../../machines/wizard.types.ts';
+import { Address } from '../parts/address.tsx';
 import { Button } from '../parts/button.tsx';
 import { Facts } from '../parts/card.tsx';
 import { Field } from '../parts/field.tsx';
@@ -31,7 +32,7 @@ export function StartMigrationPage() {
           autoComplete="email"
           inputMode={mode === 'move' ? 'text' : 'email'}
           help={words.help(mode, legacyName)}
-          value={context.notificationContact}
+          value={good ? words.contact(context.notificationContact) : context.notificationContact}
           note={contactNote(snapshot)}
           readOnly={busy}
           onType={(contact) => send({ type: 'contact.type', contact })}
@@ -62,12 +63,20 @@ function Route({ context }: { readonly context: Context }) {
     <dl className="route">
       <div>
         <dt>{words.from}</dt>
-        <dd className="strong">{source?.email}</dd>
+        <dd>
+          <Address>{source?.email ?? ''}</Address>
+        </dd>
         <dd className="soft">{settings.legacyName}</dd>
       </div>
       <div>
         <dt>{words.to}</dt>
-        <dd className="strong">{mode === 'download' ? words.files : destination?.email}</dd>
+        <dd>
+          {mode === 'download' ? (
+            <span className="strong">{words.files}</span>
+          ) : (
+            <Address>{destination?.email ?? ''}</Address>
+          )}
+        </dd>
         {mode !== 'download' && destination?.provider !== 'other' && <dd className="soft">{provider}</dd>}
       </div>
       <div>

@@ -50,7 +50,10 @@ export function OperationCard({ kind, title, progress }: Props) {
         </div>
         <div>
           <dt>{words.questions.when}</dt>
-          <dd>{finished === undefined ? words.when[shown] : words.finishedAt(finished)}</dd>
+          {finished !== undefined && (
+            <dd>{shown === 'failed' ? words.stoppedAt(finished) : words.finishedAt(finished)}</dd>
+          )}
+          {(finished === undefined || shown === 'failed') && <dd>{words.when[shown]}</dd>}
         </div>
       </dl>
       {skipped.length > 0 && (
@@ -74,8 +77,9 @@ export function OperationCard({ kind, title, progress }: Props) {
 
 /** The engine's final comparison, once it has been made. */
 function Proof({ kind, progress }: { readonly kind: 'email' | 'contacts'; readonly progress: Progress }) {
-  const { lost, duplicated, changed } = progress;
+  const { lost, duplicated, changed, skipped = [] } = progress;
   if (lost === undefined || duplicated === undefined || changed === undefined) return null;
-  if (lost + duplicated + changed === 0) return <dd>{words.proven[kind]}</dd>;
+  if (lost + duplicated + changed === 0)
+    return <dd>{(skipped.length === 0 ? words.proven : words.provenBesides)[kind]}</dd>;
   return <dd>{words.unproven(formatNumber(lost), formatNumber(duplicated), formatNumber(changed))}</dd>;
 }

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { useEffect, useRef, type ReactNode } from 'react';
 import { Icon } from './icon.tsx';
 
 export type MessageKind = 'error' | 'success' | 'warning' | 'info';
@@ -16,8 +16,14 @@ type Props = {
 };
 
 export function Message({ kind, title, content = [], children, onHold, onRelease }: Props) {
+  const box = useRef<HTMLDivElement>(null);
+  // What happened must be seen, even if it is said below the fold of a small screen.
+  useEffect(() => {
+    if (title !== undefined) box.current?.scrollIntoView({ block: 'nearest' });
+  }, [title]);
   return (
     <div
+      ref={box}
       className="message"
       data-kind={kind}
       data-size={title === undefined ? 'small' : 'large'}

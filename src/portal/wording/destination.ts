@@ -65,6 +65,7 @@ export const destination = {
     passwordHelp: 'Some providers ask for an app password here.',
     byOauth: (provider: string) => `You will sign in at ${provider}. We don't need your password here.`,
     safe: 'Your password is kept encrypted while we work, and erased when your transfer ends.',
+    safeByOauth: 'Nothing moves yet. You come back here, and then start it yourself.',
     customHost: 'Use a custom IMAP host',
     host: 'IMAP host',
     hostHelp: 'Your provider tells you its name, such as imap.example.com.',

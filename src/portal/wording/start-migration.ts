@@ -1,5 +1,7 @@
 import type { Mode } from '../../../machines/mode.ts';
-import { shared } from '../wording.ts';
+import { shared, unbroken } from '../wording.ts';
+
+const shownContact = (contact: string) => contact.replace(/^\+1(\d{3})(\d{3})(\d{4})$/, '$1 $2 $3');
 
 export const startMigration = {
   heading: (mode: Mode) => (mode === 'move' ? 'Move your email account to Yahoo Mail' : 'Transfer your data'),
@@ -25,9 +27,11 @@ export const startMigration = {
         : 'Please, provide a valid email address.',
     legacy: (legacyName: string) => `Please, do not use a ${legacyName} email address for notification.`,
   },
+  /** A phone number as it is shown: `650 253 0000`. */
+  contact: shownContact,
   good: (contact: string) =>
     contact.startsWith('+1')
-      ? `We will send a text message to ${contact.replace(/^\+1(\d{3})(\d{3})(\d{4})$/, '$1 $2 $3')}.`
+      ? `We will send a text message to ${unbroken(shownContact(contact))}.`
       : `We will write to ${contact}.`,
   facts: (mode: Mode, legacyName: string) =>
     [

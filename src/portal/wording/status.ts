@@ -108,19 +108,24 @@ export const status = {
       : `${counted(kind, done)} copied${bytes === undefined || bytes === 0 ? '' : ` (${formatBytes(bytes)})`}.`,
   startedAt: (iso: string) => `Started on ${formatMoment(iso)}.`,
   finishedAt: (iso: string) => `Finished on ${formatMoment(iso)}.`,
+  stoppedAt: (iso: string) => `Stopped on ${formatMoment(iso)}.`,
   now: {
     running: 'We copy one after the other. Nothing is deleted from your old mailbox.',
     success: 'Nothing more. All is done.',
-    failed: 'Nothing at the moment.',
+    failed: 'Nothing: it has stopped.',
   },
   when: {
     running: 'A transfer takes from minutes to a full day. We write to you when it is finished.',
     success: 'It is done.',
-    failed: 'We cannot say. We write to you when it goes on.',
+    failed: 'It does not go on by itself. If you start it again, nothing is copied twice.',
   },
   proven: {
     email: 'We compared both sides: no message is missing, doubled or changed.',
     contacts: 'We compared both sides: no contact is missing, doubled or changed.',
+  } satisfies Record<Kind, string>,
+  provenBesides: {
+    email: 'We compared both sides: no other message is missing, and none is doubled or changed.',
+    contacts: 'We compared both sides: no other contact is missing, and none is doubled or changed.',
   } satisfies Record<Kind, string>,
   unproven: (lost: string, duplicated: string, changed: string) =>
     `We compared both sides: ${lost} missing, ${duplicated} doubled, ${changed} changed.`,
