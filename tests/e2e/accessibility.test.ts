@@ -13,7 +13,7 @@ import {
   TRANSFER_ID,
   type Wire,
 } from '../support/portal-alone.ts';
-import { chooseOther, signIn } from './steps.ts';
+import { chooseOther, fillSupport, signIn, startTransfer } from './steps.ts';
 
 const SCHEMES = [
   { colorScheme: 'light', forcedColors: 'none' },
@@ -22,6 +22,7 @@ const SCHEMES = [
 ] as const;
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 const SMALLEST_TARGET_PX = 24;
+const TOOL = 'San Bruno Email Data Transfer Tool';
 const STATUS = `/status?migration_id=${TRANSFER_ID}`;
 const UNAVAILABLE = 'The migration portal is unavailable at this time';
 
@@ -33,6 +34,8 @@ type Sight = {
   readonly wire?: (wire: Wire) => void;
   readonly act?: (page: Page) => Promise<void>;
   readonly shows: string;
+  /** It is only there for a moment: the clock stands still from the beginning. */
+  readonly passing?: true;
 };
 
 const options = (page: Page) => page.getByRole('button', { name: 'Check other options to export your data' }).click();
@@ -41,6 +44,20 @@ const option = (name: string) => async (page: Page) => {
   await page.getByRole('button', { name, exact: true }).click();
 };
 const notice = (page: Page) => page.getByRole('button', { name: 'Go to Yahoo Mail' }).click();
+const lookUp = async (page: Page) => {
+  await page.getByText('check your transfer status').click();
+  await page.getByLabel('Transfer ID').fill(TRANSFER_ID);
+  await page.getByRole('button', { name: 'Check status' }).click();
+};
+const goOn = async (page: Page) => {
+  await notice(page);
+  await page.getByRole('button', { name: 'Continue' }).click();
+};
+const writeToSupport = async (page: Page) => {
+  await fillSupport(page, { email: SUBSCRIBER.email, issue: 'Where is my mail?' });
+  await page.getByRole('button', { name: 'Send' }).click();
+};
+const skipped = [{ mailbox: 'INBOX', reason: 'The message is too large.', subject: 'Wedding' }];
 const other = (page: Page) => chooseOther(page, { email: 'maria@mail.example', password: 'sandbox' });
 
 const SIGHTS: readonly Sight[] = [
@@ -74,6 +91,42 @@ const SIGHTS: readonly Sight[] = [
     },
     shows: 'Invalid migration ID',
   },
+  {
+    name: 'the look-up that failed',
+    at: '/',
+    wire: (wire) => wire.answer('/api/v2/status/', { status: 500, json: {} }),
+    act: lookUp,
+    shows: 'Unknown error, please try again later!',
+  },
+  {
+    name: 'the sign-in that takes long',
+    at: '/',
+    wire: (wire) => wire.answer('/api/validate/', 'silence'),
+    act: async (page) => {
+      await signIn(page, SUBSCRIBER);
+      await page.getByRole('button', { name: 'Signing in…' }).waitFor();
+      await page.clock.runFor(10_500);
+    },
+    shows: 'This is taking longer than usual…',
+  },
+  {
+    name: 'Home without a line',
+    at: '/',
+    act: (page) => page.context().setOffline(true),
+    shows: 'You are offline.',
+  },
+  {
+    name: 'a page whose script is lost',
+    at: '/',
+    act: async (page) => {
+      await page.route(/\/assets\/destination[^/]*\.js/, (route) => route.abort('connectionreset'));
+      await signIn(page, SUBSCRIBER);
+      await page.getByRole('button', { name: 'Try again' }).waitFor();
+    },
+    shows: UNAVAILABLE,
+  },
+  { name: 'the way to the privacy policy', at: '/privacy-policy', shows: 'One moment, please…', passing: true },
+  { name: 'the way to the terms of service', at: '/terms-of-service', shows: 'One moment, please…', passing: true },
   { name: 'the destination', at: '/destination-account', session: 'signedIn', shows: 'You keep your email address' },
   {
     name: 'the destination with an error',
@@ -96,6 +149,47 @@ const SIGHTS: readonly Sight[] = [
       await page.getByRole('button', { name: 'Continue' }).click();
     },
     shows: 'Transfer is already completed',
+  },
+  {
+    name: 'an account that is moving',
+    at: '/destination-account',
+    session: 'signedIn',
+    wire: (wire) =>
+      wire.answer('/api/v2/san-bruno-create-account/', {
+        status: 409,
+        json: { error: 'ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS' },
+      }),
+    act: goOn,
+    shows: 'Transfer is already in progress',
+  },
+  {
+    name: 'an account that could not be made',
+    at: '/destination-account',
+    session: 'signedIn',
+    wire: (wire) => wire.answer('/api/v2/san-bruno-create-account/', { status: 502, json: {} }),
+    act: goOn,
+    shows: 'An error has happened while setting up your Yahoo account',
+  },
+  {
+    name: 'another provider that is not supported',
+    at: '/destination-account',
+    session: 'signedIn',
+    wire: (wire) => wire.answer('/api/capabilities/', { status: 404, json: { error: 'PROVIDER_NOT_SUPPORTED' } }),
+    act: async (page) => {
+      await option('Other')(page);
+      await page.getByLabel('Email', { exact: true }).fill('maria@mail.example');
+    },
+    shows: 'This provider is not supported.',
+  },
+  {
+    name: 'another provider that signs in by OAuth',
+    at: '/destination-account',
+    session: 'signedIn',
+    act: async (page) => {
+      await option('Other')(page);
+      await page.getByLabel('Email', { exact: true }).fill('maria@outlook.com');
+    },
+    shows: 'You will sign in at Outlook.',
   },
   {
     name: 'the other ways',
@@ -154,7 +248,71 @@ const SIGHTS: readonly Sight[] = [
     shows: 'Your transfer has not started',
   },
   { name: 'the running transfer', at: `/complete?migration_id=${TRANSFER_ID}`, session: 'gmail', shows: TRANSFER_ID },
+  {
+    name: 'the ID that could not be copied',
+    at: `/complete?migration_id=${TRANSFER_ID}`,
+    session: 'gmail',
+    act: async (page) => {
+      await page.evaluate(() => {
+        navigator.clipboard.writeText = () => Promise.reject(new DOMException('no', 'NotAllowedError'));
+      });
+      await page.getByRole('button', { name: 'Copy transfer ID' }).click();
+    },
+    shows: 'Your browser did not let us copy it.',
+  },
   { name: 'the status', at: STATUS, shows: '3 of 12 messages' },
+  {
+    name: 'the status of a transfer that stopped',
+    at: STATUS,
+    wire: (wire) =>
+      wire.answer('/api/v2/status/', {
+        json: {
+          emailmigration: { status: 'authentication_error', done: 3, total: 12, failure: 'The password is refused.' },
+          contactsmigration: { status: 'error' },
+        },
+      }),
+    shows: 'The password is refused.',
+  },
+  {
+    name: 'the status of a transfer that left a message behind',
+    at: STATUS,
+    wire: (wire) =>
+      wire.answer('/api/v2/status/', {
+        json: {
+          emailmigration: {
+            status: 'completed',
+            done: 11,
+            total: 12,
+            lost: 0,
+            duplicated: 0,
+            changed: 0,
+            skipped,
+            finished: '2025-11-01T09:00:00Z',
+          },
+        },
+      }),
+    act: (page) => page.getByText('1 message could not be copied').click(),
+    shows: 'no other message is missing',
+  },
+  {
+    name: 'the status that could not be fetched',
+    at: STATUS,
+    wire: (wire) => wire.answer('/api/v2/status/', { status: 500, json: {} }),
+    shows: 'Your status has not been found',
+  },
+  {
+    name: 'the export that could not be deleted',
+    at: STATUS,
+    wire: (wire) => {
+      wire.answer('/api/v2/status/', FINISHED_EXPORT);
+      wire.answer(`/api/exports/${TRANSFER_ID}/delete/`, { status: 500, json: {} });
+    },
+    act: async (page) => {
+      await page.getByRole('button', { name: 'Delete my export now' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
+    },
+    shows: 'The files could not be deleted',
+  },
   {
     name: 'the status of a finished export',
     at: STATUS,
@@ -171,6 +329,20 @@ const SIGHTS: readonly Sight[] = [
   { name: 'a status that is not found', at: '/status', shows: 'Your transfer ID has not been found' },
   { name: 'the list of an address', at: '/status-from-email', session: 'status', shows: 'For older transfers' },
   { name: 'an empty list', at: '/status-from-email', shows: 'Your transfers have not been found' },
+  {
+    name: 'the support form',
+    at: '/support-form',
+    act: (page) => page.getByLabel('Transfer ID').focus(),
+    shows: 'To send, fill in',
+  },
+  { name: 'the letter that was sent', at: '/support-form', act: writeToSupport, shows: 'sent successfully' },
+  {
+    name: 'the letter that was not sent',
+    at: '/support-form',
+    wire: (wire) => wire.answer('/api/v2/support-form/', { status: 502, json: {} }),
+    act: writeToSupport,
+    shows: 'There was an error submitting your message',
+  },
   {
     name: 'the support form with errors',
     at: '/support-form',
@@ -258,10 +430,11 @@ describe.skipIf(CHROMIUM === null)('for everybody, in Chromium (needs chromium)'
     sight.wire?.(wire);
     // What clears by itself stays as long as it is looked at.
     await page.clock.install({ time: '2025-11-01T10:00:00Z' });
+    if (sight.passing) await page.clock.pauseAt('2025-11-01T10:00:01Z');
     await arrive(sight.at, sight.session);
     await sight.act?.(page);
     await page.getByText(sight.shows).first().waitFor();
-    await page.clock.pauseAt(new Date((await page.evaluate(() => Date.now())) + 1_000));
+    if (!sight.passing) await page.clock.pauseAt(new Date((await page.evaluate(() => Date.now())) + 1_000));
     await page.evaluate(axe.source);
     for (const scheme of SCHEMES) {
       await page.emulateMedia({ ...scheme, reducedMotion: 'reduce' });
@@ -390,10 +563,114 @@ describe.skipIf(CHROMIUM === null)('for everybody, in Chromium (needs chromium)'
     await expect.poll(focused).toBe('Your transfer');
   });
 
-  test('a password can be shown, hidden and pasted', async () => {
+  test('a download passes with the keyboard alone', async () => {
+    await arrive('/destination-account', 'signedIn');
+    const focusOn = (name: string) => page.getByRole('button', { name, exact: true }).focus();
+    await focusOn('Check other options to export your data');
+    await page.keyboard.press('Enter');
+    await focusOn('Download');
+    await page.keyboard.press('Space');
+    const formats = page.getByRole('combobox');
+    await formats.first().waitFor();
+    await expect.poll(focused).toBe('Download as files');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('MBOX');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('CSV');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await expect.poll(focused).toBe('Transfer your data');
+    await page.getByText('Messages and folders as MBOX, contacts as CSV').waitFor();
+  });
+
+  test('the focus is not lost with what had it: the button of a form, and a password that is not needed', async () => {
+    await arrive('/destination-account', 'signedIn');
+    await option('Other')(page);
+    await expect.poll(focused).toBe('Another provider');
+    await page.getByLabel('Email', { exact: true }).fill('maria@outlook.com');
+    await page.getByLabel('Password', { exact: true }).focus();
+    await page.getByText('You will sign in at Outlook.').waitFor();
+    await expect.poll(focused).toBe("You will sign in at Outlook. We don't need your password here.");
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await expect.poll(focused).toBe('Sign in');
+  });
+
+  /** Where a visitor comes from, what is done there, and the heading of the page that it leads to. */
+  const PASSAGES: readonly (readonly [string, SessionName, string, (page: Page) => Promise<void>, string])[] = [
+    ['Home', 'nobody', '/', (p) => p.getByRole('link', { name: 'Contact support' }).click(), 'Contact support'],
+    ['support', 'nobody', '/support-form', (p) => p.getByRole('link', { name: 'Home', exact: true }).click(), TOOL],
+    ['the choice of Gmail', 'signedIn', '/destination-account', option('Gmail'), 'Before you go to Google'],
+    [
+      "Google's terms",
+      'gmailWithoutTerms',
+      '/accept-google-terms',
+      (p) => p.getByRole('button', { name: 'Back' }).click(),
+      'Move your mailbox to Yahoo Mail',
+    ],
+    [
+      'the scopes',
+      'signedIn',
+      '/check-email-scopes',
+      (p) => p.getByRole('button', { name: 'Next' }).click(),
+      'Move your mailbox to Yahoo Mail',
+    ],
+    ['another provider', 'signedIn', '/destination-account', other, 'Transfer your data'],
+    [
+      'the start',
+      'other',
+      '/start-migration',
+      async (p) => {
+        await startTransfer(p, 'maria.k@mail.example', 'Transfer');
+      },
+      "We're moving your email data!",
+    ],
+    [
+      'the list',
+      'status',
+      '/status-from-email',
+      (p) => p.getByRole('link', { name: 'See its status' }).click(),
+      'Your transfer',
+    ],
+    ['the look-up', 'nobody', '/', lookUp, 'Your transfer'],
+  ];
+
+  test.each(PASSAGES)(
+    'from %s the focus goes to the heading of the next page, whose title it is',
+    async (...passage) => {
+      const [, session, at, act, heading] = passage;
+      await arrive(at, session);
+      await act(page);
+      await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+      await expect.poll(focused).toBe(heading);
+      await expect.poll(() => page.title()).toBe(heading === TOOL ? TOOL : `${heading} – ${TOOL}`);
+    },
+  );
+
+  test('the focus goes to the heading of the page that is unavailable, and back to that of the page', async () => {
+    wire.answer('/api/v2/support-form/', { status: 503, json: {} });
+    await arrive('/support-form');
+    await writeToSupport(page);
+    await expect.poll(focused).toBe('We will be back soon');
+    wire.reset();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('status').getByText('Your message has been sent successfully.').waitFor();
+    await expect.poll(focused).toBe('Contact support');
+  });
+
+  test.each([
+    [
+      'the sign-in',
+      '/',
+      'nobody',
+      (p: Page) => p.getByRole('button', { name: 'Start', exact: true }).click(),
+      'current-password',
+    ],
+    ['another provider', '/destination-account', 'signedIn', option('Other'), 'off'],
+  ] as const)('a password for %s can be shown, hidden and pasted', async (_, at, session, open, autocomplete) => {
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-    await arrive('/');
-    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await arrive(at, session);
+    await open(page);
     const field = page.getByLabel('Password', { exact: true });
     await field.focus();
     await page.evaluate(() => navigator.clipboard.writeText('garden-2005'));
@@ -404,7 +681,7 @@ describe.skipIf(CHROMIUM === null)('for everybody, in Chromium (needs chromium)'
     expect(await field.getAttribute('type')).toBe('text');
     await page.getByRole('button', { name: 'Hide password' }).click();
     expect(await field.getAttribute('type')).toBe('password');
-    expect(await field.getAttribute('autocomplete')).toBe('current-password');
+    expect(await field.getAttribute('autocomplete')).toBe(autocomplete);
   });
 
   test('at 767 px the layout is that of a phone, from 768 px on that of a desk', async () => {

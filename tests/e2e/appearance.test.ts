@@ -56,6 +56,13 @@ const styleOf = (place: Locator, ...properties: readonly string[]) =>
     return names.map((name) => style.getPropertyValue(name));
   }, properties);
 
+/** Whether it is in sight from its top to its end. */
+const seen = (place: Locator) =>
+  place.evaluate((element) => {
+    const { left, top, bottom } = element.getBoundingClientRect();
+    return [top + 8, bottom - 8].every((y) => element.contains(document.elementFromPoint(left + 20, y)));
+  });
+
 /** Light scheme: red, green, amber, blue. */
 const TONES: Readonly<Record<string, string>> = {
   error: 'rgb(194, 72, 61)',
@@ -361,6 +368,36 @@ describe.skipIf(CHROMIUM === null)('what every page has in common, in Chromium (
         }
       },
     );
+  });
+
+  test('a button that is off looks off under the pointer, and one that is on does not', async () => {
+    await arrive('/support-form');
+    const send = page.getByRole('button', { name: 'Send' });
+    const ground = async () => (await styleOf(send, 'background-color', 'color', 'cursor')).join();
+    const off = await ground();
+    await send.hover({ force: true });
+    await page.waitForFunction(() => document.getAnimations().length === 0);
+    expect(await ground()).toBe(off);
+    await fillSupport(page, { email: SUBSCRIBER.email, issue: 'Where is my mail?' });
+    await expect.poll(ground).not.toBe(off);
+  });
+
+  test('what went wrong is scrolled to on a small screen, even within a modal', async () => {
+    await page.setViewportSize({ width: 360, height: 560 });
+    wire.answer('/api/validate/', { status: 401, json: { error: 'INVALID_CREDENTIALS' } });
+    await arrive('/');
+    await signIn(page, SUBSCRIBER);
+    const message = page.getByRole('alert').filter({ hasText: 'Incorrect credentials' });
+    await message.waitFor();
+    await expect.poll(() => seen(message)).toBe(true);
+
+    wire.answer('/api/v2/support-form/', { status: 502, json: {} });
+    await arrive('/support-form');
+    await fillSupport(page, { email: SUBSCRIBER.email, issue: 'Where is my mail?' });
+    await page.getByRole('button', { name: 'Send' }).click();
+    const failure = page.getByRole('alert').filter({ hasText: 'There was an error submitting your message' });
+    await failure.waitFor();
+    await expect.poll(() => seen(failure)).toBe(true);
   });
 
   describe('messages', () => {

@@ -11,7 +11,7 @@ import {
   TRANSFER_ID,
   type Wire,
 } from '../support/portal-alone.ts';
-import { signIn, startTransfer } from './steps.ts';
+import { fillSupport, signIn, startTransfer } from './steps.ts';
 
 const TOOL = 'San Bruno Email Data Transfer Tool';
 const HOME = ['/', TOOL, '1'] as const;
@@ -328,6 +328,76 @@ describe.skipIf(CHROMIUM === null)('pages and what is kept, in Chromium (needs c
     expect(await page.getByText('You are offline.').count()).toBe(0);
   });
 
+  /** A call that is lost while the visitor is offline: what is filled in, what is pressed then, and what is said at its end. */
+  const LOST: readonly (readonly [string, string, (page: Page) => Promise<void>, string, string, readonly string[]])[] =
+    [
+      [
+        'the sign-in',
+        '/',
+        async (on) => {
+          await on.getByRole('button', { name: 'Start', exact: true }).click();
+          await on.getByLabel('Email', { exact: true }).fill(SUBSCRIBER.email);
+          await on.getByLabel('Password', { exact: true }).fill(SUBSCRIBER.password);
+        },
+        'Sign in',
+        'You are signed in',
+        ['/api/capabilities/', '/api/validate/'],
+      ],
+      [
+        'the look-up',
+        '/',
+        async (on) => {
+          await on.getByText('check your transfer status').click();
+          await on.getByLabel('Transfer ID').fill(TRANSFER_ID);
+        },
+        'Check status',
+        '3 of 12 messages',
+        [],
+      ],
+      [
+        'a letter to support',
+        '/support-form',
+        (on) => fillSupport(on, { email: SUBSCRIBER.email, issue: 'Where is my mail?' }),
+        'Send',
+        'Your message has been sent successfully.',
+        ['/api/v2/support-form/'],
+      ],
+    ];
+
+  test.each(LOST)('offline, %s waits, and goes through once when the line is back', async (_, at, fill, ...rest) => {
+    const [press, said, posted] = rest;
+    let line = true;
+    await context.route('**/api/**', (route) => (line ? route.fallback() : route.abort('internetdisconnected')));
+    await arrive(at);
+    await fill(page);
+    line = false;
+    await context.setOffline(true);
+    await page.getByRole('button', { name: press, exact: true }).click();
+    await page.getByText('The migration portal is unavailable at this time').waitFor();
+    await page.getByRole('status').getByText('You are offline.').waitFor();
+    wire.asked.length = 0;
+    line = true;
+    await context.setOffline(false);
+    await page.getByText(said).first().waitFor();
+    const posts = wire.asked.filter(({ method }) => method === 'POST');
+    expect(posts.map(({ path }) => path)).toEqual(posted);
+  });
+
+  test('offline, a page whose script is missing waits as well, and comes when the line is back', async () => {
+    await page.goto(portal.url);
+    await page.getByRole('heading', { level: 1, name: TOOL }).waitFor();
+    await context.setOffline(true);
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.getByText('The migration portal is unavailable at this time').waitFor();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('status').getByText('You are offline.').waitFor();
+    await context.setOffline(false);
+    await page.getByRole('heading', { level: 1, name: TOOL }).waitFor();
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.getByRole('dialog', { name: 'Sign in to get started' }).waitFor();
+    expect(await page.getByText('You are offline.').count()).toBe(0);
+  });
+
   test('a page whose script cannot be loaded is not blank, and comes when it can', async () => {
     await page.goto(portal.url);
     let broken = true;
@@ -429,6 +499,10 @@ describe.skipIf(CHROMIUM === null)('pages and what is kept, in Chromium (needs c
             : 'Please, enter a valid phone number in the following format: XXX XXX XXXX',
         )
         .waitFor();
+      // It is shown as people write it.
+      expect(await page.getByLabel('Notification email or phone number').inputValue()).toBe(
+        good ? '650 253 0000' : number,
+      );
       expect(wire.askedFor('/api/v2/phone-number-validation/').map(({ query }) => query.get('number'))).toEqual(
         good ? ['+16502530000'] : [],
       );

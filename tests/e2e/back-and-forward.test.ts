@@ -1,0 +1,121 @@
+import type { Browser, Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { CHROMIUM, openBrowser } from '../support/browser.ts';
+import {
+  enter,
+  type PortalAlone,
+  scriptWire,
+  servePortalAlone,
+  type SessionName,
+  TRANSFER_ID,
+  type Wire,
+} from '../support/portal-alone.ts';
+import { chooseOther } from './steps.ts';
+
+const TOOL = 'San Bruno Email Data Transfer Tool';
+
+/** A page, what is done on it, and the page that it leads to: Back and Forward go between the two. */
+type Way = readonly [SessionName, string, string, (page: Page) => Promise<void>, string, string];
+const press = (name: string) => (on: Page) => on.getByRole('button', { name, exact: true }).click();
+const follow = (name: string) => (on: Page) => on.getByRole('link', { name, exact: true }).click();
+const choose = (name: string) => async (on: Page) => {
+  await press('Check other options to export your data')(on);
+  await press(name)(on);
+};
+const DESTINATION = ['/destination-account', 'Move your mailbox to Yahoo Mail'] as const;
+const STATUS = [`/status?migration_id=${TRANSFER_ID}`, 'Your transfer'] as const;
+const WAYS: readonly Way[] = [
+  ['nobody', '/', TOOL, follow('Contact support'), '/support-form', 'Contact support'],
+  ['nobody', '/support-form', 'Contact support', follow('Home'), '/', TOOL],
+  ['signedIn', ...DESTINATION, choose('Gmail'), '/accept-google-terms', 'Before you go to Google'],
+  ['signedIn', ...DESTINATION, follow('Contact support'), '/support-form', 'Contact support'],
+  [
+    'signedIn',
+    ...DESTINATION,
+    (on) => chooseOther(on, { email: 'maria@mail.example', password: 'sandbox' }),
+    '/start-migration',
+    'Transfer your data',
+  ],
+  [
+    'signedIn',
+    ...DESTINATION,
+    async (on) => {
+      await choose('Download')(on);
+      await on.getByLabel('Email format').selectOption('eml');
+      await on.getByLabel('Contacts format').selectOption('csv');
+      await on.getByRole('form').getByRole('button', { name: 'Download', exact: true }).click();
+    },
+    '/start-migration',
+    'Transfer your data',
+  ],
+  ['signedIn', '/accept-google-terms', 'Before you go to Google', press('Back'), ...DESTINATION],
+  [
+    'gmailWithoutTerms',
+    '/accept-google-terms',
+    'Before you go to Google',
+    press('Accept'),
+    '/start-migration',
+    'Transfer your data',
+  ],
+  ['signedIn', '/check-email-scopes', 'We need both permissions', press('Next'), ...DESTINATION],
+  ['gmail', '/start-migration', 'Transfer your data', press('Back'), ...DESTINATION],
+  [
+    'gmail',
+    `/complete?migration_id=${TRANSFER_ID}`,
+    "We're moving your email data!",
+    follow('See how it goes'),
+    ...STATUS,
+  ],
+  ['status', '/status-from-email', 'Your transfers', follow('See its status'), ...STATUS],
+  ['nobody', ...STATUS, follow('contact support'), '/support-form', 'Contact support'],
+  ['nobody', '/status', 'Your transfer', follow('Go to Home'), '/', TOOL],
+];
+
+describe.skipIf(CHROMIUM === null)('Back and Forward, in Chromium (needs chromium)', () => {
+  let portal: PortalAlone;
+  let browser: Browser;
+  let page: Page;
+  let wire: Wire;
+
+  beforeAll(async () => {
+    portal = await servePortalAlone();
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await portal?.[Symbol.asyncDispose]();
+  });
+  beforeEach(async () => {
+    page = await (await browser.newContext()).newPage();
+    wire = await scriptWire(page);
+  });
+  afterEach(async () => {
+    await page.context().close();
+  });
+
+  const source = () => page.evaluate(() => sessionStorage.getItem('srcAccount'));
+  const standsAt = async (address: string, heading: string) => {
+    await page.waitForURL(`${portal.url}${address}`);
+    await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+  };
+
+  test.each(WAYS)('with "%s" Back and Forward go between %s (%s) and where it leads', async (...way) => {
+    const [session, from, heading, act, to, next] = way;
+    await enter(page, portal.url, from, session);
+    await standsAt(from, heading);
+    const kept = await source();
+    await act(page);
+    await standsAt(to, next);
+    for (let round = 0; round < 2; round += 1) {
+      await page.goBack();
+      await standsAt(from, heading);
+      await page.goForward();
+      await standsAt(to, next);
+    }
+    const home = from === '/' || to === '/';
+    expect(await source()).toBe(home ? null : kept);
+    expect(wire.asked.filter(({ path }) => /load|create-account|set-migration|support-form/.test(path))).toEqual([]);
+    await page.reload();
+    await standsAt(to, next);
+  });
+});
