@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { moveMail } from '../../src/server/jobs/mail.job.ts';
-import { MAIL_TIMES, type MailAccount } from '../../src/server/mail/connection.ts';
+import { MAIL_TIMES, type MailAccount, type MailTimes } from '../../src/server/mail/connection.ts';
+import type { StepListener } from '../../src/server/mail/copy.ts';
 import { openReader } from '../../src/server/mail/imap-reader.ts';
 import { openWriter } from '../../src/server/mail/imap-writer.ts';
 import { openDatabase, type Database } from '../../src/server/store/database.ts';
@@ -20,6 +21,9 @@ if (DOVECOT === null) console.log('skipped: connections that are reset, because 
 const CUTS = process.env['RESET_CUTS'] ?? '16';
 const SIDES = ['source', 'destination'] as const;
 type Side = (typeof SIDES)[number];
+type How = { readonly times?: MailTimes; readonly onStep?: StepListener };
+/** A dead connection is given up after it, instead of after minutes. */
+const SILENCE_MS = 700;
 
 describe.skipIf(DOVECOT === null)('a transfer whose connection is reset', () => {
   const lifetime = new AsyncDisposableStack();
@@ -53,7 +57,7 @@ describe.skipIf(DOVECOT === null)('a transfer whose connection is reset', () => 
   });
 
   /** Moves everything to a mailbox of its own, whose address it answers. */
-  async function moveAll(): Promise<string> {
+  async function moveAll({ times = MAIL_TIMES, onStep = () => {} }: How = {}): Promise<string> {
     const id = randomBytes(16).toString('hex');
     const to = `${id}@yahoo.example`;
     await insertTransfer(
@@ -71,7 +75,7 @@ describe.skipIf(DOVECOT === null)('a transfer whose connection is reset', () => 
     );
     const taken = await takeTransfer(database, id);
     const { signal } = new AbortController();
-    const options = { trusted: ['127.0.0.1'], times: MAIL_TIMES, signal };
+    const options = { trusted: ['127.0.0.1'], times, signal };
     const measured = await moveMail({
       ledger: openLedger(database, id, taken?.epoch ?? 0),
       openReader: () => openReader(account('source', SUBSCRIBER), options),
@@ -80,7 +84,7 @@ describe.skipIf(DOVECOT === null)('a transfer whose connection is reset', () => 
       connections: 1,
       signal,
       pause: async () => {},
-      onStep: () => {},
+      onStep,
       onProgress: () => {},
       forwardedMark: '',
     });
@@ -93,6 +97,23 @@ describe.skipIf(DOVECOT === null)('a transfer whose connection is reset', () => 
       { port: source.port, user: SUBSCRIBER, password: DOVECOT_PASSWORD },
       { port: destination.port, user, password: DOVECOT_PASSWORD },
     );
+
+  test.each(
+    SIDES.flatMap((side) =>
+      (['intent committed', 'appended', 'outcome committed'] as const).map((step) => ({ side, step })),
+    ),
+  )('goes on when the line to the $side is dead after "$step", without a word', async ({ side, step }) => {
+    let steps = 0;
+    const to = await moveAll({
+      times: { ...MAIL_TIMES, silence: SILENCE_MS },
+      onStep: (now) => {
+        if (now !== step) return;
+        steps += 1;
+        if (steps === 2) proxies[side].holdAll();
+      },
+    });
+    expect(await differenceAt(to)).toEqual({ messages, lost: [], duplicated: [], changed: [] });
+  });
 
   const WAYS = SIDES.flatMap((side) => (['to server', 'to client'] as const).map((direction) => ({ side, direction })));
 

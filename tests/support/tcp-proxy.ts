@@ -13,6 +13,8 @@ export type TcpProxy = AsyncDisposable & {
   resetAfter(direction: Direction, octets: number): void;
   /** Resets all connections that stand now. */
   resetAll(): void;
+  /** From now on nothing comes through on the connections that stand now, and nobody is told. */
+  holdAll(): void;
 };
 
 type Options = {
@@ -26,6 +28,7 @@ type Options = {
 export async function startTcpProxy(to: number, { change, before }: Options = {}): Promise<TcpProxy> {
   const passed: Record<Direction, number> = { 'to server': 0, 'to client': 0 };
   const links = new Set<readonly [Socket, Socket]>();
+  const dead = new Set<readonly [Socket, Socket]>();
   const cut: { direction?: Direction; at: number } = { at: 0 };
   let resets = 0;
 
@@ -37,6 +40,7 @@ export async function startTcpProxy(to: number, { change, before }: Options = {}
   const pass = async (link: readonly [Socket, Socket], direction: Direction): Promise<void> => {
     const [from, into] = direction === 'to server' ? link : [link[1], link[0]];
     for await (const part of from as AsyncIterable<Buffer>) {
+      if (dead.has(link)) continue;
       const changed = change === undefined ? part : await change(direction, part);
       const left = cut.direction === direction ? cut.at - passed[direction] : Infinity;
       const goes = changed.subarray(0, Math.min(changed.length, Math.max(0, left)));
@@ -62,7 +66,11 @@ export async function startTcpProxy(to: number, { change, before }: Options = {}
       upstream.on('error', () => {});
       const link = [client, upstream] as const;
       links.add(link);
-      for (const end of link) end.on('close', () => links.delete(link));
+      for (const end of link)
+        end.on('close', () => {
+          links.delete(link);
+          dead.delete(link);
+        });
       // A connection that breaks is what the proxy is for.
       await Promise.allSettled([pass(link, 'to server'), pass(link, 'to client')]);
       for (const end of link) end.destroy();
@@ -82,6 +90,9 @@ export async function startTcpProxy(to: number, { change, before }: Options = {}
     },
     resetAll: () => {
       for (const link of links) reset(link);
+    },
+    holdAll: () => {
+      for (const link of links) dead.add(link);
     },
     [Symbol.asyncDispose]: async () => {
       const closed = once(server, 'close');
