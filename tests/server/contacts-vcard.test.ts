@@ -276,12 +276,14 @@ describe('a vCard', () => {
 
 describe('a vcf file', () => {
   const vobject = `
-import json, sys, vobject
+import base64, json, sys, vobject
 print(json.dumps([[c.fn.value, [e.value for e in c.contents.get('email', [])], c.n.value.family,
-  [a.value.street for a in c.contents.get('adr', [])], c.note.value if 'note' in c.contents else ''] for c in vobject.readComponents(sys.stdin.read())]))`;
+  [a.value.street for a in c.contents.get('adr', [])], c.note.value if 'note' in c.contents else '',
+  base64.b64encode(c.photo.value).decode() if 'photo' in c.contents else ''] for c in vobject.readComponents(sys.stdin.read())]))`;
 
   // Debian's radicale brings python3-vobject with it.
-  test.skipIf(RADICALE === null)('is read by python3-vobject, card for card', async () => {
+  test.skipIf(RADICALE === null)('is read by python3-vobject, card for card, photos included', async () => {
+    const photo = Buffer.from(Array.from({ length: 5000 }, (_, at) => (at * 31) % 256));
     const contacts = [
       contact({
         uid: '1',
@@ -305,7 +307,7 @@ print(json.dumps([[c.fn.value, [e.value for e in c.contents.get('email', [])], c
           },
         ],
         notes: 'first\nsecond; third, END:VCARD',
-        photo: { mediaType: 'image/png', bytes: new Uint8Array(500) },
+        photo: { mediaType: 'image/png', bytes: new Uint8Array(photo) },
       }),
       contact({ uid: '2', name: { ...BLANK.name, formatted: '日本語'.repeat(40) } }),
     ];
@@ -320,8 +322,9 @@ print(json.dumps([[c.fn.value, [e.value for e in c.contents.get('email', [])], c
         'Doe; Smith',
         ['1 Main St, 2nd'],
         'first\nsecond; third, END:VCARD',
+        photo.toString('base64'),
       ],
-      ['日本語'.repeat(40), [], '', [], ''],
+      ['日本語'.repeat(40), [], '', [], '', ''],
     ]);
     expect(splitCards(text)).toHaveLength(2);
   });
