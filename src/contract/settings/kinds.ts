@@ -1,0 +1,66 @@
+import * as v from 'valibot';
+
+type Fault = { readonly fault: string; readonly example: string };
+/** What is said of a value: what is wrong with it, and how a right one looks. */
+export const fault = ({ fault: what, example }: Fault) => `${what} Example: ${example}`;
+
+export function number(min: number, max: number, example: string) {
+  const message = fault({ fault: `must be a whole number from ${min} to ${max}.`, example });
+  return v.pipe(
+    v.string(),
+    v.regex(/^\d{1,9}$/, message),
+    v.transform(Number),
+    v.minValue(min, message),
+    v.maxValue(max, message),
+  );
+}
+
+export function url(protocols: readonly string[], example: string) {
+  const message = fault({ fault: `must be an address that starts with ${protocols.join(' or ')}.`, example });
+  return v.pipe(
+    v.string(),
+    v.check((text) => {
+      const parsed = URL.parse(text);
+      return parsed !== null && protocols.includes(`${parsed.protocol}//`) && parsed.hostname !== '';
+    }, message),
+  );
+}
+
+export const web = (example: string) => url(['https://', 'http://'], example);
+export const imap = (example: string) => url(['imaps://', 'imap://'], example);
+
+/** An address of a page: on the web, or by mail or phone. */
+export const page = (example: string) => web(example);
+
+export function list(isEntry: (entry: string) => boolean, what: string, example: string) {
+  const message = fault({ fault: `must be ${what}, separated by commas.`, example });
+  return v.pipe(
+    v.string(),
+    v.transform((text) =>
+      text
+        .split(',')
+        .map((entry) => entry.trim().toLowerCase())
+        .filter((entry) => entry !== ''),
+    ),
+    v.minLength(1, message),
+    v.check((entries) => entries.every(isEntry), message),
+  );
+}
+
+export const flag = (example: string) =>
+  v.pipe(
+    v.picklist(['on', 'off'], fault({ fault: 'must be on or off.', example })),
+    v.transform((text) => text === 'on'),
+  );
+
+/** An empty variable counts as unset, so there is no shortest length. */
+export const text = (max: number, example: string) =>
+  v.pipe(v.string(), v.maxLength(max, fault({ fault: `must have ${max} characters at most.`, example })));
+
+export const secret = (name: string) => text(4096, `${name}=…`);
+
+/** Redirect addresses and the portal's own paths are put right behind it. */
+export function origin(example: string) {
+  const message = fault({ fault: 'must have nothing behind its host and port, and no name or password.', example });
+  return v.pipe(web(example), v.regex(/^[^/]+\/\/[^/?#@]+\/*$/, message));
+}

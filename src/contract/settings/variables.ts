@@ -1,0 +1,118 @@
+import * as v from 'valibot';
+import { isDomain } from '../email-address.ts';
+import { type OauthProvider } from '../provider.ts';
+import { fault, flag, imap, list, number, origin, page, secret, text, url, web } from './kinds.ts';
+
+/** Every variable, as `decisions.md` lists them: its schema from text, and whether its value may never be printed. */
+export const VARIABLES = {
+  HOST: text(253, 'HOST=127.0.0.1'),
+  PORT: number(0, 65_535, 'PORT=8080'),
+  PUBLIC_URL: origin('PUBLIC_URL=https://transfer.example.com'),
+  ROLE: v.picklist(['all', 'web', 'worker'], fault({ fault: 'must be all, web or worker.', example: 'ROLE=all' })),
+  DATA_DIR: text(4096, 'DATA_DIR=/var/lib/portal'),
+  DATABASE_URL: url(['postgres://', 'postgresql://'], 'DATABASE_URL=postgres://portal:secret@db.example.com/portal'),
+  SECRET_KEY: v.pipe(
+    v.string(),
+    v.check(
+      (key) => /^[A-Za-z0-9+/]{43}=$/.test(key),
+      fault({ fault: 'must be 32 bytes in base64.', example: 'SECRET_KEY=$(openssl rand -base64 32)' }),
+    ),
+  ),
+  EXPORTS_URL: v.pipe(
+    text(4096, 'EXPORTS_URL=/var/lib/portal/exports'),
+    v.check(
+      // What begins like an address is none of a folder, or a slip would make a folder of that name.
+      (value) => !/^[a-z][a-z0-9+.-]+:/i.test(value) || /^s3:\/\/[a-z0-9][a-z0-9._-]{1,62}(?:[/?]|$)/.test(value),
+      fault({
+        fault: "must be a folder, or a bucket's address that starts with s3://.",
+        example: 'EXPORTS_URL=s3://bucket/prefix?endpoint=https://s3.example.com&region=us-west-1',
+      }),
+    ),
+  ),
+  SANDBOX: flag('SANDBOX=on'),
+  MAINTENANCE: flag('MAINTENANCE=on'),
+  /** Inspects the wizard in the browser: by the project's own viewer, or by another at an address. */
+  INSPECT: v.union(
+    [v.picklist(['on', 'off']), web('INSPECT=https://stately.ai/inspect')],
+    fault({ fault: 'must be on, off, or the address of a viewer.', example: 'INSPECT=on' }),
+  ),
+  IN_QA: v.pipe(
+    v.string(),
+    v.transform((value) => ['true', 'True', '1'].includes(value)),
+  ),
+  LEGACY_NAME: text(64, 'LEGACY_NAME=San Bruno'),
+  LEGACY_DOMAINS: list(isDomain, 'host names', 'LEGACY_DOMAINS=sanbrunocable.example,sanbruno.example'),
+  ACCESS_END: v.pipe(
+    v.string(),
+    v.isoTimestamp(
+      fault({ fault: 'must be a time with its offset (ISO 8601).', example: 'ACCESS_END=2025-11-30T23:59:59-08:00' }),
+    ),
+  ),
+  LEGACY_IMAP_URL: imap('LEGACY_IMAP_URL=imaps://imap.example.com:993'),
+  LEGACY_CARDDAV_URL: web('LEGACY_CARDDAV_URL=https://contacts.example.com/dav/{email}/'),
+  /** The ManageSieve server (RFC 5804) of the legacy mailboxes, at port 4190 if it names none; STARTTLS is required unless the host is trusted. */
+  LEGACY_SIEVE_URL: url(['sieve://'], 'LEGACY_SIEVE_URL=sieve://imap.example.com:4190'),
+  PROVISIONING_URL: web('PROVISIONING_URL=https://accounts.example.com/v1'),
+  PROVISIONING_TOKEN: secret('PROVISIONING_TOKEN'),
+  TRUSTED_MAIL_HOSTS: list(
+    (entry) => /^(\[[0-9a-f:]+\]|[^\s:[\]]+)(:\d{1,5})?$/.test(entry),
+    'hosts, each as host or host:port',
+    'TRUSTED_MAIL_HOSTS=127.0.0.1,mail.internal:143',
+  ),
+  SMTP_URL: url(['smtp://', 'smtps://'], 'SMTP_URL=smtps://user:secret@smtp.example.com'),
+  MAIL_FROM: v.pipe(
+    v.string(),
+    v.regex(/^[^\r\n]*@[^\r\n]+$/, fault({ fault: 'must be an address.', example: 'MAIL_FROM=no-reply@example.com' })),
+  ),
+  SUPPORT_EMAIL: v.pipe(
+    v.string(),
+    v.email(fault({ fault: 'must be an address.', example: 'SUPPORT_EMAIL=support@example.com' })),
+  ),
+  SMS_URL: web('SMS_URL=https://sms.example.com/send'),
+  SMS_TOKEN: secret('SMS_TOKEN'),
+  TRANSFERS_AT_ONCE: number(1, 100, 'TRANSFERS_AT_ONCE=4'),
+  CONNECTIONS_PER_ACCOUNT: number(1, 32, 'CONNECTIONS_PER_ACCOUNT=4'),
+  EXPORT_DAYS: number(1, 365, 'EXPORT_DAYS=7'),
+  LOG_LEVEL: v.picklist(
+    ['trace', 'debug', 'info', 'warn', 'error', 'silent'],
+    fault({ fault: 'must be trace, debug, info, warn, error or silent.', example: 'LOG_LEVEL=info' }),
+  ),
+  PROXIES: number(0, 10, 'PROXIES=1'),
+  /** Name servers to ask instead of the system's. */
+  DNS_SERVERS: list(
+    (entry) =>
+      /^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-f:.]+\])(:\d{1,5})?$/.test(entry) && URL.parse(`http://${entry}`) !== null,
+    'IP addresses of name servers, each as ip or ip:port',
+    'DNS_SERVERS=192.0.2.53,[2001:db8::53]:53',
+  ),
+  FAQ_URL: page('FAQ_URL=https://help.example.com/'),
+  PRIVACY_URL: page('PRIVACY_URL=https://www.example.com/privacy'),
+  TERMS_URL: page('TERMS_URL=https://www.example.com/terms'),
+  DESTINATION_MAIL_URL: page('DESTINATION_MAIL_URL=https://mail.yahoo.com/'),
+  FOOTER_URL: page('FOOTER_URL=https://www.example.com/legal-footer'),
+  SUPPORT_PHONE: text(32, 'SUPPORT_PHONE=650 555 0100'),
+  ...providerVariables('GOOGLE'),
+  ...providerVariables('YAHOO'),
+  ...providerVariables('OFFICE365'),
+  ...providerVariables('AOL'),
+} as const;
+
+function providerVariables<const P extends Uppercase<OauthProvider>>(provider: P) {
+  return {
+    [`${provider}_CLIENT_ID`]: secret(`${provider}_CLIENT_ID`),
+    [`${provider}_CLIENT_SECRET`]: secret(`${provider}_CLIENT_SECRET`),
+    [`${provider}_ISSUER`]: web(`${provider}_ISSUER=https://login.example.com`),
+    [`${provider}_IMAP_URL`]: imap(`${provider}_IMAP_URL=imaps://imap.example.com:993`),
+    [`${provider}_CONTACTS_URL`]: web(`${provider}_CONTACTS_URL=https://contacts.example.com`),
+  } as {
+    [K in `${P}_CLIENT_ID` | `${P}_CLIENT_SECRET`]: ReturnType<typeof text>;
+  } & { [K in `${P}_ISSUER` | `${P}_CONTACTS_URL`]: ReturnType<typeof web> } & {
+    [K in `${P}_IMAP_URL`]: ReturnType<typeof imap>;
+  };
+}
+
+type Variables = typeof VARIABLES;
+export type Values = { [Name in keyof Variables]?: v.InferOutput<Variables[Name]> };
+
+/** The names of every variable, for `.env` readers and documentation. */
+export const SETTING_NAMES = Object.keys(VARIABLES) as readonly (keyof Variables)[];
