@@ -65,6 +65,7 @@ const done = arguments[arguments.length - 1];
  * @returns the messages of each, as Thunderbird hands them out: without the `From_` line, quoted lines as they were
  */
 export async function openedInThunderbird(files: ReadonlyMap<string, string>): Promise<Map<string, Buffer[]>> {
+  if (THUNDERBIRD === null) throw new Error('Thunderbird is not installed.');
   const profile = await mkdtemp(join(tmpdir(), 'thunderbird-'));
   const port = await freePort();
   const folder = join(profile, 'Mail/Local Folders');
@@ -76,7 +77,7 @@ export async function openedInThunderbird(files: ReadonlyMap<string, string>): P
     preferences.map(([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});\n`).join(''),
   );
   const child = spawn(
-    'thunderbird',
+    THUNDERBIRD,
     ['--headless', '--no-remote', '--profile', profile, '--marionette', '--remote-allow-system-access'],
     // Debian's is a script that starts the program: as a group of their own they end together.
     { stdio: 'ignore', env: { ...process.env, HOME: profile }, detached: true },
