@@ -42,37 +42,69 @@ const host = fc.oneof(fc.domain(), fc.ipV4(), fc.ipV6(), fc.constantFrom('localh
 const provider = fc.oneof(fc.constantFrom<string>(...PROVIDERS), nasty);
 const password = fc.oneof(fc.constantFrom('right', 'wrong'), fc.string(), nasty);
 
-/** Values for the fields of every call by their names; a call takes what it knows. */
-const fields = fc.record(
-  {
-    email,
-    email_address: email,
-    destination_email: email,
-    password,
-    provider,
-    imap: host,
-    token: fc.oneof(fc.string(), nasty),
-    hash: id,
-    migration_id: id,
-    issue: fc.oneof(fc.string({ maxLength: 6000 }), nasty),
-    source_account: fc.oneof(fc.record({ email, password, provider }, { requiredKeys: [] }), nasty),
-    destination_account: fc.oneof(fc.record({ email, password, provider, token_id: id }, { requiredKeys: [] }), nasty),
-    operations: fc.array(fc.oneof(fc.constantFrom('emailmigration', 'contactsmigration', 'emailforwarding'), nasty), {
-      maxLength: 10,
-    }),
-    parameters: fc.record(
-      { source_imap: host, destination_imap: host, notification_email: email },
-      { requiredKeys: [] },
-    ),
-    file_export_parameters: fc.record(
-      { email_format: fc.constantFrom('eml', 'mbox', 'exe'), contacts_format: fc.constantFrom('csv', 'vcf', 'exe') },
-      { requiredKeys: [] },
-    ),
-  },
-  { requiredKeys: [] },
+const account = { email, password, provider, token_id: id };
+const operation = fc.oneof(
+  { weight: 5, arbitrary: fc.constantFrom('emailmigration', 'contactsmigration', 'emailforwarding') },
+  { weight: 1, arbitrary: nasty },
 );
+const parameters = { source_imap: host, destination_imap: host, notification_email: email, in_qa: fc.boolean() };
+const formats = {
+  email_format: fc.constantFrom('eml', 'mbox', 'pst', 'exe'),
+  contacts_format: fc.constantFrom('csv', 'vcf', 'pst', 'exe'),
+};
+
+/** Values for the fields of every call by their names; a call takes what it knows. */
+const values = {
+  email,
+  email_address: email,
+  destination_email: email,
+  password,
+  provider,
+  imap: host,
+  token: fc.oneof(fc.string(), nasty),
+  hash: id,
+  migration_id: id,
+  issue: fc.oneof(fc.string({ maxLength: 6000 }), nasty),
+  source_account: fc.oneof(fc.record(account, { requiredKeys: [] }), nasty),
+  destination_account: fc.oneof(fc.record(account, { requiredKeys: [] }), nasty),
+  operations: fc.array(operation, { maxLength: 10 }),
+  parameters: fc.record(parameters, { requiredKeys: [] }),
+  file_export_parameters: fc.record(formats, { requiredKeys: [] }),
+};
+const fields = fc.record(values, { requiredKeys: [] });
+
+/** What a visitor's portal could send, and nearly that: it gets beyond the border. */
+const known = fc.constantFrom(`ann@${LEGACY_DOMAIN}`, 'ann@gmail.com', 'ann@mail.example');
+const likely = fc.record({
+  ...values,
+  email: fc.constant(`ann@${LEGACY_DOMAIN}`),
+  email_address: fc.constant(`ann@${LEGACY_DOMAIN}`),
+  destination_email: known,
+  password: fc.constantFrom('right', 'wrong'),
+  provider: fc.constantFrom<string>(...PROVIDERS),
+  // One that could be a host takes the call three seconds, so few are.
+  imap: host,
+  migration_id: fc.stringMatching(/^[0-9a-f]{32}$/),
+  issue: fc.string({ minLength: 6, maxLength: 200 }),
+  source_account: fc.record({
+    email: fc.constant(`ann@${LEGACY_DOMAIN}`),
+    password: fc.constantFrom('right', 'wrong'),
+    provider: fc.constant('sanbruno'),
+  }),
+  destination_account: fc.oneof(
+    fc.record({ email: known, provider: fc.constantFrom<string>(...PROVIDERS), token_id: id }),
+    fc.record({ email: known, provider: fc.constantFrom<string>(...PROVIDERS), password }),
+    fc.record({ email: known, provider: fc.constant('file_export') }),
+  ),
+  operations: fc.uniqueArray(fc.constantFrom('emailmigration', 'contactsmigration', 'emailforwarding'), {
+    minLength: 1,
+  }),
+  parameters: fc.record({ notification_email: known, destination_imap: fc.domain() }, { requiredKeys: [] }),
+  file_export_parameters: fc.record(formats),
+});
 const body = fc.oneof(
-  { weight: 6, arbitrary: fields.map((value) => JSON.stringify(value)) },
+  { weight: 4, arbitrary: fields.map((value) => JSON.stringify(value)) },
+  { weight: 4, arbitrary: likely.map((value) => JSON.stringify(value)) },
   { weight: 1, arbitrary: fc.json() },
   { weight: 1, arbitrary: fc.string() },
 );
@@ -80,6 +112,12 @@ const query = fc.dictionary(
   fc.constantFrom('job_id', 'domain', 'number', 'in_qa', 'provider', 'x'),
   fc.oneof(id, host, fc.constantFrom('+16502530000', 'true'), fc.string()),
   { maxKeys: 4 },
+);
+/** Nobody's session, in every shape that a header takes. */
+const bearer = fc.oneof(
+  fc.constant(''),
+  fc.stringMatching(/^[0-9a-f]{64}$/).map((token) => `Bearer ${token}`),
+  fc.stringMatching(/^[!-~ ]{0,100}$/),
 );
 /** Each request comes from a client of its own, so that the limits let the calls themselves be tried. */
 const client = fc.ipV4();
@@ -89,17 +127,58 @@ describe.each(calls.map(({ call }) => ({ name: `${call.method} ${call.path}`, ca
     'answers everything in time, within its schema, and never by a fault of its own',
     async () => {
       await fc.assert(
-        fc.asyncProperty(body, query, client, async (text, parameters, address) => {
+        fc.asyncProperty(body, query, client, bearer, async (text, asked, address, authorization) => {
           const began = performance.now();
-          const path = `${call.path}?${new URLSearchParams(parameters).toString()}`;
+          const path = `${call.path}?${new URLSearchParams(asked).toString()}`;
           const answer =
             call.method === 'POST'
-              ? await world.post(path, text, fromClient(address))
-              : await world.get(path, fromClient(address));
+              ? await world.post(path, text, { ...fromClient(address), authorization })
+              : await world.get(path, { ...fromClient(address), authorization });
           expect(performance.now() - began).toBeLessThan(ANSWER_WITHIN_MS);
           expect(answer.status).toBeLessThan(500);
           if (answer.status === 200) v.parse(call.Answer, answer.body);
           else v.parse(Failure, answer.body);
+        }),
+        { numRuns: RUNS },
+      );
+    },
+    LONG_RUN_MS,
+  );
+});
+
+const part = fc.oneof(fc.constantFrom('google', 'yahoo', 'Gmail', 'aol', 'evil', ''), id);
+/** Of a path; some of it is not even well formed. */
+const segment = fc.oneof(
+  part.map((text) => encodeURIComponent(text.toWellFormed())),
+  fc.constantFrom('%00', '..%2f', '%e0%a4', '%'),
+);
+const questions = fc.dictionary(
+  fc.constantFrom('provider', 'state', 'code', 'iss', 'error', 'scope'),
+  fc.oneof(part, fc.string()),
+  { maxKeys: 5 },
+);
+const navigation = fc
+  .tuple(
+    fc.oneof(
+      fc.constantFrom('/api/oauth', '/api/oauth-for-status'),
+      fc
+        .tuple(fc.constantFrom('/api/oauth/', '/api/oauth/callback/', '/api/oauth-for-status/'), segment, fc.boolean())
+        .map(([base, name, slash]) => `${base}${name}${slash ? '/' : ''}`),
+    ),
+    questions,
+  )
+  .map(([path, asked]) => `${path}?${new URLSearchParams(asked).toString()}`);
+
+describe('the navigations to providers and back', () => {
+  test(
+    'lead from every address to a provider or to the portal, and show nothing of their own',
+    async () => {
+      const wayOn = new RegExp(`^(?:/oauth-callback(?:-for-status)?\\?error=|${world.providers.yahoo?.issuer}/)`);
+      await fc.assert(
+        fc.asyncProperty(navigation, client, fc.stringMatching(/^[!-~]{0,60}$/), async (path, address, cookie) => {
+          const answer = await world.get(path, { ...fromClient(address), cookie });
+          expect([answer.status, answer.text]).toEqual([302, '']);
+          expect(answer.headers.get('location')).toMatch(wayOn);
         }),
         { numRuns: RUNS },
       );
