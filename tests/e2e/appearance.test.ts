@@ -333,6 +333,17 @@ describe.skipIf(CHROMIUM === null)('what every page has in common, in Chromium (
       ).toBe(true);
   });
 
+  test('the destination page shows its four cards', async () => {
+    await arrive('/destination-account', 'signedIn');
+    await page.getByRole('button', { name: 'Go to Yahoo Mail' }).waitFor();
+    expect(await page.locator('.card').allInnerTexts()).toEqual([
+      expect.stringMatching(/^You keep your email address\n/),
+      expect.stringMatching(/^Your data moves along\n.*from minutes to a full day/s),
+      expect.stringMatching(/^Timeline\n.*90 days\s+from first availability of Yahoo's terms/s),
+      expect.stringMatching(/^Your other services\n/),
+    ]);
+  });
+
   describe('a modal', () => {
     const MODALS: readonly (readonly [title: string, at: string, session: SessionName, opener: string])[] = [
       ['Sign in to get started', '/', 'nobody', 'Start'],

@@ -145,6 +145,16 @@ describe('validate', () => {
     expect(answer.status).toBe(200);
   });
 
+  test.each(['yahoo', 'google'])(
+    'a mailbox at %s is signed in to by its password, and by no wrong one',
+    async (provider) => {
+      world.passwords.set('ann@mail.example', 'other');
+      const account = { email: 'ann@mail.example', provider, imap: world.trustedImap };
+      expect((await validate({ ...account, password: 'other' })).status).toBe(200);
+      expect((await validate({ ...account, password: 'guess' })).body).toMatchObject({ error: 'INVALID_CREDENTIALS' });
+    },
+  );
+
   test('a host in private space is not reached', async () => {
     world.dns.zones.set('inside.example', { a: ['127.0.0.1'] });
     const answer = await validate({

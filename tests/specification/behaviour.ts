@@ -249,16 +249,19 @@ export const SECTION_5: readonly Rule[] = [
   frame('**Support form**:'),
   rule(
     "The legacy email must be valid and on the cable domain ('Please, enter a valid {host} email address.').",
+    'on the support form %s %s gets "%s", and nothing is sent (Send is on: %s)',
     'the %s of %o is %s, 1 s after the typing stops and not before',
     'the support form has its three errors, and names the legacy domains',
   ),
   rule(
     "The contact email must be valid ('Please, enter a valid email address.').",
+    'on the support form %s %s gets "%s", and nothing is sent (Send is on: %s)',
     'the %s of %o is %s, 1 s after the typing stops and not before',
     'the support form has its three errors, and names the legacy domains',
   ),
   rule(
     "The transfer ID is optional but must be valid if given ('Please, enter a valid transfer ID.').",
+    'on the support form %s %s gets "%s", and nothing is sent (Send is on: %s)',
     'the %s of %o is %s, 1 s after the typing stops and not before',
     'the support form has its three errors, and names the legacy domains',
   ),
@@ -282,31 +285,42 @@ export const SECTION_5: readonly Rule[] = [
   ),
   rule(
     "'Please enter a valid email address.' - 'Invalid password. Please try again.'",
+    'the sign-in asks for what is empty',
+    'the sign-in judges %s 1 s after the typing, and keeps its word until it is mended',
     'an invalid email, a foreign one and an invalid password have the words of the specification',
   ),
   rule(
     "'Invalid IMAP. Please enter a valid IMAP address.' - 'Could not resolve IMAP host.'",
+    'the IMAP host is judged when its field is left',
+    'says what to do when the answer is %s',
     'an invalid and an unresolved host have the words of the specification',
   ),
   rule(
     "'This provider is not supported.'",
+    'says what to do when the answer is %s',
     'a destination that is no provider we know, or a legacy one, has the words of the specification',
   ),
   rule(
     "'Operation 'contactsmigration' not allowed.'",
+    '%j is said for 5 s (%s: %s)',
     'contacts that are not allowed are said by the name of the operation',
   ),
   rule(
     "'Unknown error, please try again.'",
+    'says what to do when the answer is %s',
     'a sign-in refused with %s says: %s',
     'a transfer that does not start for %s is the unknown error',
   ),
   rule(
     "Notification email: 'Please, enter a valid email address.' - Notification phone: 'Please, enter a valid phone number in the following format: XXX XXX XXXX' - Notification contact: 'Please, provide a valid email address or phone number.'",
+    'on the %s the contact %s gets "%s"',
+    'a contact that is missing on the %s is asked for after 3 s',
     'the notification contact has its four errors, without "or phone number" off the primary move',
   ),
   rule(
     "**Status modal**: shows 'Invalid migration ID' when the ID is malformed or not found, and 'Unknown error, please try again later!' on other errors.",
+    'the look-up finds "%s" malformed',
+    'says what to do when the answer is %s',
     'the ID "%s" has not exactly 32 letters and digits, and is invalid without a call',
     'an ID that nobody knows is invalid, until another is typed',
     'a look-up that fails with %s is an unknown error, and can be tried again',

@@ -15,6 +15,7 @@ export const DECISIONS: readonly Rule[] = [
   ),
   rule(
     'key `token`; checked once at start by `POST /api/validate-token/`; a token that fails is removed',
+    'a token in local storage %s, and is asked about once',
     'the stored token is checked once, at the start',
     'a stored token that is invalid is removed',
   ),
@@ -54,20 +55,25 @@ export const DECISIONS: readonly Rule[] = [
   ),
   rule(
     'navigation "Progress", an ordered list: "Start", "Yahoo Mail" (or "Destination" off the primary path), "Transfer", "Running"; the current one has `aria-current="step"`',
+    'at 767 px the layout is that of a phone, from 768 px on that of a desk',
+    '%s at %s stands at %s, and still does after a reload',
     'the four steps are Start, Yahoo Mail or Destination, Transfer and Running',
     'the session "%s" is a %s, and on the primary path: %s',
   ),
   rule(
     'field "Notification email or phone number" (primary move) or "Notification email"',
+    'a contact that is missing on the %s is asked for after 3 s',
     'the start has its two titles and three actions',
   ),
   rule(
     'button "Copy transfer ID", which says "Copied" for 1.5 s',
+    'the copied ID is confirmed for 1.5 s',
     'the transfer ID is copied, and the confirmation stays for 1.5 s',
     'a newcomer moves a mailbox from Home to the status page, and every message arrives as it was',
   ),
   rule(
     'errors in `role="alert"`, the rest in `role="status"`',
+    '$kind, $size: "$title" has its role, its icon, its tone and its form',
     'says what to do when the answer is %s',
     '%s, whose account is past its beginning, is told: %s',
     'a wrong password is said, and the email stays in its field while the password goes',

@@ -40,6 +40,7 @@ export const SECTION_8: readonly Rule[] = [
   ),
   rule(
     "Other: 'An error has happened while setting up your Yahoo account' / 'Please, try again later or contact support.'",
+    '%s at the making of the account is said for 7 s',
     'any other end of an account creation, as %s, is the generic setup error',
   ),
   rule(
@@ -101,6 +102,8 @@ export const SECTION_8: readonly Rule[] = [
   ),
   rule(
     "'There was an error submitting your message, please try again later.'",
+    '%j is said for 5 s (%s: %s)',
+    'says what to do when the answer is %s',
     'a letter to support has its success and its failure',
   ),
 ];
@@ -121,20 +124,39 @@ export const SECTION_9: readonly Rule[] = [
     'the email is lowercased and freed of spaces around it, and checked 1 s after the typing stops',
   ),
   rule('Notification contact debounce | 1 s', 'a contact is checked 1 s after the typing stops, and not before'),
-  rule('Empty-contact warning | 3 s', 'an empty contact is missing after 3 s, and not before'),
+  rule(
+    'Empty-contact warning | 3 s',
+    'a contact that is missing on the %s is asked for after 3 s',
+    'an empty contact is missing after 3 s, and not before',
+  ),
   rule(
     'Error banners clear | 5 s (load, support), 7 s (destination)',
+    'the error %s in the address is "%s", said for 7 s',
+    '%j is said for 5 s (%s: %s)',
     'when "%s" fails with %s the page says so for 5 s, and the contact is still good',
     'a letter that fails with %s is said so for 5 s, and is still there',
     'the error %s of the address is shown as %s and clears after 7 s',
   ),
-  rule('Success redirect | 1 s', 'a sign-in that succeeds shows success, and goes to the destination page after 1 s'),
+  rule(
+    'Success redirect | 1 s',
+    'a sign-in that succeeds says so, and goes on after 1 s',
+    'a sign-in that succeeds shows success, and goes to the destination page after 1 s',
+  ),
   rule(
     'Primary provider redirect delay | 2 s',
+    'an account that was made already leads to Yahoo after 2 s, and the button says what goes on',
     'Continue creates the account, and after 2 s leaves for the sign-in at Yahoo',
   ),
-  rule('Policy page redirect | 500 ms', '%s leaves for its external page after 500 ms, and comes back to Home'),
-  rule('Copy confirmation | 1.5 s', 'the transfer ID is copied, and the confirmation stays for 1.5 s'),
+  rule(
+    'Policy page redirect | 500 ms',
+    '%s shows the overlay for half a second, then goes to its page',
+    '%s leaves for its external page after 500 ms, and comes back to Home',
+  ),
+  rule(
+    'Copy confirmation | 1.5 s',
+    'the copied ID is confirmed for 1.5 s',
+    'the transfer ID is copied, and the confirmation stays for 1.5 s',
+  ),
   rule('Page fade | 200 ms', 'the old page fades out and the new one in, over 200 ms'),
   rule(
     'Transfer ID length | 32',

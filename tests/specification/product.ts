@@ -22,6 +22,8 @@ export const SECTION_1: readonly Rule[] = [
   ),
   rule(
     'Transfer mail (messages and folders) and contacts to another provider.',
+    'loses, doubles and changes nothing, on ${name}',
+    'a copy brings every contact, whole, and the members of a group card into their group',
     'a transfer to Gmail goes by way of the terms, to its end',
     'a transfer to Outlook runs to its end, and is found again by a sign-in there',
   ),
@@ -32,7 +34,11 @@ export const SECTION_1: readonly Rule[] = [
     'a transfer to AOL runs to its end',
     'a transfer to any other mailbox signs in by password, and takes no contacts',
   ),
-  rule('Download the mail and contacts as files.', 'a download makes files of both formats, whose links give them'),
+  rule(
+    'Download the mail and contacts as files.',
+    'loses, doubles and changes nothing, in each combination of formats',
+    'a download makes files of both formats, whose links give them',
+  ),
   rule(
     'A user can be notified by email when the transfer finishes.',
     'a newcomer moves a mailbox from Home to the status page, and every message arrives as it was',
@@ -57,6 +63,7 @@ export const SECTION_1: readonly Rule[] = [
   ),
   rule(
     'The countdown is shown in days, or in hours when under 1 day, or as 0 days after the date.',
+    'at %s the countdown goes by itself from %s to %s',
     '%s the end, what is left is shown in whole units, rounded down',
     'the countdown of %s and %i reads "%s"',
   ),
@@ -109,16 +116,19 @@ export const SECTION_2: readonly Rule[] = [
   ),
   rule(
     "Title 'San Bruno Email Data Transfer Tool' (the legacy service name in the title).",
+    '%s at %s stands at %s, and still does after a reload',
     'the title has the name of the legacy service',
   ),
   rule('Shows the countdown.', 'the countdown moves by itself, once a second'),
   rule(
     "A Start button opens a sign-in modal titled 'Sign in to get started'.",
+    '"%s" closes on Escape and on its background, not on a press inside, and gives the focus back',
     'Start opens the sign-in, which forgets what was typed when it closes',
     'the two modals and what leads to them have the names of the specification',
   ),
   rule(
     "A link 'check your transfer status' opens a status modal.",
+    '"%s" closes on Escape and on its background, not on a press inside, and gives the focus back',
     'the status modal closes, and opens empty',
     'the two modals and what leads to them have the names of the specification',
   ),
@@ -133,10 +143,12 @@ export const SECTION_2: readonly Rule[] = [
   ),
   rule(
     'Shows a notice page for the move with four cards (email address kept, data migration, timeline, services).',
+    'the destination page shows its four cards',
     'the destination page has its four cards, with the time from the specification',
   ),
   rule(
     "A 'Go to' button for the destination provider opens an 'Important notice' modal with a Continue button.",
+    '"%s" closes on Escape and on its background, not on a press inside, and gives the focus back',
     'the button for Yahoo opens the important notice, which closes again',
     'the button of the important notice goes from Continue to Creating to Redirecting',
   ),
@@ -159,6 +171,7 @@ export const SECTION_2: readonly Rule[] = [
   ),
   rule(
     "Title is 'Move your email account to Yahoo Mail' for the primary move, otherwise 'Transfer your data'.",
+    '%s at %s stands at %s, and still does after a reload',
     'the start has its two titles and three actions',
     'each session has its mode: move, transfer or download',
   ),
@@ -268,6 +281,8 @@ export const SECTION_3: readonly Rule[] = [
   ),
   rule(
     '**Load payload as sent on the wire**: source_account, destination_account, operations, parameters, file_export_parameters.',
+    'however often the button is pressed, one transfer is asked for, and the pre-move call comes before it',
+    'a transfer elsewhere is asked for without a pre-move call',
     'the document is OpenAPI 3.1 and speaks snake case, as the wire does',
   ),
   rule(
@@ -291,6 +306,7 @@ export const SECTION_3: readonly Rule[] = [
   ),
   rule(
     '**Support form**: email_address, destination_email, migration_id, issue.',
+    'Send is off until the legacy email and an issue of more than 5 characters are there, and it is said why',
     'a letter goes with all that was filled in',
     'a letter to support arrives',
   ),
@@ -311,6 +327,7 @@ export const SECTION_3: readonly Rule[] = [
   ),
   rule(
     'The validate and OAuth calls accept provider values yahoo and google.',
+    'a mailbox at %s is signed in to by its password, and by no wrong one',
     'Continue creates the account, and after 2 s leaves for the sign-in at Yahoo',
     "Gmail leads to Google's terms while they are not accepted, and from there to the sign-in",
   ),

@@ -13,6 +13,8 @@ export function OperationCard({ kind, title, progress }: Props) {
   const { status, done = 0, total, bytes, started, finished, failure, skipped = [] } = progress;
   const shown = standingOf(status);
   const { label, text } = statusText(status);
+  const answer =
+    shown === 'failed' && status.toLowerCase() === 'error' && finished === undefined ? 'interrupted' : shown;
   return (
     <section className="status-card" aria-labelledby={kind}>
       <div className="stack" data-gap="small">
@@ -46,14 +48,14 @@ export function OperationCard({ kind, title, progress }: Props) {
         </div>
         <div>
           <dt>{words.questions.now}</dt>
-          <dd>{words.now[shown]}</dd>
+          <dd>{words.now[answer]}</dd>
         </div>
         <div>
           <dt>{words.questions.when}</dt>
           {finished !== undefined && (
             <dd>{shown === 'failed' ? words.stoppedAt(finished) : words.finishedAt(finished)}</dd>
           )}
-          {(finished === undefined || shown === 'failed') && <dd>{words.when[shown]}</dd>}
+          {(finished === undefined || shown === 'failed') && <dd>{words.when[answer]}</dd>}
         </div>
       </dl>
       {skipped.length > 0 && (

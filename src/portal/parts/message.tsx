@@ -28,7 +28,10 @@ export function Message({ kind, title, content = [], children, onHold, onRelease
       data-kind={kind}
       data-size={title === undefined ? 'small' : 'large'}
       role={kind === 'error' ? 'alert' : 'status'}
-      onPointerEnter={onHold}
+      // That it came to be under a pointer that rests, by a scroll or by itself, is no look at it.
+      onPointerMove={({ movementX, movementY }) => {
+        if (movementX !== 0 || movementY !== 0) onHold?.();
+      }}
       onPointerLeave={onRelease}
       onFocus={onHold}
       onBlur={onRelease}

@@ -113,11 +113,13 @@ export const status = {
     running: 'We copy one after the other. Nothing is deleted from your old mailbox.',
     success: 'Nothing more. All is done.',
     failed: 'Nothing: it has stopped.',
+    interrupted: 'Nothing at the moment: it waits.',
   },
   when: {
     running: 'A transfer takes from minutes to a full day. We write to you when it is finished.',
     success: 'It is done.',
     failed: 'It does not go on by itself. If you start it again, nothing is copied twice.',
+    interrupted: 'We cannot say. It goes on by itself, and we write to you when it is finished.',
   },
   proven: {
     email: 'We compared both sides: no message is missing, doubled or changed.',
