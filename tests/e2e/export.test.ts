@@ -166,7 +166,8 @@ describe.skipIf(CHROMIUM === null)('an export, from Home to files on the disk, i
       const id = await order(subscriber('tom', full), full.url, 'eml', 'csv');
       const mail = page.getByRole('region', { name: 'Email transfer' });
       await mail.getByText('The export is paused: there is no room for it on our side at the moment.').waitFor();
-      await mail.getByText('the export goes on by itself').waitFor();
+      await mail.getByText('We cannot say. It goes on by itself, and we write to you when it is finished.').waitFor();
+      expect(await mail.getByText('It does not go on by itself.').count()).toBe(0);
       await files().getByText('Your export was interrupted').waitFor();
       expect(await files().getByRole('link').count()).toBe(0);
       const told = (await (await page.request.get(`${full.url}/api/v2/status/?job_id=${id}`)).json()) as object;

@@ -131,7 +131,7 @@ describe('the status page', () => {
     expect(wizard.address()).toBe('/');
   });
 
-  test.each(['started', 'inprogress', 'InProgress', 'anything else'])(
+  test.each(['started', 'inprogress', 'InProgress', 'error', 'anything else'])(
     'a transfer that is %s is followed live',
     async (status) => {
       const wizard = await arriveAtStatusOf({ emailmigration: { status } });
@@ -140,7 +140,12 @@ describe('the status page', () => {
     },
   );
 
-  test.each(['completed', 'SUCCESS', 'review', 'authentication_error', 'error'])(
+  test('an interrupted transfer that has an end is settled', async () => {
+    const wizard = await arriveAtStatusOf({ emailmigration: { status: 'error', finished: '2025-11-01T10:00:00Z' } });
+    expect(wizard.isAt(`${PAGE}.settled`)).toBe(true);
+  });
+
+  test.each(['completed', 'SUCCESS', 'review', 'authentication_error'])(
     'a transfer that is %s is settled, and not followed',
     async (status) => {
       const wizard = await arriveAtStatusOf({ contactsmigration: { status } });
