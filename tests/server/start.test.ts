@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
+import { S3_KEYS, startS3Server } from '../support/s3-server.ts';
 import { runProduct, startProduct } from '../support/product.ts';
 
 let folder: string;
@@ -108,6 +109,13 @@ test('a bucket that can not be written is named, and its keys are not', async ()
   expect(code).toBe(78);
   expect(said).toContain("EXPORTS_URL can't be written (ECONNREFUSED).");
   expect(said).not.toMatch(/hunter2|key-canary|    at /);
+});
+
+test('a bucket that can be written is taken, and nothing is left in it', async () => {
+  await using server = await startS3Server();
+  await using product = await startProduct({ EXPORTS_URL: server.url, DATA_DIR: join(folder, 'data'), ...S3_KEYS });
+  expect((await fetch(`${product.url}/readyz`)).status).toBe(200);
+  expect(await server.keys()).toEqual([]);
 });
 
 test.each(['s3:/x', 's3://', 's3:x', 's3://B@d/x', 'S3://bucket/x', 'https://example.com/exports', 'file:///exports'])(

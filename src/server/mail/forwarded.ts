@@ -24,6 +24,8 @@ export type Forwarded = {
  */
 export function openForwarded(mark: string, now: () => number = Date.now): Forwarded {
   const there = new Map<string, ReadonlySet<string>>();
+  /** By mailbox and UID whether an old one has arrived: each is read once, however often the source is listed. */
+  const judged = new Map<string, boolean>();
 
   async function arrived(since: Date, writer: MailWriter): Promise<ReadonlySet<string>> {
     const all = new Set<string>();
@@ -41,17 +43,19 @@ export function openForwarded(mark: string, now: () => number = Date.now): Forwa
       const marked = messages.filter(({ flags }) => flags.some((flag) => flag.toLowerCase() === mark));
       if (marked.length === 0) return messages;
       const old = marked.filter((message) => now() - timeOf(message) > ARRIVES_WITHIN_MS);
-      const missing = new Set<number>();
-      if (old.length > 0) {
-        const oldest = Math.min(...old.map(timeOf));
+      const keyOf = (uid: number) => `${source.path}\n${uid}`;
+      const unread = old.filter(({ uid }) => !judged.has(keyOf(uid)));
+      if (unread.length > 0) {
+        const oldest = Math.min(...unread.map(timeOf));
         // Days are a server's own (RFC 9051 §6.4.4, SINCE), and clocks differ.
         const ids = await arrived(new Date(oldest - DAY_MS), writer);
-        const uids = old.map(({ uid }) => uid);
+        const uids = unread.map(({ uid }) => uid);
         for await (const { uid, bytes } of reader.fetch(source, uids)) {
           const id = messageIdOf(bytes);
-          if (id === undefined || !ids.has(id)) missing.add(uid);
+          judged.set(keyOf(uid), id !== undefined && ids.has(id));
         }
       }
+      const missing = new Set(old.filter(({ uid }) => judged.get(keyOf(uid)) === false).map(({ uid }) => uid));
       const brought = new Set(marked.filter(({ uid }) => !missing.has(uid)).map(({ uid }) => uid));
       return messages.filter(({ uid }) => !brought.has(uid));
     },

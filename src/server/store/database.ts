@@ -24,7 +24,7 @@ const MIGRATIONS = join(import.meta.dirname, 'migrations');
 const MIGRATION_LOCK = 7_265_301;
 const POOL_SIZE = 10;
 /** A call that waits longer for a connection is answered with 503. */
-const CONNECTED_WITHIN_MS = 10_000;
+const CONNECTED_WITHIN_MS = 20_000;
 
 /** Where the database is: a PostgreSQL by `url`, else PGlite in `folder` (`memory://` for tests). */
 export type DatabaseAddress = { readonly url: string } | { readonly folder: string };
