@@ -148,6 +148,8 @@ test.skipIf(bsdtar === null)(
     const skipped = await world.exportMail(id, account);
     expect(skipped).toHaveLength(2);
     expect(skipped[0]).toMatchObject({ mailbox: 'Folder 0' });
+    const readme = await run('bsdtar', ['-xOf', (await world.files(id)).at(-1) ?? '', 'README.txt']);
+    expect(readme.toString()).toContain('2 messages could not be exported. Your status page says which and why.');
     const readable = source.map((mailbox) => ({
       ...mailbox,
       messages: mailbox.messages.filter(({ uid }) => uid !== 5 && uid !== 8),

@@ -193,7 +193,7 @@ async function writeSealed(under: Under, contents: Contents, spool: SpoolDesk): 
 
 async function writePart(part: number, under: Under, contents: Contents): Promise<void> {
   const { ledger, folder, services, shelf, work } = under;
-  const { lastPart, contactsStaged } = await under.reopen();
+  const { lastPart, contactsStaged, mailSkipped } = await under.reopen();
   const isLast = part === lastPart;
   const hasContacts = isLast && contactsStaged !== null && contents.contacts !== undefined;
   const count = hasContacts ? await shelf.count() : 0;
@@ -207,6 +207,7 @@ async function writePart(part: number, under: Under, contents: Contents): Promis
       part,
       isLast,
       limits: under.limits,
+      skipped: isLast ? (mailSkipped?.length ?? 0) : 0,
       spool: reader,
       provider: services.settings.legacyName,
       made: new Date(services.now()),

@@ -11,6 +11,7 @@ export type PartContent = PartSource & {
   readonly made: Date;
   readonly isLast: boolean;
   readonly limits: ExportLimits;
+  readonly skipped: number;
   readonly format: MailFormat;
   /** With the last part. */
   readonly contacts?: ContactFiles;

@@ -8,13 +8,26 @@ type About = {
   readonly isLast: boolean;
   readonly limits: Pick<ExportLimits, 'partOctets' | 'partMessages'>;
   readonly messages: number;
+  /** Messages that the mail server lists and did not hand out; known with the last part. */
+  readonly skipped: number;
   readonly mailboxes: number;
   readonly mail: MailFormat;
   readonly contacts?: { readonly count: number; readonly about: readonly string[] };
 };
 
 /** `README.txt`: plain text, for people who have never heard of any of this; lines end as Windows wants it. */
-export function readme({ provider, made, part, isLast, limits, messages, mailboxes, mail, contacts }: About): string {
+export function readme({
+  provider,
+  made,
+  part,
+  isLast,
+  limits,
+  messages,
+  skipped,
+  mailboxes,
+  mail,
+  contacts,
+}: About): string {
   const title = `${provider}: your mail and contacts`;
   const pieces =
     part === 1 && isLast
@@ -33,6 +46,9 @@ export function readme({ provider, made, part, isLast, limits, messages, mailbox
     `Made on ${made.toISOString().slice(0, 10)} (UTC).`,
     `${count(messages, 'message', 'messages')} in ${count(mailboxes, 'folder', 'folders')}.`,
     ...(contacts === undefined ? [] : [`${count(contacts.count, 'contact', 'contacts')}.`]),
+    ...(skipped === 0
+      ? []
+      : [`${count(skipped, 'message', 'messages')} could not be exported. Your status page says which and why.`]),
     '',
     ...pieces,
     'What is in here',
@@ -45,7 +61,8 @@ export function readme({ provider, made, part, isLast, limits, messages, mailbox
     'manifest.jsonl The same for programs: one JSON object in each line. Mailboxes have',
     '               the names there that the mail server gives them; the folders here',
     '               have names that Windows, macOS and Linux accept.',
-    'SHA256SUMS     To check that all files are whole: sha256sum -c SHA256SUMS',
+    'SHA256SUMS     To check that all files are whole. Linux: sha256sum -c SHA256SUMS, macOS:',
+    '               shasum -a 256 -c SHA256SUMS, Windows: certutil -hashfile FILE SHA256',
     '',
   ];
   return lines.join('\r\n');
