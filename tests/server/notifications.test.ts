@@ -6,7 +6,7 @@ import { SMTPServer } from 'smtp-server';
 import { describe, expect, test } from 'vitest';
 import { openLog } from '../../src/server/log.ts';
 import { startNotifier, type NotifierSettings } from '../../src/server/notifications/notifier.ts';
-import { queueNotification } from '../../src/server/notifications/outbox.ts';
+import { claimNotification, queueNotification } from '../../src/server/notifications/outbox.ts';
 import { openDatabase, type Database } from '../../src/server/store/database.ts';
 import { insertTransfer } from '../../src/server/store/transfers.ts';
 
@@ -40,7 +40,7 @@ function start(database: Database, settings: Partial<NotifierSettings>): AsyncDi
   });
 }
 
-async function startSmtp(answer: (letters: number) => Error | null) {
+async function startSmtp(answer: (letters: number) => Error | null | Promise<null>) {
   const letters: string[] = [];
   let deliveries = 0;
   const server = new SMTPServer({
@@ -49,7 +49,7 @@ async function startSmtp(answer: (letters: number) => Error | null) {
       void (async () => {
         const letter = await text(stream);
         deliveries += 1;
-        const error = answer(deliveries);
+        const error = await answer(deliveries);
         if (error === null) letters.push(letter);
         done(error);
       })();
@@ -90,10 +90,26 @@ describe('a notification', () => {
     await queueNotification(database, ID, 'started', 'new@home.example');
     await using _notifier = start(database, { smtpUrl: smtp.url, mailFrom: 'no-reply@portal.example' });
     await expect.poll(() => smtp.deliveries(), { timeout: 10_000 }).toBe(1);
-    const waiting = 'select attempts, sent is null as unsent, due > now() as later from notifications';
-    expect(await database.query(waiting)).toEqual([{ attempts: 1, unsent: true, later: true }]);
+    const waiting = `select attempts, sent is null as unsent, due > now() and due < now() + interval '1 minute' as later
+      from notifications`;
+    await expect.poll(() => database.query(waiting)).toEqual([{ attempts: 1, unsent: true, later: true }]);
     await database.query('update notifications set due = now()');
     await expect.poll(() => smtp.letters.length, { timeout: 10_000 }).toBe(1);
+  });
+
+  test('that takes a slow mail server minutes is sent by nobody else meanwhile', async () => {
+    const slow = Promise.withResolvers<null>();
+    await using smtp = await startSmtp(() => slow.promise);
+    await using database = await openFilled();
+    await queueNotification(database, ID, 'started', 'new@home.example');
+    await using _notifier = start(database, { smtpUrl: smtp.url, mailFrom: 'no-reply@portal.example' });
+    await expect.poll(() => smtp.deliveries(), { timeout: 10_000 }).toBe(1);
+    // Two minutes later another process looks.
+    await database.query("update notifications set due = due - interval '2 minutes'");
+    expect(await claimNotification(database)).toBeNull();
+    slow.resolve(null);
+    await expect.poll(() => smtp.letters.length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => database.query('select 1 from notifications where sent is null')).toEqual([]);
   });
 
   test('to a phone number goes to the gateway for SMS, with its token', async () => {
@@ -111,7 +127,10 @@ describe('a notification', () => {
       const url = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/send`;
       await using _notifier = start(database, { sms: { url, token: 'gateway-token' } });
       await expect.poll(() => requests.length, { timeout: 10_000 }).toBe(1);
-      expect(requests[0]?.headers.authorization).toBe('Bearer gateway-token');
+      expect(requests[0]?.headers).toMatchObject({
+        authorization: 'Bearer gateway-token',
+        'idempotency-key': `attention.${ID}`,
+      });
       expect(JSON.parse(requests[0]?.body ?? '')).toEqual({
         to: '+16505550100',
         text: `The transfer of your San Bruno email data needs your attention. Transfer ID: ${ID}. ${STATUS}`,

@@ -4,7 +4,7 @@ import { shownStatusOf } from '../../contract/transfer-status.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { Log } from '../log.ts';
 import type { Database } from '../store/database.ts';
-import { claimNotification, noteSent, type Notification } from './outbox.ts';
+import { claimNotification, noteSent, noteUnsent, type Notification } from './outbox.ts';
 import { letterOf, smsOf, type News } from './wording.ts';
 
 const LOOK_EVERY_MS = 2000;
@@ -69,6 +69,7 @@ async function sendAllDue(
       await noteSent(database, notification.id);
     } catch (error) {
       log.warn({ err: error, transferId, kind, attempts }, 'a notification was not sent; it is tried again');
+      await noteUnsent(database, notification.id);
     }
   }
 }
@@ -81,7 +82,7 @@ async function send(
 ): Promise<void> {
   const { contact, transferId, kind } = notification;
   if (contact.startsWith('+')) {
-    if (settings.sms !== undefined) await sendSms(settings.sms, contact, smsOf(news));
+    if (settings.sms !== undefined) await sendSms(settings.sms, contact, smsOf(news), `${kind}.${transferId}`);
     return;
   }
   if (mail === null || settings.mailFrom === undefined) return;
@@ -95,11 +96,13 @@ async function send(
   });
 }
 
-async function sendSms(sms: NonNullable<Settings['sms']>, to: string, text: string): Promise<void> {
+/** @param key the same for each attempt, so that a gateway can tell a message that came twice. */
+async function sendSms(sms: NonNullable<Settings['sms']>, to: string, text: string, key: string): Promise<void> {
   const answer = await fetch(sms.url, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
+      'idempotency-key': key,
       ...(sms.token === undefined ? {} : { authorization: `Bearer ${sms.token}` }),
     },
     body: JSON.stringify({ to, text }),

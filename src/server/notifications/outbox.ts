@@ -11,7 +11,9 @@ export type Notification = {
   readonly attempts: number;
 };
 
-/** How long a claimed notification waits before it is tried again, in seconds, doubling with each attempt. */
+/** Longer than a slow mail server takes for a letter: nobody else sends it meanwhile. After a crash it comes back then. */
+const HELD_SECONDS = 600;
+/** How long one that could not be sent waits before it is tried again, in seconds, doubling with each attempt. */
 const FIRST_RETRY_SECONDS = 30;
 const LAST_RETRY_SECONDS = 3600;
 /** Then it is given up: about a day. */
@@ -30,7 +32,7 @@ export async function queueNotification(
   );
 }
 
-/** Takes the next one that is due, so that no other process sends it meanwhile; it comes back unless it is noted as sent. */
+/** Takes the next one that is due, so that no other process sends it meanwhile; note what became of it. */
 export async function claimNotification(sql: Sql): Promise<Notification | null> {
   const [row] = await sql.query<{
     id: number | string;
@@ -40,7 +42,7 @@ export async function claimNotification(sql: Sql): Promise<Notification | null> 
     attempts: number;
   }>(
     `update notifications set attempts = attempts + 1,
-       due = now() + make_interval(secs => least(${LAST_RETRY_SECONDS}, ${FIRST_RETRY_SECONDS} * power(2, attempts)))
+       due = now() + make_interval(secs => ${HELD_SECONDS})
      where id = (select id from notifications where sent is null and due <= now() and attempts < ${ATTEMPTS}
                  order by due limit 1 for update skip locked)
      returning id, transfer_id, kind, contact, attempts`,
@@ -57,4 +59,13 @@ export async function claimNotification(sql: Sql): Promise<Notification | null> 
 
 export async function noteSent(sql: Sql, id: number): Promise<void> {
   await sql.query('update notifications set sent = now() where id = $1', [id]);
+}
+
+export async function noteUnsent(sql: Sql, id: number): Promise<void> {
+  await sql.query(
+    `update notifications set due = now() +
+       make_interval(secs => least(${LAST_RETRY_SECONDS}, ${FIRST_RETRY_SECONDS} * power(2, attempts - 1)))
+     where id = $1 and sent is null`,
+    [id],
+  );
 }
