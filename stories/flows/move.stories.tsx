@@ -25,7 +25,7 @@ export const Move = flow({
   },
   'See how it goes': async ({ follow, see }) => {
     await follow('See how it goes');
-    await see('We compared both sides: no message is missing, doubled or changed.');
+    await see('We compared both sides: no other message is missing, and none is doubled or changed.');
   },
 });
 
