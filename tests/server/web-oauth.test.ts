@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { OauthProvider } from '../../src/contract/provider.ts';
 import { ConsentError, TokenUnavailable } from '../../src/server/oauth/tokens.ts';
+import { startWeb } from '../../src/server/web.ts';
 import { isPage, isReturn, OauthBrowser } from '../support/oauth-browser.ts';
 import type { SignInServer } from '../support/sign-in-server.ts';
 import { fromClient, LEGACY_DOMAIN, openWebWorld, SCOPES, type WebWorld } from '../support/web-world.ts';
@@ -326,6 +327,21 @@ describe('a navigation that is refused never shows the visitor anything but the 
     const response = await fetch(world.url + path, { method: 'POST', redirect: 'manual', body: new URLSearchParams() });
     expect([response.status, response.headers.get('location')]).toEqual([303, location]);
     expect(await world.database.query('select * from oauth_transactions')).toEqual([]);
+  });
+
+  test('back from a provider while the portal is closed says so for what it was, and is taken once it is open', async () => {
+    const services = { ...world.services, settings: { ...world.settings, maintenance: true } };
+    await using closed = await startWeb(services, { host: '127.0.0.1', port: 0, portalFolder: null });
+    const browser = newBrowser();
+    const back = await browser.until(startForStatus('yahoo'), isReturn);
+    browser.server = `http://127.0.0.1:${closed.port}`;
+    expect(pageOf(await browser.until(back.href, isPage))).toEqual({
+      path: '/oauth-callback-for-status',
+      error: 'UNAVAILABLE',
+      provider: 'yahoo',
+    });
+    browser.server = world.url;
+    expect(pageOf(await browser.until(back.href, isPage))).toMatchObject({ email: ANN, hash: expect.any(String) });
   });
 
   test('one too many is led back as well, for the start and the return', async () => {
