@@ -10,6 +10,7 @@ import { DOVECOT, DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../suppor
 import type { Measured } from '../support/export-bench-process.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { POSTGRESQL, startPostgres } from '../support/postgres.ts';
+import { startFlags } from '../support/start-command.ts';
 import { SUBSCRIBER } from '../support/transfer-world.ts';
 
 /** 5000 is the mailbox of 5 GB that the memory figure is promised for. */
@@ -34,7 +35,7 @@ export async function benchExport(say: (line: string) => void): Promise<void> {
     for (const format of ['eml', 'mbox']) {
       const child = spawn(
         process.execPath,
-        [PROCESS, await postgres.create(), join(folder, format), source.url, format],
+        [...startFlags(), PROCESS, await postgres.create(), join(folder, format), source.url, format],
         {
           stdio: ['ignore', 'pipe', 'inherit'],
         },

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './free-port.ts';
+import { startFlags } from './start-command.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const START_WITHIN_MS = 60_000;
@@ -30,7 +31,7 @@ export type Run = {
 
 /** Runs `npm start`'s program with these settings and nothing of the tests' own environment. */
 export function runProduct(environment: Readonly<Record<string, string>>): Run {
-  const child = spawn(process.execPath, ['src/main.ts'], {
+  const child = spawn(process.execPath, [...startFlags(), 'src/main.ts'], {
     cwd: ROOT,
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
