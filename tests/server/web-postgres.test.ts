@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { LIMITS } from '../../src/server/limits/limits.ts';
 import { isPage, isReturn, OauthBrowser } from '../support/oauth-browser.ts';
 import { POSTGRESQL, startPostgres } from '../support/postgres.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 import type { WebAnswer, WebProcess, WebQuestion } from '../support/web-process.ts';
 import { fromClient, LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
 
@@ -212,5 +213,31 @@ describe.skipIf(POSTGRESQL === null)('a PostgreSQL that crashes', { timeout: 60_
     await postgres.recover();
     expect((await signIn(world.url, PASSWORD, '203.0.113.1')).status).toBe(200);
     expect((await browser.until(back.href, isPage)).searchParams.get('email')).toBe(ANN);
+  });
+});
+
+describe.skipIf(POSTGRESQL === null)('a PostgreSQL that hangs', { timeout: 60_000 }, () => {
+  test('makes calls unavailable after a time and leads sign-ins back, and its dead connections are given up', async () => {
+    await using postgres = await startPostgres();
+    const database = new URL(await postgres.create());
+    let isUp = true;
+    await using line = await startTcpProxy(Number(database.port), { before: async () => isUp });
+    database.port = String(line.port);
+    // The time is a minute otherwise.
+    database.searchParams.set('query_timeout', '700');
+    await using world = await openWebWorld({ providers: ['yahoo'], address: { url: database.href } });
+    const status = `/api/status/?job_id=${'a'.repeat(32)}`;
+    expect((await world.get(status)).status).toBe(404);
+
+    isUp = false;
+    line.holdAll();
+    // More than there are connections.
+    const answers = await Promise.all(Array.from({ length: 15 }, () => world.get(status)));
+    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([503]));
+    const led = await world.get(START);
+    expect(led.headers.get('location')).toBe('/oauth-callback?error=UNAVAILABLE&provider=yahoo');
+
+    isUp = true;
+    await until(async () => (await world.get(status)).status === 404);
   });
 });

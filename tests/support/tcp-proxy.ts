@@ -20,8 +20,8 @@ export type TcpProxy = AsyncDisposable & {
 type Options = {
   /** What goes on in place of a part that came. A connection's parts wait for one another. */
   readonly change?: (direction: Direction, part: Buffer) => Buffer | Promise<Buffer>;
-  /** Before a connection reaches the server. */
-  readonly before?: () => Promise<void>;
+  /** Before a connection reaches the server; `false` refuses it. */
+  readonly before?: () => Promise<boolean | void>;
 };
 
 /** Stands between a client and a server of this machine, and breaks what is asked of it (RST, not FIN). */
@@ -61,7 +61,10 @@ export async function startTcpProxy(to: number, { change, before }: Options = {}
   const server = createServer((client) => {
     client.on('error', () => {});
     void (async () => {
-      await before?.();
+      if ((await before?.()) === false) {
+        client.resetAndDestroy();
+        return;
+      }
       const upstream = connect(to, '127.0.0.1');
       upstream.on('error', () => {});
       const link = [client, upstream] as const;

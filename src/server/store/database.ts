@@ -25,6 +25,8 @@ const MIGRATION_LOCK = 7_265_301;
 const POOL_SIZE = 10;
 /** A call that waits longer for a connection is answered with 503. */
 const CONNECTED_WITHIN_MS = 20_000;
+/** A statement without an answer for so long went to a machine that is gone; its connection is given up. */
+const ANSWERED_WITHIN_MS = 60_000;
 
 /** Where the database is: a PostgreSQL by `url`, else PGlite in `folder` (`memory://` for tests). */
 export type DatabaseAddress = { readonly url: string } | { readonly folder: string };
@@ -76,7 +78,13 @@ function faultOf(error: unknown): unknown {
 }
 
 function openPostgres(url: string): Database {
-  const pool = new pg.Pool({ connectionString: url, max: POOL_SIZE, connectionTimeoutMillis: CONNECTED_WITHIN_MS });
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: POOL_SIZE,
+    connectionTimeoutMillis: CONNECTED_WITHIN_MS,
+    query_timeout: ANSWERED_WITHIN_MS,
+    keepAlive: true,
+  });
   // An idle connection that the server ends is replaced by the pool; without a listener it would end the process.
   pool.on('error', () => {});
   return {
