@@ -281,7 +281,13 @@ describe.skipIf(CHROMIUM === null)('pages and what is kept, in Chromium (needs c
   test.each([
     ['that is good stays', { json: { ok: true } }, 'old'],
     ['that is refused goes', { status: 401, json: { error: 'INVALID_TOKEN' } }, null],
-    ['that cannot be checked stays', 'drop', 'old'],
+    ['that cannot be checked for a lost line stays', 'drop', 'old'],
+    ['whose check is never answered stays', 'silence', 'old'],
+    ['whose check fails with 500 stays', { status: 500, json: { error: 'GENERAL_ERROR' } }, 'old'],
+    ['whose check fails with 503 stays', { status: 503, text: 'closed', type: 'text/plain' }, 'old'],
+    ['whose check is answered by a page stays', { text: '<h1>Captive portal</h1>', type: 'text/html' }, 'old'],
+    ['whose check is answered by another shape stays', { json: 'surprise' }, 'old'],
+    ['whose refusal has a code that nobody knows stays', { status: 418, json: { error: 'TEAPOT' } }, 'old'],
   ] as const)('a token in local storage %s, and is asked about once', async (_, answer, left) => {
     wire.answer('/api/validate-token/', answer);
     await page.goto(`${portal.url}/nothing.txt`);
