@@ -311,7 +311,7 @@ describe.skipIf(CHROMIUM === null)('messages and times, in Chromium (needs chrom
       const [email, issue] = [page.getByLabel('San Bruno email'), page.getByLabel('Describe your issue')];
       const why =
         'To send, fill in your sanbrunocable.example address and describe your issue in more than 5 characters.';
-      await shown('status', why).waitFor();
+      await page.getByText(why).waitFor();
       expect(await send.isDisabled()).toBe(true);
       const described = () =>
         send.evaluate((button) => document.getElementById(button.getAttribute('aria-describedby') ?? '')?.innerText);
@@ -334,7 +334,7 @@ describe.skipIf(CHROMIUM === null)('messages and times, in Chromium (needs chrom
 
       await email.fill(SUBSCRIBER.email);
       await issue.fill('123456');
-      await shown('status', 'You can send your message now.').waitFor();
+      await page.getByText('You can send your message now.').waitFor();
       await page.keyboard.press('Tab');
       expect(await send.evaluate((button) => button === document.activeElement)).toBe(true);
       await page.keyboard.press('Enter');

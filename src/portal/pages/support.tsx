@@ -76,9 +76,9 @@ export function SupportPage() {
           />
         </div>
         <div className="stack" data-gap="small">
-          <output className="soft small" id={needs}>
+          <p className="soft small" aria-live="polite" id={needs}>
             {complete ? words.complete : words.incomplete(cableDomain)}
-          </output>
+          </p>
           <div className="actions">
             <Button
               rank="primary"
