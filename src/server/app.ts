@@ -142,7 +142,9 @@ async function within<Answer>(answer: Promise<Answer>, signal: AbortSignal): Pro
 function refuse(c: Context, refusal: Refusal): Response {
   if (refusal.retryAfter !== undefined) c.header('Retry-After', String(refusal.retryAfter));
   if (refusal.status === 405) c.header('Allow', methodsOf(c.req.path).join(', '));
-  return c.json(refusal.toJSON(), refusal.status);
+  // A link of a mail or of an address bar: the words, and no JSON, are what the visitor sees.
+  const isVisit = c.req.method === 'GET' && (c.req.header('accept') ?? '').includes('text/html');
+  return isVisit ? c.text(refusal.message, refusal.status) : c.json(refusal.toJSON(), refusal.status);
 }
 
 /** Paths from outside are not logged: whoever asks can write anything into one. */

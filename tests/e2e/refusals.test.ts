@@ -134,7 +134,7 @@ describe.skipIf(CHROMIUM === null)('maintenance in Chromium (needs chromium)', (
       }
       const again = page.waitForRequest('**/api/oauth/?provider=yahoo');
       await page.getByRole('button', { name: 'Try again' }).click();
-      await again;
+      expect((await (await again).response())?.status()).toBe(302);
     } finally {
       await browser.close();
     }

@@ -246,6 +246,22 @@ describe('with other settings', () => {
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
   });
 
+  test('maintenance tells the visitor who follows a link of a mail in plain words', async () => {
+    const services = { ...world.services, settings: { ...world.settings, maintenance: true } };
+    await using web = await startWeb(services, { host: '127.0.0.1', port: 0, portalFolder: folder });
+    const response = await fetch(`http://127.0.0.1:${web.port}/api/exports/${'a'.repeat(32)}/part-1-00000000.zip`, {
+      headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' },
+    });
+    expect([response.status, response.headers.get('content-type'), response.headers.get('retry-after')]).toEqual([
+      503,
+      'text/plain; charset=UTF-8',
+      '300',
+    ]);
+    expect(await response.text()).toBe(
+      'The migration portal is unavailable at this time, we apologize for the inconvenience.',
+    );
+  });
+
   test.each([
     ['/api/oauth/?provider=gmail', '/oauth-callback?error=UNAVAILABLE&provider=google'],
     ['/api/oauth/?provider=nobody', '/oauth-callback?error=UNAVAILABLE'],
