@@ -4,7 +4,7 @@ import { destination, unsupportedEmail } from '../../src/portal/wording/destinat
 import { emailScopes, googleTerms } from '../../src/portal/wording/google.ts';
 import { homeSignInWords, messageWords } from '../../src/portal/wording/message.ts';
 import { complete, startMigration } from '../../src/portal/wording/start-migration.ts';
-import { exportBadge, status, statusFromEmail, statusText } from '../../src/portal/wording/status.ts';
+import { exportBadge, exportText, status, statusFromEmail, statusText } from '../../src/portal/wording/status.ts';
 import { support } from '../../src/portal/wording/support.ts';
 import { fieldErrors } from '../../src/portal/wording/field-errors.ts';
 import { lookUp, signIn } from '../../src/portal/wording/home-modals.ts';
@@ -185,6 +185,13 @@ describe('the words of the pages', () => {
     ['started', 'In progress', 'Your export is still in progress'],
   ])('the badge of an export that is %s reads "%s": "%s"', (value, label, text) => {
     expect(exportBadge(value)).toMatchObject({ label, text });
+  });
+
+  test('an operation of an export is not about to begin until its end', () => {
+    expect(exportText('started')).toEqual(exportText('inprogress'));
+    expect(exportText('started').label).toBe('In progress');
+    expect(exportText('review')).toEqual(exportText('error'));
+    expect(exportText('SUCCESS').label).toBe('Completed');
   });
 
   test('an unavailable portal has the words of the specification', () => {

@@ -2,17 +2,22 @@ import type { Progress } from '../../contract/calls/status.ts';
 import { Icon } from '../parts/icon.tsx';
 import { ProgressBar } from '../parts/progress-bar.tsx';
 import { formatNumber } from '../wording.ts';
-import { standingOf, status as words, statusText } from '../wording/status.ts';
+import { exportText, standingOf, status as words, statusText } from '../wording/status.ts';
 
-type Props = { readonly kind: 'email' | 'contacts'; readonly title: string; readonly progress: Progress };
+type Props = {
+  readonly kind: 'email' | 'contacts';
+  readonly title: string;
+  readonly progress: Progress;
+  readonly isExport: boolean;
+};
 
 const ICONS = { running: 'running', success: 'success', failed: 'error' } as const;
 
 /** One operation: how it stands, how far it is, what was done, what is being done, and when it will be done. */
-export function OperationCard({ kind, title, progress }: Props) {
+export function OperationCard({ kind, title, progress, isExport }: Props) {
   const { status, done = 0, total, bytes, started, finished, failure, skipped = [] } = progress;
   const shown = standingOf(status);
-  const { label, text } = statusText(status);
+  const { label, text } = isExport ? exportText(status) : statusText(status);
   const answer =
     shown === 'failed' && status.toLowerCase() === 'error' && finished === undefined ? 'interrupted' : shown;
   return (

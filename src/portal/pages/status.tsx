@@ -40,15 +40,16 @@ export function StatusPage() {
 
 function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
   const { status, settings } = snapshot.context;
+  const isExport = status?.files !== undefined;
   return (
     <>
       {status?.emailmigration !== undefined && (
-        <OperationCard kind="email" title={words.email} progress={status.emailmigration} />
+        <OperationCard kind="email" title={words.email} progress={status.emailmigration} isExport={isExport} />
       )}
       {status?.contactsmigration !== undefined && (
-        <OperationCard kind="contacts" title={words.contacts} progress={status.contactsmigration} />
+        <OperationCard kind="contacts" title={words.contacts} progress={status.contactsmigration} isExport={isExport} />
       )}
-      {status?.files !== undefined && <Exports snapshot={snapshot} files={status.exports ?? []} />}
+      {isExport && <Exports snapshot={snapshot} files={status.exports ?? []} />}
       <section className="stack" data-gap="small" aria-labelledby="wrong">
         <h2 id="wrong">{words.questions.wrong}</h2>
         <p>

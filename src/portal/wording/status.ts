@@ -43,18 +43,36 @@ const BADGES = {
   started: { label: 'In progress', text: 'Your export is still in progress' },
 } as const;
 
-export function exportBadge(status: string): Entry & { readonly kind: 'running' | 'success' | 'failed' } {
+const EXPORT_TEXTS: Record<keyof typeof BADGES, Entry> = {
+  completed: { label: 'Completed', text: 'All of it is in your files.' },
+  error: { label: 'Error', text: 'It stopped on the way. Nothing is deleted from your mailbox.' },
+  started: { label: 'In progress', text: 'We write it into your files.' },
+};
+
+function exportStatusOf(status: string): keyof typeof BADGES {
   switch (status.toLowerCase()) {
     case 'completed':
     case 'success':
-      return { ...BADGES.completed, kind: 'success' };
+      return 'completed';
     case 'error':
     case 'review':
     case 'authentication_error':
-      return { ...BADGES.error, kind: 'failed' };
+      return 'error';
     default:
-      return { ...BADGES.started, kind: 'running' };
+      return 'started';
   }
+}
+
+const KINDS = { completed: 'success', error: 'failed', started: 'running' } as const;
+
+export function exportBadge(status: string): Entry & { readonly kind: 'running' | 'success' | 'failed' } {
+  const known = exportStatusOf(status);
+  return { ...BADGES[known], kind: KINDS[known] };
+}
+
+/** The same as {@link statusText}, for an operation of an export: there `started` lasts until its end. */
+export function exportText(status: string): Entry {
+  return EXPORT_TEXTS[exportStatusOf(status)];
 }
 
 const plural = new Intl.PluralRules(LOCALE);
