@@ -18,7 +18,7 @@ import { SUBSCRIBER } from '../support/transfer-world.ts';
 if (DOVECOT === null) console.log('skipped: connections that are reset, because dovecot is not installed');
 
 /** Cuts in each direction of each side: few here, `RESET_CUTS=all` for each octet. */
-const CUTS = process.env['RESET_CUTS'] ?? '16';
+const CUTS = process.env['RESET_CUTS'] ?? '12';
 const SIDES = ['source', 'destination'] as const;
 type Side = (typeof SIDES)[number];
 type How = { readonly times?: MailTimes; readonly onStep?: StepListener };
