@@ -70,7 +70,7 @@ export async function startTcpProxy(to: number, { change, before }: Options = {}
       const link = [client, upstream] as const;
       links.add(link);
       for (const end of link)
-        end.on('close', () => {
+        end.setNoDelay(true).on('close', () => {
           links.delete(link);
           dead.delete(link);
         });
