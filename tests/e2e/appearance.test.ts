@@ -325,12 +325,10 @@ describe.skipIf(CHROMIUM === null)('what every page has in common, in Chromium (
       [10, 10],
       [width / 2, height - 10],
     ] as const)
-      expect(
-        await overlay.evaluate((element, point) => element.contains(document.elementFromPoint(...point)), [
-          x,
-          y,
-        ] as const),
-      ).toBe(true);
+      // While the page still fades in, its picture lies over all.
+      await expect
+        .poll(() => overlay.evaluate((box, at) => box.contains(document.elementFromPoint(...at)), [x, y] as const))
+        .toBe(true);
   });
 
   test('the destination page shows its four cards', async () => {
