@@ -21,6 +21,7 @@ import { letter, ODD_LETTERS } from '../support/mail-letters.ts';
 import { digestsOf, memoryAccount } from '../support/memory-mailbox.ts';
 import { RADICALE, startRadicale, type Radicale } from '../support/radicale.ts';
 import { run } from '../support/run.ts';
+import { MOUNTS, mountSmallDisk } from '../support/small-disk.ts';
 import { mailUntil, openWorld, order, SUBSCRIBER } from '../support/transfer-world.ts';
 
 const unzip = installed('unzip');
@@ -232,46 +233,40 @@ describe.skipIf(!isHere)('an export from a Dovecot and a CardDAV server', { time
   });
 });
 
-const isRoot = process.getuid?.() === 0 && installed('mount') !== null;
-if (!isRoot) console.log('skipped: the export on a disk that is really full, because only root can mount one');
+if (!MOUNTS) console.log('skipped: the export on a disk that is really full, because no disk can be mounted here');
 
-test.skipIf(!isRoot || unzip === null)(
+test.skipIf(!MOUNTS || unzip === null)(
   'an export on a disk that is really full pauses, and goes on when there is room',
   async () => {
-    const root = await mkdtemp(join(tmpdir(), 'full-disk-'));
-    await run('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', root]);
-    try {
-      await using world = await openExportWorld({ root, limits: { batchOctets: 200_000, partOctets: 800_000 } });
-      const messages = Array.from({ length: 40 }, (_, at) => ({
-        uid: at + 1,
-        bytes: Buffer.concat([
-          Buffer.from(`Subject: ${at}\r\n\r\n`),
-          createHash('sha512').update(`${at}`).digest(),
-          Buffer.alloc(100_000, at),
-        ]),
-        flags: [],
-        internalDate: new Date(0),
-      }));
-      const mailboxes = [{ path: 'INBOX', messages }];
-      const id = await world.newTransfer();
-      const first = memoryAccount(mailboxes);
-      // What another program leaves of the disk is too little for the staged mail.
-      await run('fallocate', ['-l', '2500000', join(root, 'other')]);
-      await expect(world.exportMail(id, first)).rejects.toThrow(ExportPaused);
-      const offered = 'select 1 from exports where transfer_id = $1 and finished is not null';
-      expect(await world.database.query(offered, [id])).toEqual([]);
-      await rm(join(root, 'other'));
-      await run('mount', ['-o', 'remount,size=20m', root]);
-      const second = memoryAccount(mailboxes);
-      await world.exportMail(id, second);
-      const found: string[] = [];
-      for (const [at, file] of (await world.files(id)).entries())
-        found.push(...digests(await unpacked(file, join(root, `part ${at}`))));
-      expect(found.toSorted()).toEqual(digestsOf(mailboxes));
-      expect(second.fetched.length).toBeLessThan(messages.length);
-    } finally {
-      await run('umount', [root]);
-      await rm(root, { recursive: true, force: true });
-    }
+    await using disk = await mountSmallDisk(3);
+    const { root } = disk;
+    await using world = await openExportWorld({ root, limits: { batchOctets: 200_000, partOctets: 800_000 } });
+    const messages = Array.from({ length: 40 }, (_, at) => ({
+      uid: at + 1,
+      bytes: Buffer.concat([
+        Buffer.from(`Subject: ${at}\r\n\r\n`),
+        createHash('sha512').update(`${at}`).digest(),
+        Buffer.alloc(100_000, at),
+      ]),
+      flags: [],
+      internalDate: new Date(0),
+    }));
+    const mailboxes = [{ path: 'INBOX', messages }];
+    const id = await world.newTransfer();
+    const first = memoryAccount(mailboxes);
+    // What another program leaves of the disk is too little for the staged mail.
+    await disk.fill('other', 2_500_000);
+    await expect(world.exportMail(id, first)).rejects.toThrow(ExportPaused);
+    const offered = 'select 1 from exports where transfer_id = $1 and finished is not null';
+    expect(await world.database.query(offered, [id])).toEqual([]);
+    await rm(join(root, 'other'));
+    await disk.resize(20);
+    const second = memoryAccount(mailboxes);
+    await world.exportMail(id, second);
+    const found: string[] = [];
+    for (const [at, file] of (await world.files(id)).entries())
+      found.push(...digests(await unpacked(file, join(root, `part ${at}`))));
+    expect(found.toSorted()).toEqual(digestsOf(mailboxes));
+    expect(second.fetched.length).toBeLessThan(messages.length);
   },
 );
