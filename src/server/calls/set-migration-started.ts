@@ -20,11 +20,9 @@ export const answerSetMigrationStarted = route(
   },
 );
 
-/**
- * By the bearer that `validate` gave for this mailbox; a client that keeps none (`decisions.md`, "`jwt`") by having signed
- * in to it a short time ago.
- */
+/** By the bearer that `validate` gave for this mailbox, or, for a client that keeps none, by a recent sign-in to it. */
 async function hasSignedIn(email: string, { sessions, limits }: Web, { bearer, client }: Visit): Promise<boolean> {
-  if (bearer !== undefined) return sessions.isOf(bearer, email);
-  return limits.hasSignedIn(email, client, SESSION_MS);
+  return (
+    (bearer !== undefined && (await sessions.isOf(bearer, email))) || limits.hasSignedIn(email, client, SESSION_MS)
+  );
 }
