@@ -283,6 +283,19 @@ describe('the announcement of a move', () => {
     expect(world.provisioning.requests).toEqual([]);
   });
 
+  test('is refused to who has signed in under that address at a mail server of their own', async () => {
+    const [here, elsewhere] = [fromClient('198.51.100.3'), fromClient('198.51.100.4')];
+    const claim = { email: ANN, password: PASSWORD, provider: 'other', imap: world.trustedImap };
+    const { status, body } = await world.post('/api/validate/', claim, here);
+    expect(status).toBe(200);
+    const { token } = body as { token: string };
+    for (const headers of [here, { authorization: `Bearer ${token}`, ...elsewhere }]) {
+      const answer = await announce(headers);
+      expect([answer.status, answer.body]).toEqual(refused);
+    }
+    expect(world.provisioning.requests).toEqual([]);
+  });
+
   test('that the service refuses is a general error', async () => {
     world.provisioning.answer = { status: 503, body: {} };
     const answer = await announce(await sessionOf());

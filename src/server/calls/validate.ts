@@ -10,5 +10,7 @@ export const answerValidate = route(validate, 'calls by a client', async ({ body
     throw new Refusal(400, 'INVALID_EMAIL', `Please, enter a ${web.settings.legacyName} email address.`);
   const { imap, ...claim } = body;
   await web.proofs.prove({ ...claim, ...(imap === undefined ? {} : { imap }) }, visit);
-  return { ok: true, token: await web.sessions.begin(email) };
+  // A server that the visitor named may let anybody in under any address.
+  const mailbox = provider === 'sanbruno' ? email : `${provider} ${email}`;
+  return { ok: true, token: await web.sessions.begin(mailbox) };
 });

@@ -47,7 +47,7 @@ export type Limits = {
    * @throws {Refusal} 429 with `Retry-After`.
    */
   trySignIn(signIn: SignIn): Promise<(outcome: Outcome) => Promise<void>>;
-  /** Whether the client has signed in to the mailbox within that time. */
+  /** Whether the client has signed in to the mailbox within that time, at a host that no visitor named. */
   hasSignedIn(mailbox: string, client: string, withinMs: number): Promise<boolean>;
   /** Forgets what no longer limits anybody. */
   purge(): Promise<void>;
@@ -67,7 +67,8 @@ export function openLimits({ database, vault, now }: Services): Limits {
     take: (name, subject) => takeOne(database, name, subject),
 
     trySignIn: async ({ mailbox, host, hostIsNamed, client }) => {
-      const pair = pairOf(mailbox, client);
+      // A host that the visitor named may let anybody in: who signed in there knows the mailbox there, and nowhere else.
+      const pair = hostIsNamed ? `${pairOf(mailbox, client)}\n${host}` : pairOf(mailbox, client);
       const known = await isKnown(database, vault.digest('known client', pair), now() - KNOWN_MS);
       const hostLimit: LimitName = hostIsNamed ? 'sign-ins to a host that a visitor named' : 'sign-ins to a host';
       const mailboxLimit: LimitName = known
