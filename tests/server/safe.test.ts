@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -55,6 +55,18 @@ describe('a safe with keys in a folder', () => {
     const sealed = await safe.seal('a/1', 'secret');
     for (const name of await readdir(folder)) await writeFile(join(folder, name), 'short');
     await expect(safe.open('a/1', sealed)).rejects.toThrow(/damaged/);
+  });
+
+  test('does not take a key that can not be read for one that is gone', async () => {
+    const folder = await temporary();
+    const safe = await openFolderSafe(vault, folder);
+    const sealed = await safe.seal('a/1', 'secret');
+    const [name = ''] = await readdir(folder);
+    await rm(join(folder, name));
+    await mkdir(join(folder, name));
+    const failure: unknown = await safe.open('a/1', sealed).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: 'EISDIR' });
+    expect(failure).not.toBeInstanceOf(SealError);
   });
 });
 

@@ -36,7 +36,9 @@ export async function openFolderSafe(vault: Vault, folder: string): Promise<Safe
   await mkdir(folder, { recursive: true, mode: 0o700 });
 
   async function keyOf(place: string): Promise<Buffer> {
-    const key = await readFile(join(folder, nameOf(place))).catch((cause: unknown) => {
+    const key = await readFile(join(folder, nameOf(place))).catch((cause: NodeJS.ErrnoException) => {
+      // A disk or a process that is at its limits is no loss: the same may work later.
+      if (cause.code !== 'ENOENT') throw cause;
       throw new SealError(`The key of ${place} is gone.`, { cause });
     });
     if (key.length !== KEY_LENGTH) throw new SealError(`The key of ${place} is damaged.`);
