@@ -13,10 +13,13 @@ import { markOf } from '../../src/server/forwarding/mark.ts';
 import { FORWARDING_SCRIPT, setUpForwarding } from '../../src/server/forwarding/set-up-forwarding.ts';
 import { openSieveSession, sievePlaceOf, type SieveSession } from '../../src/server/forwarding/sieve-session.ts';
 import { readReply } from '../../src/server/forwarding/sieve-reply.ts';
+import { openForwarded } from '../../src/server/mail/forwarded.ts';
+import { messageIdOf } from '../../src/server/mail/message-text.ts';
 import { DOVECOT_PASSWORD, PIGEONHOLE, startDovecot, type Dovecot, type DovecotOptions } from '../support/dovecot.ts';
 import { freePort } from '../support/free-port.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { letter } from '../support/mail-letters.ts';
+import { memoryAccount } from '../support/memory-mailbox.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { mailUntil, NEW_ADDRESS, openWorld, order, SUBSCRIBER, type World } from '../support/transfer-world.ts';
 import { openWebWorld, startSmtp } from '../support/web-world.ts';
@@ -350,6 +353,23 @@ describe.skipIf(!PIGEONHOLE)('the server of scripts', { timeout: 60_000 }, () =>
     await using session = await scriptsOf(dovecot, '');
     expect(session.extensions).toContain('copy');
   });
+});
+
+test('a forwarded message that the source lists and does not hand out is left to the copy, which tells of it', async () => {
+  const mark = markOf(NEW_ADDRESS);
+  const messages = [1, 2].map((uid) => ({ uid, bytes: letter(uid).bytes, flags: [mark], internalDate: new Date(0) }));
+  const { openReader } = memoryAccount([{ path: 'INBOX', messages }], { withheld: (_, uid) => uid === 2 });
+  await using reader = await openReader();
+  const [inbox] = await reader.mailboxes();
+  if (inbox === undefined) throw new Error('There is no INBOX.');
+  const writer = {
+    mailboxes: async () => [inbox],
+    messageIds: async () => new Set(messages.map(({ bytes }) => messageIdOf(bytes) ?? '')),
+  };
+  const listed = messages.map(({ bytes, ...message }) => ({ ...message, size: bytes.length }));
+  const forwarded = openForwarded(mark);
+  for (let listing = 1; listing <= 2; listing += 1)
+    expect((await forwarded.toCopy(inbox, listed, reader, writer)).map(({ uid }) => uid)).toEqual([2]);
 });
 
 test('forwarding is offered where there is a server of scripts, and not to the mailbox itself or a file', async () => {

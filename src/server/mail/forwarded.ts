@@ -8,14 +8,16 @@ const DAY_MS = 24 * 3_600_000;
 
 /** Knows the messages of the source that an earlier forwarding has brought to the destination, or is about to bring. */
 export type Forwarded = {
-  /** Of a listing, the messages that are to be copied. */
+  /** Of a listing, the messages that are to be copied; also what can't be read, so that the copy tells of it. */
   toCopy(
     source: Mailbox,
     messages: readonly ListedMessage[],
-    reader: MailReader,
-    writer: MailWriter,
+    reader: Pick<MailReader, 'fetch'>,
+    writer: Destination,
   ): Promise<readonly ListedMessage[]>;
 };
+
+type Destination = Pick<MailWriter, 'mailboxes' | 'messageIds'>;
 
 /**
  * A forwarded message is left out while it may still be on its way, and as long as the destination has one of its
@@ -27,7 +29,7 @@ export function openForwarded(mark: string, now: () => number = Date.now): Forwa
   /** By mailbox and UID whether an old one has arrived: each is read once, however often the source is listed. */
   const judged = new Map<string, boolean>();
 
-  async function arrived(since: Date, writer: MailWriter): Promise<ReadonlySet<string>> {
+  async function arrived(since: Date, writer: Destination): Promise<ReadonlySet<string>> {
     const all = new Set<string>();
     for (const { path } of await writer.mailboxes()) {
       const key = `${since.getTime()} ${path}`;
@@ -55,7 +57,7 @@ export function openForwarded(mark: string, now: () => number = Date.now): Forwa
           judged.set(keyOf(uid), id !== undefined && ids.has(id));
         }
       }
-      const missing = new Set(old.filter(({ uid }) => judged.get(keyOf(uid)) === false).map(({ uid }) => uid));
+      const missing = new Set(old.filter(({ uid }) => judged.get(keyOf(uid)) !== true).map(({ uid }) => uid));
       const brought = new Set(marked.filter(({ uid }) => !missing.has(uid)).map(({ uid }) => uid));
       return messages.filter(({ uid }) => !brought.has(uid));
     },
