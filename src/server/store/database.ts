@@ -27,6 +27,12 @@ const POOL_SIZE = 10;
 const CONNECTED_WITHIN_MS = 20_000;
 /** A statement without an answer for so long went to a machine that is gone; its connection is given up. */
 const ANSWERED_WITHIN_MS = 60_000;
+const POOL = {
+  max: POOL_SIZE,
+  connectionTimeoutMillis: CONNECTED_WITHIN_MS,
+  query_timeout: ANSWERED_WITHIN_MS,
+  keepAlive: true,
+} as const;
 
 /** Where the database is: a PostgreSQL by `url`, else PGlite in `folder` (`memory://` for tests). */
 export type DatabaseAddress = { readonly url: string } | { readonly folder: string };
@@ -78,15 +84,9 @@ function faultOf(error: unknown): unknown {
 }
 
 function openPostgres(url: string): Database {
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: POOL_SIZE,
-    connectionTimeoutMillis: CONNECTED_WITHIN_MS,
-    query_timeout: ANSWERED_WITHIN_MS,
-    keepAlive: true,
-  });
+  const pool = new pg.Pool({ connectionString: url, ...POOL });
   // An idle connection that the server ends is replaced by the pool; without a listener it would end the process.
-  pool.on('error', () => {});
+  pool.on('error', ignore);
   return {
     kind: 'postgres',
     ...sqlOn(pool),
@@ -114,7 +114,8 @@ function openPostgres(url: string): Database {
         client.off('error', ignore);
       }
     },
-    queue: (options) => new PgBoss({ connectionString: url, max: POOL_SIZE, ...options }),
+    // pg-boss hands what it does not know itself on to its own pool.
+    queue: (options) => new PgBoss({ connectionString: url, ...POOL, ...options }),
     [Symbol.asyncDispose]: () => pool.end(),
   };
 }
