@@ -72,7 +72,7 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
     exportFiles: (id) => exportFiles({ database, vault, settings, now: Date.now }, id),
   });
   const exports = openExportStore(settings);
-  // The web side only reads.
+  // The web side only hands out and deletes.
   if (settings.role !== 'web') await checkExports(exports, log);
   opened.use(startExportSweeper({ database, exports, log, now: Date.now }));
   const discovery = openDiscovery({ settings, resolver, now: Date.now });

@@ -48,7 +48,7 @@ export const ExportFile = v.object({
 });
 export type ExportFile = v.InferOutput<typeof ExportFile>;
 
-/** Of an export: whether its files are still to come, can be downloaded, or are deleted. */
+/** Of an export: its files are not there yet (and never will be, once it has failed), can be downloaded, or are deleted. */
 const Files = v.picklist(['coming', 'there', 'deleted']);
 
 export const detailedStatus = {

@@ -29,9 +29,6 @@ export function url(protocols: readonly string[], example: string) {
 export const web = (example: string) => url(['https://', 'http://'], example);
 export const imap = (example: string) => url(['imaps://', 'imap://'], example);
 
-/** An address of a page: on the web, or by mail or phone. */
-export const page = (example: string) => web(example);
-
 export function list(isEntry: (entry: string) => boolean, what: string, example: string) {
   const message = fault({ fault: `must be ${what}, separated by commas.`, example });
   return v.pipe(

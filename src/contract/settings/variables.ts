@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { isDomain } from '../email-address.ts';
 import { type OauthProvider } from '../provider.ts';
-import { fault, flag, imap, list, number, origin, page, secret, text, url, web } from './kinds.ts';
+import { fault, flag, imap, list, number, origin, secret, text, url, web } from './kinds.ts';
 
-/** Every variable, as `decisions.md` lists them: its schema from text, and whether its value may never be printed. */
+/** Every variable with its schema from text: those of `decisions.md`, and a few more that the README tells of. */
 export const VARIABLES = {
   HOST: text(253, 'HOST=127.0.0.1'),
   PORT: number(0, 65_535, 'PORT=8080'),
@@ -85,11 +85,11 @@ export const VARIABLES = {
     'IP addresses of name servers, each as ip or ip:port',
     'DNS_SERVERS=192.0.2.53,[2001:db8::53]:53',
   ),
-  FAQ_URL: page('FAQ_URL=https://help.example.com/'),
-  PRIVACY_URL: page('PRIVACY_URL=https://www.example.com/privacy'),
-  TERMS_URL: page('TERMS_URL=https://www.example.com/terms'),
-  DESTINATION_MAIL_URL: page('DESTINATION_MAIL_URL=https://mail.yahoo.com/'),
-  FOOTER_URL: page('FOOTER_URL=https://www.example.com/legal-footer'),
+  FAQ_URL: web('FAQ_URL=https://help.example.com/'),
+  PRIVACY_URL: web('PRIVACY_URL=https://www.example.com/privacy'),
+  TERMS_URL: web('TERMS_URL=https://www.example.com/terms'),
+  DESTINATION_MAIL_URL: web('DESTINATION_MAIL_URL=https://mail.yahoo.com/'),
+  FOOTER_URL: web('FOOTER_URL=https://www.example.com/legal-footer'),
   SUPPORT_PHONE: text(32, 'SUPPORT_PHONE=650 555 0100'),
   ...providerVariables('GOOGLE'),
   ...providerVariables('YAHOO'),

@@ -37,7 +37,8 @@ export class TokenUnavailable extends Error {
 /** What a transfer needs of its destination's tokens. */
 export type Tokens = {
   /**
-   * A token that is good for a minute at least, if the provider's last so long; refreshed once however many ask, in this process or another.
+   * A token that is good for a minute at least, if the provider's last so long; refreshed once however many ask, in
+   * this process or another.
    * @param options `renew` when a server refused the last one; `resource` is `mail` when left out.
    * @throws {ConsentError}
    * @throws {TokenUnavailable}
