@@ -112,6 +112,15 @@ describe('a notification', () => {
     await expect.poll(() => database.query('select 1 from notifications where sent is null')).toEqual([]);
   });
 
+  test('to an address that begins like a phone number is a letter', async () => {
+    await using smtp = await startSmtp(() => null);
+    await using database = await openFilled();
+    await queueNotification(database, ID, 'started', '+16505550100@home.example');
+    await using _notifier = start(database, { smtpUrl: smtp.url, mailFrom: 'no-reply@portal.example' });
+    await expect.poll(() => smtp.letters.length, { timeout: 10_000 }).toBe(1);
+    expect(smtp.letters[0]).toContain('To: +16505550100@home.example');
+  });
+
   test('to a phone number goes to the gateway for SMS, with its token', async () => {
     const requests: { headers: IncomingHttpHeaders; body: string }[] = [];
     const gateway = createServer((request, response) => {

@@ -30,9 +30,9 @@ export const startMigration = {
   /** A phone number as it is shown: `650 253 0000`. */
   contact: shownContact,
   good: (contact: string) =>
-    contact.startsWith('+1')
-      ? `We will send a text message to ${unbroken(shownContact(contact))}.`
-      : `We will write to ${contact}.`,
+    contact.includes('@')
+      ? `We will write to ${contact}.`
+      : `We will send a text message to ${unbroken(shownContact(contact))}.`,
   facts: (mode: Mode, legacyName: string) =>
     [
       { icon: 'shield', text: shared.nothingDeleted(legacyName) },

@@ -1,9 +1,11 @@
+import * as v from 'valibot';
 import { load, type LoadRequest } from '../../contract/calls/load.ts';
 import { isAtDomain } from '../../contract/email-address.ts';
 import { WRITABLE_CONTACTS_FORMATS, WRITABLE_EMAIL_FORMATS } from '../../contract/export-format.ts';
 import { impliedOperations, type Operation } from '../../contract/operation.ts';
 import { isOauthProvider } from '../../contract/provider-name.ts';
 import type { Settings } from '../../contract/settings.ts';
+import { UsPhone } from '../../contract/transfer.ts';
 import type { TransferOrder } from '../jobs/transfers.ts';
 import { Refusal } from '../refusal.ts';
 import type { Visit, Web } from '../services.ts';
@@ -70,7 +72,7 @@ function checkDestinationEmail({ email, provider }: LoadRequest['destinationAcco
 
 function checkNotification(contact: string | undefined, provider: string, settings: Settings): void {
   if (contact === undefined) return;
-  if (contact.startsWith('+') && provider !== 'yahoo')
+  if (v.is(UsPhone, contact) && provider !== 'yahoo')
     throw new Refusal(400, 'INVALID_EMAIL', 'Please, enter a valid email address.');
   if (isAtDomain(contact, settings.legacyDomains))
     throw new Refusal(

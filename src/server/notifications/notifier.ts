@@ -1,7 +1,9 @@
 import { createTransport, type Transporter } from 'nodemailer';
+import * as v from 'valibot';
 import type { ExportFile } from '../../contract/calls/status.ts';
 import { shownStatusOf } from '../../contract/transfer-status.ts';
 import type { Settings } from '../../contract/settings.ts';
+import { UsPhone } from '../../contract/transfer.ts';
 import type { Log } from '../log.ts';
 import type { Database } from '../store/database.ts';
 import { claimNotification, noteSent, noteUnsent, type Notification } from './outbox.ts';
@@ -81,7 +83,7 @@ async function send(
   mail: Transporter | null,
 ): Promise<void> {
   const { contact, transferId, kind } = notification;
-  if (contact.startsWith('+')) {
+  if (v.is(UsPhone, contact)) {
     if (settings.sms !== undefined) await sendSms(settings.sms, contact, smsOf(news), `${kind}.${transferId}`);
     return;
   }
