@@ -216,6 +216,27 @@ describe.skipIf(POSTGRESQL === null)('a PostgreSQL that crashes', { timeout: 60_
   });
 });
 
+test.skipIf(POSTGRESQL === null)(
+  'a PostgreSQL that crashes while a sign-in is checked at the provider leads it back as unavailable, to its own page',
+  async () => {
+    await using postgres = await startPostgres();
+    await using world = await openWebWorld({ providers: ['yahoo'], address: { url: await postgres.create() } });
+    const { yahoo } = world.providers;
+    if (yahoo === undefined) throw new Error('There is no sign-in server.');
+    const browser = new OauthBrowser(world);
+    const back = await browser.until('/api/oauth-for-status/?provider=yahoo', isReturn);
+    const held = Promise.withResolvers<void>();
+    yahoo.heldUntil = held.promise;
+    const led = browser.until(back.href, isPage);
+    await until(async () => (await world.database.query('select 1 from oauth_transactions')).length === 0);
+    await postgres.crash();
+    held.resolve();
+    const page = await led;
+    expect(`${page.pathname}${page.search}`).toBe('/oauth-callback-for-status?error=UNAVAILABLE&provider=yahoo');
+  },
+  60_000,
+);
+
 describe.skipIf(POSTGRESQL === null)('a PostgreSQL that hangs', { timeout: 60_000 }, () => {
   test('makes calls unavailable after a time and leads sign-ins back, and its dead connections are given up', async () => {
     await using postgres = await startPostgres();

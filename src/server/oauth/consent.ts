@@ -7,7 +7,7 @@ import type { QueryError } from '../../contract/failure-code.ts';
 import { OauthProvider } from '../../contract/provider.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { Log } from '../log.ts';
-import type { Database } from '../store/database.ts';
+import { DatabaseUnavailable, type Database } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
 import type { OauthClients } from './client.ts';
 import { PROFILES, type Profile } from './profile.ts';
@@ -20,12 +20,12 @@ export const STATUS_HASH_MS = 2 * 3_600_000;
 
 export type Purpose = 'transfer' | 'status';
 
-/** A sign-in at a provider did not do what it was for. `purpose` is known if the browser was. */
+/** A sign-in at a provider did not do what it was for; `UNAVAILABLE`: by our fault. `purpose` is known if the browser was. */
 export class ConsentRefused extends Error {
   override name = 'ConsentRefused';
-  readonly error: QueryError;
+  readonly error: QueryError | 'UNAVAILABLE';
   readonly purpose: Purpose;
-  constructor(error: QueryError, purpose: Purpose, options?: ErrorOptions) {
+  constructor(error: ConsentRefused['error'], purpose: Purpose, options?: ErrorOptions) {
     super(error, options);
     this.error = error;
     this.purpose = purpose;
@@ -167,7 +167,8 @@ export function openConsents({ settings, database, vault, log, now, tokens, clie
       } catch (error) {
         if (error instanceof ConsentRefused) throw error;
         log.warn({ provider, err: error }, 'a sign-in at a provider failed');
-        throw new ConsentRefused('EXTERNAL_OAUTH_ERROR', purpose, { cause: error });
+        const isOurs = error instanceof DatabaseUnavailable;
+        throw new ConsentRefused(isOurs ? 'UNAVAILABLE' : 'EXTERNAL_OAUTH_ERROR', purpose, { cause: error });
       }
     },
 
