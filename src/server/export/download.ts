@@ -40,11 +40,12 @@ export function mountExports(app: Hono, services: DownloadServices): void {
     const proof = proofOf(c, services);
     const name = v.safeParse(FileName, c.req.param('file'));
     const file = proof === null || !name.success ? null : await offeredFile(services, proof, name.output);
-    return file === null ? notThere(c) : download(c, file, services);
+    if (file === null) throw notThere();
+    return download(c, file, services);
   });
   app.post(DELETE_PATH, ownJson(services.settings), limitedBody, async (c) => {
     const proof = proofOf(c, services);
-    if (proof === null || !(await deleteExport(services, proof.exportName))) return notThere(c);
+    if (proof === null || !(await deleteExport(services, proof.exportName))) throw notThere();
     return c.json({ ok: true });
   });
 }
@@ -59,15 +60,12 @@ function proofOf(c: Context, services: DownloadServices): Proof | null {
 }
 
 /** The same for a wrong link, one whose days are over, and one whose files were deleted. */
-function notThere(c: Context): Response {
-  const refusal = new Refusal(
+function notThere(): Refusal {
+  return new Refusal(
     404,
     'GENERAL_ERROR',
     'There are no files at this address, or not any more: they are deleted after some days. Your mail is safe in your mailbox. Please start a new export if you need one.',
   );
-  c.header('Cache-Control', 'no-store');
-  const wantsPage = (c.req.header('accept') ?? '').includes('text/html');
-  return wantsPage ? c.text(refusal.message, 404) : c.json(refusal.toJSON(), 404);
 }
 
 async function download(c: Context, file: OfferedFile, { exports, log }: DownloadServices): Promise<Response> {
@@ -100,7 +98,7 @@ async function download(c: Context, file: OfferedFile, { exports, log }: Downloa
   } catch (error) {
     if (!(error instanceof FileGoneError)) throw error;
     log.error({ export: file.exportId }, 'a file that is offered is not in EXPORTS_URL');
-    return notThere(c);
+    throw notThere();
   }
 }
 
