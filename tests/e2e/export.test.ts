@@ -153,7 +153,7 @@ describe.skipIf(CHROMIUM === null)('an export, from Home to files on the disk, i
     await files().getByText('The files have been deleted. Your mail is safe in your mailbox.').waitFor();
     expect(await files().getByRole('link').count()).toBe(0);
     expect(await page.getByRole('button', { name: 'Delete my export now' }).count()).toBe(0);
-    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Your files');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Your transfer');
     expect((await page.request.get(url)).status()).toBe(404);
     expect(await readdir(join(product.folder, 'exports'))).not.toContain(exportName);
   });

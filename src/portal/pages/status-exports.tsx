@@ -1,4 +1,3 @@
-import { useLayoutEffect, useRef } from 'react';
 import type { ExportFile } from '../../contract/calls/status.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import { Button } from '../parts/button.tsx';
@@ -20,12 +19,9 @@ export function Exports({ snapshot, files }: Props) {
   const badge = exportBadge(known?.emailmigration?.status ?? known?.contactsmigration?.status ?? '');
   const confirming = snapshot.matches({ status: { page: { settled: 'confirming' } } });
   const deleting = snapshot.matches({ status: { page: { settled: 'deleting' } } });
-  const heading = useFocusAfter(known?.files === 'deleted');
   return (
     <section className="status-card" aria-labelledby="exports">
-      <h2 ref={heading} id="exports" tabIndex={-1}>
-        {words.title}
-      </h2>
+      <h2 id="exports">{words.title}</h2>
       <p className="badge" data-kind={badge.kind}>
         {badge.label}
       </p>
@@ -74,15 +70,4 @@ export function Exports({ snapshot, files }: Props) {
       )}
     </section>
   );
-}
-
-/** The heading takes the focus over from what the deletion has taken off the page. */
-function useFocusAfter(deleted: boolean) {
-  const heading = useRef<HTMLHeadingElement>(null);
-  const before = useRef(deleted);
-  useLayoutEffect(() => {
-    if (deleted && !before.current && document.activeElement === document.body) heading.current?.focus();
-    before.current = deleted;
-  }, [deleted]);
-  return heading;
 }

@@ -15,7 +15,7 @@ export function StatusPage() {
   const { transferId } = snapshot.context;
   if (snapshot.matches({ status: { page: 'asking' } }))
     return (
-      <WizardPage heading={words.heading}>
+      <WizardPage heading={words.heading} view="asking">
         <BarsLoader label={shared.loading} text={snapshot.hasTag('slow') ? shared.slow : words.asking} />
       </WizardPage>
     );
@@ -24,6 +24,7 @@ export function StatusPage() {
   return (
     <WizardPage
       heading={words.heading}
+      view="shown"
       lead={
         <>
           <p className="lead">{snapshot.matches({ status: { page: 'following' } }) ? words.lead : words.settled}</p>

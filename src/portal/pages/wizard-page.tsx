@@ -9,11 +9,13 @@ type Props = {
   readonly heading: string;
   /** Under the heading: an introduction, or the place of a message that stands in for it. */
   readonly lead?: ReactNode;
+  /** Names what the page shows of several things in turn. */
+  readonly view?: string;
   readonly children?: ReactNode;
 };
 
 /** A page in its frame, beside the steps where it belongs to the wizard. */
-export function WizardPage({ heading, lead, children }: Props) {
+export function WizardPage({ heading, lead, view, children }: Props) {
   const current = useWizard(stepOf);
   const primary = useWizard((snapshot) => isOnPrimaryPath(snapshot.context));
   const legacyName = useWizard((snapshot) => snapshot.context.settings.legacyName);
@@ -23,6 +25,7 @@ export function WizardPage({ heading, lead, children }: Props) {
       heading={heading}
       title={heading === toolName(legacyName) ? heading : pageTitle(heading, legacyName)}
       lead={lead}
+      {...(view === undefined ? {} : { view })}
       steps={
         current === null ? undefined : (
           <StepList

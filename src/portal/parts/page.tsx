@@ -7,13 +7,18 @@ type Props = {
   readonly lead?: ReactNode;
   /** The wizard's step list; pages beside the wizard have none. */
   readonly steps?: ReactNode;
+  /** Names what the page shows of several things in turn. */
+  readonly view?: string;
   readonly children: ReactNode;
 };
 
-/** The frame of a page. The focus goes to its heading when it appears. */
-export function Page({ heading, title, lead, steps, children }: Props) {
+/** The frame of a page. The focus goes to its heading when it appears, and when what had it went with another view. */
+export function Page({ heading, title, lead, steps, view, children }: Props) {
   const top = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => top.current?.focus({ preventScroll: true }), []);
+  useLayoutEffect(() => {
+    if (document.activeElement === document.body) top.current?.focus({ preventScroll: true });
+  }, [view]);
   useLayoutEffect(() => {
     document.title = title;
   }, [title]);
