@@ -197,6 +197,8 @@ describe.skipIf(POSTGRESQL === null)('a PostgreSQL that crashes', { timeout: 60_
       ]);
     }
     expect((await world.get('/readyz')).status).toBe(503);
+    const told = world.logLines.find((line) => line.includes('the database is unavailable'));
+    expect(JSON.parse(told ?? '{}')).toMatchObject({ err: { name: 'DatabaseUnavailable', code: expect.any(String) } });
     for (const [path, page] of [
       [START, '/oauth-callback'],
       ['/api/oauth-for-status/?provider=yahoo', '/oauth-callback-for-status'],

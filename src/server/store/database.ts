@@ -40,6 +40,16 @@ export type DatabaseAddress = { readonly url: string } | { readonly folder: stri
 /** The PostgreSQL of `DATABASE_URL` can't be used, at the start or later. The message is for the operator. */
 export class DatabaseUnavailable extends Error {
   override name = 'DatabaseUnavailable';
+  /** The database's own (PostgreSQL, appendix A) or the system's; the log shows it. */
+  readonly code: string;
+  constructor(cause: unknown) {
+    const { code = 'no code' } = cause as { code?: string };
+    super(
+      `DATABASE_URL can't be used: the database did not let us in (${code}). Start it, or mend the address. Example: DATABASE_URL=postgres://portal:secret@db.example.com/portal`,
+      { cause },
+    );
+    this.code = code;
+  }
 }
 
 /**
@@ -62,16 +72,8 @@ async function reach(database: Database): Promise<void> {
   try {
     await database.query('select 1');
   } catch (cause) {
-    throw cause instanceof DatabaseUnavailable ? cause : unavailable(cause);
+    throw cause instanceof DatabaseUnavailable ? cause : new DatabaseUnavailable(cause);
   }
-}
-
-function unavailable(cause: unknown): DatabaseUnavailable {
-  const { code = 'no code' } = cause as { code?: string };
-  return new DatabaseUnavailable(
-    `DATABASE_URL can't be used: the database did not let us in (${code}). Start it, or mend the address. Example: DATABASE_URL=postgres://portal:secret@db.example.com/portal`,
-    { cause },
-  );
 }
 
 /** Connection exceptions, too many connections, shutdown or start under way, faults of its machine (PostgreSQL, appendix A). */
@@ -80,7 +82,7 @@ const NOT_THERE = /^(?:08|53|57P|58)/;
 /** An error that is no fault of the statement means that the database is not there. */
 function faultOf(error: unknown): unknown {
   const isStatements = error instanceof pg.DatabaseError && !NOT_THERE.test(error.code ?? '');
-  return isStatements || !(error instanceof Error) ? error : unavailable(error);
+  return isStatements || !(error instanceof Error) ? error : new DatabaseUnavailable(error);
 }
 
 function openPostgres(url: string): Database {
