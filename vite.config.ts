@@ -14,7 +14,7 @@ const SHELL =
   /contract\/(?:email-address|provider-name|support-issue|transfer-status|failure-code|mail-host)\.|call-error|parts\/(?:button|card|message|bars-loader|link|icon|page|step-list)\.|wizard-page|wizard-context|node_modules\/(?:react|scheduler|@xstate|use-sync-external-store)\//;
 
 // Most of a test's time is spent waiting for other programs.
-const WORKERS = Math.max(2, availableParallelism() - 1);
+const WORKERS = availableParallelism() + 1;
 
 /** A test file says by its folder what it needs; `tests/run.ts` fetches that. Groups run one after another. */
 const node = (name: string, timeout: number, group: number, workers: number) => ({
@@ -61,7 +61,7 @@ export default defineConfig(() => ({
       node('machine', 30_000, 1, WORKERS),
       node('contract', 10_000, 1, WORKERS),
       node('server', 60_000, 1, WORKERS),
-      node('e2e', 120_000, 2, 2),
+      node('e2e', 120_000, 2, WORKERS),
       // What is measured is measured on a machine that does nothing else.
       node('budget', 120_000, 3, 1),
       ...(CHROMIUM === null ? [] : [join(root, '.storybook/vitest.config.ts')]),

@@ -165,9 +165,9 @@ describe.skipIf(CHROMIUM === null)('an export, from Home to files on the disk, i
     await using full = await startProduct({ EXPORTS_URL: root });
     const id = await order(subscriber('tom', full), full.url, 'eml', 'csv');
     const mail = page.getByRole('region', { name: 'Email transfer' });
-    await mail
-      .getByText('The export is paused: there is no room for it on our side at the moment.')
-      .waitFor({ timeout: FINISHES_WITHIN_MS });
+    await expect
+      .poll(() => mail.textContent(), { timeout: FINISHES_WITHIN_MS })
+      .toContain('The export is paused: there is no room for it on our side at the moment.');
     await mail.getByText('We cannot say. It goes on by itself, and we write to you when it is finished.').waitFor();
     expect(await mail.getByText('It does not go on by itself.').count()).toBe(0);
     await files().getByText('Your export was interrupted').waitFor();
