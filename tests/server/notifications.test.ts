@@ -31,11 +31,11 @@ async function openFilled(): Promise<Database> {
   return database;
 }
 
-function start(database: Database, settings: Partial<NotifierSettings>): AsyncDisposable {
+function start(database: Database, settings: Partial<NotifierSettings>, log = openLog('silent')): AsyncDisposable {
   return startNotifier({
     database,
     settings: { publicUrl: 'https://portal.example', legacyName: 'San Bruno', ...settings },
-    log: openLog('silent'),
+    log,
     exportFiles: async () => [],
   });
 }
@@ -110,6 +110,20 @@ describe('a notification', () => {
     slow.resolve(null);
     await expect.poll(() => smtp.letters.length, { timeout: 10_000 }).toBe(1);
     await expect.poll(() => database.query('select 1 from notifications where sent is null')).toEqual([]);
+  });
+
+  test('that was sent is not sent again at once when that can not be noted', async () => {
+    await using smtp = await startSmtp(() => null);
+    await using database = await openFilled();
+    await queueNotification(database, ID, 'started', 'new@home.example');
+    await database.query('alter table notifications add constraint unnoted check (sent is null)');
+    const lines: string[] = [];
+    const log = openLog('error', { write: (line) => void lines.push(line) });
+    await using _notifier = start(database, { smtpUrl: smtp.url, mailFrom: 'no-reply@portal.example' }, log);
+    await expect.poll(() => lines.join(''), { timeout: 10_000 }).toContain('could not be looked through');
+    const held = "select due > now() + interval '5 minutes' as held from notifications";
+    expect(await database.query(held)).toEqual([{ held: true }]);
+    expect(smtp.deliveries()).toBe(1);
   });
 
   test('to an address that begins like a phone number is a letter', async () => {

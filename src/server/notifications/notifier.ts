@@ -68,11 +68,12 @@ async function sendAllDue(
     const { transferId, kind, attempts } = notification;
     try {
       await send(notification, await newsOf(notification, services), settings, mail);
-      await noteSent(database, notification.id);
     } catch (error) {
       log.warn({ err: error, transferId, kind, attempts }, 'a notification was not sent; it is tried again');
       await noteUnsent(database, notification.id);
+      continue;
     }
+    await noteSent(database, notification.id);
   }
 }
 
