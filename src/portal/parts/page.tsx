@@ -16,8 +16,10 @@ type Props = {
 export function Page({ heading, title, lead, steps, view, children }: Props) {
   const top = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => top.current?.focus({ preventScroll: true }), []);
+  const shown = useRef(view);
   useLayoutEffect(() => {
-    if (document.activeElement === document.body) top.current?.focus({ preventScroll: true });
+    if (view !== shown.current && document.activeElement === document.body) top.current?.focus({ preventScroll: true });
+    shown.current = view;
   }, [view]);
   useLayoutEffect(() => {
     document.title = title;
