@@ -14,7 +14,7 @@ const SHELL =
   /contract\/(?:email-address|provider-name|support-issue|transfer-status|failure-code|mail-host)\.|call-error|parts\/(?:button|card|message|bars-loader|link|icon|page|step-list)\.|wizard-page|wizard-context|node_modules\/(?:react|scheduler|@xstate|use-sync-external-store)\//;
 
 // Most of a test's time is spent waiting for other programs.
-const WORKERS = availableParallelism() + 1;
+const WORKERS = Math.min(availableParallelism() + 1, 8);
 
 /** A test file says by its folder what it needs; `tests/run.ts` fetches that. Groups run one after another. */
 const node = (name: string, timeout: number, group: number, workers: number) => ({

@@ -1,5 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { link, mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SealError, type Vault } from './vault.ts';
 
@@ -28,12 +28,24 @@ export function openSharedSafe(vault: Vault): Safe {
   };
 }
 
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+}
+
 /**
  * For the embedded database, whose folder holds the vault's key as well, and which keeps deleted rows for a while in its
  * files and its log: each place has a random key of its own in a file, without which the vault's key opens nothing.
  */
 export async function openFolderSafe(vault: Vault, folder: string): Promise<Safe> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
+
+  let making: Promise<unknown> = Promise.resolve();
 
   async function keyOf(place: string): Promise<Buffer> {
     const key = await readFile(join(folder, nameOf(place))).catch((cause: NodeJS.ErrnoException) => {
@@ -48,18 +60,14 @@ export async function openFolderSafe(vault: Vault, folder: string): Promise<Safe
   /** The key of a place that has one already is that one. It appears under its name only when it is whole. */
   async function makeKey(place: string): Promise<Buffer> {
     const path = join(folder, nameOf(place));
+    if (await isThere(path)) return keyOf(place);
     const draft = `${path}.${randomUUID()}`;
     {
       await using file = await open(draft, 'wx', 0o600);
       await file.write(randomBytes(KEY_LENGTH));
       await file.sync();
     }
-    try {
-      await link(draft, path);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
-    await rm(draft);
+    await rename(draft, path);
     return keyOf(place);
   }
 
@@ -76,7 +84,12 @@ export async function openFolderSafe(vault: Vault, folder: string): Promise<Safe
   }
 
   return {
-    seal: async (place, secret) => vault.seal(place, secret, await makeKey(place)),
+    seal: async (place, secret) => {
+      // One after another: two at once would each make a key for the same place.
+      const key = making.then(() => makeKey(place));
+      making = key.catch(() => null);
+      return vault.seal(place, secret, await key);
+    },
     open: async (place, sealed) => vault.open(place, sealed, await keyOf(place)),
     destroy: async (...places) => {
       for (const place of places) await destroyFile(nameOf(place));
