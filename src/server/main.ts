@@ -15,6 +15,7 @@ import { openTokens, placesOfTokens } from './oauth/tokens.ts';
 import type { DataFolder } from './store/data-folder.ts';
 import { openDatabase } from './store/database.ts';
 import { openFolderSafe, openSharedSafe } from './store/safe.ts';
+import { requireSealingKey } from './store/sealing-key.ts';
 import { openVault } from './store/vault.ts';
 import { startWeb } from './web.ts';
 
@@ -58,6 +59,7 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
   const key = settings.secretKey === undefined ? await folder.secretKey() : Buffer.from(settings.secretKey, 'base64');
   const vault = openVault(key);
   const database = opened.use(await openDatabase(databaseAddress(settings, folder)));
+  if (settings.databaseUrl !== undefined) await requireSealingKey(database, vault);
   const safe =
     settings.databaseUrl === undefined ? await openFolderSafe(vault, join(folder.path, 'keys')) : openSharedSafe(vault);
   await safe.destroyAllBut([...(await placesOfCredentials(database)), ...(await placesOfTokens(database))]);
