@@ -6,7 +6,7 @@ type Props = {
   readonly size?: 'large';
   /** `submit` sends the form around it; then `onPress` is left out. */
   readonly type?: 'button' | 'submit';
-  /** The button's work is under way: it keeps its place, its width and the focus, and takes no presses. */
+  /** The button's work is under way: it keeps its place, its size and the focus, and takes no presses. */
   readonly busy?: boolean;
   readonly disabled?: boolean;
   /** The longest label that this button ever shows; it keeps room for it. */
@@ -43,7 +43,7 @@ export function Button({
       }}
     >
       <span className="button-label" data-reserve={reserve}>
-        {children}
+        <span>{children}</span>
       </span>
     </button>
   );
