@@ -32,6 +32,7 @@ export function Button({
       className="button"
       data-rank={rank}
       data-size={size}
+      data-reserve={reserve}
       type={type}
       disabled={disabled}
       aria-busy={busy || undefined}
@@ -42,9 +43,7 @@ export function Button({
         else onPress?.();
       }}
     >
-      <span className="button-label" data-reserve={reserve}>
-        <span>{children}</span>
-      </span>
+      <span>{children}</span>
     </button>
   );
 }

@@ -16,7 +16,7 @@ export type ExportLimits = {
 
 export const EXPORT_LIMITS: ExportLimits = {
   partOctets: EXPORT_PART_OCTETS,
-  partMessages: 20_000,
+  partMessages: 16_000,
   batchOctets: 16 * 1024 * 1024,
   batchMessages: 250,
   diskReserve: DISK_RESERVE,
