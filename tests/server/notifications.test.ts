@@ -4,17 +4,18 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
 import { describe, expect, test } from 'vitest';
+import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 import { openLog } from '../../src/server/log.ts';
 import { startNotifier, type NotifierSettings } from '../../src/server/notifications/notifier.ts';
 import { claimNotification, queueNotification } from '../../src/server/notifications/outbox.ts';
-import { openDatabase, type Database } from '../../src/server/store/database.ts';
+import type { Database } from '../../src/server/store/database.ts';
 import { insertTransfer } from '../../src/server/transfers/operations.ts';
 
 const ID = 'b'.repeat(32);
 const STATUS = `https://portal.example/status?migration_id=${ID}`;
 
 async function openFilled(): Promise<Database> {
-  const database = await openDatabase({ folder: 'memory://' });
+  const database = await openTestDatabase(FRESH);
   await insertTransfer(
     database,
     {

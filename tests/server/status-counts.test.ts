@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { openDatabase } from '../../src/server/store/database.ts';
+import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 import { endOperation, insertTransfer, noteProgress, statusOf } from '../../src/server/transfers/operations.ts';
 
 const ID = 'c'.repeat(32);
 
 test('an operation that completed without anything to count has a total of 0; one that failed early has none', async () => {
-  await using database = await openDatabase({ folder: 'memory://' });
+  await using database = await openTestDatabase(FRESH);
   await insertTransfer(
     database,
     {
@@ -27,7 +27,7 @@ test('an operation that completed without anything to count has a total of 0; on
 });
 
 test('counts that come late or out of order never make a status fall, and done never exceeds total', async () => {
-  await using database = await openDatabase({ folder: 'memory://' });
+  await using database = await openTestDatabase(FRESH);
   await insertTransfer(
     database,
     {
