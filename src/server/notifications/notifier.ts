@@ -1,6 +1,7 @@
 import { createTransport, type Transporter } from 'nodemailer';
 import * as v from 'valibot';
 import type { ExportFile } from '../../contract/calls/status.ts';
+import { statusAddress } from '../../contract/page-address.ts';
 import { shownStatusOf } from '../../contract/transfer-status.ts';
 import type { Settings } from '../../contract/settings.ts';
 import { UsPhone } from '../../contract/transfer.ts';
@@ -147,7 +148,7 @@ async function newsOf(notification: Notification, services: NotifierServices): P
       .filter((row) => shownStatusOf(row.status) === 'failed')
       .flatMap((row) => (row.failure === null ? [] : [row.failure])),
     files: await services.exportFiles(transferId),
-    statusUrl: `${settings.publicUrl}/status?migration_id=${transferId}`,
+    statusUrl: `${settings.publicUrl}${statusAddress(transferId)}`,
     legacyName: settings.legacyName,
   };
 }
