@@ -124,7 +124,7 @@ describe('the steps', () => {
 
   test('there are four steps', () => {
     const steps = Object.values(wizardMachine.root.states).flatMap(({ meta }) => meta?.step ?? []);
-    expect([...new Set(steps)].toSorted()).toEqual([1, 2, 3, 4]);
+    expect([...new Set(steps)].toSorted((one, other) => one - other)).toEqual([1, 2, 3, 4]);
   });
 
   test('a sign-in that is left for is still step 2, and no page', async () => {
