@@ -1,23 +1,25 @@
 import { join } from 'node:path';
 import type { Settings } from '../contract/settings.ts';
-import { checkExports } from './check-exports.ts';
-import { exportFiles } from './export/links.ts';
-import { openExportStore } from './export/open-export-store.ts';
-import { startExportSweeper } from './export/sweeper.ts';
-import { placesOfCredentials } from './jobs/credentials.ts';
-import { openJobQueue } from './jobs/queue.ts';
-import { openTransfers } from './jobs/transfers.ts';
-import { startWorker } from './jobs/worker.ts';
+import { checkExports } from './export/storage/check-exports.ts';
+import { exportFiles } from './export/download/links.ts';
+import { openExportStore } from './export/storage/open-export-store.ts';
+import { startExportSweeper } from './export/download/sweeper.ts';
+import { placesOfCredentials } from './transfers/credentials.ts';
+import { openJobQueue } from './worker/queue.ts';
+import { openTransfers } from './transfers/orders.ts';
+import { startWorker } from './worker/worker.ts';
 import { openLog } from './log.ts';
-import { openDiscovery } from './mail/discovery.ts';
+import { openDiscovery } from './mail/discovery/discovery.ts';
 import { openResolver } from './network/resolver.ts';
+import { openOauthClients } from './oauth/client.ts';
 import { openTokens, placesOfTokens } from './oauth/tokens.ts';
 import type { DataFolder } from './store/data-folder.ts';
 import { openDatabase } from './store/database.ts';
 import { openFolderSafe, openSharedSafe } from './store/safe.ts';
 import { requireSealingKey } from './store/sealing-key.ts';
 import { openVault } from './store/vault.ts';
-import { startWeb } from './web.ts';
+import { startWeb } from './web/listen.ts';
+import { openWeb } from './web/services.ts';
 
 export type ServerOptions = {
   readonly settings: Settings;
@@ -65,7 +67,8 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
   await safe.destroyAllBut([...(await placesOfCredentials(database)), ...(await placesOfTokens(database))]);
   const queue = opened.use(await openJobQueue({ database, log }));
   const resolver = openResolver(settings.dnsServers);
-  const tokens = openTokens({ settings, database, safe, log, now: Date.now });
+  const oauthClients = openOauthClients({ settings, now: Date.now });
+  const tokens = openTokens({ oauthClients, database, safe, log, now: Date.now });
   const transfers = openTransfers({
     database,
     vault,
@@ -97,7 +100,19 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
   if (settings.role !== 'worker')
     opened.use(
       await startWeb(
-        { settings, database, vault, log, tokens, transfers, resolver, exports, now: Date.now },
+        openWeb({
+          settings,
+          database,
+          vault,
+          log,
+          tokens,
+          oauthClients,
+          transfers,
+          resolver,
+          discovery,
+          exports,
+          now: Date.now,
+        }),
         { host: settings.host, port: settings.port, portalFolder },
       ),
     );

@@ -62,7 +62,7 @@ type Services = {
   readonly log: Log;
   readonly now: () => number;
   readonly tokens: KeptTokens;
-  readonly clients: OauthClients;
+  readonly oauthClients: OauthClients;
 };
 
 const Secret = v.object({ verifier: v.string(), nonce: v.string() });
@@ -74,7 +74,15 @@ const Transaction = v.object({
 });
 type Transaction = v.InferOutput<typeof Transaction>;
 
-export function openConsents({ settings, database, vault, log, now, tokens, clients }: Services): Consents {
+export function openConsents({
+  settings,
+  database,
+  vault,
+  log,
+  now,
+  tokens,
+  oauthClients: clients,
+}: Services): Consents {
   const stateOf = (state: string) => vault.digest('oauth state', state);
   const browserOf = (browser: string) => vault.digest('oauth browser', browser);
   const placeOf = (state: string) => `oauth_transactions/${stateOf(state)}`;

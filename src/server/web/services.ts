@@ -1,0 +1,50 @@
+import type { Settings } from '../../contract/settings.ts';
+import type { ExportStore } from '../export/storage/export-store.ts';
+import type { Transfers } from '../transfers/orders.ts';
+import { openLimits, type Limits } from './limits.ts';
+import type { Log } from '../log.ts';
+import type { Discovery } from '../mail/discovery/discovery.ts';
+import { openProofs, type Proofs } from './proof.ts';
+import type { Resolver } from '../network/resolver.ts';
+import type { OauthClients } from '../oauth/client.ts';
+import { openConsents, type Consents } from '../oauth/consent.ts';
+import { openSessions, type Sessions } from './sessions.ts';
+import type { Database } from '../store/database.ts';
+import type { Vault } from '../store/vault.ts';
+import type { KeptTokens } from '../oauth/tokens.ts';
+
+/** What the web side needs from the program's start. */
+export type Services = {
+  readonly settings: Settings;
+  readonly database: Database;
+  readonly vault: Vault;
+  readonly log: Log;
+  readonly tokens: KeptTokens;
+  readonly transfers: Transfers;
+  readonly oauthClients: OauthClients;
+  readonly resolver: Resolver;
+  readonly discovery: Discovery;
+  readonly exports: ExportStore;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+};
+
+/** The services and what the web side builds on them; a handler names those that it takes. */
+export type Web = Services & {
+  readonly limits: Limits;
+  readonly proofs: Proofs;
+  readonly sessions: Sessions;
+  readonly consents: Consents;
+};
+
+/** Puts the web side's own services together; once, by the program's start. */
+export function openWeb(services: Services): Web {
+  const limits = openLimits(services);
+  return {
+    ...services,
+    limits,
+    proofs: openProofs({ ...services, limits }),
+    sessions: openSessions(services),
+    consents: openConsents(services),
+  };
+}
