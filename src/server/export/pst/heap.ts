@@ -1,5 +1,8 @@
 import { BLOCK_PAYLOAD, type NodeDatabase, type Stored } from './node-database.ts';
 
+/** A piece of a heap whose content comes later. */
+export type Reserved = { readonly hid: number; readonly bytes: Buffer };
+
 /** Where a heap's blocks go. */
 export type Blocks = Pick<NodeDatabase, 'writeBlock' | 'writeDataTree'>;
 
@@ -59,6 +62,13 @@ export class Heap {
     return this.#number * 0x1_0000 + this.#starts.length * 32;
   }
 
+  /** A first piece, to be filled in before the heap is finished: its block is the last one to be written. */
+  reserve(length: number): Reserved {
+    if (this.#number > 0) throw new Error('A heap reserves room only in its first block.');
+    const hid = this.add(new Uint8Array(length));
+    return { hid, bytes: this.#block.subarray(this.#at - length, this.#at) };
+  }
+
   /** Where the block's page map ends when its pieces end at `at`; the map begins at an even place. */
   #mapEnd(at: number, pieces: number): number {
     return at + (at & 1) + 4 + 2 * (pieces + 1);
@@ -113,9 +123,14 @@ export class Heap {
   }
 }
 
-/** Records of one width, sorted by their key, as a B-tree on a heap (§2.3.2). @returns the HID of its header */
-export function addTree(heap: Heap, key: number, value: number, records: Buffer): number {
-  const header = Buffer.from([0xb5, key, value, 0, 0, 0, 0, 0]);
+export const TREE_HEADER = 8;
+
+/**
+ * Records of one width, sorted by their key, as a B-tree on a heap (§2.3.2). Its header is the heap's first piece: there
+ * Outlook has it, and there some readers look for it.
+ */
+export function addTree(heap: Heap, { bytes: header }: Reserved, key: number, value: number, records: Buffer): void {
+  header.set([0xb5, key, value]);
   let [level, width, current] = [0, key + value, records];
   if (records.length > 0)
     for (;;) {
@@ -134,5 +149,4 @@ export function addTree(heap: Heap, key: number, value: number, records: Buffer)
       }
       [level, width, current] = [level + 1, key + 4, Buffer.concat(parents)];
     }
-  return heap.add(header);
 }

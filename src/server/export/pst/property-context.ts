@@ -1,4 +1,4 @@
-import { addTree, Heap, HEAP_PIECE, type Blocks } from './heap.ts';
+import { addTree, Heap, HEAP_PIECE, TREE_HEADER, type Blocks } from './heap.ts';
 import { type NodeDatabase, type Subnode, ValueWriter } from './node-database.ts';
 import { integer, type Property } from './properties.ts';
 
@@ -55,13 +55,15 @@ export function writeProperties(
   const inner = all.reduce((sum, { size }) => sum + size, 0);
   const build = (into: Blocks, sized: typeof cells) => {
     const heap = new Heap(into, 0xbc);
+    const header = heap.reserve(TREE_HEADER);
     const records = Buffer.alloc(sized.length * 8);
     for (const [index, { id, type, cell }] of sized.toSorted((one, other) => one.id - other.id).entries()) {
       records.writeUInt16LE(id, index * 8);
       records.writeUInt16LE(type, index * 8 + 2);
       records.writeUInt32LE(typeof cell === 'number' ? cell : heap.add(cell), index * 8 + 4);
     }
-    return heap.finish(addTree(heap, 2, 6, records));
+    addTree(heap, header, 2, 6, records);
+    return heap.finish(header.hid);
   };
   const withSize = (size: number) => {
     if (sizeId === undefined) return cells;

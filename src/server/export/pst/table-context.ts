@@ -1,4 +1,4 @@
-import { addTree, Heap, HEAP_PIECE } from './heap.ts';
+import { addTree, Heap, HEAP_PIECE, TREE_HEADER, type Reserved } from './heap.ts';
 import { BLOCK_PAYLOAD, type NodeDatabase } from './node-database.ts';
 import { integer, TYPE, type Property } from './properties.ts';
 import { LargeValues, type Written } from './property-context.ts';
@@ -28,6 +28,8 @@ export class Table {
   readonly #database: NodeDatabase;
   readonly #heap: Heap;
   readonly #large: LargeValues;
+  readonly #index: Reserved;
+  readonly #info: Reserved;
   readonly #columns: readonly (TableColumn & { readonly at: number; readonly width: number; readonly bit: number })[];
   readonly #ends: readonly [number, number, number, number];
   readonly #rowsInBlock: number;
@@ -40,6 +42,8 @@ export class Table {
     this.#database = database;
     this.#heap = new Heap(database, 0x7c);
     this.#large = new LargeValues(database);
+    this.#index = this.#heap.reserve(TREE_HEADER);
+    this.#info = this.#heap.reserve(22 + columns.length * 8);
     let at = 0;
     const ends: number[] = [];
     const placed = new Map<TableColumn, number>();
@@ -119,11 +123,12 @@ export class Table {
       subnodes.push({ nid: MATRIX_NODE, data: bid, subnodes: 0, size });
       rows = MATRIX_NODE;
     }
-    const info = Buffer.alloc(22 + this.#columns.length * 8);
+    addTree(this.#heap, this.#index, 4, 4, rowIndex);
+    const info = this.#info.bytes;
     info.writeUInt8(0x7c, 0);
     info.writeUInt8(this.#columns.length, 1);
     for (const [index, end] of this.#ends.entries()) info.writeUInt16LE(end, 2 + index * 2);
-    info.writeUInt32LE(addTree(this.#heap, 4, 4, rowIndex), 10);
+    info.writeUInt32LE(this.#index.hid, 10);
     info.writeUInt32LE(rows, 14);
     const sorted = this.#columns.toSorted((one, other) => one.id - other.id);
     for (const [index, { id, type, at, width, bit }] of sorted.entries()) {
@@ -133,7 +138,7 @@ export class Table {
       info.writeUInt8(width, 28 + index * 8);
       info.writeUInt8(bit, 29 + index * 8);
     }
-    const stored = this.#heap.finish(this.#heap.add(info));
+    const stored = this.#heap.finish(this.#info.hid);
     const size = stored.size + subnodes.reduce((sum, each) => sum + each.size, 0);
     return { data: stored.bid, subnodes: this.#database.writeSubnodes(subnodes), size };
   }
