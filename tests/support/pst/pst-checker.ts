@@ -42,8 +42,12 @@ class Checker {
 
   run(): string[] {
     this.#try('the header', () => this.#header());
-    this.#try('the B-tree of nodes', () => this.#tree(0x81, long(this.#reader.header, 216), long(this.#reader.header, 224)));
-    this.#try('the B-tree of blocks', () => this.#tree(0x80, long(this.#reader.header, 232), long(this.#reader.header, 240)));
+    this.#try('the B-tree of nodes', () =>
+      this.#tree(0x81, long(this.#reader.header, 216), long(this.#reader.header, 224)),
+    );
+    this.#try('the B-tree of blocks', () =>
+      this.#tree(0x80, long(this.#reader.header, 232), long(this.#reader.header, 240)),
+    );
     for (const bid of this.#reader.blocks.keys()) this.#try(`block ${bid}`, () => this.#block(bid));
     for (const { nid, data, subnodes } of this.#reader.nodes.values())
       this.#try(`node ${hex(nid)}`, () => this.#references({ data, subnodes }));
@@ -85,10 +89,16 @@ class Checker {
     this.#must(header.readUInt32LE(524) === crcOf(header.subarray(8, 524)), 'the header has another CRC');
     this.#must(header[512] === 0x80, 'the header has no sentinel');
     this.#must(header[513] === 0, 'the header has an encryption');
-    this.#must(header.subarray(256, 512).every((octet) => octet === 0xff), 'the header has free maps');
+    this.#must(
+      header.subarray(256, 512).every((octet) => octet === 0xff),
+      'the header has free maps',
+    );
     this.#must(header[248] === 2, 'the header does not say that the allocation maps are valid');
     this.#must(long(header, 184) === size, 'the header has another file size');
-    this.#must((size - FIRST_MAP) % INTERVAL === 0 && size > FIRST_MAP, 'the file does not end where an allocation map does');
+    this.#must(
+      (size - FIRST_MAP) % INTERVAL === 0 && size > FIRST_MAP,
+      'the file does not end where an allocation map does',
+    );
     this.#must(long(header, 192) === size - INTERVAL, 'the header has another last allocation map');
     this.#must(long(header, 208) === 0, 'the header tells of free pages');
   }
@@ -99,14 +109,20 @@ class Checker {
     this.#must(page.readUInt32LE(500) === crcOf(page.subarray(0, 496)), `the page at ${offset} has another CRC`);
     const own = long(page, 504);
     this.#must(own === (bid ?? own), `the page at ${offset} has another BID`);
-    this.#must(page.readUInt16LE(498) === (isMap ? 0 : signatureOf(offset, own)), `the page at ${offset} has another signature`);
+    this.#must(
+      page.readUInt16LE(498) === (isMap ? 0 : signatureOf(offset, own)),
+      `the page at ${offset} has another signature`,
+    );
     if (!isMap) this.#largestPage = Math.max(this.#largestPage, own);
     return page;
   }
 
   /** Marks what a block or a page takes; `offset` and `length` are multiples of 64. */
   #use(offset: number, length: number, what: string): void {
-    this.#must(offset % 64 === 0 && offset >= FIRST_MAP && offset + length <= this.#reader.size, `${what} lies outside`);
+    this.#must(
+      offset % 64 === 0 && offset >= FIRST_MAP && offset + length <= this.#reader.size,
+      `${what} lies outside`,
+    );
     for (let slot = (offset - FIRST_MAP) / 64; slot < (offset - FIRST_MAP + length) / 64; slot += 1) {
       const bit = 0x80 >> (slot & 7);
       const octet = this.#used[slot >> 3] ?? 0;
@@ -117,21 +133,37 @@ class Checker {
 
   #tree(type: number, rootBid: number, rootOffset: number): void {
     const leafWidth = type === 0x81 ? 32 : 24;
-    const walk = (offset: number, bid: number, level: number | undefined, from: number, below: number, isFirst: boolean) => {
+    const walk = (
+      offset: number,
+      bid: number,
+      level: number | undefined,
+      from: number,
+      below: number,
+      isFirst: boolean,
+    ) => {
       const page = this.#page(offset, type, bid, false);
       this.#use(offset, 512, `the page at ${offset}`);
       this.#must(offset % 512 === 0, `the page at ${offset} is not aligned`);
-      const [count, most, width, own] = [488, 489, 490, 491].map((at) => page.readUInt8(at)) as [number, number, number, number];
+      const [count, most, width, own] = [488, 489, 490, 491].map((at) => page.readUInt8(at)) as [
+        number,
+        number,
+        number,
+        number,
+      ];
       this.#must(own === (level ?? own), `the page at ${offset} has another level`);
       this.#must(width === (own === 0 ? leafWidth : 24), `the page at ${offset} has another width`);
-      this.#must(most === Math.floor(488 / width) && count <= most && count > 0, `the page at ${offset} has another count`);
+      this.#must(
+        most === Math.floor(488 / width) && count <= most && count > 0,
+        `the page at ${offset} has another count`,
+      );
       let before = -1;
       for (let index = 0; index < count; index += 1) {
         const entry = page.subarray(index * width, (index + 1) * width);
         const key = long(entry, 0);
         this.#must(key > before, `the page at ${offset} is not in order`);
         this.#must(key >= from && key < below, `the page at ${offset} holds a key that is not its own`);
-        if (index === 0 && !isFirst) this.#must(key === from, `the page at ${offset} begins with another key than its parent says`);
+        if (index === 0 && !isFirst)
+          this.#must(key === from, `the page at ${offset} begins with another key than its parent says`);
         before = key;
         if (own === 0) {
           if (type === 0x81)
@@ -177,7 +209,10 @@ class Checker {
     const [type = 0, level = 0, count] = [block[0], block[1], block.readUInt16LE(2)];
     this.#must(type === 1 || type === 2, `block ${bid} is internal and of no type`);
     if (type === 1) {
-      this.#must(block.length === 8 + count * 8 && count > 0 && (level === 1 || level === 2), `block ${bid} has another count`);
+      this.#must(
+        block.length === 8 + count * 8 && count > 0 && (level === 1 || level === 2),
+        `block ${bid} has another count`,
+      );
       const children = this.#reader.children(bid);
       let total = 0;
       for (const [index, child] of children.entries()) {
@@ -231,13 +266,17 @@ class Checker {
       if (index % 8 === 0) types.push(0x83);
       if (index >= 128 && (index - 128) % 496 === 0) types.push(0x82);
       if (index >= 8192 && (index - 8192) % 31_744 === 0) types.push(0x85);
-      for (const [place, type] of types.entries()) pages.push({ offset: FIRST_MAP + index * INTERVAL + place * 512, type });
+      for (const [place, type] of types.entries())
+        pages.push({ offset: FIRST_MAP + index * INTERVAL + place * 512, type });
     }
     for (const { offset, type } of pages) {
       const page = this.#page(offset, type, offset, true);
       this.#use(offset, 512, `the map at ${offset}`);
       if (type !== 0x84)
-        this.#must(page.subarray(0, 496).every((octet) => octet === 0xff), `the map at ${offset} tells of free room`);
+        this.#must(
+          page.subarray(0, 496).every((octet) => octet === 0xff),
+          `the map at ${offset} tells of free room`,
+        );
     }
     let free = 0;
     for (let index = 0; index < intervals; index += 1) {
@@ -262,7 +301,10 @@ class Checker {
     const indexes = new Map<number, number>();
     for (const nid of nodes.keys()) indexes.set(nid & 0x1f, Math.max(indexes.get(nid & 0x1f) ?? 0, nid >>> 5));
     for (const type of [2, 3, 4])
-      this.#must(header.readUInt32LE(44 + type * 4) > (indexes.get(type) ?? 0), `the next NID of type ${type} is taken`);
+      this.#must(
+        header.readUInt32LE(44 + type * 4) > (indexes.get(type) ?? 0),
+        `the next NID of type ${type} is taken`,
+      );
   }
 
   #node(nid: number): Inner {
@@ -279,14 +321,19 @@ class Checker {
       const map = block.readUInt16LE(0);
       const pieces = heap.pieces(number);
       const header = number === 0 ? 12 : number % 128 === 8 ? 66 : 2;
-      this.#must(map % 2 === 0 && map + 4 + pieces.length * 2 <= block.length, 'a heap has a page map that does not fit');
+      this.#must(
+        map % 2 === 0 && map + 4 + pieces.length * 2 <= block.length,
+        'a heap has a page map that does not fit',
+      );
       this.#must(pieces[0] === header && (pieces.at(-1) ?? 0) <= map, 'a heap has pieces that do not fit');
       this.#must(block.readUInt16LE(map + 2) === 0, 'a heap tells of pieces that are gone');
       for (const [index, piece] of pieces.entries()) {
         const next = pieces[index + 1];
-        if (next !== undefined) this.#must(next > piece && next - piece <= 3580, 'a heap has a piece of another length');
+        if (next !== undefined)
+          this.#must(next > piece && next - piece <= 3580, 'a heap has a piece of another length');
       }
-      if (number + 1 < heap.blocks.length) this.#must(block.length === FULL_BLOCK, 'a heap has a block that is not full');
+      if (number + 1 < heap.blocks.length)
+        this.#must(block.length === FULL_BLOCK, 'a heap has a block that is not full');
       else this.#must(block.length === map + 4 + pieces.length * 2, 'a heap has more than its page map tells of');
       const teller = number < 8 ? 0 : number - ((number - 8) % 128);
       const octet = heap.blocks[teller]?.[(teller === 0 ? 8 : 2) + ((number - teller) >> 1)] ?? 0;
@@ -300,7 +347,8 @@ class Checker {
   /** Each piece and each subnode belongs to exactly one property. */
   #whole(heap: Heap, known: (nid: number) => boolean): void {
     heap.asked.set(heap.root, heap.asked.get(heap.root) ?? 1);
-    for (const count of heap.asked.values()) this.#must(count === 1, `a piece of a heap belongs to ${count} properties`);
+    for (const count of heap.asked.values())
+      this.#must(count === 1, `a piece of a heap belongs to ${count} properties`);
     for (const number of heap.blocks.keys())
       for (const index of heap.pieces(number).slice(1).keys())
         this.#must(heap.asked.has(number * 65_536 + (index + 1) * 32), 'a piece of a heap belongs to nobody');
@@ -314,8 +362,12 @@ class Checker {
     this.#whole(heap, known);
     for (const [id, { type, bytes }] of properties) {
       if (type === 0x1f) this.#must(bytes.length % 2 === 0, `property ${hex(id)} has half a character`);
-      if (type === 0x40 || type === 0x14 || type === 0x0d) this.#must(bytes.length === 8, `property ${hex(id)} has another length`);
-      this.#must([0x02, 0x03, 0x0b, 0x0d, 0x14, 0x1f, 0x40, 0x102, 0x1003, 0x101f, 0x1102].includes(type), `property ${hex(id)} has another type`);
+      if (type === 0x40 || type === 0x14 || type === 0x0d)
+        this.#must(bytes.length === 8, `property ${hex(id)} has another length`);
+      this.#must(
+        [0x02, 0x03, 0x0b, 0x0d, 0x14, 0x1f, 0x40, 0x102, 0x1003, 0x101f, 0x1102].includes(type),
+        `property ${hex(id)} has another type`,
+      );
       if (type === 0x0b) this.#must(bytes.readUInt32LE(0) < 2, `property ${hex(id)} is neither true nor false`);
     }
     return properties;
@@ -380,7 +432,11 @@ class Checker {
     for (const [id, { bytes }] of properties) if (id >= 0x1000) hashed += bytes.length;
     this.#must(hashed === entries.length, 'the buckets hold another number of names');
     for (let at = 0; at < entries.length; at += 8) {
-      const [name, kind, index] = [entries.readUInt32LE(at), entries.readUInt16LE(at + 4), entries.readUInt16LE(at + 6)];
+      const [name, kind, index] = [
+        entries.readUInt32LE(at),
+        entries.readUInt16LE(at + 4),
+        entries.readUInt16LE(at + 6),
+      ];
       this.#must(index === at / 8, 'a name has another number than its place');
       this.#must(kind >> 1 < 3 + sets.length / 16 && kind >> 1 > 0, 'a name is of a set that is not there');
       const isText = (kind & 1) === 1;
@@ -389,7 +445,10 @@ class Checker {
       const wanted = Buffer.concat([Buffer.alloc(4), entries.subarray(at + 4, at + 8)]);
       wanted.writeUInt32LE(hash, 0);
       const found = Array.from({ length: bucket.length / 8 }, (_, each) => bucket.subarray(each * 8, each * 8 + 8));
-      this.#must(found.some((each) => each.equals(wanted)), 'a name is not in its bucket');
+      this.#must(
+        found.some((each) => each.equals(wanted)),
+        'a name is not in its bucket',
+      );
     }
   }
 
@@ -407,11 +466,17 @@ class Checker {
       [0x0f, 0x60f],
     ] as const) {
       const own = this.#table(typed(type)).columns;
-      this.#must(JSON.stringify(own) === JSON.stringify(this.#table(template).columns), `folder ${hex(nid)} has a table that is not as its template`);
+      this.#must(
+        JSON.stringify(own) === JSON.stringify(this.#table(template).columns),
+        `folder ${hex(nid)} has a table that is not as its template`,
+      );
     }
     this.#must(properties.has(0x3001), `folder ${hex(nid)} has no name`);
     this.#must(number(properties.get(0x3602)) === contents?.rows.length, `folder ${hex(nid)} counts other contents`);
-    this.#must((number(properties.get(0x360a)) === 1) === ((hierarchy?.rows.length ?? 0) > 0), `folder ${hex(nid)} is wrong about subfolders`);
+    this.#must(
+      (number(properties.get(0x360a)) === 1) === (hierarchy?.rows.length ?? 0) > 0,
+      `folder ${hex(nid)} is wrong about subfolders`,
+    );
     this.#must(associated?.rows.length === 0, `folder ${hex(nid)} has associated contents`);
     for (const row of hierarchy?.rows ?? []) {
       const child = this.#reader.nodes.get(row.id);
@@ -420,7 +485,8 @@ class Checker {
       this.#listed.add(row.id);
       const own = this.#properties(child);
       this.#same(row.cells, own, `folder ${hex(row.id)}`);
-      for (const id of [0x3001, 0x3602, 0x3603, 0x360a]) this.#must(row.cells.has(id), `folder ${hex(row.id)} has no cell ${hex(id)}`);
+      for (const id of [0x3001, 0x3602, 0x3603, 0x360a])
+        this.#must(row.cells.has(id), `folder ${hex(row.id)} has no cell ${hex(id)}`);
     }
     let unread = 0;
     for (const row of contents?.rows ?? []) {
@@ -453,27 +519,42 @@ class Checker {
   #message(node: Inner, nid: number): Map<number, Value> {
     const inner = this.#reader.subnodes(node.subnodes);
     const attachments = [...inner].filter(([each]) => (each & 0x1f) === ATTACHMENT);
-    const properties = this.#properties(node, (each) => each === 0x692 || each === 0x671 || (each & 0x1f) === ATTACHMENT);
+    const properties = this.#properties(
+      node,
+      (each) => each === 0x692 || each === 0x671 || (each & 0x1f) === ATTACHMENT,
+    );
     const what = `message ${hex(nid)}`;
     for (const id of [0x001a, 0x0e07, 0x0e08, 0x0e17, 0x3007, 0x3008, 0x300b])
       this.#must(properties.has(id), `${what} has no ${hex(id)}`);
     this.#must(number(properties.get(0x0e08)) === this.#reader.nodeSize(node), `${what} has another size`);
     const subject = text(properties.get(0x0037));
-    this.#must(subject.codePointAt(0) === 1 && (subject.codePointAt(1) ?? 9) <= 6, `${what} has a subject without its prefix's length`);
+    this.#must(
+      subject.codePointAt(0) === 1 && (subject.codePointAt(1) ?? 9) <= 6,
+      `${what} has a subject without its prefix's length`,
+    );
     const recipients = inner.get(0x692);
     this.#must(recipients !== undefined, `${what} has no table of recipients`);
     if (recipients !== undefined) {
       const { columns } = this.#tableOf(recipients);
-      this.#must(JSON.stringify(columns) === JSON.stringify(this.#table(0x692).columns), `${what} has other columns of recipients`);
+      this.#must(
+        JSON.stringify(columns) === JSON.stringify(this.#table(0x692).columns),
+        `${what} has other columns of recipients`,
+      );
     }
     const table = inner.get(0x671);
     const rows = table === undefined ? [] : this.#tableOf(table).rows;
     this.#must(rows.length === attachments.length, `${what} lists other attachments than it has`);
-    this.#must(((number(properties.get(0x0e07)) & 0x10) !== 0) === attachments.length > 0, `${what} is wrong about having attachments`);
+    this.#must(
+      ((number(properties.get(0x0e07)) & 0x10) !== 0) === attachments.length > 0,
+      `${what} is wrong about having attachments`,
+    );
     for (const [each, attachment] of attachments) {
       const row = rows.find(({ id }) => id === each);
       const own = this.#properties(attachment, (subnode) => (subnode & 0x1f) === MESSAGE);
-      this.#must(number(own.get(0x0e20)) === this.#reader.nodeSize(attachment), `${what} has an attachment of another size`);
+      this.#must(
+        number(own.get(0x0e20)) === this.#reader.nodeSize(attachment),
+        `${what} has an attachment of another size`,
+      );
       if (row === undefined) this.#must(false, `${what} has an attachment that is not listed`);
       else this.#same(row.cells, own, `${what}, attachment ${hex(each)}`);
       const object = own.get(0x3701);
@@ -481,7 +562,10 @@ class Checker {
       const embedded = this.#reader.subnodes(attachment.subnodes).get(object?.bytes.readUInt32LE(0) ?? 0);
       this.#must(embedded !== undefined, `${what} has an embedded message that is not there`);
       if (embedded === undefined) continue;
-      this.#must(object?.bytes.readUInt32LE(4) === this.#reader.nodeSize(embedded), `${what} has an embedded message of another size`);
+      this.#must(
+        object?.bytes.readUInt32LE(4) === this.#reader.nodeSize(embedded),
+        `${what} has an embedded message of another size`,
+      );
       this.#message(embedded, nid);
     }
     return properties;

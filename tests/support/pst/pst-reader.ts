@@ -30,8 +30,18 @@ export function signatureOf(offset: number, bid: number): number {
 
 export const long = (bytes: Buffer, at: number) => Number(bytes.readBigUInt64LE(at));
 
-export type BlockEntry = { readonly bid: number; readonly offset: number; readonly length: number; readonly references: number };
-export type NodeEntry = { readonly nid: number; readonly data: number; readonly subnodes: number; readonly parent: number };
+export type BlockEntry = {
+  readonly bid: number;
+  readonly offset: number;
+  readonly length: number;
+  readonly references: number;
+};
+export type NodeEntry = {
+  readonly nid: number;
+  readonly data: number;
+  readonly subnodes: number;
+  readonly parent: number;
+};
 export type PageEntry = { readonly offset: number; readonly bid: number; readonly type: number };
 export type Inner = { readonly data: number; readonly subnodes: number };
 
@@ -100,8 +110,7 @@ export class PstReader {
       if (block[1] === 0) {
         const at = 8 + index * 24;
         found.set(long(block, at) % 2 ** 32, { data: long(block, at + 8), subnodes: long(block, at + 16) });
-      } else
-        for (const [nid, inner] of this.subnodes(long(block, 16 + index * 16))) found.set(nid, inner);
+      } else for (const [nid, inner] of this.subnodes(long(block, 16 + index * 16))) found.set(nid, inner);
     return found;
   }
 
@@ -159,7 +168,8 @@ export class Heap {
     this.asked.set(hnid, (this.asked.get(hnid) ?? 0) + 1);
     if ((hnid & 0x1f) !== 0) {
       const inner = this.subnodes.get(hnid);
-      if (inner === undefined) throw new PstFault(`a heap refers to the subnode 0x${hnid.toString(16)}, which is not there`);
+      if (inner === undefined)
+        throw new PstFault(`a heap refers to the subnode 0x${hnid.toString(16)}, which is not there`);
       return Buffer.concat([...this.#reader.data(inner.data)]);
     }
     const pieces = this.pieces(hnid >>> 16);
@@ -208,7 +218,13 @@ export function propertiesOf(heap: Heap): Map<number, Value> {
   return found;
 }
 
-export type TableColumn = { readonly id: number; readonly type: number; readonly at: number; readonly width: number; readonly bit: number };
+export type TableColumn = {
+  readonly id: number;
+  readonly type: number;
+  readonly at: number;
+  readonly width: number;
+  readonly bit: number;
+};
 export type TableRow = { readonly id: number; readonly cells: ReadonlyMap<number, Value> };
 export type ReadTable = { readonly columns: readonly TableColumn[]; readonly rows: readonly TableRow[] };
 
@@ -239,14 +255,16 @@ export function tableOf(heap: Heap): ReadTable {
   const expected = !inBlocks
     ? records.length * width
     : Math.floor((records.length - 1) / perBlock) * FULL_BLOCK + (((records.length - 1) % perBlock) + 1) * width;
-  if (matrix.length !== (records.length === 0 ? 0 : expected)) throw new PstFault('a table has rows that its index does not tell of');
+  if (matrix.length !== (records.length === 0 ? 0 : expected))
+    throw new PstFault('a table has rows that its index does not tell of');
   let before = -1;
   const taken = new Set<number>();
   const rows = records.map((record): TableRow => {
     const [id, index] = [record.readUInt32LE(0), record.readUInt32LE(4)];
     if (id <= before) throw new PstFault('the rows of a table are not in order');
     before = id;
-    if (index >= records.length || taken.has(index)) throw new PstFault('a row index tells of a row that is not there, or twice');
+    if (index >= records.length || taken.has(index))
+      throw new PstFault('a row index tells of a row that is not there, or twice');
     taken.add(index);
     const at = inBlocks ? Math.floor(index / perBlock) * FULL_BLOCK + (index % perBlock) * width : index * width;
     const row = matrix.subarray(at, at + width);
@@ -280,7 +298,8 @@ function checkColumns(columns: readonly TableColumn[], fours: number, twos: numb
     const end = column.width >= 4 ? fours : column.width === 2 ? twos : ones;
     if (at > end) fail('lie beyond their group');
   }
-  if (!(fours <= twos && twos <= ones && ones + Math.ceil(columns.length / 8) === width)) fail('have groups that do not fit');
+  if (!(fours <= twos && twos <= ones && ones + Math.ceil(columns.length / 8) === width))
+    fail('have groups that do not fit');
   for (const [id, place] of [
     [0x67f2, 0],
     [0x67f3, 4],
