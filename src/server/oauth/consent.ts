@@ -10,7 +10,8 @@ import type { Log } from '../log.ts';
 import { DatabaseUnavailable, type Database } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
 import type { OauthClients } from './client.ts';
-import { PROFILES, type Profile } from './profile.ts';
+import type { Profile } from './profile.ts';
+import { PROFILES } from './profiles.ts';
 import { grantedOf, type KeptTokens } from './tokens.ts';
 
 /** How long a person may take at the provider. */

@@ -8,7 +8,8 @@ import type { Database, Sql } from '../store/database.ts';
 import type { Safe } from '../store/safe.ts';
 import { SealError } from '../store/vault.ts';
 import type { OauthClients } from './client.ts';
-import { PROFILES, type Resource } from './profile.ts';
+import type { Resource } from './profile.ts';
+import { PROFILES } from './profiles.ts';
 
 /** Tokens that no transfer keeps go after this time; the rest when nothing has used or forgotten them for longer. */
 const UNUSED_MS = 2 * 3_600_000;
