@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { installed } from '../support/installed.ts';
+import { needs } from '../support/needs.ts';
 import { checkPst } from '../support/pst/pst-checker.ts';
 import {
   plain,
@@ -89,7 +89,7 @@ test('pst-extractor reads the same folders, messages and attachments as went in'
   expect(comparable(read)).toEqual(comparable(expected(read)));
 });
 
-describe.skipIf(installed('readpst') === null)('readpst', () => {
+describe('readpst (needs itself)', needs('readpst'), () => {
   // It leaves empty attachments out.
   const NOTHING = sha256(Buffer.alloc(0));
   test('reads the same folders, messages and attachments as went in', async () => {
@@ -105,7 +105,7 @@ describe.skipIf(installed('readpst') === null)('readpst', () => {
   });
 });
 
-describe.skipIf(installed('pffexport') === null)('pffexport', () => {
+describe('pffexport (needs itself)', needs('pffexport'), () => {
   // Its libuna writes characters beyond the first plane as others: they are compared as one sign.
   const said = (text: string) => text.replaceAll(/[\u{10000}-\u{10ffff}]/gu, '?');
   test('reads the same folders, messages and attachments as went in', async () => {

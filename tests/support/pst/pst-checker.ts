@@ -18,6 +18,11 @@ import {
 /** Holds a PST file to [MS-PST]. @returns what is wrong with it, in words; nothing for a file that is right */
 export function checkPst(path: string): string[] {
   using reader = new PstReader(path);
+  return checkReader(reader);
+}
+
+/** As {@link checkPst}; the reader knows all nodes and blocks afterwards. */
+export function checkReader(reader: PstReader): string[] {
   return new Checker(reader).run();
 }
 

@@ -204,3 +204,15 @@ export async function contactsByReadpst(path: string, directory: string): Promis
     .map((name) => readFile(join(directory, name), 'utf8'));
   return Promise.all(cards);
 }
+
+/** `lspst` only lists: how many items each folder has, in the order of the folders. */
+export async function listedByLspst(path: string): Promise<[folder: string, items: number][]> {
+  const found: [string, number][] = [];
+  for (const line of (await run('lspst', [path])).toString('utf8').split('\n')) {
+    const folder = /^Folder "(.*)"$/.exec(line)?.[1];
+    const last = found.at(-1);
+    if (folder !== undefined) found.push([folder, 0]);
+    else if (line !== '' && last !== undefined) last[1] += 1;
+  }
+  return found;
+}
