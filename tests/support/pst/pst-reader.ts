@@ -281,10 +281,11 @@ export function tableOf(heap: Heap): ReadTable {
   return { columns, rows };
 }
 
+function fail(what: string): never {
+  throw new PstFault(`a table's columns ${what}`);
+}
+
 function checkColumns(columns: readonly TableColumn[], fours: number, twos: number, ones: number, width: number): void {
-  const fail = (what: string) => {
-    throw new PstFault(`a table's columns ${what}`);
-  };
   const bits = new Set(columns.map(({ bit }) => bit));
   if (bits.size !== columns.length || columns.some(({ bit }) => bit >= columns.length)) fail('share a bit');
   columns.forEach(({ id, type }, index) => {

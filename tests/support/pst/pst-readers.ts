@@ -114,11 +114,12 @@ export async function readByReadpst(path: string, directory: string): Promise<Re
   return found;
 }
 
+const octets = (content: string | ArrayBuffer | Uint8Array) =>
+  typeof content === 'string' ? Buffer.from(content) : new Uint8Array(content);
+
 async function parsed(bytes: Buffer): Promise<Read> {
   const mail = await PostalMime.parse(bytes, { forceRfc822Attachments: true });
   const files = mail.attachments.filter(({ mimeType }) => mimeType !== 'message/rfc822');
-  const octets = (content: string | ArrayBuffer | Uint8Array) =>
-    typeof content === 'string' ? Buffer.from(content) : new Uint8Array(content);
   const emails = [mail.to, mail.cc, mail.bcc].flatMap((list) => list ?? []).map(({ address }) => address ?? '');
   return {
     subject: mail.subject ?? '',

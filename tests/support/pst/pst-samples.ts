@@ -42,7 +42,7 @@ export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).
 /** RFC 2047, in words of a dozen characters. */
 function words(text: string): string {
   if (/^[\x20-\x7e]*$/.test(text) && !text.includes('=?')) return text;
-  const chars = [...text];
+  const chars = Array.from(text);
   const pieces: string[] = [];
   for (let at = 0; at < chars.length; at += 10)
     pieces.push(`=?utf-8?B?${Buffer.from(chars.slice(at, at + 10).join('')).toString('base64')}?=`);
@@ -180,6 +180,11 @@ export const SCRIPTS = [
   'Plain words only',
 ] as const;
 
+/** Octets that follow from `seed`. */
+function noise(seed: number, length: number): Buffer {
+  return Buffer.from(Array.from({ length }, (_, index) => (index * seed + (index >> 7)) & 0xff));
+}
+
 const SUNDAY = Date.UTC(2004, 1, 29, 12);
 
 /** A mailbox as people have it: folders in folders, every script, everything that a message can have. */
@@ -202,8 +207,6 @@ export function sampleBoxes(): SampleBox[] {
       ...change,
     };
   };
-  const noise = (seed: number, length: number) =>
-    Buffer.from(Array.from({ length }, (_, index) => (index * seed + (index >> 7)) & 0xff));
   const each = SCRIPTS.map((_, index) => make(index));
   const pages = SCRIPTS.map((script, index) =>
     make(100 + index, { html: `<html><body><p>${script}</p></body></html>` }),

@@ -37,7 +37,7 @@ export type MailFormat = {
   /** `index` counts the messages of this mailbox in this part, from 1. */
   place(message: PartMessage, mailbox: PartMailbox, index: number): MessagePlace;
   /** The file that the contacts are in, for a format that takes them among the mail; known after {@link files}. */
-  contactsPath?(): string;
+  readonly contactsPath?: () => string;
   /** Lines for the archive's README. */
   readonly about: readonly string[];
 };

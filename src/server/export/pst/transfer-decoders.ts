@@ -12,8 +12,8 @@ const NONE = 0xff;
 const BLANK = 0xfe;
 const PAD = 0xfd;
 const BASE64 = new Uint8Array(256).fill(NONE);
-for (const [value, char] of [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'].entries())
-  BASE64[char.charCodeAt(0)] = value;
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+for (const [value, octet] of Buffer.from(ALPHABET).entries()) BASE64[octet] = value;
 for (const blank of [0x09, 0x0a, 0x0d, 0x20]) BASE64[blank] = BLANK;
 BASE64[0x3d] = PAD;
 
@@ -59,10 +59,8 @@ export function base64(output: Output): Sink {
 }
 
 const HEX = new Int8Array(256).fill(-1);
-for (const [value, char] of [...'0123456789ABCDEF'].entries()) {
-  HEX[char.charCodeAt(0)] = value;
-  HEX[char.toLowerCase().charCodeAt(0)] = value;
-}
+for (const [value, octet] of Buffer.from('0123456789ABCDEF').entries()) HEX[octet] = value;
+for (const [value, octet] of Buffer.from('0123456789abcdef').entries()) HEX[octet] = value;
 const [LF, CR, SPACE, TAB, EQUALS] = [0x0a, 0x0d, 0x20, 0x09, 0x3d];
 
 /** RFC 2045 §6.7. What is no escape stays as it is. */
