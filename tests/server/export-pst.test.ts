@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ContactsFormat, EmailFormat } from '../../src/contract/export-format.ts';
+import { Stopped } from '../../src/server/mail/copy/copy-chunk.ts';
 import { person } from '../support/contact-samples.ts';
 import { openExportWorld, type ExportWorld } from '../support/export-world.ts';
 import { hostileAccount } from '../support/hostile-account.ts';
@@ -105,5 +106,45 @@ describe('an export for Outlook (needs unzip and readpst)', needs('unzip', 'read
     expect(new Set((await Promise.all(places.map((place) => readdir(join(place, 'mail'))))).flat()).size).toBe(
       places.length,
     );
+  });
+
+  test('that was stopped anywhere goes on, and has every message once', async () => {
+    await using small = await openExportWorld({ limits: { partMessages: 20, batchMessages: 4 } });
+    const source = Array.from({ length: 3 }, (_, at) => ({
+      path: `Folder ${at}`,
+      messages: Array.from({ length: 17 }, (__, number) => ({
+        uid: number + 1,
+        bytes: Buffer.from(`Subject: ${at}.${number}\r\n\r\nbody\r\n`),
+        flags: [],
+        internalDate: new Date(Date.UTC(2020, at, number + 1)),
+      })),
+    }));
+    const id = await small.newTransfer({ email: 'pst', contacts: 'pst' });
+    for (const count of [5, 18, 33]) {
+      const stop = new AbortController();
+      const stopping = memoryAccount(source, {
+        onFetch: (_path, _uid, reached) => {
+          if (reached === count) stop.abort();
+        },
+      });
+      const stopped = small.exportMail(id, stopping, {
+        format: 'pst',
+        contactsFormat: 'pst',
+        signal: stop.signal,
+        connections: 1,
+      });
+      await stopped.catch((error: unknown) => expect(error).toBeInstanceOf(Stopped));
+    }
+    await small.exportMail(id, memoryAccount(source), { format: 'pst', contactsFormat: 'pst' });
+    const found: string[] = [];
+    for (const place of await Promise.all((await small.files(id)).map((file) => unpacked(file)))) {
+      const [name = ''] = await readdir(join(place, 'mail'));
+      for (const messages of readByExtractor(join(place, 'mail', name)).values())
+        found.push(...messages.map(({ subject }) => subject));
+    }
+    expect(found.toSorted()).toEqual(
+      source.flatMap(({ messages }, at) => messages.map((_, number) => `${at}.${number}`)).toSorted(),
+    );
+    expect((await readdir(small.root, { recursive: true })).filter((name) => name.includes('pst-'))).toEqual([]);
   });
 });

@@ -86,7 +86,7 @@ describe(
 
     beforeAll(async () => {
       folder = await mkdtemp(join(tmpdir(), 'tables-'));
-      const source = { scratch: folder, id: 'tables', made: new Date(0) };
+      const source = { scratch: folder, id: 'tables', made: new Date(0), signal: new AbortController().signal };
       for await (const { path, content } of contactFiles('csv', contacts.length, all, source, eml).files()) {
         const pieces: Uint8Array[] = [];
         for await (const piece of content()) pieces.push(piece);

@@ -109,6 +109,18 @@ describe('a PST file', () => {
     expect(await readdir(world.directory)).not.toContain('broken.pst');
   });
 
+  test('that is stopped is gone', async () => {
+    const stop = new AbortController();
+    const stopping = async function* (): AsyncGenerator<PstItem> {
+      yield rawItem(0, mail('Subject: one', '', 'x'));
+      stop.abort(new Error('stopped'));
+      yield rawItem(0, mail('Subject: two', '', 'x'));
+    };
+    const writing = world.write([INBOX], stopping(), { name: 'stopped', signal: stop.signal });
+    await expect(writing).rejects.toThrow('stopped');
+    expect(await readdir(world.directory)).not.toContain('stopped.pst');
+  });
+
   test('tells pffinfo which of its folders are which (needs pffexport)', needs('pffexport'), async () => {
     const path = await written([], sampleBoxes());
     const told = (await run('pffinfo', [path])).toString();

@@ -232,7 +232,12 @@ async function writePart(part: number, workspace: Workspace, contents: Contents)
   await using reader = openSpoolReader(folder);
   const format = contents.openFormat();
   const people = () => contacts.contacts();
-  const source = { id: `${workspace.export.name}/${part}`, scratch: folder, made: new Date(services.now()) };
+  const source = {
+    id: `${workspace.export.name}/${part}`,
+    scratch: folder,
+    made: new Date(services.now()),
+    signal: work.signal,
+  };
   try {
     const files = archiveFiles({
       ...source,

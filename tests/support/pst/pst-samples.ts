@@ -137,7 +137,7 @@ export type PstWorld = AsyncDisposable & {
   write(
     folders: readonly PstFolder[],
     items: AsyncIterable<PstItem> | readonly PstItem[],
-    options?: { name?: string; id?: string; maxOctets?: number },
+    options?: { name?: string; id?: string; maxOctets?: number; signal?: AbortSignal },
   ): Promise<PstFile[]>;
 };
 
@@ -146,15 +146,14 @@ export async function openPstWorld(): Promise<PstWorld> {
   let files = 0;
   return {
     directory,
-    write: async (folders, items, { name, id = 'sample', maxOctets } = {}) => {
+    write: async (folders, items, { name, id = 'sample', ...more } = {}) => {
       files += 1;
       const written: PstFile[] = [];
       const all = (async function* () {
         yield* items;
       })();
-      const options = { directory, name: name ?? `Mail-${files}`, id, folders, items: all };
-      for await (const file of writePst(maxOctets === undefined ? options : { ...options, maxOctets }))
-        written.push(file);
+      const options = { directory, name: name ?? `Mail-${files}`, id, folders, items: all, ...more };
+      for await (const file of writePst(options)) written.push(file);
       return written;
     },
     [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),

@@ -3,8 +3,8 @@ import type { ContactsFormat } from '../../../contract/export-format.ts';
 import { contactsCsv } from '../../contacts/csv/write-csv.ts';
 import { displayNameOf } from '../../contacts/vcard/read-vcard.ts';
 import { contactsVcf } from '../../contacts/vcard/vcf.ts';
-import type { MailFormat, PartFileContent, PartSource } from './mail-format.ts';
-import { contactsPst } from './pst.format.ts';
+import type { MailFormat, PartFileContent } from './mail-format.ts';
+import { contactsPst, type Scratch } from './pst.format.ts';
 
 /** A contact as the manifest lists it: the `index`th of the file at `path`, counted from 1. */
 export type ContactEntry = {
@@ -64,7 +64,7 @@ export function contactFiles(
   format: ContactsFormat,
   count: number,
   contacts: () => AsyncIterable<Contact>,
-  source: Pick<PartSource, 'scratch' | 'id' | 'made'>,
+  source: Scratch,
   mail: MailFormat,
 ): ContactFiles {
   if (format === 'pst') {

@@ -22,6 +22,7 @@ export type PartSource = {
   readonly id: string;
   /** A folder for what is needed until the archive is written. */
   readonly scratch: string;
+  readonly signal: AbortSignal;
   /** The contacts, if they go into the same files as the mail. */
   readonly contacts: (() => AsyncIterable<Contact>) | undefined;
 };

@@ -20,6 +20,9 @@ const ROLES: Readonly<Record<string, FolderRole>> = {
 /** Messages in one file: indexes of more would not fit in the memory that an export may take. */
 const PART_MESSAGES = 500_000;
 
+/** What a file that is not made from front to back needs of its part. */
+export type Scratch = Pick<PartSource, 'scratch' | 'id' | 'made' | 'signal'>;
+
 type Start = { readonly path: string; readonly mailboxId: number; readonly number: number };
 
 /** Outlook's data files: all mailboxes of a part in one, the contacts among them when they are to be in it. */
@@ -78,10 +81,7 @@ async function* mailFiles(source: PartSource, starts: Start[]): AsyncGenerator<P
 }
 
 /** Contacts alone, beside mail in another format. */
-export function contactsPst(
-  source: Pick<PartSource, 'scratch' | 'id' | 'made'>,
-  contacts: () => AsyncIterable<Contact>,
-) {
+export function contactsPst(source: Scratch, contacts: () => AsyncIterable<Contact>) {
   async function* items(): AsyncGenerator<PstItem> {
     for await (const contact of contacts()) yield { folder: 0, contact, received: source.made.getTime() };
   }
@@ -91,14 +91,14 @@ export function contactsPst(
 
 /** A file of this kind is written at both ends: it lies in a folder of its own until the archive has it. */
 async function* inScratch(
-  { scratch, id, made }: Pick<PartSource, 'scratch' | 'id' | 'made'>,
+  { scratch, id, made, signal }: Scratch,
   content: { readonly name: string; readonly folders: readonly PstFolder[]; readonly items: AsyncIterable<PstItem> },
   place: string,
   onWritten: (path: string) => void,
 ): AsyncGenerator<PartFileContent> {
   const directory = await mkdtemp(join(scratch, 'pst-'));
   try {
-    for await (const { path } of writePst({ ...content, directory, id })) {
+    for await (const { path } of writePst({ ...content, directory, id, signal })) {
       const inArchive = `${place}/${basename(path)}`;
       onWritten(inArchive);
       yield { path: inArchive, modified: made, grain: 0, content: () => createReadStream(path) };
