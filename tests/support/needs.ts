@@ -36,6 +36,8 @@ const PROGRAMS = {
   '7z': { debian: 'p7zip-full', homebrew: 'p7zip' },
   mutt: { debian: 'mutt', homebrew: 'mutt' },
   unzip: { debian: 'unzip', homebrew: 'unzip' },
+  readpst: { debian: 'pst-utils', homebrew: 'libpst' },
+  pffexport: { debian: 'pff-tools' },
   python3: { debian: 'python3', homebrew: 'python3' },
   openssl: { debian: 'openssl', homebrew: 'openssl' },
   curl: { debian: 'curl', homebrew: 'curl' },
