@@ -71,6 +71,7 @@ describe('a data folder', () => {
 
   test('of an older release, whose lock a dead process left, is taken', async () => {
     await writeFile(join(folder, 'lock'), `${process.pid} 1\n`);
-    await using _held = await holdDataFolder(folder);
+    await using held = await holdDataFolder(folder);
+    expect(held.path).toBe(folder);
   });
 });
