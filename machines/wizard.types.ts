@@ -135,6 +135,7 @@ export type Event =
   | { readonly type: 'terms.accept' }
   | { readonly type: 'page.back' }
   | { readonly type: 'page.next' }
+  | { readonly type: 'google.retry' }
   | { readonly type: 'contact.type'; readonly contact: string }
   | { readonly type: 'transfer.submit' }
   // Complete and status

@@ -114,7 +114,7 @@ export const PAUSED: TransferStatus = {
     total: 21_403,
     bytes: 1_934_201_332,
     failure:
-      'The export is paused: there is no room for it on our side at the moment. Your mail is safe in your mailbox. You need not do anything; the export goes on by itself.',
+      'Your export is paused because we are short of space right now. Your mail is safe in your mailbox. You do not need to do anything. The export will continue by itself.',
     started: '2025-10-20T09:12:00-07:00',
   },
   contactsmigration: { status: 'inprogress', done: 212, total: 212, started: '2025-10-20T09:12:00-07:00' },

@@ -33,12 +33,13 @@ export const shared = {
   legalFooter: 'Legal information',
   owner: (legacyName: string, phone: string) => `${legacyName} customer support: ${unbroken(phone)}`,
   nothingDeleted: (legacyName: string) => `We copy your mail. Nothing is deleted from your ${legacyName} mailbox.`,
-  offline: 'You are offline. What you typed is kept, and your mail is safe. We go on when you are back online.',
+  offline: "You are offline. What you typed is kept, and your mail is safe. We'll carry on when you're back online.",
   unavailable: {
-    heading: 'We will be back soon',
+    heading: "We'll be back soon",
     text: 'The migration portal is unavailable at this time, we apologize for the inconvenience.',
-    safe: 'Your mail is safe, and a transfer that was already started goes on by itself.',
-    todo: (phone: string) => `Please, wait a minute and try again. If it lasts, call us at ${unbroken(phone)}.`,
+    safe: 'Your mail is safe. A transfer that has already started keeps running.',
+    todo: (phone: string) =>
+      `Please wait a minute and try again. If this keeps happening, call us at ${unbroken(phone)}.`,
     retry: 'Try again',
   },
 } as const;
@@ -72,12 +73,12 @@ export function pacificDate(iso: string): string {
 export const home = {
   lead: (legacyName: string) =>
     `${legacyName} email is closing. Take your mail and contacts with you: to Yahoo Mail, to another provider, or as files on your computer.`,
-  countdownTitle: (legacyName: string) => `left of access to ${legacyName} email`,
-  countdownDate: (iso: string) => `It ends on ${pacificDate(iso)}, at the end of the day (Pacific time).`,
+  countdownTitle: (legacyName: string) => `left until ${legacyName} email closes`,
+  countdownDate: (iso: string) => `It closes at the end of the day on ${pacificDate(iso)} (Pacific time).`,
   countdownOver: (iso: string) =>
-    `It was due to end on ${pacificDate(iso)}. If you can still sign in, you can still move your mail.`,
+    `It was due to close on ${pacificDate(iso)}. If you can still sign in, you can still move your mail.`,
   start: 'Start',
-  lookupBefore: 'Have you already started? You can ',
+  lookupBefore: 'Already started? You can ',
   lookup: 'check your transfer status',
   lookupAfter: '.',
   before: 'Good to know before you start',
@@ -85,10 +86,10 @@ export const home = {
     [
       { icon: 'shield', text: shared.nothingDeleted(legacyName) },
       { icon: 'key', text: `You need your ${legacyName} email address and its password.` },
-      { icon: 'clock', text: 'It takes from minutes to a full day. You can close this page while it runs.' },
+      { icon: 'clock', text: 'It can take a few minutes or up to a day. You can close this page while it runs.' },
       {
         icon: 'info',
-        text: 'Messages, folders and contacts move. Mail rules, signatures and automatic replies do not.',
+        text: 'We copy messages, folders and contacts. Mail rules, signatures and auto replies do not move.',
       },
     ] as const,
 } as const;

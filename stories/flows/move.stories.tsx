@@ -23,9 +23,9 @@ export const Move = flow({
     await press('Copy transfer ID');
     await press('Copied');
   },
-  'See how it goes': async ({ follow, see }) => {
-    await follow('See how it goes');
-    await see('We compared both sides: no other message is missing, and none is doubled or changed.');
+  'Check progress': async ({ follow, see }) => {
+    await follow('Check progress');
+    await see('We compared both sides: no other message is missing, and none is duplicated or changed.');
   },
 });
 
@@ -52,7 +52,7 @@ export const CreationFails = flow(
 );
 
 export const PortalIsUnavailable = flow(
-  { ...asked, 'Read why': ({ arriveAt }) => arriveAt('We will be back soon') },
+  { ...asked, 'Read why': ({ arriveAt }) => arriveAt("We'll be back soon") },
   creationFails('UNAVAILABLE'),
 );
 

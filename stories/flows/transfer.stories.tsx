@@ -38,6 +38,15 @@ export const ToGmailWithoutPermission = flow({
   'Be back at the choice': ({ arriveAt }) => arriveAt('Move your mailbox to Yahoo Mail'),
 });
 
+export const ToGmailAtTheSecondTry = flow({
+  ...options,
+  ...toTerms,
+  'Leave out a permission': ({ press }) => press('Leave out a permission'),
+  'Try Gmail again': ({ press }) => press('Try Gmail again'),
+  ...returning('pat.rivera@gmail.com'),
+  ...toStart,
+});
+
 export const ToOutlook = flow({
   ...options,
   'Choose Outlook': ({ press }) => press('Outlook'),

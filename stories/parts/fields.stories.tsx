@@ -30,7 +30,7 @@ const wrong = (text: string): Note => ({ kind: 'error', text });
 
 export const Empty = () => <Text label="Email" />;
 export const WithHelp = () => (
-  <Text label="Transfer ID" help="The 32 letters and digits from the last step, or from our notification." code />
+  <Text label="Transfer ID" help="The 32 letters and digits that we gave you when the transfer started." code />
 );
 export const Waiting = () => (
   <Text label="Email" value="pat@mail.example" note={{ kind: 'waiting', text: shared.checking }} />

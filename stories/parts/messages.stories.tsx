@@ -14,7 +14,7 @@ export const ErrorLarge = () => (
   />
 );
 export const SuccessLarge = () => (
-  <Message kind="success" title="Your message has been sent successfully." content={['We answer by email.']} />
+  <Message kind="success" title="Your message has been sent successfully." content={["We'll reply by email."]} />
 );
 export const WarningLarge = () => (
   <Message
@@ -32,7 +32,7 @@ export const InfoLarge = () => (
 );
 export const ErrorSmall = () => <Message kind="error" content={['Unknown error, please try again.']} />;
 export const SuccessSmall = () => (
-  <Message kind="success" content={['You are signed in. We take you to the next step.']} />
+  <Message kind="success" content={['You are signed in. Taking you to the next step…']} />
 );
 export const WarningSmall = () => <Message kind="warning" content={['The ID could not be copied.']} />;
 export const InfoSmall = () => <Message kind="info" content={['This is taking longer than usual…']} />;

@@ -364,7 +364,7 @@ const SIGHTS: readonly Sight[] = [
     name: 'a page that waits',
     at: STATUS,
     wire: (wire) => wire.answer('/api/v2/status/', 'silence'),
-    shows: 'We look up your transfer…',
+    shows: 'Looking up your transfer…',
   },
 ];
 
@@ -473,7 +473,7 @@ describe('for everybody, in Chromium (needs chromium)', needs('chromium'), () =>
               effect instanceof KeyframeEffect && effect.getKeyframes().some((frame) => 'transform' in frame),
           ),
       );
-    await page.getByText('We look up your transfer…').waitFor();
+    await page.getByText('Looking up your transfer…').waitFor();
     expect(await moving()).toEqual([]);
     await arrive('/');
     await page.getByRole('button', { name: 'Start', exact: true }).click();
@@ -559,7 +559,7 @@ describe('for everybody, in Chromium (needs chromium)', needs('chromium'), () =>
     await page.keyboard.press('Enter');
     await page.waitForURL('**/complete?migration_id=*');
     await expect.poll(focused).toBe("We're moving your email data!");
-    await tabTo('See how it goes');
+    await tabTo('Check progress');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/status?migration_id=*');
     await expect.poll(focused).toBe('Your transfer');
@@ -653,7 +653,7 @@ describe('for everybody, in Chromium (needs chromium)', needs('chromium'), () =>
     wire.answer('/api/v2/support-form/', { status: 503, json: {} });
     await arrive('/support-form');
     await writeToSupport(page);
-    await expect.poll(focused).toBe('We will be back soon');
+    await expect.poll(focused).toBe("We'll be back soon");
     wire.reset();
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('status').getByText('Your message has been sent successfully.').waitFor();

@@ -122,7 +122,7 @@ const SAID: readonly Said[] = [
   {
     kind: 'success',
     size: 'small',
-    title: 'You are signed in. We take you to the next step.',
+    title: 'You are signed in. Taking you to the next step…',
     at: '/',
     act: (page) => signIn(page, SUBSCRIBER),
   },
@@ -337,7 +337,7 @@ describe('what every page has in common, in Chromium (needs chromium)', needs('c
     await page.getByRole('button', { name: 'Go to Yahoo Mail' }).waitFor();
     expect(await page.locator('.card').allInnerTexts()).toEqual([
       expect.stringMatching(/^You keep your email address\n/),
-      expect.stringMatching(/^Your data moves along\n.*from minutes to a full day/s),
+      expect.stringMatching(/^Your mail and contacts come with you\n.*from minutes to a full day/s),
       expect.stringMatching(/^Timeline\n.*90 days\s+from first availability of Yahoo's terms/s),
       expect.stringMatching(/^Your other services\n/),
     ]);

@@ -64,7 +64,7 @@ const WAYS: readonly Way[] = [
     'gmail',
     `/complete?migration_id=${TRANSFER_ID}`,
     "We're moving your email data!",
-    follow('See how it goes'),
+    follow('Check progress'),
     ...STATUS,
   ],
   ['status', '/status-from-email', 'Your transfers', follow('See its status'), ...STATUS],

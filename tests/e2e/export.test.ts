@@ -57,7 +57,7 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
     await form.getByLabel('Contacts format').selectOption(contacts);
     await form.getByRole('button', { name: 'Download', exact: true }).click();
     const id = await startTransfer(page, 'me@mail.example', 'Download');
-    await page.getByRole('link', { name: 'See how it goes' }).click();
+    await page.getByRole('link', { name: 'Check progress' }).click();
     await page.waitForURL(`**/status?migration_id=${id}`);
     return id;
   }
@@ -172,7 +172,9 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
       await expect
         .poll(() => mail.textContent(), { timeout: FINISHES_WITHIN_MS })
         .toContain('The export is paused: there is no room for it on our side at the moment.');
-      await mail.getByText('We cannot say. It goes on by itself, and we write to you when it is finished.').waitFor();
+      await mail
+        .getByText("We cannot say yet. It will continue by itself, and we'll let you know when it is finished.")
+        .waitFor();
       expect(await mail.getByText('It does not go on by itself.').count()).toBe(0);
       await files().getByText('Your export was interrupted').waitFor();
       expect(await files().getByRole('link').count()).toBe(0);

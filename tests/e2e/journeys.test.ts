@@ -6,7 +6,7 @@ import { PAGES, type Product, startProduct } from '../support/product.ts';
 import { chooseOther, consent, fillSupport, goToYahoo, signIn, startTransfer, type Subscriber } from './steps.ts';
 
 const FINISHES_WITHIN_MS = 60_000;
-const PROVEN = 'We compared both sides: no message is missing, doubled or changed.';
+const PROVEN = 'We compared both sides: no message is missing, duplicated or changed.';
 
 describe('every way through the product, in Chromium (needs chromium)', needs('chromium'), () => {
   let product: Product;
@@ -48,7 +48,7 @@ describe('every way through the product, in Chromium (needs chromium)', needs('c
   };
   const finish = async (contact: string, action: 'Transfer' | 'Download') => {
     const id = await startTransfer(page, contact, action);
-    await page.getByRole('link', { name: 'See how it goes' }).click();
+    await page.getByRole('link', { name: 'Check progress' }).click();
     await page.waitForURL(`**/status?migration_id=${id}`);
     await page
       .getByRole('region', { name: 'Email transfer' })

@@ -368,7 +368,7 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
       await page.getByRole('button', { name: 'Signing in…' }).waitFor();
       await stopTheClock();
       answer();
-      await shown('status', 'You are signed in. We take you to the next step.').waitFor();
+      await shown('status', 'You are signed in. Taking you to the next step…').waitFor();
       await pass(0.9);
       expect(new URL(page.url()).pathname).toBe('/');
       await pass(0.2);

@@ -195,7 +195,7 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
     await standsAt('/start-migration', 'Move your email account to Yahoo Mail');
     const id = await startTransfer(page, 'maria@mail.example', 'Move');
     await standsAt(`/complete?migration_id=${id}`, "We're moving your email data!");
-    await page.getByRole('link', { name: 'See how it goes' }).click();
+    await page.getByRole('link', { name: 'Check progress' }).click();
     await standsAt(`/status?migration_id=${id}`, 'Your transfer');
 
     await page.goBack();

@@ -86,7 +86,7 @@ const PLACES: readonly Place[] = [
       await page.getByRole('button', { name: 'Check status' }).click();
     },
     refusal: { status: 404, code: 'MIGRATION_ID_NOT_FOUND', said: ['Invalid migration ID'] },
-    failed: ['Unknown error, please try again later!', 'Your transfer is not touched by this and goes on.'],
+    failed: ['Unknown error, please try again later!', 'Your transfer is not affected and continues.'],
     makesWay: true,
   },
   {
@@ -185,7 +185,7 @@ const PLACES: readonly Place[] = [
     refusal: {
       status: 409,
       code: 'MIGRATION_IN_PROGRESS',
-      said: ['A transfer of this mailbox is running. No second one was started, and your mail is safe.'],
+      said: ['A transfer of this mailbox is already running. We did not start a second one, and your mail is safe.'],
     },
     failed: NOT_STARTED,
     makesWay: true,
@@ -199,7 +199,7 @@ const PLACES: readonly Place[] = [
       code: 'MIGRATION_ID_NOT_FOUND',
       said: ['Your transfer ID has not been found', 'Your mail is safe.'],
     },
-    failed: ['Your status has not been found', 'Your transfer is not touched by this and goes on.'],
+    failed: ['Your status has not been found', 'Your transfer is not affected and continues.'],
     makesWay: true,
   },
   {
@@ -232,7 +232,7 @@ const PLACES: readonly Place[] = [
       await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
     },
     refusal: { status: 404, code: 'MIGRATION_ID_NOT_FOUND', said: ['The files could not be deleted'] },
-    failed: ['The files could not be deleted', 'They are still there, and so is your mail. Please, try again.'],
+    failed: ['The files could not be deleted', 'They are still there, and so is your mail. Please try again.'],
     makesWay: false,
   },
 ];
@@ -304,7 +304,7 @@ describe('a call that goes wrong, in Chromium (needs chromium)', needs('chromium
       expect(new URL(page.url()).pathname).toBe(new URL(at, portal.url).pathname);
 
       if (outcome !== 'away' || !makesWay) return;
-      await alertsSay('Your mail is safe, and a transfer that was already started goes on by itself.');
+      await alertsSay('Your mail is safe. A transfer that has already started keeps running.');
       wire.reset();
       wire.answer('/api/v2/status/', FINISHED_EXPORT);
       await page.getByRole('button', { name: 'Try again' }).click();

@@ -206,6 +206,21 @@ describe("Google's terms and scopes", () => {
     expect(wizard.address()).toBe('/start-migration');
   });
 
+  test('"Try Gmail again" on the page about scopes goes straight to Google', async () => {
+    const wizard = arriveAt('/check-email-scopes', {}, { ...SESSIONS.signedIn, googleTermsAccepted: true });
+    await wizard.send({ type: 'google.retry' });
+    expect(wizard.left).toEqual(['/api/oauth/?provider=google']);
+    expect(wizard.context().destination).toEqual({ email: '', provider: 'google' });
+  });
+
+  test('"Try Gmail again" leads by the terms of Google to Google where they are not accepted', async () => {
+    const wizard = arriveAt('/check-email-scopes', {}, SESSIONS.signedIn);
+    await wizard.send({ type: 'google.retry' });
+    expect(wizard.address()).toBe('/accept-google-terms');
+    await wizard.send({ type: 'terms.accept' });
+    expect(wizard.left).toEqual(['/api/oauth/?provider=google']);
+  });
+
   test('Next on the page about scopes returns to the destination page', async () => {
     const wizard = arriveAt('/check-email-scopes', {}, SESSIONS.signedIn);
     await wizard.send({ type: 'page.next' });

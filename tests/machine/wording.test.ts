@@ -11,6 +11,9 @@ import { lookUp, signIn } from '../../src/portal/wording/home-modals.ts';
 import { countdown, home, providerName, shared, steps, toolName, unbroken } from '../../src/portal/wording.ts';
 import { standingOf } from '../../src/contract/transfer-status.ts';
 import { PROVIDERS } from '../../src/contract/provider-name.ts';
+import { ourTexts } from '../support/our-texts.ts';
+import { readingGrade, syllablesOf, wordCount } from '../support/reading-grade.ts';
+import { RULES } from '../specification/all.ts';
 import { EVERY_CODE, SETTINGS } from '../support/wizard.ts';
 
 const NAME = 'San Bruno';
@@ -154,6 +157,7 @@ describe('the words of the pages', () => {
   test("Google's terms are accepted, and its scopes explained", () => {
     expect(googleTerms.accept).toBe('Accept');
     expect(emailScopes.scopes).toHaveLength(2);
+    expect(emailScopes.retry).toBe('Try Gmail again');
     expect(emailScopes.next).toBe('Next');
   });
 
@@ -282,5 +286,61 @@ describe('the words of the messages', () => {
       expect(said({ about: 'support failed', code })).toContain(
         'error | There was an error submitting your message, please try again later.',
       );
+  });
+});
+
+describe('our own texts', () => {
+  const specified = RULES.map(({ line }) => line)
+    .join('\n')
+    .replaceAll('{host}', 'San Bruno');
+  /** What is not ours to word: the specification's sentences, and what Google prescribes. */
+  const isGiven = (text: string) => specified.includes(text) || text === googleTerms.policy || isScope(text);
+  const isScope = (text: string) => emailScopes.scopes.some((scope) => scope === text);
+  const own = ourTexts().filter(({ text }) => !isGiven(text));
+
+  test('are found wherever a subscriber reads them', () => {
+    for (const file of [
+      'src/portal/index.html',
+      'src/portal/wording.ts',
+      'src/portal/wording/status.ts',
+      'src/server/notifications/wording.ts',
+      'src/server/web/calls/load.ts',
+      'src/server/worker/sentences.ts',
+    ])
+      expect(own.map((each) => each.file)).toContain(file);
+  });
+
+  test('ask for eight years of school at most, each of eight words or more and all of them together', () => {
+    const hard = own
+      .filter(({ text }) => wordCount(text) >= 8)
+      .map(({ file, text }) => `${readingGrade(text).toFixed(1)} ${file}: ${text}`)
+      .filter((line) => Number.parseFloat(line) > 8);
+    expect(hard).toEqual([]);
+    expect(readingGrade(own.map(({ text }) => text).join('. '))).toBeLessThan(6);
+  });
+
+  test('use one word for each thing, and none that sounds translated', () => {
+    const stilted =
+      /\b(?:anew|shall|doubled|meanwhile|from here on|if it lasts|let us in|goes? on by itself|by themselves|(?:old|current|legacy) mailbox|we look into|looking into it)\b|please, /i;
+    // `portal.md` §5: the sentence about the contact leaves out "or phone number" off the primary path.
+    const derived = startMigration.errors.contact('transfer');
+    const sentences = own
+      .flatMap(({ file, text }) => text.split(/(?<=[.:;])\s/).map((sentence) => ({ file, sentence })))
+      .filter(({ sentence }) => !specified.includes(sentence) && sentence !== derived);
+    expect(sentences.filter(({ sentence }) => stilted.test(sentence))).toEqual([]);
+  });
+});
+
+describe('the measure of reading', () => {
+  test('counts the syllables that are heard', () => {
+    const heard = { mailbox: 2, Yahoo: 2, started: 2, copied: 2, messages: 3, please: 1, table: 2, safe: 1, used: 1 };
+    for (const [word, count] of Object.entries(heard)) expect([word, syllablesOf(word)]).toEqual([word, count]);
+  });
+
+  test('tells what a child reads from what a lawyer writes', () => {
+    expect(readingGrade('The cat sat on the mat. It was warm.')).toBeLessThan(2);
+    expect(
+      readingGrade('Notwithstanding the aforementioned provisions, authorization necessitates documentation.'),
+    ).toBeGreaterThan(15);
   });
 });

@@ -122,9 +122,9 @@ describe('a CardDAV server', () => {
     serveBook({ '/b/1.vcf': 'BEGIN:VCARD', '/b/2.vcf': vcard('Jane'), '/b/3%20x.vcf': 'nonsense' });
     expect((await reader('/b/').survey(SIGNAL)).total).toBe(3);
     expect(await readAll('/b/')).toMatchObject([
-      { skipped: { subject: '1.vcf', reason: 'This contact card is cut off: its end is missing.' } },
+      { skipped: { subject: '1.vcf', reason: 'The end of this contact card is missing.' } },
       { contact: { name: { formatted: 'Jane' } } },
-      { skipped: { subject: '3 x.vcf', reason: 'This entry is not a contact card that can be read.' } },
+      { skipped: { subject: '3 x.vcf', reason: 'We cannot read this contact card.' } },
     ]);
   });
 

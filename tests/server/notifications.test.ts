@@ -50,7 +50,12 @@ async function start({ database, queue }: Filled, settings: Partial<NotifierSett
   };
   const notifier = starting.use(
     openNotifier({
-      settings: { publicUrl: 'https://portal.example', legacyName: 'San Bruno', ...settings },
+      settings: {
+        publicUrl: 'https://portal.example',
+        legacyName: 'San Bruno',
+        supportPhone: '650 555 0100',
+        ...settings,
+      },
       log: openLog('silent'),
       news: (id) => newsOf(database, sources, id),
     }),
@@ -97,9 +102,9 @@ describe('a notification', () => {
     await expect.poll(() => smtp.letters.length, { timeout: 10_000 }).toBe(1);
     const [letter = ''] = smtp.letters;
     expect(letter).toContain('To: new@home.example');
-    expect(letter).toContain('Subject: The transfer of your San Bruno email data is complete.');
+    expect(letter).toContain('Subject: Your San Bruno email transfer to Yahoo is complete');
     expect(letter).toMatch(
-      /text\/plain[\s\S]*The transfer of your San Bruno email data is complete\.[\s\S]*12 messages were copied/,
+      /text\/plain[\s\S]*Your San Bruno email transfer to Yahoo is complete\.[\s\S]*12 messages were copied/,
     );
     expect(letter).toContain('text/html');
     expect(letter.replaceAll('=\r\n', '').replaceAll('=3D', '=')).toContain(STATUS);
@@ -199,7 +204,7 @@ describe('a notification', () => {
       });
       expect(JSON.parse(requests[0]?.body ?? '')).toEqual({
         to: '+16505550100',
-        text: `The transfer of your San Bruno email data needs your attention. Transfer ID: ${ID}. ${STATUS}`,
+        text: `Your San Bruno email transfer to Yahoo needs your attention. Check it here: ${STATUS} Questions? Call 650 555 0100. We never ask for your password.`,
       });
     } finally {
       gateway.close();

@@ -91,6 +91,7 @@ export const EVENTS: readonly Event[] = [
   { type: 'terms.accept' },
   { type: 'page.back' },
   { type: 'page.next' },
+  { type: 'google.retry' },
   ...['sam@mail.example', LEGACY, 'sam@', '650 555 0123', '123', ''].map((contact) => ({
     type: 'contact.type' as const,
     contact,

@@ -12,12 +12,13 @@ export function EmailScopesPage() {
         <h2 id="scopes">{words.title}</h2>
         <Facts facts={words.scopes.map((text) => ({ icon: 'ticked', text }))} />
         <p>{words.why}</p>
-        <p>{words.todo}</p>
       </section>
+      <p>{words.todo}</p>
       <div className="actions">
-        <Button rank="primary" onPress={() => send({ type: 'page.next' })}>
-          {words.next}
+        <Button rank="primary" onPress={() => send({ type: 'google.retry' })}>
+          {words.retry}
         </Button>
+        <Button onPress={() => send({ type: 'page.next' })}>{words.next}</Button>
       </div>
     </WizardPage>
   );

@@ -14,6 +14,7 @@ export function GoogleTermsPage() {
         {words.statements(legacyName).map((statement) => (
           <p key={statement}>{statement}</p>
         ))}
+        <p>{words.policy}</p>
       </section>
       <div className="actions">
         <Button rank="primary" onPress={() => send({ type: 'terms.accept' })}>

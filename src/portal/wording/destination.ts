@@ -4,18 +4,18 @@ export const destination = {
   heading: 'Move your mailbox to Yahoo Mail',
   signedIn: 'You are signed in as',
   intro: (legacyName: string) =>
-    `Yahoo Mail is the new home of ${legacyName} email. This is what happens when you move there.`,
+    `Yahoo Mail is the new home of ${legacyName} email. Here is what happens when you move there.`,
   cards: (legacyName: string) =>
     [
       {
         icon: 'at',
         title: 'You keep your email address',
-        text: `Your ${legacyName} address stays yours. People write to you as before, and you read their mail at Yahoo.`,
+        text: `Your ${legacyName} address stays the same. People write to you as before, and you read their mail at Yahoo.`,
       },
       {
         icon: 'move',
-        title: 'Your data moves along',
-        text: 'We copy your messages, folders and contacts to Yahoo. It takes from minutes to a full day.',
+        title: 'Your mail and contacts come with you',
+        text: 'We copy your messages, folders and contacts to Yahoo. It can take anywhere from minutes to a full day.',
       },
       {
         icon: 'calendar',
@@ -25,21 +25,22 @@ export const destination = {
       {
         icon: 'device',
         title: 'Your other services',
-        text: `Only email moves. Your other ${legacyName} services do not change. In mail apps on your phone or computer, you sign in anew.`,
+        text: `Only email moves. Your other ${legacyName} services do not change. In mail apps on your phone or computer, you will need to sign in again.`,
       },
     ] as const,
   go: 'Go to Yahoo Mail',
   goFacts: (legacyName: string) =>
     [
-      { icon: 'info', text: 'You see a short notice first. Nothing moves yet.' },
+      { icon: 'info', text: 'First, a short notice. Nothing moves yet.' },
       { icon: 'shield', text: shared.nothingDeleted(legacyName) },
     ] as const,
   notice: {
     title: 'Important notice',
-    what: 'We now set up a Yahoo account for your address, and take you to Yahoo to sign in:',
-    email: 'Sign in there with this address',
+    what: "We'll set up a Yahoo account for your address, then take you to Yahoo to sign in.",
+    email: 'Sign in there with this address:',
     password: (legacyName: string) => `Use the password of your ${legacyName} mailbox.`,
-    agree: 'Yahoo shows you its terms and asks if we may put your mail there. Please, agree. Then you come back here.',
+    agree:
+      'Yahoo will show you its terms and ask if we may put your mail there. Please agree. Then you will come back here.',
     safe: 'Nothing moves until you press "Move" on the next page.',
     continue: 'Continue',
     creating: 'Creating your Yahoo account',
@@ -57,16 +58,17 @@ export const destination = {
   },
   other: {
     heading: 'Another provider',
-    intro: 'Sign in to the mailbox that your mail shall move to. Contacts move only where the provider allows it.',
+    intro:
+      'Sign in to the mailbox you want to move your mail to. If you use a password here, contacts do not come along. Download them as files instead.',
     email: 'Email',
     password: 'Password',
     passwordHelp: 'Some providers ask for an app password here.',
     byOauth: (provider: string) => `You will sign in at ${provider}. We don't need your password here.`,
-    safe: 'Your password is kept encrypted while we work, and erased when your transfer ends.',
-    safeByOauth: 'Nothing moves yet. You come back here, and then start it yourself.',
+    safe: 'We keep your password encrypted while we work. We erase it when your transfer ends.',
+    safeByOauth: 'Nothing moves yet. You will come back here and start the transfer yourself.',
     customHost: 'Use a custom IMAP host',
     host: 'IMAP host',
-    hostHelp: 'Your provider tells you its name, such as imap.example.com.',
+    hostHelp: 'Your provider can tell you this name. It looks like imap.example.com.',
     hostGood: 'We found this mail server.',
     invalidHost: 'Invalid IMAP. Please enter a valid IMAP address.',
     unresolvedHost: 'Could not resolve IMAP host.',
@@ -78,7 +80,7 @@ export const destination = {
   },
   download: {
     heading: 'Download as files',
-    intro: 'Keep your mail and contacts on your own computer. We make the files, and tell you when they are ready.',
+    intro: "Keep your mail and contacts on your own computer. We'll make the files and tell you when they are ready.",
     emailFormat: 'Email format',
     contactsFormat: 'Contacts format',
     choose: 'Choose a format',

@@ -3,20 +3,26 @@ export const googleTerms = {
   lead: 'Google asks us to tell you what we do with the access that you give us.',
   title: "Our privacy statement for Google's services",
   statements: (legacyName: string) => [
-    `We ask Google for two permissions: to add email to your Gmail mailbox, and to add contacts to your Google Contacts. We use them only to put your ${legacyName} mail and contacts there.`,
-    'We do not read, change or delete what you already have in your Google account.',
-    'We keep the access encrypted while your transfer runs, and erase it when the transfer ends. You can take it back at any time in your Google account, under "Security".',
-    'Our use of information received from Google APIs adheres to the Google API Services User Data Policy, including the Limited Use requirements. We do not sell it, use it for advertising, or give it to anyone else.',
+    'What we ask for: Google will ask you to allow full access to your Gmail messages and to your Google contacts. Google offers no smaller permission for the way we copy mail.',
+    `What we do with it: We add your ${legacyName} mail and contacts to your Google account. Then we check that everything arrived. To do this, our software looks at the mail and contacts that are there. No person reads them.`,
+    'What we never do: We never send email from your account. We never delete or change messages that you already have. We never sell what we see or use it for ads.',
+    'How long we keep it: We keep the access encrypted and erase it when your transfer ends. You can take it back at any time in your Google account, under "Security".',
   ],
+  policy:
+    'Our use of information received from Google APIs adheres to the Google API Services User Data Policy, including the Limited Use requirements.',
   accept: 'Accept',
 } as const;
 
 export const emailScopes = {
   heading: 'We need both permissions',
-  lead: 'Google let you sign in, but not all the boxes were ticked. Nothing has moved yet, and your mail is safe.',
-  title: "On Google's page, please tick both boxes",
-  scopes: ['Add emails to your Gmail mailbox', 'See, edit, download, and delete your contacts'],
-  why: 'Without the first we cannot put your messages into Gmail, without the second we cannot add your contacts. We delete nothing.',
-  todo: 'Press "Next", choose Gmail again, and tick both boxes.',
+  lead: "You signed in, but at least one box on Google's page was not ticked. Nothing has moved yet, and your mail is safe.",
+  title: "Please tick both boxes on Google's page",
+  scopes: [
+    'Read, compose, send, and permanently delete all your email from Gmail',
+    'See, edit, download, and permanently delete your contacts',
+  ],
+  why: 'This is how Google words it. We use the first to add your mail and check that it arrived. We use the second to add your contacts. We never send email, and we never delete what you already have.',
+  retry: 'Try Gmail again',
+  todo: 'If you would rather not allow this, press "Next" to choose another way.',
   next: 'Next',
 } as const;

@@ -8,18 +8,18 @@ export const signIn = {
   password: 'Password',
   submit: 'Sign in',
   busy: 'Signing in…',
-  done: 'You are signed in. We take you to the next step.',
+  done: 'You are signed in. Taking you to the next step…',
   forgot: (phone: string) => `Can't sign in? Call us at ${unbroken(phone)}.`,
 } as const;
 
 export const lookUp = {
   title: 'Check your transfer status',
   field: 'Transfer ID',
-  help: `The ${TRANSFER_ID_LENGTH} letters and digits from the last step, or from our notification.`,
+  help: `The ${TRANSFER_ID_LENGTH} letters and digits that we gave you when the transfer started. They are also in our messages to you.`,
   submit: 'Check status',
   busy: 'Checking…',
   malformed: 'Invalid migration ID',
   failed: 'Unknown error, please try again later!',
-  failedSafe: 'Your transfer is not touched by this and goes on.',
-  withoutId: "Don't have the ID? Sign in to the mailbox that your mail moves to, and we list your transfers.",
+  failedSafe: 'Your transfer is not affected and continues.',
+  withoutId: "Don't have the ID? Sign in to your new mailbox, and we'll show your transfers.",
 } as const;

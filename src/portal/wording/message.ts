@@ -28,7 +28,7 @@ export function messageWords(message: Message, legacyName: string): MessageWords
       return {
         kind: 'success',
         title: 'Your message has been sent successfully.',
-        content: ['We answer by email.'],
+        content: ["We'll reply by email."],
       };
     case 'support failed':
       return error(
@@ -38,8 +38,8 @@ export function messageWords(message: Message, legacyName: string): MessageWords
     case 'export deletion failed':
       return error(
         'The files could not be deleted',
-        'They are still there, and so is your mail. Please, try again.',
-        'They are deleted by themselves on the date shown.',
+        'They are still there, and so is your mail. Please try again.',
+        'If you do nothing, we delete them on the date shown.',
       );
   }
 }
@@ -64,10 +64,14 @@ function queryWords(code: QueryError, legacyName: string): Words {
     case 'INVALID_EMAIL':
       return ['Invalid email', `Please, use your ${legacyName} credentials to login into Yahoo.`, SAFE];
     case 'EXTERNAL_OAUTH_ERROR':
-      return ['Authentication error', 'An external authentication error has happened. Please, try again.', SAFE];
+      return [
+        'Authentication error',
+        'An external authentication error has happened. Please, try again.',
+        `If you came back without agreeing, that is fine. ${SAFE}`,
+      ];
     case 'UNSUPPORTED_PROVIDER':
     case 'PROVIDER_NOT_SUPPORTED':
-      return ['Provider not supported', 'This provider is not supported.', `${SAFE} Please, choose another one.`];
+      return ['Provider not supported', 'This provider is not supported.', `${SAFE} Please choose another one.`];
     case 'MISSING_SCOPE':
       return ['Missing requested scope', 'Please, select all the requested permissions while authenticating.', SAFE];
     case 'OTHER':
@@ -78,16 +82,16 @@ function queryWords(code: QueryError, legacyName: string): Words {
 function signInWords(code: CallFailureCode): Words {
   switch (code) {
     case 'INVALID_CREDENTIALS':
-      return ['Incorrect credentials', 'Incorrect email or password.', `${SAFE} Please, check both and try again.`];
+      return ['Incorrect credentials', 'Incorrect email or password.', `${SAFE} Please check both and try again.`];
     case 'INVALID_EMAIL':
       return ['Invalid email', fieldErrors.email, SAFE];
     case 'INVALID_IMAP':
       return ['Invalid IMAP Server', 'Invalid IMAP. Please enter a valid IMAP address.', SAFE];
     case 'PROVIDER_NOT_SUPPORTED':
     case 'UNSUPPORTED_PROVIDER':
-      return ['Unsupported Provider', 'This provider is not supported.', `${SAFE} Please, choose another one.`];
+      return ['Unsupported Provider', 'This provider is not supported.', `${SAFE} Please choose another one.`];
     case 'TOO_MANY_ATTEMPTS':
-      return ['Too many attempts', `${SAFE} Please, wait a few minutes and try again.`];
+      return ['Too many attempts', `${SAFE} Please wait a few minutes and try again.`];
     case 'OPERATION_NOT_ALLOWED':
     case 'INVALID_TOKEN':
     case 'MIGRATION_IN_PROGRESS':
@@ -116,7 +120,7 @@ function accountWords(code: CallFailureCode): MessageWords {
       return {
         kind: 'info',
         title: 'Transfer is already completed',
-        content: ['Your mail is at Yahoo Mail. Please, sign in there.'],
+        content: ['Your mail is at Yahoo Mail. Please sign in there.'],
         toMail: 'Go to Yahoo mail',
       };
     case 'ACCOUNT_ALREADY_CREATED':
@@ -149,19 +153,19 @@ function loadWords(code: CallFailureCode): Words {
       return [
         'Your transfer has not started',
         "Operation 'contactsmigration' not allowed.",
-        `${SAFE} Please, contact support.`,
+        `${SAFE} Please contact support.`,
       ];
     case 'MIGRATION_IN_PROGRESS':
       return [
         'Transfer is already in progress',
-        'A transfer of this mailbox is running. No second one was started, and your mail is safe.',
-        'Please, wait until it is completed.',
+        'A transfer of this mailbox is already running. We did not start a second one, and your mail is safe.',
+        "Please wait until it's done.",
       ];
     case 'INVALID_CREDENTIALS':
       return [
         'Your transfer has not started',
         'Incorrect email or password.',
-        `${SAFE} Please, go back and sign in again.`,
+        `${SAFE} Please go back and sign in again.`,
       ];
     case 'INVALID_EMAIL':
     case 'INVALID_IMAP':

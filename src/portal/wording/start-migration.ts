@@ -5,7 +5,7 @@ const shownContact = (contact: string) => contact.replace(/^\+1(\d{3})(\d{3})(\d
 
 export const startMigration = {
   heading: (mode: Mode) => (mode === 'move' ? 'Move your email account to Yahoo Mail' : 'Transfer your data'),
-  lead: 'Please, check that all is right. Then tell us how to reach you when it is done.',
+  lead: 'Please check that everything is correct. Then tell us how to reach you when it is done.',
   from: 'From',
   to: 'To',
   what: 'What',
@@ -16,8 +16,8 @@ export const startMigration = {
   field: (mode: Mode) => (mode === 'move' ? 'Notification email or phone number' : 'Notification email'),
   help: (mode: Mode, legacyName: string) =>
     mode === 'move'
-      ? `We write to you when your transfer is finished. Use an address that is not your ${legacyName} address, or a US phone number: XXX XXX XXXX.`
-      : `We write to you when your transfer is finished. Use an address that is not your ${legacyName} address.`,
+      ? `We'll let you know when your transfer is finished. Use an email address that is not your ${legacyName} address, or a US phone number: XXX XXX XXXX.`
+      : `We'll let you know when your transfer is finished. Use an email address that is not your ${legacyName} address.`,
   errors: {
     email: 'Please, enter a valid email address.',
     phone: 'Please, enter a valid phone number in the following format: XXX XXX XXXX',
@@ -40,8 +40,8 @@ export const startMigration = {
         icon: 'clock',
         text:
           mode === 'download'
-            ? 'Making the files takes from minutes to a full day. You can close this page meanwhile.'
-            : 'It takes from minutes to a full day. You can close this page meanwhile.',
+            ? 'Making the files can take a few minutes or up to a day. You can close this page while it runs.'
+            : 'It can take a few minutes or up to a day. You can close this page while it runs.',
       },
     ] as const,
   action: { move: 'Move', transfer: 'Transfer', download: 'Download' } satisfies Record<Mode, string>,
@@ -50,18 +50,18 @@ export const startMigration = {
 
 export const complete = {
   heading: "We're moving your email data!",
-  lead: 'From here on it goes by itself. You can close this page and switch off your computer.',
+  lead: "We'll take it from here. You can close this page and turn off your computer.",
   idTitle: 'Your transfer ID',
-  idHelp: 'Please, keep it. With it you can look up your transfer at any time.',
+  idHelp: 'Please keep it. You can use it to check your transfer at any time.',
   copy: 'Copy transfer ID',
   copied: 'Copied',
-  notCopied: 'Your browser did not let us copy it. Please, select the ID and copy it yourself.',
+  notCopied: 'Your browser did not let us copy it. Please select the ID and copy it yourself.',
   next: 'What happens now',
   facts: (legacyName: string) =>
     [
-      { icon: 'running', text: 'Your transfer has started. It takes from minutes to a full day.' },
-      { icon: 'letter', text: 'We write to you when it is finished, and say what was moved.' },
+      { icon: 'running', text: 'Your transfer has started. It can take a few minutes or up to a day.' },
+      { icon: 'letter', text: "We'll let you know when it is finished and tell you what we copied." },
       { icon: 'shield', text: shared.nothingDeleted(legacyName) },
     ] as const,
-  status: 'See how it goes',
+  status: 'Check progress',
 } as const;

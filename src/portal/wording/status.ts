@@ -12,7 +12,7 @@ type Entry = { readonly label: string; readonly text: string };
 
 const ERROR: Entry = {
   label: 'Error',
-  text: 'Your transfer was interrupted. What was copied stays where it is, and nothing is deleted.',
+  text: 'Your transfer was interrupted. What was copied stays in your new mailbox, and nothing was deleted.',
 };
 
 const TEXTS: Record<StatusValue | 'success', Entry> = {
@@ -22,11 +22,11 @@ const TEXTS: Record<StatusValue | 'success', Entry> = {
   success: { label: 'Completed', text: 'Your transfer is finished.' },
   review: {
     label: 'Needs review',
-    text: 'Your transfer stopped, and we are looking into it. What was copied stays where it is.',
+    text: 'Your transfer stopped. What was copied stays in your new mailbox, and nothing was deleted. Please contact support.',
   },
   authentication_error: {
     label: 'Sign-in failed',
-    text: 'A mailbox did not let us in any more. What was copied stays where it is, and nothing is deleted.',
+    text: 'One of your mailboxes stopped accepting our sign-in. What was copied stays in your new mailbox, and nothing was deleted.',
   },
   error: ERROR,
 };
@@ -49,9 +49,9 @@ const BADGES = {
 } as const;
 
 const EXPORT_TEXTS: Record<keyof typeof BADGES, Entry> = {
-  completed: { label: 'Completed', text: 'All of it is in your files.' },
-  error: { label: 'Error', text: 'It stopped on the way. Nothing is deleted from your mailbox.' },
-  started: { label: 'In progress', text: 'We write it into your files.' },
+  completed: { label: 'Completed', text: 'Everything is in your files.' },
+  error: { label: 'Error', text: 'It is not finished. Nothing was deleted from your mailbox.' },
+  started: { label: 'In progress', text: 'We are writing your files now.' },
 };
 
 /** The three badges of `portal.md` §4, by how the export stands. */
@@ -97,10 +97,10 @@ export const formatDay = (iso: string) => day.format(new Date(iso));
 
 export const status = {
   heading: 'Your transfer',
-  settled: 'This is how your transfer stands.',
-  lead: 'This page moves by itself. You can close it: your transfer goes on.',
+  settled: 'Here is the status of your transfer.',
+  lead: 'This page updates by itself. You can close it, and your transfer will keep running.',
   id: 'Transfer ID',
-  asking: 'We look up your transfer…',
+  asking: 'Looking up your transfer…',
   email: 'Email transfer',
   contacts: 'Contacts transfer',
   progress: { email: 'Messages copied', contacts: 'Contacts copied' } satisfies Record<Kind, string>,
@@ -109,7 +109,7 @@ export const status = {
     new Intl.NumberFormat(LOCALE, { style: 'percent' }).format(
       total === 0 ? 0 : Math.floor((100 * done) / total) / 100,
     ),
-  counting: 'Counting what there is to copy…',
+  counting: 'Counting what we will copy…',
   questions: {
     done: 'What was done',
     now: 'What is being done',
@@ -124,60 +124,60 @@ export const status = {
   finishedAt: (iso: string) => `Finished on ${formatMoment(iso)}.`,
   stoppedAt: (iso: string) => `Stopped on ${formatMoment(iso)}.`,
   now: {
-    running: 'We copy one after the other. Nothing is deleted from your old mailbox.',
-    success: 'Nothing more. All is done.',
-    failed: 'Nothing: it has stopped.',
-    interrupted: 'Nothing at the moment: it waits.',
+    running: 'We are copying now. Nothing is deleted from the mailbox you are moving.',
+    success: 'Nothing. Everything is done.',
+    failed: 'Nothing. It has stopped.',
+    interrupted: 'Nothing at the moment. It is waiting.',
   },
   when: {
-    running: 'A transfer takes from minutes to a full day. We write to you when it is finished.',
+    running: "It can take a few minutes or up to a day. We'll let you know when it is finished.",
     success: 'It is done.',
-    failed: 'It does not go on by itself. If you start it again, nothing is copied twice.',
-    interrupted: 'We cannot say. It goes on by itself, and we write to you when it is finished.',
+    failed: 'It will not start again by itself. If you start it again, nothing is copied twice.',
+    interrupted: "We cannot say yet. It will continue by itself, and we'll let you know when it is finished.",
   },
   proven: {
-    email: 'We compared both sides: no message is missing, doubled or changed.',
-    contacts: 'We compared both sides: no contact is missing, doubled or changed.',
+    email: 'We compared both sides: no message is missing, duplicated or changed.',
+    contacts: 'We compared both sides: no contact is missing, duplicated or changed.',
   } satisfies Record<Kind, string>,
   provenBesides: {
-    email: 'We compared both sides: no other message is missing, and none is doubled or changed.',
-    contacts: 'We compared both sides: no other contact is missing, and none is doubled or changed.',
+    email: 'We compared both sides: no other message is missing, and none is duplicated or changed.',
+    contacts: 'We compared both sides: no other contact is missing, and none is duplicated or changed.',
   } satisfies Record<Kind, string>,
   unproven: (lost: string, duplicated: string, changed: string) =>
-    `We compared both sides: ${lost} missing, ${duplicated} doubled, ${changed} changed.`,
+    `We compared both sides: ${lost} missing, ${duplicated} duplicated, ${changed} changed.`,
   skipped: (kind: Kind, count: number) =>
-    `${counted(kind, count)} could not be copied${kind === 'contacts' ? ', or not with every detail' : ''}`,
-  skippedHelp: 'They are still in your old mailbox.',
+    `${counted(kind, count)} could not be copied${kind === 'contacts' ? ', or some details are missing' : ''}`,
+  skippedHelp: 'They are still in the mailbox you are moving.',
   noSubject: 'No subject',
   wrong: {
-    before: (legacyName: string) => `Your mail is safe in your ${legacyName} mailbox. Please, `,
+    before: (legacyName: string) => `Your mail is safe in your ${legacyName} mailbox. Please `,
     link: 'contact support',
     after: (phone: string) => ` or call ${unbroken(phone)}, and have your transfer ID at hand.`,
   },
   exports: {
     title: 'Your files',
     download: (name: string) => `Download ${name}`,
-    until: (iso: string) => `You can download them until ${formatDay(iso)}. Then they are deleted.`,
+    until: (iso: string) => `Download your files by ${formatDay(iso)}. Then we delete them.`,
     check: 'Checksum (SHA-256)',
     parts: (count: number) =>
-      `Your mail is in ${formatNumber(count)} files of up to ${formatBytes(EXPORT_PART_OCTETS)} of mail each. Please, download them all; each opens by itself.`,
+      `Your mail is in ${formatNumber(count)} files of up to ${formatBytes(EXPORT_PART_OCTETS)} of mail each. Please download them all. Each one opens on its own.`,
     deleted:
-      'The files have been deleted. Your mail is safe in your mailbox. Please, start a new download if you need it.',
+      'The files have been deleted. Your mail is safe in your mailbox. You can start a new download if you need one.',
     delete: 'Delete my export now',
     confirmTitle: 'Delete these files?',
-    confirmText: 'They cannot be downloaded after that. The mail in your mailbox stays as it is.',
+    confirmText: 'You cannot download them after that. The mail in your mailbox stays as it is.',
     confirm: 'Delete',
     keep: 'Keep',
   },
   notFound: {
     title: 'Your transfer ID has not been found',
     content: [
-      `Your mail is safe. Please, check the ID: it has ${TRANSFER_ID_LENGTH} letters and digits, and is in our notification.`,
+      `Your mail is safe. Please check the ID. It has ${TRANSFER_ID_LENGTH} letters and digits, and you can find it in our messages to you.`,
     ],
   },
   failed: {
     title: 'Your status has not been found',
-    content: ['Your transfer is not touched by this and goes on. Please, try again in a minute.'],
+    content: ['Your transfer is not affected and continues. Please try again in a minute.'],
   },
   retry: 'Try again',
   toHome: 'Go to Home',
@@ -185,14 +185,14 @@ export const status = {
 
 export const statusFromEmail = {
   heading: 'Your transfers',
-  lead: 'These are your last transfers, the newest first.',
-  asking: 'We look up your transfers…',
+  lead: 'Here are your latest transfers. The newest comes first.',
+  asking: 'Looking up your transfers…',
   toHome: 'Go to Home',
   started: (iso: string) => `Started on ${formatMoment(iso)}`,
   open: 'See its status',
   note: 'For older transfers, please use the transfer ID provided in the notification email.',
   none: {
     title: 'Your transfers have not been found',
-    content: ['Your mail is safe. Please, use the transfer ID from our notification, or sign in again.'],
+    content: ['Your mail is safe. Please use the transfer ID from our message to you, or sign in again.'],
   },
 } as const;

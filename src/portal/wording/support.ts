@@ -4,16 +4,16 @@ import { unbroken } from '../wording.ts';
 
 export const support = {
   heading: 'Contact support',
-  lead: (phone: string) => `Write to us here, or call ${unbroken(phone)}. Your mail is safe meanwhile.`,
+  lead: (phone: string) => `Write to us here, or call ${unbroken(phone)}. Your mail is safe while you wait.`,
   legacyEmail: (legacyName: string) => `${legacyName} email`,
   legacyHelp: (legacyName: string) => `The address of your ${legacyName} mailbox.`,
   legacyPlaceholder: (domains: readonly string[]) => domains.map((domain) => `@${domain}`).join(', '),
   contactEmail: 'Contact email',
-  contactHelp: 'Optional. Where we shall answer, if not there.',
+  contactHelp: "Optional. Where should we reply? If you leave this empty, we'll use the address above.",
   transferId: 'Transfer ID',
-  transferHelp: `Optional. The ${TRANSFER_ID_LENGTH} letters and digits from our notification.`,
+  transferHelp: `Optional. The ${TRANSFER_ID_LENGTH} letters and digits from our messages to you.`,
   issue: 'Describe your issue',
-  issueHelp: `What did you want to do, and what happened? More than ${SUPPORT_ISSUE_LENGTH.longerThan} characters. Please, no passwords.`,
+  issueHelp: `What did you want to do, and what happened? Please use more than ${SUPPORT_ISSUE_LENGTH.longerThan} characters. Please do not send passwords.`,
   errors: {
     legacyEmail: (host: string) => `Please, enter a valid ${host} email address.`,
     contactEmail: 'Please, enter a valid email address.',

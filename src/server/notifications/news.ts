@@ -1,4 +1,5 @@
 import type { ExportFile } from '../../contract/calls/status.ts';
+import type { Provider } from '../../contract/provider.ts';
 
 export type NotificationKind = 'started' | 'finished' | 'attention';
 
@@ -6,6 +7,9 @@ export type NotificationKind = 'started' | 'finished' | 'attention';
 export type News = {
   /** Who is told: an address, or `+1` and ten digits. */
   readonly contact: string;
+  /** The address that is moved. */
+  readonly source: string;
+  readonly destination: { readonly provider: Provider; readonly email: string };
   readonly isExport: boolean;
   readonly messages: number;
   readonly contacts: number;

@@ -5,13 +5,16 @@ import type { Settings } from '../../contract/settings.ts';
 import { UsPhone } from '../../contract/transfer.ts';
 import type { Log } from '../log.ts';
 import type { News, NotificationKind } from './news.ts';
-import { letterOf, smsOf, type Notification } from './wording.ts';
+import { letterOf, senderName, smsOf, type Notification } from './wording.ts';
 
 const SEND_WITHIN_MS = 30_000;
 /** So many of the last ones sent are remembered, in case the queue asks for them again. */
 const SENT_REMEMBERED = 10_000;
 
-export type NotifierSettings = Pick<Settings, 'smtpUrl' | 'mailFrom' | 'sms' | 'publicUrl' | 'legacyName'>;
+export type NotifierSettings = Pick<
+  Settings,
+  'smtpUrl' | 'mailFrom' | 'sms' | 'publicUrl' | 'legacyName' | 'supportPhone'
+>;
 
 export type NotificationJob = { readonly transferId: string; readonly kind: NotificationKind };
 
@@ -38,10 +41,10 @@ export function openNotifier({ settings, log, news }: NotifierServices): Notifie
       if (sent.has(key)) return;
       const told = await news(transferId);
       if (told === null) return;
-      const { publicUrl, legacyName } = settings;
+      const { publicUrl, legacyName, supportPhone } = settings;
       const statusUrl = `${publicUrl}${statusAddress(transferId)}`;
       try {
-        await send({ ...told, kind, transferId, statusUrl, legacyName }, settings, mail);
+        await send({ ...told, kind, transferId, statusUrl, legacyName, supportPhone }, settings, mail);
       } catch (error) {
         log.warn({ err: error, transferId, kind }, 'a notification was not sent; it is tried again');
         throw error;
@@ -73,13 +76,18 @@ async function send(notification: Notification, settings: NotifierSettings, mail
   }
   if (mail === null || settings.mailFrom === undefined) return;
   await mail.sendMail({
-    from: settings.mailFrom,
+    from: sender(settings.mailFrom, settings.legacyName),
     to: contact,
     ...letterOf(notification),
     // The same for each attempt, so that a mailbox can tell a letter that came twice.
     messageId: `<${kind}.${transferId}@${new URL(settings.publicUrl).hostname}>`,
     headers: { 'Auto-Submitted': 'auto-generated' },
   });
+}
+
+/** An address alone gets a name, so that the letter says who it is from. */
+function sender(mailFrom: string, legacyName: string): string | { name: string; address: string } {
+  return mailFrom.includes('<') ? mailFrom : { name: senderName(legacyName), address: mailFrom };
 }
 
 /** @param key the same for each attempt, so that a gateway can tell a message that came twice. */

@@ -1,3 +1,4 @@
+import { displayName } from '../../contract/provider-name.ts';
 import type { News, NotificationKind } from './news.ts';
 
 /** The news, and what a message about them says of the occasion. */
@@ -6,79 +7,138 @@ export type Notification = News & {
   readonly transferId: string;
   readonly statusUrl: string;
   readonly legacyName: string;
+  readonly supportPhone: string;
 };
 
 export type Letter = { readonly subject: string; readonly text: string; readonly html: string };
 
+/** Who a letter comes from, where the address alone would not say it. */
+export function senderName(legacyName: string): string {
+  return `${legacyName} Email Transfer`;
+}
+
 /** The result, in one sentence. */
-export function headline({ kind, isExport, legacyName }: Notification): string {
-  const what = isExport ? `export of your ${legacyName} email data` : `transfer of your ${legacyName} email data`;
-  switch (kind) {
+function headline(news: Notification): string {
+  const what = whatOf(news);
+  switch (news.kind) {
     case 'started':
-      return `The ${what} has started.`;
+      return `${what} has started.`;
     case 'finished':
-      return `The ${what} is complete.`;
+      return `${what} is complete.`;
     case 'attention':
-      return `The ${what} needs your attention.`;
+      return `${what} needs your attention.`;
   }
 }
 
-export function letterOf(news: Notification): Letter {
-  const lines = [headline(news), ...detailsOf(news)];
-  const text = [
-    ...lines,
-    ...downloadsOf(news).flatMap(({ intro, files }) => [intro, ...files.map(({ name, url }) => `${name}:\n${url}`)]),
-    `Transfer ID: ${news.transferId}`,
-    `Status: ${news.statusUrl}`,
-    'You receive this message because this address was given for notifications.',
-  ].join('\n\n');
-  const html = `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>${escape(headline(news))}</title></head>
-<body style="font-family:sans-serif;font-size:16px;line-height:1.5;color:#1b1b1f;max-width:36em">
-${lines.map((line) => `<p>${escape(line)}</p>`).join('\n')}
-${downloadsOf(news)
-  .map(
-    ({ intro, files }) =>
-      `<p>${escape(intro)}</p>\n<ul>\n${files.map(({ name, url }) => `<li><a href="${escape(url)}">${escape(name)}</a></li>`).join('\n')}\n</ul>`,
-  )
-  .join('\n')}
-<p>Transfer ID: <strong style="font-family:monospace">${escape(news.transferId)}</strong></p>
-<p><a href="${escape(news.statusUrl)}">See the status of your transfer</a></p>
-<p style="font-size:13px;color:#5c5c66">You receive this message because this address was given for notifications.</p>
-</body></html>
-`;
-  return { subject: headline(news), text, html };
+function whatOf(news: Notification): string {
+  const { isExport, legacyName } = news;
+  return isExport
+    ? `The download of your ${legacyName} mail`
+    : `Your ${legacyName} email transfer to ${mailboxOf(news)}`;
 }
 
-type Downloads = { readonly intro: string; readonly files: News['files'] };
+function mailboxOf({ destination: { provider }, legacyName }: Notification): string {
+  return provider === 'other' ? 'your new mailbox' : displayName(provider, legacyName);
+}
 
-function downloadsOf({ files }: Notification): Downloads[] {
-  const [first] = files;
-  if (first === undefined) return [];
-  const until = first.expires.slice(0, 10);
-  return [{ intro: `Download your files until ${until}; then they are deleted. The links are for you alone:`, files }];
+export function letterOf(news: Notification): Letter {
+  const { legacyName, transferId, statusUrl, supportPhone } = news;
+  const subject = headline(news).slice(0, -1);
+  const route = routeOf(news);
+  const details = detailsOf(news);
+  const next = nextStepOf(news);
+  const help = `Questions? Call ${legacyName} customer support at ${supportPhone}. Please have your transfer ID ready.`;
+  const never = 'We never ask for your password by email, text message or phone.';
+  const why = `You're getting this because someone asked us to send updates here about a ${legacyName} transfer.`;
+  const text = [
+    headline(news),
+    route.map(([name, value]) => `${name}: ${value}`).join('\n'),
+    ...details,
+    `What to do next: ${next}`,
+    `Check your transfer: ${statusUrl}`,
+    help,
+    never,
+    `${senderName(legacyName)}\n${why}`,
+  ].join('\n\n');
+  const html = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escape(subject)}</title></head>
+<body style="margin:0 auto;padding:16px;font-family:sans-serif;font-size:18px;line-height:1.5;color:#1b1b1f;max-width:36em">
+<p style="color:#5c5c66">${escape(senderName(legacyName))}</p>
+<h1 style="font-size:24px;line-height:1.25">${escape(headline(news))}</h1>
+<table style="border-spacing:0 4px">
+${route.map(([name, value]) => `<tr><th style="text-align:left;vertical-align:top;padding-right:16px">${escape(name)}</th><td style="overflow-wrap:anywhere">${escape(value)}</td></tr>`).join('\n')}
+</table>
+${details.map((line) => `<p>${escape(line)}</p>`).join('\n')}
+<h2 style="font-size:20px">What to do next</h2>
+<p>${escape(next)}</p>
+<p><a href="${escape(statusUrl)}" style="display:inline-block;padding:12px 20px;border-radius:8px;background:#4b2a85;color:#fff;text-decoration:none">Check your transfer</a></p>
+<p>${escape(help)}</p>
+<p><strong>${escape(never)}</strong></p>
+<p style="font-size:14px;color:#5c5c66">Transfer ID: ${escape(transferId)}. ${escape(why)}</p>
+</body></html>
+`;
+  return { subject, text, html };
 }
 
 /** Short enough for two parts of an SMS. */
 export function smsOf(news: Notification): string {
-  return `${headline(news)} Transfer ID: ${news.transferId}. ${news.statusUrl}`;
+  return `${headline(news)} Check it here: ${news.statusUrl} Questions? Call ${news.supportPhone}. We never ask for your password.`;
+}
+
+function routeOf({ source, destination, isExport, transferId }: Notification): (readonly [string, string])[] {
+  return [
+    ['From', source],
+    ['To', isExport ? 'Files for download' : destination.email],
+    ['Transfer ID', transferId],
+  ];
 }
 
 function detailsOf(news: Notification): string[] {
   if (news.kind === 'started')
-    return ['It takes from minutes to a full day. You can close the page; we write again when it has ended.'];
-  const verb = news.isExport ? 'exported' : 'copied';
+    return ["It can take a few minutes or up to a day. We'll let you know when it is done. Nothing is deleted."];
+  const verb = news.isExport ? 'saved' : 'copied';
   const done = [
-    ...(news.messages > 0 ? [`${news.messages} ${news.messages === 1 ? 'message' : 'messages'}`] : []),
-    ...(news.contacts > 0 ? [`${news.contacts} ${news.contacts === 1 ? 'contact' : 'contacts'}`] : []),
+    ...(news.messages > 0 ? [counted(news.messages, 'message', 'messages')] : []),
+    ...(news.contacts > 0 ? [counted(news.contacts, 'contact', 'contacts')] : []),
   ].join(' and ');
   return [
-    ...(done === '' ? [] : [`${done} were ${verb}.`]),
+    ...(done === '' ? [] : [`${done} ${wasOrWere(news.messages + news.contacts)} ${verb}.`]),
     ...(news.skipped > 0
-      ? [`${news.skipped} could not be ${verb}; the status page names them. They are still in your current mailbox.`]
+      ? [
+          `${counted(news.skipped, 'item', 'items')} could not be ${verb}. The status page tells you why. Nothing was deleted from your ${news.legacyName} mailbox.`,
+        ]
       : []),
     ...news.outcomes,
   ];
+}
+
+/** One thing to do, or that there is none. */
+function nextStepOf(news: Notification): string {
+  const { kind, isExport, files, legacyName, destination } = news;
+  const [first] = files;
+  switch (kind) {
+    case 'started':
+      return 'Nothing for now. You can close the page and turn off your computer.';
+    case 'attention':
+      return 'Open the status page. It tells you what stopped and what you can do.';
+    case 'finished':
+      if (first !== undefined)
+        return `Download your files by ${DAY.format(new Date(first.expires))}. Then we delete them. You will find them on the status page. It may ask you to sign in with your ${legacyName} address.`;
+      if (isExport) return 'Open the status page to see what was saved.';
+      return `Sign in to ${mailboxOf(news)} as ${destination.email}. Your mail is there.`;
+  }
+}
+
+const DAY = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'America/Los_Angeles' });
+const PLURAL = new Intl.PluralRules('en-US');
+const NUMBER = new Intl.NumberFormat('en-US');
+
+function counted(count: number, one: string, other: string): string {
+  return `${NUMBER.format(count)} ${PLURAL.select(count) === 'one' ? one : other}`;
+}
+
+function wasOrWere(count: number): string {
+  return PLURAL.select(count) === 'one' ? 'was' : 'were';
 }
 
 function escape(text: string): string {

@@ -1,5 +1,6 @@
 import type { ExportFile, Progress, Skipped, TransferStatus } from '../../contract/calls/status.ts';
 import type { Operation } from '../../contract/operation.ts';
+import type { Provider } from '../../contract/provider.ts';
 import { shownStatusOf, type StatusValue } from '../../contract/transfer-status.ts';
 import type { News } from '../notifications/news.ts';
 import type { Sql } from '../store/database.ts';
@@ -75,8 +76,13 @@ function exportStatusOf(status: string): StatusValue {
 
 /** What a letter about a transfer tells; `null` when there is no such transfer, or nobody to tell. */
 export async function newsOf(sql: Sql, sources: StatusSources, id: string): Promise<News | null> {
-  const [transfer] = await sql.query<{ destination_provider: string; notification_contact: string | null }>(
-    'select destination_provider, notification_contact from transfers where id = $1',
+  const [transfer] = await sql.query<{
+    source_email: string;
+    destination_provider: Provider;
+    destination_email: string;
+    notification_contact: string | null;
+  }>(
+    'select source_email, destination_provider, destination_email, notification_contact from transfers where id = $1',
     [id],
   );
   if (transfer === undefined || transfer.notification_contact === null) return null;
@@ -98,6 +104,8 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
     rows.filter((row) => row.operation === operation).reduce((total, row) => total + row.done - skippedOf(row), 0);
   return {
     contact: transfer.notification_contact,
+    source: transfer.source_email,
+    destination: { provider: transfer.destination_provider, email: transfer.destination_email },
     isExport: transfer.destination_provider === 'file_export',
     messages: taken('emailmigration'),
     contacts: taken('contactsmigration'),

@@ -62,7 +62,7 @@ function notThere(): Refusal {
   return new Refusal(
     404,
     'GENERAL_ERROR',
-    'There are no files at this address, or not any more: they are deleted after some days. Your mail is safe in your mailbox. Please start a new export if you need one.',
+    'There are no files at this address. We delete files after a few days. Your mail is safe in your mailbox, and you can start a new export if you need one.',
   );
 }
 

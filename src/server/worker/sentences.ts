@@ -3,44 +3,44 @@ import type { Measured } from '../transfers/operations.ts';
 /** What a subscriber is told when an operation did not end well: what happened, that the mail is safe, what to do. */
 export const SENTENCES = {
   sourceCredentials:
-    'Your current mailbox no longer accepts the password that you gave. Nothing was deleted there. Please start the transfer again with the right password; what has been copied is not copied twice.',
+    'Your mailbox no longer accepts the password you gave us. Nothing was deleted there. Please start the transfer again with the right password. Nothing is copied twice.',
   destinationCredentials:
-    'Your new mailbox no longer accepts the sign-in that you gave. Nothing was deleted in your current mailbox. Please start the transfer again and sign in anew.',
-  full: 'Your new mailbox is full. Nothing was deleted in your current mailbox. Please make room in the new one and start the transfer again.',
+    'Your new mailbox stopped accepting our sign-in. Nothing was deleted from the mailbox you are moving. Please start the transfer again and sign in again.',
+  full: 'Your new mailbox is full. Nothing was deleted from the mailbox you are moving. Please make room in the new one and start the transfer again.',
   sourceUnreachable:
-    'Your current mailbox could not be reached for a long time. Nothing was deleted there. Please start the transfer again later.',
+    'We could not reach the mailbox you are moving for a long time. Nothing was deleted there. Please start the transfer again later.',
   destinationUnreachable:
-    'Your new mailbox could not be reached for a long time. Nothing was deleted in your current mailbox. Please start the transfer again later.',
+    'We could not reach your new mailbox for a long time. Nothing was deleted from the mailbox you are moving. Please start the transfer again later.',
   unreachable:
-    'The mail servers could not be reached for a long time. Nothing was deleted in your current mailbox. Please start the transfer again later.',
+    'We could not reach the mail servers for a long time. Nothing was deleted from the mailbox you are moving. Please start the transfer again later.',
   certificate:
-    'The mail server could not prove that it is the right one, so nothing more was sent to it. Nothing was deleted in your current mailbox. Please contact support.',
+    'The mail server could not prove that it is the right one, so we stopped sending to it. Nothing was deleted from the mailbox you are moving. Please contact support.',
   refused:
-    'A mail server refused to go on. Nothing was deleted in your current mailbox. Please contact support with your transfer ID.',
+    'A mail server refused to continue. Nothing was deleted from the mailbox you are moving. Please contact support with your transfer ID.',
   contactsRefused:
-    'The new address book refused to take your contacts. Nothing was deleted in your current one. Please contact support with your transfer ID.',
+    'Your new address book did not take your contacts. Nothing was deleted from the address book you are moving. Please contact support with your transfer ID.',
   contactsUnreadable:
-    'Your address book could not be read, so the export has no contacts. Nothing was deleted there. Please contact support with your transfer ID.',
+    'We could not read your address book, so your files have no contacts. Nothing was deleted there. Please contact support with your transfer ID.',
   exportWithoutMail:
-    'Your mail could not be exported, so there is no file. Nothing was deleted in your mailbox. Please start the export again.',
+    'We could not export your mail, so there is no file. Nothing was deleted from your mailbox. Please start the export again.',
   forwardingWithoutMail:
-    'Forwarding was not set up, because your mail has not been copied completely. Nothing was deleted in your current mailbox. Please start the transfer again.',
+    'We did not set up forwarding, because some of your mail was not copied. Nothing was deleted from the mailbox you are moving. Please start the transfer again.',
   forwardingNotOffered:
-    'Forwarding was not set up: your current mailbox does not offer it. The mail that you had is in your new mailbox; new mail still comes to the current one. Please give your new address to those who write to you.',
+    'We could not set up forwarding, because your mail provider does not offer it. Your mail is in your new mailbox, but new mail does not go there yet. Please give people your new address.',
   forwardingBesideRules:
-    'Forwarding was not set up: your current mailbox has mail rules, and its server can not keep them beside the forwarding. The rules are as they were, and the mail that you had is in your new mailbox. Please add a rule that forwards your mail there.',
+    'We did not set up forwarding, because it would replace your mail rules. Your rules are as they were, and your mail is in your new mailbox. To forward new mail, please add a rule yourself.',
   forwardingNameTaken:
-    'Forwarding was not set up: your current mailbox has mail rules of the name that we would use. They are as they were, and the mail that you had is in your new mailbox. Please give them another name and start the transfer again; what has been copied is not copied twice.',
+    'We did not set up forwarding, because you already have mail rules with the name we use. Your rules are as they were, and your mail is in your new mailbox. Please rename them and start the transfer again. Nothing is copied twice.',
   forwardingCredentials:
-    'Forwarding was not set up: your current mailbox did not accept your password for it. The mail that you had is in your new mailbox. Please contact support with your transfer ID.',
+    'We could not set up forwarding, because the mail server did not accept your password. Your mail is in your new mailbox. Please contact support with your transfer ID.',
   forwardingRefused:
-    'Forwarding was not set up: the server of your current mailbox refused it. The mail that you had is in your new mailbox; new mail still comes to the current one. Please contact support with your transfer ID.',
+    'We could not set up forwarding, because the mail server refused it. Your mail is in your new mailbox, but new mail does not go there yet. Please contact support with your transfer ID.',
   forwardingUnreachable:
-    'Forwarding was not set up: the server of your current mailbox could not be reached for it. The mail that you had is in your new mailbox; new mail still comes to the current one. Please start the transfer again later; what has been copied is not copied twice.',
+    'We could not set up forwarding, because we could not reach the mail server. Your mail is in your new mailbox, but new mail does not go there yet. Please start the transfer again later. Nothing is copied twice.',
   exportPaused:
-    'The export is paused: there is no room for it on our side at the moment. Your mail is safe in your mailbox. You need not do anything; the export goes on by itself.',
+    'Your export is paused because we are short of space right now. Your mail is safe in your mailbox. You do not need to do anything. The export will continue by itself.',
   unexpected:
-    'The transfer stopped because of a fault on our side. Nothing was deleted in your current mailbox. Please contact support with your transfer ID.',
+    'The transfer stopped because of a problem on our side. Nothing was deleted from the mailbox you are moving. Please contact support with your transfer ID.',
   differs: ({ lost, duplicated, changed }: Measured) =>
-    `The final comparison of both mailboxes found ${lost} messages missing, ${duplicated} there twice and ${changed} that differ. Nothing was deleted in your current mailbox. Please contact support with your transfer ID.`,
+    `We compared both mailboxes at the end. Messages missing: ${lost}. There twice: ${duplicated}. Changed: ${changed}. Nothing was deleted from the mailbox you are moving. Please contact support with your transfer ID.`,
 } as const;

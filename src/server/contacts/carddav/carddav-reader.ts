@@ -8,8 +8,8 @@ import { memberKey, readCard, type GroupCard, type ReadCard } from '../vcard/rea
 import type { CardFault } from '../vcard/vcard-lines.ts';
 
 const REASONS: Record<CardFault, string> = {
-  'not a vCard': 'This entry is not a contact card that can be read.',
-  'cut off': 'This contact card is cut off: its end is missing.',
+  'not a vCard': 'We cannot read this contact card.',
+  'cut off': 'The end of this contact card is missing.',
   'too large': 'This contact card is too large.',
   empty: 'This contact card is empty.',
 };

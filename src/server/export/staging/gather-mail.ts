@@ -41,7 +41,7 @@ function skippedOf({ path }: Mailbox, size: number): Skipped {
   const reason =
     size > MESSAGE_SIZE_LIMIT
       ? 'This message is too large to be exported. It is still in your mailbox.'
-      : 'The mail server lists this message and does not hand it out. It is still in your mailbox.';
+      : 'The mail server lists this message but does not hand it out. It is still in your mailbox.';
   return { mailbox: path, reason };
 }
 

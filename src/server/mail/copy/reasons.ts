@@ -2,10 +2,10 @@ import type { RefusalReason } from '../imap/writer.ts';
 
 /** Why a single message was not taken, for the subscriber. */
 export const REASONS: Readonly<Record<RefusalReason, string>> = {
-  'too large': 'The message is larger than the new mailbox accepts.',
+  'too large': 'The message is too large for the new mailbox.',
   'not accepted': 'The new mailbox did not accept the message.',
   virus: 'The new mailbox refused the message because of a virus.',
-  unreadable: 'The current mailbox lists the message but does not give it out.',
+  unreadable: 'The mail server lists this message but does not hand it out.',
 };
 
 /** Reasons are stored by their names; one that an older release stored is told as it is. */

@@ -34,7 +34,7 @@ export const answerLoad = route(load, 'calls by a client', async ({ body }, serv
     throw new Refusal(
       409,
       'MIGRATION_IN_PROGRESS',
-      'A transfer of this account is already running. Your mail is safe. Please wait until it has ended.',
+      'A transfer of this account is already running. Your mail is safe. Please wait until it is done.',
     );
   const { tokenId } = order.destination;
   // One that nobody will use must not stay good.
@@ -78,8 +78,7 @@ function checkDestinationEmail({ email, provider }: LoadRequest['destinationAcco
       `Please, do not use a ${settings.legacyName} email address for the export.`,
     );
   // The mailbox would be copied into itself. An OAuth provider may have taken the domain over.
-  if (provider === 'other')
-    throw new Refusal(400, 'INVALID_EMAIL', 'Please, use an email address at another provider as the destination.');
+  if (provider === 'other') throw new Refusal(400, 'INVALID_EMAIL', 'Please use an address at another provider.');
 }
 
 function checkNotification(contact: string | undefined, provider: string, settings: Settings): void {

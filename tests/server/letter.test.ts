@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest';
+import { letterOf, smsOf, type Notification } from '../../src/server/notifications/wording.ts';
+
+const ID = 'b'.repeat(32);
+const LINK = `https://portal.example/files/${ID}?signature=secret`;
+const moved: Notification = {
+  kind: 'finished',
+  contact: 'pat@mail.example',
+  source: 'maria@sanbruno.example',
+  destination: { provider: 'yahoo', email: 'maria@sanbruno.example' },
+  isExport: false,
+  messages: 1200,
+  contacts: 1,
+  skipped: 0,
+  outcomes: [],
+  files: [],
+  transferId: ID,
+  statusUrl: `https://portal.example/status?migration_id=${ID}`,
+  legacyName: 'San Bruno',
+  supportPhone: '650 555 0100',
+};
+const exported: Notification = {
+  ...moved,
+  isExport: true,
+  destination: { provider: 'file_export', email: '' },
+  files: [{ name: 'mail.zip', url: LINK, expires: '2026-11-28T20:00:00.000Z' }],
+};
+const KINDS = ['started', 'finished', 'attention'] as const;
+
+/** What a mail client shows of HTML, its entities read. */
+function shown(html: string): string {
+  return html.replaceAll(/<[^<>]*>/g, ' ').replaceAll(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(+code));
+}
+
+describe('a letter', () => {
+  test.each(
+    KINDS.flatMap((kind) => [
+      ['a transfer', kind, { ...moved, kind }],
+      ['an export', kind, { ...exported, kind }],
+    ]) as [string, string, Notification][],
+  )(
+    'about %s that has %s says who writes, the account, the destination, one next step, the phone number and that no password is asked for',
+    (_what, _kind, news) => {
+      const { text, html } = letterOf(news);
+      for (const said of [text, shown(html)])
+        for (const part of [
+          'San Bruno Email Transfer',
+          'maria@sanbruno.example',
+          news.isExport ? 'Files for download' : 'Yahoo',
+          'What to do next',
+          '650 555 0100',
+          'We never ask for your password',
+          ID,
+        ])
+          expect(said).toContain(part);
+      expect(html).toContain(`href="${news.statusUrl}"`);
+    },
+  );
+
+  test.each(KINDS)(
+    'never holds the link to files when a transfer has %s, and leads to the status page only',
+    (kind) => {
+      const letter = letterOf({ ...exported, kind });
+      for (const part of [letter.text, letter.html, smsOf({ ...exported, kind })]) {
+        expect(part).not.toContain('signature');
+        for (const [link] of part.matchAll(/https?:[^\s"<]+/g)) expect(link).toBe(exported.statusUrl);
+      }
+    },
+  );
+
+  test('says one thing and many in the right number, with the date in words', () => {
+    expect(letterOf(moved).text).toContain('1,200 messages and 1 contact were copied.');
+    expect(letterOf({ ...moved, messages: 0 }).text).toContain('1 contact was copied.');
+    expect(letterOf({ ...moved, skipped: 1 }).text).toContain('1 item could not be copied.');
+    expect(letterOf({ ...moved, skipped: 2 }).text).toContain('2 items could not be copied.');
+    expect(letterOf(exported).text).toContain('Download your files by November 28, 2026. Then we delete them.');
+    expect(letterOf(exported).text).not.toContain('2026-11');
+  });
+
+  test('about a mailbox with nothing in it counts nothing', () => {
+    expect(letterOf({ ...moved, messages: 0, contacts: 0 }).text).not.toMatch(/\b0\b|copied/);
+  });
+
+  test('shows foreign text as text', () => {
+    const { html } = letterOf({ ...moved, outcomes: ['<img src=x onerror="alert(1)">'] });
+    expect(html).not.toContain('<img');
+    expect(shown(html)).toContain('<img src=x onerror="alert(1)">');
+  });
+
+  test('to a phone fits in two parts of an SMS', () => {
+    for (const kind of KINDS) {
+      const sms = smsOf({ ...moved, kind, destination: { provider: 'other', email: 'pat@rivera.example' } });
+      expect(sms.length).toBeLessThanOrEqual(306);
+      expect(sms).toMatch(/^[\x20-\x7e]+$/);
+    }
+  });
+});
