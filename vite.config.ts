@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import react from '@vitejs/plugin-react';
+import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { portalSettings, readSettings } from './src/contract/settings.ts';
 import { type Folder, FOLDERS } from './tests/folders.ts';
@@ -10,6 +11,25 @@ const root = import.meta.dirname;
 // With no settings at all the portal builds for the sandbox; the start passes the real ones by the environment.
 const settings = () => readSettings({ SANDBOX: 'on', ...process.env });
 const CHROMIUM = process.env['CHROMIUM_PATH'] ?? installed('chromium');
+
+/** What the page says before its script has come. */
+function firstPaint(): Plugin {
+  return {
+    name: 'first-paint',
+    transformIndexHtml: (html) => {
+      const { legacyName, supportPhone } = portalSettings(settings());
+      const said = { LEGACY_NAME: legacyName, SUPPORT_PHONE: supportPhone.replaceAll(' ', '\u00a0') };
+      return Object.entries(said).reduce(
+        (page, [name, text]) => page.replaceAll(`%${name}%`, () => escaped(text)),
+        html,
+      );
+    },
+  };
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[&<>"]/g, (sign) => `&#${sign.codePointAt(0)};`);
+}
 
 const SHELL =
   /contract\/(?:email-address|provider-name|support-issue|transfer-status|failure-code|mail-host|token-id|page-address)\.|call-error|parts\/(?:button|card|message|bars-loader|link|icon|page|step-list)\.|wizard-page|wizard-context|node_modules\/(?:react|scheduler|@xstate|use-sync-external-store)\//;
@@ -34,7 +54,7 @@ const project = ({ name, timeout, group, alone }: Folder) => ({
 export default defineConfig(() => ({
   root: join(root, 'src/portal'),
   cacheDir: join(root, 'node_modules/.vite'),
-  plugins: [react()],
+  plugins: [react(), firstPaint()],
   // React has had this hook itself since version 18.
   resolve: { alias: [{ find: /^use-sync-external-store\/shim(?:\/index\.js)?$/, replacement: 'react' }] },
   define: {

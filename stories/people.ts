@@ -75,6 +75,21 @@ export const MOVED: TransferStatus = {
   },
 };
 
+/** Nothing was in it. */
+export const EMPTY: TransferStatus = {
+  emailmigration: {
+    status: 'completed',
+    done: 0,
+    total: 0,
+    bytes: 0,
+    lost: 0,
+    duplicated: 0,
+    changed: 0,
+    started: '2025-10-20T09:12:00-07:00',
+    finished: '2025-10-20T09:13:00-07:00',
+  },
+};
+
 export const EXPORTED: TransferStatus = {
   emailmigration: {
     status: 'completed',

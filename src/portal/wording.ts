@@ -13,6 +13,9 @@ export const toolName = (legacyName: string) => `${legacyName} Email Data Transf
 /** The title of the browser's tab. */
 export const pageTitle = (heading: string, legacyName: string) => `${heading} – ${toolName(legacyName)}`;
 
+/** The same while a form on the page has an error. */
+export const titleWithError = (title: string) => `Error: ${title}`;
+
 /** A phone number that stays on one line. */
 export const unbroken = (phone: string) => phone.replaceAll(' ', '\u00a0');
 
@@ -49,6 +52,7 @@ export const steps = {
   label: 'Progress',
   done: 'Done',
   names: (primary: boolean) => ['Start', primary ? 'Yahoo Mail' : 'Destination', 'Transfer', 'Running'] as const,
+  allDone: (names: readonly string[]) => `All ${names.length} steps are done`,
   summary: (current: number, names: readonly string[]) =>
     `Step ${current} of ${names.length}: ${names[current - 1] ?? ''}`,
 } as const;

@@ -154,7 +154,7 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
     await files().getByText('The files have been deleted. Your mail is safe in your mailbox.').waitFor();
     expect(await files().getByRole('link').count()).toBe(0);
     expect(await page.getByRole('button', { name: 'Delete my export now' }).count()).toBe(0);
-    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Your transfer');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Your transfer is done');
     expect((await page.request.get(url)).status()).toBe(404);
     expect(await readdir(join(product.folder, 'exports'))).not.toContain(exportName);
   });
@@ -171,11 +171,11 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
       const mail = page.getByRole('region', { name: 'Email transfer' });
       await expect
         .poll(() => mail.textContent(), { timeout: FINISHES_WITHIN_MS })
-        .toContain('The export is paused: there is no room for it on our side at the moment.');
+        .toContain('Your export is paused because we are short of space right now.');
       await mail
         .getByText("We cannot say yet. It will continue by itself, and we'll let you know when it is finished.")
         .waitFor();
-      expect(await mail.getByText('It does not go on by itself.').count()).toBe(0);
+      expect(await mail.getByText('It will not start again by itself.').count()).toBe(0);
       await files().getByText('Your export was interrupted').waitFor();
       expect(await files().getByRole('link').count()).toBe(0);
       const told = (await (await page.request.get(`${full.url}/api/v2/status/?job_id=${id}`)).json()) as object;

@@ -289,13 +289,14 @@ describe('the words of the messages', () => {
   });
 });
 
+const isScope = (text: string) => emailScopes.scopes.some((scope) => scope === text);
+
 describe('our own texts', () => {
   const specified = RULES.map(({ line }) => line)
     .join('\n')
     .replaceAll('{host}', 'San Bruno');
   /** What is not ours to word: the specification's sentences, and what Google prescribes. */
   const isGiven = (text: string) => specified.includes(text) || text === googleTerms.policy || isScope(text);
-  const isScope = (text: string) => emailScopes.scopes.some((scope) => scope === text);
   const own = ourTexts().filter(({ text }) => !isGiven(text));
 
   test('are found wherever a subscriber reads them', () => {

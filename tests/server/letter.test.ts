@@ -48,7 +48,7 @@ describe('a letter', () => {
           'maria@sanbruno.example',
           news.isExport ? 'Files for download' : 'Yahoo',
           'What to do next',
-          '650 555 0100',
+          '650\u00a0555\u00a00100',
           'We never ask for your password',
           ID,
         ])

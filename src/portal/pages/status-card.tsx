@@ -34,9 +34,8 @@ export function OperationCard({ kind, title, progress, ofExport }: Props) {
           {failure !== undefined && <p className="strong">{failure}</p>}
         </div>
       </div>
-      {total === undefined ? (
-        looks === 'running' && <p className="soft">{words.counting}</p>
-      ) : (
+      {total === undefined && looks === 'running' && <p className="soft">{words.counting}</p>}
+      {total !== undefined && total > 0 && (
         <div>
           <p className="status-count">
             <span className="strong">{words.count(kind, done, total)}</span>
@@ -48,7 +47,7 @@ export function OperationCard({ kind, title, progress, ofExport }: Props) {
       <dl className="answers">
         <div>
           <dt>{words.questions.done}</dt>
-          <dd>{words.done(kind, done, bytes)}</dd>
+          <dd>{standing === 'success' && done === 0 ? words.nothing : words.done(kind, done, bytes)}</dd>
           {started !== undefined && <dd>{words.startedAt(started)}</dd>}
           <Proof kind={kind} progress={progress} />
         </div>

@@ -15,12 +15,9 @@ type Props = { readonly snapshot: WizardSnapshot; readonly files: readonly Expor
 
 /** How an export stands, and its files as long as they can be downloaded. */
 export function Exports({ snapshot, files }: Props) {
-  const send = useSend();
-  const { message, status: known } = snapshot.context;
+  const { status: known } = snapshot.context;
   const operation = known?.emailmigration ?? known?.contactsmigration;
   const badge = exportBadge(operation === undefined ? 'running' : standingOf(operation));
-  const confirming = snapshot.matches({ status: { page: { settled: 'confirming' } } });
-  const deleting = snapshot.matches({ status: { page: { settled: 'deleting' } } });
   return (
     <section className="status-card" aria-labelledby="exports">
       <h2 id="exports">{words.title}</h2>
@@ -35,7 +32,7 @@ export function Exports({ snapshot, files }: Props) {
           {files.map((file) => (
             <li key={file.url}>
               <div>
-                <a className="button" data-rank="secondary" href={file.url} download={file.name}>
+                <a className="button" data-rank="primary" href={file.url} download={file.name}>
                   {words.download(file.name)}
                 </a>
                 <p className="soft small">{formatBytes(file.size)}</p>
@@ -48,7 +45,21 @@ export function Exports({ snapshot, files }: Props) {
           ))}
         </ul>
       )}
-      {files.length > 0 && snapshot.matches({ status: { page: 'settled' } }) && (
+    </section>
+  );
+}
+
+/** The last thing on the page, so that nobody presses it on the way to the files. */
+export function DeleteExport({ snapshot }: { readonly snapshot: WizardSnapshot }) {
+  const send = useSend();
+  const { message } = snapshot.context;
+  const confirming = snapshot.matches({ status: { page: { settled: 'confirming' } } });
+  const deleting = snapshot.matches({ status: { page: { settled: 'deleting' } } });
+  return (
+    <section className="stack" data-gap="small" aria-labelledby="delete">
+      <h2 id="delete">{words.deleteTitle}</h2>
+      <p>{words.deleteHelp}</p>
+      {snapshot.matches({ status: { page: 'settled' } }) && (
         <div className="actions">
           <Button busy={deleting} onPress={() => send({ type: 'export.delete' })}>
             {words.delete}

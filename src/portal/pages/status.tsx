@@ -5,10 +5,12 @@ import { Button } from '../parts/button.tsx';
 import { Link } from '../parts/link.tsx';
 import { Message } from '../parts/message.tsx';
 import { shared } from '../wording.ts';
+import { finished } from '../wording/status-finished.ts';
 import { status as words } from '../wording/status.ts';
 import { useSend, useWizard } from '../wizard-context.tsx';
 import { OperationCard } from './status-card.tsx';
-import { Exports } from './status-exports.tsx';
+import { DeleteExport, Exports } from './status-exports.tsx';
+import { Finished, isDone } from './status-finished.tsx';
 import { WizardPage } from './wizard-page.tsx';
 
 export function StatusPage() {
@@ -22,9 +24,11 @@ export function StatusPage() {
     );
   if (snapshot.matches({ status: { page: 'notFound' } }) || snapshot.matches({ status: { page: 'failed' } }))
     return <NotShown snapshot={snapshot} />;
+  const done = isDone(snapshot);
   return (
     <WizardPage
-      heading={words.heading}
+      heading={done ? finished.heading : words.heading}
+      done={done}
       view="shown"
       lead={
         <>
@@ -45,13 +49,14 @@ function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
   const ofExport = isExport(status ?? {});
   return (
     <>
+      {ofExport && <Exports snapshot={snapshot} files={status?.exports ?? []} />}
+      {isDone(snapshot) && <Finished snapshot={snapshot} />}
       {status?.emailmigration !== undefined && (
         <OperationCard kind="email" title={words.email} progress={status.emailmigration} ofExport={ofExport} />
       )}
       {status?.contactsmigration !== undefined && (
         <OperationCard kind="contacts" title={words.contacts} progress={status.contactsmigration} ofExport={ofExport} />
       )}
-      {ofExport && <Exports snapshot={snapshot} files={status?.exports ?? []} />}
       <section className="stack" data-gap="small" aria-labelledby="wrong">
         <h2 id="wrong">{words.questions.wrong}</h2>
         <p>
@@ -60,6 +65,7 @@ function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
           {words.wrong.after(settings.supportPhone)}
         </p>
       </section>
+      {(status?.exports?.length ?? 0) > 0 && <DeleteExport snapshot={snapshot} />}
     </>
   );
 }

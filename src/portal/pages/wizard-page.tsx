@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { isOnPrimaryPath, stepOf } from '../../../machines/wizard.routes.ts';
 import { Page } from '../parts/page.tsx';
 import { StepList } from '../parts/step-list.tsx';
-import { pageTitle, steps, toolName } from '../wording.ts';
+import { pageTitle, steps, titleWithError, toolName } from '../wording.ts';
 import { useWizard } from '../wizard-context.tsx';
 
 type Props = {
@@ -11,19 +11,23 @@ type Props = {
   readonly lead?: ReactNode;
   /** Names what the page shows of several things in turn. */
   readonly view?: string;
+  /** The last step is behind the visitor. */
+  readonly done?: boolean;
   readonly children?: ReactNode;
 };
 
 /** A page in its frame, beside the steps where it belongs to the wizard. */
-export function WizardPage({ heading, lead, view, children }: Props) {
+export function WizardPage({ heading, lead, view, done = false, children }: Props) {
   const current = useWizard(stepOf);
   const primary = useWizard((snapshot) => isOnPrimaryPath(snapshot.context));
   const legacyName = useWizard((snapshot) => snapshot.context.settings.legacyName);
   const names = steps.names(primary);
+  const title = heading === toolName(legacyName) ? heading : pageTitle(heading, legacyName);
   return (
     <Page
       heading={heading}
-      title={heading === toolName(legacyName) ? heading : pageTitle(heading, legacyName)}
+      title={title}
+      titleWithError={titleWithError(title)}
       lead={lead}
       {...(view === undefined ? {} : { view })}
       steps={
@@ -32,7 +36,8 @@ export function WizardPage({ heading, lead, view, children }: Props) {
             label={steps.label}
             steps={names}
             current={current}
-            summary={steps.summary(current, names)}
+            done={done}
+            summary={done ? steps.allDone(names) : steps.summary(current, names)}
             doneLabel={steps.done}
           />
         )

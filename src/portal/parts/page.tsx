@@ -1,9 +1,11 @@
 import { useLayoutEffect, useRef, type ReactNode } from 'react';
+import { setTitles } from './title.ts';
 
 type Props = {
   readonly heading: string;
-  /** The title of the browser's tab. */
+  /** The titles of the browser's tab: as it is, and while a form has an error. */
   readonly title: string;
+  readonly titleWithError?: string;
   readonly lead?: ReactNode;
   /** The wizard's step list; pages beside the wizard have none. */
   readonly steps?: ReactNode;
@@ -13,7 +15,7 @@ type Props = {
 };
 
 /** The frame of a page. The focus goes to its heading when it appears, and when what had it went with another view. */
-export function Page({ heading, title, lead, steps, view, children }: Props) {
+export function Page({ heading, title, titleWithError = title, lead, steps, view, children }: Props) {
   const top = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => top.current?.focus({ preventScroll: true }), []);
   const shown = useRef(view);
@@ -22,8 +24,8 @@ export function Page({ heading, title, lead, steps, view, children }: Props) {
     shown.current = view;
   }, [view]);
   useLayoutEffect(() => {
-    document.title = title;
-  }, [title]);
+    setTitles({ plain: title, withError: titleWithError });
+  }, [title, titleWithError]);
   return (
     <div className="page" data-steps={steps === undefined ? 'none' : undefined}>
       {steps}

@@ -5,12 +5,15 @@ type Props = {
   readonly steps: readonly string[];
   /** From 1. */
   readonly current: number;
+  /** The current step is done as well. */
+  readonly done?: boolean;
   /** Such as `Step 2 of 4: Yahoo Mail`; takes the list's place on a phone. */
   readonly summary: string;
   readonly doneLabel: string;
 };
 
-export function StepList({ label, steps, current, summary, doneLabel }: Props) {
+export function StepList({ label, steps, current, done = false, summary, doneLabel }: Props) {
+  const isDone = (step: number) => step < current || (done && step === current);
   return (
     <nav className="steps" aria-label={label}>
       <div className="steps-summary" aria-hidden="true">
@@ -22,12 +25,10 @@ export function StepList({ label, steps, current, summary, doneLabel }: Props) {
           <li
             key={step}
             className="steps-item"
-            data-state={index + 1 < current ? 'done' : undefined}
+            data-state={isDone(index + 1) ? 'done' : undefined}
             aria-current={index + 1 === current ? 'step' : undefined}
           >
-            <span className="steps-mark">
-              {index + 1 < current && <Icon name="check" size={20} label={doneLabel} />}
-            </span>
+            <span className="steps-mark">{isDone(index + 1) && <Icon name="check" size={20} label={doneLabel} />}</span>
             <span>{step}</span>
           </li>
         ))}

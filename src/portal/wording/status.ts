@@ -77,7 +77,7 @@ const NOUNS = {
   contacts: { one: 'contact', other: 'contacts' },
 } as const;
 
-function counted(kind: Kind, count: number): string {
+export function counted(kind: Kind, count: number): string {
   return `${formatNumber(count)} ${NOUNS[kind][plural.select(count) === 'one' ? 'one' : 'other']}`;
 }
 
@@ -116,6 +116,7 @@ export const status = {
     when: 'When it will be done',
     wrong: 'If something is wrong',
   },
+  nothing: 'There was nothing to copy.',
   done: (kind: Kind, done: number, bytes: number | undefined) =>
     done === 0
       ? 'Nothing has been copied yet.'
@@ -163,6 +164,8 @@ export const status = {
       `Your mail is in ${formatNumber(count)} files of up to ${formatBytes(EXPORT_PART_OCTETS)} of mail each. Please download them all. Each one opens on its own.`,
     deleted:
       'The files have been deleted. Your mail is safe in your mailbox. You can start a new download if you need one.',
+    deleteTitle: 'When you no longer need the files here',
+    deleteHelp: 'First check that you have the files on your computer. You can also leave this to us.',
     delete: 'Delete my export now',
     confirmTitle: 'Delete these files?',
     confirmText: 'You cannot download them after that. The mail in your mailbox stays as it is.',

@@ -42,7 +42,9 @@ function mailboxOf({ destination: { provider }, legacyName }: Notification): str
 }
 
 export function letterOf(news: Notification): Letter {
-  const { legacyName, transferId, statusUrl, supportPhone } = news;
+  const { legacyName, statusUrl } = news;
+  // A phone number stays on one line.
+  const supportPhone = news.supportPhone.replaceAll(' ', '\u00a0');
   const subject = headline(news).slice(0, -1);
   const route = routeOf(news);
   const details = detailsOf(news);
@@ -66,7 +68,7 @@ export function letterOf(news: Notification): Letter {
 <p style="color:#5c5c66">${escape(senderName(legacyName))}</p>
 <h1 style="font-size:24px;line-height:1.25">${escape(headline(news))}</h1>
 <table style="border-spacing:0 4px">
-${route.map(([name, value]) => `<tr><th style="text-align:left;vertical-align:top;padding-right:16px">${escape(name)}</th><td style="overflow-wrap:anywhere">${escape(value)}</td></tr>`).join('\n')}
+${route.map(([name, value]) => `<tr><th style="text-align:left;vertical-align:top;padding-right:16px;white-space:nowrap">${escape(name)}</th><td style="overflow-wrap:anywhere">${escape(value)}</td></tr>`).join('\n')}
 </table>
 ${details.map((line) => `<p>${escape(line)}</p>`).join('\n')}
 <h2 style="font-size:20px">What to do next</h2>
@@ -74,7 +76,7 @@ ${details.map((line) => `<p>${escape(line)}</p>`).join('\n')}
 <p><a href="${escape(statusUrl)}" style="display:inline-block;padding:12px 20px;border-radius:8px;background:#4b2a85;color:#fff;text-decoration:none">Check your transfer</a></p>
 <p>${escape(help)}</p>
 <p><strong>${escape(never)}</strong></p>
-<p style="font-size:14px;color:#5c5c66">Transfer ID: ${escape(transferId)}. ${escape(why)}</p>
+<p style="font-size:14px;color:#5c5c66">${escape(why)}</p>
 </body></html>
 `;
   return { subject, text, html };
@@ -85,10 +87,11 @@ export function smsOf(news: Notification): string {
   return `${headline(news)} Check it here: ${news.statusUrl} Questions? Call ${news.supportPhone}. We never ask for your password.`;
 }
 
-function routeOf({ source, destination, isExport, transferId }: Notification): (readonly [string, string])[] {
+function routeOf(news: Notification): (readonly [string, string])[] {
+  const { source, destination, isExport, transferId } = news;
   return [
     ['From', source],
-    ['To', isExport ? 'Files for download' : destination.email],
+    ['To', isExport ? 'Files for download' : `${destination.email} (${mailboxOf(news)})`],
     ['Transfer ID', transferId],
   ];
 }

@@ -1,0 +1,15 @@
+import { at } from './at.tsx';
+import { EMPTY, EXPORTED, MOVED, MOVING, TO_GMAIL, TRANSFER } from './people.ts';
+
+/** What a transfer that is done tells, by where the mail went. */
+export default { title: 'Finished/Status' };
+
+const { emailmigration } = MOVED;
+const done = { transferId: TRANSFER, status: { ...(emailmigration === undefined ? {} : { emailmigration }) } };
+const resting = 'status.page.settled.resting';
+
+export const AtYahoo = at(resting, { ...MOVING, ...done });
+export const Elsewhere = at(resting, { ...TO_GMAIL, ...done });
+export const Unknown = at(resting, done);
+export const Empty = at(resting, { ...MOVING, transferId: TRANSFER, status: EMPTY });
+export const AsFiles = at(resting, { transferId: TRANSFER, status: EXPORTED });
