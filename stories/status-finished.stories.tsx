@@ -4,8 +4,8 @@ import { EMPTY, EXPORTED, MOVED, MOVING, TO_GMAIL, TRANSFER } from './people.ts'
 /** What a transfer that is done tells, by where the mail went. */
 export default { title: 'Finished/Status' };
 
-const { emailmigration } = MOVED;
-const done = { transferId: TRANSFER, status: { ...(emailmigration === undefined ? {} : { emailmigration }) } };
+const { contactsmigration: _, ...mail } = MOVED;
+const done = { transferId: TRANSFER, status: mail };
 const resting = 'status.page.settled.resting';
 
 export const AtYahoo = at(resting, { ...MOVING, ...done });

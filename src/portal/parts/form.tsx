@@ -30,6 +30,8 @@ export function Form({ label, onSubmit, children }: Props) {
       className="stack"
       noValidate
       aria-label={label}
+      // Whoever types on must keep the focus.
+      onChange={() => (submitted.current = false)}
       onSubmit={(event) => {
         event.preventDefault();
         submitted.current = true;
