@@ -5,7 +5,7 @@ import { readSettings, SettingsError, type Environment } from './contract/settin
 import { runServer } from './server/main.ts';
 import { DataFolderError, holdDataFolder } from './server/store/data-folder.ts';
 import { DatabaseUnavailable } from './server/store/database.ts';
-import { AddressInUseError } from './server/web.ts';
+import { AddressInUseError } from './server/web/listen.ts';
 
 const OLDEST_NODE = 24;
 const LAST_PORT = 65_535;

@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import type { Settings } from '../contract/settings.ts';
-import { checkExports } from './check-exports.ts';
-import { exportFiles } from './export/links.ts';
-import { openExportStore } from './export/open-export-store.ts';
-import { startExportSweeper } from './export/sweeper.ts';
-import { placesOfCredentials } from './jobs/credentials.ts';
-import { openJobQueue } from './jobs/queue.ts';
-import { openTransfers } from './jobs/transfers.ts';
-import { startWorker } from './jobs/worker.ts';
+import { checkExports } from './export/storage/check-exports.ts';
+import { exportFiles } from './export/download/links.ts';
+import { openExportStore } from './export/storage/open-export-store.ts';
+import { startExportSweeper } from './export/download/sweeper.ts';
+import { placesOfCredentials } from './transfers/credentials.ts';
+import { openJobQueue } from './worker/queue.ts';
+import { openTransfers } from './transfers/orders.ts';
+import { startWorker } from './worker/worker.ts';
 import { openLog } from './log.ts';
-import { openDiscovery } from './mail/discovery.ts';
+import { openDiscovery } from './mail/discovery/discovery.ts';
 import { openResolver } from './network/resolver.ts';
 import { openTokens, placesOfTokens } from './oauth/tokens.ts';
 import type { DataFolder } from './store/data-folder.ts';
@@ -17,7 +17,7 @@ import { openDatabase } from './store/database.ts';
 import { openFolderSafe, openSharedSafe } from './store/safe.ts';
 import { requireSealingKey } from './store/sealing-key.ts';
 import { openVault } from './store/vault.ts';
-import { startWeb } from './web.ts';
+import { startWeb } from './web/listen.ts';
 
 export type ServerOptions = {
   readonly settings: Settings;

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Failure } from '../../src/contract/failure.ts';
 import { PROVIDERS } from '../../src/contract/provider-name.ts';
-import { calls } from '../../src/server/calls/all.ts';
+import { calls } from '../../src/server/web/calls/all.ts';
 import { fromClient, LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
 
 /** Requests for each call: few here, `FUZZ_RUNS=2000` for the long run. */

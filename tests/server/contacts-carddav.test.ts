@@ -4,9 +4,9 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readSettings } from '../../src/contract/settings.ts';
-import { copyContacts } from '../../src/server/contacts/copy.ts';
+import { copyContacts } from '../../src/server/contacts/copy-contacts.ts';
 import { openContactReader, openContactWriter } from '../../src/server/contacts/open-contacts.ts';
-import { readCard } from '../../src/server/contacts/vcard.ts';
+import { readCard } from '../../src/server/contacts/vcard/read-vcard.ts';
 import { passwordOf, RADICALE, startRadicale, type Radicale } from '../support/radicale.ts';
 
 const PHOTO = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex').toString('base64');

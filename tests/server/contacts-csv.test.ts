@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Contact } from '../../src/contract/contact.ts';
-import { contactsCsv, harmless, type CsvLayout } from '../../src/server/contacts/csv.ts';
+import { contactsCsv, harmless, type CsvLayout } from '../../src/server/contacts/csv/write-csv.ts';
 import { installed } from '../support/installed.ts';
 import { anyContact, contact, BLANK } from '../support/contact-samples.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readSettings } from '../../src/contract/settings.ts';
 import type { Reading } from '../../src/server/contacts/contact-store.ts';
-import { CARDS_OCTETS, Dav } from '../../src/server/contacts/dav.ts';
+import { CARDS_OCTETS, Dav } from '../../src/server/contacts/carddav/dav.ts';
 import { openContactReader } from '../../src/server/contacts/open-contacts.ts';
 import { Web } from '../../src/server/contacts/web.ts';
 import { startApi, type ApiAnswer, type ApiRequest, type ScriptedApi } from '../support/scripted-api.ts';

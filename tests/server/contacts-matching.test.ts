@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Contact } from '../../src/contract/contact.ts';
 import type { ContactWriter, ExistingContact } from '../../src/server/contacts/contact-store.ts';
-import { copyContacts } from '../../src/server/contacts/copy.ts';
+import { copyContacts } from '../../src/server/contacts/copy-contacts.ts';
 import { derivedUid, MatchIndex, missingIn } from '../../src/server/contacts/matching.ts';
 import { contact, person, readerOf, BLANK } from '../support/contact-samples.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readSettings } from '../../src/contract/settings.ts';
 import type { Contact } from '../../src/contract/contact.ts';
-import { copyContacts } from '../../src/server/contacts/copy.ts';
+import { copyContacts } from '../../src/server/contacts/copy-contacts.ts';
 import { openContactWriter } from '../../src/server/contacts/open-contacts.ts';
 import { contact, person, readerOf } from '../support/contact-samples.ts';
 import { GraphApi } from '../support/graph-api.ts';

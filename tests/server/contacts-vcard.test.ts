@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import ICAL from 'ical.js';
 import { describe, expect, test } from 'vitest';
 import type { Contact } from '../../src/contract/contact.ts';
-import { readCard, unheldProperties } from '../../src/server/contacts/vcard.ts';
-import { splitCards } from '../../src/server/contacts/vcard-lines.ts';
-import { composeVcard, writeVcard } from '../../src/server/contacts/vcard-writer.ts';
-import { contactsVcf } from '../../src/server/contacts/vcf.ts';
+import { readCard, unheldProperties } from '../../src/server/contacts/vcard/read-vcard.ts';
+import { splitCards } from '../../src/server/contacts/vcard/vcard-lines.ts';
+import { composeVcard, writeVcard } from '../../src/server/contacts/vcard/vcard-writer.ts';
+import { contactsVcf } from '../../src/server/contacts/vcard/vcf.ts';
 import { RADICALE } from '../support/radicale.ts';
 import { anyContact, contact, BLANK } from '../support/contact-samples.ts';
 

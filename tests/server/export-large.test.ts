@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { writeArchive } from '../../src/server/export/zip-archive.ts';
+import { writeArchive } from '../../src/server/export/archive/zip-archive.ts';
 import { openBadLine } from '../support/bad-line.ts';
 import { openExportWorld, type ExportWorld } from '../support/export-world.ts';
 import { installed } from '../support/installed.ts';

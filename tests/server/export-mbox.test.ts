@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { lineEndsOf, mboxBody, mboxHead, type LineEnds } from '../../src/server/export/mbox.ts';
+import { lineEndsOf, mboxBody, mboxHead, type LineEnds } from '../../src/server/export/archive/mbox.ts';
 import { originalOf } from '../support/mbox-original.ts';
 
 async function bodyOf(bytes: Buffer, cuts: readonly number[] = []): Promise<{ mbox: Buffer; lineEnds: LineEnds }> {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { folderName } from '../../src/server/export/folder-name.ts';
-import { messageName, senderAddress } from '../../src/server/export/message-name.ts';
-import { nameKey, safeName } from '../../src/server/export/safe-name.ts';
+import { folderName } from '../../src/server/export/archive/folder-name.ts';
+import { messageName, senderAddress } from '../../src/server/export/archive/message-name.ts';
+import { nameKey, safeName } from '../../src/server/export/archive/safe-name.ts';
 
 const hostile = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 400 }),

@@ -3,11 +3,11 @@ import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DiskFullError } from '../../src/server/export/disk-full.ts';
+import { DiskFullError } from '../../src/server/export/staging/disk-full.ts';
 import { ExportPaused } from '../../src/server/export/export.job.ts';
-import { openFolderStore } from '../../src/server/export/folder-store.ts';
-import { Stopped } from '../../src/server/mail/copy.ts';
-import { MailError } from '../../src/server/mail/mail-error.ts';
+import { openFolderStore } from '../../src/server/export/storage/folder-store.ts';
+import { Stopped } from '../../src/server/mail/copy/copy-chunk.ts';
+import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import { openExportWorld, type ExportWorld } from '../support/export-world.ts';
 import { installed } from '../support/installed.ts';
 import { digestsOf, memoryAccount, type MemoryMailbox } from '../support/memory-mailbox.ts';

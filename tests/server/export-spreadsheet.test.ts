@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { contactFiles } from '../../src/server/export/contact-files.ts';
+import { contactFiles } from '../../src/server/export/archive/contact-files.ts';
 import { BLANK, contact } from '../support/contact-samples.ts';
 import { HAS_SPREADSHEET, openedInLibreOffice, type SheetCell } from '../support/spreadsheet.ts';
 

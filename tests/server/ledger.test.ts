@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { LeaseLost, openLedger, type Intent } from '../../src/server/store/ledger.ts';
+import { LeaseLost, openLedger, type Intent } from '../../src/server/mail/copy/ledger.ts';
 import { openDatabase, type Database } from '../../src/server/store/database.ts';
-import { endTransfer, insertTransfer, takeTransfer } from '../../src/server/store/transfers.ts';
+import { endTransfer, insertTransfer, takeTransfer } from '../../src/server/transfers/operations.ts';
 
 const INTENT: Intent = {
   size: 3,

@@ -8,7 +8,7 @@ import { openLog } from '../../src/server/log.ts';
 import { startNotifier, type NotifierSettings } from '../../src/server/notifications/notifier.ts';
 import { claimNotification, queueNotification } from '../../src/server/notifications/outbox.ts';
 import { openDatabase, type Database } from '../../src/server/store/database.ts';
-import { insertTransfer } from '../../src/server/store/transfers.ts';
+import { insertTransfer } from '../../src/server/transfers/operations.ts';
 
 const ID = 'b'.repeat(32);
 const STATUS = `https://portal.example/status?migration_id=${ID}`;

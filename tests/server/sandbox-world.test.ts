@@ -13,7 +13,7 @@ import { OAUTH_PROVIDERS } from '../../src/contract/provider-name.ts';
 import { SETTING_NAMES } from '../../src/contract/settings/variables.ts';
 import { readSettings } from '../../src/contract/settings.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/main.ts';
-import { copyContacts } from '../../src/server/contacts/copy.ts';
+import { copyContacts } from '../../src/server/contacts/copy-contacts.ts';
 import { openContactReader, openContactWriter } from '../../src/server/contacts/open-contacts.ts';
 import { startProcess } from '../support/sandbox-process.ts';
 import { PUBLIC_URL, SCOPES, signInAt } from '../support/sandbox-person.ts';

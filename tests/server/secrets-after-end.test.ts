@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { SealError } from '../../src/server/store/vault.ts';
-import { startWorker } from '../../src/server/jobs/worker.ts';
+import { startWorker } from '../../src/server/worker/worker.ts';
 import { DOVECOT, startDovecot } from '../support/dovecot.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { letter } from '../support/mail-letters.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openDatabase } from '../../src/server/store/database.ts';
-import { endOperation, insertTransfer, noteProgress, statusOf } from '../../src/server/store/transfers.ts';
+import { endOperation, insertTransfer, noteProgress, statusOf } from '../../src/server/transfers/operations.ts';
 
 const ID = 'c'.repeat(32);
 

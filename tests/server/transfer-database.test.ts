@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { Transfers } from '../../src/server/jobs/transfers.ts';
+import type { Transfers } from '../../src/server/transfers/orders.ts';
 import { DatabaseUnavailable } from '../../src/server/store/database.ts';
 import { DOVECOT, DOVECOT_PASSWORD, startDovecot } from '../support/dovecot.ts';
 import { openMailClient } from '../support/mail-client.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startMailServer } from '../../src/sandbox/mail-server.ts';
-import { startWorker } from '../../src/server/jobs/worker.ts';
+import { startWorker } from '../../src/server/worker/worker.ts';
 import { DOVECOT, DOVECOT_PASSWORD, startDovecot } from '../support/dovecot.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { differenceOf } from '../support/mail-comparison.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { HOST_CHECK_MS } from '../../src/server/calls/validate-imap.ts';
+import { HOST_CHECK_MS } from '../../src/server/web/calls/validate-imap.ts';
 import { isPublicAddress, resolvePublicHost } from '../../src/server/network/public-address.ts';
 import { freePort } from '../support/free-port.ts';
 import { fromClient, openWebWorld, type WebWorld } from '../support/web-world.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startWeb } from '../../src/server/web.ts';
+import { startWeb } from '../../src/server/web/listen.ts';
 import { openWebWorld, type WebWorld } from '../support/web-world.ts';
 
 const SCRIPT = 'console.log("portal");'.repeat(20);

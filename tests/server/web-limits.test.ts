@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { LIMITS } from '../../src/server/limits/limits.ts';
-import { clientNetwork } from '../../src/server/network/client-address.ts';
-import { startWeb } from '../../src/server/web.ts';
+import { LIMITS } from '../../src/server/web/limits.ts';
+import { clientNetwork } from '../../src/server/web/client-address.ts';
+import { startWeb } from '../../src/server/web/listen.ts';
 import { fromClient, LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
 
 const ANN = `ann@${LEGACY_DOMAIN}`;

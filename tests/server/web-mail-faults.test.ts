@@ -1,8 +1,8 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readAutoconfig } from '../../src/server/mail/autoconfig.ts';
-import { startWeb } from '../../src/server/web.ts';
+import { readAutoconfig } from '../../src/server/mail/discovery/autoconfig.ts';
+import { startWeb } from '../../src/server/web/listen.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { OauthProvider } from '../../src/contract/provider.ts';
 import { ConsentError, TokenUnavailable } from '../../src/server/oauth/tokens.ts';
-import { startWeb } from '../../src/server/web.ts';
+import { startWeb } from '../../src/server/web/listen.ts';
 import { isPage, isReturn, OauthBrowser } from '../support/oauth-browser.ts';
 import type { SignInServer } from '../support/sign-in-server.ts';
 import { fromClient, LEGACY_DOMAIN, openWebWorld, SCOPES, type WebWorld } from '../support/web-world.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { readSettings } from '../../src/contract/settings.ts';
-import { createApp } from '../../src/server/app.ts';
-import { calls } from '../../src/server/calls/all.ts';
-import { openApi } from '../../src/server/openapi.ts';
-import type { Services } from '../../src/server/services.ts';
+import { createApp } from '../../src/server/web/app.ts';
+import { calls } from '../../src/server/web/calls/all.ts';
+import { openApi } from '../../src/server/web/openapi.ts';
+import type { Services } from '../../src/server/web/services.ts';
 
 type Document = { openapi: string; paths: Record<string, Record<string, Operation>> };
 type Operation = {

@@ -1,5 +1,5 @@
 import { readSettings } from '../../src/contract/settings.ts';
-import { copyContacts } from '../../src/server/contacts/copy.ts';
+import { copyContacts } from '../../src/server/contacts/copy-contacts.ts';
 import { openContactReader, openContactWriter } from '../../src/server/contacts/open-contacts.ts';
 import { passwordOf } from './radicale.ts';
 

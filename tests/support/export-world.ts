@@ -12,13 +12,13 @@ import {
   type MailExport,
   type MailFileFormat,
 } from '../../src/server/export/export.job.ts';
-import type { ContactsFileFormat } from '../../src/server/export/contact-files.ts';
-import { openFolderStore } from '../../src/server/export/folder-store.ts';
-import type { ExportLimits } from '../../src/server/export/export-limits.ts';
-import type { ExportStore } from '../../src/server/export/export-store.ts';
+import type { ContactsFileFormat } from '../../src/server/export/archive/contact-files.ts';
+import { openFolderStore } from '../../src/server/export/storage/folder-store.ts';
+import type { ExportLimits } from '../../src/server/export/staging/export-limits.ts';
+import type { ExportStore } from '../../src/server/export/storage/export-store.ts';
 import { openLog } from '../../src/server/log.ts';
 import { openDatabase, type Database } from '../../src/server/store/database.ts';
-import { insertTransfer } from '../../src/server/store/transfers.ts';
+import { insertTransfer } from '../../src/server/transfers/operations.ts';
 import type { MemoryAccount } from './memory-mailbox.ts';
 
 export type ExportWorld = AsyncDisposable & {

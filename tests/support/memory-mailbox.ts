@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { MailError } from '../../src/server/mail/mail-error.ts';
-import type { Mailbox, MailReader } from '../../src/server/mail/message.ts';
+import { MailError } from '../../src/server/mail/imap/mail-error.ts';
+import type { Mailbox, MailReader } from '../../src/server/mail/imap/message.ts';
 
 export type MemoryMessage = {
   readonly uid: number;

@@ -5,8 +5,8 @@ import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { BrowserContext, Page } from 'playwright';
 import { readSettings } from '../../src/contract/settings.ts';
-import { securityHeaders } from '../../src/server/headers.ts';
-import { readPortalFiles, servePortal } from '../../src/server/portal-files.ts';
+import { securityHeaders } from '../../src/server/web/headers.ts';
+import { readPortalFiles, servePortal } from '../../src/server/web/portal-files.ts';
 import { PAGES } from './product.ts';
 import { run } from './run.ts';
 

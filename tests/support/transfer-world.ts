@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { readSettings, type Environment } from '../../src/contract/settings.ts';
-import { exportFiles } from '../../src/server/export/links.ts';
-import { openExportStore } from '../../src/server/export/open-export-store.ts';
-import { openJobQueue } from '../../src/server/jobs/queue.ts';
-import { openTransfers, type TransferOrder, type Transfers } from '../../src/server/jobs/transfers.ts';
-import { startWorker, type WorkerServices } from '../../src/server/jobs/worker.ts';
+import { exportFiles } from '../../src/server/export/download/links.ts';
+import { openExportStore } from '../../src/server/export/storage/open-export-store.ts';
+import { openJobQueue } from '../../src/server/worker/queue.ts';
+import { openTransfers, type TransferOrder, type Transfers } from '../../src/server/transfers/orders.ts';
+import { startWorker, type WorkerServices } from '../../src/server/worker/worker.ts';
 import { openLog } from '../../src/server/log.ts';
 import { openDatabase, type Database, type DatabaseAddress } from '../../src/server/store/database.ts';
 import { openVault } from '../../src/server/store/vault.ts';

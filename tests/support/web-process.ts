@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readSettings, type Environment } from '../../src/contract/settings.ts';
 import { openLog } from '../../src/server/log.ts';
-import { startWeb } from '../../src/server/web.ts';
+import { startWeb } from '../../src/server/web/listen.ts';
 import { openWebServices } from './web-services.ts';
 
 /** A web server in a process of its own, with a pool of its own. Arguments, as JSON. */

@@ -1,12 +1,12 @@
 import type { Settings } from '../../src/contract/settings.ts';
-import { exportFiles } from '../../src/server/export/links.ts';
-import { openExportStore } from '../../src/server/export/open-export-store.ts';
-import { openJobQueue } from '../../src/server/jobs/queue.ts';
-import { openTransfers } from '../../src/server/jobs/transfers.ts';
+import { exportFiles } from '../../src/server/export/download/links.ts';
+import { openExportStore } from '../../src/server/export/storage/open-export-store.ts';
+import { openJobQueue } from '../../src/server/worker/queue.ts';
+import { openTransfers } from '../../src/server/transfers/orders.ts';
 import type { Log } from '../../src/server/log.ts';
 import { openResolver } from '../../src/server/network/resolver.ts';
 import { openTokens } from '../../src/server/oauth/tokens.ts';
-import type { Services } from '../../src/server/services.ts';
+import type { Services } from '../../src/server/web/services.ts';
 import { openDatabase, type DatabaseAddress } from '../../src/server/store/database.ts';
 import { openVault } from '../../src/server/store/vault.ts';
 import { safeFor } from './safe.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Contact } from '../../contract/contact.ts';
 import type { ExistingContact } from './contact-store.ts';
-import { displayNameOf } from './vcard.ts';
+import { displayNameOf } from './vcard/read-vcard.ts';
 
 export type Match = { readonly existing: ExistingContact; readonly by: 'uid' | 'likeness' };
 

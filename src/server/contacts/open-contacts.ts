@@ -1,11 +1,11 @@
 import type { OauthProvider } from '../../contract/provider.ts';
 import type { Settings } from '../../contract/settings.ts';
-import { cardDavReader } from './carddav-reader.ts';
-import { cardDavWriter } from './carddav-writer.ts';
+import { cardDavReader } from './carddav/carddav-reader.ts';
+import { cardDavWriter } from './carddav/carddav-writer.ts';
 import { ContactStoreError, type ContactCredentials, type ContactReader, type ContactWriter } from './contact-store.ts';
-import { Dav } from './dav.ts';
-import { googleWriter } from './google.ts';
-import { microsoftWriter } from './microsoft.ts';
+import { Dav } from './carddav/dav.ts';
+import { googleWriter } from './google/google-contacts.ts';
+import { microsoftWriter } from './microsoft/microsoft-contacts.ts';
 import { Web, type Sleep } from './web.ts';
 
 export type ContactAccess = {

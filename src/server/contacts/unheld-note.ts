@@ -1,5 +1,5 @@
 import type { Contact } from '../../contract/contact.ts';
-import { unheldProperties } from './vcard.ts';
+import { unheldProperties } from './vcard/read-vcard.ts';
 
 /** What a destination without vCards has no place for. */
 export function unheldNote(contact: Contact): string[] {

@@ -1,4 +1,4 @@
-import { MailError } from '../mail/mail-error.ts';
+import { MailError } from '../mail/imap/mail-error.ts';
 import { markOf } from './mark.ts';
 import type { SieveSession } from './sieve-session.ts';
 

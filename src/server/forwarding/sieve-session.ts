@@ -1,5 +1,5 @@
 import type { Settings } from '../../contract/settings.ts';
-import { MailError } from '../mail/mail-error.ts';
+import { MailError } from '../mail/imap/mail-error.ts';
 import { isTrusted } from '../network/public-address.ts';
 import { writeString, type SieveReply } from './sieve-reply.ts';
 import { openSieveSocket, type SieveSocket } from './sieve-socket.ts';

@@ -1,6 +1,6 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { MailError, mailErrorOf } from '../mail/mail-error.ts';
+import { MailError, mailErrorOf } from '../mail/imap/mail-error.ts';
 import { readReply, SieveSyntaxError, type SieveReply } from './sieve-reply.ts';
 
 /** The only script that is read is our own, of some hundred octets. */

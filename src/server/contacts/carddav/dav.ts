@@ -1,0 +1,184 @@
+import { addressBookMultiGet, propfind, type DAVResponse } from 'tsdav';
+import { ContactStoreError } from '../contact-store.ts';
+import { ANSWER_OCTETS, AnswerTooLarge, type Web } from '../web.ts';
+
+/** Cards asked for in one multiget (RFC 6352 §8.7). */
+const CARDS_AT_ONCE = 50;
+/** Address books of one account, and cards of one address book, at most. */
+const BOOKS_AT_MOST = 100;
+const CARDS_AT_MOST = 100_000;
+
+/** What one multiget may give, in octets; with more, fewer cards are asked for at once. */
+export const CARDS_OCTETS = 16 * 1024 * 1024;
+
+/** A card as the server holds it; `null` when it alone is larger than `CARDS_OCTETS`. */
+export type StoredCard = { readonly url: URL; readonly text: string | null };
+
+type DavFetch = NonNullable<Parameters<typeof propfind>[0]['fetch']>;
+
+/** The address books of an account, over CardDAV (RFC 6352). */
+export class Dav {
+  readonly #web: Web;
+  constructor(web: Web) {
+    this.#web = web;
+  }
+
+  /** From the address that was set: an address book itself, a home, or whatever leads to one (RFC 6764 §6). */
+  async books(signal: AbortSignal): Promise<URL[]> {
+    for (const start of [this.#web.base, this.#web.resolve('/.well-known/carddav')]) {
+      const found = await this.#booksFrom(start, signal);
+      if (found.length > 0) return found;
+    }
+    throw new ContactStoreError('unexpected', `${this.#web.base.host} shows no address book`);
+  }
+
+  async #booksFrom(start: URL, signal: AbortSignal): Promise<URL[]> {
+    const [here] = await this.#properties(start, '0', signal);
+    if (here === undefined) return [];
+    if (isBook(here)) return [start];
+    const home = hrefOf(here, 'addressbookHomeSet') ?? (await this.#homeOf(here, start, signal));
+    return this.#booksIn(home === null ? start : this.#web.resolve(home, start), signal);
+  }
+
+  async #homeOf(here: DAVResponse, start: URL, signal: AbortSignal): Promise<string | null> {
+    const principal = hrefOf(here, 'currentUserPrincipal');
+    if (principal === null) return null;
+    const [properties] = await this.#properties(this.#web.resolve(principal, start), '0', signal);
+    return properties === undefined ? null : hrefOf(properties, 'addressbookHomeSet');
+  }
+
+  async #booksIn(home: URL, signal: AbortSignal): Promise<URL[]> {
+    const books = (await this.#properties(home, '1', signal)).filter(isBook);
+    if (books.length > BOOKS_AT_MOST)
+      throw new ContactStoreError('unexpected', `${home.host} has more than ${BOOKS_AT_MOST} address books`);
+    return books.flatMap(({ href }) => (href === undefined ? [] : [this.#web.resolve(href, home)]));
+  }
+
+  /** The addresses of a book's cards, in the order of their names, so that every run reads alike. */
+  async cards(book: URL, signal: AbortSignal): Promise<URL[]> {
+    const listed = await propfind({
+      url: book.href,
+      props: { 'd:getetag': {}, 'd:resourcetype': {}, 'd:getcontenttype': {} },
+      depth: '1',
+      fetch: this.#fetch(signal),
+    });
+    this.#check(listed, 'list its cards');
+    const cards = listed
+      .filter(({ href, props }) => href !== undefined && !isCollection(props))
+      .map(({ href }) => this.#web.resolve(href ?? '', book))
+      .filter((url) => url.pathname !== book.pathname);
+    if (cards.length > CARDS_AT_MOST)
+      throw new ContactStoreError('unexpected', `${book.host} has more than ${CARDS_AT_MOST} cards`);
+    return cards.toSorted((a, b) => (a.pathname < b.pathname ? -1 : 1));
+  }
+
+  /** The cards at these addresses; those gone meanwhile are left out. */
+  async *fetchCards(book: URL, cards: readonly URL[], signal: AbortSignal): AsyncIterable<StoredCard> {
+    for (let start = 0; start < cards.length; start += CARDS_AT_ONCE)
+      yield* this.#multiget(book, cards.slice(start, start + CARDS_AT_ONCE), signal);
+  }
+
+  async *#multiget(book: URL, cards: readonly URL[], signal: AbortSignal): AsyncIterable<StoredCard> {
+    try {
+      yield* await this.#ask(book, cards, signal);
+    } catch (error) {
+      if (!(error instanceof AnswerTooLarge)) throw error;
+      const [card] = cards;
+      if (card !== undefined && cards.length === 1) yield { url: card, text: null };
+      if (cards.length === 1) return;
+      const middle = Math.ceil(cards.length / 2);
+      yield* this.#multiget(book, cards.slice(0, middle), signal);
+      yield* this.#multiget(book, cards.slice(middle), signal);
+    }
+  }
+
+  async #ask(book: URL, cards: readonly URL[], signal: AbortSignal): Promise<StoredCard[]> {
+    const answers = await addressBookMultiGet({
+      url: book.href,
+      props: { 'd:getetag': {}, 'card:address-data': {} },
+      objectUrls: cards.map(({ pathname, search }) => `${pathname}${search}`),
+      depth: '1',
+      fetch: this.#fetch(signal, CARDS_OCTETS),
+    });
+    this.#check(answers, 'give its cards');
+    return answers.flatMap(({ href, props }) => {
+      const text = textOf(props?.['addressData']);
+      return href === undefined || text === '' ? [] : [{ url: this.#web.resolve(href, book), text }];
+    });
+  }
+
+  /** Puts a card where none is yet; the status is the caller's to judge. */
+  async create(url: URL, card: string, signal: AbortSignal): Promise<number> {
+    const headers = { 'content-type': 'text/vcard; charset=utf-8', 'if-none-match': '*' };
+    const { status } = await this.#web.ask({ method: 'PUT', url, headers, body: card, repeatable: true }, signal);
+    return status;
+  }
+
+  async #properties(url: URL, depth: '0' | '1', signal: AbortSignal): Promise<DAVResponse[]> {
+    const answers = await propfind({
+      url: url.href,
+      props: { 'd:resourcetype': {}, 'd:current-user-principal': {}, 'card:addressbook-home-set': {} },
+      depth,
+      fetch: this.#fetch(signal),
+    });
+    if (answers.every(({ props }) => props === undefined)) {
+      if (answers.some(({ status }) => status === 403 || status === 404 || status === 405)) return [];
+      this.#check(answers, 'show its address books');
+    }
+    return answers;
+  }
+
+  #check(answers: readonly DAVResponse[], what: string): void {
+    const [first] = answers;
+    // tsdav gives an answer that is no multistatus as a single response without properties.
+    if (first === undefined || answers.some(({ props }) => props !== undefined)) return;
+    if (first.status === 207 || (first.status === 404 && first.href !== undefined)) return;
+    throw new ContactStoreError('refused', `${this.#web.base.host} does not ${what}`, { status: first.status });
+  }
+
+  /** Gives tsdav our own way to the network: one origin, bounded, repeated. Everything it sends only reads. */
+  #fetch(signal: AbortSignal, limit: number = ANSWER_OCTETS): DavFetch {
+    return async (input, init) => {
+      const url = this.#web.resolve(input instanceof Request ? input.url : String(input));
+      const { status, headers, body } = await this.#web.ask(
+        {
+          method: init?.method ?? 'GET',
+          url,
+          headers: Object.fromEntries(new Headers(init?.headers)),
+          ...(typeof init?.body === 'string' ? { body: init.body } : {}),
+          repeatable: true,
+          limit,
+        },
+        signal,
+      );
+      return new Response(status === 204 ? null : Uint8Array.from(body), { status, headers });
+    };
+  }
+}
+
+function isBook({ props }: DAVResponse): boolean {
+  const type: unknown = props?.['resourcetype'];
+  return typeof type === 'object' && type !== null && 'addressbook' in type;
+}
+
+function isCollection(props: DAVResponse['props']): boolean {
+  const type: unknown = props?.['resourcetype'];
+  return typeof type === 'object' && type !== null && 'collection' in type;
+}
+
+function hrefOf({ props }: DAVResponse, property: string): string | null {
+  const value: unknown = props?.[property];
+  if (typeof value !== 'object' || value === null || !('href' in value)) return null;
+  const { href } = value;
+  const first: unknown = Array.isArray(href) ? href[0] : href;
+  return typeof first === 'string' ? first : null;
+}
+
+/** tsdav makes numbers of texts that look like numbers, and objects of CDATA. */
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number') return String(value);
+  if (typeof value !== 'object' || value === null || !('_cdata' in value)) return '';
+  const { _cdata: cdata } = value;
+  return Array.isArray(cdata) ? cdata.join('') : textOf(cdata);
+}

@@ -1,0 +1,157 @@
+import * as v from 'valibot';
+import type { Contact } from '../../../contract/contact.ts';
+import { ContactStoreError, type ContactWriter, type ExistingContact, type WriteResult } from '../contact-store.ts';
+import { COMPARED_FIELDS, existingOf, GraphContact, graphContactOf, UID_PROPERTY } from './graph-contact.ts';
+import { askJson, below, fitting, getJson } from '../json-web.ts';
+import { putPhoto } from '../photo-note.ts';
+import { TRIES, type Web } from '../web.ts';
+
+/** Requests in one `$batch`, and those that one mailbox takes at the same time. */
+const REQUESTS_PER_BATCH = 20;
+const AT_ONCE_PER_MAILBOX = 4;
+/** The largest photo that Graph takes, in octets. */
+const PHOTO_OCTETS_AT_MOST = 4 * 1024 * 1024;
+const PAGE = 100;
+const PAGES_AT_MOST = 10_000;
+
+const Page = v.object({
+  value: v.array(GraphContact),
+  '@odata.nextLink': v.optional(v.string(), ''),
+});
+const Batch = v.object({
+  responses: v.array(
+    v.object({
+      id: v.string(),
+      status: v.number(),
+      headers: v.optional(v.nullish(v.record(v.string(), v.unknown()), {}), {}),
+      body: v.optional(v.unknown()),
+    }),
+  ),
+});
+type Response = v.InferOutput<typeof Batch>['responses'][number];
+
+/** Writes by Microsoft Graph v1.0 into the account's default contacts folder. */
+export function microsoftWriter(web: Web): ContactWriter {
+  const setPhoto = async (id: string, contact: Contact, signal: AbortSignal): Promise<string[]> => {
+    if (contact.photo === undefined) return [];
+    const { mediaType, bytes } = contact.photo;
+    if (bytes.length > PHOTO_OCTETS_AT_MOST) return ['the photo was not taken (it is too large)'];
+    const request = {
+      method: 'PUT',
+      url: below(web, `me/contacts/${encodeURIComponent(id)}/photo/$value`),
+      headers: { 'content-type': mediaType },
+      body: bytes,
+      repeatable: true,
+    };
+    return putPhoto(() => web.ask(request, signal));
+  };
+
+  return {
+    batchSize: REQUESTS_PER_BATCH,
+    existing: (signal) => contacts(web, signal),
+    async write(batch, signal) {
+      const mapped = batch.map(graphContactOf);
+      const responses = await create(
+        web,
+        mapped.map(({ body }) => body),
+        signal,
+      );
+      const results: WriteResult[] = [];
+      for (let start = 0; start < batch.length; start += AT_ONCE_PER_MAILBOX) {
+        const some = batch.slice(start, start + AT_ONCE_PER_MAILBOX).map(async (contact, offset) => {
+          const { status, body } = at(responses, start + offset);
+          if (status < 200 || status >= 300) return skipped(status);
+          const { id } = fitting(web, GraphContact, body);
+          const notes = [...at(mapped, start + offset).notes, ...(await setPhoto(id, contact, signal))];
+          return { outcome: 'written', notes } as const;
+        });
+        results.push(...(await Promise.all(some)));
+      }
+      return results;
+    },
+    async complete(existing, contact, signal) {
+      if (contact.photo === undefined) return [];
+      const url = below(web, `me/contacts/${encodeURIComponent(existing.id)}/photo`);
+      const { status } = await askJson(web, { method: 'GET', url, repeatable: true }, signal);
+      return status === 404 ? setPhoto(existing.id, contact, signal) : [];
+    },
+  };
+}
+
+async function* contacts(web: Web, signal: AbortSignal): AsyncIterable<ExistingContact> {
+  const first = below(web, 'me/contacts');
+  first.searchParams.set('$top', String(PAGE));
+  first.searchParams.set('$select', COMPARED_FIELDS);
+  first.searchParams.set('$expand', `singleValueExtendedProperties($filter=id eq '${UID_PROPERTY}')`);
+  let url = first;
+  for (let page = 0; page < PAGES_AT_MOST; page += 1) {
+    const answer = await getJson(web, { method: 'GET', url, repeatable: true }, Page, signal);
+    yield* answer.value.map(existingOf);
+    const next = answer['@odata.nextLink'];
+    if (next === '') return;
+    url = web.resolve(next);
+  }
+  throw new ContactStoreError('unexpected', `${web.base.host} lists more than ${PAGES_AT_MOST} pages of contacts`);
+}
+
+/** One response for each body. Those that were put off (429, 503) or never begun (424) are sent again. */
+async function create(web: Web, bodies: readonly unknown[], signal: AbortSignal): Promise<Response[]> {
+  const done = new Map<string, Response>();
+  for (let attempt = 1; attempt <= TRIES; attempt += 1) {
+    const ids = [...bodies.keys()].map(String).filter((id) => !done.has(id));
+    if (ids.length === 0) break;
+    const responses = await send(web, ids, bodies, signal);
+    const putOff = responses.filter(({ status }) => [424, 429, 503].includes(status));
+    for (const response of responses) if (!putOff.includes(response)) done.set(response.id, response);
+    const unclear = responses.find(({ status }) => status >= 500 && status !== 503);
+    if (unclear !== undefined || responses.length < ids.length)
+      throw new ContactStoreError('unavailable', `${web.base.host} does not say what became of a contact`);
+    if (putOff.length > 0 && attempt < TRIES) await web.pause(longestWait(putOff), attempt, signal);
+  }
+  if (done.size < bodies.length)
+    throw new ContactStoreError('unavailable', `${web.base.host} is too busy`, { status: 429 });
+  return [...bodies.keys()].map((id) => done.get(String(id))).filter((response) => response !== undefined);
+}
+
+/** `dependsOn` makes chains of the requests, so that Graph runs no more at once than a mailbox takes. */
+async function send(
+  web: Web,
+  ids: readonly string[],
+  bodies: readonly unknown[],
+  signal: AbortSignal,
+): Promise<Response[]> {
+  const requests = ids.map((id, place) => {
+    const before = ids[place - AT_ONCE_PER_MAILBOX];
+    return {
+      id,
+      method: 'POST',
+      url: '/me/contacts',
+      headers: { 'Content-Type': 'application/json' },
+      body: bodies[Number(id)],
+      ...(before === undefined ? {} : { dependsOn: [before] }),
+    };
+  });
+  const request = { method: 'POST', url: below(web, '$batch'), json: { requests }, repeatable: false };
+  const { responses } = await getJson(web, request, Batch, signal);
+  return responses.filter(({ id }) => ids.includes(id));
+}
+
+function longestWait(responses: readonly Response[]): string | null {
+  const waits = responses.flatMap(({ headers }) =>
+    Object.entries(headers)
+      .filter(([name]) => name.toLowerCase() === 'retry-after')
+      .map(([, value]) => Number(value))
+      .filter((seconds) => Number.isFinite(seconds)),
+  );
+  return waits.length === 0 ? null : String(Math.max(...waits));
+}
+
+function skipped(status: number): WriteResult {
+  return { outcome: 'skipped', reason: `Microsoft refused this contact (${status}).` };
+}
+
+function at<Item>(items: readonly Item[], place: number): Item {
+  const item = items[place];
+  if (item === undefined) throw new ContactStoreError('unexpected', 'an answer is missing');
+  return item;
+}

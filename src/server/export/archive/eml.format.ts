@@ -1,0 +1,30 @@
+import type { PartMessage } from '../staging/staged-messages.ts';
+import type { MailFormat } from './mail-format.ts';
+import { messageName } from './message-name.ts';
+import { verified } from '../staging/verified.ts';
+
+const pathOf = ({ folder, label }: PartMessage) => `mail/${folder}/${label}`;
+
+/** One file for each message, byte for byte; the file's time is the internal date. */
+export const eml: MailFormat = {
+  label: ({ bytes, internalDate }, number) => messageName({ bytes, internalDate, number }),
+  async *files({ ledger, spool, part }) {
+    for await (const message of ledger.messages(part))
+      yield {
+        path: pathOf(message),
+        modified: message.internalDate,
+        grain: message.size,
+        sha256: message.sha256,
+        content: () => verified(spool, message),
+      };
+  },
+  empty: (folder) => `mail/${folder}/`,
+  place: (message) => ({ path: pathOf(message), more: {} }),
+  about: [
+    'mail/          Your mail: a file ending in .eml for each message, in folders as in',
+    '               your mailbox, each exactly as it was. The names give the date (in',
+    '               UTC), the sender and the subject. Open one by a double click: Apple',
+    '               Mail, Outlook, Thunderbird and most other mail programs show it.',
+    '               To take them all into Thunderbird, drag the files onto a folder.',
+  ],
+};

@@ -1,0 +1,58 @@
+import { stringify } from 'csv-stringify/sync';
+import type { ContactEntry } from './contact-files.ts';
+import type { Ledger } from '../staging/staged-messages.ts';
+import type { MailFormat } from './mail-format.ts';
+
+type Listed = { readonly ledger: Ledger; readonly part: number; readonly format: MailFormat };
+
+/** A message as both manifests list it. `mailbox` is the server's own name, `more` what the format needs besides. */
+async function* messages({ ledger, part, format }: Listed) {
+  const mailboxes = new Map((await ledger.mailboxes(part)).map((mailbox) => [mailbox.mailboxId, mailbox]));
+  let [mailboxId, index] = [0, 0];
+  for await (const message of ledger.messages(part)) {
+    const mailbox = mailboxes.get(message.mailboxId);
+    if (mailbox === undefined) throw new Error('A message is in no mailbox of its part.');
+    index = message.mailboxId === mailboxId ? index + 1 : 1;
+    mailboxId = message.mailboxId;
+    const { path, more } = format.place(message, mailbox, index);
+    yield {
+      path,
+      mailbox: message.path,
+      internalDate: message.internalDate.toISOString(),
+      flags: message.flags,
+      size: message.size,
+      sha256: message.sha256,
+      more,
+    };
+  }
+}
+
+/** JSON lines, for programs: `type` is `message` or `contact`; `size` is octets, `sha256` of the message as the server held it. */
+export async function* manifestLines(
+  listed: Listed,
+  contacts: () => AsyncIterable<ContactEntry>,
+): AsyncGenerator<Buffer> {
+  for await (const { more, ...message } of messages(listed))
+    yield Buffer.from(`${JSON.stringify({ type: 'message', ...message, ...more })}\n`);
+  for await (const contact of contacts()) yield Buffer.from(`${JSON.stringify({ type: 'contact', ...contact })}\n`);
+}
+
+const BOM = '\uFEFF';
+
+/** The same for a spreadsheet; cells that a program could take for a formula begin with an apostrophe. */
+export async function* manifestTable(
+  listed: Listed,
+  contacts: () => AsyncIterable<ContactEntry>,
+): AsyncGenerator<Buffer> {
+  yield Buffer.concat([
+    Buffer.from(BOM),
+    row(['Type', 'File', 'Number in file', 'Mailbox', 'Received (UTC)', 'Flags', 'Octets', 'SHA-256', 'Name']),
+  ]);
+  for await (const { path, mailbox, internalDate, flags, size, sha256, more } of messages(listed))
+    yield row(['message', path, more['index'] ?? '', mailbox, internalDate, flags.join(' '), size, sha256, '']);
+  for await (const { path, index, name } of contacts()) yield row(['contact', path, index, '', '', '', '', '', name]);
+}
+
+function row(cells: readonly (string | number)[]): Buffer {
+  return Buffer.from(stringify([cells], { escape_formulas: true, record_delimiter: 'windows' }));
+}

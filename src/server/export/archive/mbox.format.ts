@@ -1,0 +1,48 @@
+import type { PartMailbox } from '../staging/staged-messages.ts';
+import type { MailFormat, PartSource } from './mail-format.ts';
+import { mboxBody, mboxHead } from './mbox.ts';
+import { senderAddress } from './message-name.ts';
+import { verified } from '../staging/verified.ts';
+
+/** A mailbox that goes on in a later part has another file name there, so that all parts can be unpacked in one place. */
+function pathOf({ folder, before }: Pick<PartMailbox, 'folder' | 'before'>): string {
+  return `mail/${folder}${before === 0 ? '' : `.part${before + 1}`}.mbox`;
+}
+
+async function* mailboxContent({ ledger, spool, part }: PartSource, mailboxId: number): AsyncGenerator<Buffer> {
+  for await (const message of ledger.messages(part, mailboxId)) {
+    yield mboxHead({ ...message, sender: message.label });
+    yield* mboxBody(verified(spool, message), message.lineEnds);
+  }
+}
+
+/** One file for each mailbox, in the form `mboxrd`. */
+export const mbox: MailFormat = {
+  label: ({ bytes }) => senderAddress(bytes),
+  async *files(source) {
+    for (const mailbox of await source.ledger.mailboxes(source.part))
+      yield {
+        path: pathOf(mailbox),
+        modified: mailbox.newest,
+        grain: mailbox.octets / mailbox.messages,
+        content: () => mailboxContent(source, mailbox.mailboxId),
+      };
+  },
+  empty: (folder) => pathOf({ folder, before: 0 }),
+  place: (message, mailbox, index) => ({ path: pathOf(mailbox), more: { index, lineEnds: message.lineEnds } }),
+  about: [
+    'mail/          Your mail: a file ending in .mbox for each folder of your mailbox.',
+    '               Thunderbird takes them in with the add-on ImportExportTools NG, Apple',
+    '               Mail by File > Import Mailboxes, mutt by mutt -f FILE. Thunderbird shows',
+    '               all messages as read; the manifest says which of them were.',
+    '',
+    '               The form is mboxrd: lines that begin with "From ", whatever number of',
+    '               ">" stands before it, have one ">" more. Each message begins with three',
+    '               lines that were not in it: Status, X-Status and X-Keywords (read,',
+    '               answered, flagged, and so on). Lines end with LF. To get a message back',
+    '               byte for byte: drop those three lines, take one ">" from each line that',
+    '               begins with one or more ">" and then "From ", turn LF into CRLF if the',
+    '               manifest says lineEnds crlf, and keep as many octets from the start as',
+    '               the manifest says. The sha256 in the manifest is of that original.',
+  ],
+};

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import type { ContactFiles } from './contact-files.ts';
+import type { ExportLimits } from '../staging/export-limits.ts';
+import type { MailFormat, PartFileContent, PartSource } from './mail-format.ts';
+import { manifestLines, manifestTable } from './manifest.ts';
+import { readme } from './readme.ts';
+import type { ArchiveFile } from './zip-archive.ts';
+
+export type PartContent = PartSource & {
+  readonly provider: string;
+  readonly made: Date;
+  readonly isLast: boolean;
+  readonly limits: ExportLimits;
+  readonly skipped: number;
+  readonly format: MailFormat;
+  /** With the last part. */
+  readonly contacts?: ContactFiles;
+};
+
+/** Everything that one archive holds, in its order: README, mail, contacts, manifests, and the checksums of all that. */
+export async function* archiveFiles(content: PartContent): AsyncGenerator<ArchiveFile> {
+  const { ledger, part, format, made, contacts } = content;
+  const sums: string[] = [];
+  const mailboxes = await ledger.mailboxes(part);
+  const entries = contacts?.entries ?? none;
+  const plain = (path: string, body: () => AsyncIterable<Uint8Array>) => ({
+    path,
+    modified: made,
+    grain: 0,
+    content: body,
+  });
+  const about = readme({
+    ...content,
+    messages: mailboxes.reduce((sum, mailbox) => sum + mailbox.messages, 0),
+    mailboxes: mailboxes.length,
+    mail: format,
+    ...(contacts === undefined ? {} : { contacts: { count: contacts.count, about: contacts.about } }),
+  });
+
+  yield summed(
+    plain('README.txt', () => only(Buffer.from(about))),
+    sums,
+  );
+  for await (const file of format.files(content)) yield summed(file, sums);
+  const empty = content.isLast ? await ledger.emptyFolders() : [];
+  for (const folder of empty) yield summed(plain(format.empty(folder), none), sums);
+  for (const { path, read } of contacts?.files ?? []) yield summed(plain(path, read), sums);
+  yield summed(
+    plain('manifest.csv', () => manifestTable(content, entries)),
+    sums,
+  );
+  yield summed(
+    plain('manifest.jsonl', () => manifestLines(content, entries)),
+    sums,
+  );
+  yield plain('SHA256SUMS', () => only(Buffer.from(sums.join(''))));
+}
+
+/** Notes the file's line for `SHA256SUMS` when it has been read. */
+function summed(file: PartFileContent, sums: string[]): ArchiveFile {
+  const { content, sha256, ...described } = file;
+  return {
+    ...described,
+    content: async function* () {
+      const digest = sha256 === undefined ? createHash('sha256') : undefined;
+      for await (const chunk of content()) {
+        digest?.update(chunk);
+        yield chunk;
+      }
+      sums.push(`${digest?.digest('hex') ?? sha256}  ${file.path}\n`);
+    },
+  };
+}
+
+async function* none(): AsyncGenerator<never> {}
+
+async function* only(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}

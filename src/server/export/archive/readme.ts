@@ -1,0 +1,81 @@
+import type { ExportLimits } from '../staging/export-limits.ts';
+import type { MailFormat } from './mail-format.ts';
+
+type About = {
+  readonly provider: string;
+  readonly made: Date;
+  readonly part: number;
+  readonly isLast: boolean;
+  readonly limits: Pick<ExportLimits, 'partOctets' | 'partMessages'>;
+  readonly messages: number;
+  /** Messages that the mail server lists and did not hand out; known with the last part. */
+  readonly skipped: number;
+  readonly mailboxes: number;
+  readonly mail: MailFormat;
+  readonly contacts?: { readonly count: number; readonly about: readonly string[] };
+};
+
+/** `README.txt`: plain text, for people who have never heard of any of this; lines end as Windows wants it. */
+export function readme({
+  provider,
+  made,
+  part,
+  isLast,
+  limits,
+  messages,
+  skipped,
+  mailboxes,
+  mail,
+  contacts,
+}: About): string {
+  const title = `${provider}: your mail and contacts`;
+  const pieces =
+    part === 1 && isLast
+      ? []
+      : [
+          `This is part ${part}${isLast ? ', the last one' : ''}. A large mailbox is split: no part holds more than`,
+          `${size(limits.partOctets)} of mail or ${limits.partMessages.toLocaleString('en-US')} messages. Each part opens by itself. If you unpack`,
+          'them all in one place, the folders grow together and no file takes the place of',
+          'another, but for README.txt, the manifests and SHA256SUMS: each part has its own.',
+          '',
+        ];
+  const lines = [
+    title,
+    '='.repeat(title.length),
+    '',
+    `Made on ${made.toISOString().slice(0, 10)} (UTC).`,
+    `${count(messages, 'message', 'messages')} in ${count(mailboxes, 'folder', 'folders')}.`,
+    ...(contacts === undefined ? [] : [`${count(contacts.count, 'contact', 'contacts')}.`]),
+    ...(skipped === 0
+      ? []
+      : [`${count(skipped, 'message', 'messages')} could not be exported. Your status page says which and why.`]),
+    '',
+    ...pieces,
+    'What is in here',
+    '---------------',
+    ...mail.about,
+    '',
+    ...(contacts === undefined ? [] : [...contacts.about, '']),
+    'manifest.csv   A table of every message and contact, for a spreadsheet: the file',
+    '               it is in, its mailbox, when it was received, flags, size, SHA-256.',
+    'manifest.jsonl The same for programs: one JSON object in each line. Mailboxes have',
+    '               the names there that the mail server gives them; the folders here',
+    '               have names that Windows, macOS and Linux accept.',
+    'SHA256SUMS     To check that all files are whole. Linux: sha256sum -c SHA256SUMS, macOS:',
+    '               shasum -a 256 -c SHA256SUMS, Windows: certutil -hashfile FILE SHA256',
+    '',
+  ];
+  return lines.join('\r\n');
+}
+
+function count(number: number, one: string, many: string): string {
+  return `${number.toLocaleString('en-US')} ${number === 1 ? one : many}`;
+}
+
+/** `4 GB`, `1.5 MB`: 1,000 MB are a GB, as disks are sold and macOS counts. */
+function size(octets: number): string {
+  const megabytes = octets / 1_000_000;
+  return megabytes < 1000
+    ? `${megabytes.toLocaleString('en-US')} MB`
+    : `${(megabytes / 1000).toLocaleString('en-US')} GB`;
+}

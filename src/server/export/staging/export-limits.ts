@@ -1,0 +1,23 @@
+import { EXPORT_PART_OCTETS } from '../../../contract/export-part.ts';
+import { DISK_RESERVE } from './disk-full.ts';
+
+/** Parameters of an export, so that tests can take small ones. */
+export type ExportLimits = {
+  /** Mail in one part, in octets before compression. */
+  readonly partOctets: number;
+  /** Messages in one part: what the ZIP writer keeps of each stays in memory until the part's end. */
+  readonly partMessages: number;
+  /** Mail fetched between two points from which a run goes on after a crash. */
+  readonly batchOctets: number;
+  readonly batchMessages: number;
+  /** Free octets below which an export pauses. */
+  readonly diskReserve: number;
+};
+
+export const EXPORT_LIMITS: ExportLimits = {
+  partOctets: EXPORT_PART_OCTETS,
+  partMessages: 16_000,
+  batchOctets: 16 * 1024 * 1024,
+  batchMessages: 250,
+  diskReserve: DISK_RESERVE,
+};

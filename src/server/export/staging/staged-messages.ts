@@ -1,0 +1,300 @@
+import { randomBytes } from 'node:crypto';
+import type { Skipped } from '../../../contract/calls/status.ts';
+import type { Mailbox } from '../../mail/imap/message.ts';
+import type { Database } from '../../store/database.ts';
+import { folderName } from '../archive/folder-name.ts';
+import type { LineEnds } from '../archive/mbox.ts';
+import { nameKey } from '../archive/safe-name.ts';
+
+/** An export as it stands. `name` is how links call it; what is skipped is known once all is staged. */
+export type Export = {
+  readonly id: number;
+  readonly name: string;
+  readonly lastPart: number | null;
+  readonly contactsStaged: Date | null;
+  readonly mailSkipped: readonly Skipped[] | null;
+  readonly contactsSkipped: readonly Skipped[] | null;
+  readonly finished: Date | null;
+};
+
+export type StagedMessage = {
+  readonly number: number;
+  readonly uid: number;
+  readonly size: number;
+  readonly sha256: string;
+  readonly internalDate: Date;
+  readonly flags: readonly string[];
+  readonly lineEnds: LineEnds;
+  readonly label: string;
+  readonly segment: string;
+  readonly position: number;
+};
+
+/** A message of a part, with where its mailbox goes. `path` is the server's own name for the mailbox. */
+export type PartMessage = StagedMessage & {
+  readonly mailboxId: number;
+  readonly path: string;
+  readonly folder: string;
+};
+
+export type PartMailbox = {
+  readonly mailboxId: number;
+  readonly folder: string;
+  readonly newest: Date;
+  readonly messages: number;
+  readonly octets: number;
+  /** How many earlier parts hold messages of this mailbox. */
+  readonly before: number;
+};
+
+export type PartFile = { readonly part: number; readonly name: string; readonly size: number; readonly sha256: string };
+
+const PAGE = 1000;
+/** The most skipped messages that are told one by one. */
+const SKIPPED_AT_MOST = 1000;
+
+function jsonOf(skipped: readonly Skipped[]): string {
+  return JSON.stringify(
+    skipped
+      .slice(0, SKIPPED_AT_MOST)
+      .map((each) => ({ ...each, mailbox: each.mailbox.replaceAll('\0', '').toWellFormed() })),
+  );
+}
+
+/** The transfer's export; made when there is none yet. */
+export async function openExport(database: Database, transferId: string): Promise<Export> {
+  await database.query('insert into exports (transfer_id, name) values ($1, $2) on conflict (transfer_id) do nothing', [
+    transferId,
+    randomBytes(16).toString('hex'),
+  ]);
+  const [row] = await database.query<Export>(
+    `select id::float8 as id, name, last_part as "lastPart", contacts_staged as "contactsStaged",
+       mail_skipped as "mailSkipped", contacts_skipped as "contactsSkipped", finished
+     from exports where transfer_id = $1`,
+    [transferId],
+  );
+  if (row === undefined) throw new Error('The export of this transfer is gone.');
+  return row;
+}
+
+export type Ledger = ReturnType<typeof openLedger>;
+
+/** What is durable of an export: which messages are staged where, and which parts are written. */
+export function openLedger(database: Database, exportId: number) {
+  const folders = new Map<string, number>();
+  const taken = new Set<string>();
+
+  async function remember(): Promise<void> {
+    const rows = await database.query<{ id: number; path: string; folder: string }>(
+      'select id::float8 as id, path, folder from export_mailboxes where export_id = $1',
+      [exportId],
+    );
+    for (const { id, path, folder } of rows) {
+      folders.set(path, id);
+      taken.add(nameKey(folder));
+    }
+  }
+
+  return {
+    /** The mailbox's row; its folder's name is settled when it is first seen. */
+    mailbox: async ({ path, delimiter }: Mailbox): Promise<number> => {
+      if (folders.size === 0) await remember();
+      const key = JSON.stringify(path);
+      const known = folders.get(key);
+      if (known !== undefined) return known;
+      const folder = folderName(path, delimiter, taken);
+      const [made] = await database.query<{ id: number }>(
+        'insert into export_mailboxes (export_id, path, folder) values ($1, $2, $3) returning id::float8 as id',
+        [exportId, key, folder],
+      );
+      if (made === undefined) throw new Error('The database did not say which row it made.');
+      folders.set(key, made.id);
+      taken.add(nameKey(folder));
+      return made.id;
+    },
+
+    /** What is staged of a mailbox: the UIDs of this UIDVALIDITY, the highest number, and how many of older ones. */
+    staged: async (mailboxId: number, uidValidity: bigint) => {
+      const uids = await database.query<{ uid: number }>(
+        'select uid::float8 as uid from export_messages where mailbox_id = $1 and uid_validity = $2',
+        [mailboxId, String(uidValidity)],
+      );
+      const [row] = await database.query<{ highest: number; older: number }>(
+        `select coalesce(max(number), 0) as highest,
+           (count(*) filter (where uid_validity <> $2))::float8 as older
+         from export_messages where mailbox_id = $1`,
+        [mailboxId, String(uidValidity)],
+      );
+      return { uids: new Set(uids.map(({ uid }) => uid)), highest: row?.highest ?? 0, older: row?.older ?? 0 };
+    },
+
+    /**
+     * Takes over a message that is staged already under an older UIDVALIDITY, if one has the same octets: the server
+     * numbered its mailbox anew, and each message is exported once.
+     */
+    claim: async (
+      mailboxId: number,
+      uidValidity: bigint,
+      message: { uid: number; sha256: string },
+    ): Promise<boolean> => {
+      const rows = await database.query(
+        `update export_messages set uid_validity = $2, uid = $3
+         where mailbox_id = $1 and number = (
+           select min(number) from export_messages where mailbox_id = $1 and uid_validity <> $2 and sha256 = $4)
+         returning number`,
+        [mailboxId, String(uidValidity), message.uid, message.sha256],
+      );
+      return rows.length > 0;
+    },
+
+    record: async (mailboxId: number, uidValidity: bigint, messages: readonly StagedMessage[]): Promise<void> => {
+      await database.query(
+        `insert into export_messages (mailbox_id, export_id, uid_validity, number, uid, size, sha256, internal_date,
+           flags, line_ends, label, segment, position)
+         select $1, $2, $3, number, uid, size, sha256, internal_date, flags, line_ends, label, segment, position
+         from jsonb_to_recordset($4::jsonb) as message(number integer, uid bigint, size bigint, sha256 text,
+           internal_date timestamptz, flags jsonb, line_ends text, label text, segment text, position bigint)`,
+        [
+          mailboxId,
+          exportId,
+          String(uidValidity),
+          JSON.stringify(
+            messages.map(({ internalDate, lineEnds, flags, ...message }) => ({
+              ...message,
+              internal_date: internalDate,
+              line_ends: lineEnds,
+              flags: flags.map((flag) => flag.replaceAll('\0', '').toWellFormed()),
+            })),
+          ),
+        ],
+      );
+    },
+
+    /** Octets and messages: of the whole export, and of the part that is being gathered. */
+    totals: async () => {
+      const [row] = await database.query<Record<'messages' | 'octets' | 'openMessages' | 'openOctets', number>>(
+        `select count(*)::float8 as messages, coalesce(sum(size), 0)::float8 as octets,
+           (count(*) filter (where part is null))::float8 as "openMessages",
+           coalesce(sum(size) filter (where part is null), 0)::float8 as "openOctets"
+         from export_messages where export_id = $1`,
+        [exportId],
+      );
+      return row ?? { messages: 0, octets: 0, openMessages: 0, openOctets: 0 };
+    },
+
+    /** Settles what the next part holds: all that is staged and in no part yet. `skipped` goes with the last one. */
+    seal: (last?: { readonly skipped: readonly Skipped[] }): Promise<void> =>
+      database.transaction(async (sql) => {
+        const [row] = await sql.query<{ sealed: number }>(
+          `update exports set sealed = sealed + 1,
+             last_part = case when $2::jsonb is null then last_part else sealed + 1 end, mail_skipped = $2::jsonb
+           where id = $1 returning sealed`,
+          [exportId, last === undefined ? null : jsonOf(last.skipped)],
+        );
+        await sql.query('update export_messages set part = $2 where export_id = $1 and part is null', [
+          exportId,
+          row?.sealed ?? 0,
+        ]);
+      }),
+
+    /** Parts that are settled and not written: those that hold messages, and the last one in any case. */
+    unwritten: async (): Promise<number[]> => {
+      const rows = await database.query<{ part: number }>(
+        `select part from (
+           select distinct part from export_messages where export_id = $1 and part is not null
+           union select last_part from exports where id = $1 and last_part is not null) as parts
+         where part not in (select part from export_files where export_id = $1) order by part`,
+        [exportId],
+      );
+      return rows.map(({ part }) => part);
+    },
+
+    /** Forgets a part whose staged messages are damaged; they are fetched again. */
+    forget: (part: number): Promise<void> =>
+      database.transaction(async (sql) => {
+        await sql.query('delete from export_messages where export_id = $1 and part = $2', [exportId, part]);
+        await sql.query('update exports set last_part = null where id = $1', [exportId]);
+      }),
+
+    contactsStaged: async (skipped: readonly Skipped[]): Promise<void> => {
+      await database.query('update exports set contacts_staged = now(), contacts_skipped = $2::jsonb where id = $1', [
+        exportId,
+        jsonOf(skipped),
+      ]);
+    },
+
+    async *messages(part: number, mailboxId?: number): AsyncGenerator<PartMessage> {
+      let after = { mailboxId: mailboxId ?? 0, number: 0 };
+      for (;;) {
+        const page = await database.query<PartMessage>(
+          `select message.mailbox_id::float8 as "mailboxId", path, folder, number, uid::float8 as uid,
+             size::float8 as size, sha256, internal_date as "internalDate", flags, line_ends as "lineEnds", label,
+             segment, position::float8 as position
+           from export_messages as message join export_mailboxes as mailbox on mailbox.id = message.mailbox_id
+           where message.export_id = $1 and part = $2 and (mailbox_id, number) > ($3, $4)
+             and ($5::bigint is null or mailbox_id = $5)
+           order by mailbox_id, number limit ${PAGE}`,
+          [exportId, part, after.mailboxId, after.number, mailboxId ?? null],
+        );
+        for (const message of page) yield { ...message, path: JSON.parse(message.path) as string };
+        const last = page.at(-1);
+        if (last === undefined || page.length < PAGE) return;
+        after = { mailboxId: last.mailboxId, number: last.number };
+      }
+    },
+
+    mailboxes: (part: number): Promise<PartMailbox[]> =>
+      database.query<PartMailbox>(
+        `select mailbox_id::float8 as "mailboxId", folder, max(internal_date) filter (where part = $2) as newest,
+           (count(*) filter (where part = $2))::integer as messages,
+           (sum(size) filter (where part = $2))::float8 as octets,
+           (count(distinct part) filter (where part < $2))::integer as before
+         from export_messages as message join export_mailboxes as mailbox on mailbox.id = message.mailbox_id
+         where message.export_id = $1 and part <= $2
+         group by mailbox_id, folder having bool_or(part = $2) order by mailbox_id`,
+        [exportId, part],
+      ),
+
+    /** The folders of mailboxes without messages. */
+    emptyFolders: async (): Promise<string[]> => {
+      const rows = await database.query<{ folder: string }>(
+        `select folder from export_mailboxes where export_id = $1
+           and id not in (select mailbox_id from export_messages where export_id = $1) order by id`,
+        [exportId],
+      );
+      return rows.map(({ folder }) => folder);
+    },
+
+    /** Segments that hold messages of parts not written yet. */
+    segments: async (): Promise<Set<string>> => {
+      const rows = await database.query<{ segment: string }>(
+        `select distinct segment from export_messages where export_id = $1
+           and (part is null or part not in (select part from export_files where export_id = $1))`,
+        [exportId],
+      );
+      return new Set(rows.map(({ segment }) => segment));
+    },
+
+    /** @returns whether it is this file that counts; another run may have written the part before. */
+    written: async ({ part, name, size, sha256 }: PartFile): Promise<boolean> => {
+      const rows = await database.query(
+        `insert into export_files (export_id, part, name, size, sha256) values ($1, $2, $3, $4, $5)
+         on conflict (export_id, part) do nothing returning part`,
+        [exportId, part, name, size, sha256],
+      );
+      return rows.length > 0;
+    },
+
+    /** Offers the files, and forgets what was needed only on the way. */
+    finish: (finished: Date, expires: Date): Promise<void> =>
+      database.transaction(async (sql) => {
+        await sql.query('update exports set finished = $2, expires = $3 where id = $1 and finished is null', [
+          exportId,
+          finished,
+          expires,
+        ]);
+        await sql.query('delete from export_mailboxes where export_id = $1', [exportId]);
+        await sql.query('delete from export_contacts where export_id = $1', [exportId]);
+      }),
+  };
+}

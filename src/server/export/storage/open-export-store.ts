@@ -1,0 +1,48 @@
+import { join, resolve } from 'node:path';
+import * as v from 'valibot';
+import { SettingsError, type Settings } from '../../../contract/settings.ts';
+import type { BucketAddress } from './bucket-store.ts';
+import { openFolderStore } from './folder-store.ts';
+import type { ExportStore } from './export-store.ts';
+
+const EXAMPLE = 'EXPORTS_URL=s3://bucket/prefix?endpoint=https://s3.example.com&region=us-west-1';
+const Bucket = v.object({
+  bucket: v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9._-]{1,62}$/)),
+  prefix: v.string(),
+  endpoint: v.optional(v.pipe(v.string(), v.url())),
+  region: v.optional(v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,40}$/)), 'us-east-1'),
+});
+
+/**
+ * The folder or the bucket that `EXPORTS_URL` names. A bucket's keys come as the AWS SDK finds them: by
+ * `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, a profile, or the machine's role.
+ * @throws {SettingsError}
+ */
+export function openExportStore({ exportsUrl, dataDir }: Pick<Settings, 'exportsUrl' | 'dataDir'>): ExportStore {
+  if (!/^[a-z0-9+.-]+:\/\//i.test(exportsUrl)) return openFolderStore(resolve(exportsUrl));
+  const url = URL.parse(exportsUrl);
+  const { bucket, prefix, ...query } = {
+    ...Object.fromEntries(url?.searchParams ?? []),
+    bucket: url?.hostname,
+    prefix: url?.pathname.replaceAll(/^\/+|\/+$/g, ''),
+  };
+  const address = v.safeParse(Bucket, { bucket, prefix, ...query });
+  if (url?.protocol !== 's3:' || !address.success)
+    throw new SettingsError([
+      `EXPORTS_URL must be a folder, or a bucket's address that starts with s3://. Example: ${EXAMPLE}`,
+    ]);
+  return bucketStore(address.output, resolve(join(dataDir, 'staging')));
+}
+
+/** Amazon's SDK takes 50 MB of memory, so it is loaded on first use, where a bucket is used at all. */
+function bucketStore(address: BucketAddress, staging: string): ExportStore {
+  let opening: Promise<ExportStore> | undefined;
+  const open = () =>
+    (opening ??= import('./bucket-store.ts').then(({ openBucketStore }) => openBucketStore(address, staging)));
+  return {
+    staging,
+    put: async (...file) => (await open()).put(...file),
+    read: async (...file) => (await open()).read(...file),
+    remove: async (exportName) => (await open()).remove(exportName),
+  };
+}

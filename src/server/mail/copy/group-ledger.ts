@@ -1,0 +1,113 @@
+/** Another worker has the transfer now; this one must stop at once and touch nothing more. */
+export class LeaseLost extends Error {
+  override name = 'LeaseLost';
+}
+
+/**
+ * The right to work on a transfer, confirmed again and again by the database. `mayWrite` is asked without waiting
+ * before each write to a socket: whether the last confirmation is recent enough. A successor waits until it can not be.
+ */
+export type Lease = { readonly epoch: number; readonly mayWrite: () => boolean };
+
+/** One mailbox of the source under one UIDVALIDITY, and where its messages go for the whole transfer. */
+export type LedgerMailbox = {
+  readonly id: number;
+  readonly sourcePath: string;
+  readonly sourceUidValidity: bigint;
+  readonly destinationPath: string;
+  /** As it was before the first append of this transfer: what came since has a UID from here on. */
+  readonly destination?: { readonly uidValidity: bigint; readonly uidNext: number };
+};
+
+/** A source message as it was listed. `date` is the internal date in seconds since the epoch, `null` when there is none. */
+export type Planned = { readonly uid: number; readonly size: number; readonly date: number | null };
+
+/**
+ * An intent: these messages are about to be appended, or may have been. The destination's facts were taken before, so
+ * that what the group stored has a UID from `uidNext` on, as long as `uidValidity` is the same.
+ */
+export type NewGroup = {
+  readonly mailboxId: number;
+  readonly messages: readonly Planned[];
+  readonly uidValidity: bigint;
+  readonly uidNext: number;
+};
+export type Group = NewGroup & { readonly id: number };
+
+/**
+ * What became of a message:
+ * - `stored` at the destination, octet for octet; `kept` there in a form of the provider's own (see norm.ts);
+ * - `twin` not stored a second time, because the destination keeps equal messages once;
+ * - `refused` by the destination or unreadable at the source, with its reason;
+ * - `gone` from the source before it was read;
+ * - `taken` away from the destination after it had been stored, moved, or deleted there: not ours any more;
+ * - `lost`: stored by us, and not there.
+ */
+export type Fate = 'stored' | 'kept' | 'twin' | 'refused' | 'gone' | 'taken' | 'lost';
+
+/** The one row of a message. */
+export type Row = {
+  readonly uid: number;
+  readonly fate: Fate;
+  /** Octets that were read, or as it was listed when none were. */
+  readonly size: number;
+  /** Hex; of the source's octets. */
+  readonly sha256?: string;
+  /** Seconds since the epoch. */
+  readonly date: number | null;
+  readonly destinationUidValidity?: bigint;
+  readonly destinationUid?: number;
+  /** Read back and found to be what was sent. */
+  readonly verified: boolean;
+  /** An earlier transfer between the same accounts brought it. */
+  readonly earlier: boolean;
+  readonly reason?: string;
+  readonly subject?: string;
+};
+
+export type NewRow = Omit<Row, 'earlier'> & { readonly mailboxId: number };
+
+/** `done` counts the rows; `bytes` are the octets stored by this transfer; `kept` as in {@link Fate}. */
+export type Tally = { readonly done: number; readonly bytes: number; readonly kept: number };
+
+/**
+ * The memory of a transfer. What a promise of it says is on disk. Every write carries the lease and throws
+ * {@link LeaseLost} after another worker has taken over. Writes that come together are committed together.
+ */
+export type Ledger = {
+  mailboxes(): Promise<readonly LedgerMailbox[]>;
+  /** The same source path and UIDVALIDITY give the same row. */
+  addMailbox(mailbox: Omit<LedgerMailbox, 'id' | 'destination'>): Promise<LedgerMailbox>;
+  /** Keeps the first note only. */
+  noteDestination(mailboxId: number, destination: { uidValidity: bigint; uidNext: number }): Promise<void>;
+  /** How many messages the source has there, for the status; and why it was left out or is not complete. */
+  noteMailbox(mailboxId: number, note: { readonly total: number; readonly reason?: string }): Promise<void>;
+  /**
+   * Takes over what earlier transfers between the same two accounts stored of a mailbox, and their open groups, as far
+   * as there is no row yet. @returns how many rows came
+   */
+  adopt(mailboxId: number): Promise<number>;
+  /** All rows of a mailbox by rising source UID, in pages. */
+  rows(mailboxId: number): AsyncIterable<readonly Row[]>;
+  /** Open groups of this transfer. */
+  groups(): Promise<readonly Group[]>;
+  /** Commits intents. @returns them with their IDs, in the same order */
+  open(groups: readonly NewGroup[]): Promise<readonly Group[]>;
+  /**
+   * Writes rows, each in place of an older one of the same message, and closes groups: a message of a closed group
+   * without a row waits again. @returns the rows not written, because a worker of before has taken that message back
+   */
+  settle(rows: readonly NewRow[], closed?: readonly number[]): Promise<readonly NewRow[]>;
+  /** Notes that these were read back and are what was sent. */
+  verified(mailboxId: number, uids: readonly number[]): Promise<void>;
+  /** The destination UIDs that rows of this transfer have. */
+  claimed(destinationPath: string, uidValidity: bigint): Promise<ReadonlySet<number>>;
+  /**
+   * For a worker that learns of a stored message after its lease was lost: whether the message is nobody's. If so no
+   * other worker will claim it any more, and it is to be expunged. The only write without the lease.
+   */
+  disown(destinationPath: string, uidValidity: bigint, uid: number): Promise<boolean>;
+  /** Octets that all transfers appended to (`up`) or read from (`down`) this transfer's accounts since then; ms since the epoch. */
+  traffic(since: number): Promise<{ readonly up: number; readonly down: number }>;
+  tally(): Promise<Tally>;
+};

@@ -1,0 +1,165 @@
+import type { Mailbox } from '../imap/message.ts';
+
+/** How the destination names its mailboxes: personal namespace (RFC 2342) and hierarchy delimiter. */
+export type Namespace = { readonly prefix: string; readonly delimiter: string };
+
+/**
+ * Where one source mailbox goes. `create` when the destination doesn't have it yet; then `plainer` is the name for a
+ * server that refuses to create it as it is.
+ */
+export type MappedMailbox = {
+  readonly source: Mailbox;
+  readonly destination: string;
+  readonly create: boolean;
+  readonly plainer: string;
+};
+
+/** `left` are views of messages that lie in other mailboxes as well. */
+export type Mapping = { readonly mailboxes: readonly MappedMailbox[]; readonly left: readonly Mailbox[] };
+
+/** RFC 6154 roles that hold messages of their own; `\All`, `\Flagged` and `\Important` are views. */
+const ROLES = new Set(['\\Sent', '\\Drafts', '\\Junk', '\\Trash', '\\Archive']);
+const VIEWS = new Set(['\\All', '\\Flagged', '\\Important']);
+/** Dovecot and Cyrus take 255 octets of modified UTF-7 for a whole name; this many characters a part keeps names within reason. */
+const PART_LENGTH = 80;
+const GMAIL_CONTAINERS = new Set(['[gmail]', '[google mail]']);
+
+/**
+ * Decides where each source mailbox goes; pure, and the same for the same input. A mailbox never shares its
+ * destination with another one of the source.
+ * @param earlier what was decided before, by source path: it stays so for the whole transfer.
+ */
+export function mapMailboxes(
+  source: readonly Mailbox[],
+  destination: readonly Mailbox[],
+  namespace: Namespace,
+  earlier: ReadonlyMap<string, string> = new Map(),
+): Mapping {
+  const views = isGmailLike(source) ? source.filter(isView) : [];
+  const existing = new Set(destination.map((mailbox) => mailbox.path));
+  const roles = rolesOf(destination);
+  const taken = new Set([...earlier.values()].map(fold));
+  const prefix = personalPrefix(source);
+  const gmailDestination = isGmailLike(destination);
+  const decided = new Map<string, string>();
+  const decide = (mailbox: Mailbox, path: string) => {
+    decided.set(mailbox.path, path);
+    taken.add(fold(path));
+  };
+  const rest = source
+    .filter((mailbox) => !views.includes(mailbox))
+    .toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+
+  for (const mailbox of rest) {
+    const before = isInbox(mailbox) ? 'INBOX' : earlier.get(mailbox.path);
+    if (before !== undefined) decide(mailbox, before);
+  }
+  for (const mailbox of rest) {
+    if (decided.has(mailbox.path)) continue;
+    const role = mailbox.specialUse;
+    const home = role === undefined ? undefined : roles.get(role);
+    if (home !== undefined && !taken.has(fold(home))) decide(mailbox, home);
+  }
+  for (const mailbox of rest) {
+    if (decided.has(mailbox.path)) continue;
+    decide(mailbox, freePath(namesOf(mailbox, NEVER), namespace, destination, taken));
+  }
+  return {
+    mailboxes: rest.map((mailbox) => {
+      const path = decided.get(mailbox.path) ?? mailbox.path;
+      const create = path !== 'INBOX' && !existing.has(path);
+      if (!create) return { source: mailbox, destination: path, create, plainer: path };
+      const names = namesOf(mailbox, ODD);
+      const plainer = names.join(namespace.delimiter) === path ? path : freePath(names, namespace, destination, taken);
+      taken.add(fold(plainer));
+      return { source: mailbox, destination: path, create, plainer };
+    }),
+    left: views,
+  };
+
+  function namesOf(mailbox: Mailbox, unwanted: RegExp): string[] {
+    const parts = partsOf(mailbox, prefix).map((part) => validPart(part, namespace.delimiter, unwanted));
+    if (gmailDestination && GMAIL_CONTAINERS.has((parts[0] ?? '').toLowerCase()))
+      parts[0] = (parts[0] ?? '').replaceAll(/[[\]]/g, '');
+    return parts;
+  }
+}
+
+/** Gmail shows labels as mailboxes and every message once more in views. Their container gives it away. */
+function isGmailLike(mailboxes: readonly Mailbox[]): boolean {
+  return mailboxes.some(
+    (mailbox) =>
+      mailbox.specialUse === '\\All' && GMAIL_CONTAINERS.has((mailbox.path.split('/')[0] ?? '').toLowerCase()),
+  );
+}
+
+function isView(mailbox: Mailbox): boolean {
+  return mailbox.specialUse !== undefined && VIEWS.has(mailbox.specialUse);
+}
+
+function isInbox(mailbox: Mailbox): boolean {
+  return mailbox.specialUse === '\\Inbox' || mailbox.path.toUpperCase() === 'INBOX';
+}
+
+function rolesOf(mailboxes: readonly Mailbox[]): Map<string, string> {
+  const roles = new Map<string, string>();
+  for (const { path, specialUse } of mailboxes)
+    if (specialUse !== undefined && ROLES.has(specialUse) && !roles.has(specialUse)) roles.set(specialUse, path);
+  return roles;
+}
+
+/** `INBOX.` on servers that keep every mailbox below the inbox (Courier, Cyrus): it is no level of the subscriber's. */
+function personalPrefix(mailboxes: readonly Mailbox[]): string {
+  const others = mailboxes.filter((mailbox) => !isInbox(mailbox));
+  const [first] = others;
+  if (first === undefined || first.delimiter === '') return '';
+  const prefix = `INBOX${first.delimiter}`;
+  return others.every((mailbox) => mailbox.path.toUpperCase().startsWith(prefix)) ? prefix : '';
+}
+
+function partsOf(mailbox: Mailbox, prefix: string): string[] {
+  const path = mailbox.path.slice(prefix.length);
+  return mailbox.delimiter === '' ? [path] : path.split(mailbox.delimiter);
+}
+
+/** No server takes these: control characters, and the wildcards of LIST (RFC 9051 §6.3.9). */
+const NEVER = /[\p{Cc}*%]/gu;
+/** Some servers refuse these as well; Gmail does quotes, backslashes and carets. */
+const ODD = /[\p{Cc}\p{Cf}\p{So}*%\\"'^&~<>|:?]/gu;
+
+/** One level of a name: no delimiter, nothing unwanted, no blanks around it, and not too long. */
+function validPart(part: string, delimiter: string, unwanted: RegExp): string {
+  const swapped = delimiter === '' ? part : part.replaceAll(delimiter, '_');
+  const plain = Array.from(swapped.replaceAll(unwanted, '_').trim()).slice(0, PART_LENGTH).join('').trim();
+  return plain === '' || plain === '.' || plain === '..' || plain.startsWith('~')
+    ? `_${plain.replace(/^~/, '')}`
+    : plain;
+}
+
+function freePath(
+  parts: readonly string[],
+  namespace: Namespace,
+  destination: readonly Mailbox[],
+  taken: ReadonlySet<string>,
+): string {
+  const { prefix, delimiter } = namespace;
+  const whole = delimiter === '' ? parts.join('_') : parts.join(delimiter);
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? whole : `${whole} (${number})`;
+    // The inbox by another spelling is still the inbox.
+    if (name.toUpperCase() === 'INBOX') continue;
+    const path = `${prefix}${name}`;
+    if (taken.has(fold(path))) continue;
+    return existingPath(path, destination) ?? path;
+  }
+}
+
+function existingPath(path: string, destination: readonly Mailbox[]): string | undefined {
+  const same = destination.find((mailbox) => mailbox.path === path);
+  return (same ?? destination.find((mailbox) => fold(mailbox.path) === fold(path)))?.path;
+}
+
+/** Names that some server takes for the same. */
+function fold(path: string): string {
+  return path.normalize('NFC').toLowerCase();
+}

@@ -1,0 +1,86 @@
+import { request } from 'node:https';
+import { isDomain } from '../../../contract/email-address.ts';
+import { HostError, resolvePublicHost } from '../../network/public-address.ts';
+import type { Resolver } from '../../network/resolver.ts';
+
+const HTTPS_PORT = 443;
+const WITHIN_MS = 2500;
+const SIZE_LIMIT_OCTETS = 64 * 1024;
+
+export type ImapServer = { readonly host: string; readonly port: number };
+
+type Options = { readonly resolver: Resolver; readonly trusted: readonly string[] };
+
+/**
+ * The IMAP server that a domain publishes in Mozilla's autoconfiguration format, over HTTPS only: what it says decides
+ * where a password goes. The address is not sent. Redirects are not followed, and only public hosts are asked.
+ * https://wiki.mozilla.org/Thunderbird:Autoconfiguration
+ */
+export async function fetchAutoconfig(domain: string, options: Options): Promise<ImapServer | null> {
+  const answers = await Promise.all([
+    fetchDocument(`autoconfig.${domain}`, '/mail/config-v1.1.xml', options),
+    fetchDocument(domain, '/.well-known/autoconfig/mail/config-v1.1.xml', options),
+  ]);
+  return answers.map((text) => (text === null ? null : readAutoconfig(text))).find((server) => server !== null) ?? null;
+}
+
+/** The first IMAP server with TLS in an autoconfiguration document; `null` when it names none. */
+export function readAutoconfig(document: string): ImapServer | null {
+  for (const [, attributes = '', body = ''] of document.matchAll(
+    /<incomingServer\b([^>]{0,200})>([\s\S]{0,4000}?)<\/incomingServer>/g,
+  )) {
+    if (!/\btype\s*=\s*["']imap["']/.test(attributes)) continue;
+    const host = textOf(body, 'hostname').toLowerCase();
+    const port = Number(textOf(body, 'port'));
+    const security = textOf(body, 'socketType').toUpperCase();
+    if (
+      isDomain(host) &&
+      Number.isInteger(port) &&
+      port > 0 &&
+      port <= 65_535 &&
+      ['SSL', 'STARTTLS'].includes(security)
+    )
+      return { host, port };
+  }
+  return null;
+}
+
+function textOf(body: string, element: string): string {
+  return new RegExp(`<${element}>\\s*([^<]{1,253}?)\\s*</${element}>`).exec(body)?.[1] ?? '';
+}
+
+async function fetchDocument(host: string, path: string, { resolver, trusted }: Options): Promise<string | null> {
+  let address: string;
+  try {
+    ({ address } = await resolvePublicHost(host, HTTPS_PORT, { resolver, trusted, ports: [HTTPS_PORT] }));
+  } catch (error) {
+    if (error instanceof HostError) return null;
+    throw error;
+  }
+  const { promise, resolve } = Promise.withResolvers<string | null>();
+  const asking = request(
+    {
+      host: address,
+      servername: host,
+      port: HTTPS_PORT,
+      path,
+      headers: { host, accept: 'text/xml, application/xml' },
+      signal: AbortSignal.timeout(WITHIN_MS),
+      agent: false,
+    },
+    (answer) => {
+      const parts: Buffer[] = [];
+      let size = 0;
+      answer.on('data', (part: Buffer) => {
+        size += part.length;
+        if (size > SIZE_LIMIT_OCTETS) asking.destroy();
+        else parts.push(part);
+      });
+      answer.on('end', () => resolve(answer.statusCode === 200 ? Buffer.concat(parts).toString('utf8') : null));
+      answer.on('close', () => resolve(null));
+    },
+  );
+  asking.on('error', () => resolve(null));
+  asking.end();
+  return promise;
+}

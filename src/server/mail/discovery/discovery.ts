@@ -1,0 +1,100 @@
+import { domainToASCII } from 'node:url';
+import { domainOf, isDomain } from '../../../contract/email-address.ts';
+import type { Provider } from '../../../contract/provider.ts';
+import type { Settings } from '../../../contract/settings.ts';
+import { recordsOf, ResolverUnavailable, type Resolver } from '../../network/resolver.ts';
+import { fetchAutoconfig } from './autoconfig.ts';
+import { providerOfDomain, providerOfServer } from '../imap/providers.ts';
+
+const KNOWN_MS = 10 * 60_000;
+const UNKNOWN_MS = 60_000;
+const CACHE_SIZE = 2000;
+const STEP_WITHIN_MS = 3000;
+
+/** Whose mailbox an address is; `imap` is where it is read, when its domain says so. */
+export type Found = {
+  readonly provider: Provider;
+  readonly imap?: { readonly host: string; readonly port: number };
+};
+
+export type Discovery = {
+  /** `null` when the domain has no mail. By its name, then MX, then autoconfiguration, then SRV (RFC 6186). */
+  find(email: string): Promise<Found | null>;
+};
+
+type Services = { readonly settings: Settings; readonly resolver: Resolver; readonly now: () => number };
+
+export function openDiscovery({ settings, resolver, now }: Services): Discovery {
+  const cache = new Map<string, { readonly found: Promise<Found | null>; until: number }>();
+
+  function remember(domain: string, found: Promise<Found | null>): Promise<Found | null> {
+    const [oldest] = cache.keys();
+    if (cache.size >= CACHE_SIZE && oldest !== undefined) cache.delete(oldest);
+    const entry = { found, until: now() + UNKNOWN_MS };
+    cache.set(domain, entry);
+    void keepAsLong(found, entry, domain);
+    return found;
+  }
+
+  async function keepAsLong(found: Promise<Found | null>, entry: { until: number }, domain: string): Promise<void> {
+    try {
+      if ((await found) !== null) entry.until = now() + KNOWN_MS;
+    } catch {
+      cache.delete(domain);
+    }
+  }
+
+  return {
+    find: async (email) => {
+      const domain = domainToASCII(domainOf(email));
+      if (settings.legacyDomains.includes(domain)) return { provider: 'sanbruno' };
+      const known = providerOfDomain(domain);
+      if (known !== null) return { provider: known };
+      if (!isDomain(domain)) return null;
+      const cached = cache.get(domain);
+      if (cached !== undefined && cached.until > now()) return cached.found;
+      return remember(domain, ask(domain, settings, resolver));
+    },
+  };
+}
+
+async function ask(domain: string, settings: Settings, resolver: Resolver): Promise<Found | null> {
+  const exchangers = await soon(recordsOf(resolver.resolveMx(domain)), []);
+  const host = exchangers.map(({ exchange }) => providerOfServer(exchange)).find((provider) => provider !== null);
+  if (host !== undefined) return { provider: host };
+  const [configured, announced] = await Promise.all([
+    soon(fetchAutoconfig(domain, { resolver, trusted: settings.trustedMailHosts }), null),
+    soon(announcedServer(domain, resolver), null),
+  ]);
+  const imap = configured ?? announced;
+  if (imap !== null) return { provider: providerOfServer(imap.host) ?? 'other', imap };
+  if (exchangers.some(({ exchange }) => exchange !== '')) return { provider: 'other' };
+  const addresses = await soon(recordsOf(resolver.resolve4(domain)), []);
+  return addresses.length > 0 ? { provider: 'other' } : null;
+}
+
+/** RFC 6186 §3.2: the target `.` says that the service is not offered. */
+async function announcedServer(domain: string, resolver: Resolver): Promise<{ host: string; port: number } | null> {
+  const [secure, plain] = await Promise.all([
+    recordsOf(resolver.resolveSrv(`_imaps._tcp.${domain}`)),
+    recordsOf(resolver.resolveSrv(`_imap._tcp.${domain}`)),
+  ]);
+  const [best] = [secure, plain]
+    .map((records) => records.toSorted((a, b) => a.priority - b.priority || b.weight - a.weight)[0])
+    .filter((record) => record !== undefined && isDomain(record.name));
+  return best === undefined ? null : { host: best.name.toLowerCase(), port: best.port };
+}
+
+/** A domain whose name servers are slow or silent is one that says nothing. */
+async function soon<Answer>(question: Promise<Answer>, otherwise: Answer): Promise<Answer> {
+  const { promise: late, resolve } = Promise.withResolvers<Answer>();
+  const timer = setTimeout(resolve, STEP_WITHIN_MS, otherwise);
+  try {
+    return await Promise.race([question, late]);
+  } catch (error) {
+    if (error instanceof ResolverUnavailable) return otherwise;
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}

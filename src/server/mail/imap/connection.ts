@@ -1,0 +1,190 @@
+import { isIP } from 'node:net';
+import { ImapFlow } from 'imapflow';
+import { readHost } from '../../../contract/mail-host.ts';
+import { type Provider } from '../../../contract/provider.ts';
+import { isOauthProvider } from '../../../contract/provider-name.ts';
+import type { Settings } from '../../../contract/settings.ts';
+import { HostError, isTrusted, resolvePublicHost } from '../../network/public-address.ts';
+import type { Resolver } from '../../network/resolver.ts';
+import { MailError, mailErrorOf } from './mail-error.ts';
+
+const IMAPS_PORT = 993;
+const IMAP_PORT = 143;
+
+/** Every wait towards a mail server, in milliseconds. */
+export type MailTimes = {
+  /** Name, TCP and TLS together. */
+  readonly connect: number;
+  readonly greeting: number;
+  /** Silence in the middle of a conversation. */
+  readonly silence: number;
+};
+export const MAIL_TIMES: MailTimes = { connect: 20_000, greeting: 15_000, silence: 180_000 };
+
+/** The largest message that is carried, in octets; what a server sends beyond it ends the connection. */
+export const MESSAGE_SIZE_LIMIT = 256 * 1024 * 1024;
+/** An answer around a message: its flags, dates and envelope. */
+const ANSWER_SIZE_LIMIT = MESSAGE_SIZE_LIMIT + 16 * 1024 * 1024;
+const LINE_SIZE_LIMIT = 16 * 1024 * 1024;
+
+/**
+ * Where a mailbox is reached. `tls` from the first byte; `starttls` before anything else is said; `open` TLS if the
+ * server has it: only towards hosts that the operator trusts. `named` tells who named the host: a visitor's must be
+ * public and is checked anew for each connection.
+ */
+export type MailPlace = {
+  readonly host: string;
+  readonly port: number;
+  readonly security: 'tls' | 'starttls' | 'open';
+  readonly named: 'by operator' | 'by visitor';
+};
+
+/** A token is fetched for each connection; `renew` asks for a new one because the last was refused. */
+export type Credentials =
+  | { readonly kind: 'password'; readonly password: string }
+  | { readonly kind: 'token'; readonly accessToken: (options?: { renew?: boolean }) => Promise<string> };
+
+export type MailAccount = { readonly email: string; readonly place: MailPlace; readonly credentials: Credentials };
+
+type PlaceSettings = Pick<Settings, 'legacyImapUrl' | 'providers' | 'trustedMailHosts'>;
+
+/** Finds the server of an address whose owner named none; `null` when it can't be found. */
+export type Discover = (email: string) => Promise<{ readonly host: string; readonly port: number } | null>;
+
+/**
+ * Where the account of a provider is reached.
+ * @param account `imap` is `host` or `host:port`, as the visitor gave it; it counts only with the provider `other`.
+ * @throws {MailError} `unreachable` when there is no such place.
+ */
+export async function placeOf(
+  settings: PlaceSettings,
+  account: { readonly email: string; readonly provider: Provider; readonly imap?: string },
+  discover: Discover,
+): Promise<MailPlace> {
+  const { provider } = account;
+  if (provider === 'sanbruno') {
+    if (settings.legacyImapUrl === undefined)
+      throw new MailError('unreachable', 'LEGACY_IMAP_URL is not set, so there is no legacy mail server.');
+    return operatorsPlace(settings.legacyImapUrl, settings);
+  }
+  if (isOauthProvider(provider)) return operatorsPlace(settings.providers[provider].imapUrl, settings);
+  if (provider === 'file_export') throw new MailError('unreachable', 'A file export has no mail server.');
+  if (account.imap !== undefined) return visitorsPlace(account.imap, settings);
+  const found = await discover(account.email);
+  if (found === null) throw new MailError('unreachable', 'No mail server was found for the domain.');
+  return visitorsPlace(`${found.host}:${found.port}`, settings);
+}
+
+function operatorsPlace(address: string, settings: PlaceSettings): MailPlace {
+  const url = new URL(address);
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const secure = url.protocol === 'imaps:';
+  const port = url.port === '' ? (secure ? IMAPS_PORT : IMAP_PORT) : Number(url.port);
+  const trusted = isTrusted(host, port, settings.trustedMailHosts);
+  return { host, port, security: secure ? 'tls' : trusted ? 'open' : 'starttls', named: 'by operator' };
+}
+
+function visitorsPlace(text: string, settings: PlaceSettings): MailPlace {
+  const read = readHost(text);
+  if (read === null) throw new MailError('unreachable', 'The mail server is not a host name.');
+  const port = read.port ?? IMAPS_PORT;
+  const trusted = isTrusted(read.name, port, settings.trustedMailHosts);
+  const security = port === IMAPS_PORT ? 'tls' : trusted ? 'open' : port === IMAP_PORT ? 'starttls' : 'tls';
+  return { host: read.name, port, security, named: 'by visitor' };
+}
+
+export type ConnectOptions = {
+  readonly trusted: readonly string[];
+  /** Asked for hosts that a visitor named; without it the system's name servers are. */
+  readonly resolver?: Resolver;
+  readonly times?: MailTimes;
+  /** Gives up the attempt; a connection that stands is not touched by it. */
+  readonly signal?: AbortSignal;
+};
+
+/**
+ * A signed-in connection. A refused access token is renewed once.
+ * @throws {MailError}
+ */
+export async function connect(account: MailAccount, options: ConnectOptions): Promise<ImapFlow> {
+  const { credentials } = account;
+  if (credentials.kind === 'password') return signIn(account, { pass: credentials.password }, options);
+  try {
+    return await signIn(account, { accessToken: await credentials.accessToken() }, options);
+  } catch (error) {
+    if (!(error instanceof MailError) || error.fault !== 'credentials') throw error;
+    return signIn(account, { accessToken: await credentials.accessToken({ renew: true }) }, options);
+  }
+}
+
+async function signIn(
+  { email, place }: MailAccount,
+  secret: { pass: string } | { accessToken: string },
+  { trusted, resolver, times = MAIL_TIMES, signal }: ConnectOptions,
+): Promise<ImapFlow> {
+  signal?.throwIfAborted();
+  const { address, servername } = await addressOf(place, trusted, resolver);
+  const client = new ImapFlow({
+    host: address,
+    ...(isIP(servername) === 0 ? { servername } : {}),
+    port: place.port,
+    secure: place.security === 'tls',
+    ...(place.security === 'starttls' ? { doSTARTTLS: true } : {}),
+    auth: { user: email, ...secret },
+    clientInfo: { name: 'email-data-transfer' },
+    tls: { minVersion: 'TLSv1.2', rejectUnauthorized: true },
+    connectionTimeout: times.connect,
+    greetingTimeout: times.greeting,
+    socketTimeout: times.silence,
+    maxLiteralSize: MESSAGE_SIZE_LIMIT,
+    maxResponseSize: ANSWER_SIZE_LIMIT,
+    maxLineLength: LINE_SIZE_LIMIT,
+    disableAutoIdle: true,
+    maxLockHoldTime: false,
+    logger: false,
+  });
+  // What ends a standing connection also rejects the command under way; without a listener it would end the process.
+  let ended: unknown;
+  client.on('error', (error: unknown) => {
+    ended ??= error;
+  });
+  const deadline = setTimeout(
+    () => {
+      ended ??= new MailError('slow', 'The mail server took too long for the sign-in.');
+      client.close();
+    },
+    times.connect + times.greeting + times.silence,
+  );
+  const giveUp = () => client.close();
+  signal?.addEventListener('abort', giveUp, { once: true });
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    client.close();
+    signal?.throwIfAborted();
+    // What ended the connection says more than the command that was cut off by it.
+    throw mailErrorOf(ended ?? error);
+  } finally {
+    clearTimeout(deadline);
+    signal?.removeEventListener('abort', giveUp);
+  }
+}
+
+/** A name that an operator configured is looked up by the connection itself. */
+async function addressOf(
+  place: MailPlace,
+  trusted: readonly string[],
+  resolver: Resolver | undefined,
+): Promise<{ address: string; servername: string }> {
+  if (place.named === 'by operator') return { address: place.host, servername: place.host };
+  try {
+    return await resolvePublicHost(place.host, place.port, {
+      trusted,
+      ...(resolver === undefined ? {} : { resolver }),
+    });
+  } catch (cause) {
+    if (cause instanceof HostError) throw new MailError('unreachable', cause.message, { cause });
+    throw cause;
+  }
+}

@@ -1,0 +1,58 @@
+import * as v from 'valibot';
+import { sealedCredentials } from './operations.ts';
+import type { Sql } from '../store/database.ts';
+import type { Safe } from '../store/safe.ts';
+
+const Secret = v.union([
+  v.object({ kind: v.literal('password'), password: v.string() }),
+  v.object({ kind: v.literal('token'), tokenId: v.string() }),
+]);
+/** What a transfer may sign in with. */
+export type Secret = v.InferOutput<typeof Secret>;
+
+const ROLES = ['source', 'destination'] as const;
+export type Role = (typeof ROLES)[number];
+
+const placeOf = (transferId: string, role: Role) => `credentials/${transferId}/${role}`;
+
+type Account = { readonly password?: string; readonly tokenId?: string };
+
+/** The credentials of both accounts; a file needs none. */
+export async function sealOrder(
+  safe: Safe,
+  transferId: string,
+  order: { readonly [role in Role]: Account },
+): Promise<{ readonly role: Role; readonly secret: Buffer }[]> {
+  const sealed = [];
+  for (const role of ROLES) {
+    const secret = secretOf(order[role]);
+    if (secret !== null)
+      sealed.push({ role, secret: await safe.seal(placeOf(transferId, role), JSON.stringify(secret)) });
+  }
+  return sealed;
+}
+
+function secretOf({ password, tokenId }: Account): Secret | null {
+  if (tokenId !== undefined) return { kind: 'token', tokenId };
+  return password === undefined ? null : { kind: 'password', password };
+}
+
+/**
+ * `null` when there is none, or none any more.
+ * @throws {SealError}
+ */
+export async function openCredentials(sql: Sql, safe: Safe, transferId: string, role: Role): Promise<Secret | null> {
+  const sealed = await sealedCredentials(sql, transferId, role);
+  return sealed === null ? null : v.parse(Secret, JSON.parse(await safe.open(placeOf(transferId, role), sealed)));
+}
+
+/** After their rows are gone. */
+export function destroyCredentials(safe: Safe, transferId: string): Promise<void> {
+  return safe.destroy(...ROLES.map((role) => placeOf(transferId, role)));
+}
+
+/** Where there are credentials now, in the words of the safe. */
+export async function placesOfCredentials(sql: Sql): Promise<string[]> {
+  const rows = await sql.query<{ transfer_id: string; role: Role }>('select transfer_id, role from credentials');
+  return rows.map(({ transfer_id: id, role }) => placeOf(id, role));
+}

@@ -1,0 +1,180 @@
+import { Hono, type Context } from 'hono';
+import { calls } from './calls/all.ts';
+import { answerEvents, EVENTS_PATH, openStatusStreams } from './calls/status-events.ts';
+import type { Route } from './calls/route.ts';
+import { clientOf, limitedBody, maintenance, ownJson, unavailable } from './guards.ts';
+import { mountExports } from './downloads.ts';
+import { securityHeaders } from './headers.ts';
+import { openLimits } from './limits.ts';
+import { openDiscovery } from '../mail/discovery/discovery.ts';
+import { openProofs } from './proof.ts';
+import { openApi, OPENAPI_PATH } from './openapi.ts';
+import { openOauthClients } from '../oauth/client.ts';
+import { openConsents } from '../oauth/consent.ts';
+import { oauthRoutes } from './oauth-routes.ts';
+import { servePortal, type PortalFiles } from './portal-files.ts';
+import { Refusal } from './refusal.ts';
+import type { Services, Web } from './services.ts';
+import { openSessions } from './sessions.ts';
+import { DatabaseUnavailable } from '../store/database.ts';
+
+/** The longest that a call may take; what is behind it (mail servers, providers) has shorter limits of its own. */
+export const CALL_WITHIN_MS = 30_000;
+const READY_WITHIN_MS = 2000;
+/** A restart of the database takes about so long. */
+const DATABASE_RETRY_SECONDS = 15;
+
+/** The server's whole HTTP side. `portal` is what {@link readPortalFiles} read; without it only the calls are served. */
+export function createApp(services: Services, portal: PortalFiles = new Map(), stopping?: AbortSignal): Hono {
+  const { settings, database, log } = services;
+  const limits = openLimits(services);
+  const discovery = openDiscovery(services);
+  const web: Web = {
+    ...services,
+    limits,
+    discovery,
+    proofs: openProofs({ ...services, limits, discovery }),
+    sessions: openSessions(services),
+    consents: openConsents({ ...services, clients: openOauthClients(services) }),
+  };
+  const app = new Hono();
+
+  app.use(securityHeaders(settings));
+  app.use(async (c, next) => {
+    const began = performance.now();
+    await next();
+    log.debug({ method: c.req.method, path: knownPath(c), status: c.res.status, ms: performance.now() - began });
+  });
+  app.onError((error, c) => {
+    if (error instanceof Refusal) return refuse(c, error);
+    if (error instanceof DatabaseUnavailable) {
+      log.error({ method: c.req.method, path: knownPath(c), err: error }, 'the database is unavailable');
+      return refuse(c, unavailable(DATABASE_RETRY_SECONDS));
+    }
+    log.error({ method: c.req.method, path: knownPath(c), err: error }, 'a request failed');
+    return refuse(
+      c,
+      new Refusal(500, 'GENERAL_ERROR', 'Something went wrong on our side. Your mail is safe. Please try again later.'),
+    );
+  });
+
+  app.get('/healthz', (c) => c.json({ ok: true }));
+  app.get('/readyz', async (c) => {
+    const ready = await Promise.race([
+      database.query('select 1').then(
+        () => true,
+        () => false,
+      ),
+      new Promise<false>((resolve) => {
+        setTimeout(resolve, READY_WITHIN_MS, false).unref();
+      }),
+    ]);
+    return c.json({ ok: ready }, ready ? 200 : 503);
+  });
+
+  app.use('/api/*', async (c, next) => {
+    await next();
+    c.res.headers.set('Cache-Control', 'no-store');
+  });
+  // Before the check for maintenance, which answers in JSON.
+  oauthRoutes(app, web);
+  app.use('/api/*', maintenance(settings));
+  for (const route of calls) serveCall(app, route, web);
+  app.get(EVENTS_PATH, answerEvents(web, openStatusStreams(web, stopping)));
+  mountExports(app, web);
+  app.get(OPENAPI_PATH, (c) => c.json(openApi(settings)));
+  app.all('/api/*', (c) => {
+    throw wrongMethod(c) ?? notFound();
+  });
+  app.all('/api', () => {
+    throw notFound();
+  });
+
+  app.on(['GET', 'HEAD'], '*', (c) => {
+    const elsewhere = otherLoopbackName(c, settings.publicUrl);
+    return elsewhere === null ? (servePortal(c, portal) ?? c.text('Not found', 404)) : c.redirect(elsewhere);
+  });
+  app.notFound((c) => c.text('Not found', 404));
+  return app;
+}
+
+function serveCall(app: Hono, route: Route, web: Web): void {
+  const { call } = route;
+  const answer = async (c: Context) => {
+    const client = clientOf(c, web.settings);
+    await web.limits.take(route.limit, client);
+    const body: unknown = call.method === 'POST' ? await readJson(c) : undefined;
+    const signal = AbortSignal.any([c.req.raw.signal, AbortSignal.timeout(CALL_WITHIN_MS)]);
+    const answering = route.answer({ query: c.req.query(), body }, web, { client, signal, ...bearerOf(c) });
+    return c.json((await within(answering, signal)) as object);
+  };
+  if (call.method === 'GET') app.get(call.path, answer);
+  else app.post(call.path, ownJson(web.settings), limitedBody, answer);
+}
+
+function bearerOf(c: Context): { bearer?: string } {
+  const [, bearer] = /^Bearer +([\w.~+/-]{1,512}=*)$/i.exec(c.req.header('authorization') ?? '') ?? [];
+  return bearer === undefined ? {} : { bearer };
+}
+
+async function readJson(c: Context): Promise<unknown> {
+  try {
+    return JSON.parse(await c.req.text());
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    throw new Refusal(400, 'GENERAL_ERROR', 'The request is not JSON. Nothing was changed.', { cause: error });
+  }
+}
+
+async function within<Answer>(answer: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const refuseLate = () => {
+    reject(new Refusal(502, 'GENERAL_ERROR', 'This took too long. Your mail is safe. Please try again later.'));
+  };
+  signal.addEventListener('abort', refuseLate, { once: true });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    signal.removeEventListener('abort', refuseLate);
+  }
+}
+
+function refuse(c: Context, refusal: Refusal): Response {
+  if (refusal.retryAfter !== undefined) c.header('Retry-After', String(refusal.retryAfter));
+  if (refusal.status === 405) c.header('Allow', methodsOf(c.req.path).join(', '));
+  // A link of a mail or of an address bar: the words, and no JSON, are what the visitor sees.
+  const isVisit = c.req.method === 'GET' && (c.req.header('accept') ?? '').includes('text/html');
+  return isVisit ? c.text(refusal.message, refusal.status) : c.json(refusal.toJSON(), refusal.status);
+}
+
+/** Paths from outside are not logged: whoever asks can write anything into one. */
+function knownPath(c: Context): string {
+  return calls.some(({ call }) => call.path === c.req.path) ? c.req.path : c.req.routePath;
+}
+
+function methodsOf(path: string): string[] {
+  return calls.filter(({ call }) => call.path === path).map(({ call }) => call.method);
+}
+
+function wrongMethod(c: Context): Refusal | null {
+  if (methodsOf(c.req.path).length === 0) return null;
+  return new Refusal(405, 'GENERAL_ERROR', 'This address does not take this method.');
+}
+
+function notFound(): Refusal {
+  return new Refusal(404, 'GENERAL_ERROR', 'There is nothing at this address.');
+}
+
+const LOOPBACK_NAMES: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
+
+/**
+ * The same page under PUBLIC_URL, when it was asked for by another name of this machine: cookies and session storage
+ * belong to one name, and the way back from a provider leads to PUBLIC_URL.
+ */
+function otherLoopbackName(c: Context, publicUrl: string): string | null {
+  const asked = URL.parse(c.req.url);
+  const own = new URL(publicUrl);
+  if (asked === null || asked.hostname === own.hostname || asked.port !== own.port) return null;
+  if (!LOOPBACK_NAMES.includes(asked.hostname) || !LOOPBACK_NAMES.includes(own.hostname)) return null;
+  return `${publicUrl}${asked.pathname}${asked.search}`;
+}

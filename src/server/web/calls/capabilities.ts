@@ -1,0 +1,40 @@
+import { capabilities } from '../../../contract/calls/capabilities.ts';
+import type { Operation } from '../../../contract/operation.ts';
+import { type Provider } from '../../../contract/provider.ts';
+import { isOauthProvider } from '../../../contract/provider-name.ts';
+import type { Settings } from '../../../contract/settings.ts';
+import { Refusal } from '../refusal.ts';
+import { route } from './route.ts';
+
+export const answerCapabilities = route(capabilities, 'look-ups by a client', async ({ body }, web) => {
+  const found = await web.discovery.find(body.email);
+  if (found === null)
+    throw new Refusal(404, 'PROVIDER_NOT_SUPPORTED', 'This provider is not supported: its domain takes no mail.');
+  const auth = authOf(found.provider, web.settings);
+  return {
+    allowed_operations: allowedOperations(found.provider, auth, web.settings),
+    provider: found.provider,
+    auth,
+  };
+});
+
+function authOf(provider: Provider, settings: Settings): 'oauth' | 'other' {
+  return isOauthProvider(provider) && settings.providers[provider].client !== undefined ? 'oauth' : 'other';
+}
+
+/**
+ * What can be done with an account: as the source it has contacts if the operator has an address book; as the
+ * destination it takes them if it is signed in to by OAuth, whose token opens its address book too. The source is forwarded
+ * from if the operator has a server of scripts.
+ */
+export function allowedOperations(provider: Provider, auth: 'oauth' | 'other', settings: Settings): Operation[] {
+  const contacts =
+    settings.legacyCarddavUrl !== undefined &&
+    (provider === 'sanbruno' || provider === 'file_export' || auth === 'oauth');
+  const forwarding = settings.legacySieveUrl !== undefined && provider !== 'file_export';
+  return [
+    'emailmigration',
+    ...(contacts ? (['contactsmigration'] as const) : []),
+    ...(forwarding ? (['emailforwarding'] as const) : []),
+  ];
+}

@@ -1,0 +1,28 @@
+import { domainToASCII } from 'node:url';
+import { domainValidation } from '../../../contract/calls/domain-validation.ts';
+import { isDomain } from '../../../contract/email-address.ts';
+import { recordsOf, ResolverUnavailable, type Resolver } from '../../network/resolver.ts';
+import { Refusal } from '../refusal.ts';
+import { route } from './route.ts';
+
+export const answerDomainValidation = route(domainValidation, 'look-ups by a client', async ({ query }, web) => {
+  const domain = domainToASCII(query.domain.trim()).toLowerCase();
+  if (!isDomain(domain)) return { valid: false };
+  if (web.settings.legacyDomains.includes(domain)) return { valid: true };
+  try {
+    return { valid: await takesMail(domain, web.resolver) };
+  } catch (error) {
+    if (!(error instanceof ResolverUnavailable)) throw error;
+    throw new Refusal(502, 'GENERAL_ERROR', 'The domain could not be checked right now. Please try again.', {
+      cause: error,
+    });
+  }
+});
+
+/** Mail goes to the MX hosts, or without any to the domain's own address (RFC 5321 §5.1); an MX of `.` takes none (RFC 7505). */
+async function takesMail(domain: string, resolver: Resolver): Promise<boolean> {
+  const exchangers = await recordsOf(resolver.resolveMx(domain));
+  if (exchangers.length > 0) return exchangers.some(({ exchange }) => exchange !== '' && exchange !== '.');
+  const [v4, v6] = await Promise.all([recordsOf(resolver.resolve4(domain)), recordsOf(resolver.resolve6(domain))]);
+  return v4.length + v6.length > 0;
+}

@@ -1,0 +1,156 @@
+import * as v from 'valibot';
+import { load, type LoadRequest } from '../../../contract/calls/load.ts';
+import { isAtDomain } from '../../../contract/email-address.ts';
+import { WRITABLE_CONTACTS_FORMATS, WRITABLE_EMAIL_FORMATS } from '../../../contract/export-format.ts';
+import { impliedOperations, type Operation } from '../../../contract/operation.ts';
+import { isOauthProvider } from '../../../contract/provider-name.ts';
+import type { Settings } from '../../../contract/settings.ts';
+import { UsPhone } from '../../../contract/transfer.ts';
+import type { TransferOrder } from '../../transfers/orders.ts';
+import { Refusal } from '../refusal.ts';
+import type { Visit, Web } from '../services.ts';
+import { allowedOperations } from './capabilities.ts';
+import { route } from './route.ts';
+
+/**
+ * Starts a transfer when both mailboxes were proven; what was submitted before, or is running, is answered with its ID,
+ * even when its tokens are gone because it has completed.
+ */
+export const answerLoad = route(load, 'calls by a client', async ({ body }, web, visit) => {
+  const order = orderOf(body, web.settings);
+  const isProven = await hasConsent(order, web);
+  const before = isProven ? null : await web.transfers.startedBefore(order);
+  if (!isProven && before === null) throw notSignedIn();
+  await proveSource(order, web, visit);
+  if (before !== null) return { jobid: before.id };
+  await proveDestination(order, web, visit);
+  const { id: jobid, usesToken } = await web.transfers.start(order);
+  const { tokenId } = order.destination;
+  // One that nobody will use must not stay good.
+  if (tokenId !== undefined) await (usesToken ? web.tokens.keep(tokenId) : web.tokens.forget(tokenId));
+  return { jobid };
+});
+
+/** @throws {Refusal} for what is not allowed, before anything is asked of a mail server. */
+function orderOf(request: LoadRequest, settings: Settings): TransferOrder {
+  const { sourceAccount, destinationAccount, parameters } = request;
+  if (sourceAccount.provider !== 'sanbruno' || destinationAccount.provider === 'sanbruno')
+    throw new Refusal(400, 'UNSUPPORTED_PROVIDER', 'This provider is not supported.');
+  if (!isAtDomain(sourceAccount.email, settings.legacyDomains))
+    throw new Refusal(400, 'INVALID_EMAIL', `Please, enter a ${settings.legacyName} email address.`);
+  checkDestinationEmail(destinationAccount, settings);
+  checkNotification(parameters.notificationEmail, destinationAccount.provider, settings);
+  return {
+    source: { email: sourceAccount.email, password: sourceAccount.password, provider: sourceAccount.provider },
+    destination: destinationOf(request),
+    operations: checkOperations(request, settings),
+    ...checkFormats(request),
+    ...(parameters.notificationEmail === undefined ? {} : { notificationContact: parameters.notificationEmail }),
+    inQa: parameters.inQa,
+  };
+}
+
+function destinationOf({ destinationAccount, parameters }: LoadRequest): TransferOrder['destination'] {
+  const { email, provider } = destinationAccount;
+  if (provider === 'file_export') return { email, provider };
+  if (provider !== 'other' || parameters.destinationImap === undefined) return destinationAccount;
+  return { ...destinationAccount, imap: parameters.destinationImap };
+}
+
+function checkDestinationEmail({ email, provider }: LoadRequest['destinationAccount'], settings: Settings): void {
+  if (!isAtDomain(email, settings.legacyDomains)) return;
+  if (provider === 'file_export')
+    throw new Refusal(
+      400,
+      'INVALID_EMAIL',
+      `Please, do not use a ${settings.legacyName} email address for the export.`,
+    );
+  // The mailbox would be copied into itself. An OAuth provider may have taken the domain over.
+  if (provider === 'other')
+    throw new Refusal(400, 'INVALID_EMAIL', 'Please, use an email address at another provider as the destination.');
+}
+
+function checkNotification(contact: string | undefined, provider: string, settings: Settings): void {
+  if (contact === undefined) return;
+  if (v.is(UsPhone, contact) && provider !== 'yahoo')
+    throw new Refusal(400, 'INVALID_EMAIL', 'Please, enter a valid email address.');
+  if (isAtDomain(contact, settings.legacyDomains))
+    throw new Refusal(
+      400,
+      'INVALID_EMAIL',
+      `Please, do not use a ${settings.legacyName} email address for notification.`,
+    );
+}
+
+function checkOperations({ operations, destinationAccount }: LoadRequest, settings: Settings): Operation[] {
+  const { provider, tokenId, password } = destinationAccount;
+  const wanted = impliedOperations(operations);
+  const byToken = isOauthProvider(provider) && (tokenId !== undefined || password === undefined);
+  const allowed = allowedOperations(provider, byToken ? 'oauth' : 'other', settings);
+  if (provider === 'file_export') {
+    const missing = (['emailmigration', 'contactsmigration'] as const).find((each) => !wanted.includes(each));
+    if (missing !== undefined)
+      throw new Refusal(400, 'OPERATION_NOT_ALLOWED', `An export needs the operation '${missing}'.`);
+    if (wanted.includes('emailforwarding')) throw notAllowed('emailforwarding');
+    // Without an address book at the source there is nothing to write for the contacts.
+    return allowed;
+  }
+  // A mailbox that keeps its address at the new provider would be forwarded to itself.
+  if (wanted.includes('emailforwarding') && isAtDomain(destinationAccount.email, settings.legacyDomains))
+    throw notAllowed('emailforwarding');
+  const refused = wanted.find((operation) => !allowed.includes(operation));
+  if (refused !== undefined) throw notAllowed(refused);
+  return wanted;
+}
+
+function notAllowed(operation: Operation): Refusal {
+  return new Refusal(400, 'OPERATION_NOT_ALLOWED', `Operation '${operation}' not allowed.`);
+}
+
+function checkFormats({
+  destinationAccount,
+  fileExportParameters,
+}: LoadRequest): Pick<TransferOrder, 'emailFormat' | 'contactsFormat'> {
+  if (destinationAccount.provider !== 'file_export') return {};
+  const emailFormat = WRITABLE_EMAIL_FORMATS.find((format) => format === fileExportParameters.emailFormat);
+  const contactsFormat = WRITABLE_CONTACTS_FORMATS.find((format) => format === fileExportParameters.contactsFormat);
+  if (emailFormat === undefined || contactsFormat === undefined) {
+    const happened = Object.values(fileExportParameters).includes('pst')
+      ? 'PST files can not be written yet.'
+      : 'An export needs a format for mail and one for contacts.';
+    const choose = `Please choose ${WRITABLE_EMAIL_FORMATS.join(' or ')} for mail, and ${WRITABLE_CONTACTS_FORMATS.join(' or ')} for contacts.`;
+    throw new Refusal(
+      400,
+      'OPERATION_NOT_ALLOWED',
+      `${happened} Nothing was started, and your mail is safe. ${choose}`,
+    );
+  }
+  return { emailFormat, contactsFormat };
+}
+
+async function proveSource({ source }: TransferOrder, web: Web, visit: Visit): Promise<void> {
+  await web.proofs.prove({ email: source.email, password: source.password, provider: source.provider }, visit);
+}
+
+/** An account at an OAuth provider is proven by its tokens; the rest by a sign-in, later. */
+async function hasConsent({ destination }: TransferOrder, web: Web): Promise<boolean> {
+  const { email, provider, password, tokenId } = destination;
+  if (provider === 'file_export') return true;
+  if (tokenId === undefined) return password !== undefined;
+  const owner = await web.tokens.of(tokenId);
+  return owner?.email === email && owner.provider === provider;
+}
+
+function notSignedIn(): Refusal {
+  return new Refusal(
+    401,
+    'INVALID_CREDENTIALS',
+    'The destination account is not signed in. Nothing was moved. Please sign in to it again.',
+  );
+}
+
+async function proveDestination({ destination }: TransferOrder, web: Web, visit: Visit): Promise<void> {
+  const { email, provider, password, imap, tokenId } = destination;
+  if (tokenId !== undefined || password === undefined) return;
+  await web.proofs.prove({ email, provider, password, ...(imap === undefined ? {} : { imap }) }, visit);
+}

@@ -1,0 +1,169 @@
+import type { Context } from 'hono';
+import { streamSSE } from 'hono/streaming';
+import * as v from 'valibot';
+import type { TransferStatus } from '../../../contract/calls/status.ts';
+import { TransferId } from '../../../contract/transfer.ts';
+import { clientOf } from '../guards.ts';
+import { Refusal } from '../refusal.ts';
+import type { Web } from '../services.ts';
+import { statusOf } from './status.ts';
+
+export const EVENTS_PATH = '/api/v2/status/events/';
+
+/** How often the database is asked, once for each transfer however many watch it. */
+const LOOK_EVERY_MS = 1000;
+const HEARTBEAT_MS = 15_000;
+/** A browser comes back by itself after a stream ends. */
+const STREAM_AT_MOST_MS = 30 * 60_000;
+export const STREAMS_AT_MOST = 1000;
+export const STREAMS_PER_CLIENT = 20;
+
+type Viewer = { readonly changed: (status: TransferStatus) => void; readonly ended: () => void };
+type Watch = { readonly viewers: Set<Viewer>; last: string; timer: NodeJS.Timeout };
+
+/** The open streams of this process. */
+export type StatusStreams = {
+  /** @throws {Refusal} 404 for an unknown ID, 429 when too many are open. */
+  open(id: string, client: string, viewer: Viewer): Promise<{ status: TransferStatus; close: () => void }>;
+};
+
+export function openStatusStreams(web: Web, stopping?: AbortSignal): StatusStreams {
+  const watches = new Map<string, Watch>();
+  const open = new Map<string, number>();
+  let total = 0;
+
+  stopping?.addEventListener('abort', () => {
+    for (const watch of watches.values()) for (const viewer of watch.viewers) viewer.ended();
+  });
+
+  async function look(id: string, watch: Watch): Promise<void> {
+    const status = await web.transfers.status(id);
+    if (watches.get(id) !== watch) return;
+    const text = JSON.stringify(status);
+    if (status !== null && text !== watch.last) {
+      watch.last = text;
+      for (const viewer of watch.viewers) viewer.changed(status);
+    }
+    if (status === null || isFinished(status)) for (const viewer of watch.viewers) viewer.ended();
+  }
+
+  function watchOf(id: string, status: TransferStatus): Watch {
+    const existing = watches.get(id);
+    if (existing !== undefined) return existing;
+    const watch: Watch = { viewers: new Set(), last: JSON.stringify(status), timer: setTimeout(() => {}, 0) };
+    const again = () => {
+      watch.timer = setTimeout(() => {
+        look(id, watch)
+          .catch((error: unknown) => web.log.warn({ err: error }, 'a status could not be read'))
+          .finally(() => {
+            if (watches.get(id) === watch) again();
+          });
+      }, LOOK_EVERY_MS).unref();
+    };
+    clearTimeout(watch.timer);
+    again();
+    watches.set(id, watch);
+    return watch;
+  }
+
+  return {
+    open: async (id, client, viewer) => {
+      const mine = open.get(client) ?? 0;
+      if (total >= STREAMS_AT_MOST || mine >= STREAMS_PER_CLIENT)
+        throw new Refusal(429, 'TOO_MANY_ATTEMPTS', 'Too many status pages are open. Your transfer goes on.', {
+          retryAfter: 30,
+        });
+      total += 1;
+      open.set(client, mine + 1);
+      let watch: Watch | undefined;
+      const close = () => {
+        total -= 1;
+        const left = (open.get(client) ?? 1) - 1;
+        if (left === 0) open.delete(client);
+        else open.set(client, left);
+        if (watch === undefined) return;
+        watch.viewers.delete(viewer);
+        if (watch.viewers.size > 0) return;
+        clearTimeout(watch.timer);
+        watches.delete(id);
+      };
+      try {
+        const status = await statusOf(id, web);
+        watch = watchOf(id, status);
+        watch.viewers.add(viewer);
+        return { status, close };
+      } catch (error) {
+        close();
+        throw error;
+      }
+    },
+  };
+}
+
+/** `GET /api/v2/status/events/?job_id=`: an event `status` with the body of `/api/v2/status/` whenever it changes, and `end`. */
+export function answerEvents(web: Web, streams: StatusStreams) {
+  return async (c: Context): Promise<Response> => {
+    const id = v.safeParse(TransferId, c.req.query('job_id'));
+    if (!id.success) throw new Refusal(404, 'MIGRATION_ID_NOT_FOUND', 'Your transfer ID has not been found.');
+    const client = clientOf(c, web.settings);
+    await web.limits.take('calls by a client', client);
+    const viewer = openMailslot();
+    const opened = await streams.open(id.output, client, viewer);
+    const response = streamSSE(c, async (stream) => {
+      stream.onAbort(viewer.ended);
+      const heartbeat = setInterval(viewer.wake, HEARTBEAT_MS);
+      const atMost = setTimeout(viewer.ended, STREAM_AT_MOST_MS);
+      try {
+        let shown: TransferStatus | null = null;
+        for (let status = opened.status; ; status = await viewer.next(status)) {
+          if (status === shown) await stream.writeSSE({ event: 'alive', data: '' });
+          else await stream.writeSSE({ event: 'status', data: JSON.stringify(status) });
+          shown = status;
+          if (isFinished(status)) await stream.writeSSE({ event: 'end', data: '' });
+          if (isFinished(status) || viewer.isOver()) return;
+        }
+      } finally {
+        clearInterval(heartbeat);
+        clearTimeout(atMost);
+        opened.close();
+      }
+    });
+    response.headers.set('X-Accel-Buffering', 'no');
+    return response;
+  };
+}
+
+/** Holds the newest status until it is taken. */
+function openMailslot() {
+  let newest: TransferStatus | null = null;
+  let over = false;
+  let woken = Promise.withResolvers<void>();
+  const wake = () => woken.resolve();
+  return {
+    changed: (status: TransferStatus) => {
+      newest = status;
+      wake();
+    },
+    ended: () => {
+      over = true;
+      wake();
+    },
+    wake,
+    isOver: () => over,
+    /** Waits for a change, the end or a heartbeat. */
+    next: async (shown: TransferStatus): Promise<TransferStatus> => {
+      if (newest === null && !over) await woken.promise;
+      woken = Promise.withResolvers();
+      const status = newest ?? shown;
+      newest = null;
+      return status;
+    },
+  };
+}
+
+/** Nothing of it will change any more. */
+function isFinished({ emailmigration, contactsmigration }: TransferStatus): boolean {
+  return [emailmigration, contactsmigration].every(
+    (progress) => progress === undefined || progress.finished !== undefined,
+  );
+}

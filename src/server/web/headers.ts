@@ -1,0 +1,41 @@
+import type { MiddlewareHandler } from 'hono';
+import type { Settings } from '../../contract/settings.ts';
+
+const HSTS_SECONDS = 365 * 24 * 3600;
+
+/** The headers of every answer; one that a handler has set stands. */
+export function securityHeaders(settings: Settings): MiddlewareHandler {
+  const headers: Record<string, string> = {
+    'Content-Security-Policy': contentSecurityPolicy(settings),
+    // A viewer elsewhere is spoken to over the window that the portal opens.
+    'Cross-Origin-Opener-Policy': settings.inspectorUrl === undefined ? 'same-origin' : 'same-origin-allow-popups',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'no-referrer',
+    'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+    ...(settings.publicUrl.startsWith('https://')
+      ? { 'Strict-Transport-Security': `max-age=${HSTS_SECONDS}; includeSubDomains` }
+      : {}),
+  };
+  return async (c, next) => {
+    await next();
+    // A download has a stricter policy of its own.
+    for (const [name, value] of Object.entries(headers)) if (!c.res.headers.has(name)) c.res.headers.set(name, value);
+  };
+}
+
+function contentSecurityPolicy({ footerUrl }: Settings): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "object-src 'none'",
+    ...(footerUrl === undefined ? [] : [`frame-src ${new URL(footerUrl).origin}`]),
+  ].join('; ');
+}

@@ -1,0 +1,110 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
+import { createApp } from './app.ts';
+import { openLimits } from './limits.ts';
+import { openOauthClients } from '../oauth/client.ts';
+import { openConsents } from '../oauth/consent.ts';
+import { readPortalFiles } from './portal-files.ts';
+import type { Services } from './services.ts';
+import { openSessions } from './sessions.ts';
+
+const HEADERS_WITHIN_MS = 10_000;
+const REQUEST_WITHIN_MS = 30_000;
+const SLOW_LOOKED_FOR_EVERY_MS = 2000;
+const KEEP_ALIVE_MS = 5000;
+const CONNECTIONS_AT_MOST = 4000;
+/** What is being answered when the server stops has this long. */
+const STOP_WITHIN_MS = 10_000;
+const PURGE_EVERY_MS = 10 * 60_000;
+
+/** The port is taken. The message is for the operator. */
+export class AddressInUseError extends Error {
+  override name = 'AddressInUseError';
+}
+
+export type RunningWeb = AsyncDisposable & { readonly port: number };
+
+export type WebOptions = {
+  readonly host: string;
+  /** 0 for any free one. */
+  readonly port: number;
+  /** The built portal; `null` serves the calls only. */
+  readonly portalFolder: string | null;
+  /** Stops taking requests and ends the open streams; dispose of the answer to wait for the end. */
+  readonly signal?: AbortSignal;
+};
+
+/** @throws {AddressInUseError} */
+export async function startWeb(services: Services, options: WebOptions): Promise<RunningWeb> {
+  const { host, port, portalFolder, signal } = options;
+  const stopping = new AbortController();
+  const portal = portalFolder === null ? new Map() : await readPortalFiles(portalFolder);
+  const app = createApp(services, portal, stopping.signal);
+  const server = createAdaptorServer({
+    fetch: app.fetch,
+    serverOptions: { connectionsCheckingInterval: SLOW_LOOKED_FOR_EVERY_MS },
+  }) as Server;
+  server.headersTimeout = HEADERS_WITHIN_MS;
+  server.requestTimeout = REQUEST_WITHIN_MS;
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  server.maxConnections = CONNECTIONS_AT_MOST;
+  await listen(server, host, port);
+  const purging = setInterval(() => void purge(services), PURGE_EVERY_MS).unref();
+  let stopped: Promise<void> | undefined;
+  const stop = () => {
+    stopped ??= close(server, stopping);
+    clearInterval(purging);
+    return stopped;
+  };
+  signal?.addEventListener('abort', () => void stop(), { once: true });
+  return { port: (server.address() as AddressInfo).port, [Symbol.asyncDispose]: stop };
+}
+
+async function listen(server: Server, host: string, port: number): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject);
+  server.listen(port, host, resolve);
+  try {
+    await promise;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE')
+      throw new AddressInUseError(
+        `PORT ${port} is already in use. Stop what uses it, or name another. Example: PORT=${port + 1}`,
+        {
+          cause: error,
+        },
+      );
+    if (code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+      throw new AddressInUseError(
+        `HOST ${host} with PORT ${port} can't be listened on (${code}). Example: HOST=127.0.0.1 PORT=8081`,
+        { cause: error },
+      );
+    throw error;
+  } finally {
+    server.off('error', reject);
+  }
+}
+
+async function close(server: Server, stopping: AbortController): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  stopping.abort();
+  server.close(() => resolve());
+  server.closeIdleConnections();
+  const late = setTimeout(() => server.closeAllConnections(), STOP_WITHIN_MS);
+  await promise;
+  clearTimeout(late);
+}
+
+/** Erases what has run out. */
+async function purge(services: Services): Promise<void> {
+  try {
+    await openLimits(services).purge();
+    await openSessions(services).purge();
+    await openConsents({ ...services, clients: openOauthClients(services) }).purge();
+    await services.tokens.purge();
+  } catch (error) {
+    services.log.error({ err: error }, 'what has run out could not be erased');
+  }
+}

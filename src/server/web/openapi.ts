@@ -1,0 +1,143 @@
+import { toJsonSchema } from '@valibot/to-json-schema';
+import type * as v from 'valibot';
+import { OAUTH_START, OAUTH_START_FOR_STATUS } from '../../contract/calls/oauth.ts';
+import { Ok } from '../../contract/calls/ok.ts';
+import { FAILURE_CODES } from '../../contract/failure-code.ts';
+import { OAUTH_PROVIDERS } from '../../contract/provider-name.ts';
+import type { Settings } from '../../contract/settings.ts';
+import { calls } from './calls/all.ts';
+import { EVENTS_PATH } from './calls/status-events.ts';
+import type { Route } from './calls/route.ts';
+
+export const OPENAPI_PATH = '/api/openapi.json';
+
+type JsonSchema = ReturnType<typeof toJsonSchema>;
+
+/** The OpenAPI 3.1 document of every call, from the schemas that parse them. */
+export function openApi(settings: Settings): object {
+  return {
+    openapi: '3.1.0',
+    info: { title: `${settings.legacyName} Email Data Transfer Tool`, version: '1' },
+    servers: [{ url: settings.publicUrl }],
+    paths: {
+      ...Object.fromEntries(
+        calls.map((route) => [route.call.path, { [route.call.method.toLowerCase()]: operation(route) }]),
+      ),
+      [OAUTH_START]: { get: redirect('Begins a sign-in at a provider, for a transfer') },
+      [OAUTH_START_FOR_STATUS]: { get: redirect('Begins a sign-in at a provider, for the list of transfers') },
+      '/api/oauth/callback/{provider}/': { get: comeBack() },
+      [EVENTS_PATH]: { get: events() },
+      '/api/exports/{export}/{file}': { get: download() },
+      '/api/exports/{export}/delete/': { post: deletion() },
+      [OPENAPI_PATH]: {
+        get: {
+          summary: 'This document',
+          responses: { 200: { description: 'OpenAPI 3.1', content: json({ type: 'object' }) } },
+        },
+      },
+    },
+    components: {
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'The token that `validate` gave' } },
+      schemas: {
+        Failure: {
+          type: 'object',
+          required: ['error', 'message'],
+          properties: { error: { type: 'string', enum: FAILURE_CODES }, message: { type: 'string' } },
+        },
+      },
+    },
+  };
+}
+
+function operation({ call }: Route): object {
+  return {
+    ...(call.bearer === undefined ? {} : { security: [{ bearer: [] }, {}] }),
+    operationId: call.path.split('/').filter(Boolean).slice(1).join('-'),
+    ...(call.Query === undefined ? {} : { parameters: parametersOf(call.Query) }),
+    ...(call.Request === undefined ? {} : { requestBody: { required: true, content: json(schemaOf(call.Request)) } }),
+    responses: { 200: { description: 'Done', content: json(schemaOf(call.Answer)) }, ...failures() },
+  };
+}
+
+function failures(): object {
+  return { default: { description: 'A refusal', content: json({ $ref: '#/components/schemas/Failure' }) } };
+}
+
+/** What goes over the wire is what a schema takes: the input, before its transforms. */
+function schemaOf(schema: v.GenericSchema<unknown, unknown>): JsonSchema {
+  const { $schema: _, ...rest } = toJsonSchema(schema, { typeMode: 'input', errorMode: 'ignore' });
+  return rest;
+}
+
+function parametersOf(query: v.GenericSchema<unknown, unknown>): object[] {
+  const { properties = {}, required = [] } = schemaOf(query);
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    schema,
+  }));
+}
+
+function redirect(summary: string): object {
+  return {
+    summary,
+    parameters: [{ name: 'provider', in: 'query', required: true, schema: { type: 'string', enum: OAUTH_PROVIDERS } }],
+    responses: { 302: { description: 'To the provider, or back to the portal with `error`' } },
+  };
+}
+
+function comeBack(): object {
+  return {
+    summary: 'Where a provider sends the browser back to',
+    parameters: [{ name: 'provider', in: 'path', required: true, schema: { type: 'string' } }],
+    responses: { 302: { description: 'To the portal, with the tokens’ ID and the address, or with `error`' } },
+  };
+}
+
+function events(): object {
+  return {
+    summary: 'The status as server-sent events: `status` whenever it changes, `end` after the last',
+    parameters: [
+      { name: 'job_id', in: 'query', required: true, schema: { type: 'string', pattern: '^[0-9a-f]{32}$' } },
+    ],
+    responses: {
+      200: { description: 'A stream', content: { 'text/event-stream': { schema: { type: 'string' } } } },
+      ...failures(),
+    },
+  };
+}
+
+const signedLink = [
+  { name: 'export', in: 'path', required: true, schema: { type: 'string', pattern: '^[0-9a-f]{32}$' } },
+  { name: 'expires', in: 'query', required: true, schema: { type: 'string', pattern: '^\\d{1,12}$' } },
+  { name: 'signature', in: 'query', required: true, schema: { type: 'string', pattern: '^[0-9a-f]{64}$' } },
+];
+
+function download(): object {
+  return {
+    summary: 'A file of a finished export, by the signed link of its status; in parts by `Range` (RFC 9110 §14)',
+    parameters: [...signedLink, { name: 'file', in: 'path', required: true, schema: { type: 'string' } }],
+    responses: {
+      200: { description: 'The file', content: { 'application/zip': {} } },
+      206: { description: 'A part of it', content: { 'application/zip': {} } },
+      304: { description: 'It has not changed' },
+      412: { description: 'It is another one' },
+      416: { description: 'It has no such part' },
+      ...failures(),
+    },
+  };
+}
+
+function deletion(): object {
+  return {
+    summary: 'Deletes the files of an export before their time',
+    parameters: signedLink,
+    requestBody: { required: false, content: json({ type: 'object' }) },
+    responses: { 200: { description: 'Deleted', content: json(schemaOf(Ok)) }, ...failures() },
+  };
+}
+
+function json(schema: object): object {
+  return { 'application/json': { schema } };
+}

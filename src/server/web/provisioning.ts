@@ -1,0 +1,97 @@
+import * as v from 'valibot';
+import type { FailureCode } from '../../contract/failure-code.ts';
+import type { Settings } from '../../contract/settings.ts';
+import type { Log } from '../log.ts';
+import { Refusal } from './refusal.ts';
+import type { Vault } from '../store/vault.ts';
+
+const ANSWER_WITHIN_MS = 15_000;
+
+/** The outcomes that the portal tells apart; the service answers them with 409. */
+const Conflict = v.object({
+  error: v.picklist([
+    'ACCOUNT_ALREADY_CREATED',
+    'ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS',
+    'ACCOUNT_ALREADY_EXISTS_MIGRATION_COMPLETED',
+  ] satisfies FailureCode[]),
+});
+
+type Services = { readonly settings: Settings; readonly log: Log; readonly vault: Vault };
+type Account = { readonly email: string; readonly inQa: boolean };
+
+/**
+ * Has the destination provider make an account: `POST {url}/accounts`. The same request again carries the same
+ * `Idempotency-Key`.
+ * @throws {Refusal} 409 with one of the three codes, or 502.
+ */
+export async function createDestinationAccount(
+  services: Services,
+  { email, password, inQa }: Account & { readonly password: string },
+  signal: AbortSignal,
+): Promise<void> {
+  await post(services, 'accounts', email, { email, password, in_qa: inQa }, signal);
+}
+
+/**
+ * Tells the destination provider that a mailbox is about to move: `POST {url}/migrations`.
+ * @throws {Refusal} 502
+ */
+export async function announceMigration(
+  services: Services,
+  { email, inQa }: Account,
+  signal: AbortSignal,
+): Promise<void> {
+  await post(services, 'migrations', email, { email, in_qa: inQa }, signal);
+}
+
+async function post(
+  { settings, log, vault }: Services,
+  resource: 'accounts' | 'migrations',
+  email: string,
+  body: object,
+  signal: AbortSignal,
+): Promise<void> {
+  const { provisioning } = settings;
+  if (provisioning === undefined) throw setUpError();
+  let answer: Response;
+  try {
+    answer = await fetch(`${provisioning.url}/${resource}`, {
+      method: 'POST',
+      redirect: 'error',
+      headers: {
+        'content-type': 'application/json',
+        'idempotency-key': vault.digest(`provisioning ${resource}`, email).slice(0, 32),
+        ...(provisioning.token === undefined ? {} : { authorization: `Bearer ${provisioning.token}` }),
+      },
+      body: JSON.stringify(body),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_WITHIN_MS)]),
+    });
+  } catch (error) {
+    log.error({ resource, err: error }, 'the provisioning service could not be asked');
+    throw setUpError(error);
+  }
+  if (answer.ok) {
+    await answer.body?.cancel();
+    return;
+  }
+  const conflict = answer.status === 409 ? v.safeParse(Conflict, await answer.json().catch(() => null)) : null;
+  if (conflict?.success === true) throw new Refusal(409, conflict.output.error, CONFLICTS[conflict.output.error]);
+  log.error({ resource, status: answer.status }, 'the provisioning service refused');
+  throw setUpError();
+}
+
+const CONFLICTS: Record<v.InferOutput<typeof Conflict>['error'], string> = {
+  ACCOUNT_ALREADY_CREATED: 'The account has been created already.',
+  ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS:
+    "You have already started a transfer to Yahoo. Please, wait until it's completed.",
+  ACCOUNT_ALREADY_EXISTS_MIGRATION_COMPLETED: 'Your transfer to Yahoo is already completed.',
+};
+
+function setUpError(cause?: unknown): Refusal {
+  return new Refusal(
+    502,
+    'GENERAL_ERROR',
+    'An error has happened while setting up your Yahoo account. Your mail is safe. Please, try again later or contact support.',
+    { cause },
+  );
+}

@@ -1,0 +1,29 @@
+import type { Failure } from '../../contract/failure.ts';
+import type { FailureCode } from '../../contract/failure-code.ts';
+
+export type RefusalStatus = 400 | 401 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 416 | 429 | 500 | 502 | 503;
+
+/** A call's refusal. `message` is for the subscriber: what happened, whether the mail is safe, what to do; never a secret. */
+export class Refusal extends Error {
+  override name = 'Refusal';
+  readonly code: FailureCode;
+  readonly status: RefusalStatus;
+  /** Whole seconds for `Retry-After`. */
+  readonly retryAfter: number | undefined;
+
+  constructor(
+    status: RefusalStatus,
+    code: FailureCode,
+    message: string,
+    options: { retryAfter?: number; cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.code = code;
+    this.status = status;
+    this.retryAfter = options.retryAfter;
+  }
+
+  toJSON(): Failure {
+    return { error: this.code, message: this.message };
+  }
+}

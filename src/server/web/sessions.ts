@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+import type { Database } from '../store/database.ts';
+import type { Vault } from '../store/vault.ts';
+
+/** Longer than anybody is on the way from the sign-in to the submit: all that it opens is the pre-move call. */
+export const SESSION_MS = 24 * 3_600_000;
+
+/** What a mailbox's owner is given after signing in. */
+export type Sessions = {
+  /** @returns an opaque token of 256 random bits, good for a day; only its digest is stored. */
+  begin(mailbox: string): Promise<string>;
+  isValid(token: string): Promise<boolean>;
+  /** Whether the token was given to who signed in to this mailbox. */
+  isOf(token: string, mailbox: string): Promise<boolean>;
+  purge(): Promise<void>;
+};
+
+export function openSessions({
+  database,
+  vault,
+  now,
+}: {
+  readonly database: Database;
+  readonly vault: Vault;
+  readonly now: () => number;
+}): Sessions {
+  return {
+    begin: async (mailbox) => {
+      const token = randomBytes(32).toString('hex');
+      await database.query('insert into sessions (token, mailbox, expires) values ($1, $2, $3)', [
+        vault.digest('session', token),
+        vault.digest('session mailbox', mailbox),
+        now() + SESSION_MS,
+      ]);
+      return token;
+    },
+    isValid: async (token) => {
+      const rows = await database.query('select 1 from sessions where token = $1 and expires > $2', [
+        vault.digest('session', token),
+        now(),
+      ]);
+      return rows.length > 0;
+    },
+    isOf: async (token, mailbox) => {
+      const rows = await database.query('select 1 from sessions where token = $1 and mailbox = $2 and expires > $3', [
+        vault.digest('session', token),
+        vault.digest('session mailbox', mailbox),
+        now(),
+      ]);
+      return rows.length > 0;
+    },
+    purge: async () => {
+      await database.query('delete from sessions where expires <= $1', [now()]);
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import { setUpForwarding, type ForwardingOutcome } from '../forwarding/set-up-forwarding.ts';
+import { openSieveSession, sievePlaceOf } from '../forwarding/sieve-session.ts';
+import { Stopped } from '../mail/copy/copy-chunk.ts';
+import { MailError } from '../mail/imap/mail-error.ts';
+import { endOperation, openOperations, type OperationEnd } from '../transfers/operations.ts';
+import { OperationWaits, type Run, type Runner, type RunnerServices } from './runner.ts';
+import { SENTENCES } from './sentences.ts';
+
+/** Pauses between tries; the transfer does not end before forwarding has, so they are few. */
+const PAUSES_MS = [2000, 10_000, 30_000];
+/** For the whole conversation with the server of scripts. */
+const WITHIN_MS = 60_000;
+
+/** Deliveries that had begun by the old script have ended after it. */
+const DELIVERIES_END_WITHIN_MS = 5000;
+
+/** The mail's run begins the forwarding, and ends this operation with it; it ends by itself only when that never came. */
+export const runForwarding: Runner = async (run, services) => {
+  const [mail] = await services.database.query<{ status: string; finished: Date | null }>(
+    `select status, finished from operations where transfer_id = $1 and operation = 'emailmigration'`,
+    [run.transfer.id],
+  );
+  if (mail?.finished === null) throw new OperationWaits('The mail has not been copied yet.');
+  return mail?.status === 'completed' ? setUp(run, services) : unset(SENTENCES.forwardingWithoutMail);
+};
+
+/**
+ * Forwards the old mailbox to the new one. Called when the mail has been copied, and before the mailbox is listed for the
+ * last time, so that nothing falls between: what came before the forwarding is copied, what comes after it is forwarded.
+ * Whatever becomes of it, the mail goes on.
+ */
+export async function beginForwarding(run: Run, services: RunnerServices): Promise<void> {
+  const { transfer, epoch, signal } = run;
+  const { database, pause } = services;
+  if (!(await openOperations(database, transfer.id)).includes('emailforwarding')) return;
+  const end = await setUp(run, services);
+  await endOperation(database, transfer.id, epoch, 'emailforwarding', end);
+  if (end.status === 'completed') await pause(DELIVERIES_END_WITHIN_MS, signal);
+}
+
+async function setUp(run: Run, services: RunnerServices): Promise<OperationEnd> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return endOf(await forward(run, services), run, services);
+    } catch (error) {
+      if (run.signal.aborted) throw new Stopped('Forwarding was asked to stop.');
+      const pause = PAUSES_MS[attempt];
+      services.log.warn({ err: error, transferId: run.transfer.id, attempt }, 'forwarding could not be set up');
+      if (!(error instanceof MailError)) return unset(SENTENCES.forwardingRefused);
+      if (!error.passing || pause === undefined) return unset(sentenceFor(error));
+      await services.pause(pause, run.signal);
+    }
+  }
+}
+
+async function forward(run: Run, { settings }: RunnerServices): Promise<ForwardingOutcome> {
+  const { transfer, source } = run;
+  const place = sievePlaceOf(settings);
+  // LEGACY_SIEVE_URL was taken away after the order.
+  if (place === null) return { refused: 'redirects' };
+  if (source.kind !== 'password') throw new Error('The source has no password, so there is no server of scripts.');
+  const deadline = AbortSignal.timeout(WITHIN_MS);
+  try {
+    await using session = await openSieveSession(
+      { email: transfer.sourceEmail, password: source.password, place },
+      AbortSignal.any([run.signal, deadline]),
+    );
+    return await setUpForwarding(session, transfer.destinationEmail);
+  } catch (cause) {
+    if (deadline.aborted && !run.signal.aborted)
+      throw new MailError('slow', 'The server of scripts took too long.', { cause });
+    throw cause;
+  }
+}
+
+function endOf(outcome: ForwardingOutcome, run: Run, { log }: RunnerServices): OperationEnd {
+  if (outcome === 'set') return { status: 'completed' };
+  log.warn({ transferId: run.transfer.id, reason: outcome.refused }, 'forwarding was not set up');
+  switch (outcome.refused) {
+    case 'redirects':
+      return unset(SENTENCES.forwardingNotOffered);
+    case 'rules':
+      return unset(SENTENCES.forwardingBesideRules);
+    case 'name':
+      return unset(SENTENCES.forwardingNameTaken);
+  }
+}
+
+function unset(failure: string): OperationEnd {
+  return { status: 'review', failure };
+}
+
+function sentenceFor(error: MailError): string {
+  switch (error.fault) {
+    case 'credentials':
+      return SENTENCES.forwardingCredentials;
+    case 'refused':
+    case 'full':
+    case 'certificate':
+      return SENTENCES.forwardingRefused;
+    case 'unreachable':
+    case 'slow':
+    case 'lost':
+    case 'busy':
+      return SENTENCES.forwardingUnreachable;
+  }
+}

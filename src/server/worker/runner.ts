@@ -1,0 +1,56 @@
+import type { Operation } from '../../contract/operation.ts';
+import type { Settings } from '../../contract/settings.ts';
+import type { ExportStore } from '../export/storage/export-store.ts';
+import type { Log } from '../log.ts';
+import type { Discover, MailTimes } from '../mail/imap/connection.ts';
+import type { StepListener } from '../mail/copy/copy-chunk.ts';
+import type { Resolver } from '../network/resolver.ts';
+import type { Tokens } from '../oauth/tokens.ts';
+import type { Database } from '../store/database.ts';
+import type { OperationEnd, Transfer } from '../transfers/operations.ts';
+import type { Safe } from '../store/safe.ts';
+import type { Vault } from '../store/vault.ts';
+import type { Pause } from '../mail/copy/connection-pool.ts';
+import type { Secret } from '../transfers/credentials.ts';
+
+/** What runs need of the program's start. The clock, the waits and the steps can be a test's. */
+export type RunnerServices = {
+  readonly database: Database;
+  readonly vault: Vault;
+  readonly safe: Safe;
+  readonly settings: Settings;
+  readonly log: Log;
+  readonly tokens: Pick<Tokens, 'accessToken' | 'forget'>;
+  readonly discover: Discover;
+  /** Asked for the hosts that a visitor named. */
+  readonly resolver: Resolver;
+  readonly exports: ExportStore;
+  readonly pause: Pause;
+  readonly times: MailTimes;
+  readonly onStep: StepListener;
+};
+
+/** One run of one operation: from wherever the last one left it. */
+export type Run = {
+  readonly transfer: Transfer;
+  readonly operation: Operation;
+  /** The lease: writes that carry an older one are refused. */
+  readonly epoch: number;
+  readonly source: Secret;
+  /** `null` for an export. */
+  readonly destination: Secret | null;
+  readonly signal: AbortSignal;
+  /** Counts since the beginning of the transfer, not of the run. */
+  readonly onProgress: (progress: { done: number; total: number; bytes: number }) => void;
+};
+
+/** The operation goes on when another one of the transfer is so far; both are run again when that one has ended its run. */
+export class OperationWaits extends Error {
+  override name = 'OperationWaits';
+}
+
+/**
+ * Does an operation until it has ended. Throws what stopped it: `MailError`, `ContactStoreError`, `ConsentError`,
+ * `TokenUnavailable`, `Stopped`, `OperationWaits`, `LeaseLost`; the worker decides whether it is tried again.
+ */
+export type Runner = (run: Run, services: RunnerServices) => Promise<OperationEnd>;

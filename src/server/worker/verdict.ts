@@ -1,0 +1,84 @@
+import { ContactStoreError } from '../contacts/contact-store.ts';
+import { ExportPaused } from '../export/export.job.ts';
+import { Stopped } from '../mail/copy/copy-chunk.ts';
+import { MailError } from '../mail/imap/mail-error.ts';
+import { ConsentError, TokenUnavailable } from '../oauth/tokens.ts';
+import { LeaseLost } from '../mail/copy/ledger.ts';
+import type { OperationEnd } from '../transfers/operations.ts';
+import { OperationWaits } from './runner.ts';
+import { SENTENCES } from './sentences.ts';
+
+/** Runs in a row that moved nothing, with pauses of up to five minutes: about two hours. */
+const IDLE_RUNS = 28;
+/** A sign-in that has worked before may be refused for a moment; so often it is tried again. */
+const SIGN_IN_TRIES = 3;
+const FIRST_PAUSE_SECONDS = 2;
+const LONGEST_PAUSE_SECONDS = 300;
+
+/** What becomes of an operation after something stopped it. `pass on`: it is not this worker's to judge. */
+export type Verdict =
+  | { readonly kind: 'end'; readonly end: OperationEnd }
+  /** `Infinity`: whenever another operation of the transfer is run again. */
+  | { readonly kind: 'later'; readonly seconds: number }
+  | { readonly kind: 'pass on' };
+
+/**
+ * @param idleRuns how many runs in a row have moved nothing, this one included
+ * @param hasMoved whether the operation has moved anything ever
+ */
+export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean): Verdict {
+  if (error instanceof Stopped || error instanceof LeaseLost) return { kind: 'pass on' };
+  if (error instanceof OperationWaits) return { kind: 'later', seconds: Infinity };
+  // Room is made by the operator, however long that takes.
+  if (error instanceof ExportPaused) return { kind: 'later', seconds: LONGEST_PAUSE_SECONDS };
+  if (error instanceof ConsentError) return ending('authentication_error', SENTENCES.destinationCredentials);
+  if (error instanceof MailError && error.fault === 'credentials' && !(hasMoved && idleRuns < SIGN_IN_TRIES))
+    return ending(
+      'authentication_error',
+      error.account === 'source' ? SENTENCES.sourceCredentials : SENTENCES.destinationCredentials,
+    );
+  if (error instanceof ContactStoreError && error.fault === 'authentication')
+    return ending('authentication_error', SENTENCES.destinationCredentials);
+  const final = sentenceFor(error);
+  if (final !== null) return ending('review', final);
+  if (idleRuns >= IDLE_RUNS) return ending('review', sentenceAfterAll(error));
+  const asked = error instanceof MailError && error.pause !== undefined ? error.pause / 1000 : 0;
+  const pause = Math.min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** (Math.max(1, idleRuns) - 1));
+  return { kind: 'later', seconds: Math.max(asked, pause) };
+}
+
+function ending(status: 'review' | 'authentication_error', failure: string): Verdict {
+  return { kind: 'end', end: { status, failure } };
+}
+
+/** For what only a person can mend; `null` for what may pass. */
+function sentenceFor(error: unknown): string | null {
+  if (error instanceof ContactStoreError)
+    return error.fault === 'refused' || error.fault === 'unexpected' ? SENTENCES.contactsRefused : null;
+  if (!(error instanceof MailError)) return null;
+  switch (error.fault) {
+    case 'full':
+      return SENTENCES.full;
+    case 'certificate':
+      return SENTENCES.certificate;
+    case 'refused':
+      return SENTENCES.refused;
+    case 'credentials':
+    case 'unreachable':
+    case 'slow':
+    case 'lost':
+    case 'busy':
+      return null;
+  }
+}
+
+/** For what did not pass after all. */
+function sentenceAfterAll(error: unknown): string {
+  if (error instanceof MailError) {
+    if (error.account === 'source') return SENTENCES.sourceUnreachable;
+    return error.account === 'destination' ? SENTENCES.destinationUnreachable : SENTENCES.unreachable;
+  }
+  return error instanceof TokenUnavailable || error instanceof ContactStoreError
+    ? SENTENCES.destinationUnreachable
+    : SENTENCES.unexpected;
+}
