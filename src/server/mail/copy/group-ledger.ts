@@ -37,13 +37,14 @@ export type Group = NewGroup & { readonly id: number };
 /**
  * What became of a message:
  * - `stored` at the destination, octet for octet; `kept` there in a form of the provider's own (see norm.ts);
+ * - `changed`: there, in a form that differs by more than that;
  * - `twin` not stored a second time, because the destination keeps equal messages once;
  * - `refused` by the destination or unreadable at the source, with its reason;
  * - `gone` from the source before it was read;
  * - `taken` away from the destination after it had been stored, moved, or deleted there: not ours any more;
  * - `lost`: stored by us, and not there.
  */
-export type Fate = 'stored' | 'kept' | 'twin' | 'refused' | 'gone' | 'taken' | 'lost';
+export type Fate = 'stored' | 'kept' | 'changed' | 'twin' | 'refused' | 'gone' | 'taken' | 'lost';
 
 /** The one row of a message. */
 export type Row = {
@@ -83,10 +84,10 @@ export type Ledger = {
   /** How many messages the source has there, for the status; and why it was left out or is not complete. */
   noteMailbox(mailboxId: number, note: { readonly total: number; readonly reason?: string }): Promise<void>;
   /**
-   * Takes over what earlier transfers between the same two accounts stored of a mailbox, and their open groups, as far
-   * as there is no row yet. @returns how many rows came
+   * Takes over what earlier, finished transfers between the same two accounts know: their mailboxes, the rows of what was
+   * stored or taken away, and their open groups, as far as there is nothing of this transfer yet. Does so once.
    */
-  adopt(mailboxId: number): Promise<number>;
+  adopt(): Promise<void>;
   /** All rows of a mailbox by rising source UID, in pages. */
   rows(mailboxId: number): AsyncIterable<readonly Row[]>;
   /** Open groups of this transfer. */
@@ -98,6 +99,8 @@ export type Ledger = {
    * without a row waits again. @returns the rows not written, because a worker of before has taken that message back
    */
   settle(rows: readonly NewRow[], closed?: readonly number[]): Promise<readonly NewRow[]>;
+  /** Forgets rows: those messages wait again, or have a row under another mailbox. */
+  forget(mailboxId: number, uids: readonly number[]): Promise<void>;
   /** Notes that these were read back and are what was sent. */
   verified(mailboxId: number, uids: readonly number[]): Promise<void>;
   /** The destination UIDs that rows of this transfer have. */
