@@ -31,8 +31,8 @@ export function openDatabase(
   const travel = () => 0.2 + chance.skewed(2) + (scheduler.now() < slowUntil ? chance.fraction() * slowness : 0);
   return {
     questions: () => questions,
-    ask: (process, label, work) =>
-      new Promise((resolve, reject) => {
+    ask: <Answer>(process: SimulatedProcess, label: string, work: () => Answer) =>
+      new Promise<Answer>((resolve, reject) => {
         process.effect(`asks the database: ${label}`, () => {
           questions += 1;
           for (const fault of faults)
