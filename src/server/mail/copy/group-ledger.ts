@@ -15,9 +15,13 @@ export type LedgerMailbox = {
   readonly sourcePath: string;
   readonly sourceUidValidity: bigint;
   readonly destinationPath: string;
-  /** As it was before the first append of this transfer: what came since has a UID from here on. */
+  /** Of its first group, from before the first append of this transfer: what came since has a UID from here on. */
   readonly destination?: { readonly uidValidity: bigint; readonly uidNext: number };
 };
+
+/** For the status: how many messages the source has there, and why it was left out or is not complete. */
+export type MailboxNote = { readonly total: number; readonly reason?: string };
+export type NewMailbox = Omit<LedgerMailbox, 'id' | 'destination'> & MailboxNote;
 
 /** A source message as it was listed. `date` is the internal date in seconds since the epoch, `null` when there is none. */
 export type Planned = { readonly uid: number; readonly size: number; readonly date: number | null };
@@ -77,12 +81,10 @@ export type Tally = { readonly done: number; readonly bytes: number; readonly ke
  */
 export type Ledger = {
   mailboxes(): Promise<readonly LedgerMailbox[]>;
-  /** The same source path and UIDVALIDITY give the same row. */
-  addMailbox(mailbox: Omit<LedgerMailbox, 'id' | 'destination'>): Promise<LedgerMailbox>;
-  /** Keeps the first note only. */
-  noteDestination(mailboxId: number, destination: { uidValidity: bigint; uidNext: number }): Promise<void>;
-  /** How many messages the source has there, for the status; and why it was left out or is not complete. */
-  noteMailbox(mailboxId: number, note: { readonly total: number; readonly reason?: string }): Promise<void>;
+  /** The same source path and UIDVALIDITY give the same row, with the destination that was decided first. */
+  addMailboxes(mailboxes: readonly NewMailbox[]): Promise<readonly LedgerMailbox[]>;
+  /** Says anew how many messages the source has there, and why it was left out or is not complete. */
+  noteMailbox(mailboxId: number, note: MailboxNote): Promise<void>;
   /**
    * Takes over what earlier, finished transfers between the same two accounts know: their mailboxes, the rows of what was
    * stored or taken away, and their open groups, as far as there is nothing of this transfer yet. Does so once.

@@ -6,6 +6,7 @@ import {
   type Group,
   type Ledger,
   type LedgerMailbox,
+  type NewMailbox,
   type NewRow,
   type Row,
   type Tally,
@@ -52,29 +53,26 @@ export function openLedger(database: Database, transferId: string, epoch: number
           transferId,
         ])
       ).map(mailboxOf),
-    addMailbox: async ({ sourcePath, sourceUidValidity, destinationPath }) => {
-      const [row] = await database.query<MailboxRow>(
-        `insert into ledger_mailboxes (transfer_id, source_path, source_uid_validity, destination_path)
-         select $1, $2, $3, $4 from transfers where id = $1 and epoch = $5
-         on conflict (transfer_id, source_path, source_uid_validity) do update set source_path = excluded.source_path
+    addMailboxes: async (mailboxes) => {
+      const rows = await database.query<MailboxRow>(
+        `insert into ledger_mailboxes (transfer_id, source_path, source_uid_validity, destination_path, total, reason)
+         select id, x.source_path, x.validity, x.destination_path, x.total, x.reason
+         from transfers, json_to_recordset($2::json) with ordinality
+           as x(source_path text, validity bigint, destination_path text, total integer, reason text, number bigint)
+         where id = $1 and epoch = $3 order by x.number
+         on conflict (transfer_id, source_path, source_uid_validity)
+           do update set total = excluded.total, reason = excluded.reason
          returning ${MAILBOX}`,
-        [transferId, nameKey(sourcePath), sourceUidValidity.toString(), nameKey(destinationPath), epoch],
+        [transferId, JSON.stringify(mailboxes.map(mailboxJson)), epoch],
       );
-      if (row === undefined) throw lost(transferId);
-      const mailbox = mailboxOf(row);
-      return {
-        ...mailbox,
-        sourcePath,
-        destinationPath:
-          mailbox.destinationPath === nameKey(destinationPath) ? destinationPath : mailbox.destinationPath,
-      };
-    },
-    noteDestination: async (mailboxId, { uidValidity, uidNext }) => {
-      await database.query(
-        `update ledger_mailboxes set destination_uid_validity = $2, destination_uid_next = $3
-         where id = $1 and destination_uid_validity is null`,
-        [mailboxId, uidValidity.toString(), uidNext],
-      );
+      const byKey = new Map(rows.map((row) => [`${row.source_uid_validity} ${row.source_path}`, mailboxOf(row)]));
+      return mailboxes.map((given) => {
+        const mailbox = byKey.get(`${given.sourceUidValidity} ${nameKey(given.sourcePath)}`);
+        if (mailbox === undefined) throw lost(transferId);
+        const { destinationPath, sourcePath } = given;
+        const same = mailbox.destinationPath === nameKey(destinationPath);
+        return { ...mailbox, sourcePath, ...(same ? { destinationPath } : {}) };
+      });
     },
     noteMailbox: async (mailboxId, { total, reason }) => {
       await database.query('update ledger_mailboxes set total = $2, reason = $3 where id = $1', [
@@ -216,6 +214,12 @@ function commit(
            dates bigint[], uid_validity bigint, uid_next bigint)`,
         [transferId, JSON.stringify(opened.map(groupJson))],
       );
+    for (const [mailboxId, first] of firsts(opened))
+      await sql.query(
+        `update ledger_mailboxes set destination_uid_validity = $2, destination_uid_next = $3
+         where id = $1 and destination_uid_validity is null`,
+        [mailboxId, first.uidValidity.toString(), first.uidNext],
+      );
     if (rows.size > 0 || closed.length > 0) {
       const answers = await sql.query<{ mailbox_id: number; uid: number }>(SETTLE, [
         transferId,
@@ -232,6 +236,10 @@ function commit(
       );
     return written;
   });
+}
+
+function firsts(groups: readonly Group[]): Map<number, Group> {
+  return new Map(groups.toReversed().map((group) => [group.mailboxId, group]));
 }
 
 async function holdLease(sql: Sql, transferId: string, epoch: number): Promise<void> {
@@ -345,6 +353,16 @@ function mailboxOf(row: MailboxRow): LedgerMailbox {
     sourceUidValidity: BigInt(row.source_uid_validity),
     destinationPath: row.destination_path,
     ...(uidValidity === null || uidNext === null ? {} : { destination: { uidValidity: BigInt(uidValidity), uidNext } }),
+  };
+}
+
+function mailboxJson(mailbox: NewMailbox) {
+  return {
+    source_path: nameKey(mailbox.sourcePath),
+    validity: mailbox.sourceUidValidity.toString(),
+    destination_path: nameKey(mailbox.destinationPath),
+    total: mailbox.total,
+    reason: mailbox.reason === undefined ? undefined : storable(mailbox.reason),
   };
 }
 
