@@ -1,5 +1,5 @@
 import type { Clock } from '../imap/wire.ts';
-import type { AccountLimits } from './copy-mail.ts';
+import type { AccountLimits } from './mail-copy.ts';
 import type { Ledger } from './group-ledger.ts';
 import type { Budget } from './run.ts';
 

@@ -22,35 +22,38 @@ export type Folder = {
   readonly forwarded: (marked: readonly Listed[], session: Session) => Promise<ReadonlySet<number>>;
 };
 
-/** What a folder was when it was listed; when the source says the same again there is nothing new. */
-export type FolderEnd = {
-  readonly mailbox: LedgerMailbox | null;
-  readonly opened: Opened | null;
-  readonly unlisted: number;
-};
+/** What a mailbox of the source holds, and what of it forwarding has brought already. */
+export type FolderListing = Listing & { readonly leftOut: ReadonlySet<number> };
+
+/** @throws {MailError}, {@link FolderLeft} */
+export async function listFolder(folder: Folder, keyword: string, session: Session, run: Run): Promise<FolderListing> {
+  const listing = await list(folder, keyword, session);
+  const leftOut = await folder.forwarded(listing.marked, session);
+  run.count(folder.sourcePath, { done: 0, total: listing.messages.length - leftOut.size, bytes: 0, kept: 0 });
+  return { ...listing, leftOut };
+}
 
 /**
- * Copies what of a mailbox has no row yet, from wherever an earlier run left it. Can be repeated at any time after any
- * failure: it lists both sides anew, and settles what may have been stored before anything is appended.
+ * Copies what of a mailbox has no row yet, from wherever an earlier run left it. Can be repeated with a new listing
+ * after any failure: it settles what may have been stored before anything is appended.
+ * @returns how many messages waited
  * @throws {MailError}, {@link FolderLeft}, {@link LeaseLost}, {@link Stopped}
  */
 export async function copyFolder(
   folder: Folder,
-  keyword: string,
+  listing: FolderListing,
   session: Session,
   run: Run,
   goesOn: () => boolean,
-): Promise<FolderEnd> {
+): Promise<number> {
   const { ledger, onStep } = run.copy;
   const { sourcePath } = folder;
-  const [listing, destinationPath] = await Promise.all([list(folder, keyword, session), folder.destination()]);
-  const { opened, unlisted } = listing;
-  const leftOut = await folder.forwarded(listing.marked, session);
+  const { opened, unlisted, leftOut } = listing;
   const [mailbox] = await ledger.addMailboxes([
     {
       sourcePath,
       sourceUidValidity: opened.uidValidity,
-      destinationPath,
+      destinationPath: await folder.destination(),
       total: listing.messages.length - leftOut.size + unlisted,
       ...(unlisted > 0 ? { reason: 'mailbox not complete' } : {}),
     },
@@ -60,19 +63,16 @@ export async function copyFolder(
   const known = await readRows(mailbox, run);
   await takeOverOlder(mailbox, listing, known, session, run);
   const waiting = () => listing.messages.filter(({ uid }) => !known.settled.has(uid) && !leftOut.has(uid));
-  const tell = () => {
-    const { length } = waiting();
-    run.count(sourcePath, { ...known.count, done: known.settled.size, total: known.settled.size + length });
-  };
-  tell();
+  const todo = waiting().length;
+  run.count(sourcePath, { ...known.count, done: known.settled.size, total: known.settled.size + todo });
   const groups = (await ledger.groups()).filter((group) => group.mailboxId === mailbox.id);
-  if (waiting().length > 0 || groups.length > 0) {
+  if (todo > 0 || groups.length > 0) {
     const selected = await select(folder, mailbox.destinationPath, session);
-    const others = [...known.validities].filter((validity) => validity !== selected.uidValidity);
-    if (others.length > 0) {
+    if ([...known.validities].some((validity) => validity !== selected.uidValidity)) {
       await findAnew(mailbox, selected.uidValidity, session, run);
-      return copyFolder(folder, keyword, session, run, goesOn);
+      return copyFolder(folder, listing, session, run, goesOn);
     }
+    await reopen(session, sourcePath, opened);
     const claims = new Set(await ledger.claimed(mailbox.destinationPath, selected.uidValidity));
     if (groups.length > 0) {
       const rows = await settleOpen(groups, known.settled, mailbox, claims, session, run);
@@ -92,8 +92,15 @@ export async function copyFolder(
       },
     });
   }
-  for (const check of known.checks) run.checks.push(check);
-  return { mailbox, opened, unlisted };
+  for (const check of known.checks) run.check(check);
+  return todo;
+}
+
+/** UIDs of the listing mean nothing under another UIDVALIDITY. */
+async function reopen({ reader }: Session, path: string, { uidValidity }: Opened): Promise<void> {
+  const opened = await reader.open(path);
+  if (opened.uidValidity !== uidValidity)
+    throw new MailError('lost', 'The UIDVALIDITY of the source mailbox has changed.');
 }
 
 async function list(folder: Folder, keyword: string, { reader }: Session): Promise<Listing> {

@@ -1,5 +1,5 @@
 import type { Provider } from '../../../contract/provider.ts';
-import type { AccountLimits } from './copy-mail.ts';
+import type { AccountLimits } from './mail-copy.ts';
 
 const MB = 1_000_000;
 const CONNECTIONS = 4;

@@ -1,7 +1,6 @@
 import type { MailReader, MailWriter } from '../imap/streams.ts';
-import type { MailCopy } from './copy-mail.ts';
+import type { MailCopy } from './mail-copy.ts';
 import type { Fate, LedgerMailbox, NewRow } from './group-ledger.ts';
-import type { Stream } from './lanes.ts';
 
 /** Connections of one lane. The one that reads the destination is made when it is first needed. */
 export type Session = AsyncDisposable & {
@@ -42,7 +41,10 @@ export type FolderCount = { done: number; total: number; bytes: number; kept: nu
 /** What the lanes of one copy share. */
 export type Run = {
   readonly copy: MailCopy;
-  readonly checks: Stream<Check>;
+  /** What is to be read back. */
+  readonly check: (check: Check) => void;
+  /** Resolves when reading back is not too far behind. */
+  readonly room: () => Promise<void>;
   readonly budget: Budget;
   /** What the ledger knew at the start, by source path: this UIDVALIDITY's mailbox and those of others. */
   readonly known: ReadonlyMap<string, readonly LedgerMailbox[]>;

@@ -119,6 +119,7 @@ async function sendGroups(plan: readonly Planned[][], sending: Sending, together
     if (failure !== undefined) break;
     await prefetch();
     try {
+      await run.room();
       await run.budget.take(group.messages.reduce((octets, message) => octets + message.size, 0));
     } catch (error) {
       failure = { error };
@@ -259,7 +260,7 @@ async function settleGroup(
   // Messages that the source never sent; what broke off in between is not known to be missing.
   const unseen = error === undefined ? group.messages.filter((message) => !settled.has(message.uid)) : [];
   await commit(rows, isKnown && unsaid.length === 0 ? [group.id] : [], sending);
-  if (checks.length > 0) run.checks.push({ mailbox, uidValidity: selected.uidValidity, messages: checks });
+  if (checks.length > 0) run.check({ mailbox, uidValidity: selected.uidValidity, messages: checks });
   return { refusedTogether, unseen, unsaid, ...(error === undefined ? {} : { error }) };
 }
 
