@@ -49,6 +49,8 @@ export type MailCopy = {
   readonly signal: AbortSignal;
   readonly onStep: StepListener;
   readonly onProgress: (progress: CopyProgress) => void;
+  /** A message was stored for this worker after its lease was lost, and can't be taken back one by one. */
+  readonly onOrphan: (mailbox: string, uid: number) => void;
   /** The keyword of source messages that were forwarded to this destination. */
   readonly forwardedMark: string;
   /** Done once everything is copied that was there; then the source is listed again, and what is new is copied as well. */

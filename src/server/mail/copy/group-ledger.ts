@@ -70,7 +70,8 @@ export type Row = {
   readonly subject?: string;
 };
 
-export type NewRow = Omit<Row, 'earlier'> & { readonly mailboxId: number };
+/** `earlier` counts when the message has no row yet. */
+export type NewRow = Omit<Row, 'earlier'> & { readonly mailboxId: number; readonly earlier?: boolean };
 
 /** `done` counts the rows; `bytes` are the octets stored by this transfer; `kept` as in {@link Fate}. */
 export type Tally = { readonly done: number; readonly bytes: number; readonly kept: number };

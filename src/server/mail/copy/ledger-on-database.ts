@@ -57,13 +57,12 @@ export function openLedger(database: Database, transferId: string, epoch: number
       const rows = await database.query<MailboxRow>(
         `insert into ledger_mailboxes (transfer_id, source_path, source_uid_validity, destination_path, total, reason)
          select id, x.source_path, x.validity, x.destination_path, x.total, x.reason
-         from transfers, json_to_recordset($2::json) with ordinality
-           as x(source_path text, validity bigint, destination_path text, total integer, reason text, number bigint)
+         from transfers, json_to_recordset($2::json) as x(source_path text, validity bigint, destination_path text, total integer, reason text, number bigint)
          where id = $1 and epoch = $3 order by x.number
          on conflict (transfer_id, source_path, source_uid_validity)
            do update set total = excluded.total, reason = excluded.reason
          returning ${MAILBOX}`,
-        [transferId, JSON.stringify(mailboxes.map(mailboxJson)), epoch],
+        [transferId, JSON.stringify(mailboxes.map((mailbox, number) => ({ ...mailboxJson(mailbox), number }))), epoch],
       );
       const byKey = new Map(rows.map((row) => [`${row.source_uid_validity} ${row.source_path}`, mailboxOf(row)]));
       return mailboxes.map((given) => {
@@ -250,11 +249,11 @@ async function holdLease(sql: Sql, transferId: string, epoch: number): Promise<v
 const SETTLE = `
   with closed as (delete from ledger_groups where transfer_id = $1 and number = any($3::bigint[]))
   insert into ledger (mailbox_id, uid, fate, size, sha256, internal_date, destination_uid_validity, destination_uid,
-    verified, reason, subject)
+    verified, earlier, reason, subject)
   select x.mailbox_id, x.uid, x.fate, x.size, decode(x.sha256, 'hex'), x.date, x.destination_uid_validity,
-    x.destination_uid, x.verified, x.reason, x.subject
+    x.destination_uid, x.verified, coalesce(x.earlier, false), x.reason, x.subject
   from json_to_recordset($2::json) as x(mailbox_id bigint, uid bigint, fate text, size bigint, sha256 text, date bigint,
-    destination_uid_validity bigint, destination_uid bigint, verified boolean, reason text, subject text)
+    destination_uid_validity bigint, destination_uid bigint, verified boolean, earlier boolean, reason text, subject text)
   join ledger_mailboxes m on m.id = x.mailbox_id
   where not exists (select 1 from ledger_disowned d where d.transfer_id = $1
     and d.destination_path = m.destination_path and d.uid_validity = x.destination_uid_validity
@@ -412,6 +411,7 @@ function rowJson(row: NewRow) {
     destination_uid_validity: row.destinationUidValidity?.toString(),
     destination_uid: row.destinationUid,
     verified: row.verified,
+    earlier: row.earlier,
     reason: row.reason === undefined ? undefined : storable(row.reason),
     subject: row.subject === undefined ? undefined : storable(row.subject),
   };

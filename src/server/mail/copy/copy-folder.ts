@@ -1,0 +1,378 @@
+import { MailError } from '../imap/mail-error.ts';
+import type { Listed, Opened, Selected } from '../imap/streams.ts';
+import { digestOf } from './digest.ts';
+import type { Group, LedgerMailbox, NewRow, Planned, Row } from './group-ledger.ts';
+import { listMailbox, type Listing } from './listing.ts';
+import { inParts, listedFrom, match } from './matching.ts';
+import { FolderLeft, type Check, type FolderCount, type Run, type Session } from './run.ts';
+import { sendMessages, type Unsaid } from './sending.ts';
+
+/** The newest messages of the inbox come before all others, so that recent mail is there within minutes. */
+const NEWEST_FIRST = 1000;
+const CHECKED_AT_ONCE = 200;
+
+export type Folder = {
+  readonly sourcePath: string;
+  readonly isInbox: boolean;
+  /** Where it goes; it is there by then. @throws {FolderLeft} when it can't be created */
+  readonly destination: () => Promise<string>;
+  /** Makes it anew when it has been deleted. @throws {MailError} */
+  readonly create: (path: string) => Promise<void>;
+  /** Of the messages with the mark those that forwarding has brought already. */
+  readonly forwarded: (marked: readonly Listed[], session: Session) => Promise<ReadonlySet<number>>;
+};
+
+/** What a folder was when it was listed; when the source says the same again there is nothing new. */
+export type FolderEnd = {
+  readonly mailbox: LedgerMailbox | null;
+  readonly opened: Opened | null;
+  readonly unlisted: number;
+};
+
+/**
+ * Copies what of a mailbox has no row yet, from wherever an earlier run left it. Can be repeated at any time after any
+ * failure: it lists both sides anew, and settles what may have been stored before anything is appended.
+ * @throws {MailError}, {@link FolderLeft}, {@link LeaseLost}, {@link Stopped}
+ */
+export async function copyFolder(
+  folder: Folder,
+  keyword: string,
+  session: Session,
+  run: Run,
+  goesOn: () => boolean,
+): Promise<FolderEnd> {
+  const { ledger, onStep } = run.copy;
+  const { sourcePath } = folder;
+  const [listing, destinationPath] = await Promise.all([list(folder, keyword, session), folder.destination()]);
+  const { opened, unlisted } = listing;
+  const leftOut = await folder.forwarded(listing.marked, session);
+  const [mailbox] = await ledger.addMailboxes([
+    {
+      sourcePath,
+      sourceUidValidity: opened.uidValidity,
+      destinationPath,
+      total: listing.messages.length - leftOut.size + unlisted,
+      ...(unlisted > 0 ? { reason: 'mailbox not complete' } : {}),
+    },
+  ]);
+  if (mailbox === undefined) throw new Error('The ledger gave no mailbox back.');
+  await onStep('listed', sourcePath);
+  const known = await readRows(mailbox, run);
+  await takeOverOlder(mailbox, listing, known, session, run);
+  const waiting = () => listing.messages.filter(({ uid }) => !known.settled.has(uid) && !leftOut.has(uid));
+  const tell = () => {
+    const { length } = waiting();
+    run.count(sourcePath, { ...known.count, done: known.settled.size, total: known.settled.size + length });
+  };
+  tell();
+  const groups = (await ledger.groups()).filter((group) => group.mailboxId === mailbox.id);
+  if (waiting().length > 0 || groups.length > 0) {
+    const selected = await select(folder, mailbox.destinationPath, session);
+    const others = [...known.validities].filter((validity) => validity !== selected.uidValidity);
+    if (others.length > 0) {
+      await findAnew(mailbox, selected.uidValidity, session, run);
+      return copyFolder(folder, keyword, session, run, goesOn);
+    }
+    const claims = new Set(await ledger.claimed(mailbox.destinationPath, selected.uidValidity));
+    if (groups.length > 0) {
+      const rows = await settleOpen(groups, known.settled, mailbox, claims, session, run);
+      for (const row of rows) known.settled.add(row.uid);
+      run.settled(sourcePath, rows);
+    }
+    let lookFrom = selected.uidNext ?? 1;
+    await sendMessages(ordered(waiting(), folder), {
+      mailbox,
+      selected,
+      session,
+      run,
+      goesOn,
+      claims,
+      resolve: async (unsaid, ids) => {
+        lookFrom = await settleUnsaid(unsaid, ids, { mailbox, selected, from: lookFrom, claims, session, run });
+      },
+    });
+  }
+  for (const check of known.checks) run.checks.push(check);
+  return { mailbox, opened, unlisted };
+}
+
+async function list(folder: Folder, keyword: string, { reader }: Session): Promise<Listing> {
+  try {
+    return await listMailbox(reader, folder.sourcePath, keyword);
+  } catch (error) {
+    if (error instanceof MailError && error.fault === 'refused') throw new FolderLeft('mailbox unreadable', error);
+    throw error;
+  }
+}
+
+/** Makes the mailbox when it is missing: deleted at the destination meanwhile, or not there yet. */
+async function select(folder: Folder, path: string, { writer }: Session): Promise<Selected> {
+  const isRefused = (error: unknown) => error instanceof MailError && error.fault === 'refused';
+  try {
+    return await writer.select(path);
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+  }
+  try {
+    await folder.create(path);
+    return await writer.select(path);
+  } catch (error) {
+    if (isRefused(error)) throw new FolderLeft('mailbox not created', error);
+    throw error;
+  }
+}
+
+/** The newest of the inbox first, otherwise in the order of the source. */
+function ordered(messages: readonly Planned[], { isInbox }: Folder): readonly Planned[] {
+  if (!isInbox) return messages;
+  return [...messages.slice(-NEWEST_FIRST), ...messages.slice(0, -NEWEST_FIRST)];
+}
+
+type KnownRows = {
+  readonly settled: Set<number>;
+  readonly validities: ReadonlySet<bigint>;
+  readonly checks: readonly Check[];
+  readonly count: FolderCount;
+};
+
+const AT_DESTINATION: ReadonlySet<string> = new Set(['stored', 'kept', 'changed', 'twin']);
+
+async function readRows(mailbox: LedgerMailbox, { copy }: Run): Promise<KnownRows> {
+  const settled = new Set<number>();
+  const validities = new Set<bigint>();
+  const checks: Check[] = [];
+  const count: FolderCount = { done: 0, total: 0, bytes: 0, kept: 0 };
+  let unchecked: { uidValidity: bigint; messages: Check['messages'][number][] } | undefined;
+  for await (const page of copy.ledger.rows(mailbox.id))
+    for (const row of page) {
+      const { uid, fate, size, date, sha256, destinationUid, destinationUidValidity: uidValidity } = row;
+      settled.add(uid);
+      if (!AT_DESTINATION.has(fate) || uidValidity === undefined || destinationUid === undefined) continue;
+      validities.add(uidValidity);
+      if (!row.earlier && fate !== 'twin') count.bytes += size;
+      if (fate === 'kept') count.kept += 1;
+      if (row.verified || sha256 === undefined || (fate !== 'stored' && fate !== 'kept')) continue;
+      if (unchecked?.uidValidity !== uidValidity || unchecked.messages.length >= CHECKED_AT_ONCE) {
+        unchecked = { uidValidity, messages: [] };
+        checks.push({ mailbox, ...unchecked });
+      }
+      const { subject } = row;
+      unchecked.messages.push({
+        uid,
+        destinationUid,
+        size,
+        sha256,
+        date,
+        fate,
+        ...(subject === undefined ? {} : { subject }),
+      });
+    }
+  return { settled, validities, checks, count };
+}
+
+/**
+ * After a new UIDVALIDITY at the source, messages are known by their octets and date: the row of the old one becomes the
+ * row of the new one.
+ */
+async function takeOverOlder(
+  mailbox: LedgerMailbox,
+  listing: Listing,
+  known: KnownRows,
+  { reader }: Session,
+  run: Run,
+): Promise<void> {
+  const { ledger } = run.copy;
+  const older = (run.known.get(mailbox.sourcePath) ?? []).filter(
+    (each) => each.sourceUidValidity !== mailbox.sourceUidValidity && each.destinationPath === mailbox.destinationPath,
+  );
+  const rows = new Map<string, { readonly from: LedgerMailbox; readonly row: Row }[]>();
+  const looks = new Set<string>();
+  for (const from of older)
+    for await (const page of ledger.rows(from.id))
+      for (const row of page) {
+        if (row.sha256 === undefined || (!AT_DESTINATION.has(row.fate) && row.fate !== 'taken')) continue;
+        const key = `${row.sha256} ${row.date}`;
+        rows.set(key, [...(rows.get(key) ?? []), { from, row }]);
+        looks.add(`${row.date}`);
+      }
+  if (rows.size === 0) return;
+  const alike = listing.messages.filter(({ uid, date }) => !known.settled.has(uid) && looks.has(`${date}`));
+  const dates = new Map(alike.map((message) => [message.uid, message.date]));
+  for (const uids of inParts(alike.map((message) => message.uid))) {
+    const taken: NewRow[] = [];
+    const forgotten = new Map<number, number[]>();
+    for await (const { uid, octets } of reader.fetch(mailbox.sourcePath, uids)) {
+      const { sha256 } = await digestOf(octets);
+      const same = rows.get(`${sha256} ${dates.get(uid)}`)?.shift();
+      if (same === undefined) continue;
+      taken.push({ ...same.row, uid, mailboxId: mailbox.id });
+      forgotten.set(same.from.id, [...(forgotten.get(same.from.id) ?? []), same.row.uid]);
+    }
+    await ledger.settle(taken);
+    for (const [id, old] of forgotten) await ledger.forget(id, old);
+    for (const row of taken) known.settled.add(row.uid);
+  }
+}
+
+/** Settles open groups of a death: what is stored gets its row, what the source has lost is gone, the rest waits again. */
+async function settleOpen(
+  groups: readonly Group[],
+  settled: ReadonlySet<number>,
+  mailbox: LedgerMailbox,
+  claims: Set<number>,
+  session: Session | (Omit<Session, 'reader' | 'writer'> & { readonly reader: null }),
+  run: Run,
+): Promise<readonly NewRow[]> {
+  const { ledger, onStep } = run.copy;
+  const checker = await session.checker();
+  const { uidValidity } = await checker.open(mailbox.destinationPath);
+  const from = Math.min(...groups.map((group) => (group.uidValidity === uidValidity ? group.uidNext : 1)));
+  const candidates: Listed[] = [];
+  for await (const listed of listedFrom(checker, mailbox.destinationPath, from))
+    if (!claims.has(listed.uid)) candidates.push(listed);
+  const wanted = new Map<number, Planned>();
+  for (const { messages } of groups)
+    for (const message of messages) if (!settled.has(message.uid)) wanted.set(message.uid, message);
+  const source = session.reader === null ? null : { reader: session.reader, path: mailbox.sourcePath };
+  const destination = { reader: checker, path: mailbox.destinationPath };
+  const { found, gone } = await match([...wanted.values()], source, candidates, destination);
+  const rows: NewRow[] = [];
+  for (const { uid, size, date } of wanted.values()) {
+    const one = found.get(uid);
+    const base = { uid, date, mailboxId: mailbox.id };
+    if (one !== undefined) {
+      claims.add(one.destinationUid);
+      rows.push({ ...base, ...one, destinationUidValidity: uidValidity, verified: true });
+    } else if (gone.has(uid) || source === null)
+      rows.push({ ...base, size, fate: 'gone', verified: false });
+  }
+  const refused = await ledger.settle(
+    rows,
+    groups.map((group) => group.id),
+  );
+  await onStep('recovered', mailbox.sourcePath);
+  return rows.filter((row) => !refused.includes(row));
+}
+
+/**
+ * Settles what waits under a mailbox or UIDVALIDITY that the source no longer has: what may have been appended is looked
+ * for; the rest is gone, or is listed anew somewhere else.
+ */
+export async function settleAbandoned(
+  mailbox: LedgerMailbox,
+  groups: readonly Group[],
+  session: Session,
+  run: Run,
+): Promise<void> {
+  const { settled } = await readRows(mailbox, run);
+  const checker = await session.checker();
+  let opened: Opened;
+  try {
+    opened = await checker.open(mailbox.destinationPath);
+  } catch (error) {
+    if (!(error instanceof MailError) || error.fault !== 'refused') throw error;
+    await run.copy.ledger.settle(
+      [],
+      groups.map((group) => group.id),
+    );
+    return;
+  }
+  const claims = new Set(await run.copy.ledger.claimed(mailbox.destinationPath, opened.uidValidity));
+  await settleOpen(groups, settled, mailbox, claims, { ...session, reader: null }, run);
+}
+
+type Looking = {
+  readonly mailbox: LedgerMailbox;
+  readonly selected: Selected;
+  readonly from: number;
+  readonly claims: Set<number>;
+  readonly session: Session;
+  readonly run: Run;
+};
+
+/**
+ * Finds what was stored without its UID being said, and reads it back with that. The server has it, so it is never
+ * appended again: what is not found was kept once with an equal one, or is lost.
+ * @returns from which UID on to look the next time
+ */
+async function settleUnsaid(unsaid: readonly Unsaid[], groups: readonly number[], looking: Looking): Promise<number> {
+  const { mailbox, claims, session, run } = looking;
+  const { ledger, onStep } = run.copy;
+  const path = mailbox.destinationPath;
+  const checker = await session.checker();
+  const { uidValidity } = await checker.open(path);
+  const from = uidValidity === looking.selected.uidValidity ? looking.from : 1;
+  const candidates: Listed[] = [];
+  let next = from;
+  for await (const listed of listedFrom(checker, path, from)) {
+    next = Math.max(next, listed.uid + 1);
+    if (!claims.has(listed.uid)) candidates.push(listed);
+  }
+  const source = { reader: session.reader, path: mailbox.sourcePath };
+  const { found } = await match(unsaid, source, candidates, { reader: checker, path });
+  const digests = new Set<string>();
+  for (const one of found.values()) digests.add(one.sha256);
+  const missing = unsaid.filter((message) => !found.has(message.uid));
+  if (missing.some((message) => !digests.has(message.sha256)))
+    for await (const page of ledger.rows(mailbox.id))
+      for (const row of page) if (row.sha256 !== undefined && AT_DESTINATION.has(row.fate)) digests.add(row.sha256);
+  const rows = unsaid.map((message): NewRow => {
+    const one = found.get(message.uid);
+    const base = { ...message, mailboxId: mailbox.id };
+    if (one === undefined)
+      return { ...base, fate: digests.has(message.sha256) ? 'twin' : 'lost', verified: false };
+    claims.add(one.destinationUid);
+    const { fate, destinationUid } = one;
+    return { ...base, fate, destinationUid, destinationUidValidity: uidValidity, verified: true };
+  });
+  await ledger.settle(rows, groups);
+  run.settled(mailbox.sourcePath, rows);
+  await onStep('outcome committed', mailbox.sourcePath);
+  return next;
+}
+
+/**
+ * The destination has another UIDVALIDITY than rows have: their UIDs mean nothing any more. Each message is looked for
+ * by its digest over the whole mailbox. One that had been read back and is not there was taken away; one that had not
+ * been waits again.
+ */
+export async function findAnew(
+  mailbox: LedgerMailbox,
+  uidValidity: bigint,
+  session: Session,
+  run: Run,
+): Promise<void> {
+  const { ledger, onStep } = run.copy;
+  const path = mailbox.destinationPath;
+  const checker = await session.checker();
+  await checker.open(path);
+  const claims = await ledger.claimed(path, uidValidity);
+  const stale = new Map<number, Row>();
+  for await (const page of ledger.rows(mailbox.id))
+    for (const row of page)
+      if (AT_DESTINATION.has(row.fate) && row.destinationUid !== undefined && row.destinationUidValidity !== uidValidity)
+        stale.set(row.uid, row);
+  const candidates: Listed[] = [];
+  for await (const listed of listedFrom(checker, path, 1)) if (!claims.has(listed.uid)) candidates.push(listed);
+  const rows = [...stale.values()];
+  const source = { reader: session.reader, path: mailbox.sourcePath };
+  await session.reader.open(mailbox.sourcePath);
+  const { found } = await match(rows, source, candidates, { reader: checker, path });
+  const settled: NewRow[] = [];
+  const forgotten: number[] = [];
+  for (const row of rows) {
+    const one = found.get(row.uid);
+    const base = { ...row, mailboxId: mailbox.id };
+    if (one !== undefined) {
+      const { fate, destinationUid } = one;
+      settled.push({ ...base, fate, destinationUid, destinationUidValidity: uidValidity, verified: true });
+    } else if (row.fate === 'twin') {
+      const { destinationUid: _, destinationUidValidity: __, ...twin } = base;
+      settled.push(twin);
+    } else if (row.verified) settled.push({ ...base, fate: 'taken' });
+    else forgotten.push(row.uid);
+  }
+  await ledger.settle(settled);
+  if (forgotten.length > 0) await ledger.forget(mailbox.id, forgotten);
+  await onStep('recovered', mailbox.sourcePath);
+}
