@@ -28,10 +28,13 @@ export type ServerLoad = {
   /** When each message of the last minute came. */
   appends: number[];
   shortListings: number;
+  commands: number;
+  /** Told of every command, before it is done. */
+  onCommand?: (count: number) => void;
 };
 
 export function emptyLoad(): ServerLoad {
-  return { connections: 0, traffic: { day: 0, bytes: 0 }, appends: [], shortListings: 0 };
+  return { connections: 0, traffic: { day: 0, bytes: 0 }, appends: [], shortListings: 0, commands: 0 };
 }
 
 type Answer = { readonly status: 'OK' | 'NO' | 'BAD'; readonly text: string; readonly thenBye?: boolean };
@@ -149,6 +152,8 @@ export function serve(
       const tag = tagOf(command);
       busy = false;
       commands += 1;
+      load.commands += 1;
+      load.onCommand?.(load.commands);
       if (commands > quirks.goodbyeAfterCommands) {
         hangUp('That is enough for this connection');
         return;

@@ -2,7 +2,9 @@ import {
   LeaseLost,
   type Group,
   type LedgerMailbox,
+  type MailboxNote,
   type NewGroup,
+  type NewMailbox,
   type NewRow,
   type Row,
   type Tally,
@@ -53,7 +55,9 @@ export class LedgerTables {
   }
 
   /** What the status shows of each mailbox of a transfer. */
-  notes(transfer: string): readonly { readonly sourcePath: string; readonly total?: number; readonly reason?: string }[] {
+  notes(
+    transfer: string,
+  ): readonly { readonly sourcePath: string; readonly total?: number; readonly reason?: string }[] {
     return this.#mailboxesOf(transfer).map(({ sourcePath, total, reason }) => ({
       sourcePath,
       ...(total === undefined ? {} : { total }),
@@ -61,23 +65,16 @@ export class LedgerTables {
     }));
   }
 
-  addMailbox(holding: Holding, mailbox: Omit<LedgerMailbox, 'id' | 'destination'>): LedgerMailbox {
+  addMailboxes(holding: Holding, mailboxes: readonly NewMailbox[]): LedgerMailbox[] {
     this.#hold(holding);
-    const { sourcePath, sourceUidValidity, destinationPath } = mailbox;
-    const known = this.#mailboxesOf(holding.transfer).find(
-      (each) => each.sourcePath === sourcePath && each.sourceUidValidity === sourceUidValidity,
-    );
-    return mailboxOf(
-      known ?? this.#insertMailbox(holding.transfer, { sourcePath, sourceUidValidity, destinationPath }),
-    );
+    return mailboxes.map((mailbox) => {
+      const known = this.#same(holding.transfer, mailbox) ?? this.#insertMailbox(holding.transfer, mailbox);
+      this.noteMailbox(known.id, mailbox);
+      return mailboxOf(known);
+    });
   }
 
-  noteDestination(mailboxId: number, destination: { readonly uidValidity: bigint; readonly uidNext: number }): void {
-    const mailbox = this.#mailboxes.get(mailboxId);
-    if (mailbox !== undefined) mailbox.destination ??= destination;
-  }
-
-  noteMailbox(mailboxId: number, { total, reason }: { readonly total: number; readonly reason?: string }): void {
+  noteMailbox(mailboxId: number, { total, reason }: MailboxNote): void {
     const mailbox = this.#mailboxes.get(mailboxId);
     if (mailbox !== undefined) Object.assign(mailbox, { total, reason });
   }
@@ -91,9 +88,8 @@ export class LedgerTables {
     for (const { id } of earlier)
       for (const theirs of this.#mailboxesOf(id))
         if (this.#same(mine.id, theirs) === undefined) {
-          const { sourcePath, sourceUidValidity, destinationPath, destination } = theirs;
-          const added = this.#insertMailbox(mine.id, { sourcePath, sourceUidValidity, destinationPath });
-          if (destination !== undefined) added.destination = destination;
+          const added = this.#insertMailbox(mine.id, theirs);
+          if (theirs.destination !== undefined) added.destination = theirs.destination;
         }
     const groups = this.#groupsOf(mine.id);
     let number = 0;
@@ -110,7 +106,7 @@ export class LedgerTables {
       }
     }
     for (const { id } of earlier.toReversed())
-      for (const group of this.#groupsOf(id).values()) {
+      for (const group of this.groups(id)) {
         const theirs = this.#mailboxes.get(group.mailboxId);
         const own = theirs === undefined ? undefined : this.#same(mine.id, theirs);
         if (own === undefined || own.destinationPath !== theirs?.destinationPath) continue;
@@ -135,6 +131,8 @@ export class LedgerTables {
       this.#nextNumber += 1;
       const opened = { ...group, id: holding.epoch * NUMBERS_A_LEASE + this.#nextNumber };
       this.#groupsOf(holding.transfer).set(opened.id, opened);
+      const mailbox = this.#mailboxes.get(group.mailboxId);
+      if (mailbox !== undefined) mailbox.destination ??= { uidValidity: group.uidValidity, uidNext: group.uidNext };
       return opened;
     });
   }
@@ -228,14 +226,17 @@ export class LedgerTables {
     return [...this.#mailboxes.values()].filter((mailbox) => mailbox.transfer === transfer);
   }
 
-  #same(transfer: string, theirs: StoredMailbox): StoredMailbox | undefined {
+  #same(transfer: string, theirs: Pick<LedgerMailbox, 'sourcePath' | 'sourceUidValidity'>): StoredMailbox | undefined {
     return this.#mailboxesOf(transfer).find(
       (each) => each.sourcePath === theirs.sourcePath && each.sourceUidValidity === theirs.sourceUidValidity,
     );
   }
 
-  #insertMailbox(transfer: string, mailbox: Omit<LedgerMailbox, 'id' | 'destination'>): StoredMailbox {
-    const added: StoredMailbox = { ...mailbox, id: this.#nextMailbox, transfer };
+  #insertMailbox(
+    transfer: string,
+    { sourcePath, sourceUidValidity, destinationPath }: Omit<LedgerMailbox, 'id' | 'destination'>,
+  ): StoredMailbox {
+    const added: StoredMailbox = { id: this.#nextMailbox, transfer, sourcePath, sourceUidValidity, destinationPath };
     this.#nextMailbox += 1;
     this.#mailboxes.set(added.id, added);
     return added;

@@ -16,8 +16,7 @@ export function openSimulatedLedger(
   const { transfer } = holding;
   return {
     mailboxes: () => ask('mailboxes', () => tables.mailboxes(transfer)),
-    addMailbox: (mailbox) => ask('addMailbox', () => tables.addMailbox(holding, mailbox)),
-    noteDestination: (id, note) => ask('noteDestination', () => tables.noteDestination(id, note)),
+    addMailboxes: (mailboxes) => ask('addMailboxes', () => tables.addMailboxes(holding, mailboxes)),
     noteMailbox: (id, note) => ask('noteMailbox', () => tables.noteMailbox(id, note)),
     adopt: () => ask('adopt', () => tables.adopt(holding)),
     async *rows(mailboxId) {
