@@ -64,9 +64,11 @@ export async function work(process: SimulatedProcess, job: Work): Promise<void> 
     const before = done;
     idleRuns += 1;
     try {
-      const end = await copyMail(copyOf(process, job, holding, job.mutation.lease?.(lease) ?? lease, (now) => {
-        done = Math.max(done, now);
-      }));
+      const end = await copyMail(
+        copyOf(process, job, holding, job.mutation.lease?.(lease) ?? lease, (now) => {
+          done = Math.max(done, now);
+        }),
+      );
       await finish(process, job, holding, receiptOf(end));
       return;
     } catch (error) {
@@ -92,8 +94,7 @@ type Failed = {
 /** @returns after how many seconds it is tried again, or `null` when it has ended */
 async function judged(error: unknown, { process, job, holding, idleRuns, hasMoved }: Failed): Promise<number | null> {
   job.world.scheduler.note(`${process.name} fails: ${String(error)}`);
-  if (error instanceof ProviderLimit)
-    return Math.max(1, (error.until - clockOf(process, job.world).now()) / 1000);
+  if (error instanceof ProviderLimit) return Math.max(1, (error.until - clockOf(process, job.world).now()) / 1000);
   if (error instanceof LeaseLost || error instanceof Stopped || error instanceof DatabaseGone) return LOOK_EVERY / 1000;
   if (!(error instanceof MailError)) job.crashes.push(error);
   const verdict = verdictOn(error, idleRuns, hasMoved);

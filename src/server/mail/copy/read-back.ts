@@ -170,8 +170,6 @@ export async function settleAbsent(
       }
     if (rows.length > 0) await run.copy.ledger.settle(rows);
   }
-  const lost = [...open].map(([message, { mailbox, uidValidity }]) =>
-    rowOf(message, mailbox.id, uidValidity, 'lost'),
-  );
+  const lost = [...open].map(([message, { mailbox, uidValidity }]) => rowOf(message, mailbox.id, uidValidity, 'lost'));
   if (lost.length > 0) await run.copy.ledger.settle(lost);
 }
