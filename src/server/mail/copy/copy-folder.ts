@@ -1,7 +1,7 @@
 import { MailError } from '../imap/mail-error.ts';
 import type { Listed, Opened, Selected } from '../imap/streams.ts';
 import { digestOf } from './digest.ts';
-import type { Group, LedgerMailbox, NewRow, Planned, Row } from './group-ledger.ts';
+import type { Group, LedgerMailbox, NewRow, Planned, Row } from './ledger.ts';
 import { listMailbox, type Listing } from './listing.ts';
 import { inParts, listedFrom, match } from './matching.ts';
 import { FolderLeft, type Check, type FolderCount, type Run, type Session } from './run.ts';
@@ -250,8 +250,7 @@ async function settleOpen(
     if (one !== undefined) {
       claims.add(one.destinationUid);
       rows.push({ ...base, ...one, destinationUidValidity: uidValidity, verified: true });
-    } else if (gone.has(uid) || source === null)
-      rows.push({ ...base, size, fate: 'gone', verified: false });
+    } else if (gone.has(uid) || source === null) rows.push({ ...base, size, fate: 'gone', verified: false });
   }
   const refused = await ledger.settle(
     rows,
@@ -326,8 +325,7 @@ async function settleUnsaid(unsaid: readonly Unsaid[], groups: readonly number[]
   const rows = unsaid.map((message): NewRow => {
     const one = found.get(message.uid);
     const base = { ...message, mailboxId: mailbox.id };
-    if (one === undefined)
-      return { ...base, fate: digests.has(message.sha256) ? 'twin' : 'lost', verified: false };
+    if (one === undefined) return { ...base, fate: digests.has(message.sha256) ? 'twin' : 'lost', verified: false };
     claims.add(one.destinationUid);
     const { fate, destinationUid } = one;
     return { ...base, fate, destinationUid, destinationUidValidity: uidValidity, verified: true };
@@ -343,12 +341,7 @@ async function settleUnsaid(unsaid: readonly Unsaid[], groups: readonly number[]
  * by its digest over the whole mailbox. One that had been read back and is not there was taken away; one that had not
  * been waits again.
  */
-export async function findAnew(
-  mailbox: LedgerMailbox,
-  uidValidity: bigint,
-  session: Session,
-  run: Run,
-): Promise<void> {
+export async function findAnew(mailbox: LedgerMailbox, uidValidity: bigint, session: Session, run: Run): Promise<void> {
   const { ledger, onStep } = run.copy;
   const path = mailbox.destinationPath;
   const checker = await session.checker();
@@ -357,7 +350,11 @@ export async function findAnew(
   const stale = new Map<number, Row>();
   for await (const page of ledger.rows(mailbox.id))
     for (const row of page)
-      if (AT_DESTINATION.has(row.fate) && row.destinationUid !== undefined && row.destinationUidValidity !== uidValidity)
+      if (
+        AT_DESTINATION.has(row.fate) &&
+        row.destinationUid !== undefined &&
+        row.destinationUidValidity !== uidValidity
+      )
         stale.set(row.uid, row);
   const candidates: Listed[] = [];
   for await (const listed of listedFrom(checker, path, 1)) if (!claims.has(listed.uid)) candidates.push(listed);

@@ -4,8 +4,8 @@ import { openBudget } from './budget.ts';
 import { compareMailbox } from './comparing.ts';
 import { copyFolder, findAnew, listFolder, settleAbandoned, type Folder, type FolderListing } from './copy-folder.ts';
 import { openCounts } from './counts.ts';
-import { openForwarded, type Forwarded } from './forwarded-messages.ts';
-import { LeaseLost, type LedgerMailbox } from './group-ledger.ts';
+import { openForwarded, type Forwarded } from './forwarded.ts';
+import { LeaseLost, type LedgerMailbox } from './ledger.ts';
 import { openLanes, openStream, Stopped, workOf, type Lanes, type Stream } from './lanes.ts';
 import type { CopyEnd, MailCopy } from './mail-copy.ts';
 import { mapMailboxes, type MappedMailbox } from './mapping.ts';
@@ -125,7 +125,9 @@ async function plan(engine: Engine): Promise<readonly Folder[]> {
     );
     for (const [path, status] of now) if (!isSame(status, seen.get(path)?.opened)) changed.add(path);
   });
-  return folders.filter(({ sourcePath }) => !left.has(sourcePath) && (changed.has(sourcePath) || !seen.has(sourcePath)));
+  return folders.filter(
+    ({ sourcePath }) => !left.has(sourcePath) && (changed.has(sourcePath) || !seen.has(sourcePath)),
+  );
 }
 
 function ignoreRefusal(error: unknown): undefined {
@@ -260,8 +262,7 @@ async function copyFolders(folders: readonly Folder[], engine: Engine): Promise<
   const copyOne = (folder: Folder, session: Session, goesOn: () => boolean) =>
     leaving(folder, async () => {
       // A folder that is worked on again after a fault is listed again.
-      const listing =
-        listings.get(folder.sourcePath) ?? (await listFolder(folder, forwardedMark, session, run));
+      const listing = listings.get(folder.sourcePath) ?? (await listFolder(folder, forwardedMark, session, run));
       listings.delete(folder.sourcePath);
       const { opened, unlisted } = listing;
       waited += await copyFolder(folder, listing, session, run, goesOn);
@@ -311,9 +312,7 @@ async function settleFindings(engine: Engine): Promise<void> {
   const absent = Map.groupBy(findings.absent.splice(0), ({ check }) => check.mailbox.destinationPath);
   if (absent.size === 0) return;
   const others = await destinationPaths(controls);
-  await checkers.work(workOf([...absent]), ([path, all], { checker }) =>
-    settleAbsent(path, all, others, checker, run),
-  );
+  await checkers.work(workOf([...absent]), ([path, all], { checker }) => settleAbsent(path, all, others, checker, run));
 }
 
 async function destinationPaths(controls: Lanes<Controls>): Promise<readonly string[]> {

@@ -73,7 +73,10 @@ function* fieldsOf(header: string): Iterable<string> {
   for (const line of unfolded.split('\n')) {
     const colon = line.indexOf(':');
     if (colon <= 0) continue;
-    const value = line.slice(colon + 1).replaceAll(/[ \t]+/g, ' ').trim();
+    const value = line
+      .slice(colon + 1)
+      .replaceAll(/[ \t]+/g, ' ')
+      .trim();
     yield `${line.slice(0, colon).trim().toLowerCase()}:${value}`;
   }
 }

@@ -1,7 +1,7 @@
 import { MailError } from '../imap/mail-error.ts';
 import type { Listed, MailReader } from '../imap/streams.ts';
 import { digestOf, portraits, secondsOf } from './digest.ts';
-import type { NewRow } from './group-ledger.ts';
+import type { NewRow } from './ledger.ts';
 import { inParts, listedFrom } from './matching.ts';
 import { isProvidersForm } from './norm.ts';
 import { isWindow } from './provider-limits.ts';
@@ -170,8 +170,6 @@ export async function settleAbsent(
       }
     if (rows.length > 0) await run.copy.ledger.settle(rows);
   }
-  const lost = [...open].map(([message, { mailbox, uidValidity }]) =>
-    rowOf(message, mailbox.id, uidValidity, 'lost'),
-  );
+  const lost = [...open].map(([message, { mailbox, uidValidity }]) => rowOf(message, mailbox.id, uidValidity, 'lost'));
   if (lost.length > 0) await run.copy.ledger.settle(lost);
 }

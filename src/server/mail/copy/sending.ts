@@ -1,7 +1,7 @@
 import { MailError } from '../imap/mail-error.ts';
 import type { Appended, Fetched, NewMessage, Octets, RefusalReason, Selected } from '../imap/streams.ts';
 import { digesting, secondsOf, type Digest } from './digest.ts';
-import { LeaseLost, type Group, type LedgerMailbox, type NewRow, type Planned } from './group-ledger.ts';
+import { LeaseLost, type Group, type LedgerMailbox, type NewRow, type Planned } from './ledger.ts';
 import { Stopped } from './lanes.ts';
 import { sentDateOf, subjectOf } from './message-text.ts';
 import type { Run, Session, Unchecked } from './run.ts';
@@ -45,13 +45,21 @@ type Sent = { readonly message: Fetched; readonly flags: readonly string[]; read
 export async function sendMessages(messages: readonly Planned[], sending: Sending): Promise<void> {
   const limit = appendLimitOf(sending);
   const fits = messages.filter((message) => message.size <= limit);
-  await refuse(messages.filter((message) => message.size > limit), 'too large', sending);
+  await refuse(
+    messages.filter((message) => message.size > limit),
+    'too large',
+    sending,
+  );
   const first = await sendGroups(groupsOf(fits), sending, true);
   // Of a group that was refused as a whole one message is the culprit: each is sent by itself.
   const second = await sendGroups(groupsOf(first.refusedTogether), sending, false);
   // Yahoo leaves a body out now and then: each is asked for once more, alone.
   const unseen = [...first.unseen, ...second.unseen];
-  const third = await sendGroups(unseen.map((message) => [message]), sending, false);
+  const third = await sendGroups(
+    unseen.map((message) => [message]),
+    sending,
+    false,
+  );
   await settleUnseen(third.unseen, sending);
 }
 
@@ -296,9 +304,13 @@ async function refuse(
   sending: Sending,
 ): Promise<void> {
   if (messages.length === 0) return;
-  const rows = messages.map(
-    (message): NewRow => ({ ...message, mailboxId: sending.mailbox.id, fate: 'refused', verified: false, reason }),
-  );
+  const rows = messages.map((message): NewRow => ({
+    ...message,
+    mailboxId: sending.mailbox.id,
+    fate: 'refused',
+    verified: false,
+    reason,
+  }));
   await commit(rows, [], sending);
 }
 
