@@ -92,7 +92,7 @@ class ImapStreamReader implements MailReader {
 
   async *look(path: string, uids: readonly number[]): AsyncGenerator<readonly Listed[]> {
     if (uids.length === 0) return;
-    await this.#opening.ensure(path);
+    await this.#opening.ensure(path, uids);
     const wanted = new Set(uids);
     yield* this.#rows(
       [...setsOf(uids)].map(({ set }) => `UID FETCH ${set} (${DESCRIPTION})`),
@@ -154,7 +154,7 @@ class ImapStreamReader implements MailReader {
   }
 
   async *headers(path: string, uids: readonly number[]): AsyncGenerator<{ uid: number; header: Buffer }> {
-    await this.#opening.ensure(path);
+    await this.#opening.ensure(path, uids);
     for (let from = 0; from < uids.length; from += HEADERS_AT_ONCE)
       yield* await this.#headersOf(uids.slice(from, from + HEADERS_AT_ONCE));
   }
@@ -190,7 +190,7 @@ class ImapStreamReader implements MailReader {
   }
 
   fetch(path: string, uids: readonly number[]): AsyncIterable<Fetched> {
-    return new Fetching(this.#connection, this.#answers, uids, this.#opening.ensure(path));
+    return new Fetching(this.#connection, this.#answers, uids, this.#opening.ensure(path, uids));
   }
 
   [Symbol.asyncDispose](): Promise<void> {
