@@ -124,6 +124,28 @@ describe('Reading from odd servers', () => {
     expect(lines.filter(isFetch)).toHaveLength(2);
   });
 
+  test('no command names more messages than the server takes', async () => {
+    const { reader, lines } = await reading(
+      (line, { tag, say }) => {
+        if (line.includes('EXAMINE')) say('* 7 EXISTS', '* OK [UIDVALIDITY 7]', `${tag} OK done`);
+        else if (!isFetch(line)) return false;
+        else {
+          const [from, to] = (/ FETCH (\d+):?(\d*) /.exec(line) ?? []).slice(1).map(Number);
+          for (let n = from ?? 0; n <= (to === 0 ? (from ?? 0) : (to ?? 0)); n++) say(`* ${n} FETCH (UID ${n} ${ROW})`);
+          say(`${tag} OK done`);
+        }
+      },
+      { capabilities: 'IMAP4rev1 SASL-IR AUTH=PLAIN MESSAGELIMIT=3' },
+    );
+    const uids = async (pages: ReturnType<typeof reader.list>) => (await gathered(pages)).flat().map(({ uid }) => uid);
+    expect(await uids(reader.list('INBOX'))).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    expect(await uids(reader.list('INBOX', 5))).toEqual([5, 6, 7]);
+    expect(await uids(reader.look('INBOX', [2, 3, 4, 5]))).toEqual([2, 3, 4, 5]);
+    expect(
+      lines.filter(isFetch).map((line) => line.split(' ').find((word) => word.includes(':') || word === '7')),
+    ).toEqual(['1:3', '4:6', '7:7', '1:3', '4:6', '7:7', '2:4', undefined]);
+  });
+
   test('a listing in which messages go is not believed', async () => {
     const { reader } = await reading((line, { tag, say }) => {
       if (!isFetch(line)) return false;

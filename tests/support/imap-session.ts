@@ -7,18 +7,18 @@ import { openSession, type SessionOptions } from '../../src/server/mail/imap/wir
 import { systemClock } from '../../src/server/mail/imap/wire/system-clock.ts';
 import { DOVECOT_PASSWORD } from './dovecot.ts';
 
-type Server = { readonly port: number; readonly user?: string };
+type Server = { readonly port: number; readonly user?: string; readonly password?: string };
 
 /** A signed-in connection of the product's own transport to a server on this machine. */
 export function sessionWith(
-  { port, user = 'anna' }: Server,
+  { port, user = 'anna', password = DOVECOT_PASSWORD }: Server,
   options: Partial<SessionOptions> = {},
 ): Promise<ImapConnection> {
   return openSession(
     {
       email: user,
       place: { host: '127.0.0.1', port, security: 'open', named: 'by operator' },
-      credentials: { kind: 'password', password: DOVECOT_PASSWORD },
+      credentials: { kind: 'password', password },
     },
     { dial: openDial({ trusted: ['127.0.0.1'] }), clock: systemClock, ...options },
   );
