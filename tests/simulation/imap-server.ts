@@ -154,6 +154,7 @@ export function serve(
       commands += 1;
       load.commands += 1;
       load.onCommand?.(load.commands);
+      scheduler.note(`${peer.client} says ${command[0]?.toString('latin1', 0, 120)}`);
       if (commands > quirks.goodbyeAfterCommands) {
         hangUp('That is enough for this connection');
         return;
@@ -165,6 +166,7 @@ export function serve(
   };
   const finish = (tag: string, { status, text, thenBye }: Answer) => {
     update();
+    if (status !== 'OK') scheduler.note(`${peer.client} gets ${tag} ${status} ${text}`);
     send(`${tag} ${status} ${text}\r\n`);
     if (thenBye === true) hangUp('Bye');
   };
@@ -235,8 +237,10 @@ export function serve(
       case 'UNSELECT':
         selected = null;
         return { status: 'OK', text: 'Done' };
+      case 'FETCH':
+        return fetch(words, true);
       case 'UID FETCH':
-        return fetch(words);
+        return fetch(words, false);
       case 'UID SEARCH':
         return search(words);
       case 'UID STORE':
@@ -348,15 +352,16 @@ export function serve(
     send(`* ${view.length} EXISTS\r\n`);
   };
 
-  const fetch = (words: readonly Word[]): Answer => {
+  const fetch = (words: readonly Word[], byNumber: boolean): Answer => {
     const { view, folder, stale } = current();
     if (folder.stale !== stale) return { status: 'NO', text: '[SERVERBUG] The mailbox has changed', thenBye: true };
     const items = itemsOf(words[1]);
     const there = new Set(folder.messages);
     let uids = membersOf(
       textOf(words[0]),
-      view.map((message) => message.uid),
+      view.map((message, index) => (byNumber ? index + 1 : message.uid)),
     );
+    if (byNumber) uids = uids.map((number) => view[number - 1]?.uid ?? 0);
     const listing = !items.some((item) => item.startsWith('BODY'));
     if (listing && uids.length > 1 && load.shortListings < quirks.shortListings) {
       load.shortListings += 1;

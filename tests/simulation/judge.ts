@@ -67,7 +67,25 @@ export function judge({ scenario, source, destination, receipt, told }: Evidence
   if (receipt.failure === undefined && receipt.lost !== 0 && lost === 0)
     wrong.push(`${receipt.lost} lost are told of none`);
   if (receipt.failure === undefined) countForms(destination, receipt, wrong);
-  void scenario;
+  if (receipt.status !== 'completed') wrong.push(...withoutCause(scenario, receipt, lost + duplicated));
+  return wrong;
+}
+
+/** A subscriber is not to be worried, nor a transfer given up, for nothing. */
+function withoutCause(scenario: Scenario, receipt: Receipt, differences: number): string[] {
+  const { destination, source } = scenario;
+  const wrong: string[] = [];
+  const { failure, unlisted, mailboxesLeft, changed } = receipt;
+  if (failure !== undefined) {
+    const isLimited = [destination.quota, destination.bytesADay, source.bytesADay].some((limit) => limit !== undefined);
+    const isRough = scenario.links.length + scenario.database.length + scenario.deeds.length > 0;
+    const hangsUp = (source.goodbyeAfterCommands ?? destination.goodbyeAfterCommands) !== undefined;
+    const isNarrow = (source.connections ?? destination.connections) !== undefined;
+    if (!isLimited && !isRough && !hangsUp && !isNarrow) wrong.push(`given up for no reason: ${failure}`);
+  } else if (differences + receipt.lost + unlisted + mailboxesLeft + changed === 0) wrong.push('a review of nothing');
+  if (unlisted > 0 && source.shortListings === undefined) wrong.push(`${unlisted} unlisted are told of none`);
+  if (mailboxesLeft > 0 && destination.longestName === undefined && scenario.deeds.length === 0)
+    wrong.push(`${mailboxesLeft} mailboxes were left out for no reason`);
   return wrong;
 }
 
@@ -157,11 +175,18 @@ function untouched(destination: SimulatedAccount, wrong: string[]): void {
   }
 }
 
+/** How many of the messages that workers stored the subscriber has deleted. */
+function deletedOf({ history }: SimulatedAccount): number {
+  const ours = new Set(history.filter(({ kind, by }) => kind === 'stored' && isWorker(by)).map(({ id }) => id));
+  return history.filter(({ kind, by, id }) => kind === 'expunged' && !isWorker(by) && ours.has(id)).length;
+}
+
 /** What the provider keeps in a form of its own is told as that, and nothing else is told as changed. */
 function countForms(destination: SimulatedAccount, receipt: Receipt, wrong: string[]): void {
   let now = 0;
+  // What is behind the window of a server can't be read back.
   for (const folder of destination.folders.values())
-    for (const message of folder.messages)
+    for (const message of folder.messages.slice(-Math.min(destination.quirks.window, 1e9)))
       if (isWorker(message.by) && digestOf(message.octets) !== message.digest) now += 1;
   const ever = destination.quirks.rewriting === 'nothing' ? 0 : Infinity;
   if (receipt.changed > 0 && !destination.quirks.ignoresDate) wrong.push(`${receipt.changed} changed are told of none`);

@@ -20,7 +20,13 @@ type StoredMailbox = {
   total?: number;
   reason?: string | undefined;
 };
-type StoredTransfer = { readonly id: string; epoch: number; finished: boolean; adopted: boolean };
+type StoredTransfer = {
+  readonly id: string;
+  epoch: number;
+  finished: boolean;
+  adopted: boolean;
+  leasedUntil: number;
+};
 type StoredRow = Row & { readonly settled: number };
 
 /** What a transfer's worker holds: the transfer and the epoch of its lease. */
@@ -46,8 +52,29 @@ export class LedgerTables {
   }
 
   begin(id: string): void {
-    this.transfers.set(id, { id, epoch: 0, finished: false, adopted: false });
+    this.transfers.set(id, { id, epoch: 0, finished: false, adopted: false, leasedUntil: -Infinity });
     this.#groups.set(id, new Map());
+  }
+
+  /** @returns the epoch, or why there is none */
+  take(id: string, milliseconds: number): number | 'held' | 'ended' {
+    const transfer = this.transfers.get(id);
+    if (transfer === undefined || transfer.finished) return 'ended';
+    if (transfer.leasedUntil > this.#now()) return 'held';
+    transfer.epoch += 1;
+    transfer.leasedUntil = this.#now() + milliseconds;
+    return transfer.epoch;
+  }
+
+  /** @returns whether the lease was still held; after 0 milliseconds it is not any more. */
+  confirm(holding: Holding, milliseconds: number): boolean {
+    const transfer = this.#holds(holding);
+    if (transfer !== null) transfer.leasedUntil = this.#now() + milliseconds;
+    return transfer !== null;
+  }
+
+  finish(holding: Holding): void {
+    this.#hold(holding).finished = true;
   }
 
   mailboxes(transfer: string): LedgerMailbox[] {

@@ -55,14 +55,18 @@ const AUTOLOGOUT = 30 * 60_000;
 
 /** Dials a simulated server from a process: a stream that behaves as a socket does. @throws ECONNREFUSED as an error */
 export function dial(host: Host, process: SimulatedProcess, scheduler: Scheduler, chance: Chance): Promise<Duplex> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     process.effect(`dials ${host.name}`, () => {
       scheduler.after(delay(host.weather, chance), `${host.name} accepts ${process.name}`, () => {
         if (!process.alive()) return;
         host.connections += 1;
         const link = openLink(host, process, scheduler, chance, host.connections);
+        link.on('error', reject);
         scheduler.after(delay(host.weather, chance), `${process.name} is connected to ${host.name}`, () => {
-          process.deliver(() => resolve(link));
+          process.deliver(() => {
+            link.off('error', reject);
+            resolve(link);
+          });
         });
       });
     });

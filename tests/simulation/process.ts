@@ -19,6 +19,7 @@ export type SimulatedProcess = {
   readonly kill: () => void;
   readonly freeze: (milliseconds: number) => void;
   readonly onDeath: (run: () => void) => void;
+  readonly onFreeze: (run: () => void) => void;
 };
 
 export function openProcess(scheduler: Scheduler, name: string, stops: readonly Stop[] = []): SimulatedProcess {
@@ -28,6 +29,7 @@ export function openProcess(scheduler: Scheduler, name: string, stops: readonly 
   let heldEffects: (() => void)[] = [];
   let heldDeliveries: (() => void)[] = [];
   const deaths: (() => void)[] = [];
+  const freezes: (() => void)[] = [];
   const kill = () => {
     if (!alive) return;
     alive = false;
@@ -40,6 +42,7 @@ export function openProcess(scheduler: Scheduler, name: string, stops: readonly 
     if (!alive || thaw !== null) return;
     thaw = scheduler.now() + milliseconds;
     scheduler.note(`${name} freezes for ${milliseconds}`);
+    for (const each of freezes) each();
     scheduler.after(milliseconds, `${name} thaws`, () => {
       thaw = null;
       const outward = heldEffects;
@@ -97,6 +100,9 @@ export function openProcess(scheduler: Scheduler, name: string, stops: readonly 
     freeze,
     onDeath: (run) => {
       deaths.push(run);
+    },
+    onFreeze: (run) => {
+      freezes.push(run);
     },
   };
 }

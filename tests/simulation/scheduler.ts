@@ -19,8 +19,9 @@ export type Scheduler = {
   note(line: string): void;
   /** Of everything that happened so far: two runs of one seed have the same. */
   digest(): string;
-  /** The last lines of what happened. */
+  /** What happened, line by line, if it is kept. */
   readonly trace: readonly string[];
+  readonly events: () => number;
 };
 
 export function openScheduler(options: { readonly keepsTrace: boolean } = { keepsTrace: false }): Scheduler {
@@ -30,6 +31,7 @@ export function openScheduler(options: { readonly keepsTrace: boolean } = { keep
   let now = 0;
   let order = 0;
   let lines = '';
+  let events = 0;
   const note = (line: string) => {
     const stamped = `${now.toFixed(3)} ${line}\n`;
     lines += stamped;
@@ -59,6 +61,7 @@ export function openScheduler(options: { readonly keepsTrace: boolean } = { keep
         if (event === undefined) return 'stuck';
         if (event.run === null) continue;
         now = event.time;
+        events += 1;
         note(event.label);
         event.run();
         await settled();
@@ -68,6 +71,7 @@ export function openScheduler(options: { readonly keepsTrace: boolean } = { keep
     note,
     digest: () => hash.copy().update(lines).digest('hex'),
     trace,
+    events: () => events,
   };
 }
 

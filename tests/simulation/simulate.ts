@@ -1,0 +1,80 @@
+import { judge, type Receipt, type Told } from './judge.ts';
+import { openProcess } from './process.ts';
+import type { Scenario } from './scenario.ts';
+import { work, type Mutation, type Work } from './worker.ts';
+import { openWorld, type World } from './world.ts';
+
+const MOST_EVENTS = 300_000;
+
+export type Outcome = {
+  /** What was wrong, in words; empty when all went well. */
+  readonly wrong: readonly string[];
+  readonly receipts: readonly Receipt[];
+  /** Equal for two runs of one scenario. */
+  readonly digest: string;
+  readonly trace: readonly string[];
+  readonly events: number;
+};
+
+/** Runs the engine in a scenario, order after order, and judges each. */
+export async function simulate(
+  scenario: Scenario,
+  options: { readonly mutation?: Mutation; readonly keepsTrace?: boolean } = {},
+): Promise<Outcome> {
+  const world = openWorld(scenario, { keepsTrace: options.keepsTrace ?? false });
+  const { scheduler, tables, accounts } = world;
+  const wrong: string[] = [];
+  const receipts: Receipt[] = [];
+  const workers = { started: 0 };
+  for (let order = 1; order <= scenario.orders && wrong.length === 0; order += 1) {
+    const transfer = `order ${order}`;
+    tables.begin(transfer);
+    const job: Work = { world, transfer, mutation: options.mutation ?? {}, receipt: null, crashes: [] };
+    for (let count = 1; count <= scenario.workers; count += 1) startWorker(job, workers);
+    const ending = await scheduler.run(() => job.receipt !== null || job.crashes.length > 0, MOST_EVENTS);
+    for (const crash of job.crashes) wrong.push(`crashed: ${crash instanceof Error ? crash.stack : String(crash)}`);
+    if (wrong.length > 0) break;
+    const { receipt } = job;
+    if (receipt === null) {
+      wrong.push(`order ${order} is ${ending} at ${Math.round(scheduler.now())} ms`);
+      break;
+    }
+    receipts.push(receipt);
+    const rest = await scheduler.run(() => false, MOST_EVENTS);
+    if (rest !== 'stuck') wrong.push('something goes on for ever after the end');
+    for (const crash of job.crashes) wrong.push(`crashed: ${crash instanceof Error ? crash.stack : String(crash)}`);
+    wrong.push(...judge({ scenario, ...accounts, receipt, told: toldOf(world, transfer) }));
+  }
+  return { wrong, receipts, digest: scheduler.digest(), trace: scheduler.trace, events: scheduler.events() };
+}
+
+function startWorker(job: Work, workers: { started: number }): void {
+  const { scheduler, scenario, chance } = job.world;
+  workers.started += 1;
+  const number = workers.started;
+  const process = openProcess(
+    scheduler,
+    `worker${number}`,
+    scenario.stops.filter((stop) => stop.worker === number),
+  );
+  const again = () => {
+    scheduler.after(chance.fraction() * 5000, 'another worker starts', () => startWorker(job, workers));
+  };
+  process.onDeath(again);
+  process.onFreeze(again);
+  work(process, job).catch((error: unknown) => {
+    job.crashes.push(error);
+  });
+}
+
+function toldOf({ tables, accounts }: World, transfer: string): Told {
+  return new Map(
+    tables
+      .mailboxes(transfer)
+      .filter(
+        ({ sourcePath, sourceUidValidity }) =>
+          accounts.source.find(sourcePath)?.uidValidity === Number(sourceUidValidity),
+      )
+      .map(({ id, sourcePath }) => [sourcePath, tables.rows(id)]),
+  );
+}
