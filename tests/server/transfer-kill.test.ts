@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Step } from '../../src/server/mail/copy/copy-chunk.ts';
+import type { Step } from '../../src/server/mail/copy/mail-copy.ts';
 import { DOVECOT, DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { differenceOf } from '../support/mail-comparison.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { moveMail } from '../../src/server/mail/copy/move-mail.ts';
 import { MAIL_TIMES, type MailAccount, type MailTimes } from '../../src/server/mail/imap/connection.ts';
-import type { StepListener } from '../../src/server/mail/copy/copy-chunk.ts';
+import type { StepListener } from '../../src/server/mail/copy/mail-copy.ts';
 import { openReader } from '../../src/server/mail/imap/imap-reader.ts';
 import { openWriter } from '../../src/server/mail/imap/imap-writer.ts';
 import { openDatabase, type Database } from '../../src/server/store/database.ts';

@@ -1,4 +1,4 @@
-import type { Row } from '../../src/server/mail/copy/group-ledger.ts';
+import type { Row } from '../../src/server/mail/copy/ledger.ts';
 import { digestOf, type SimulatedAccount } from './account.ts';
 import type { Scenario } from './scenario.ts';
 

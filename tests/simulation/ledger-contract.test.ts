@@ -6,7 +6,7 @@ import {
   type Ledger,
   type LedgerMailbox,
   type NewRow,
-} from '../../src/server/mail/copy/group-ledger.ts';
+} from '../../src/server/mail/copy/ledger.ts';
 import { openLedger } from '../../src/server/mail/copy/ledger-on-database.ts';
 import { openDatabase, type Database } from '../../src/server/store/database.ts';
 import { insertTransfer, takeTransfer } from '../../src/server/transfers/operations.ts';

@@ -8,7 +8,7 @@ import {
   type NewRow,
   type Row,
   type Tally,
-} from '../../src/server/mail/copy/group-ledger.ts';
+} from '../../src/server/mail/copy/ledger.ts';
 
 type StoredMailbox = {
   readonly id: number;

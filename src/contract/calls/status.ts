@@ -18,9 +18,18 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 export const Skipped = v.object({ mailbox: v.string(), reason: v.string(), subject: v.optional(v.string()) });
 export type Skipped = v.InferOutput<typeof Skipped>;
 
+/** Why an operation goes on by itself, but not now. */
+const WaitingReason = v.picklist(['provider_limit', 'unreachable', 'busy', 'queue', 'disk']);
+export type WaitingReason = v.InferOutput<typeof WaitingReason>;
+
+/** `name` is missing for callers who may not see it. */
+const Folder = v.object({ name: v.optional(v.string()), done: count, total: count });
+export type Folder = v.InferOutput<typeof Folder>;
+
 /**
  * What the engine knows of one operation. `done` never exceeds `total`, no count ever falls, `bytes` is octets moved;
  * `failure` is a sentence for the subscriber about an operation that has stopped or paused.
+ * `kept` counts what the provider keeps in a form of its own; `folders` are in the order of work.
  * `lost`, `duplicated` and `changed` are there once the final comparison has been made. Times are ISO 8601.
  */
 export const Progress = v.object({
@@ -33,6 +42,9 @@ export const Progress = v.object({
   lost: v.optional(count),
   duplicated: v.optional(count),
   changed: v.optional(count),
+  kept: v.optional(count),
+  waiting: v.optional(v.object({ reason: WaitingReason, until: v.optional(v.string()) })),
+  folders: v.optional(v.array(Folder)),
   started: v.optional(v.string()),
   finished: v.optional(v.string()),
 });

@@ -6,7 +6,7 @@ import type { Settings } from '../../contract/settings.ts';
 import type { ContactReader } from '../contacts/contact-store.ts';
 import type { Pause } from '../mail/copy/connection-pool.ts';
 import type { Log } from '../log.ts';
-import { Stopped } from '../mail/copy/copy-chunk.ts';
+import { Stopped } from '../mail/copy/lanes.ts';
 import type { MailReader } from '../mail/imap/message.ts';
 import type { Database } from '../store/database.ts';
 import { contactFiles, type ContactsFileFormat } from './archive/contact-files.ts';

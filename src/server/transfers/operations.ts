@@ -1,4 +1,4 @@
-import type { Progress, Skipped, TransferStatus } from '../../contract/calls/status.ts';
+import type { Folder, Progress, Skipped, TransferStatus, WaitingReason } from '../../contract/calls/status.ts';
 import type { ContactsFormat, EmailFormat } from '../../contract/export-format.ts';
 import type { Operation } from '../../contract/operation.ts';
 import type { Provider } from '../../contract/provider.ts';
@@ -117,13 +117,60 @@ export async function unfinishedTransfers(sql: Sql): Promise<string[]> {
   );
 }
 
-/** Takes a transfer over from whoever had it; `null` when it has ended. */
-export async function takeTransfer(sql: Sql, id: string): Promise<{ transfer: Transfer; epoch: number } | null> {
+/** A transfer to work on, or how many seconds another worker has it at least; `null` when it has ended. */
+export type Taking =
+  | { readonly transfer: Transfer; readonly epoch: number }
+  | { readonly heldForSeconds: number }
+  | null;
+
+/** Takes a transfer, unless another worker may still be writing. @param seconds until it may be taken over */
+export async function takeTransfer(sql: Sql, id: string, seconds: number): Promise<Taking> {
   const [row] = await sql.query<TransferRow>(
-    'update transfers set epoch = epoch + 1 where id = $1 and finished is null returning *',
+    `update transfers set epoch = epoch + 1, leased_until = clock_timestamp() + make_interval(secs => $2)
+     where id = $1 and finished is null and (leased_until is null or leased_until < clock_timestamp()) returning *`,
+    [id, seconds],
+  );
+  if (row !== undefined) return { transfer: transferOf(row), epoch: row.epoch };
+  const [held] = await sql.query<{ seconds: number | null }>(
+    `select extract(epoch from leased_until - clock_timestamp())::float8 as seconds from transfers
+     where id = $1 and finished is null`,
     [id],
   );
-  return row === undefined ? null : { transfer: transferOf(row), epoch: row.epoch };
+  return held === undefined ? null : { heldForSeconds: Math.max(0, held.seconds ?? 0) };
+}
+
+/** Confirms the lease for so many seconds from now. @returns whether it is still ours */
+export async function confirmLease(sql: Sql, id: string, epoch: number, seconds: number): Promise<boolean> {
+  const rows = await sql.query(
+    `update transfers set leased_until = clock_timestamp() + make_interval(secs => $3)
+     where id = $1 and epoch = $2 returning 1`,
+    [id, epoch, seconds],
+  );
+  return rows.length > 0;
+}
+
+/** Lets the next worker take the transfer at once: nothing of ours is under way any more. */
+export async function releaseLease(sql: Sql, id: string, epoch: number): Promise<void> {
+  await sql.query('update transfers set leased_until = null where id = $1 and epoch = $2', [id, epoch]);
+}
+
+/** For an embedded database, which no other process can have: whoever held a lease is dead. */
+export async function releaseAllLeases(sql: Sql): Promise<void> {
+  await sql.query('update transfers set leased_until = null where leased_until is not null and finished is null');
+}
+
+/** Says that an operation goes on by itself, and why it does not now. `until` is milliseconds since the epoch. */
+export async function noteWaiting(
+  sql: Sql,
+  id: string,
+  operation: Operation,
+  waiting: { readonly reason: WaitingReason; readonly until?: number },
+): Promise<void> {
+  await sql.query(
+    `update operations set waiting_reason = $3, waiting_until = to_timestamp($4::float8)
+     where transfer_id = $1 and operation = $2 and finished is null`,
+    [id, operation, waiting.reason, waiting.until === undefined ? null : waiting.until / 1000],
+  );
 }
 
 /** The operations that have not ended. */
@@ -143,7 +190,7 @@ export async function beginRun(
   operation: Operation,
 ): Promise<{ idleRuns: number; done: number }> {
   const [row] = await sql.query<{ idle_runs: number; done: number }>(
-    `update operations set status = 'inprogress', idle_runs = idle_runs + 1
+    `update operations set status = 'inprogress', idle_runs = idle_runs + 1, waiting_reason = null, waiting_until = null
      where transfer_id = $1 and operation = $2 and finished is null returning idle_runs, done`,
     [id, operation],
   );
@@ -155,16 +202,17 @@ export async function noteProgress(
   sql: Sql,
   id: string,
   operation: Operation,
-  progress: { readonly done: number; readonly total: number; readonly bytes: number },
+  progress: { readonly done: number; readonly total: number; readonly bytes: number; readonly kept?: number },
 ): Promise<void> {
   await sql.query(
     `update operations set
        idle_runs = case when $3::integer > done then 0 else idle_runs end,
        done = greatest(done, $3::integer),
        total = greatest(total, $4::integer, done, $3::integer),
-       bytes = greatest(bytes, $5::bigint)
+       bytes = greatest(bytes, $5::bigint),
+       kept = greatest(kept, $6::integer)
      where transfer_id = $1 and operation = $2 and finished is null`,
-    [id, operation, progress.done, progress.total, progress.bytes],
+    [id, operation, progress.done, progress.total, progress.bytes, progress.kept ?? null],
   );
 }
 
@@ -217,17 +265,36 @@ export async function statusOf(database: Database, id: string): Promise<Transfer
   if (rows.length === 0) return null;
   const status: TransferStatus = {};
   for (const row of rows) {
-    if (row.operation === 'emailmigration')
-      status.emailmigration = progressOf(row, row.skipped ?? (await skippedMessages(database, id)));
+    if (row.operation === 'emailmigration') {
+      const folders = row.is_export ? [] : await foldersOf(database, id);
+      const progress = progressOf(row, row.skipped ?? (await skippedMessages(database, id)));
+      status.emailmigration = { ...progress, ...(folders.length === 0 ? {} : { folders }) };
+    }
     if (row.operation === 'contactsmigration') status.contactsmigration = progressOf(row, row.skipped ?? []);
   }
   return status;
 }
 
+/** In the order of work; what an older UIDVALIDITY of a folder has is not told apart. */
+async function foldersOf(sql: Sql, id: string): Promise<Folder[]> {
+  return sql.query<Folder>(
+    `select source_path as name, least(done, total) as done, total from (
+       select m.source_path, min(m.id) as id, max(m.total) as total,
+         (select count(*) from ledger l where l.mailbox_id = max(m.id))::integer as done
+       from ledger_mailboxes m where m.transfer_id = $1 and m.total is not null group by m.source_path) folders
+     order by id`,
+    [id],
+  );
+}
+
 async function skippedMessages(sql: Sql, id: string): Promise<Skipped[]> {
   const rows = await sql.query<{ mailbox: string; reason: string; subject: string | null }>(
-    `select m.source_path as mailbox, l.reason, l.subject from ledger l join ledger_mailboxes m on m.id = l.mailbox_id
-     where m.transfer_id = $1 and l.state = 'refused' order by m.id, l.uid limit ${SKIPPED_SHOWN}`,
+    `select source_path as mailbox, reason, null as subject from ledger_mailboxes
+     where transfer_id = $1 and reason is not null
+     union all
+     (select m.source_path, coalesce(l.reason, l.fate), l.subject
+      from ledger l join ledger_mailboxes m on m.id = l.mailbox_id
+      where m.transfer_id = $1 and l.fate in ('refused', 'lost') order by m.id, l.uid limit ${SKIPPED_SHOWN})`,
     [id],
   );
   return rows.map(({ mailbox, reason, subject }) => ({
@@ -248,9 +315,15 @@ function progressOf(row: OperationRow, skipped: readonly Skipped[]): Progress {
     ...(row.lost === null ? {} : { lost: row.lost }),
     ...(row.duplicated === null ? {} : { duplicated: row.duplicated }),
     ...(row.changed === null ? {} : { changed: row.changed }),
+    ...(row.kept === null ? {} : { kept: row.kept }),
+    ...(row.waiting_reason === null ? {} : { waiting: waitingOf(row.waiting_reason, row.waiting_until) }),
     ...(row.started === null ? {} : { started: row.started.toISOString() }),
     ...(row.finished === null ? {} : { finished: row.finished.toISOString() }),
   };
+}
+
+function waitingOf(reason: WaitingReason, until: Date | null): NonNullable<Progress['waiting']> {
+  return { reason, ...(until === null ? {} : { until: until.toISOString() }) };
 }
 
 /** The badges of an export know three values (`portal.md` §4). */
@@ -278,6 +351,9 @@ type OperationRow = {
   lost: number | null;
   duplicated: number | null;
   changed: number | null;
+  kept: number | null;
+  waiting_reason: WaitingReason | null;
+  waiting_until: Date | null;
   skipped: Skipped[] | null;
   started: Date | null;
   finished: Date | null;

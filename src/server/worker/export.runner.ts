@@ -8,7 +8,7 @@ import {
   type ExportServices,
   type MailFileFormat,
 } from '../export/export.job.ts';
-import { Stopped } from '../mail/copy/copy-chunk.ts';
+import { Stopped } from '../mail/copy/lanes.ts';
 import { openReader } from '../mail/imap/imap-reader.ts';
 import type { OperationEnd } from '../transfers/operations.ts';
 import { credentialsOf } from './contacts.runner.ts';

@@ -1,6 +1,6 @@
 import { setUpForwarding, type ForwardingOutcome } from '../forwarding/set-up-forwarding.ts';
 import { openSieveSession, sievePlaceOf } from '../forwarding/sieve-session.ts';
-import { Stopped } from '../mail/copy/copy-chunk.ts';
+import { Stopped } from '../mail/copy/lanes.ts';
 import { MailError } from '../mail/imap/mail-error.ts';
 import { endOperation, openOperations, type OperationEnd } from '../transfers/operations.ts';
 import { OperationWaits, type Run, type Runner, type RunnerServices } from './runner.ts';
@@ -30,11 +30,11 @@ export const runForwarding: Runner = async (run, services) => {
  * Whatever becomes of it, the mail goes on.
  */
 export async function beginForwarding(run: Run, services: RunnerServices): Promise<void> {
-  const { transfer, epoch, signal } = run;
+  const { transfer, lease, signal } = run;
   const { database, pause } = services;
   if (!(await openOperations(database, transfer.id)).includes('emailforwarding')) return;
   const end = await setUp(run, services);
-  await endOperation(database, transfer.id, epoch, 'emailforwarding', end);
+  await endOperation(database, transfer.id, lease.epoch, 'emailforwarding', end);
   if (end.status === 'completed') await pause(DELIVERIES_END_WITHIN_MS, signal);
 }
 

@@ -1,14 +1,17 @@
 import type { Provider } from '../../contract/provider.ts';
 import { markOf } from '../forwarding/mark.ts';
 import { placeOf, type Credentials, type MailAccount } from '../mail/imap/connection.ts';
-import { openReader } from '../mail/imap/imap-reader.ts';
-import { openWriter } from '../mail/imap/imap-writer.ts';
+import { openControl } from '../mail/imap/control.ts';
 import { MailError } from '../mail/imap/mail-error.ts';
-import { openLedger } from '../mail/copy/ledger.ts';
-import type { OperationEnd } from '../transfers/operations.ts';
+import { openDial } from '../mail/imap/wire/dial.ts';
+import { openStreamReader } from '../mail/imap/wire/imap-stream-reader.ts';
+import { openStreamWriter } from '../mail/imap/wire/imap-stream-writer.ts';
+import { openSession } from '../mail/imap/wire/session.ts';
+import { copyMail } from '../mail/copy/copy-mail.ts';
+import { openLedger } from '../mail/copy/ledger-on-database.ts';
+import { limitsOf } from '../mail/copy/provider-limits.ts';
 import type { Role, Secret } from '../transfers/credentials.ts';
 import { beginForwarding } from './forwarding.runner.ts';
-import { moveMail } from '../mail/copy/move-mail.ts';
 import type { Run, Runner, RunnerServices } from './runner.ts';
 import { SENTENCES } from './sentences.ts';
 
@@ -16,30 +19,50 @@ export const CONNECTIONS_PER_ACCOUNT = 4;
 
 /** Moves mail from mailbox to mailbox. */
 export const runMail: Runner = async (run, services) => {
-  const { transfer, signal } = run;
-  const source = await accountOf('source', run, services);
-  const destination = await accountOf('destination', run, services);
-  const { settings, times, resolver } = services;
+  const { transfer, signal, lease } = run;
+  const { settings, times, resolver, clock, log } = services;
+  const [source, destination] = [
+    await accountOf('source', run, services),
+    await accountOf('destination', run, services),
+  ];
   const options = { trusted: settings.trustedMailHosts, times, resolver, signal };
-  const measured = await moveMail({
-    ledger: openLedger(services.database, transfer.id, run.epoch),
-    openReader: () => openedAt('source', () => openReader(source, options)),
-    openWriter: () => openedAt('destination', () => openWriter(destination, options)),
-    openChecker: () => openedAt('destination', () => openReader(destination, options)),
-    connections: services.settings.connectionsPerAccount ?? CONNECTIONS_PER_ACCOUNT,
+  const dial = openDial(options);
+  const side = (role: Role, account: MailAccount, provider: Provider) => {
+    const session = () =>
+      openedAt(role, () => openSession(account, { dial, clock, times, signal, mayWrite: lease.mayWrite }));
+    return {
+      limits: limitsOf(provider, settings.connectionsPerAccount),
+      control: () => openedAt(role, () => openControl(account, options)),
+      reader: async () => openStreamReader(await session()),
+      writer: async () => openStreamWriter(await session()),
+    };
+  };
+  const end = await copyMail({
+    source: side('source', source, transfer.sourceProvider),
+    destination: side('destination', destination, transfer.destinationProvider),
+    ledger: openLedger(services.database, transfer.id, lease.epoch),
+    lease,
+    clock,
+    random: Math.random,
     signal,
-    pause: services.pause,
     onStep: services.onStep,
     onProgress: run.onProgress,
+    onOrphan: (mailbox, uid) =>
+      log.error(
+        { transferId: transfer.id, mailbox, uid },
+        'a message was stored after the lease was lost and stays there',
+      ),
     forwardedMark: markOf(transfer.destinationEmail),
     ...(transfer.operations.includes('emailforwarding')
       ? { beforeLastListing: () => beginForwarding(run, services) }
       : {}),
   });
-  const end: OperationEnd = { status: 'completed', measured };
-  return measured.lost + measured.duplicated + measured.changed === 0
-    ? end
-    : { ...end, status: 'review', failure: SENTENCES.differs(measured) };
+  const { lost, duplicated, changed, unlisted, mailboxesLeft } = end;
+  const measured = { lost, duplicated, changed };
+  if (lost + duplicated + changed > 0) return { status: 'review', measured, failure: SENTENCES.differs(measured) };
+  if (unlisted > 0 || mailboxesLeft > 0)
+    return { status: 'review', measured, failure: SENTENCES.incomplete({ unlisted, mailboxesLeft }) };
+  return { status: 'completed', measured };
 };
 
 /**

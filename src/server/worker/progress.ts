@@ -5,7 +5,7 @@ import { noteProgress } from '../transfers/operations.ts';
 
 const WRITE_EVERY_MS = 300;
 
-export type Counts = { readonly done: number; readonly total: number; readonly bytes: number };
+export type Counts = { readonly done: number; readonly total: number; readonly bytes: number; readonly kept?: number };
 
 /** Writes the newest counts of an operation now and then, and the last ones when it is disposed of. */
 export function followProgress(

@@ -1,7 +1,7 @@
 import type { PgBoss } from 'pg-boss';
 import type { Log } from '../log.ts';
 import type { Database, Sql } from '../store/database.ts';
-import { unfinishedTransfers } from '../transfers/operations.ts';
+import { releaseAllLeases, unfinishedTransfers } from '../transfers/operations.ts';
 
 export const TRANSFERS_QUEUE = 'transfers';
 export type TransferJob = { readonly transferId: string };
@@ -22,6 +22,8 @@ export type JobQueue = AsyncDisposable & {
   readonly boss: PgBoss;
   /** Puts a transfer in the queue, within a transaction if one is given. */
   send(transferId: string, options?: { sql?: Sql; afterSeconds?: number }): Promise<void>;
+  /** Puts a transfer in the queue for later, unless it waits there already. */
+  sendUnlessWaiting(transferId: string, afterSeconds: number): Promise<void>;
   /**
    * Puts every unfinished transfer back that nobody works on. With the embedded database that is all of them:
    * no other process can hold one. To be called before this process works on any.
@@ -62,7 +64,13 @@ export async function openJobQueue({ database, log }: { database: Database; log:
   return {
     boss,
     send,
+    sendUnlessWaiting: async (transferId, afterSeconds) => {
+      const jobs = await boss.findJobs<TransferJob>(TRANSFERS_QUEUE, { key: transferId });
+      if (!jobs.some((job) => job.state === 'created' || job.state === 'retry'))
+        await send(transferId, { afterSeconds });
+    },
     resume: async () => {
+      if (database.kind === 'pglite') await releaseAllLeases(database);
       for (const transferId of await unfinishedTransfers(database)) {
         const jobs = await boss.findJobs<TransferJob>(TRANSFERS_QUEUE, { key: transferId });
         const active = jobs.filter((job) => job.state === 'active').map((job) => job.id);

@@ -3,7 +3,9 @@ import type { Settings } from '../../contract/settings.ts';
 import type { ExportStore } from '../export/storage/export-store.ts';
 import type { Log } from '../log.ts';
 import type { Discover, MailTimes } from '../mail/imap/connection.ts';
-import type { StepListener } from '../mail/copy/copy-chunk.ts';
+import type { Clock } from '../mail/imap/wire.ts';
+import type { Lease } from '../mail/copy/ledger.ts';
+import type { StepListener } from '../mail/copy/mail-copy.ts';
 import type { Resolver } from '../network/resolver.ts';
 import type { Tokens } from '../oauth/tokens.ts';
 import type { Database } from '../store/database.ts';
@@ -26,6 +28,7 @@ export type RunnerServices = {
   readonly resolver: Resolver;
   readonly exports: ExportStore;
   readonly pause: Pause;
+  readonly clock: Clock;
   readonly times: MailTimes;
   readonly onStep: StepListener;
 };
@@ -34,14 +37,14 @@ export type RunnerServices = {
 export type Run = {
   readonly transfer: Transfer;
   readonly operation: Operation;
-  /** The lease: writes that carry an older one are refused. */
-  readonly epoch: number;
+  /** Writes that carry the epoch of an older one are refused. */
+  readonly lease: Lease;
   readonly source: Secret;
   /** `null` for an export. */
   readonly destination: Secret | null;
   readonly signal: AbortSignal;
   /** Counts since the beginning of the transfer, not of the run. */
-  readonly onProgress: (progress: { done: number; total: number; bytes: number }) => void;
+  readonly onProgress: (progress: { done: number; total: number; bytes: number; kept?: number }) => void;
 };
 
 /** The operation goes on when another one of the transfer is so far; both are run again when that one has ended its run. */

@@ -43,4 +43,6 @@ export const SENTENCES = {
     'The transfer stopped because of a fault on our side. Nothing was deleted in your current mailbox. Please contact support with your transfer ID.',
   differs: ({ lost, duplicated, changed }: Measured) =>
     `The final comparison of both mailboxes found ${lost} messages missing, ${duplicated} there twice and ${changed} that differ. Nothing was deleted in your current mailbox. Please contact support with your transfer ID.`,
+  incomplete: ({ unlisted, mailboxesLeft }: { readonly unlisted: number; readonly mailboxesLeft: number }) =>
+    `All that your current mailbox gives out has been copied. It counts ${unlisted} more messages that it does not give out, and ${mailboxesLeft} folders could not be copied. Nothing was deleted there. Please contact support with your transfer ID.`,
 } as const;

@@ -1,8 +1,10 @@
 import { ContactStoreError } from '../contacts/contact-store.ts';
+import type { WaitingReason } from '../../contract/calls/status.ts';
 import { ExportPaused } from '../export/export.job.ts';
-import { Stopped } from '../mail/copy/copy-chunk.ts';
+import { Stopped } from '../mail/copy/lanes.ts';
 import { MailError } from '../mail/imap/mail-error.ts';
 import { ConsentError, TokenUnavailable } from '../oauth/tokens.ts';
+import { ProviderLimit } from '../mail/copy/budget.ts';
 import { LeaseLost } from '../mail/copy/ledger.ts';
 import type { OperationEnd } from '../transfers/operations.ts';
 import { OperationWaits } from './runner.ts';
@@ -14,23 +16,37 @@ const IDLE_RUNS = 28;
 const SIGN_IN_TRIES = 3;
 const FIRST_PAUSE_SECONDS = 2;
 const LONGEST_PAUSE_SECONDS = 300;
+const LONGEST_BUSY_PAUSE_SECONDS = 3600;
+
+/** `until` is milliseconds since the epoch. */
+type Waiting = { readonly reason: WaitingReason; readonly until?: number };
 
 /** What becomes of an operation after something stopped it. `pass on`: it is not this worker's to judge. */
 export type Verdict =
   | { readonly kind: 'end'; readonly end: OperationEnd }
   /** `Infinity`: whenever another operation of the transfer is run again. */
-  | { readonly kind: 'later'; readonly seconds: number }
+  | { readonly kind: 'later'; readonly seconds: number; readonly waiting?: Waiting }
   | { readonly kind: 'pass on' };
 
 /**
  * @param idleRuns how many runs in a row have moved nothing, this one included
+ * @param now milliseconds since the epoch
  * @param hasMoved whether the operation has moved anything ever
  */
-export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean): Verdict {
+export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean, now: number): Verdict {
   if (error instanceof Stopped || error instanceof LeaseLost) return { kind: 'pass on' };
   if (error instanceof OperationWaits) return { kind: 'later', seconds: Infinity };
   // Room is made by the operator, however long that takes.
-  if (error instanceof ExportPaused) return { kind: 'later', seconds: LONGEST_PAUSE_SECONDS };
+  if (error instanceof ExportPaused)
+    return { kind: 'later', seconds: LONGEST_PAUSE_SECONDS, waiting: { reason: 'disk' } };
+  if (error instanceof ProviderLimit) {
+    const { until } = error;
+    return {
+      kind: 'later',
+      seconds: Math.max(FIRST_PAUSE_SECONDS, (until - now) / 1000),
+      waiting: { reason: 'provider_limit', until },
+    };
+  }
   if (error instanceof ConsentError) return ending('authentication_error', SENTENCES.destinationCredentials);
   if (error instanceof MailError && error.fault === 'credentials' && !(hasMoved && idleRuns < SIGN_IN_TRIES))
     return ending(
@@ -41,10 +57,17 @@ export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean): 
     return ending('authentication_error', SENTENCES.destinationCredentials);
   const final = sentenceFor(error);
   if (final !== null) return ending('review', final);
-  if (idleRuns >= IDLE_RUNS) return ending('review', sentenceAfterAll(error));
+  const isBusy = error instanceof MailError && error.fault === 'busy';
+  // A server that asks for a pause will let us go on, however often it does.
+  if (idleRuns >= IDLE_RUNS && !isBusy) return ending('review', sentenceAfterAll(error));
   const asked = error instanceof MailError && error.pause !== undefined ? error.pause / 1000 : 0;
-  const pause = Math.min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** (Math.max(1, idleRuns) - 1));
-  return { kind: 'later', seconds: Math.max(asked, pause) };
+  const longest = isBusy ? LONGEST_BUSY_PAUSE_SECONDS : LONGEST_PAUSE_SECONDS;
+  const pause = Math.min(longest, FIRST_PAUSE_SECONDS * 2 ** (Math.max(1, Math.min(idleRuns, IDLE_RUNS)) - 1));
+  // A hint is obeyed to the second.
+  const seconds = asked > 0 ? asked : pause;
+  const isMail = error instanceof MailError;
+  const waiting: Waiting = { reason: isBusy ? 'busy' : 'unreachable', until: now + seconds * 1000 };
+  return { kind: 'later', seconds, ...(isMail ? { waiting } : {}) };
 }
 
 function ending(status: 'review' | 'authentication_error', failure: string): Verdict {

@@ -1,16 +1,18 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Operation } from '../../contract/operation.ts';
 import { exportFiles } from '../export/download/links.ts';
+import { MACHINE_CLOCK } from '../mail/imap/clock.ts';
 import { MAIL_TIMES } from '../mail/imap/connection.ts';
-import { Stopped } from '../mail/copy/copy-chunk.ts';
+import { Stopped } from '../mail/copy/lanes.ts';
 import { queueNotification } from '../notifications/outbox.ts';
 import { openResolver } from '../network/resolver.ts';
 import { startNotifier } from '../notifications/notifier.ts';
-import { LeaseLost } from '../mail/copy/ledger.ts';
+import { LeaseLost, type Lease } from '../mail/copy/ledger.ts';
 import {
   beginRun,
   endOperation,
   endTransfer,
+  noteWaiting,
   openOperations,
   takeTransfer,
   type OperationEnd,
@@ -19,6 +21,7 @@ import {
 import { SealError } from '../store/vault.ts';
 import type { Pause } from '../mail/copy/connection-pool.ts';
 import { destroyCredentials, openCredentials, type Secret } from '../transfers/credentials.ts';
+import { holdLease, TAKEN_FOR_SECONDS } from './lease.ts';
 import { followProgress } from './progress.ts';
 import { TRANSFERS_QUEUE, type JobQueue, type TransferJob } from './queue.ts';
 import type { RunnerServices } from './runner.ts';
@@ -30,15 +33,22 @@ const LOOK_EVERY_SECONDS = 0.5;
 /** For a transfer whose operations wait for nothing but one another. */
 const NEXT_TURN_SECONDS = 1;
 
-export type WorkerServices = Omit<RunnerServices, 'pause' | 'times' | 'onStep' | 'resolver'> &
-  Partial<Pick<RunnerServices, 'pause' | 'times' | 'onStep' | 'resolver'>> & { readonly queue: JobQueue };
+export type WorkerServices = Omit<RunnerServices, 'pause' | 'clock' | 'times' | 'onStep' | 'resolver'> &
+  Partial<Pick<RunnerServices, 'pause' | 'clock' | 'times' | 'onStep' | 'resolver'>> & { readonly queue: JobQueue };
 
 /**
  * Works on queued transfers and sends notifications until it is disposed of: then the messages under way are finished,
  * and what is left goes back to the queue.
  */
 export async function startWorker(given: WorkerServices): Promise<AsyncDisposable> {
-  const services = { pause, times: MAIL_TIMES, onStep: () => {}, resolver: openResolver(), ...given };
+  const services = {
+    pause,
+    clock: MACHINE_CLOCK,
+    times: MAIL_TIMES,
+    onStep: () => {},
+    resolver: openResolver(),
+    ...given,
+  };
   const { queue, settings, log } = services;
   const stop = new AbortController();
   await queue.resume();
@@ -78,14 +88,20 @@ async function runTransfer(
   signal: AbortSignal,
   services: RunnerServices & { readonly queue: JobQueue },
 ): Promise<void> {
-  const { database, safe, tokens, queue, log } = services;
-  const taken = await takeTransfer(database, id);
+  const { database, safe, tokens, queue, log, clock } = services;
+  const asked = clock.elapsed();
+  const taken = await takeTransfer(database, id, TAKEN_FOR_SECONDS);
   if (taken === null) return;
+  if ('heldForSeconds' in taken) {
+    await queue.sendUnlessWaiting(id, taken.heldForSeconds + 1);
+    return;
+  }
   const { transfer, epoch } = taken;
+  await using lease = holdLease(database, { id, epoch, taken: asked }, services);
   const { source, destination } = await credentialsOf(id, services);
   const operations = await openOperations(database, id);
   const outcomes = await Promise.allSettled(
-    operations.map((operation) => runOperation({ transfer, epoch, operation, source, destination, signal }, services)),
+    operations.map((operation) => runOperation({ transfer, lease, operation, source, destination, signal }, services)),
   );
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');
   if (failed !== undefined) {
@@ -130,7 +146,7 @@ async function credentialsOf(id: string, { database, safe, log }: RunnerServices
 
 type OperationRun = {
   readonly transfer: Transfer;
-  readonly epoch: number;
+  readonly lease: Lease;
   readonly operation: Operation;
   readonly source: Secret | null;
   readonly destination: Secret | null;
@@ -139,12 +155,12 @@ type OperationRun = {
 
 async function runOperation(run: OperationRun, services: RunnerServices): Promise<Rest> {
   const { database, log } = services;
-  const { transfer, epoch, operation, source } = run;
+  const { transfer, lease, operation, source } = run;
   const { id } = transfer;
   const { idleRuns, done } = await beginRun(database, id, operation);
   let hasMoved = done > 0;
   let movedNow = false;
-  const end = (ended: OperationEnd) => endOperation(database, id, epoch, operation, ended);
+  const end = (ended: OperationEnd) => endOperation(database, id, lease.epoch, operation, ended);
   if (source === null) {
     await end({ status: 'review', failure: SENTENCES.unexpected });
     return null;
@@ -166,6 +182,7 @@ async function runOperation(run: OperationRun, services: RunnerServices): Promis
       run.signal.aborted ? new Stopped('The worker stops.') : error,
       movedNow ? 1 : idleRuns,
       hasMoved,
+      services.clock.now(),
     );
     switch (verdict.kind) {
       case 'pass on':
@@ -175,6 +192,7 @@ async function runOperation(run: OperationRun, services: RunnerServices): Promis
           { err: error, transferId: id, operation, seconds: verdict.seconds },
           'an operation is tried again later',
         );
+        if (verdict.waiting !== undefined) await noteWaiting(database, id, operation, verdict.waiting);
         return verdict.seconds;
       case 'end':
         await end(verdict.end);

@@ -1,6 +1,6 @@
 import type { Clock } from '../imap/wire.ts';
 import type { AccountLimits } from './mail-copy.ts';
-import type { Ledger } from './group-ledger.ts';
+import type { Ledger } from './ledger.ts';
 import type { Budget } from './run.ts';
 
 const HOUR_MS = 3_600_000;

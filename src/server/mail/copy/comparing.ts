@@ -1,7 +1,7 @@
 import { MailError } from '../imap/mail-error.ts';
 import type { Listed, MailReader } from '../imap/streams.ts';
 import { digestOf, secondsOf } from './digest.ts';
-import type { LedgerMailbox, NewRow, Row } from './group-ledger.ts';
+import type { LedgerMailbox, NewRow, Row } from './ledger.ts';
 import { inParts } from './matching.ts';
 import { isWindow } from './provider-limits.ts';
 import type { Run } from './run.ts';

@@ -1,7 +1,7 @@
 import { MailError } from '../imap/mail-error.ts';
 import type { Listed, Opened, Selected } from '../imap/streams.ts';
 import { digestOf } from './digest.ts';
-import type { Group, LedgerMailbox, NewRow, Planned, Row } from './group-ledger.ts';
+import type { Group, LedgerMailbox, NewRow, Planned, Row } from './ledger.ts';
 import { listMailbox, type Listing } from './listing.ts';
 import { inParts, listedFrom, match } from './matching.ts';
 import { FolderLeft, type Check, type FolderCount, type Run, type Session } from './run.ts';

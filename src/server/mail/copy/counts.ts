@@ -1,4 +1,4 @@
-import type { NewRow } from './group-ledger.ts';
+import type { NewRow } from './ledger.ts';
 import type { MailCopy } from './mail-copy.ts';
 import type { FolderCount } from './run.ts';
 

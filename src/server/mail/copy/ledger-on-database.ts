@@ -10,7 +10,7 @@ import {
   type NewRow,
   type Row,
   type Tally,
-} from './group-ledger.ts';
+} from './ledger.ts';
 
 const PAGE = 5000;
 /** Groups of one lease are numbered from here on; no lease has so many. */

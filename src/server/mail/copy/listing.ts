@@ -1,6 +1,6 @@
 import type { Listed, MailReader, Opened } from '../imap/streams.ts';
 import { secondsOf } from './digest.ts';
-import type { Planned } from './group-ledger.ts';
+import type { Planned } from './ledger.ts';
 import { inParts } from './matching.ts';
 
 /** A listing that stays short is asked for so often. */

@@ -1,6 +1,6 @@
 import type { MailControl, MailReader, MailWriter } from '../imap/streams.ts';
 import type { Clock } from '../imap/wire.ts';
-import type { Lease, Ledger } from './group-ledger.ts';
+import type { Lease, Ledger } from './ledger.ts';
 
 /** The moments between which a worker can die; `onStep` sees each of them. */
 export type Step =

@@ -1,7 +1,7 @@
 import { MailError } from '../imap/mail-error.ts';
 import type { Listed, MailReader } from '../imap/streams.ts';
 import { digestOf, portraits, secondsOf } from './digest.ts';
-import type { NewRow } from './group-ledger.ts';
+import type { NewRow } from './ledger.ts';
 import { inParts, listedFrom } from './matching.ts';
 import { isProvidersForm } from './norm.ts';
 import { isWindow } from './provider-limits.ts';

@@ -1,6 +1,6 @@
 import type { MailReader, MailWriter } from '../imap/streams.ts';
 import type { MailCopy } from './mail-copy.ts';
-import type { Fate, LedgerMailbox, NewRow } from './group-ledger.ts';
+import type { Fate, LedgerMailbox, NewRow } from './ledger.ts';
 
 /** Connections of one lane. The one that reads the destination is made when it is first needed. */
 export type Session = AsyncDisposable & {

@@ -1,6 +1,11 @@
 -- Until when nobody else may take the transfer: its worker confirms it again and again. Null: free.
 alter table transfers add column leased_until timestamptz;
 
+alter table operations add column waiting_reason text;
+alter table operations add column waiting_until timestamptz;
+-- Messages that the provider keeps in a form of its own.
+alter table operations add column kept integer;
+
 -- Messages the source has in a mailbox, for the status; and why it was left out or is not complete.
 alter table ledger_mailboxes add column total integer;
 alter table ledger_mailboxes add column reason text;

@@ -81,7 +81,8 @@ export class FetchReader {
 }
 
 function itemsAt(line: string): number {
-  const name = line.indexOf(' ', 2) + 1;
+  let name = line.indexOf(' ', 2) + 1;
+  while (line.charCodeAt(name) === 32) name++;
   const end = line.indexOf(' ', name);
   if (name < 3 || end < 0 || end - name > 8) return -1;
   const word = line.slice(name, end);

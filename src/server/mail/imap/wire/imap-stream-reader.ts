@@ -57,34 +57,36 @@ class ImapStreamReader implements MailReader {
     const { exists } = await this.#opening.ensure(path);
     if (exists > LISTING_LIMIT) throw new MailError('refused', 'The mailbox has more messages than can be listed.');
     if (exists === 0) return;
-    if (fromUid <= 1) {
-      yield* this.#listAll(exists);
-      return;
-    }
     // `n:*` also names the last message when n is beyond it (RFC 9051 §9, seq-range).
-    yield* this.#rows([`UID FETCH ${fromUid}:* (${DESCRIPTION})`], ({ uid = 0 }) => uid >= fromUid);
+    if (fromUid > 1 && this.#most === Infinity)
+      yield* this.#rows([`UID FETCH ${fromUid}:* (${DESCRIPTION})`], ({ uid = 0 }) => uid >= fromUid);
+    else yield* this.#listAll(exists, fromUid);
+  }
+
+  /** How many messages a command may name (RFC 9738): Yahoo takes 1,000. */
+  get #most(): number {
+    const limit = [...this.#connection.capabilities].find((name) => name.startsWith('MESSAGELIMIT='));
+    const most = Number(limit?.slice(13));
+    return Number.isSafeInteger(most) && most > 0 ? most : Infinity;
   }
 
   /** By sequence numbers, so that a message that was not told of is known, and asked for again. */
-  async *#listAll(exists: number): AsyncGenerator<readonly Listed[]> {
+  async *#listAll(exists: number, fromUid: number): AsyncGenerator<readonly Listed[]> {
+    const most = Math.min(LISTING_RANGE, this.#most);
     const expunged = this.#connection.expunged;
     const seen = new Uint8Array(exists + 1);
     const first = ({ number, uid }: FetchItems) => {
       if (uid === undefined || number > exists || seen[number] === 1) return false;
       seen[number] = 1;
-      return true;
+      return uid >= fromUid;
     };
     const ranges: string[] = [];
-    for (let from = 1; from <= exists; from += LISTING_RANGE)
-      ranges.push(`FETCH ${from}:${Math.min(exists, from + LISTING_RANGE - 1)} (${DESCRIPTION})`);
+    for (let from = 1; from <= exists; from += most)
+      ranges.push(`FETCH ${from}:${Math.min(exists, from + most - 1)} (${DESCRIPTION})`);
     yield* this.#rows(ranges, first);
     const missing: number[] = [];
     for (let number = 1; number <= exists; number++) if (seen[number] === 0) missing.push(number);
-    if (missing.length > 0)
-      yield* this.#rows(
-        [...setsOf(missing)].map(({ set }) => `FETCH ${set} (${DESCRIPTION})`),
-        first,
-      );
+    yield* this.#rows(this.#commands('FETCH', missing), first);
     // Sequence numbers stand still during FETCH (RFC 9051 §7.5.1); where they don't, a message may have been passed over.
     if (this.#connection.expunged !== expunged)
       throw new MailError('lost', 'Messages went from the mailbox while it was listed.');
@@ -92,12 +94,17 @@ class ImapStreamReader implements MailReader {
 
   async *look(path: string, uids: readonly number[]): AsyncGenerator<readonly Listed[]> {
     if (uids.length === 0) return;
-    await this.#opening.ensure(path);
+    await this.#opening.ensure(path, uids);
     const wanted = new Set(uids);
-    yield* this.#rows(
-      [...setsOf(uids)].map(({ set }) => `UID FETCH ${set} (${DESCRIPTION})`),
-      ({ uid = 0 }) => wanted.delete(uid),
-    );
+    yield* this.#rows(this.#commands('UID FETCH', uids), ({ uid = 0 }) => wanted.delete(uid));
+  }
+
+  #commands(verb: 'FETCH' | 'UID FETCH', numbers: readonly number[]): string[] {
+    const commands: string[] = [];
+    const most = Math.min(numbers.length, this.#most);
+    for (let from = 0; from < numbers.length; from += most)
+      for (const { set } of setsOf(numbers.slice(from, from + most))) commands.push(`${verb} ${set} (${DESCRIPTION})`);
+    return commands;
   }
 
   async *#rows(commands: readonly string[], wanted: (items: FetchItems) => boolean): AsyncGenerator<readonly Listed[]> {
@@ -154,7 +161,7 @@ class ImapStreamReader implements MailReader {
   }
 
   async *headers(path: string, uids: readonly number[]): AsyncGenerator<{ uid: number; header: Buffer }> {
-    await this.#opening.ensure(path);
+    await this.#opening.ensure(path, uids);
     for (let from = 0; from < uids.length; from += HEADERS_AT_ONCE)
       yield* await this.#headersOf(uids.slice(from, from + HEADERS_AT_ONCE));
   }
@@ -190,7 +197,7 @@ class ImapStreamReader implements MailReader {
   }
 
   fetch(path: string, uids: readonly number[]): AsyncIterable<Fetched> {
-    return new Fetching(this.#connection, this.#answers, uids, this.#opening.ensure(path));
+    return new Fetching(this.#connection, this.#answers, uids, this.#opening.ensure(path, uids));
   }
 
   [Symbol.asyncDispose](): Promise<void> {

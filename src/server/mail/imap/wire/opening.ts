@@ -19,6 +19,8 @@ export class Opening {
   readonly #validities = new Map<string, bigint>();
   #path: string | undefined;
   #opened: Promise<OpenMailbox> | undefined;
+  /** Of the open mailbox, as far as it is known. */
+  #uidNext = Infinity;
 
   constructor(connection: ImapConnection, verb: 'EXAMINE' | 'SELECT') {
     this.#connection = connection;
@@ -33,18 +35,25 @@ export class Opening {
   /**
    * Sees to it that a mailbox is open for the commands that follow; its own is sent at the call. A UIDVALIDITY other than
    * it was ends the connection, before anything of the mailbox is believed. @throws {MailError}
+   * @param uids to be found there: a mailbox that was opened before it had them is opened anew, because some servers
+   * show an open mailbox as it was (Courier)
    */
-  ensure(path: string): Promise<OpenMailbox> {
-    if (this.#path === path && this.#opened !== undefined) return this.#opened;
+  ensure(path: string, uids: readonly number[] = []): Promise<OpenMailbox> {
+    const known = this.#path === path && uids.every((uid) => uid < this.#uidNext);
+    if (known && this.#opened !== undefined) return this.#opened;
     return this.#ask(path, this.#validities.get(path));
   }
 
   #ask(path: string, expected: bigint | undefined): Promise<OpenMailbox> {
     this.#path = path;
+    this.#uidNext = Infinity;
     const opened = this.#send(path, expected);
     this.#opened = opened;
     opened.then(
-      ({ uidValidity }) => this.#validities.set(path, uidValidity),
+      ({ uidValidity, uidNext = Infinity }) => {
+        this.#validities.set(path, uidValidity);
+        if (this.#opened === opened) this.#uidNext = uidNext;
+      },
       () => {
         if (this.#opened === opened) this.#opened = undefined;
       },
