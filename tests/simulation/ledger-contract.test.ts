@@ -54,8 +54,8 @@ function placeOnDatabase(accounts: string): Place {
         id,
       ),
     take: async (id) => {
-      const taken = await takeTransfer(database, id);
-      if (taken === null) throw new Error('The transfer has ended.');
+      const taken = await takeTransfer(database, id, 0);
+      if (taken === null || !('epoch' in taken)) throw new Error('The transfer has ended.');
       return openLedger(database, id, taken.epoch);
     },
     finish: async (id) => {

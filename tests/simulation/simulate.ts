@@ -4,7 +4,7 @@ import type { Scenario } from './scenario.ts';
 import { work, type Mutation, type Work } from './worker.ts';
 import { openWorld, type World } from './world.ts';
 
-const MOST_EVENTS = 300_000;
+const MOST_EVENTS = 60_000;
 
 export type Outcome = {
   /** What was wrong, in words; empty when all went well. */
@@ -40,6 +40,7 @@ async function simulated(
 ): Promise<Outcome> {
   const world = openWorld(scenario, { keepsTrace: options.keepsTrace ?? false });
   const { scheduler, tables, accounts } = world;
+  tables.isFenced = options.mutation?.isUnfenced !== true;
   const wrong: string[] = [];
   const receipts: Receipt[] = [];
   const workers = { started: 0 };
