@@ -1,6 +1,6 @@
 import { ProviderLimit } from '../../src/server/mail/copy/budget.ts';
 import { copyMail } from '../../src/server/mail/copy/copy-mail.ts';
-import { LeaseLost, type Lease, type Ledger } from '../../src/server/mail/copy/group-ledger.ts';
+import { LeaseLost, type Lease, type Ledger } from '../../src/server/mail/copy/ledger.ts';
 import { Stopped } from '../../src/server/mail/copy/lanes.ts';
 import type { CopyEnd } from '../../src/server/mail/copy/mail-copy.ts';
 import { MailError, mailErrorOf } from '../../src/server/mail/imap/mail-error.ts';
@@ -96,7 +96,7 @@ async function judged(error: unknown, { process, job, holding, idleRuns, hasMove
     return Math.max(1, (error.until - clockOf(process, job.world).now()) / 1000);
   if (error instanceof LeaseLost || error instanceof Stopped || error instanceof DatabaseGone) return LOOK_EVERY / 1000;
   if (!(error instanceof MailError)) job.crashes.push(error);
-  const verdict = verdictOn(error, idleRuns, hasMoved);
+  const verdict = verdictOn(error, idleRuns, hasMoved, clockOf(process, job.world).now());
   switch (verdict.kind) {
     case 'pass on':
       return LOOK_EVERY / 1000;
