@@ -294,7 +294,8 @@ async function skippedMessages(sql: Sql, id: string): Promise<Skipped[]> {
      union all
      (select m.source_path, coalesce(l.reason, l.fate), l.subject
       from ledger l join ledger_mailboxes m on m.id = l.mailbox_id
-      where m.transfer_id = $1 and l.fate in ('refused', 'lost') order by m.id, l.uid limit ${SKIPPED_SHOWN})`,
+      where m.transfer_id = $1 and l.fate in ('refused', 'lost', 'changed', 'taken')
+        and (l.reason is not null or l.fate = 'lost') order by m.id, l.uid limit ${SKIPPED_SHOWN})`,
     [id],
   );
   return rows.map(({ mailbox, reason, subject }) => ({

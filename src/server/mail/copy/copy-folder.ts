@@ -4,6 +4,7 @@ import { digestOf } from './digest.ts';
 import type { Group, LedgerMailbox, NewRow, Planned, Row } from './ledger.ts';
 import { listMailbox, type Listing } from './listing.ts';
 import { inParts, listedFrom, match } from './matching.ts';
+import { isWindow } from './provider-limits.ts';
 import { FolderLeft, type Check, type FolderCount, type Run, type Session } from './run.ts';
 import { sendMessages, type Unsaid } from './sending.ts';
 
@@ -60,12 +61,14 @@ export async function copyFolder(
   ]);
   if (mailbox === undefined) throw new Error('The ledger gave no mailbox back.');
   await onStep('listed', sourcePath);
+  const older = olderOf(mailbox, run);
   const known = await readRows(mailbox, run);
-  await takeOverOlder(mailbox, listing, known, session, run);
+  await takeOverOlder(older, mailbox, listing, known, session, run);
   const waiting = () => listing.messages.filter(({ uid }) => !known.settled.has(uid) && !leftOut.has(uid));
   const todo = waiting().length;
   run.count(sourcePath, { ...known.count, done: known.settled.size, total: known.settled.size + todo });
-  const groups = (await ledger.groups()).filter((group) => group.mailboxId === mailbox.id);
+  const open = await ledger.groups();
+  const groups = open.filter(({ mailboxId }) => mailboxId === mailbox.id || older.some(({ id }) => id === mailboxId));
   if (todo > 0 || groups.length > 0) {
     const selected = await select(folder, mailbox.destinationPath, session);
     if ([...known.validities].some((validity) => validity !== selected.uidValidity)) {
@@ -75,7 +78,8 @@ export async function copyFolder(
     await reopen(session, sourcePath, opened);
     const claims = new Set(await ledger.claimed(mailbox.destinationPath, selected.uidValidity));
     if (groups.length > 0) {
-      const rows = await settleOpen(groups, known.settled, mailbox, claims, session, run);
+      const wanted = wantedOf(groups, mailbox, waiting(), known.settled);
+      const rows = await settleOpen(groups, wanted, mailbox, claims, session, run);
       for (const row of rows) known.settled.add(row.uid);
       run.settled(sourcePath, rows);
     }
@@ -182,6 +186,7 @@ async function readRows(mailbox: LedgerMailbox, { copy }: Run): Promise<KnownRow
  * row of the new one.
  */
 async function takeOverOlder(
+  older: readonly LedgerMailbox[],
   mailbox: LedgerMailbox,
   listing: Listing,
   known: KnownRows,
@@ -189,9 +194,6 @@ async function takeOverOlder(
   run: Run,
 ): Promise<void> {
   const { ledger } = run.copy;
-  const older = (run.known.get(mailbox.sourcePath) ?? []).filter(
-    (each) => each.sourceUidValidity !== mailbox.sourceUidValidity && each.destinationPath === mailbox.destinationPath,
-  );
   const rows = new Map<string, { readonly from: LedgerMailbox; readonly row: Row }[]>();
   const looks = new Set<string>();
   for (const from of older)
@@ -221,10 +223,38 @@ async function takeOverOlder(
   }
 }
 
+/** The same folder under UIDVALIDITYs that it had before. */
+function olderOf(mailbox: LedgerMailbox, { known }: Run): readonly LedgerMailbox[] {
+  const all = known.get(mailbox.sourcePath) ?? [];
+  if (!all.some(({ id }) => id === mailbox.id)) known.set(mailbox.sourcePath, [...all, mailbox]);
+  return all.filter(({ id, destinationPath }) => id !== mailbox.id && destinationPath === mailbox.destinationPath);
+}
+
+/**
+ * Messages that open groups may have stored. Of a group under an older UIDVALIDITY of the source they have new UIDs, and
+ * are known by size and date.
+ */
+function wantedOf(
+  groups: readonly Group[],
+  { id }: LedgerMailbox,
+  waiting: readonly Planned[],
+  settled: ReadonlySet<number>,
+): readonly Planned[] {
+  const wanted = new Map<number, Planned>();
+  const looks = new Set<string>();
+  for (const { mailboxId, messages } of groups)
+    for (const message of messages) {
+      if (mailboxId !== id) looks.add(`${message.size} ${message.date}`);
+      else if (!settled.has(message.uid)) wanted.set(message.uid, message);
+    }
+  for (const message of waiting) if (looks.has(`${message.size} ${message.date}`)) wanted.set(message.uid, message);
+  return [...wanted.values()];
+}
+
 /** Settles open groups of a death: what is stored gets its row, what the source has lost is gone, the rest waits again. */
 async function settleOpen(
   groups: readonly Group[],
-  settled: ReadonlySet<number>,
+  wanted: readonly Planned[],
   mailbox: LedgerMailbox,
   claims: Set<number>,
   session: Session | (Omit<Session, 'reader' | 'writer'> & { readonly reader: null }),
@@ -237,14 +267,11 @@ async function settleOpen(
   const candidates: Listed[] = [];
   for await (const listed of listedFrom(checker, mailbox.destinationPath, from))
     if (!claims.has(listed.uid)) candidates.push(listed);
-  const wanted = new Map<number, Planned>();
-  for (const { messages } of groups)
-    for (const message of messages) if (!settled.has(message.uid)) wanted.set(message.uid, message);
   const source = session.reader === null ? null : { reader: session.reader, path: mailbox.sourcePath };
   const destination = { reader: checker, path: mailbox.destinationPath };
-  const { found, gone } = await match([...wanted.values()], source, candidates, destination);
+  const { found, gone } = await match(wanted, source, candidates, destination);
   const rows: NewRow[] = [];
-  for (const { uid, size, date } of wanted.values()) {
+  for (const { uid, size, date } of wanted) {
     const one = found.get(uid);
     const base = { uid, date, mailboxId: mailbox.id };
     if (one !== undefined) {
@@ -284,7 +311,8 @@ export async function settleAbandoned(
     return;
   }
   const claims = new Set(await run.copy.ledger.claimed(mailbox.destinationPath, opened.uidValidity));
-  await settleOpen(groups, settled, mailbox, claims, { ...session, reader: null }, run);
+  const wanted = wantedOf(groups, mailbox, [], settled);
+  await settleOpen(groups, wanted, mailbox, claims, { ...session, reader: null }, run);
 }
 
 type Looking = {
@@ -345,7 +373,8 @@ export async function findAnew(mailbox: LedgerMailbox, uidValidity: bigint, sess
   const { ledger, onStep } = run.copy;
   const path = mailbox.destinationPath;
   const checker = await session.checker();
-  await checker.open(path);
+  const opened = await checker.open(path);
+  const hasWindow = isWindow(opened.exists, run.copy.destination.limits);
   const claims = await ledger.claimed(path, uidValidity);
   const stale = new Map<number, Row>();
   for await (const page of ledger.rows(mailbox.id))
@@ -370,7 +399,8 @@ export async function findAnew(mailbox: LedgerMailbox, uidValidity: bigint, sess
     if (one !== undefined) {
       const { fate, destinationUid } = one;
       settled.push({ ...base, fate, destinationUid, destinationUidValidity: uidValidity, verified: true });
-    } else if (row.fate === 'twin') {
+    } else if (row.fate === 'twin' || hasWindow) {
+      // Behind the window nothing can be seen, and nothing is appended a second time for that.
       const { destinationUid: _, destinationUidValidity: __, ...twin } = base;
       settled.push(twin);
     } else if (row.verified) settled.push({ ...base, fate: 'taken' });

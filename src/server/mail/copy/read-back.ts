@@ -123,8 +123,8 @@ function rowOf(message: Unchecked, mailboxId: number, uidValidity: bigint, fate:
 }
 
 /**
- * Settles messages that are not where they were stored: kept once with an equal one; moved or deleted by the
- * subscriber into another mailbox; or lost.
+ * Settles messages that are not where they were stored: kept once with an equal one, moved into another mailbox,
+ * removed since, or lost.
  * @param others the paths of all the destination's mailboxes
  */
 export async function settleAbsent(
@@ -137,11 +137,13 @@ export async function settleAbsent(
   const open = new Map(absent.map((each) => [each.message, each.check]));
   const [first] = absent;
   if (first === undefined) return;
+  let assigned = Infinity;
   for (const place of [path, ...others.filter((other) => other !== path)]) {
     if (open.size === 0) break;
     const opened = await openOrNull(checker, place);
     if (opened === null) continue;
     const isHome = place === path;
+    if (isHome) assigned = opened.uidNext ?? 0;
     const looks = new Map<string, Unchecked[]>();
     for (const message of open.keys()) {
       const key = `${message.size} ${message.date}`;
@@ -170,6 +172,10 @@ export async function settleAbsent(
       }
     if (rows.length > 0) await run.copy.ledger.settle(rows);
   }
-  const lost = [...open].map(([message, { mailbox, uidValidity }]) => rowOf(message, mailbox.id, uidValidity, 'lost'));
-  if (lost.length > 0) await run.copy.ledger.settle(lost);
+  const left = [...open].map(([message, { mailbox, uidValidity }]): NewRow => {
+    // A UID that the mailbox has given to a message and that it does not list is of one that was expunged.
+    if (message.destinationUid >= assigned) return rowOf(message, mailbox.id, uidValidity, 'lost');
+    return { ...rowOf(message, mailbox.id, uidValidity, 'taken'), reason: 'removed' };
+  });
+  if (left.length > 0) await run.copy.ledger.settle(left);
 }

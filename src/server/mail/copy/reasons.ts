@@ -2,12 +2,13 @@ import type { RefusalReason } from '../imap/streams.ts';
 import type { FolderReason } from './run.ts';
 
 /** Why a message or a mailbox was left out, for the subscriber. */
-const REASONS: Readonly<Record<RefusalReason | FolderReason | 'unreadable' | 'lost', string>> = {
+const REASONS: Readonly<Record<RefusalReason | FolderReason | 'unreadable' | 'lost' | 'removed', string>> = {
   'too large': 'The message is larger than the new mailbox accepts.',
   'not accepted': 'The new mailbox did not accept the message.',
   virus: 'The new mailbox refused the message because of a virus.',
   unreadable: 'The current mailbox lists the message but does not give it out.',
   lost: 'The new mailbox took the message and does not have it any more. It is still in your current mailbox.',
+  removed: 'The message was stored in the new mailbox and has been removed there since.',
   'mailbox unreadable': 'The current mailbox does not let this folder be read.',
   'mailbox not created': 'The new mailbox does not let this folder be made.',
   'mailbox not complete': 'The current mailbox counts more messages in this folder than it gives out.',

@@ -46,8 +46,8 @@ export type Run = {
   /** Resolves when reading back is not too far behind. */
   readonly room: () => Promise<void>;
   readonly budget: Budget;
-  /** What the ledger knew at the start, by source path: this UIDVALIDITY's mailbox and those of others. */
-  readonly known: ReadonlyMap<string, readonly LedgerMailbox[]>;
+  /** What the ledger knows, by source path: the mailbox under each UIDVALIDITY that it has had. */
+  readonly known: Map<string, readonly LedgerMailbox[]>;
   /** Sets a folder's counts anew. */
   readonly count: (path: string, count: FolderCount) => void;
   /** Adds rows to a folder's counts. */

@@ -50,7 +50,7 @@ alter table ledger drop column destination_uid_next;
 alter table ledger add column verified boolean not null default false;
 alter table ledger add column earlier boolean not null default false;
 alter table ledger add column settled timestamptz not null default now();
-create index ledger_left_out on ledger (mailbox_id) where fate in ('refused', 'lost', 'changed');
+create index ledger_left_out on ledger (mailbox_id) where fate in ('refused', 'lost', 'changed', 'taken');
 
 -- Stored messages that a worker without a lease takes back: nobody claims them.
 create table ledger_disowned (
