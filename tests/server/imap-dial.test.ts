@@ -29,6 +29,18 @@ function serve(socket: Socket | TLSSocket, certificate: Certificate | undefined,
   socket.on('data', onData);
 }
 
+async function signIn(place: Partial<MailPlace> & { port: number }, trusted: string[] = []): Promise<void> {
+  const connection = await openSession(
+    {
+      email: 'anna',
+      place: { host: 'localhost', security: 'tls', named: 'by operator', ...place },
+      credentials: { kind: 'password', password: 'x' },
+    },
+    { dial: openDial({ trusted }), clock: systemClock },
+  );
+  await connection.logout();
+}
+
 describe('The way to a mail server', () => {
   const before = getCACertificates('default');
   let good: Certificate;
@@ -54,18 +66,6 @@ describe('The way to a mail server', () => {
     await once(server, 'listening');
     const address = server.address();
     return { port: typeof address === 'object' && address !== null ? address.port : 0, heard };
-  }
-
-  async function signIn(place: Partial<MailPlace> & { port: number }, trusted: string[] = []): Promise<void> {
-    const connection = await openSession(
-      {
-        email: 'anna',
-        place: { host: 'localhost', security: 'tls', named: 'by operator', ...place },
-        credentials: { kind: 'password', password: 'x' },
-      },
-      { dial: openDial({ trusted }), clock: systemClock },
-    );
-    await connection.logout();
   }
 
   test('TLS from the first octet, for a certificate that fits the name', async () => {
