@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import type { Settings } from '../contract/settings.ts';
 import { checkExports } from './export/storage/check-exports.ts';
-import { exportFiles } from './export/download/links.ts';
+import { exportFiles, exportStanding } from './export/download/links.ts';
+import { countSkippedMessages, skippedMessages } from './mail/copy/ledger.ts';
+import type { StatusSources } from './transfers/status.ts';
 import { openExportStore } from './export/storage/open-export-store.ts';
 import { startExportSweeper } from './export/download/sweeper.ts';
 import { placesOfCredentials } from './transfers/credentials.ts';
@@ -11,6 +13,7 @@ import { startWorker } from './worker/worker.ts';
 import { openLog } from './log.ts';
 import { openDiscovery } from './mail/discovery/discovery.ts';
 import { openResolver } from './network/resolver.ts';
+import { openOauthClients } from './oauth/client.ts';
 import { openTokens, placesOfTokens } from './oauth/tokens.ts';
 import type { DataFolder } from './store/data-folder.ts';
 import { openDatabase } from './store/database.ts';
@@ -18,6 +21,7 @@ import { openFolderSafe, openSharedSafe } from './store/safe.ts';
 import { requireSealingKey } from './store/sealing-key.ts';
 import { openVault } from './store/vault.ts';
 import { startWeb } from './web/listen.ts';
+import { openWeb } from './web/services.ts';
 
 export type ServerOptions = {
   readonly settings: Settings;
@@ -65,13 +69,14 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
   await safe.destroyAllBut([...(await placesOfCredentials(database)), ...(await placesOfTokens(database))]);
   const queue = opened.use(await openJobQueue({ database, log }));
   const resolver = openResolver(settings.dnsServers);
-  const tokens = openTokens({ settings, database, safe, log, now: Date.now });
+  const oauthClients = openOauthClients({ settings, now: Date.now });
+  const tokens = openTokens({ oauthClients, database, safe, log, now: Date.now });
   const transfers = openTransfers({
     database,
     vault,
     safe,
     queue,
-    exportFiles: (id) => exportFiles({ database, vault, settings, now: Date.now }, id),
+    sources: statusSources({ database, vault, settings, now: Date.now }),
   });
   const exports = openExportStore(settings);
   // The web side only hands out and deletes.
@@ -89,6 +94,7 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
         log,
         tokens,
         queue,
+        news: transfers.news,
         resolver,
         exports,
         discover: async (email) => (await discovery.find(email))?.imap ?? null,
@@ -97,11 +103,34 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
   if (settings.role !== 'worker')
     opened.use(
       await startWeb(
-        { settings, database, vault, log, tokens, transfers, resolver, exports, now: Date.now },
+        openWeb({
+          settings,
+          database,
+          vault,
+          log,
+          tokens,
+          oauthClients,
+          transfers,
+          resolver,
+          discovery,
+          exports,
+          now: Date.now,
+        }),
         { host: settings.host, port: settings.port, portalFolder },
       ),
     );
   return opened.move();
+}
+
+/** What the status of a transfer takes from the rooms that hold its messages and its files. */
+export function statusSources(services: Parameters<typeof exportFiles>[0]): StatusSources {
+  const { database } = services;
+  return {
+    skippedMessages: (id, atMost) => skippedMessages(database, id, atMost),
+    countSkippedMessages: (id) => countSkippedMessages(database, id),
+    exportStanding: (id) => exportStanding(database, id),
+    exportFiles: (id) => exportFiles(services, id),
+  };
 }
 
 function databaseAddress(settings: Settings, folder: DataFolder) {
