@@ -7,6 +7,7 @@ import { openDial } from '../../src/server/mail/imap/wire/dial.ts';
 import { openSession } from '../../src/server/mail/imap/wire/session.ts';
 import { systemClock } from '../../src/server/mail/imap/wire/system-clock.ts';
 import { selfSigned } from '../support/certificate.ts';
+import { needs } from '../support/needs.ts';
 
 type Certificate = { readonly key: Buffer; readonly cert: Buffer };
 
@@ -41,7 +42,7 @@ async function signIn(place: Partial<MailPlace> & { port: number }, trusted: str
   await connection.logout();
 }
 
-describe('The way to a mail server', () => {
+describe('The way to a mail server', needs('openssl'), () => {
   const before = getCACertificates('default');
   let good: Certificate;
   let other: Certificate;

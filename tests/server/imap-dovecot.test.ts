@@ -8,9 +8,10 @@ import { openDial } from '../../src/server/mail/imap/wire/dial.ts';
 import { openStreamReader } from '../../src/server/mail/imap/wire/imap-stream-reader.ts';
 import { openSession } from '../../src/server/mail/imap/wire/session.ts';
 import { systemClock } from '../../src/server/mail/imap/wire/system-clock.ts';
-import { type Dovecot, DOVECOT, DOVECOT_PASSWORD, startDovecot } from '../support/dovecot.ts';
+import { type Dovecot, DOVECOT_PASSWORD, startDovecot } from '../support/dovecot.ts';
 import { gathered, inPieces, newMessage, octetsOf, readerOf, sessionWith, writerOf } from '../support/imap-session.ts';
 import { openMailClient } from '../support/mail-client.ts';
+import { needs } from '../support/needs.ts';
 
 const BARE = 'IMAP4rev1 SASL-IR ID ENABLE NAMESPACE CHILDREN';
 const LETTER = 'From: anna@sanbrunocable.example\r\nSubject: Letter\r\n\r\nDear Ben,\r\n\r\nAnna\r\n';
@@ -45,7 +46,7 @@ function half(): NewMessage {
   return newMessage(Buffer.alloc(600_000, 'full\r\n'));
 }
 
-describe.skipIf(DOVECOT === null)('The transport with a real Dovecot', () => {
+describe('The transport with a real Dovecot', { ...needs('dovecot'), timeout: 60_000 }, () => {
   let dovecot: Dovecot;
   let bare: Dovecot;
   let zipped: Dovecot;
