@@ -1,6 +1,7 @@
 import { ProviderLimit } from '../../src/server/mail/copy/budget.ts';
-import { copyMail } from '../../src/server/mail/copy/copy-mail.ts';
-import { LeaseLost, type Lease, type Ledger } from '../../src/server/mail/copy/ledger.ts';
+import { copyAndCompare } from '../../src/server/mail/copy/copy-mail.ts';
+import type { Ledger } from '../../src/server/mail/copy/ledger.ts';
+import { LeaseLost, type HeldLease } from '../../src/server/transfers/lease.ts';
 import { Stopped } from '../../src/server/mail/copy/lanes.ts';
 import type { CopyEnd } from '../../src/server/mail/copy/mail-copy.ts';
 import { MailError, mailErrorOf } from '../../src/server/mail/imap/mail-error.ts';
@@ -32,7 +33,7 @@ const EPOCH = Date.UTC(2026, 0, 1);
 /** What is broken on purpose, so that the simulation can show that it sees it. */
 export type Mutation = {
   readonly ledger?: (ledger: Ledger) => Ledger;
-  readonly lease?: (lease: Lease) => Lease;
+  readonly lease?: (lease: HeldLease) => HeldLease;
 };
 
 /** What the workers of a transfer have in common. */
@@ -64,9 +65,11 @@ export async function work(process: SimulatedProcess, job: Work): Promise<void> 
     const before = done;
     idleRuns += 1;
     try {
-      const end = await copyMail(copyOf(process, job, holding, job.mutation.lease?.(lease) ?? lease, (now) => {
-        done = Math.max(done, now);
-      }));
+      const end = await copyAndCompare(
+        copyOf(process, job, holding, job.mutation.lease?.(lease) ?? lease, (now) => {
+          done = Math.max(done, now);
+        }),
+      );
       await finish(process, job, holding, receiptOf(end));
       return;
     } catch (error) {
@@ -92,8 +95,7 @@ type Failed = {
 /** @returns after how many seconds it is tried again, or `null` when it has ended */
 async function judged(error: unknown, { process, job, holding, idleRuns, hasMoved }: Failed): Promise<number | null> {
   job.world.scheduler.note(`${process.name} fails: ${String(error)}`);
-  if (error instanceof ProviderLimit)
-    return Math.max(1, (error.until - clockOf(process, job.world).now()) / 1000);
+  if (error instanceof ProviderLimit) return Math.max(1, (error.until - clockOf(process, job.world).now()) / 1000);
   if (error instanceof LeaseLost || error instanceof Stopped || error instanceof DatabaseGone) return LOOK_EVERY / 1000;
   if (!(error instanceof MailError)) job.crashes.push(error);
   const verdict = verdictOn(error, idleRuns, hasMoved, clockOf(process, job.world).now());
@@ -151,7 +153,7 @@ function wait(process: SimulatedProcess, milliseconds: number): Promise<void> {
   });
 }
 
-function holdLease(process: SimulatedProcess, world: World, holding: Holding): Lease & { release(): void } {
+function holdLease(process: SimulatedProcess, world: World, holding: Holding): HeldLease & { release(): void } {
   const { tables, database } = world;
   let confirmed = process.now();
   let held = true;
@@ -170,6 +172,7 @@ function holdLease(process: SimulatedProcess, world: World, holding: Holding): L
   };
   let timer = process.timer(HEARTBEAT, beat);
   return {
+    transferId: holding.transfer,
     epoch: holding.epoch,
     mayWrite: () => held && process.now() - confirmed < LEASE - MARGIN,
     release: () => {
@@ -193,7 +196,7 @@ function clockOf(process: SimulatedProcess, { scenario }: World): Clock {
   };
 }
 
-function copyOf(process: SimulatedProcess, job: Work, holding: Holding, lease: Lease, onDone: (done: number) => void) {
+function copyOf(process: SimulatedProcess, job: Work, holding: Holding, lease: HeldLease, onDone: (done: number) => void) {
   const { world, mutation } = job;
   const { scenario, scheduler } = world;
   const chance: Chance = world.chance.fork();
@@ -230,7 +233,6 @@ function copyOf(process: SimulatedProcess, job: Work, holding: Holding, lease: L
     ledger: mutation.ledger?.(ledger) ?? ledger,
     lease,
     clock,
-    random: chance.fraction,
     signal,
     onStep: (step: string, mailbox: string) => scheduler.note(`${process.name} step ${step} in ${mailbox}`),
     onProgress: ({ done }: { readonly done: number }) => onDone(done),
