@@ -1,7 +1,9 @@
 import { benchExport } from './export.bench.ts';
 import { benchTransfer } from './transfer.bench.ts';
+import { benchTransport } from './transport.bench.ts';
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 
+await benchTransport(say);
 await benchTransfer(say);
 await benchExport(say);

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { MailReader, MailWriter, NewMessage } from '../../src/server/mail/imap/streams.ts';
+import type { Appending, MailReader, MailWriter, NewMessage } from '../../src/server/mail/imap/streams.ts';
 import { type Dovecot, DOVECOT, startDovecot } from '../support/dovecot.ts';
 import { gathered, inPieces, newMessage, readerOf, writerOf } from '../support/imap-session.ts';
 import { run } from '../support/run.ts';
@@ -36,9 +36,9 @@ export async function benchTransport(say: (line: string) => void): Promise<void>
   }
   if (!existsSync(YARDSTICK)) return say('transport: the yardstick is not here');
   const ports = ['--srcPort', `${source.port}`, '--dstPort', `${destination.port}`, '--noledger'];
-  say(
-    `transport: yardstick ${await run(process.execPath, [YARDSTICK, ...ports, '--srcUser', 'bench', '--dstUser', 'yardstick', '--conns', `${CONNECTIONS}`])}`,
-  );
+  const users = ['--srcUser', 'bench', '--dstUser', 'yardstick', '--conns', `${CONNECTIONS}`];
+  const told = await run(process.execPath, [YARDSTICK, ...ports, ...users]);
+  say(`transport: yardstick ${told.toString().trim()}`);
 }
 
 const account = ({ port }: Dovecot, user: string) => ({ port, user, password: PASSWORD });
@@ -102,15 +102,19 @@ async function copyGroups(
     const digests: string[] = [];
     const { sent: gone, outcome } = writer.append('INBOX', hashed(group, digests), { together: true });
     await gone;
-    settled.push(
-      outcome.then((outcomes) => {
-        for (const [index, each] of outcomes.entries())
-          if (each.kind === 'stored' && each.uid !== undefined) sent.set(each.uid, digests[index] ?? '');
-      }),
-    );
+    settled.push(note(outcome, digests, sent));
     group = ahead;
   }
   await Promise.all(settled);
+}
+
+async function note(
+  outcome: Appending['outcome'],
+  digests: readonly string[],
+  sent: Map<number, string>,
+): Promise<void> {
+  for (const [index, each] of (await outcome).entries())
+    if (each.kind === 'stored' && each.uid !== undefined) sent.set(each.uid, digests[index] ?? '');
 }
 
 async function* hashed(messages: ReturnType<MailReader['fetch']>, digests: string[]): AsyncGenerator<NewMessage> {

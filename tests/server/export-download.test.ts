@@ -11,6 +11,7 @@ import { dispositionOf } from '../../src/server/web/downloads.ts';
 import { sweepExports } from '../../src/server/export/download/sweeper.ts';
 import { openExportWorld, type ExportWorld } from '../support/export-world.ts';
 import { memoryAccount } from '../support/memory-mailbox.ts';
+import { needs } from '../support/needs.ts';
 import { openWebWorld, type WebWorld } from '../support/web-world.ts';
 
 const DAY_MS = 86_400_000;
@@ -179,8 +180,9 @@ async function openFiles(): Promise<number> {
   return links.filter((link) => link.startsWith(root) && link.endsWith('.zip')).length;
 }
 
-test.skipIf(process.platform !== 'linux')(
+test(
   'a client that does not read holds back the disk, and one that goes lets the file go',
+  needs('Linux'),
   async () => {
     const { file: slow } = await newExport(60_000_000);
     const before = process.memoryUsage().rss;
@@ -297,7 +299,7 @@ test('exports whose days are over, and what ended without one, are deleted by th
 
   const broken = await apart.newTransfer();
   await expect(
-    apart.exportMail(broken, account, { contactsSettled: () => Promise.reject(new Error('It breaks.')) }),
+    apart.exportMail(broken, account, { openReader: () => Promise.reject(new Error('It breaks.')) }),
   ).rejects.toThrow('It breaks.');
   expect(await readdir(join(apart.root, '.staging'))).toHaveLength(1);
   await sweepExports(apart.services);

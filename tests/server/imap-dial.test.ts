@@ -7,6 +7,7 @@ import { openDial } from '../../src/server/mail/imap/wire/dial.ts';
 import { openSession } from '../../src/server/mail/imap/wire/session.ts';
 import { systemClock } from '../../src/server/mail/imap/wire/system-clock.ts';
 import { selfSigned } from '../support/certificate.ts';
+import { needs } from '../support/needs.ts';
 
 type Certificate = { readonly key: Buffer; readonly cert: Buffer };
 
@@ -29,7 +30,19 @@ function serve(socket: Socket | TLSSocket, certificate: Certificate | undefined,
   socket.on('data', onData);
 }
 
-describe('The way to a mail server', () => {
+async function signIn(place: Partial<MailPlace> & { port: number }, trusted: string[] = []): Promise<void> {
+  const connection = await openSession(
+    {
+      email: 'anna',
+      place: { host: 'localhost', security: 'tls', named: 'by operator', ...place },
+      credentials: { kind: 'password', password: 'x' },
+    },
+    { dial: openDial({ trusted }), clock: systemClock },
+  );
+  await connection.logout();
+}
+
+describe('The way to a mail server', needs('openssl'), () => {
   const before = getCACertificates('default');
   let good: Certificate;
   let other: Certificate;
@@ -54,18 +67,6 @@ describe('The way to a mail server', () => {
     await once(server, 'listening');
     const address = server.address();
     return { port: typeof address === 'object' && address !== null ? address.port : 0, heard };
-  }
-
-  async function signIn(place: Partial<MailPlace> & { port: number }, trusted: string[] = []): Promise<void> {
-    const connection = await openSession(
-      {
-        email: 'anna',
-        place: { host: 'localhost', security: 'tls', named: 'by operator', ...place },
-        credentials: { kind: 'password', password: 'x' },
-      },
-      { dial: openDial({ trusted }), clock: systemClock },
-    );
-    await connection.logout();
   }
 
   test('TLS from the first octet, for a certificate that fits the name', async () => {

@@ -73,17 +73,7 @@ describe('The parser of responses', () => {
     const reader = new FetchReader();
     fc.assert(
       fc.property(garbage, fc.array(fc.nat(300)), (bytes, cuts) => {
-        try {
-          const parser = new ResponseParser({
-            literal: () => undefined,
-            response: (parts) => {
-              readAll(reader, parts);
-            },
-          });
-          for (const chunk of cut(bytes, cuts)) parser.feed(chunk);
-        } catch (error) {
-          expect(error).toBeInstanceOf(MailError);
-        }
+        expect(() => feedAll(reader, cut(bytes, cuts))).not.toThrow();
       }),
       { numRuns: 2000 },
     );
@@ -97,10 +87,10 @@ describe('The parser of responses', () => {
   ])('%s goes as far as its limit', (_what, chunk, most) => {
     let fed = 0;
     const parser = new ResponseParser({ literal: () => undefined, response: () => {} });
-    const feedAll = () => {
+    const feed = () => {
       for (; fed < 3000; fed++) parser.feed(fed > 0 && most === 0 ? Buffer.from('x y {1}\r\n') : chunk());
     };
-    expect(feedAll).toThrow(MailError);
+    expect(feed).toThrow(MailError);
     expect(fed).toBeLessThan(most === 0 ? 3000 : most);
   });
 
@@ -123,12 +113,7 @@ describe('The parser of responses', () => {
         const chunks = [...make(n).map((text) => Buffer.from(text)), Buffer.from('\r\n')];
         const reader = new FetchReader();
         const from = process.cpuUsage();
-        try {
-          const parser = new ResponseParser({ literal: () => undefined, response: (parts) => readAll(reader, parts) });
-          for (const chunk of chunks) parser.feed(chunk);
-        } catch (error) {
-          expect(error).toBeInstanceOf(MailError);
-        }
+        feedAll(reader, chunks);
         const { user } = process.cpuUsage(from);
         return user;
       };
@@ -138,6 +123,16 @@ describe('The parser of responses', () => {
     }
   });
 });
+
+/** Reads everything of it. @throws whatever is not a {@link MailError} */
+function feedAll(reader: FetchReader, chunks: readonly Buffer[]): void {
+  const parser = new ResponseParser({ literal: () => undefined, response: (parts) => readAll(reader, parts) });
+  try {
+    for (const chunk of chunks) parser.feed(chunk);
+  } catch (error) {
+    if (!(error instanceof MailError)) throw error;
+  }
+}
 
 function readAll(reader: FetchReader, parts: readonly Part[]): void {
   const [line] = parts;

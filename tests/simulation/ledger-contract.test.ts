@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
-  LeaseLost,
   type Fate,
   type Group,
   type Ledger,
@@ -9,7 +8,8 @@ import {
 } from '../../src/server/mail/copy/ledger.ts';
 import { openLedger } from '../../src/server/mail/copy/ledger-on-database.ts';
 import { openDatabase, type Database } from '../../src/server/store/database.ts';
-import { insertTransfer, takeTransfer } from '../../src/server/transfers/operations.ts';
+import { LeaseLost, takeTransfer } from '../../src/server/transfers/lease.ts';
+import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { chanceOf, type Chance } from './chance.ts';
 import { openDatabase as openSimulated } from './database.ts';
 import { LedgerTables } from './ledger-tables.ts';
@@ -55,8 +55,8 @@ function placeOnDatabase(accounts: string): Place {
       ),
     take: async (id) => {
       const taken = await takeTransfer(database, id, 0);
-      if (taken === null || !('epoch' in taken)) throw new Error('The transfer has ended.');
-      return openLedger(database, id, taken.epoch);
+      if (taken === null || !('lease' in taken)) throw new Error('The transfer has ended.');
+      return openLedger(database, taken.lease);
     },
     finish: async (id) => {
       await database.query('update transfers set finished = now() where id = $1', [id]);

@@ -1,5 +1,5 @@
+import { LeaseLost } from '../../src/server/transfers/lease.ts';
 import {
-  LeaseLost,
   type Group,
   type LedgerMailbox,
   type MailboxNote,
@@ -247,7 +247,7 @@ export class LedgerTables {
 
   #hold(holding: Holding): StoredTransfer {
     const held = this.#holds(holding);
-    if (held === null) throw new LeaseLost(`Another worker has taken transfer ${holding.transfer} over.`);
+    if (held === null) throw new LeaseLost(holding.transfer);
     return held;
   }
 

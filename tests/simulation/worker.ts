@@ -1,6 +1,7 @@
 import { ProviderLimit } from '../../src/server/mail/copy/budget.ts';
-import { copyMail } from '../../src/server/mail/copy/copy-mail.ts';
-import { LeaseLost, type Lease, type Ledger } from '../../src/server/mail/copy/ledger.ts';
+import { copyAndCompare } from '../../src/server/mail/copy/copy-mail.ts';
+import type { Ledger } from '../../src/server/mail/copy/ledger.ts';
+import { LeaseLost, type HeldLease } from '../../src/server/transfers/lease.ts';
 import { Stopped } from '../../src/server/mail/copy/lanes.ts';
 import type { CopyEnd } from '../../src/server/mail/copy/mail-copy.ts';
 import { MailError, mailErrorOf } from '../../src/server/mail/imap/mail-error.ts';
@@ -30,7 +31,7 @@ const EPOCH = Date.UTC(2026, 0, 1);
 /** What is broken on purpose, so that the simulation can show that it sees it. */
 export type Mutation = {
   readonly ledger?: (ledger: Ledger) => Ledger;
-  readonly lease?: (lease: Lease) => Lease;
+  readonly lease?: (lease: HeldLease) => HeldLease;
   /** The database lets everybody write, and take what another one has. */
   readonly isUnfenced?: boolean;
 };
@@ -64,16 +65,15 @@ export async function work(process: SimulatedProcess, job: Work): Promise<void> 
       continue;
     }
     const holding = { transfer, epoch: taken };
-    const lease = holdLease(
-      leaseDatabase(process, world, holding),
-      { id: transfer, epoch: taken, taken: taking },
-      { clock, log: logOf(process, world) },
-    );
+    const lease = holdLease(leaseDatabase(process, world, holding), { transferId: transfer, epoch: taken }, taking, {
+      clock,
+      log: logOf(process, world),
+    });
     const before = done;
     let rest = 0;
     idleRuns += 1;
     try {
-      const end = await copyMail(
+      const end = await copyAndCompare(
         copyOf(process, job, holding, job.mutation.lease?.(lease) ?? lease, (now) => {
           done = Math.max(done, now);
         }),
@@ -191,7 +191,13 @@ function clockOf(process: SimulatedProcess, { scenario }: World): Clock {
   };
 }
 
-function copyOf(process: SimulatedProcess, job: Work, holding: Holding, lease: Lease, onDone: (done: number) => void) {
+function copyOf(
+  process: SimulatedProcess,
+  job: Work,
+  holding: Holding,
+  lease: HeldLease,
+  onDone: (done: number) => void,
+) {
   const { world, mutation } = job;
   const { scenario, scheduler } = world;
   const chance: Chance = world.chance.fork();
@@ -228,7 +234,6 @@ function copyOf(process: SimulatedProcess, job: Work, holding: Holding, lease: L
     ledger: mutation.ledger?.(ledger) ?? ledger,
     lease,
     clock,
-    random: chance.fraction,
     signal,
     onStep: (step: string, mailbox: string) => scheduler.note(`${process.name} step ${step} in ${mailbox}`),
     onProgress: ({ done }: { readonly done: number }) => onDone(done),

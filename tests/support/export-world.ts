@@ -6,8 +6,9 @@ import type { Contact } from '../../src/contract/contact.ts';
 import type { Skipped } from '../../src/contract/calls/status.ts';
 import type { ContactReader } from '../../src/server/contacts/contact-store.ts';
 import {
-  exportMail,
   stageContacts,
+  stageMail,
+  writeArchives,
   type ExportServices,
   type MailExport,
   type MailFileFormat,
@@ -17,8 +18,9 @@ import { openFolderStore } from '../../src/server/export/storage/folder-store.ts
 import type { ExportLimits } from '../../src/server/export/staging/export-limits.ts';
 import type { ExportStore } from '../../src/server/export/storage/export-store.ts';
 import { openLog } from '../../src/server/log.ts';
-import { openDatabase, type Database } from '../../src/server/store/database.ts';
-import { insertTransfer } from '../../src/server/transfers/operations.ts';
+import type { Database } from '../../src/server/store/database.ts';
+import { insertTransfer } from '../../src/server/transfers/transfer.ts';
+import { FRESH, openTestDatabase } from './fresh-database.ts';
 import type { MemoryAccount } from './memory-mailbox.ts';
 
 export type ExportWorld = AsyncDisposable & {
@@ -47,7 +49,7 @@ export async function openExportWorld(
   } = {},
 ): Promise<ExportWorld> {
   await using opening = new AsyncDisposableStack();
-  const database = options.database ?? opening.use(await openDatabase({ folder: 'memory://' }));
+  const database = options.database ?? opening.use(await openTestDatabase(FRESH));
   const scratch = await mkdtemp(join(tmpdir(), 'export-'));
   opening.defer(() => rm(scratch, { recursive: true, force: true }));
   const root = options.root ?? join(scratch, 'exports');
@@ -84,8 +86,8 @@ export async function openExportWorld(
       );
       return id;
     },
-    exportMail: (transferId, { openReader }, { services: other = services, ...changes } = {}) =>
-      exportMail(other, {
+    exportMail: async (transferId, { openReader }, { services: other = services, ...changes } = {}) => {
+      const work: MailExport = {
         ...quiet,
         transferId,
         format: 'eml',
@@ -93,9 +95,11 @@ export async function openExportWorld(
         openReader,
         connections: 2,
         pause: async () => {},
-        contactsSettled: async () => {},
         ...changes,
-      }),
+      };
+      await stageMail(other, work);
+      return writeArchives(other, work);
+    },
     exportContacts: async (transferId, contacts) => {
       const reader: ContactReader = {
         survey: async () => ({ total: contacts.length, uids: new Set(contacts.map(({ uid }) => uid)) }),

@@ -35,8 +35,8 @@ export function manualClock(): ManualClock {
 export type Stage = {
   readonly tag: string;
   /** Sends lines, each with its end, or octets as they are. */
-  say(...lines: (string | Buffer)[]): void;
-  hangUp(): void;
+  readonly say: (...lines: (string | Buffer)[]) => void;
+  readonly hangUp: () => void;
 };
 /** Given each line without its end; what it leaves alone (`false`) is answered as any server would. */
 export type Script = (line: string, stage: Stage) => void | false;

@@ -1,14 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { readSettings, type Environment } from '../../src/contract/settings.ts';
-import { exportFiles } from '../../src/server/export/download/links.ts';
+import { statusSources } from '../../src/server/main.ts';
 import { openExportStore } from '../../src/server/export/storage/open-export-store.ts';
 import { openJobQueue } from '../../src/server/worker/queue.ts';
 import { openTransfers, type TransferOrder, type Transfers } from '../../src/server/transfers/orders.ts';
 import { startWorker, type WorkerServices } from '../../src/server/worker/worker.ts';
 import { openLog } from '../../src/server/log.ts';
-import { openDatabase, type Database, type DatabaseAddress } from '../../src/server/store/database.ts';
+import type { Database, DatabaseAddress } from '../../src/server/store/database.ts';
 import { openVault } from '../../src/server/store/vault.ts';
 import { DOVECOT_PASSWORD } from './dovecot.ts';
+import { type FRESH, openTestDatabase } from './fresh-database.ts';
 import { safeFor } from './safe.ts';
 
 export const SUBSCRIBER = 'anna@sanbrunocable.example';
@@ -25,7 +26,7 @@ export type World = AsyncDisposable & {
 
 /** The product's engine on real databases and mail servers, without its web side. */
 export async function openWorld(
-  address: DatabaseAddress,
+  address: DatabaseAddress | typeof FRESH,
   environment: Environment,
   services: Partial<WorkerServices> = {},
 ): Promise<World> {
@@ -35,11 +36,18 @@ export async function openWorld(
     LOG_LEVEL: 'silent',
     ...environment,
   });
-  const database = await openDatabase(address);
+  const database = await openTestDatabase(address);
   const vault = openVault(KEY);
   const safe = await safeFor(address, vault);
   const log = openLog(settings.logLevel);
   const queue = await openJobQueue({ database, log });
+  const transfers = openTransfers({
+    database,
+    vault,
+    safe,
+    queue,
+    sources: statusSources({ database, vault, settings, now: () => Date.now() }),
+  });
   const forgotten: string[] = [];
   const worker = await startWorker({
     database,
@@ -48,6 +56,7 @@ export async function openWorld(
     settings,
     log,
     queue,
+    news: transfers.news,
     tokens: {
       accessToken: async (id) => id,
       forget: async (id) => {
@@ -60,13 +69,7 @@ export async function openWorld(
   });
   return {
     database,
-    transfers: openTransfers({
-      database,
-      vault,
-      safe,
-      queue,
-      exportFiles: (id) => exportFiles({ database, vault, settings, now: () => Date.now() }, id),
-    }),
+    transfers,
     forgotten,
     [Symbol.asyncDispose]: async () => {
       await worker[Symbol.asyncDispose]();

@@ -1,8 +1,7 @@
-import type { Lease } from '../mail/copy/ledger.ts';
 import type { Clock } from '../mail/imap/wire.ts';
 import type { Log } from '../log.ts';
 import type { Database } from '../store/database.ts';
-import { confirmLease, releaseLease } from '../transfers/operations.ts';
+import { confirmLease, releaseLease, type HeldLease, type Lease } from '../transfers/lease.ts';
 
 /** A worker whose lease was last confirmed longer ago writes to no socket. */
 const LEASE_MS = 15_000;
@@ -16,13 +15,15 @@ export const TAKEN_FOR_SECONDS = (LEASE_MS + LONGEST_APPEND_MS) / 1000;
 
 /**
  * Confirms the lease that `takeTransfer` gave, until it is disposed of; then the next worker may take the transfer at
- * once. `taken` is when that was asked for, by the clock's `elapsed`.
+ * once.
+ * @param taken when that was asked for, by the clock's `elapsed`
  */
 export function holdLease(
   database: Database,
-  { id, epoch, taken }: { readonly id: string; readonly epoch: number; readonly taken: number },
+  lease: Lease,
+  taken: number,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
-): Lease & AsyncDisposable {
+): HeldLease & AsyncDisposable {
   let confirmed = taken;
   let isOurs = true;
   let isOver = false;
@@ -31,10 +32,10 @@ export function holdLease(
   const confirm = async () => {
     const asked = clock.elapsed();
     try {
-      isOurs &&= await confirmLease(database, id, epoch, TAKEN_FOR_SECONDS);
+      isOurs &&= await confirmLease(database, lease, TAKEN_FOR_SECONDS);
       if (isOurs) confirmed = asked;
     } catch (error) {
-      log.warn({ err: error, transferId: id }, 'the lease of a transfer could not be confirmed');
+      log.warn({ err: error, transferId: lease.transferId }, 'the lease of a transfer could not be confirmed');
     }
     if (isOurs && !isOver) next();
   };
@@ -45,14 +46,14 @@ export function holdLease(
   };
   next();
   return {
-    epoch,
+    ...lease,
     mayWrite: () => isOurs && clock.elapsed() - confirmed < LEASE_MS - MARGIN_MS,
     [Symbol.asyncDispose]: async () => {
       isOver = true;
       callOff();
       await confirming;
-      await releaseLease(database, id, epoch).catch((error: unknown) =>
-        log.warn({ err: error, transferId: id }, 'the lease of a transfer could not be released'),
+      await releaseLease(database, lease).catch((error: unknown) =>
+        log.warn({ err: error, transferId: lease.transferId }, 'the lease of a transfer could not be released'),
       );
     },
   };

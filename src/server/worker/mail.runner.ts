@@ -7,24 +7,37 @@ import { openDial } from '../mail/imap/wire/dial.ts';
 import { openStreamReader } from '../mail/imap/wire/imap-stream-reader.ts';
 import { openStreamWriter } from '../mail/imap/wire/imap-stream-writer.ts';
 import { openSession } from '../mail/imap/wire/session.ts';
-import { copyMail } from '../mail/copy/copy-mail.ts';
+import { copyAndCompare, copyWhatIsThere } from '../mail/copy/copy-mail.ts';
 import { openLedger } from '../mail/copy/ledger-on-database.ts';
+import type { MailCopy } from '../mail/copy/mail-copy.ts';
 import { limitsOf } from '../mail/copy/provider-limits.ts';
 import type { Role, Secret } from '../transfers/credentials.ts';
-import { beginForwarding } from './forwarding.runner.ts';
 import type { Run, Runner, RunnerServices } from './runner.ts';
 import { SENTENCES } from './sentences.ts';
 
 export const CONNECTIONS_PER_ACCOUNT = 4;
 
-/** Moves mail from mailbox to mailbox. */
-export const runMail: Runner = async (run, services) => {
+/** Copies the mail that is there, before forwarding begins. */
+export const copyMail: Runner = async (run, services) => {
+  await copyWhatIsThere(await copyOf(run, services));
+  return null;
+};
+
+/** Copies what is not copied yet, and compares both sides. */
+export const finishMail: Runner = async (run, services) => {
+  const { lost, duplicated, changed, unlisted, mailboxesLeft } = await copyAndCompare(await copyOf(run, services));
+  const measured = { lost, duplicated, changed };
+  if (lost + duplicated + changed > 0) return { status: 'review', measured, failure: SENTENCES.differs(measured) };
+  if (unlisted > 0 || mailboxesLeft > 0)
+    return { status: 'review', measured, failure: SENTENCES.incomplete({ unlisted, mailboxesLeft }) };
+  return { status: 'completed', measured };
+};
+
+async function copyOf(run: Run, services: RunnerServices): Promise<MailCopy> {
   const { transfer, signal, lease } = run;
   const { settings, times, resolver, clock, log } = services;
-  const [source, destination] = [
-    await accountOf('source', run, services),
-    await accountOf('destination', run, services),
-  ];
+  const source = await accountOf('source', run, services);
+  const destination = await accountOf('destination', run, services);
   const options = { trusted: settings.trustedMailHosts, times, resolver, signal };
   const dial = openDial(options);
   const side = (role: Role, account: MailAccount, provider: Provider) => {
@@ -37,13 +50,12 @@ export const runMail: Runner = async (run, services) => {
       writer: async () => openStreamWriter(await session()),
     };
   };
-  const end = await copyMail({
+  return {
     source: side('source', source, transfer.sourceProvider),
     destination: side('destination', destination, transfer.destinationProvider),
-    ledger: openLedger(services.database, transfer.id, lease.epoch),
+    ledger: openLedger(services.database, lease),
     lease,
     clock,
-    random: Math.random,
     signal,
     onStep: services.onStep,
     onProgress: run.onProgress,
@@ -53,17 +65,8 @@ export const runMail: Runner = async (run, services) => {
         'a message was stored after the lease was lost and stays there',
       ),
     forwardedMark: markOf(transfer.destinationEmail),
-    ...(transfer.operations.includes('emailforwarding')
-      ? { beforeLastListing: () => beginForwarding(run, services) }
-      : {}),
-  });
-  const { lost, duplicated, changed, unlisted, mailboxesLeft } = end;
-  const measured = { lost, duplicated, changed };
-  if (lost + duplicated + changed > 0) return { status: 'review', measured, failure: SENTENCES.differs(measured) };
-  if (unlisted > 0 || mailboxesLeft > 0)
-    return { status: 'review', measured, failure: SENTENCES.incomplete({ unlisted, mailboxesLeft }) };
-  return { status: 'completed', measured };
-};
+  };
+}
 
 /**
  * A mail account of a run.

@@ -3,13 +3,14 @@ import type { Settings } from '../../contract/settings.ts';
 import type { ExportStore } from '../export/storage/export-store.ts';
 import type { Log } from '../log.ts';
 import type { Discover, MailTimes } from '../mail/imap/connection.ts';
-import type { Clock } from '../mail/imap/wire.ts';
-import type { Lease } from '../mail/copy/ledger.ts';
 import type { StepListener } from '../mail/copy/mail-copy.ts';
 import type { Resolver } from '../network/resolver.ts';
 import type { Tokens } from '../oauth/tokens.ts';
 import type { Database } from '../store/database.ts';
-import type { OperationEnd, Transfer } from '../transfers/operations.ts';
+import type { HeldLease } from '../transfers/lease.ts';
+import type { Clock } from '../mail/imap/wire.ts';
+import type { Counts, OperationEnd } from '../transfers/operations.ts';
+import type { Transfer } from '../transfers/transfer.ts';
 import type { Safe } from '../store/safe.ts';
 import type { Vault } from '../store/vault.ts';
 import type { Pause } from '../mail/copy/connection-pool.ts';
@@ -33,27 +34,23 @@ export type RunnerServices = {
   readonly onStep: StepListener;
 };
 
-/** One run of one operation: from wherever the last one left it. */
+/** One run of one step of an operation: from wherever the last one left it. */
 export type Run = {
   readonly transfer: Transfer;
   readonly operation: Operation;
-  /** Writes that carry the epoch of an older one are refused. */
-  readonly lease: Lease;
+  readonly lease: HeldLease;
   readonly source: Secret;
   /** `null` for an export. */
   readonly destination: Secret | null;
   readonly signal: AbortSignal;
-  /** Counts since the beginning of the transfer, not of the run. */
-  readonly onProgress: (progress: { done: number; total: number; bytes: number; kept?: number }) => void;
+  readonly onProgress: (counts: Counts) => void;
+  /** Whether an operation of the transfer has not ended. */
+  readonly isOpen: (operation: Operation) => boolean;
 };
 
-/** The operation goes on when another one of the transfer is so far; both are run again when that one has ended its run. */
-export class OperationWaits extends Error {
-  override name = 'OperationWaits';
-}
-
 /**
- * Does an operation until it has ended. Throws what stopped it: `MailError`, `ContactStoreError`, `ConsentError`,
- * `TokenUnavailable`, `Stopped`, `OperationWaits`, `LeaseLost`; the worker decides whether it is tried again.
+ * Does a step. Answers how its operation ended, or `null` when a later step goes on with it. Throws what stopped it:
+ * `MailError`, `ContactStoreError`, `ConsentError`, `TokenUnavailable`, `ExportPaused`, `Stopped`, `LeaseLost`; the worker
+ * decides whether it is tried again.
  */
-export type Runner = (run: Run, services: RunnerServices) => Promise<OperationEnd>;
+export type Runner = (run: Run, services: RunnerServices) => Promise<OperationEnd | null>;

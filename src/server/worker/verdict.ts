@@ -1,13 +1,11 @@
 import { ContactStoreError } from '../contacts/contact-store.ts';
-import type { WaitingReason } from '../../contract/calls/status.ts';
 import { ExportPaused } from '../export/export.job.ts';
+import { ProviderLimit } from '../mail/copy/budget.ts';
 import { Stopped } from '../mail/copy/lanes.ts';
 import { MailError } from '../mail/imap/mail-error.ts';
 import { ConsentError, TokenUnavailable } from '../oauth/tokens.ts';
-import { ProviderLimit } from '../mail/copy/budget.ts';
-import { LeaseLost } from '../mail/copy/ledger.ts';
-import type { OperationEnd } from '../transfers/operations.ts';
-import { OperationWaits } from './runner.ts';
+import { LeaseLost } from '../transfers/lease.ts';
+import type { OperationEnd, Waiting } from '../transfers/operations.ts';
 import { SENTENCES } from './sentences.ts';
 
 /** Runs in a row that moved nothing, with pauses of up to five minutes: about two hours. */
@@ -18,34 +16,32 @@ const FIRST_PAUSE_SECONDS = 2;
 const LONGEST_PAUSE_SECONDS = 300;
 const LONGEST_BUSY_PAUSE_SECONDS = 3600;
 
-/** `until` is milliseconds since the epoch. */
-type Waiting = { readonly reason: WaitingReason; readonly until?: number };
-
 /** What becomes of an operation after something stopped it. `pass on`: it is not this worker's to judge. */
 export type Verdict =
   | { readonly kind: 'end'; readonly end: OperationEnd }
-  /** `Infinity`: whenever another operation of the transfer is run again. */
-  | { readonly kind: 'later'; readonly seconds: number; readonly waiting?: Waiting }
+  /** `paused`: by no fault of the transfer; a sentence that says so. */
+  | { readonly kind: 'later'; readonly seconds: number; readonly paused?: string; readonly waiting?: Waiting }
   | { readonly kind: 'pass on' };
 
 /**
  * @param idleRuns how many runs in a row have moved nothing, this one included
- * @param now milliseconds since the epoch
  * @param hasMoved whether the operation has moved anything ever
+ * @param now milliseconds since the epoch
  */
 export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean, now: number): Verdict {
   if (error instanceof Stopped || error instanceof LeaseLost) return { kind: 'pass on' };
-  if (error instanceof OperationWaits) return { kind: 'later', seconds: Infinity };
   // Room is made by the operator, however long that takes.
   if (error instanceof ExportPaused)
-    return { kind: 'later', seconds: LONGEST_PAUSE_SECONDS, waiting: { reason: 'disk' } };
-  if (error instanceof ProviderLimit) {
-    const { until } = error;
     return {
       kind: 'later',
-      seconds: Math.max(FIRST_PAUSE_SECONDS, (until - now) / 1000),
-      waiting: { reason: 'provider_limit', until },
+      seconds: LONGEST_PAUSE_SECONDS,
+      paused: SENTENCES.exportPaused,
+      waiting: { reason: 'disk' },
     };
+  if (error instanceof ProviderLimit) {
+    const { until } = error;
+    const seconds = Math.max(FIRST_PAUSE_SECONDS, (until - now) / 1000);
+    return { kind: 'later', seconds, waiting: { reason: 'provider_limit', until } };
   }
   if (error instanceof ConsentError) return ending('authentication_error', SENTENCES.destinationCredentials);
   if (error instanceof MailError && error.fault === 'credentials' && !(hasMoved && idleRuns < SIGN_IN_TRIES))
@@ -57,15 +53,14 @@ export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean, n
     return ending('authentication_error', SENTENCES.destinationCredentials);
   const final = sentenceFor(error);
   if (final !== null) return ending('review', final);
-  const isBusy = error instanceof MailError && error.fault === 'busy';
+  const isMail = error instanceof MailError;
+  const isBusy = isMail && error.fault === 'busy';
   // A server that asks for a pause will let us go on, however often it does.
   if (idleRuns >= IDLE_RUNS && !isBusy) return ending('review', sentenceAfterAll(error));
-  const asked = error instanceof MailError && error.pause !== undefined ? error.pause / 1000 : 0;
   const longest = isBusy ? LONGEST_BUSY_PAUSE_SECONDS : LONGEST_PAUSE_SECONDS;
-  const pause = Math.min(longest, FIRST_PAUSE_SECONDS * 2 ** (Math.max(1, Math.min(idleRuns, IDLE_RUNS)) - 1));
+  const pause = Math.min(longest, FIRST_PAUSE_SECONDS * 2 ** (Math.min(Math.max(1, idleRuns), IDLE_RUNS) - 1));
   // A hint is obeyed to the second.
-  const seconds = asked > 0 ? asked : pause;
-  const isMail = error instanceof MailError;
+  const seconds = isMail && error.pause !== undefined ? Math.max(1, error.pause / 1000) : pause;
   const waiting: Waiting = { reason: isBusy ? 'busy' : 'unreachable', until: now + seconds * 1000 };
   return { kind: 'later', seconds, ...(isMail ? { waiting } : {}) };
 }

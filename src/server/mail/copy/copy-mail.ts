@@ -5,7 +5,8 @@ import { compareMailbox } from './comparing.ts';
 import { copyFolder, findAnew, listFolder, settleAbandoned, type Folder, type FolderListing } from './copy-folder.ts';
 import { openCounts } from './counts.ts';
 import { openForwarded, type Forwarded } from './forwarded.ts';
-import { LeaseLost, type LedgerMailbox } from './ledger.ts';
+import { LeaseLost } from '../../transfers/lease.ts';
+import type { LedgerMailbox } from './ledger.ts';
 import { openLanes, openStream, Stopped, workOf, type Lanes, type Stream } from './lanes.ts';
 import type { CopyEnd, MailCopy } from './mail-copy.ts';
 import { mapMailboxes, type MappedMailbox } from './mapping.ts';
@@ -39,10 +40,22 @@ type Engine = {
 };
 
 /**
- * Copies an account's mail, from wherever an earlier run left it, and ends with the comparison of both sides.
+ * Copies an account's mail, from wherever an earlier run left it, until a listing shows nothing new.
  * @throws {MailError} what stopped it, {@link Stopped} after an abort, {@link LeaseLost}, {@link ProviderLimit}
  */
-export async function copyMail(given: MailCopy): Promise<CopyEnd> {
+export async function copyWhatIsThere(copy: MailCopy): Promise<void> {
+  await withEngine(copy, copyUntilNothingIsNew);
+}
+
+/** Copies what is there, and ends with the comparison of both sides. @throws as {@link copyWhatIsThere} */
+export function copyAndCompare(copy: MailCopy): Promise<CopyEnd> {
+  return withEngine(copy, async (engine) => {
+    await copyUntilNothingIsNew(engine);
+    return compareAll(engine);
+  });
+}
+
+async function withEngine<Result>(given: MailCopy, work: (engine: Engine) => Promise<Result>): Promise<Result> {
   const failing = new AbortController();
   const copy = { ...given, signal: AbortSignal.any([given.signal, failing.signal]) };
   const { ledger, clock, source, destination, signal } = copy;
@@ -89,12 +102,7 @@ export async function copyMail(given: MailCopy): Promise<CopyEnd> {
     seen: new Map(),
     left: new Map(),
   };
-  await copyUntilNothingIsNew(engine);
-  if (copy.beforeLastListing !== undefined) {
-    await copy.beforeLastListing();
-    await copyUntilNothingIsNew(engine);
-  }
-  return compareAll(engine);
+  return work(engine);
 }
 
 async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
@@ -165,7 +173,7 @@ function openFolders(mapped: readonly MappedMailbox[], { controls, forwarded, ru
   const { lease } = run.copy;
   const create = (path: string) =>
     controls.work(workOf([path]), async (each, { destination }) => {
-      if (!lease.mayWrite()) throw new LeaseLost('The lease has run out.');
+      if (!lease.mayWrite()) throw new LeaseLost(lease.transferId);
       await destination.create(each);
     });
   let before: Promise<unknown> = Promise.resolve();

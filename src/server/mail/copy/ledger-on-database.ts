@@ -1,16 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Database, Sql } from '../../store/database.ts';
-import {
-  LeaseLost,
-  type Fate,
-  type Group,
-  type Ledger,
-  type LedgerMailbox,
-  type NewMailbox,
-  type NewRow,
-  type Row,
-  type Tally,
-} from './ledger.ts';
+import { LeaseLost, type Lease } from '../../transfers/lease.ts';
+import type { Fate, Group, Ledger, LedgerMailbox, NewMailbox, NewRow, Row, Tally } from './ledger.ts';
 
 const PAGE = 5000;
 /** Groups of one lease are numbered from here on; no lease has so many. */
@@ -23,8 +14,7 @@ type Writes = {
   readonly verified: { readonly mailbox_id: number; readonly uid: number }[];
 };
 
-/** @param epoch the lease that `takeTransfer` gave. */
-export function openLedger(database: Database, transferId: string, epoch: number): Ledger {
+export function openLedger(database: Database, { transferId, epoch }: Lease): Ledger {
   let waiting = noWrites();
   let next: Promise<ReadonlySet<string>> | undefined;
   let running: Promise<unknown> = Promise.resolve();
@@ -192,7 +182,7 @@ function keyOf(mailboxId: number, uid: number): string {
 }
 
 function lost(transferId: string): LeaseLost {
-  return new LeaseLost(`Another worker has taken transfer ${transferId} over.`);
+  return new LeaseLost(transferId);
 }
 
 /** The lease is locked until all of it is committed; the rows see what was disowned before. */

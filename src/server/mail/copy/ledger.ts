@@ -1,14 +1,3 @@
-/** Another worker has the transfer now; this one must stop at once and touch nothing more. */
-export class LeaseLost extends Error {
-  override name = 'LeaseLost';
-}
-
-/**
- * The right to work on a transfer, confirmed again and again by the database. `mayWrite` is asked without waiting
- * before each write to a socket: whether the last confirmation is recent enough. A successor waits until it can not be.
- */
-export type Lease = { readonly epoch: number; readonly mayWrite: () => boolean };
-
 /** One mailbox of the source under one UIDVALIDITY, and where its messages go for the whole transfer. */
 export type LedgerMailbox = {
   readonly id: number;

@@ -1,6 +1,7 @@
 import type { MailControl, MailReader, MailWriter } from '../imap/streams.ts';
 import type { Clock } from '../imap/wire.ts';
-import type { Lease, Ledger } from './ledger.ts';
+import type { HeldLease } from '../../transfers/lease.ts';
+import type { Ledger } from './ledger.ts';
 
 /** The moments between which a worker can die; `onStep` sees each of them. */
 export type Step =
@@ -42,10 +43,8 @@ export type MailCopy = {
   readonly source: CopySource;
   readonly destination: CopyDestination;
   readonly ledger: Ledger;
-  readonly lease: Lease;
+  readonly lease: Pick<HeldLease, 'transferId' | 'mayWrite'>;
   readonly clock: Clock;
-  /** From 0 to below 1. */
-  readonly random: () => number;
   readonly signal: AbortSignal;
   readonly onStep: StepListener;
   readonly onProgress: (progress: CopyProgress) => void;
@@ -53,8 +52,6 @@ export type MailCopy = {
   readonly onOrphan: (mailbox: string, uid: number) => void;
   /** The keyword of source messages that were forwarded to this destination. */
   readonly forwardedMark: string;
-  /** Done once everything is copied that was there; then the source is listed again, and what is new is copied as well. */
-  readonly beforeLastListing?: () => Promise<void>;
 };
 
 /** `unlisted`: messages that the source counts and does not list, asked again. */

@@ -1,7 +1,8 @@
 import { MailError } from '../imap/mail-error.ts';
 import type { Appended, Fetched, NewMessage, Octets, RefusalReason, Selected } from '../imap/streams.ts';
 import { digesting, secondsOf, type Digest } from './digest.ts';
-import { LeaseLost, type Group, type LedgerMailbox, type NewRow, type Planned } from './ledger.ts';
+import { LeaseLost } from '../../transfers/lease.ts';
+import type { Group, LedgerMailbox, NewRow, Planned } from './ledger.ts';
 import { Stopped } from './lanes.ts';
 import { sentDateOf, subjectOf } from './message-text.ts';
 import type { Run, Session, Unchecked } from './run.ts';

@@ -22,8 +22,9 @@ export type FetchHabits = {
 };
 
 /**
- * One fetch of whole messages, asked for when it is made. A message that spoils the answer to its whole command is found
- * by asking for each alone, and left out.
+ * One fetch of whole messages. A message that spoils the answer to its whole command is found by asking for each alone,
+ * and left out. It is asked for when the last message of the fetch before begins to come: a server may answer two
+ * commands in turns (Dovecot does), and what came of the second would keep the first from being read to its end.
  */
 export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> {
   readonly #connection: ImapConnection;
@@ -36,13 +37,14 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
   /** The one whose octets come now. */
   #coming: ArrivingOctets | undefined;
   #given: ArrivingOctets | undefined;
+  readonly #lastBegun = Promise.withResolvers<void>();
 
-  /** @param opened when the mailbox is open; its command has been sent before. */
+  /** @param open opens the mailbox, its command being sent at the call. */
   constructor(
     connection: ImapConnection,
     { reader, habits }: { readonly reader: FetchReader; readonly habits: FetchHabits },
     uids: readonly number[],
-    opened: Promise<unknown>,
+    { open, before }: { readonly open: () => Promise<unknown>; readonly before: Fetching | undefined },
   ) {
     this.#connection = connection;
     this.#reader = reader;
@@ -53,7 +55,7 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
       this.#coming?.fail(error);
       this.#arrivals.finish(error);
     });
-    this.#run(opened).then(
+    this.#run(open, before).then(
       () => this.#finish(),
       (error: unknown) => this.#finish(error),
     );
@@ -80,11 +82,15 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
   }
 
   #finish(error?: unknown): void {
+    this.#lastBegun.resolve();
     this.#offEnding();
     this.#arrivals.finish(error);
   }
 
-  async #run(opened: Promise<unknown>): Promise<void> {
+  async #run(open: () => Promise<unknown>, before: Fetching | undefined): Promise<void> {
+    if (before !== undefined && !before.#arrivals.finished) await before.#lastBegun.promise;
+    const opened = open();
+    opened.catch(() => {});
     const together = this.#habits.bodyFirst ? 'alone' : this.#askTogether();
     await opened;
     if ((await together) === 'done') return;
@@ -166,7 +172,10 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
     const coming = this.#coming;
     this.#coming = undefined;
     const uid = items.uid ?? alone;
-    if (items.body === undefined || uid === undefined || !this.#wanted.has(uid)) return coming !== undefined;
+    if (items.body === undefined || uid === undefined || !this.#wanted.has(uid)) {
+      this.#finishIfWhole();
+      return coming !== undefined;
+    }
     // NIL in place of the octets: they are not given.
     if (items.body === null) this.#wanted.delete(uid);
     else {
@@ -175,11 +184,18 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
       sink.octets(items.body);
       sink.end();
     }
+    this.#finishIfWhole();
     return true;
+  }
+
+  /** Without waiting for the answer to the command: messages of the next fetch may come before it. */
+  #finishIfWhole(): void {
+    if (this.#wanted.size === 0) this.#finish();
   }
 
   #arrive(uid: number, items: FetchItems, size: number): LiteralSink {
     this.#wanted.delete(uid);
+    if (this.#wanted.size === 0) this.#lastBegun.resolve();
     // Some servers answer with nothing where they can't give a message (Yahoo at times).
     if (size === 0 && (items.size ?? 0) > 0) return NOBODY;
     const octets = new ArrivingOctets(this.#connection);

@@ -27,6 +27,8 @@ export function openStreamReader(connection: ImapConnection): MailReader {
 class ImapStreamReader implements MailReader {
   readonly #connection: ImapConnection;
   readonly #opening: Opening;
+  /** The last one that was asked for. */
+  #fetching: Fetching | undefined;
   readonly #answers = { reader: new FetchReader(), habits: { bodyFirst: false } };
 
   constructor(connection: ImapConnection) {
@@ -197,7 +199,9 @@ class ImapStreamReader implements MailReader {
   }
 
   fetch(path: string, uids: readonly number[]): AsyncIterable<Fetched> {
-    return new Fetching(this.#connection, this.#answers, uids, this.#opening.ensure(path, uids));
+    const open = () => this.#opening.ensure(path, uids);
+    this.#fetching = new Fetching(this.#connection, this.#answers, uids, { open, before: this.#fetching });
+    return this.#fetching;
   }
 
   [Symbol.asyncDispose](): Promise<void> {

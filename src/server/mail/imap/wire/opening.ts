@@ -49,16 +49,19 @@ export class Opening {
     this.#uidNext = Infinity;
     const opened = this.#send(path, expected);
     this.#opened = opened;
-    opened.then(
-      ({ uidValidity, uidNext = Infinity }) => {
-        this.#validities.set(path, uidValidity);
-        if (this.#opened === opened) this.#uidNext = uidNext;
-      },
-      () => {
-        if (this.#opened === opened) this.#opened = undefined;
-      },
-    );
+    void this.#note(path, opened);
     return opened;
+  }
+
+  async #note(path: string, opened: Promise<OpenMailbox>): Promise<void> {
+    try {
+      const { uidValidity, uidNext = Infinity } = await opened;
+      this.#validities.set(path, uidValidity);
+      if (this.#opened === opened) this.#uidNext = uidNext;
+    } catch {
+      // Whoever asked for it learns why.
+      if (this.#opened === opened) this.#opened = undefined;
+    }
   }
 
   async #send(path: string, expected: bigint | undefined): Promise<OpenMailbox> {
