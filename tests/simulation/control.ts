@@ -37,7 +37,14 @@ export async function openControl(stream: Duplex, process: SimulatedProcess): Pr
       } else waiting.lines.push(line);
     }
   });
-  const ask = (command: string): Promise<string[]> =>
+  let before: Promise<unknown> = Promise.resolve();
+  /** One after the other, as imapflow does. */
+  const ask = (command: string): Promise<string[]> => {
+    const asking = before.then(() => askNow(command));
+    before = asking.catch(() => {});
+    return asking;
+  };
+  const askNow = (command: string): Promise<string[]> =>
     new Promise((resolve, reject) => {
       if (ended !== null) {
         reject(ended);

@@ -10,6 +10,9 @@ import type { Clock } from '../../src/server/mail/imap/wire.ts';
 import { openStreamReader } from '../../src/server/mail/imap/wire/imap-stream-reader.ts';
 import { openStreamWriter } from '../../src/server/mail/imap/wire/imap-stream-writer.ts';
 import { openSession } from '../../src/server/mail/imap/wire/session.ts';
+import type { Log } from '../../src/server/log.ts';
+import type { Database } from '../../src/server/store/database.ts';
+import { holdLease, TAKEN_FOR_SECONDS } from '../../src/server/worker/lease.ts';
 import { verdictOn } from '../../src/server/worker/verdict.ts';
 import type { Chance } from './chance.ts';
 import { openControl } from './control.ts';
@@ -22,11 +25,6 @@ import type { Side } from './scenario.ts';
 import { openSimulatedLedger } from './simulated-ledger.ts';
 import type { World } from './world.ts';
 
-const LEASE = 60_000;
-const HEARTBEAT = 15_000;
-const MARGIN = 10_000;
-/** What a successor waits beyond the lease: an append that began while it held. */
-const LONGEST_APPEND = 120_000;
 const LOOK_EVERY = 5000;
 const EPOCH = Date.UTC(2026, 0, 1);
 
@@ -34,6 +32,8 @@ const EPOCH = Date.UTC(2026, 0, 1);
 export type Mutation = {
   readonly ledger?: (ledger: Ledger) => Ledger;
   readonly lease?: (lease: HeldLease) => HeldLease;
+  /** The database lets everybody write, and take what another one has. */
+  readonly isUnfenced?: boolean;
 };
 
 /** What the workers of a transfer have in common. */
@@ -53,16 +53,26 @@ export async function work(process: SimulatedProcess, job: Work): Promise<void> 
   const { tables, database } = world;
   let idleRuns = 0;
   let done = 0;
+  const clock = clockOf(process, world);
   for (;;) {
-    const taken = await asked(() => database.ask(process, 'take', () => tables.take(transfer, LEASE + LONGEST_APPEND)));
+    const taking = process.now();
+    const taken = await asked(() =>
+      database.ask(process, 'take', () => tables.take(transfer, TAKEN_FOR_SECONDS * 1000)),
+    );
     if (taken === 'ended') return;
     if (taken === null || taken === 'held') {
       await wait(process, LOOK_EVERY);
       continue;
     }
     const holding = { transfer, epoch: taken };
-    const lease = holdLease(process, world, holding);
+    const lease = holdLease(
+      leaseDatabase(process, world, holding),
+      { transferId: transfer, epoch: taken },
+      taking,
+      { clock, log: logOf(process, world) },
+    );
     const before = done;
+    let rest = 0;
     idleRuns += 1;
     try {
       const end = await copyAndCompare(
@@ -76,11 +86,11 @@ export async function work(process: SimulatedProcess, job: Work): Promise<void> 
       if (done > before) idleRuns = 1;
       const seconds = await judged(error, { process, job, holding, idleRuns, hasMoved: done > 0 });
       if (seconds === null) return;
-      await asked(() => database.ask(process, 'release', () => tables.confirm(holding, 0)));
-      await wait(process, seconds * 1000);
+      rest = seconds;
     } finally {
-      lease.release();
+      await lease[Symbol.asyncDispose]();
     }
+    await wait(process, rest * 1000);
   }
 }
 
@@ -95,9 +105,8 @@ type Failed = {
 /** @returns after how many seconds it is tried again, or `null` when it has ended */
 async function judged(error: unknown, { process, job, holding, idleRuns, hasMoved }: Failed): Promise<number | null> {
   job.world.scheduler.note(`${process.name} fails: ${String(error)}`);
-  if (error instanceof ProviderLimit) return Math.max(1, (error.until - clockOf(process, job.world).now()) / 1000);
   if (error instanceof LeaseLost || error instanceof Stopped || error instanceof DatabaseGone) return LOOK_EVERY / 1000;
-  if (!(error instanceof MailError)) job.crashes.push(error);
+  if (!(error instanceof MailError) && !(error instanceof ProviderLimit)) job.crashes.push(error);
   const verdict = verdictOn(error, idleRuns, hasMoved, clockOf(process, job.world).now());
   switch (verdict.kind) {
     case 'pass on':
@@ -153,33 +162,21 @@ function wait(process: SimulatedProcess, milliseconds: number): Promise<void> {
   });
 }
 
-function holdLease(process: SimulatedProcess, world: World, holding: Holding): HeldLease & { release(): void } {
-  const { tables, database } = world;
-  let confirmed = process.now();
-  let held = true;
-  const beat = () => {
-    const asking = process.now();
-    database
-      .ask(process, 'heartbeat', () => tables.confirm(holding, LEASE + LONGEST_APPEND))
-      .then(
-        (isHeld) => {
-          if (isHeld) confirmed = asking;
-          else held = false;
-        },
-        () => {},
-      );
-    timer = process.timer(HEARTBEAT, beat);
+/** As much of the database as the lease asks for. */
+function leaseDatabase(process: SimulatedProcess, { tables, database }: World, holding: Holding): Database {
+  const query = async (text: string, parameters: readonly unknown[] = []) => {
+    const isRelease = text.includes('leased_until = null');
+    if (!isRelease && !text.includes('leased_until = clock_timestamp()'))
+      throw new Error(`The lease asks for something new: ${text}`);
+    const milliseconds = isRelease ? 0 : Number(parameters[2]) * 1000;
+    const label = isRelease ? 'release' : 'heartbeat';
+    return (await database.ask(process, label, () => tables.confirm(holding, milliseconds))) ? [{}] : [];
   };
-  let timer = process.timer(HEARTBEAT, beat);
-  return {
-    transferId: holding.transfer,
-    epoch: holding.epoch,
-    mayWrite: () => held && process.now() - confirmed < LEASE - MARGIN,
-    release: () => {
-      held = false;
-      timer.cancel();
-    },
-  };
+  return { query } as unknown as Database;
+}
+
+function logOf(process: SimulatedProcess, { scheduler }: World): Log {
+  return { warn: (_: unknown, text: string) => scheduler.note(`${process.name} warns: ${text}`) } as unknown as Log;
 }
 
 function clockOf(process: SimulatedProcess, { scenario }: World): Clock {
