@@ -65,12 +65,10 @@ export async function work(process: SimulatedProcess, job: Work): Promise<void> 
       continue;
     }
     const holding = { transfer, epoch: taken };
-    const lease = holdLease(
-      leaseDatabase(process, world, holding),
-      { transferId: transfer, epoch: taken },
-      taking,
-      { clock, log: logOf(process, world) },
-    );
+    const lease = holdLease(leaseDatabase(process, world, holding), { transferId: transfer, epoch: taken }, taking, {
+      clock,
+      log: logOf(process, world),
+    });
     const before = done;
     let rest = 0;
     idleRuns += 1;
@@ -193,7 +191,13 @@ function clockOf(process: SimulatedProcess, { scenario }: World): Clock {
   };
 }
 
-function copyOf(process: SimulatedProcess, job: Work, holding: Holding, lease: HeldLease, onDone: (done: number) => void) {
+function copyOf(
+  process: SimulatedProcess,
+  job: Work,
+  holding: Holding,
+  lease: HeldLease,
+  onDone: (done: number) => void,
+) {
   const { world, mutation } = job;
   const { scenario, scheduler } = world;
   const chance: Chance = world.chance.fork();
