@@ -18,19 +18,20 @@ import type { TransferProcess } from '../support/transfer-process.ts';
 import { NEW_ADDRESS, SUBSCRIBER } from '../support/transfer-world.ts';
 
 const PROCESS = join(import.meta.dirname, '../support/transfer-process.ts');
-const ORDINARY = 150;
+const ORDINARY = 350;
 const TWINS = 30;
 /** The worst moments: before the append, after it and before its outcome is known, and during the search after that. */
 const KILLS: readonly { readonly step: Step; readonly count: number }[] = [
-  { step: 'intent committed', count: 3 },
-  { step: 'appended', count: 5 },
+  { step: 'intent committed', count: 1 },
+  { step: 'octets sent', count: 1 },
   { step: 'appended', count: 1 },
   { step: 'recovered', count: 1 },
-  { step: 'outcome committed', count: 9 },
-  { step: 'appended', count: 40 },
+  { step: 'outcome committed', count: 1 },
+  { step: 'verified', count: 1 },
+  { step: 'appended', count: 2 },
 ];
 /** On PostgreSQL each restart waits until the dead worker is missed. */
-const FEWER_KILLS = KILLS.slice(1, 3);
+const FEWER_KILLS = KILLS.slice(2, 4);
 /** A killed worker's transfer goes on within this time. */
 const RESUMED_WITHIN_MS = 60_000;
 
@@ -54,7 +55,7 @@ describe('a transfer whose process is killed again and again', { ...needs('dovec
       name: 'PGlite, towards a server without UIDPLUS',
       address: async (folder: string) => ({ folder: join(folder, 'database') }),
       needed: needs(),
-      kills: KILLS.slice(1, 4),
+      kills: KILLS.slice(2, 5),
       randomKills: 0,
       withoutUidplus: true,
     },

@@ -84,17 +84,21 @@ export async function copyFolder(
       run.settled(sourcePath, rows);
     }
     let lookFrom = selected.uidNext ?? 1;
-    await sendMessages(ordered(waiting(), folder), {
-      mailbox,
-      selected,
-      session,
-      run,
-      goesOn,
-      claims,
-      resolve: async (unsaid, ids) => {
-        lookFrom = await settleUnsaid(unsaid, ids, { mailbox, selected, from: lookFrom, claims, session, run });
-      },
-    });
+    try {
+      await sendMessages(ordered(waiting(), folder), {
+        mailbox,
+        selected,
+        session,
+        run,
+        goesOn,
+        claims,
+        resolve: async (unsaid, ids) => {
+          lookFrom = await settleUnsaid(unsaid, ids, { mailbox, selected, from: lookFrom, claims, session, run });
+        },
+      });
+    } catch (error) {
+      throw await refusalOf(error, folder, mailbox.destinationPath);
+    }
   }
   for (const check of known.checks) run.check(check);
   return todo;
@@ -113,6 +117,21 @@ async function list(folder: Folder, keyword: string, { reader }: Session): Promi
   } catch (error) {
     if (error instanceof MailError && error.fault === 'refused') throw new FolderLeft('mailbox unreadable', error);
     throw error;
+  }
+}
+
+/** A mailbox that has been deleted under way is made anew, and then all of this begins again. */
+async function refusalOf(error: unknown, folder: Folder, path: string): Promise<unknown> {
+  if (!(error instanceof MailError) || error.fault !== 'refused') return error;
+  if (error.responseCode !== 'TRYCREATE' && error.responseCode !== 'NONEXISTENT')
+    return new FolderLeft('mailbox closed', error);
+  try {
+    await folder.create(path);
+    return new MailError('lost', 'The mailbox was made anew.', { cause: error });
+  } catch (refusal) {
+    return refusal instanceof MailError && refusal.fault === 'refused'
+      ? new FolderLeft('mailbox not created', refusal)
+      : refusal;
   }
 }
 

@@ -29,6 +29,12 @@ type Engine = {
   readonly checkers: Lanes<CheckSession>;
   /** Aborts everything when one part has failed. */
   readonly failing: AbortController;
+  /** Towards each account, the ones of `controls` and `checker` included. */
+  readonly connections: { readonly source: number; readonly destination: number };
+  /** Mailboxes are created in the background. */
+  creating: boolean;
+  /** The destination does not say UIDs: each lane reads back by itself. */
+  saysUids: boolean;
   /** Of the round under way. */
   checks: Stream<Check>;
   readonly findings: Findings;
@@ -71,8 +77,12 @@ async function withEngine<Result>(given: MailCopy, work: (engine: Engine) => Pro
   await using controls = openLanes<Controls>({ ...pool, size: 1, open: () => openControls(copy) });
   await using lanes = openLanes<Session>({
     ...pool,
-    size: Math.max(1, Math.min(source.limits.connections, towards - 1)),
-    open: () => openSession(copy),
+    size: Math.max(1, Math.min(source.limits.connections, towards)),
+    open: async () => {
+      const session = await openSession(copy);
+      engine.saysUids = session.writer.traits.saysUids;
+      return session;
+    },
   });
   await using checker = openLanes<CheckSession>({ ...checking, size: 1 });
   await using checkers = openLanes<CheckSession>({ ...checking, size: Math.max(1, towards - 1) });
@@ -96,6 +106,9 @@ async function withEngine<Result>(given: MailCopy, work: (engine: Engine) => Pro
     checker,
     checkers,
     failing,
+    connections: { source: source.limits.connections, destination: towards },
+    creating: false,
+    saysUids: true,
     checks: openStream(),
     findings: { flags: [], kept: new Map(), absent: [] },
     forwarded: openForwarded(() => destinationPaths(controls), clock),
@@ -105,8 +118,23 @@ async function withEngine<Result>(given: MailCopy, work: (engine: Engine) => Pro
   return work(engine);
 }
 
+/** How many lanes may stand now, so that there are never more connections than an account allows. */
+function mostLanes({ connections, creating, saysUids }: Engine): number {
+  const { source, destination } = connections;
+  const spare = creating ? 1 : 0;
+  if (!saysUids) return Math.min(source - spare, Math.floor((destination - spare) / 2));
+  return Math.min(source, destination) - 1 - spare;
+}
+
+/** Closes what is not needed now. */
+async function closeOthers(engine: Engine, needed: readonly (keyof Engine)[]): Promise<void> {
+  for (const pool of ['controls', 'lanes', 'checker', 'checkers'] as const)
+    if (!needed.includes(pool)) await engine[pool][Symbol.asyncDispose]();
+}
+
 async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
   for (let pass = 1; pass <= PASSES; pass += 1) {
+    await closeOthers(engine, engine.connections.destination > 3 ? ['controls', 'checker'] : ['controls']);
     const folders = await plan(engine);
     if (folders.length === 0 || (await copyRound(folders, engine)) === 0) return;
   }
@@ -125,17 +153,34 @@ async function plan(engine: Engine): Promise<readonly Folder[]> {
     folders = openFolders(mapping.mailboxes, engine);
   });
   const old = folders.filter(({ sourcePath }) => seen.has(sourcePath));
+  await settleCreations(folders, engine);
   if (old.length === 0) return folders.filter(({ sourcePath }) => !left.has(sourcePath));
   const changed = new Set<string>();
-  await engine.lanes.work(workOf([0]), async (_, { reader }) => {
-    const now = await Promise.all(
-      old.map(async ({ sourcePath }) => [sourcePath, await reader.status(sourcePath).catch(ignoreRefusal)] as const),
-    );
-    for (const [path, status] of now) if (!isSame(status, seen.get(path)?.opened)) changed.add(path);
-  });
+  await engine.lanes.work(
+    workOf([0]),
+    async (_, { reader }) => {
+      const now = await Promise.all(
+        old.map(async ({ sourcePath }) => [sourcePath, await reader.status(sourcePath).catch(ignoreRefusal)] as const),
+      );
+      for (const [path, status] of now) if (!isSame(status, seen.get(path)?.opened)) changed.add(path);
+    },
+    () => 1,
+  );
   return folders.filter(
     ({ sourcePath }) => !left.has(sourcePath) && (changed.has(sourcePath) || !seen.has(sourcePath)),
   );
+}
+
+/** With few connections allowed, mailboxes are created before the rest begins; else meanwhile. */
+async function settleCreations(folders: readonly Folder[], engine: Engine): Promise<void> {
+  const { connections, controls } = engine;
+  const created = Promise.allSettled(folders.map((folder) => folder.destination()));
+  engine.creating = true;
+  const done = created.then(async () => {
+    await controls[Symbol.asyncDispose]();
+    engine.creating = false;
+  });
+  if (Math.min(connections.source, connections.destination) < 4) await done;
 }
 
 function ignoreRefusal(error: unknown): undefined {
@@ -224,7 +269,7 @@ async function copyRound(folders: readonly Folder[], engine: Engine): Promise<nu
   engine.checks = openStream();
   const { checks } = engine;
   const check = (item: Check, session: CheckSession) => readBack(item, session, run, engine.findings);
-  const beside = limits.connections > 1;
+  const beside = limits.connections > 1 && engine.saysUids;
   let waited = 0;
   const copying = async () => {
     try {
@@ -261,10 +306,13 @@ async function copyFolders(folders: readonly Folder[], engine: Engine): Promise<
       await noteLeft(folder, listings.get(folder.sourcePath), error.reason, run);
     }
   };
-  await lanes.work(workOf(folders), (folder, session) =>
-    leaving(folder, async () => {
-      listings.set(folder.sourcePath, await listFolder(folder, forwardedMark, session, run));
-    }),
+  await lanes.work(
+    workOf(folders),
+    (folder, session) =>
+      leaving(folder, async () => {
+        listings.set(folder.sourcePath, await listFolder(folder, forwardedMark, session, run));
+      }),
+    () => mostLanes(engine),
   );
   let waited = 0;
   const copyOne = (folder: Folder, session: Session, goesOn: () => boolean) =>
@@ -280,8 +328,9 @@ async function copyFolders(folders: readonly Folder[], engine: Engine): Promise<
   // What a provider takes in a day is for the inbox first.
   const isLimited = destination.limits.upADay !== undefined;
   const first = listed.filter(({ isInbox }) => isInbox && isLimited);
-  await lanes.work(workOf(first), copyOne);
-  await lanes.work(workOf(listed.filter((folder) => !first.includes(folder))), copyOne);
+  const most = () => mostLanes(engine);
+  await lanes.work(workOf(first), copyOne, most);
+  await lanes.work(workOf(listed.filter((folder) => !first.includes(folder))), copyOne, most);
   return waited;
 }
 
@@ -313,13 +362,20 @@ async function settleFindings(engine: Engine): Promise<void> {
       return { path, uid, flags: flags.filter((flag) => kept?.has(flag.toLowerCase()) !== true) };
     })
     .filter(({ flags }) => flags.length > 0);
-  await lanes.work(workOf([...Map.groupBy(dropped, ({ path }) => path)]), async ([path, all], { writer }) => {
-    const selected = await writer.select(path);
-    for (const { uid, flags } of all) await writer.addFlags(path, uid, selected.keeps(flags));
-  });
+  if (dropped.length > 0) await closeOthers(engine, ['lanes']);
+  await lanes.work(
+    workOf([...Map.groupBy(dropped, ({ path }) => path)]),
+    async ([path, all], { writer }) => {
+      const selected = await writer.select(path);
+      for (const { uid, flags } of all) await writer.addFlags(path, uid, selected.keeps(flags));
+    },
+    () => 1,
+  );
   const absent = Map.groupBy(findings.absent.splice(0), ({ check }) => check.mailbox.destinationPath);
   if (absent.size === 0) return;
+  await closeOthers(engine, []);
   const others = await destinationPaths(controls);
+  await closeOthers(engine, []);
   await checkers.work(workOf([...absent]), ([path, all], { checker }) => settleAbsent(path, all, others, checker, run));
 }
 
@@ -337,6 +393,7 @@ async function compareAll(engine: Engine): Promise<CopyEnd> {
   for (let round = 1; ; round += 1) {
     const sum = { lost: 0, duplicated: 0, changed: 0, kept: 0 };
     const stale: LedgerMailbox[] = [];
+    await closeOthers(engine, ['checkers']);
     await checkers.work(workOf(await run.copy.ledger.mailboxes()), async (mailbox, { checker }) => {
       if (mailbox.sourceUidValidity === 0n) return;
       const compared = await compareMailbox(mailbox, checker, run);
@@ -348,12 +405,17 @@ async function compareAll(engine: Engine): Promise<CopyEnd> {
       return { ...sum, unlisted, mailboxesLeft: left.size };
     }
     run.stale.clear();
-    await lanes.work(workOf(stale), async (mailbox, session) => {
-      const checker = await session.checker();
-      const { uidValidity } = await checker.open(mailbox.destinationPath);
-      await findAnew(mailbox, uidValidity, session, run);
-      seen.delete(mailbox.sourcePath);
-    });
+    await closeOthers(engine, ['lanes']);
+    await lanes.work(
+      workOf(stale),
+      async (mailbox, session) => {
+        const checker = await session.checker();
+        const { uidValidity } = await checker.open(mailbox.destinationPath);
+        await findAnew(mailbox, uidValidity, session, run);
+        seen.delete(mailbox.sourcePath);
+      },
+      () => 1,
+    );
     await copyUntilNothingIsNew(engine);
   }
 }

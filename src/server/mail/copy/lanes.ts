@@ -87,11 +87,13 @@ export type Lanes<Session> = AsyncDisposable & {
    * Works through all items with a few sessions at once, each made when it is needed and made anew after a passing
    * fault. An item may be worked on again after a fault. A server that doesn't allow all the sessions keeps those it does.
    * `goesOn` is false once another lane has failed: then what can wait is left.
+   * @param most how many lanes may work now; one more is closed before its next item
    * @throws {MailError} the fault that could not be got over; {@link Stopped} after an abort
    */
   work<Item>(
     items: Work<Item>,
     work: (item: Item, session: Session, goesOn: () => boolean) => Promise<void>,
+    most?: () => number,
   ): Promise<void>;
 };
 
@@ -113,15 +115,19 @@ export function openLanes<Session extends AsyncDisposable>(options: Options<Sess
     await session?.[Symbol.asyncDispose]();
   };
   return {
-    work: async (items, work) => {
+    work: async (items, work, most = () => size) => {
       const failures: unknown[] = [];
       let busy = 0;
       let left = false;
-      const lane = async (slot: { session?: Session | undefined }) => {
+      const lane = async (slot: { session?: Session | undefined }, number: number) => {
         let tries = 0;
         let movedBefore = moved();
         try {
           for (;;) {
+            if (number >= Math.max(1, most())) {
+              await close(slot);
+              return;
+            }
             const item = await items.next();
             if (item === null) return;
             if (failures.length > 0) {

@@ -11,6 +11,7 @@ const REASONS: Readonly<Record<RefusalReason | FolderReason | 'unreadable' | 'lo
   removed: 'The message was stored in the new mailbox and has been removed there since.',
   'mailbox unreadable': 'The current mailbox does not let this folder be read.',
   'mailbox not created': 'The new mailbox does not let this folder be made.',
+  'mailbox closed': 'The new mailbox does not take messages into this folder.',
   'mailbox not complete': 'The current mailbox counts more messages in this folder than it gives out.',
 };
 

@@ -67,4 +67,4 @@ export class FolderLeft extends Error {
     this.reason = reason;
   }
 }
-export type FolderReason = 'mailbox unreadable' | 'mailbox not created' | 'mailbox not complete';
+export type FolderReason = 'mailbox unreadable' | 'mailbox not created' | 'mailbox closed' | 'mailbox not complete';

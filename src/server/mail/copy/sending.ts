@@ -164,7 +164,13 @@ async function sendGroups(plan: readonly Planned[][], sending: Sending, together
     while (underWay.size >= GROUPS_UNDER_WAY) await Promise.race(underWay);
     if (unsaid.length >= UNSAID_AT_MOST) await flush();
   }
-  await flush();
+  try {
+    await flush();
+  } catch (error) {
+    // What was asked for and is not read would stand in the way of the next answer.
+    for (const { messages } of fetching) await messages[Symbol.asyncIterator]().return?.();
+    throw error;
+  }
   return { refusedTogether, unseen };
 }
 

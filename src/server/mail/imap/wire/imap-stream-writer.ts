@@ -259,7 +259,7 @@ function storedBy({ code, args }: StatusResponse, count: number): Appended[] {
 }
 
 /** RFC 5530 and its like: codes that speak of the mailbox or the account, not of the message. */
-const NOT_ITS_OWN = new Set(['TRYCREATE', 'NONEXISTENT', 'NOPERM', 'CANNOT', 'INUSE', 'CORRUPTION', 'READ-ONLY']);
+const NOT_ITS_OWN = new Set(['TRYCREATE', 'NONEXISTENT', 'NOPERM', 'INUSE', 'CORRUPTION', 'READ-ONLY']);
 
 function notStoredBy(error: unknown): Appended {
   if (!(error instanceof MailError)) throw error;
