@@ -14,8 +14,8 @@ export type Receipt = {
   readonly mailboxesLeft: number;
 };
 
-/** What is told of single messages: the ledger's rows, by source mailbox. */
-export type Told = ReadonlyMap<string, readonly Row[]>;
+/** What is told of single messages: the ledger's rows, by source mailbox and UIDVALIDITY. */
+export type Told = readonly { readonly path: string; readonly uidValidity: number; readonly rows: readonly Row[] }[];
 
 export type Evidence = {
   readonly scenario: Scenario;
@@ -67,7 +67,7 @@ export function judge(evidence: Evidence): string[] {
   // What the subscriber deletes before it is read back can't be told from what the server lost; what is moved can.
   if (receipt.lost > lost + takenOf(destination, ['expunged']).length)
     wrong.push(`${receipt.lost} lost are told of ${lost}`);
-  if (receipt.failure === undefined) countForms(destination, receipt, wrong);
+  if (receipt.failure === undefined) countForms(evidence, wrong);
   if (receipt.status !== 'completed') wrong.push(...withoutCause(scenario, receipt, lost + duplicated));
   return wrong;
 }
@@ -141,12 +141,20 @@ function countSkipped(
   wrong: string[],
 ): void {
   const refused = new Set(destination.history.filter(({ kind }) => kind === 'refused').map(({ digest }) => digest));
-  for (const [path, rows] of told) {
+  const counted = new Set<number>();
+  for (const { path, uidValidity, rows } of told) {
     const folder = source.find(path);
+    const find = (uid: number) =>
+      folder?.messages.find(
+        (each) =>
+          (folder.uidValidity === uidValidity && each.uid === uid) ||
+          each.formerly.some((name) => name.uidValidity === uidValidity && name.uid === uid),
+      );
     for (const row of rows) {
       if (row.fate !== 'refused') continue;
-      const message = folder?.messages.find((each) => each.uid === row.uid);
-      if (message === undefined) continue;
+      const message = find(row.uid);
+      if (message === undefined || counted.has(message.id)) continue;
+      counted.add(message.id);
       const count = counts.get(message.digest);
       if (count !== undefined) count.skipped += 1;
       const tooLarge = message.octets.length > destination.quirks.appendLimit;
@@ -194,7 +202,7 @@ function takenOf({ history }: SimulatedAccount, kinds: readonly Deed['kind'][]):
 }
 
 /** What the provider keeps in a form of its own is told as that, and nothing else is told as changed. */
-function countForms(destination: SimulatedAccount, receipt: Receipt, wrong: string[]): void {
+function countForms({ source, destination, receipt }: Evidence, wrong: string[]): void {
   let now = 0;
   const moved = new Set(destination.history.filter(({ kind }) => kind === 'moved').map(({ id }) => id));
   // What is behind the window of a server can't be read back.
@@ -202,8 +210,12 @@ function countForms(destination: SimulatedAccount, receipt: Receipt, wrong: stri
     for (const message of folder.messages.slice(-Math.min(destination.quirks.window, 1e9)))
       if (isWorker(message.by) && !moved.has(message.id) && digestOf(message.octets) !== message.digest) now += 1;
   const ever = destination.quirks.rewriting === 'nothing' ? 0 : Infinity;
-  if (receipt.changed > 0 && !destination.quirks.ignoresDate) wrong.push(`${receipt.changed} changed are told of none`);
-  if ((receipt.kept < now && !destination.quirks.ignoresDate) || receipt.kept > ever)
+  // A form can't be held against what the source has lost meanwhile.
+  const left = destination.quirks.ignoresDate
+    ? Infinity
+    : source.history.filter(({ kind, by }) => kind === 'expunged' && by === 'subscriber').length;
+  if (receipt.changed > left) wrong.push(`${receipt.changed} changed are told of none`);
+  if ((receipt.kept + receipt.changed < now && !destination.quirks.ignoresDate) || receipt.kept > ever)
     wrong.push(`${receipt.kept} kept in another form are told of ${now}`);
 }
 
