@@ -82,7 +82,9 @@ describe('the ledger', () => {
     expect(await ledger.claimed('INBOX', 5n)).toEqual(new Set([101]));
     expect(await ledger.claimed('INBOX', 6n)).toEqual(new Set());
     await ledger.verified(mailbox.id, [1]);
-    expect(await rowsOf(ledger, mailbox.id)).toMatchObject([{ uid: 1, fate: 'stored', verified: true, earlier: false }]);
+    expect(await rowsOf(ledger, mailbox.id)).toMatchObject([
+      { uid: 1, fate: 'stored', verified: true, earlier: false },
+    ]);
     expect(await ledger.tally()).toEqual({ done: 1, bytes: 3, kept: 0 });
   });
 
