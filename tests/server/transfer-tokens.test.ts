@@ -18,8 +18,8 @@ const ANN = `ann@${LEGACY_DOMAIN}`;
 const FOLDERS = ['INBOX', 'One', 'Two', 'Three'];
 const MESSAGES_A_FOLDER = 30;
 const MESSAGES = FOLDERS.length * MESSAGES_A_FOLDER;
-/** The counts of copied messages at which the provider's tokens end. */
-const ENDS = [20, 50, 80];
+/** The counts of copied groups at which the provider's tokens end. */
+const ENDS = [1, 2, 3];
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 

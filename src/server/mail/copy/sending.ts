@@ -212,6 +212,10 @@ async function withDate({ internalDate, octets }: Fetched): Promise<{ readonly d
 
 type Settled = Left & { readonly unsaid: readonly Unsaid[]; readonly error?: unknown };
 
+function isFull(error: Error): boolean {
+  return error instanceof MailError && error.fault === 'full';
+}
+
 /** Commits what came of a group. It stays open as long as something of it is not known. */
 async function settleGroup(
   group: Group,
@@ -264,7 +268,9 @@ async function settleGroup(
         else rows.push({ ...refusal(mailbox, message, outcome.reason), ...subjectIn(one.digest().head) });
         break;
       case 'failed':
-        error ??= outcome.error;
+        // There may be room for some of what there was none for together.
+        if (together && group.messages.length > 1 && isFull(outcome.error)) refusedTogether.push(planned);
+        else error ??= outcome.error;
         break;
       case 'unknown':
         error ??= outcome.error;
