@@ -69,8 +69,8 @@ export async function openControl(stream: Duplex, process: SimulatedProcess): Pr
       stream.write(`C${count} ${command}\r\n`);
     });
   await ask('LOGIN anna secret');
-  const [namespace] = (await ask('NAMESPACE')).map((line) => wordsOf([Buffer.from(line)]));
-  const delimiter = textOf(((namespace?.[2] as Word[])[0] as Word[])[1]);
+  const namespaces = (await ask('NAMESPACE')).join('');
+  const delimiter = /NAMESPACE \(\("" "(.)"\)\)/.exec(namespaces)?.[1] ?? '/';
   return {
     namespace: { prefix: '', delimiter },
     mailboxes: async () =>

@@ -50,17 +50,17 @@ export function openDatabase(
               fail();
               return;
             }
-            let outcome: { readonly answer: Answer } | { readonly error: unknown };
+            let outcome: { readonly answer: Answer } | { readonly error: Error };
             try {
               outcome = { answer: work() };
             } catch (error) {
-              outcome = { error };
+              outcome = { error: error instanceof Error ? error : new Error(String(error)) };
             }
             scheduler.after(travel(), `the database answers ${process.name}'s ${label}`, () => {
               if (scheduler.now() < goneUntil) fail();
               else
                 process.deliver(() => {
-                  if ('error' in outcome) reject(outcome.error as Error);
+                  if ('error' in outcome) reject(outcome.error);
                   else resolve(outcome.answer);
                 });
             });

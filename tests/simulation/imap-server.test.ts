@@ -10,7 +10,7 @@ import { openScheduler } from './scheduler.ts';
 
 test('a client that others wrote reads and writes at the simulated server', async () => {
   const scheduler = openScheduler();
-  const account = new SimulatedAccount({ ...GOOD, delimiter: '.' }, scheduler.now);
+  const account = new SimulatedAccount({ ...GOOD, delimiter: '.' }, () => scheduler.now());
   const load = emptyLoad();
   const server = createServer((socket: Socket) => {
     const side = serve(

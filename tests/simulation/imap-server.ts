@@ -94,7 +94,8 @@ export function serve(
 
   /** Takes what has come, as far as it makes whole commands; one at a time. */
   const consume = () => {
-    while (open && !busy) {
+    for (;;) {
+      if (!open || busy) return;
       if (literal !== null) {
         if (buffer.length < literal) return;
         parts.push(buffer.subarray(0, literal));
@@ -426,8 +427,7 @@ export function serve(
         });
       } else throw new Refusal('BAD', `The search key ${key.slice(0, 40)} is not known`);
     }
-    if (Number.isFinite(quirks.shortListings) === false && found.length > 1)
-      found = found.filter((_, index) => index % 2 === 0);
+    if (!Number.isFinite(quirks.shortListings) && found.length > 1) found = found.filter((_, index) => index % 2 === 0);
     send(`* SEARCH${found.map(({ uid }) => ` ${uid}`).join('')}\r\n`);
     return { status: 'OK', text: 'Done' };
   };

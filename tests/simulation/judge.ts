@@ -64,9 +64,10 @@ export function judge(evidence: Evidence): string[] {
     if (told > 0) wrong.push(`completed with ${told} differences`);
   }
   if (receipt.duplicated !== duplicated) wrong.push(`${receipt.duplicated} duplicated are told of ${duplicated}`);
-  // What the subscriber deletes before it is read back can't be told from what the server lost; what is moved can.
-  if (receipt.lost > lost + takenOf(destination, ['expunged']).length)
-    wrong.push(`${receipt.lost} lost are told of ${lost}`);
+  // What the subscriber deletes before it is read back can't be told from what the server lost; what is moved can, by
+  // its UID.
+  const unclear = takenOf(destination, destination.quirks.uidPlus ? ['expunged'] : ['expunged', 'moved']);
+  if (receipt.lost > lost + unclear.length) wrong.push(`${receipt.lost} lost are told of ${lost}`);
   if (receipt.failure === undefined) countForms(evidence, wrong);
   if (receipt.status !== 'completed') wrong.push(...withoutCause(scenario, receipt, lost + duplicated));
   return wrong;

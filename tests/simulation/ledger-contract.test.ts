@@ -199,6 +199,11 @@ async function memoryOf({ ledger }: Side) {
   return { mailboxes: mailboxes.map(namelessOf), rows, groups };
 }
 
+async function begun(place: Place, transfer: string): Promise<Side> {
+  await place.begin(transfer);
+  return { ledger: await place.take(transfer), mailboxes: [], groups: [] };
+}
+
 async function answerOf(question: Question, side: Side): Promise<unknown> {
   try {
     return await question(side);
@@ -217,30 +222,24 @@ test(
       const places = [placeOnDatabase(`anna${seed}`), simulatedPlace()] as const;
       for (let order = 1; order <= 3; order += 1) {
         const transfer = `${seed}`.padStart(16, '0') + `${order}`.padStart(16, '0');
-        const sides: Side[] = [];
-        for (const place of places) {
-          await place.begin(transfer);
-          sides.push({ ledger: await place.take(transfer), mailboxes: [], groups: [] });
-        }
-        const before = sides.map((side) => ({ ...side }));
+        const [real, simulated] = await Promise.all(places.map((place) => begun(place, transfer)));
+        if (real === undefined || simulated === undefined) throw new Error('Both ledgers are there.');
+        // Those of before ask as well, now and then: their writes must not count.
+        const before: readonly [Side, Side] = [{ ...real }, { ...simulated }];
         for (let count = 1; count <= 25; count += 1) {
-          if (count === 18)
-            for (const [index, side] of sides.entries())
-              side.ledger = (await places[index]?.take(transfer)) ?? side.ledger;
+          if (count === 18) {
+            real.ledger = await places[0].take(transfer);
+            simulated.ledger = await places[1].take(transfer);
+          }
           const question = questionOf(chance);
-          // One of before asks as well, now and then: its writes must not count.
-          const late = count > 18 && chance.happens(0.3) ? before : sides;
-          for (const [index, side] of late.entries()) Object.assign(side, { mailboxes: sides[index]?.mailboxes });
-          const [real, simulated] = [
-            await answerOf(question, late[0] ?? sides[0]!),
-            await answerOf(question, late[1] ?? sides[1]!),
-          ];
-          expect(simulated, `seed ${seed}, order ${order}, question ${count}`).toEqual(real);
-          const [first, second] = sides;
-          if (first !== undefined && second !== undefined)
-            expect(await memoryOf(second), `after question ${count} of order ${order}, seed ${seed}`).toEqual(
-              await memoryOf(first),
-            );
+          const isLate = count > 18 && chance.happens(0.3);
+          before[0].mailboxes = real.mailboxes;
+          before[1].mailboxes = simulated.mailboxes;
+          const answer = await answerOf(question, isLate ? before[0] : real);
+          const simulatedAnswer = await answerOf(question, isLate ? before[1] : simulated);
+          const when = `question ${count} of order ${order}, seed ${seed}`;
+          expect(simulatedAnswer, when).toEqual(answer);
+          expect(await memoryOf(simulated), `after ${when}`).toEqual(await memoryOf(real));
         }
         for (const place of places) await place.finish(transfer);
       }

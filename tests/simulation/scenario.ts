@@ -14,7 +14,6 @@ export type Deed = {
     | 'moves a message'
     | 'deletes a message'
     | 'reads a message'
-    | 'unflags a message'
     | 'gets new mail'
     | 'deletes a mailbox'
     | 'renumbers a mailbox';
@@ -57,7 +56,6 @@ const DESTINATION_DEEDS = [
   'moves a message',
   'deletes a message',
   'reads a message',
-  'unflags a message',
   'gets new mail',
   'deletes a mailbox',
   'renumbers a mailbox',
@@ -65,6 +63,8 @@ const DESTINATION_DEEDS = [
 const SOURCE_DEEDS = ['deletes a message', 'gets new mail', 'reads a message', 'renumbers a mailbox'] as const;
 const POISON_CODES = ['LIMIT', 'TOOBIG', 'CANNOT', ''];
 const MINUTE = 60_000;
+/** A server's window is far larger than what is under way at a time: 10,000 to 100 messages. */
+const LARGEST_FOLDER = 25;
 
 /** What happens in the simulation of a seed. */
 export function scenarioOf(seed: number): Scenario {
@@ -75,12 +75,18 @@ export function scenarioOf(seed: number): Scenario {
   const letters = folders.reduce((total, folder) => total + folder.letters, 0);
   const some = <Item>(most: number, make: () => Item): Item[] =>
     Array.from({ length: Math.floor(chance.skewed(most + 0.9)) * rough }, make);
+  const quirks = sourceQuirks(chance);
+  const destination = destinationQuirks(chance);
+  // By a size that is rounded up a message can be beyond a limit that it is not beyond.
+  const source = destination.appendLimit === undefined ? quirks : { ...quirks, roundsSize: false };
   return {
     seed,
     folders,
-    own: chance.happens(0.5) ? [{ name: 'INBOX', letters: chance.integer(1, 12) }] : [],
-    source: sourceQuirks(chance),
-    destination: destinationQuirks(chance),
+    own: chance.happens(0.5)
+      ? [{ name: 'INBOX', letters: chance.integer(1, chance.one([12, 2 * LARGEST_FOLDER])) }]
+      : [],
+    source,
+    destination,
     poison: chance.happens(0.25)
       ? Array.from({ length: chance.integer(1, Math.min(12, letters)) }, () => poisonOf(chance, letters))
       : [],
@@ -116,7 +122,7 @@ export function scenarioOf(seed: number): Scenario {
 }
 
 function foldersOf(chance: Chance): Folder[] {
-  const folders: Folder[] = [{ name: 'INBOX', letters: chance.integer(0, chance.one([3, 12, 25])) }];
+  const folders: Folder[] = [{ name: 'INBOX', letters: chance.integer(0, chance.one([3, 12, LARGEST_FOLDER])) }];
   for (const name of NAMES)
     if (chance.happens(0.3))
       folders.push({
@@ -141,7 +147,7 @@ function destinationQuirks(chance: Chance): Partial<Quirks> {
     literals: chance.one(['plus', 'plus', 'minus', 'synchronising'] as const),
     uidPlus: chance.happens(0.75),
     multiAppend: chance.happens(0.5),
-    ...(chance.happens(0.1) ? { window: chance.integer(2, 20) } : {}),
+    ...(chance.happens(0.1) ? { window: chance.integer(LARGEST_FOLDER + 1, 2 * LARGEST_FOLDER) } : {}),
     ...(chance.happens(0.05) ? { shortListings: chance.one([1, 3]) } : {}),
     ...(chance.happens(0.2)
       ? { rewriting: chance.one(['adds headers', 'changes line ends', 'adds headers and size'] as const) }
@@ -162,7 +168,7 @@ function both(chance: Chance): Partial<Quirks> {
     thinking: chance.one([0, 0.5, 30]),
     delimiter: chance.one(['/', '.']),
     ...(chance.happens(0.1) ? { goodbyeAfterCommands: chance.integer(6, 40) } : {}),
-    ...(chance.happens(0.1) ? { connections: chance.integer(3, 6) } : {}),
+    ...(chance.happens(0.1) ? { connections: chance.integer(4, 6) } : {}),
     ...(chance.happens(0.05) ? { bytesADay: chance.integer(30_000, 200_000) } : {}),
     ...(chance.happens(0.1) ? { roundsSize: true } : {}),
   };

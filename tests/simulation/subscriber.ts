@@ -24,9 +24,6 @@ export function perform(deed: Deed, account: SimulatedAccount, chance: Chance): 
       if (folder !== undefined && message !== undefined)
         account.flag(folder, message, [...new Set([...message.flags, '\\Seen'])], WHO);
       return;
-    case 'unflags a message':
-      if (folder !== undefined && message !== undefined) account.flag(folder, message, [], WHO);
-      return;
     case 'gets new mail':
       account.store(
         account.find('INBOX') ?? chance.one(folders),
