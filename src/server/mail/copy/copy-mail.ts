@@ -177,12 +177,13 @@ async function plan(engine: Engine): Promise<readonly Folder[]> {
 /** With few connections allowed, mailboxes are created before the rest begins; else meanwhile. */
 async function settleCreations(folders: readonly Folder[], engine: Engine): Promise<void> {
   const { connections, controls } = engine;
-  const created = Promise.allSettled(folders.map((folder) => folder.destination()));
   engine.creating = true;
-  const done = created.then(async () => {
+  const created = async () => {
+    await Promise.allSettled(folders.map((folder) => folder.destination()));
     await controls[Symbol.asyncDispose]();
     engine.creating = false;
-  });
+  };
+  const done = created();
   if (Math.min(connections.source, connections.destination) < 4) await done;
 }
 
