@@ -4,6 +4,8 @@ export type StoredMail = {
   /** Never used again, whatever happens to UIDs. */
   readonly id: number;
   uid: number;
+  /** What it was known as before its mailbox was renumbered. */
+  readonly formerly: { readonly uidValidity: number; readonly uid: number }[];
   readonly octets: Buffer;
   /** Hex sha256 of what was given, before the server made its own of it. */
   readonly digest: string;
@@ -194,8 +196,10 @@ export class SimulatedAccount {
 
   /** All UIDs mean nothing any more. */
   renumber(folder: MailFolder): void {
+    const before = folder.uidValidity;
     folder.uidValidity = this.#newUidValidity();
     folder.messages.forEach((message, index) => {
+      message.formerly.push({ uidValidity: before, uid: message.uid });
       message.uid = index + 1;
     });
     folder.uidNext = folder.messages.length + 1;
@@ -223,6 +227,7 @@ export class SimulatedAccount {
     const message: StoredMail = {
       id: this.#nextId,
       uid: folder.uidNext,
+      formerly: [],
       octets: own ? octets : rewritten(octets, this.quirks.rewriting, this.#nextId),
       digest,
       flags: new Set(this.quirks.dropsKeywords ? flags.filter((flag) => flag.startsWith('\\')) : flags),

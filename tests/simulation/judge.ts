@@ -1,5 +1,5 @@
 import type { Row } from '../../src/server/mail/copy/ledger.ts';
-import { digestOf, type SimulatedAccount } from './account.ts';
+import { digestOf, type Deed, type SimulatedAccount } from './account.ts';
 import type { Scenario } from './scenario.ts';
 
 /** How one order ended, as the subscriber is told. */
@@ -14,8 +14,8 @@ export type Receipt = {
   readonly mailboxesLeft: number;
 };
 
-/** What is told of single messages: the ledger's rows, by source mailbox. */
-export type Told = ReadonlyMap<string, readonly Row[]>;
+/** What is told of single messages: the ledger's rows, by source mailbox and UIDVALIDITY. */
+export type Told = readonly { readonly path: string; readonly uidValidity: number; readonly rows: readonly Row[] }[];
 
 export type Evidence = {
   readonly scenario: Scenario;
@@ -64,9 +64,10 @@ export function judge(evidence: Evidence): string[] {
     if (told > 0) wrong.push(`completed with ${told} differences`);
   }
   if (receipt.duplicated !== duplicated) wrong.push(`${receipt.duplicated} duplicated are told of ${duplicated}`);
-  // What the subscriber deletes before it is read back can't be told from what the server lost.
-  if (receipt.lost > lost + deletedOf(destination).length) wrong.push(`${receipt.lost} lost are told of ${lost}`);
-  if (receipt.failure === undefined) countForms(destination, receipt, wrong);
+  // What the subscriber deletes before it is read back can't be told from what the server lost; what is moved can.
+  if (receipt.lost > lost + takenOf(destination, ['expunged']).length)
+    wrong.push(`${receipt.lost} lost are told of ${lost}`);
+  if (receipt.failure === undefined) countForms(evidence, wrong);
   if (receipt.status !== 'completed') wrong.push(...withoutCause(scenario, receipt, lost + duplicated));
   return wrong;
 }
@@ -122,7 +123,7 @@ function countAll({ scenario, source, destination }: Evidence): Map<string, Coun
       count.folders.add(folder.name);
     }
   for (const deed of source.history) if (deed.kind === 'expunged') countOf(deed.digest).most += 1;
-  if (!isCalm(scenario)) for (const digest of deletedOf(destination)) countOf(digest).most += 1;
+  if (!isCalm(scenario)) for (const digest of takenOf(destination, ['expunged', 'moved'])) countOf(digest).most += 1;
   for (const deed of destination.history) {
     if (!isWorker(deed.by)) continue;
     if (deed.kind === 'stored') countOf(deed.digest).have += 1;
@@ -140,12 +141,20 @@ function countSkipped(
   wrong: string[],
 ): void {
   const refused = new Set(destination.history.filter(({ kind }) => kind === 'refused').map(({ digest }) => digest));
-  for (const [path, rows] of told) {
+  const counted = new Set<number>();
+  for (const { path, uidValidity, rows } of told) {
     const folder = source.find(path);
+    const find = (uid: number) =>
+      folder?.messages.find(
+        (each) =>
+          (folder.uidValidity === uidValidity && each.uid === uid) ||
+          each.formerly.some((name) => name.uidValidity === uidValidity && name.uid === uid),
+      );
     for (const row of rows) {
       if (row.fate !== 'refused') continue;
-      const message = folder?.messages.find((each) => each.uid === row.uid);
-      if (message === undefined) continue;
+      const message = find(row.uid);
+      if (message === undefined || counted.has(message.id)) continue;
+      counted.add(message.id);
       const count = counts.get(message.digest);
       if (count !== undefined) count.skipped += 1;
       const tooLarge = message.octets.length > destination.quirks.appendLimit;
@@ -183,24 +192,30 @@ function untouched(destination: SimulatedAccount, wrong: string[]): void {
   }
 }
 
-/** The digests of what workers stored and the subscriber deleted. */
-function deletedOf({ history }: SimulatedAccount): string[] {
+/** The digests of what workers stored and the subscriber deleted, or moved away. */
+function takenOf({ history }: SimulatedAccount, kinds: readonly Deed['kind'][]): string[] {
   const ours = new Set(history.filter(({ kind, by }) => kind === 'stored' && isWorker(by)).map(({ id }) => id));
-  return history
-    .filter(({ kind, by, id }) => kind === 'expunged' && !isWorker(by) && ours.has(id))
-    .map(({ digest }) => digest);
+  const taken = new Map<number, string>();
+  for (const { kind, by, id, digest } of history)
+    if (kinds.includes(kind) && !isWorker(by) && ours.has(id)) taken.set(id, digest);
+  return [...taken.values()];
 }
 
 /** What the provider keeps in a form of its own is told as that, and nothing else is told as changed. */
-function countForms(destination: SimulatedAccount, receipt: Receipt, wrong: string[]): void {
+function countForms({ source, destination, receipt }: Evidence, wrong: string[]): void {
   let now = 0;
+  const moved = new Set(destination.history.filter(({ kind }) => kind === 'moved').map(({ id }) => id));
   // What is behind the window of a server can't be read back.
   for (const folder of destination.folders.values())
     for (const message of folder.messages.slice(-Math.min(destination.quirks.window, 1e9)))
-      if (isWorker(message.by) && digestOf(message.octets) !== message.digest) now += 1;
+      if (isWorker(message.by) && !moved.has(message.id) && digestOf(message.octets) !== message.digest) now += 1;
   const ever = destination.quirks.rewriting === 'nothing' ? 0 : Infinity;
-  if (receipt.changed > 0 && !destination.quirks.ignoresDate) wrong.push(`${receipt.changed} changed are told of none`);
-  if ((receipt.kept < now && !destination.quirks.ignoresDate) || receipt.kept > ever)
+  // A form can't be held against what the source has lost meanwhile.
+  const left = destination.quirks.ignoresDate
+    ? Infinity
+    : source.history.filter(({ kind, by }) => kind === 'expunged' && by === 'subscriber').length;
+  if (receipt.changed > left) wrong.push(`${receipt.changed} changed are told of none`);
+  if ((receipt.kept + receipt.changed < now && !destination.quirks.ignoresDate) || receipt.kept > ever)
     wrong.push(`${receipt.kept} kept in another form are told of ${now}`);
 }
 

@@ -178,11 +178,11 @@ function openLink(host: Host, process: SimulatedProcess, scheduler: Scheduler, c
       flow();
     },
     write: (data: Buffer, _encoding, done) => {
-      process.effect(`${name} writes ${data.length}`, () => sendUp(data, () => done()));
+      process.effect(`writes to ${name}: ${data.length}`, () => sendUp(data, () => done()));
     },
     writev: (chunks, done) => {
       const data = Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer));
-      process.effect(`${name} writes ${data.length}`, () => sendUp(data, () => done()));
+      process.effect(`writes to ${name}: ${data.length}`, () => sendUp(data, () => done()));
     },
     final: (done) => {
       process.effect(`${name} ends`, () => {

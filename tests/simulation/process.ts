@@ -1,7 +1,10 @@
 import type { Scheduler, Timer } from './scheduler.ts';
 
-/** What stops a process before its n-th effect on the outside: for good, or for some milliseconds (SIGSTOP, then SIGCONT). */
-export type Stop = { readonly atEffect: number; readonly freezeFor?: number };
+/**
+ * What stops a process before its n-th effect on the outside, or its n-th write to the destination: for good, or for some
+ * milliseconds (SIGSTOP, then SIGCONT).
+ */
+export type Stop = { readonly freezeFor?: number } & ({ readonly atEffect: number } | { readonly atWrite: number });
 
 /**
  * One worker process. All that it does to the outside passes `effect`, all that comes to it passes `deliver`, so it can
@@ -22,10 +25,14 @@ export type SimulatedProcess = {
   readonly onFreeze: (run: () => void) => void;
 };
 
+/** How the network names a write to the destination. */
+const WRITE = 'writes to destination';
+
 export function openProcess(scheduler: Scheduler, name: string, stops: readonly Stop[] = []): SimulatedProcess {
   let alive = true;
   let thaw: number | null = null;
   let effects = 0;
+  let writes = 0;
   let heldEffects: (() => void)[] = [];
   let heldDeliveries: (() => void)[] = [];
   const deaths: (() => void)[] = [];
@@ -61,8 +68,10 @@ export function openProcess(scheduler: Scheduler, name: string, stops: readonly 
   const effect = (label: string, run: () => void) => {
     if (!alive) return;
     effects += 1;
+    const isWrite = label.startsWith(WRITE);
+    if (isWrite) writes += 1;
     for (const stop of stops)
-      if (stop.atEffect === effects) {
+      if ('atEffect' in stop ? stop.atEffect === effects : isWrite && stop.atWrite === writes) {
         if (stop.freezeFor === undefined) kill();
         else freeze(stop.freezeFor);
       }

@@ -91,10 +91,12 @@ export function scenarioOf(seed: number): Scenario {
     },
     connections: chance.integer(1, 4),
     deeds: some(6, () => deedOf(chance)),
-    stops: some(5, () => ({
+    stops: some(6, () => ({
       worker: chance.integer(1, 4),
-      atEffect: chance.integer(1, chance.one([40, 200, 400])),
-      ...(chance.happens(0.35) ? { freezeFor: chance.one([1000, 20_000, 5 * MINUTE, 60 * MINUTE]) } : {}),
+      ...(chance.happens(0.5)
+        ? { atEffect: chance.integer(1, chance.one([40, 200, 400])) }
+        : { atWrite: chance.integer(1, chance.one([15, 40, 100])) }),
+      ...(chance.happens(0.45) ? { freezeFor: chance.one([1000, 20_000, 5 * MINUTE, 60 * MINUTE]) } : {}),
     })),
     links: some(4, () => ({
       side: chance.one(['source', 'destination'] as const),

@@ -89,14 +89,10 @@ function textOf(error: unknown): string {
   return (error instanceof Error ? error.stack : undefined) ?? String(error);
 }
 
-function toldOf({ tables, accounts }: World, transfer: string): Told {
-  return new Map(
-    tables
-      .mailboxes(transfer)
-      .filter(
-        ({ sourcePath, sourceUidValidity }) =>
-          accounts.source.find(sourcePath)?.uidValidity === Number(sourceUidValidity),
-      )
-      .map(({ id, sourcePath }) => [sourcePath, tables.rows(id)]),
-  );
+function toldOf({ tables }: World, transfer: string): Told {
+  return tables.mailboxes(transfer).map(({ id, sourcePath, sourceUidValidity }) => ({
+    path: sourcePath,
+    uidValidity: Number(sourceUidValidity),
+    rows: tables.rows(id),
+  }));
 }
