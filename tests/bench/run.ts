@@ -1,4 +1,5 @@
 import { benchExport } from './export.bench.ts';
+import { benchPst } from './pst.bench.ts';
 import { benchTransfer } from './transfer.bench.ts';
 import { benchTransport } from './transport.bench.ts';
 
@@ -7,3 +8,4 @@ const say = (line: string) => void process.stdout.write(`${line}\n`);
 await benchTransport(say);
 await benchTransfer(say);
 await benchExport(say);
+await benchPst(say);

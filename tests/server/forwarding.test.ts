@@ -363,13 +363,15 @@ describe(
   },
 );
 
+function headersOf(readable: readonly number[]) {
+  return async function* headers(_: string, uids: readonly number[]) {
+    for (const uid of uids) if (readable.includes(uid)) yield { uid, header: Buffer.from(letter(uid).bytes) };
+  };
+}
+
 test('a forwarded message that the source lists and does not hand out is left to the copy, which tells of it', async () => {
   const mark = markOf(NEW_ADDRESS);
   const marked = [1, 2].map((uid) => ({ uid, size: 1, flags: [mark], internalDate: new Date(0) }));
-  const headersOf = (readable: readonly number[]) =>
-    async function* headers(_: string, uids: readonly number[]) {
-      for (const uid of uids) if (readable.includes(uid)) yield { uid, header: Buffer.from(letter(uid).bytes) };
-    };
   const source = { headers: headersOf([1]) };
   const destination = async () => ({ open: async () => {}, search: async () => [1, 2], headers: headersOf([1, 2]) });
   const forwarded = openForwarded(async () => ['INBOX'], MACHINE_CLOCK);

@@ -27,7 +27,7 @@ export function holdLease(
   let confirmed = taken;
   let isOurs = true;
   let isOver = false;
-  let callOff: () => void = () => {};
+  let callOff: (() => void) | undefined;
   let confirming: Promise<void> = Promise.resolve();
   const confirm = async () => {
     const asked = clock.elapsed();
@@ -50,7 +50,7 @@ export function holdLease(
     mayWrite: () => isOurs && clock.elapsed() - confirmed < LEASE_MS - MARGIN_MS,
     [Symbol.asyncDispose]: async () => {
       isOver = true;
-      callOff();
+      callOff?.();
       await confirming;
       await releaseLease(database, lease).catch((error: unknown) =>
         log.warn({ err: error, transferId: lease.transferId }, 'the lease of a transfer could not be released'),

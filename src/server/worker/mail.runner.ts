@@ -35,10 +35,10 @@ export const finishMail: Runner = async (run, services) => {
 
 async function copyOf(run: Run, services: RunnerServices): Promise<MailCopy> {
   const { transfer, signal, lease } = run;
-  const { settings, times, resolver, clock, log } = services;
+  const { settings, times, resolver, clock, log, onUncheckedCertificate } = services;
   const source = await accountOf('source', run, services);
   const destination = await accountOf('destination', run, services);
-  const options = { trusted: settings.trustedMailHosts, times, resolver, signal };
+  const options = { trusted: settings.trustedMailHosts, times, resolver, signal, onUncheckedCertificate };
   const dial = openDial(options);
   const side = (role: Role, account: MailAccount, provider: Provider) => {
     const session = () =>

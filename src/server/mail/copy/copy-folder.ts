@@ -137,7 +137,6 @@ async function refusalOf(error: unknown, folder: Folder, path: string): Promise<
 
 /** Makes the mailbox when it is missing: deleted at the destination meanwhile, or not there yet. */
 async function select(folder: Folder, path: string, { writer }: Session): Promise<Selected> {
-  const isRefused = (error: unknown) => error instanceof MailError && error.fault === 'refused';
   try {
     return await writer.select(path);
   } catch (error) {
@@ -150,6 +149,10 @@ async function select(folder: Folder, path: string, { writer }: Session): Promis
     if (isRefused(error)) throw new FolderLeft('mailbox not created', error);
     throw error;
   }
+}
+
+function isRefused(error: unknown): error is MailError {
+  return error instanceof MailError && error.fault === 'refused';
 }
 
 /** The newest of the inbox first, otherwise in the order of the source. */

@@ -30,11 +30,13 @@ type Engine = {
   /** Aborts everything when one part has failed. */
   readonly failing: AbortController;
   /** Towards each account, the ones of `controls` and `checker` included. */
-  readonly connections: { readonly source: number; readonly destination: number };
+  readonly connections: { source: number; destination: number };
   /** Mailboxes are created in the background. */
   creating: boolean;
   /** The destination does not say UIDs: each lane reads back by itself. */
   saysUids: boolean;
+  /** Resolved when nobody reads back beside the lanes of the round under way. */
+  alone: PromiseWithResolvers<void>;
   /** Of the round under way. */
   checks: Stream<Check>;
   readonly findings: Findings;
@@ -73,13 +75,13 @@ async function withEngine<Result>(given: MailCopy, work: (engine: Engine) => Pro
   const budget = await openBudget({ source: source.limits, destination: destination.limits }, ledger, clock);
   const towards = destination.limits.connections;
   const pool = { clock, signal, moved: counts.moved };
-  const checking = { ...pool, open: () => openCheckSession(copy) };
+  const checking = { ...pool, open: () => openCheckSession(copy, engine.connections) };
   await using controls = openLanes<Controls>({ ...pool, size: 1, open: () => openControls(copy) });
   await using lanes = openLanes<Session>({
     ...pool,
     size: Math.max(1, Math.min(source.limits.connections, towards)),
     open: async () => {
-      const session = await openSession(copy);
+      const session = await openSession(copy, engine.connections);
       engine.saysUids = session.writer.traits.saysUids;
       return session;
     },
@@ -90,7 +92,7 @@ async function withEngine<Result>(given: MailCopy, work: (engine: Engine) => Pro
     copy,
     check: (check) => engine.checks.push(check),
     room: async () => {
-      if (towards > 1) await engine.checks.shrunk(UNCHECKED_AT_MOST / 100);
+      if (towards > 1) await Promise.race([engine.checks.shrunk(UNCHECKED_AT_MOST / 100), engine.alone.promise]);
     },
     budget,
     known,
@@ -109,6 +111,7 @@ async function withEngine<Result>(given: MailCopy, work: (engine: Engine) => Pro
     connections: { source: source.limits.connections, destination: towards },
     creating: false,
     saysUids: true,
+    alone: Promise.withResolvers(),
     checks: openStream(),
     findings: { flags: [], kept: new Map(), absent: [] },
     forwarded: openForwarded(() => destinationPaths(controls), clock),
@@ -174,12 +177,13 @@ async function plan(engine: Engine): Promise<readonly Folder[]> {
 /** With few connections allowed, mailboxes are created before the rest begins; else meanwhile. */
 async function settleCreations(folders: readonly Folder[], engine: Engine): Promise<void> {
   const { connections, controls } = engine;
-  const created = Promise.allSettled(folders.map((folder) => folder.destination()));
   engine.creating = true;
-  const done = created.then(async () => {
+  const created = async () => {
+    await Promise.allSettled(folders.map((folder) => folder.destination()));
     await controls[Symbol.asyncDispose]();
     engine.creating = false;
-  });
+  };
+  const done = created();
   if (Math.min(connections.source, connections.destination) < 4) await done;
 }
 
@@ -267,6 +271,7 @@ async function copyRound(folders: readonly Folder[], engine: Engine): Promise<nu
   const { run, lanes, checker, checkers, failing } = engine;
   const { limits } = run.copy.destination;
   engine.checks = openStream();
+  engine.alone = Promise.withResolvers();
   const { checks } = engine;
   const check = (item: Check, session: CheckSession) => readBack(item, session, run, engine.findings);
   const beside = limits.connections > 1 && engine.saysUids;
@@ -278,9 +283,19 @@ async function copyRound(folders: readonly Folder[], engine: Engine): Promise<nu
     } finally {
       checks.end();
     }
-    if (beside && checks.length() > 1) await checkers.work(checks, check);
+    if (checks.length() > 1) await checkers.work(checks, check, () => engine.connections.destination - 1);
   };
-  const tasks = [copying(), beside ? checker.work(checks, check) : Promise.resolve()];
+  const checkBeside = async () => {
+    try {
+      if (beside) await checker.work(checks, check);
+    } catch (error) {
+      // There is no connection left for it: what is stored is read back later.
+      if (!(error instanceof MailError) || error.fault !== 'busy') throw error;
+    } finally {
+      engine.alone.resolve();
+    }
+  };
+  const tasks = [copying(), checkBeside()];
   for (const task of tasks)
     task.catch(() => {
       failing.abort();
@@ -288,7 +303,7 @@ async function copyRound(folders: readonly Folder[], engine: Engine): Promise<nu
     });
   const failed = (await Promise.allSettled(tasks)).flatMap((task) => (task.status === 'rejected' ? [task.reason] : []));
   if (failed.length > 0) throw failed.find((error) => !(error instanceof Stopped)) ?? failed[0];
-  if (!beside) await checker.work(checks, check);
+  await checker.work(checks, check);
   await settleFindings(engine);
   return waited;
 }
@@ -354,13 +369,15 @@ async function noteLeft(
 /** What reading back has left: flags that the server dropped, and messages that are not where they were stored. */
 async function settleFindings(engine: Engine): Promise<void> {
   const { run, lanes, checkers, controls, findings } = engine;
-  // A flag that the destination has kept on another message was taken away by the subscriber.
-  const dropped = findings.flags
-    .splice(0)
-    .map(({ path, uid, flags }) => {
-      const kept = findings.kept.get(path);
-      return { path, uid, flags: flags.filter((flag) => kept?.has(flag.toLowerCase()) !== true) };
-    })
+  const missing = findings.flags.splice(0);
+  const times = new Map<string, number>();
+  for (const { flags } of missing)
+    for (const flag of flags) times.set(flag.toLowerCase(), (times.get(flag.toLowerCase()) ?? 0) + 1);
+  // A server drops a flag from all messages; what it has kept on another one, or only one lacks, the subscriber took away.
+  const isDropped = (path: string, flag: string) =>
+    (times.get(flag) ?? 0) > 1 && findings.kept.get(path)?.has(flag) !== true;
+  const dropped = missing
+    .map(({ path, uid, flags }) => ({ path, uid, flags: flags.filter((flag) => isDropped(path, flag.toLowerCase())) }))
     .filter(({ flags }) => flags.length > 0);
   if (dropped.length > 0) await closeOthers(engine, ['lanes']);
   await lanes.work(
@@ -425,8 +442,24 @@ async function openControls({ source, destination }: MailCopy): Promise<Controls
   return { source: one, destination: other, [Symbol.asyncDispose]: () => closeAll([one, other]) };
 }
 
-async function openSession(copy: MailCopy): Promise<Session> {
-  const [reader, writer] = await both(copy.source.reader(), copy.destination.writer());
+/** A server that wants a pause before it lets another connection in allows fewer than we thought. */
+function counting<Opened>(
+  opening: Promise<Opened>,
+  account: 'source' | 'destination',
+  connections: Engine['connections'],
+): Promise<Opened> {
+  return opening.catch((error: unknown) => {
+    if (error instanceof MailError && error.fault === 'busy')
+      connections[account] = Math.max(1, connections[account] - 1);
+    throw error;
+  });
+}
+
+async function openSession(copy: MailCopy, connections: Engine['connections']): Promise<Session> {
+  const [reader, writer] = await both(
+    counting(copy.source.reader(), 'source', connections),
+    counting(copy.destination.writer(), 'destination', connections),
+  );
   let checker: MailReader | undefined;
   return {
     reader,
@@ -436,8 +469,8 @@ async function openSession(copy: MailCopy): Promise<Session> {
   };
 }
 
-async function openCheckSession(copy: MailCopy): Promise<CheckSession> {
-  const checker = await copy.destination.reader();
+async function openCheckSession(copy: MailCopy, connections: Engine['connections']): Promise<CheckSession> {
+  const checker = await counting(copy.destination.reader(), 'destination', connections);
   let reader: MailReader | undefined;
   return {
     checker,

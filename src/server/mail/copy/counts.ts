@@ -4,13 +4,13 @@ import type { FolderCount } from './run.ts';
 
 /** What all folders together count; tells each change. */
 export type Counts = {
-  set(path: string, count: FolderCount): void;
+  readonly set: (path: string, count: FolderCount) => void;
   /** Adds rows of messages that had none. */
-  add(path: string, rows: readonly NewRow[]): void;
+  readonly add: (path: string, rows: readonly NewRow[]) => void;
   /** Rows that were `stored` and are something else now. */
-  refate(path: string, rows: readonly NewRow[]): void;
+  readonly refate: (path: string, rows: readonly NewRow[]) => void;
   /** Grows whenever anything has been moved. */
-  moved(): number;
+  readonly moved: () => number;
 };
 
 export function openCounts({ onProgress }: Pick<MailCopy, 'onProgress'>): Counts {

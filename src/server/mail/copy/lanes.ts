@@ -44,7 +44,7 @@ export type Stream<Item> = Work<Item> & {
 
 export function openStream<Item>(): Stream<Item> {
   const waiting: Item[] = [];
-  let ended = false;
+  const state = { ended: false };
   let changed = Promise.withResolvers<void>();
   const tell = () => {
     changed.resolve();
@@ -58,7 +58,7 @@ export function openStream<Item>(): Stream<Item> {
           tell();
           return item;
         }
-        if (ended) return null;
+        if (state.ended) return null;
         await changed.promise;
       }
     },
@@ -71,12 +71,12 @@ export function openStream<Item>(): Stream<Item> {
       tell();
     },
     end: () => {
-      ended = true;
+      state.ended = true;
       tell();
     },
     length: () => waiting.length,
     shrunk: async (to) => {
-      while (waiting.length > to && !ended) await changed.promise;
+      while (waiting.length > to && !state.ended) await changed.promise;
     },
   };
 }

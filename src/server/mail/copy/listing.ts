@@ -29,7 +29,7 @@ export async function listMailbox(reader: MailReader, path: string, keyword: str
       for (const listed of page) {
         const { uid, size, flags, internalDate } = listed;
         messages.set(uid, { uid, size, date: secondsOf(internalDate) });
-        if (flags.length > 0 && flags.some((flag) => flag.toLowerCase() === keyword)) marked.set(uid, listed);
+        if (flags.some((flag) => flag.toLowerCase() === keyword)) marked.set(uid, listed);
       }
     return messages.size > before;
   };

@@ -149,14 +149,16 @@ async function matchForms(
   const sameDate = (one: Portrait, other: Portrait) => dateOf.get(one.uid) === other.date;
   settle('kept', (one, other) => sameDate(one, other) && isProvidersForm(one.form, other.form));
   settle('kept', (one, other) => isProvidersForm(one.form, other.form));
-  const sameId = (one: Portrait, other: Portrait) =>
-    one.form.messageId !== '' && one.form.messageId === other.form.messageId;
-  settle('changed', (one, other) => sameDate(one, other) && sameId(one, other));
+  settle('changed', (one, other) => sameDate(one, other) && isSameId(one, other));
   for (const { uid, size, date } of wanted) {
     if (found.has(uid) || (source !== null && !gone.has(uid))) continue;
     const one = take((each) => each.size === size && each.date === date);
     if (one !== undefined) found.set(uid, { fate: 'stored', destinationUid: one.uid, size, sha256: one.sha256 });
   }
+}
+
+function isSameId(one: Portrait, other: Portrait): boolean {
+  return one.form.messageId !== '' && one.form.messageId === other.form.messageId;
 }
 
 export function* inParts(uids: readonly number[]): Iterable<readonly number[]> {

@@ -59,25 +59,6 @@ export async function* fetchMessages(client: ImapFlow, uids: readonly number[]):
   }
 }
 
-/** A command with so many UIDs stays below the 8,192 octets that every server takes (RFC 7162 §4). */
-const UIDS_A_COMMAND = 500;
-
-/** The Message-IDs, without their brackets, of what came to the open mailbox since a day. */
-export async function messageIdsIn(client: ImapFlow, since: Date): Promise<Set<string>> {
-  const ids = new Set<string>();
-  if (client.mailbox === false || client.mailbox.exists === 0) return ids;
-  const found = await asking(() => client.search({ since }, { uid: true }));
-  if (found === false || found === undefined || found.length === 0) return ids;
-  for (let from = 0; from < found.length; from += UIDS_A_COMMAND) {
-    const range = uidSet(found.slice(from, from + UIDS_A_COMMAND));
-    for await (const { envelope } of fetched(client, range, { uid: true, envelope: true })) {
-      const id = /<([^<>]+)>/.exec(envelope?.messageId ?? '')?.[1]?.trim();
-      if (id !== undefined) ids.add(id);
-    }
-  }
-  return ids;
-}
-
 async function* fetched(
   client: ImapFlow,
   range: string,
