@@ -129,6 +129,8 @@ describe('The transport with a real Dovecot', { ...needs('dovecot'), timeout: 60
     const hash = createHash('sha256');
     let most = 0;
     const look = () => {
+      // The first time counts what it frees only later; the second waits for that.
+      collectGarbage();
       collectGarbage();
       const { arrayBuffers, heapUsed } = process.memoryUsage();
       most = Math.max(most, arrayBuffers + heapUsed);
@@ -164,7 +166,7 @@ describe('The transport with a real Dovecot', { ...needs('dovecot'), timeout: 60
         if (++chunks % 40 === 0) look();
       }
     expect(back.digest('hex')).toBe(hash.digest('hex'));
-    expect(most - before).toBeLessThan(8_000_000);
+    expect(most - before).toBeLessThan(16_000_000);
   });
 
   test('a slow reader holds the server up, and reads everything in the end', async () => {
