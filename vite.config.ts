@@ -61,6 +61,7 @@ export default defineConfig(() => ({
       node('machine', 30_000, 1, WORKERS),
       node('contract', 10_000, 1, WORKERS),
       node('server', 60_000, 1, WORKERS),
+      node('security', 60_000, 1, WORKERS),
       node('e2e', 120_000, 2, WORKERS),
       // What is measured is measured on a machine that does nothing else.
       node('budget', 120_000, 3, 1),

@@ -1,4 +1,5 @@
 import type { SnapshotFrom } from 'xstate';
+import { withoutEnd } from '../src/contract/without-end.ts';
 import type { wizardMachine } from './wizard.machine.ts';
 import { modeOf } from './mode.ts';
 import type { Context, Visit } from './wizard.types.ts';
@@ -49,7 +50,7 @@ function queryOf(page: Page, { message, transferId }: Context): Record<string, s
 
 /** A slash at the end, or several, mean nothing. */
 export function withoutSlash(path: string): string {
-  return path.replace(/(?<=.)\/+$/, '');
+  return withoutEnd(path, '/') || path.slice(0, 1);
 }
 
 /** What the address bar asks for. Unknown paths ask for nothing that is there. */

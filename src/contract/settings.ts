@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { type OauthProvider } from './provider.ts';
 import { OAUTH_PROVIDERS } from './provider-name.ts';
+import { withoutEnd } from './without-end.ts';
 import { SETTING_NAMES, VARIABLES, type Values } from './settings/variables.ts';
 
 export type ProviderSettings = {
@@ -146,7 +147,7 @@ function settle(set: Values): Settings {
   return {
     host: set.HOST ?? '127.0.0.1',
     port,
-    publicUrl: (set.PUBLIC_URL ?? `http://localhost:${port}`).replace(/\/+$/, ''),
+    publicUrl: withoutEnd(set.PUBLIC_URL ?? `http://localhost:${port}`, '/'),
     role: set.ROLE ?? 'all',
     dataDir,
     exportsUrl: set.EXPORTS_URL ?? `${dataDir}/exports`,
@@ -203,7 +204,7 @@ function optional<const Key extends string, Value>(key: Key, value: Value | unde
 
 function service(address: string | undefined, token: string | undefined) {
   if (address === undefined) return undefined;
-  return { url: address.replace(/\/+$/, ''), ...optional('token', token) };
+  return { url: withoutEnd(address, '/'), ...optional('token', token) };
 }
 
 function provider(set: Values, key: OauthProvider): ProviderSettings {

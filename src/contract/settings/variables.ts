@@ -62,7 +62,7 @@ export const VARIABLES = {
   SMTP_URL: url(['smtp://', 'smtps://'], 'SMTP_URL=smtps://user:secret@smtp.example.com'),
   MAIL_FROM: v.pipe(
     v.string(),
-    v.regex(/^[^\r\n]*@[^\r\n]+$/, fault({ fault: 'must be an address.', example: 'MAIL_FROM=no-reply@example.com' })),
+    v.regex(/^[^\r\n@]*@[^\r\n]+$/, fault({ fault: 'must be an address.', example: 'MAIL_FROM=no-reply@example.com' })),
   ),
   SUPPORT_EMAIL: v.pipe(
     v.string(),

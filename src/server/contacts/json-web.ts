@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { withoutEnd } from '../../contract/without-end.ts';
 import { ContactStoreError } from './contact-store.ts';
 import type { Web, WebRequest } from './web.ts';
 
@@ -47,7 +48,7 @@ export function fitting<const Schema extends v.GenericSchema>(
 
 /** A path below the base address, whether that ends in a slash or not. */
 export function below(web: Web, path: string): URL {
-  return new URL(`${web.base.href.replace(/\/+$/, '')}/${path}`);
+  return new URL(`${withoutEnd(web.base.href, '/')}/${path}`);
 }
 
 function parsed(text: string): unknown {
