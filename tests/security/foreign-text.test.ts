@@ -19,6 +19,12 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'an autoconfiguration document': readAutoconfig,
   'a host within it': (text) =>
     readAutoconfig(`<incomingServer type="imap"><hostname>${text}</hostname></incomingServer>`),
+  'hosts of many servers': (text) =>
+    readAutoconfig(
+      (text.match(/[^]{1,3900}/g) ?? [])
+        .map((part) => `<incomingServer type="imap"><hostname>${part}</hostname></incomingServer>`)
+        .join(''),
+    ),
   "a mail server's refusal": (text) =>
     mailErrorOf(Object.assign(new Error('NO'), { responseStatus: 'NO', responseText: text })),
   'a response code': (text) =>
@@ -52,7 +58,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
 };
 
 const PIECES: readonly string[] = [
-  ...[
+  [
     ' ',
     '\t',
     '\n',
@@ -75,10 +81,10 @@ const PIECES: readonly string[] = [
     '-',
     '\u0301',
   ],
-  ...['<incomingServer ', '<incomingServer>', '</incomingServer>', '<hostname>', '<hostname> ', 'type=', "type='imap'"],
-  ...['exceed', 'exceeds ', 'quota ', 'over', 'too many ', 'backoff time ', 'backoff time:1', '[ALERT] ', 'rate limit'],
-  ...['=?utf-8?q?', '=?utf-8?q?=61?=', '=?utf-8?b?', '?=', '<a@b>', '"a" <', 'group:', 'a@b.c', 'a.', '1,', 'W/"a",'],
-  ...[
+  ['<incomingServer ', '<incomingServer>', '</incomingServer>', '<hostname>', '<hostname> ', 'type=', "type='imap'"],
+  ['exceed', 'exceeds ', 'quota ', 'over', 'too many ', 'backoff time ', 'backoff time:1', '[ALERT] ', 'rate limit'],
+  ['=?utf-8?q?', '=?utf-8?q?=61?=', '=?utf-8?b?', '?=', '<a@b>', '"a" <', 'group:', 'a@b.c', 'a.', '1,', 'W/"a",'],
+  [
     'BEGIN:VCARD\r\n',
     'END:VCARD\r\n',
     'FN:a\r\n',
@@ -91,7 +97,7 @@ const PIECES: readonly string[] = [
     '{1}\r\n',
     '"\\"',
   ],
-];
+].flat();
 const SMALL = 8 * 1024;
 const TIMES = 8;
 /** What a garbage collection or another program may add. */
