@@ -22,7 +22,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'hosts of many servers': (text) =>
     readAutoconfig(
       (text.match(/[^]{1,3900}/g) ?? [])
-        .map((part) => `<incomingServer type="imap"><hostname>${part}</hostname></incomingServer>`)
+        .map((part) => `<incomingServer type="imap"><hostname>${part}<x></incomingServer>`)
         .join(''),
     ),
   "a mail server's refusal": (text) =>
