@@ -49,8 +49,8 @@ export function createCalls(bearer: () => string | null) {
     'write to support': (input: Input<'write to support'>, signal: AbortSignal) =>
       ask(supportForm, { body: writeSupportForm(input), signal }),
     'delete the export': ({ url }: Input<'delete the export'>, signal: AbortSignal) => {
-      const { pathname, searchParams } = new URL(url, location.href);
-      return ask(deletionOf(pathname), { query: Object.fromEntries(searchParams), body: {}, signal });
+      const { pathname } = new URL(url, location.href);
+      return ask(deletionOf(pathname), { body: {}, signal });
     },
   };
 }
@@ -69,7 +69,7 @@ export function streamOf(id: string): EventSource {
   return new EventSource(`${STATUS_EVENTS}?${new URLSearchParams({ job_id: id }).toString()}`);
 }
 
-/** An export is deleted beside where it is fetched, with the same signature: `/api/exports/<export>/delete/`. */
+/** An export is deleted beside where it is fetched: `/api/exports/<export>/delete/`. */
 function deletionOf(path: string) {
   const folder = path.slice(0, path.lastIndexOf('/'));
   return { method: 'POST', path: `${folder}/delete/` as `/api/${string}/`, Answer: Ok } as const satisfies Call;

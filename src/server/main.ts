@@ -74,7 +74,7 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
     vault,
     safe,
     queue,
-    exportFiles: (id) => exportFiles({ database, vault, settings, now: Date.now }, id),
+    exportFiles: (id) => exportFiles({ database, settings, now: Date.now }, id),
   });
   const exports = openExportStore(settings);
   // The web side only hands out and deletes.

@@ -110,17 +110,22 @@ describe.skipIf(DOVECOT === null)('after the end of a job', { timeout: 120_000 }
     if (world.providers.yahoo !== undefined) world.providers.yahoo.person.email = ANN;
 
     const answers: string[] = [];
+    const browser = new OauthBrowser(world);
     const load = async (email: string, account: object) => {
-      const { status, text, headers } = await world.post('/api/load/', {
-        source_account: { email, password: SOURCE, provider: 'sanbruno' },
-        destination_account: account,
-        operations: ['emailmigration'],
-        parameters: {},
-      });
+      const { status, text, headers } = await world.post(
+        '/api/load/',
+        {
+          source_account: { email, password: SOURCE, provider: 'sanbruno' },
+          destination_account: account,
+          operations: ['emailmigration'],
+          parameters: {},
+        },
+        browser.headers,
+      );
       answers.push(text, JSON.stringify([...headers]));
       expect([email, status]).toEqual([email, 200]);
     };
-    const page = await new OauthBrowser(world).until('/api/oauth/?provider=yahoo', isPage);
+    const page = await browser.until('/api/oauth/?provider=yahoo', isPage);
     const tokenId = page.searchParams.get('token_id') ?? '';
     const first = await tokensBehind(world, tokenId);
     world.advance(3_600_000);

@@ -65,7 +65,7 @@ export async function openWorld(
       vault,
       safe,
       queue,
-      exportFiles: (id) => exportFiles({ database, vault, settings, now: () => Date.now() }, id),
+      exportFiles: (id) => exportFiles({ database, settings, now: () => Date.now() }, id),
     }),
     forgotten,
     [Symbol.asyncDispose]: async () => {

@@ -45,7 +45,7 @@ export async function openWebServices({ settings, address, key, log, now }: Opti
       vault,
       safe,
       queue,
-      exportFiles: (id) => exportFiles({ database, vault, settings, now }, id),
+      exportFiles: (id) => exportFiles({ database, settings, now }, id),
     }),
     exports: openExportStore(settings),
   };

@@ -17,6 +17,8 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 /** A message or contact that the destination did not take, in words for the subscriber. */
 export const Skipped = v.object({ mailbox: v.string(), reason: v.string(), subject: v.optional(v.string()) });
 export type Skipped = v.InferOutput<typeof Skipped>;
+/** What of it anyone with the transfer's ID is told. */
+const SkippedForStrangers = v.object({ reason: v.string() });
 
 /**
  * What the engine knows of one operation. `done` never exceeds `total`, no count ever falls, `bytes` is octets moved;
@@ -28,7 +30,7 @@ export const Progress = v.object({
   done: v.optional(count),
   total: v.optional(count),
   bytes: v.optional(count),
-  skipped: v.optional(v.array(Skipped)),
+  skipped: v.optional(v.array(v.union([Skipped, SkippedForStrangers]))),
   failure: v.optional(v.string()),
   lost: v.optional(count),
   duplicated: v.optional(count),
@@ -38,7 +40,7 @@ export const Progress = v.object({
 });
 export type Progress = v.InferOutput<typeof Progress>;
 
-/** One file of a finished export. `size` is octets, `expires` ISO 8601, `url` signed. */
+/** One file of a finished export. `size` is octets, `expires` ISO 8601; `url` answers who may see everything. */
 export const ExportFile = v.object({
   url: v.string(),
   name: v.string(),
@@ -60,6 +62,8 @@ export const detailedStatus = {
     contactsmigration: v.optional(Progress),
     files: v.optional(Files),
     exports: v.optional(v.array(ExportFile)),
+    /** More is shown to the browser that ordered the transfer, and after a sign-in. */
+    limited: v.optional(v.literal(true)),
   }),
 } as const satisfies Call;
 export type TransferStatus = v.InferOutput<typeof detailedStatus.Answer>;

@@ -68,11 +68,16 @@ export function OperationCard({ kind, title, progress, isExport }: Props) {
           <summary>{words.skipped(kind, skipped.length)}</summary>
           <p>{words.skippedHelp}</p>
           <ul>
-            {skipped.map(({ mailbox, reason, subject }, index) => (
+            {skipped.map((item, index) => (
               // The list only ever grows at its end.
               // oxlint-disable-next-line react/no-array-index-key
               <li key={index}>
-                <span className="strong">{subject ?? words.noSubject}</span> ({mailbox}): {reason}
+                {'mailbox' in item && (
+                  <>
+                    <span className="strong">{item.subject ?? words.noSubject}</span> ({item.mailbox}):{' '}
+                  </>
+                )}
+                {item.reason}
               </li>
             ))}
           </ul>

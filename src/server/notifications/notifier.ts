@@ -136,6 +136,7 @@ async function newsOf(notification: Notification, services: NotifierServices): P
   );
   const taken = (operation: string) =>
     rows.filter((row) => row.operation === operation).reduce((total, row) => total + row.done - row.skipped, 0);
+  const [files] = await services.exportFiles(transferId);
   return {
     kind,
     transferId,
@@ -146,7 +147,7 @@ async function newsOf(notification: Notification, services: NotifierServices): P
     outcomes: rows
       .filter((row) => shownStatusOf(row.status) === 'failed')
       .flatMap((row) => (row.failure === null ? [] : [row.failure])),
-    files: await services.exportFiles(transferId),
+    ...(files === undefined ? {} : { filesUntil: files.expires }),
     statusUrl: `${settings.publicUrl}/status?migration_id=${transferId}`,
     legacyName: settings.legacyName,
   };

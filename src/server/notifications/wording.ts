@@ -1,4 +1,3 @@
-import type { ExportFile } from '../../contract/calls/status.ts';
 import type { NotificationKind } from './outbox.ts';
 
 /** What of a transfer a notification tells; `outcomes` are sentences, one for each operation that did not complete. */
@@ -10,8 +9,8 @@ export type News = {
   readonly contacts: number;
   readonly skipped: number;
   readonly outcomes: readonly string[];
-  /** What can be downloaded. */
-  readonly files: readonly Pick<ExportFile, 'name' | 'url' | 'expires'>[];
+  /** ISO 8601; there are files to download until then. */
+  readonly filesUntil?: string;
   readonly statusUrl: string;
   readonly legacyName: string;
 };
@@ -35,7 +34,6 @@ export function letterOf(news: News): Letter {
   const lines = [headline(news), ...detailsOf(news)];
   const text = [
     ...lines,
-    ...downloadsOf(news).flatMap(({ intro, files }) => [intro, ...files.map(({ name, url }) => `${name}:\n${url}`)]),
     `Transfer ID: ${news.transferId}`,
     `Status: ${news.statusUrl}`,
     'You receive this message because this address was given for notifications.',
@@ -44,27 +42,12 @@ export function letterOf(news: News): Letter {
 <html lang="en"><head><meta charset="utf-8"><title>${escape(headline(news))}</title></head>
 <body style="font-family:sans-serif;font-size:16px;line-height:1.5;color:#1b1b1f;max-width:36em">
 ${lines.map((line) => `<p>${escape(line)}</p>`).join('\n')}
-${downloadsOf(news)
-  .map(
-    ({ intro, files }) =>
-      `<p>${escape(intro)}</p>\n<ul>\n${files.map(({ name, url }) => `<li><a href="${escape(url)}">${escape(name)}</a></li>`).join('\n')}\n</ul>`,
-  )
-  .join('\n')}
 <p>Transfer ID: <strong style="font-family:monospace">${escape(news.transferId)}</strong></p>
 <p><a href="${escape(news.statusUrl)}">See the status of your transfer</a></p>
 <p style="font-size:13px;color:#5c5c66">You receive this message because this address was given for notifications.</p>
 </body></html>
 `;
   return { subject: headline(news), text, html };
-}
-
-type Downloads = { readonly intro: string; readonly files: News['files'] };
-
-function downloadsOf({ files }: News): Downloads[] {
-  const [first] = files;
-  if (first === undefined) return [];
-  const until = first.expires.slice(0, 10);
-  return [{ intro: `Download your files until ${until}; then they are deleted. The links are for you alone:`, files }];
 }
 
 /** Short enough for two parts of an SMS. */
@@ -86,6 +69,11 @@ function detailsOf(news: News): string[] {
       ? [`${news.skipped} could not be ${verb}; the status page names them. They are still in your current mailbox.`]
       : []),
     ...news.outcomes,
+    ...(news.filesUntil === undefined
+      ? []
+      : [
+          `You can download your files from the status page until ${news.filesUntil.slice(0, 10)}; then they are deleted. The page may ask for your ${news.legacyName} email address and password.`,
+        ]),
   ];
 }
 

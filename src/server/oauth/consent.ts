@@ -51,6 +51,8 @@ export type Consents = {
   finish(path: string, query: URLSearchParams, browser: string | undefined): Promise<Consent>;
   /** What a return that is not finished was for, as far as that can be told. */
   purposeOf(query: URLSearchParams, browser: string | undefined): Promise<Purpose>;
+  /** Whether a sign-in of this browser gave the token, and for this account. */
+  gave(tokenId: string, account: { email: string; provider: string }, browser: string): Promise<boolean>;
   /** The address that a status hash proves; `null` when it proves none, or does not any more. */
   emailOf(hash: string): Promise<string | null>;
   purge(): Promise<void>;
@@ -69,6 +71,7 @@ type Services = {
 const Secret = v.object({ verifier: v.string(), nonce: v.string() });
 
 const Transaction = v.object({
+  browser: v.string(),
   provider: OauthProvider,
   purpose: v.picklist(['transfer', 'status']),
   sealed: v.instance(Uint8Array),
@@ -92,14 +95,14 @@ export function openConsents({
   async function take(state: string, browser: string): Promise<Transaction | null> {
     const [row] = await database.query(
       `delete from oauth_transactions where state = $1 and browser = $2 and expires > $3
-       returning provider, purpose, sealed`,
+       returning browser, provider, purpose, sealed`,
       [stateOf(state), browserOf(browser), now()],
     );
     return row === undefined ? null : v.parse(Transaction, row);
   }
 
   async function exchange(transaction: Transaction, state: string, query: URLSearchParams): Promise<Consent> {
-    const { provider, purpose, sealed } = transaction;
+    const { browser, provider, purpose, sealed } = transaction;
     const profile = PROFILES[provider];
     const { verifier, nonce } = v.parse(Secret, JSON.parse(vault.open(placeOf(state), sealed)));
     const configuration = await clients(provider);
@@ -118,7 +121,7 @@ export function openConsents({
       const email = await provenEmail(configuration, answer, profile);
       if (email === null) throw new ConsentRefused('EXTERNAL_OAUTH_ERROR', purpose);
       if (purpose === 'transfer')
-        return { purpose, provider, email, tokenId: await tokens.store({ email, provider }, granted) };
+        return { purpose, provider, email, tokenId: await tokens.store({ email, provider, browser }, granted) };
       const hash = randomBytes(32).toString('hex');
       await database.query('insert into status_hashes (hash, email, expires) values ($1, $2, $3)', [
         vault.digest('status hash', hash),
@@ -187,6 +190,14 @@ export function openConsents({
         [stateOf(query.get('state') ?? ''), browserOf(browser ?? '')],
       );
       return row?.purpose ?? 'transfer';
+    },
+
+    gave: async (tokenId, { email, provider }, browser) => {
+      const rows = await database.query(
+        'select 1 from oauth_tokens where id = $1 and email = $2 and provider = $3 and browser = $4 and expires > $5',
+        [tokenId, email, provider, browserOf(browser), now()],
+      );
+      return rows.length > 0;
     },
 
     emailOf: async (hash) => {

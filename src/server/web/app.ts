@@ -1,4 +1,5 @@
 import { Hono, type Context } from 'hono';
+import { askerOf } from './browser.ts';
 import { calls } from './calls/all.ts';
 import { answerEvents, EVENTS_PATH, openStatusStreams } from './calls/status-events.ts';
 import type { Route } from './calls/route.ts';
@@ -89,16 +90,15 @@ function serveCall(app: Hono, route: Route, web: Web): void {
     await web.limits.take(route.limit, client);
     const body: unknown = call.method === 'POST' ? await readJson(c) : undefined;
     const signal = AbortSignal.any([c.req.raw.signal, AbortSignal.timeout(CALL_WITHIN_MS)]);
-    const answering = route.answer({ query: c.req.query(), body }, web, { client, signal, ...bearerOf(c) });
+    const answering = route.answer({ query: c.req.query(), body }, web, {
+      client,
+      signal,
+      ...askerOf(c, web.settings),
+    });
     return c.json((await within(answering, signal)) as object);
   };
   if (call.method === 'GET') app.get(call.path, answer);
   else app.post(call.path, ownJson(web.settings), limitedBody, answer);
-}
-
-function bearerOf(c: Context): { bearer?: string } {
-  const [, bearer] = /^Bearer +([\w.~+/-]{1,512}=*)$/i.exec(c.req.header('authorization') ?? '') ?? [];
-  return bearer === undefined ? {} : { bearer };
 }
 
 async function readJson(c: Context): Promise<unknown> {

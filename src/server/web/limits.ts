@@ -35,7 +35,7 @@ export type SignIn = {
   readonly hostIsNamed: boolean;
   readonly client: string;
 };
-/** `wrong`: the password was refused. `unknown`: the server could not be asked. */
+/** `wrong`: the password was refused, or there was no answer to it. `unknown`: the server was not asked. */
 export type Outcome = 'right' | 'wrong' | 'unknown';
 
 export type Limits = {

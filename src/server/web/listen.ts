@@ -94,12 +94,13 @@ async function close(server: Server, stopping: AbortController): Promise<void> {
 }
 
 /** Erases what has run out. */
-async function purge({ limits, sessions, consents, tokens, log }: Web): Promise<void> {
+async function purge({ limits, sessions, consents, tokens, verifiers, log }: Web): Promise<void> {
   try {
     await limits.purge();
     await sessions.purge();
     await consents.purge();
     await tokens.purge();
+    await verifiers.purge();
   } catch (error) {
     log.error({ err: error }, 'what has run out could not be erased');
   }

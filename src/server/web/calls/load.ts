@@ -13,27 +13,37 @@ import type { Visit } from '../visit.ts';
 import { allowedOperations } from './capabilities.ts';
 import { route } from './route.ts';
 
-type Loading = Pick<Web, 'settings' | 'transfers' | 'tokens' | 'proofs'>;
+type Loading = Pick<Web, 'settings' | 'transfers' | 'tokens' | 'proofs' | 'consents' | 'owners' | 'verifiers'>;
 
 /**
  * Starts a transfer when both mailboxes were proven; what was submitted before, or is running, is answered with its ID,
  * even when its tokens are gone because it has completed.
  */
 export const answerLoad = route(load, 'calls by a client', async ({ body }, services: Loading, visit) => {
-  const { settings, transfers, tokens } = services;
-  const order = orderOf(body, settings);
-  const isProven = await hasConsent(order, services);
-  const before = isProven ? null : await transfers.startedBefore(order);
-  if (!isProven && before === null) throw notSignedIn();
+  const order = orderOf(body, services.settings);
+  // First, since every later answer tells something of the mailbox.
   await proveSource(order, services, visit);
-  if (before !== null) return { jobid: before.id };
+  const jobid = await startOnce(order, services, visit);
+  await services.owners.add(jobid, visit.browser.keep());
+  if (order.destination.provider === 'file_export')
+    await services.verifiers.keep(jobid, order.source.email, order.source.password);
+  return { jobid };
+});
+
+async function startOnce(order: TransferOrder, services: Loading, visit: Visit): Promise<string> {
+  const { transfers, tokens } = services;
+  if (!(await hasConsent(order, services, visit))) {
+    const before = await transfers.startedBefore(order);
+    if (before === null) throw notSignedIn();
+    return before.id;
+  }
   await proveDestination(order, services, visit);
-  const { id: jobid, usesToken } = await transfers.start(order);
+  const { id, usesToken } = await transfers.start(order);
   const { tokenId } = order.destination;
   // One that nobody will use must not stay good.
   if (tokenId !== undefined) await (usesToken ? tokens.keep(tokenId) : tokens.forget(tokenId));
-  return { jobid };
-});
+  return id;
+}
 
 /** @throws {Refusal} for what is not allowed, before anything is asked of a mail server. */
 function orderOf(request: LoadRequest, settings: Settings): TransferOrder {
@@ -136,13 +146,16 @@ async function proveSource({ source }: TransferOrder, { proofs }: Loading, visit
   await proofs.prove({ email: source.email, password: source.password, provider: source.provider }, visit);
 }
 
-/** An account at an OAuth provider is proven by its tokens; the rest by a sign-in, later. */
-async function hasConsent({ destination }: TransferOrder, { tokens }: Loading): Promise<boolean> {
+/** An account at an OAuth provider is proven by its tokens, in the browser that got them; the rest by a sign-in, later. */
+async function hasConsent(
+  { destination }: TransferOrder,
+  { consents }: Pick<Loading, 'consents'>,
+  { browser }: Visit,
+): Promise<boolean> {
   const { email, provider, password, tokenId } = destination;
   if (provider === 'file_export') return true;
   if (tokenId === undefined) return password !== undefined;
-  const owner = await tokens.of(tokenId);
-  return owner?.email === email && owner.provider === provider;
+  return browser.key !== undefined && consents.gave(tokenId, { email, provider }, browser.key);
 }
 
 function notSignedIn(): Refusal {

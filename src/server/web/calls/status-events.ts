@@ -6,7 +6,8 @@ import { TransferId } from '../../../contract/transfer.ts';
 import { clientOf } from '../guards.ts';
 import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
-import { statusOf } from './status.ts';
+import { askerOf } from '../browser.ts';
+import { statusOf, viewOf } from './status.ts';
 
 export const EVENTS_PATH = '/api/v2/status/events/';
 
@@ -104,12 +105,16 @@ export function openStatusStreams(
 }
 
 /** `GET /api/v2/status/events/?job_id=`: an event `status` with the body of `/api/v2/status/` whenever it changes, and `end`. */
-export function answerEvents({ settings, limits }: Pick<Web, 'settings' | 'limits'>, streams: StatusStreams) {
+export function answerEvents(
+  { settings, limits, owners, sessions }: Pick<Web, 'settings' | 'limits' | 'owners' | 'sessions'>,
+  streams: StatusStreams,
+) {
   return async (c: Context): Promise<Response> => {
     const id = v.safeParse(TransferId, c.req.query('job_id'));
     if (!id.success) throw new Refusal(404, 'MIGRATION_ID_NOT_FOUND', 'Your transfer ID has not been found.');
     const client = clientOf(c, settings);
     await limits.take('calls by a client', client);
+    const view = await viewOf(id.output, { owners, sessions }, askerOf(c, settings));
     const viewer = openMailslot();
     const opened = await streams.open(id.output, client, viewer);
     const response = streamSSE(c, async (stream) => {
@@ -120,7 +125,7 @@ export function answerEvents({ settings, limits }: Pick<Web, 'settings' | 'limit
         let shown: TransferStatus | null = null;
         for (let status = opened.status; ; status = await viewer.next(status)) {
           if (status === shown) await stream.writeSSE({ event: 'alive', data: '' });
-          else await stream.writeSSE({ event: 'status', data: JSON.stringify(status) });
+          else await stream.writeSSE({ event: 'status', data: JSON.stringify(view(status)) });
           shown = status;
           if (isFinished(status)) await stream.writeSSE({ event: 'end', data: '' });
           if (isFinished(status) || viewer.isOver()) return;
