@@ -4,6 +4,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import { createApp } from './app.ts';
 import { readPortalFiles } from './portal-files.ts';
 import type { Web } from './services.ts';
+import { limitSockets } from './sockets.ts';
 
 const HEADERS_WITHIN_MS = 10_000;
 const REQUEST_WITHIN_MS = 30_000;
@@ -45,6 +46,7 @@ export async function startWeb(web: Web, options: WebOptions): Promise<RunningWe
   server.requestTimeout = REQUEST_WITHIN_MS;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.maxConnections = CONNECTIONS_AT_MOST;
+  limitSockets(server, web.settings.proxies);
   await listen(server, host, port);
   const purging = setInterval(() => void purge(web), PURGE_EVERY_MS).unref();
   let stopped: Promise<void> | undefined;

@@ -17,6 +17,8 @@ export const SENTENCES = {
     'The mail server could not prove that it is the right one, so nothing more was sent to it. Nothing was deleted in your current mailbox. Please contact support.',
   refused:
     'A mail server refused to go on. Nothing was deleted in your current mailbox. Please contact support with your transfer ID.',
+  setAside:
+    'The transfer was stopped, because it needs more of our machine than any other. Nothing was deleted in your current mailbox. We look into it; please contact support with your transfer ID.',
   contactsRefused:
     'The new address book refused to take your contacts. Nothing was deleted in your current one. Please contact support with your transfer ID.',
   contactsUnreadable:

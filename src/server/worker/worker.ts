@@ -24,6 +24,8 @@ import { TRANSFERS_QUEUE, type JobQueue, type TransferJob } from './queue.ts';
 import type { RunnerServices } from './runner.ts';
 import { runnerOf } from './runners.ts';
 import { SENTENCES } from './sentences.ts';
+import { countDeaths } from '../transfers/deaths.ts';
+import { DEATHS_AT_MOST, watchMemory, type MemoryWatch } from './memory-watch.ts';
 import { verdictOn } from './verdict.ts';
 
 const LOOK_EVERY_SECONDS = 0.5;
@@ -41,13 +43,14 @@ export async function startWorker(given: WorkerServices): Promise<AsyncDisposabl
   const services = { pause, times: MAIL_TIMES, onStep: () => {}, resolver: openResolver(), ...given };
   const { queue, settings, log } = services;
   const stop = new AbortController();
+  const memory = watchMemory(services);
   await queue.resume();
   await queue.boss.work<TransferJob>(
     TRANSFERS_QUEUE,
     { batchSize: 1, localConcurrency: settings.transfersAtOnce, pollingIntervalSeconds: LOOK_EVERY_SECONDS },
     async (jobs) => {
       for (const job of jobs)
-        await runTransfer(job.data.transferId, AbortSignal.any([stop.signal, job.signal]), services);
+        await runTransfer(job.data.transferId, AbortSignal.any([stop.signal, job.signal]), services, memory);
     },
   );
   const notifier = startNotifier({
@@ -58,6 +61,7 @@ export async function startWorker(given: WorkerServices): Promise<AsyncDisposabl
     [Symbol.asyncDispose]: async () => {
       stop.abort();
       await queue.boss.offWork(TRANSFERS_QUEUE);
+      memory[Symbol.dispose]();
       await notifier[Symbol.asyncDispose]();
       log.info('the worker has stopped');
     },
@@ -77,6 +81,7 @@ async function runTransfer(
   id: string,
   signal: AbortSignal,
   services: RunnerServices & { readonly queue: JobQueue },
+  memory: MemoryWatch,
 ): Promise<void> {
   const { database, safe, tokens, queue, log } = services;
   const taken = await takeTransfer(database, id);
@@ -84,8 +89,22 @@ async function runTransfer(
   const { transfer, epoch } = taken;
   const { source, destination } = await credentialsOf(id, services);
   const operations = await openOperations(database, id);
+  const deaths = await countDeaths(database, id);
+  await using _watched = memory.during(id);
+  const setAside = async (operation: Operation): Promise<Rest> => {
+    log.error(
+      { transferId: id, operation, deaths },
+      'an operation has killed its worker again and again and is set aside',
+    );
+    await endOperation(database, id, epoch, operation, { status: 'review', failure: SENTENCES.setAside });
+    return null;
+  };
   const outcomes = await Promise.allSettled(
-    operations.map((operation) => runOperation({ transfer, epoch, operation, source, destination, signal }, services)),
+    operations.map((operation) =>
+      deaths >= DEATHS_AT_MOST
+        ? setAside(operation)
+        : runOperation({ transfer, epoch, operation, source, destination, signal }, services),
+    ),
   );
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');
   if (failed !== undefined) {
