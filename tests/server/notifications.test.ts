@@ -34,7 +34,7 @@ async function openFilled(): Promise<Database> {
 function start(database: Database, settings: Partial<NotifierSettings>, log = openLog('silent')): AsyncDisposable {
   return startNotifier({
     database,
-    settings: { publicUrl: 'https://portal.example', legacyName: 'San Bruno', ...settings },
+    settings: { publicUrl: 'https://portal.example', legacyName: 'San Bruno', smtpInClear: true, ...settings },
     log,
     exportFiles: async () => [],
   });

@@ -12,7 +12,10 @@ import { letterOf, smsOf, type News } from './wording.ts';
 const LOOK_EVERY_MS = 2000;
 const SEND_WITHIN_MS = 30_000;
 
-export type NotifierSettings = Pick<Settings, 'smtpUrl' | 'mailFrom' | 'sms' | 'publicUrl' | 'legacyName'>;
+export type NotifierSettings = Pick<
+  Settings,
+  'smtpUrl' | 'smtpInClear' | 'mailFrom' | 'sms' | 'publicUrl' | 'legacyName'
+>;
 
 export type NotifierServices = {
   readonly database: Database;
@@ -25,7 +28,7 @@ export type NotifierServices = {
 /** Sends what is queued, until it is disposed of. Without an SMTP server or a gateway for SMS, that way of sending is off. */
 export function startNotifier(services: NotifierServices): AsyncDisposable {
   const { settings, log } = services;
-  const mail = settings.smtpUrl === undefined ? null : transportTo(settings.smtpUrl);
+  const mail = settings.smtpUrl === undefined ? null : transportTo(settings.smtpUrl, settings.smtpInClear);
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let round: Promise<void> = Promise.resolve();
@@ -47,9 +50,10 @@ export function startNotifier(services: NotifierServices): AsyncDisposable {
   };
 }
 
-function transportTo(url: string): Transporter {
+function transportTo(url: string, inClear: boolean): Transporter {
   return createTransport({
     url,
+    requireTLS: !inClear,
     connectionTimeout: SEND_WITHIN_MS,
     greetingTimeout: SEND_WITHIN_MS,
     socketTimeout: SEND_WITHIN_MS,

@@ -31,7 +31,11 @@ export function createApp(web: Web, portal: PortalFiles = new Map(), stopping?: 
     log.debug({ method: c.req.method, path: knownPath(c), status: c.res.status, ms: performance.now() - began });
   });
   app.onError((error, c) => {
-    if (error instanceof Refusal) return refuse(c, error);
+    if (error instanceof Refusal) {
+      if (error.status === 429)
+        web.securityLog('call refused: too many', { client: clientOf(c, settings), what: knownPath(c) });
+      return refuse(c, error);
+    }
     if (error instanceof DatabaseUnavailable) {
       log.error({ method: c.req.method, path: knownPath(c), err: error }, 'the database is unavailable');
       return refuse(c, unavailable(DATABASE_RETRY_SECONDS));

@@ -1,7 +1,7 @@
 import type { Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { askerOf } from './browser.ts';
-import { limitedBody, ownJson } from './guards.ts';
+import { clientOf, limitedBody, ownJson } from './guards.ts';
 import { mayManage } from './permission.ts';
 import { Refusal } from './refusal.ts';
 import type { Web } from './services.ts';
@@ -16,7 +16,10 @@ const DELETE_PATH = '/api/exports/:export/delete/';
 const ExportName = v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/));
 const FileName = v.pipe(v.string(), v.regex(/^part-\d{1,6}-[0-9a-f]{8}\.zip$/));
 
-type Downloading = Pick<Web, 'settings' | 'database' | 'log' | 'exports' | 'now' | 'owners' | 'sessions'>;
+type Downloading = Pick<
+  Web,
+  'settings' | 'database' | 'log' | 'exports' | 'now' | 'owners' | 'sessions' | 'securityLog'
+>;
 
 /** Serves and deletes finished exports for who may manage their transfer. To be mounted before whatever answers all of `/api/`. */
 export function mountExports(app: Hono, services: Downloading): void {
@@ -39,9 +42,13 @@ async function ownExport(c: Context, services: Downloading): Promise<string | nu
   const name = v.safeParse(ExportName, c.req.param('export'));
   const transferId = name.success ? await transferOfExport(services.database, name.output) : null;
   if (transferId === null) return null;
-  return (await mayManage(services, askerOf(c, services.settings), transferId)) === true
-    ? (name.output as string)
-    : null;
+  const facts = { client: clientOf(c, services.settings), transferId };
+  if ((await mayManage(services, askerOf(c, services.settings), transferId)) !== true) {
+    services.securityLog('call refused: not the owner', facts);
+    return null;
+  }
+  services.securityLog(c.req.method === 'POST' ? 'files deleted' : 'file handed out', facts);
+  return name.output as string;
 }
 
 /** The same for who may not have them, for a wrong address, and for files whose days are over or that were deleted. */

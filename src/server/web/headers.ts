@@ -36,6 +36,9 @@ function contentSecurityPolicy({ footerUrl }: Settings): string {
     "frame-ancestors 'none'",
     "base-uri 'none'",
     "object-src 'none'",
+    // No script can write markup, not even ours: React builds elements.
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
     ...(footerUrl === undefined ? [] : [`frame-src ${new URL(footerUrl).origin}`]),
   ].join('; ');
 }

@@ -1,10 +1,10 @@
 import type { Provider } from '../../contract/provider.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { Limits, Outcome } from './limits.ts';
-import type { Log } from '../log.ts';
 import type { Resolver } from '../network/resolver.ts';
 import { Refusal } from './refusal.ts';
 import type { Visit } from './visit.ts';
+import type { SecurityLog } from '../security-log.ts';
 import type { Verifiers } from '../transfers/verifiers.ts';
 import { placeOf, type MailPlace } from '../mail/imap/connection.ts';
 import type { Discovery } from '../mail/discovery/discovery.ts';
@@ -42,11 +42,11 @@ type Services = {
   readonly limits: Limits;
   readonly discovery: Discovery;
   readonly verifiers: Pick<Verifiers, 'check'>;
-  readonly log: Log;
+  readonly securityLog: SecurityLog;
   readonly now: () => number;
 };
 
-export function openProofs({ settings, resolver, limits, discovery, verifiers, log, now }: Services): Proofs {
+export function openProofs({ settings, resolver, limits, discovery, verifiers, securityLog, now }: Services): Proofs {
   async function findPlace(claim: Claim): Promise<MailPlace> {
     try {
       return await placeOf(settings, claim, async (email) => (await discovery.find(email))?.imap ?? null);
@@ -59,11 +59,11 @@ export function openProofs({ settings, resolver, limits, discovery, verifiers, l
   /** Counted and asked to its end, however long the visitor waits: who hangs up after a guess has made it. */
   async function signIn(claim: Claim, client: string, checkKept: boolean): Promise<SignIn> {
     const place = await findPlace(claim);
-    const report = await limits.trySignIn({
-      mailbox: claim.email,
-      host: place.host,
-      hostIsNamed: place.named === 'by visitor',
-      client,
+    const facts = { mailbox: claim.email, client, what: claim.provider };
+    const attempt = { mailbox: claim.email, host: place.host, hostIsNamed: place.named === 'by visitor', client };
+    const report = await limits.trySignIn(attempt).catch((error: unknown) => {
+      if (error instanceof Refusal) securityLog('sign-in not tried: too many', facts);
+      throw error;
     });
     let outcome: Outcome = 'unknown';
     try {
@@ -79,6 +79,7 @@ export function openProofs({ settings, resolver, limits, discovery, verifiers, l
       outcome = kept ? 'right' : 'wrong';
       return kept ? 'ok' : 'credentials';
     } finally {
+      securityLog(outcome === 'right' ? 'sign-in accepted' : 'sign-in refused', facts);
       await report(outcome);
     }
   }
@@ -95,7 +96,6 @@ export function openProofs({ settings, resolver, limits, discovery, verifiers, l
     try {
       const result = await Promise.race([signIn(claim, client, checkKept), late]);
       if (result === 'ok') return;
-      log.info({ provider: claim.provider, result }, 'a sign-in was refused');
       throw refusalOf(result, claim);
     } finally {
       clearTimeout(timer);

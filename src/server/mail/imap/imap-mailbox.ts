@@ -27,7 +27,7 @@ export async function listMailboxes(client: ImapFlow): Promise<Mailbox[]> {
 
 /** No account has so many; the list is held in memory, and its server may be a stranger's. */
 export const MAILBOXES_AT_MOST = 20_000;
-const LISTING_OCTETS = 8 * 1024 * 1024;
+const LISTING_OCTETS = 4 * 1024 * 1024;
 const LISTING_LOOKED_AT_MS = 20;
 
 /** @throws {MailError} `refused` when the server lists more than any account has, before that takes the memory. */

@@ -13,7 +13,10 @@ import type { Visit } from '../visit.ts';
 import { allowedOperations } from './capabilities.ts';
 import { route } from './route.ts';
 
-type Loading = Pick<Web, 'settings' | 'transfers' | 'tokens' | 'proofs' | 'consents' | 'owners' | 'verifiers'>;
+type Loading = Pick<
+  Web,
+  'settings' | 'transfers' | 'tokens' | 'proofs' | 'consents' | 'owners' | 'verifiers' | 'securityLog'
+>;
 
 /**
  * Starts a transfer when both mailboxes were proven; what was submitted before, or is running, is answered with its ID,
@@ -27,6 +30,12 @@ export const answerLoad = route(load, 'calls by a client', async ({ body }, serv
   await services.owners.add(jobid, visit.browser.keep());
   if (order.destination.provider === 'file_export')
     await services.verifiers.keep(jobid, order.source.email, order.source.password);
+  services.securityLog('transfer ordered', {
+    mailbox: order.source.email,
+    client: visit.client,
+    transferId: jobid,
+    what: order.destination.provider,
+  });
   return { jobid };
 });
 

@@ -26,6 +26,7 @@ export const answerSupportForm = route(
       connectionTimeout: MAIL_SERVER_WITHIN_MS,
       greetingTimeout: MAIL_SERVER_WITHIN_MS,
       socketTimeout: MAIL_SERVER_WITHIN_MS,
+      requireTLS: !settings.smtpInClear,
       disableFileAccess: true,
       disableUrlAccess: true,
     });
