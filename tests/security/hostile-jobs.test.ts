@@ -3,9 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { openLog } from '../../src/server/log.ts';
 import { connect, MAIL_TIMES } from '../../src/server/mail/imap/connection.ts';
 import { listMailboxes } from '../../src/server/mail/imap/imap-mailbox.ts';
-import { openDatabase } from '../../src/server/store/database.ts';
 import { countDeaths, noteShortage } from '../../src/server/transfers/deaths.ts';
-import { insertTransfer } from '../../src/server/transfers/operations.ts';
 import { watchMemory } from '../../src/server/worker/memory-watch.ts';
 import { startWorker } from '../../src/server/worker/worker.ts';
 import { LEGACY_DOMAIN, openWebWorld } from '../support/web-world.ts';
@@ -55,62 +53,52 @@ test('a server that lists mailboxes without end is given up before it has taken 
   expect((process.memoryUsage().rss - before) / MEGABYTE).toBeLessThan(400);
 });
 
-const ID = '0123456789abcdef0123456789abcdef';
+const ANN = `ann@${LEGACY_DOMAIN}`;
 
 describe('a transfer that kills its worker', () => {
-  async function filled() {
-    const database = await openDatabase({ folder: 'memory://' });
-    await insertTransfer(
-      database,
-      {
-        id: ID,
-        sourceEmail: `ann@${LEGACY_DOMAIN}`,
-        sourceProvider: 'sanbruno',
-        destinationEmail: 'ann@mail.example',
-        destinationProvider: 'other',
-        operations: ['emailmigration'],
-        inQa: false,
-      },
-      'key',
-    );
-    return database;
-  }
-
-  test('is known by the want of memory in which its run was cut off', async () => {
-    await using database = await filled();
-    expect(await countDeaths(database, ID)).toBe(0);
-    await noteShortage(database, [ID]);
-    expect(await countDeaths(database, ID)).toBe(1);
-    expect(await countDeaths(database, ID), 'killed from outside').toBe(1);
-    await noteShortage(database, [ID]);
-    expect(await countDeaths(database, ID)).toBe(2);
-  });
-
-  test('is not one whose run the worker has outlived', async () => {
-    await using database = await filled();
-    using memory = watchMemory({ database, log: openLog('silent'), memoryUsed: () => 0.9 });
-    {
-      await using _run = memory.during(ID);
-      const short = () => database.query('select short_of_memory as short from transfers');
-      await expect.poll(short).toEqual([{ short: true }]);
-    }
-    expect(await countDeaths(database, ID)).toBe(0);
-  });
-
-  test('is set aside for the operator when it has done so twice', async () => {
-    await using world = await openWebWorld();
-    const { id } = await world.services.transfers.start({
-      source: { email: `ann@${LEGACY_DOMAIN}`, password: 'any', provider: 'sanbruno' },
+  async function ordered() {
+    const world = await openWebWorld();
+    const started = await world.services.transfers.start({
+      source: { email: ANN, password: 'any', provider: 'sanbruno' },
       destination: { email: 'ann@mail.example', password: 'any', provider: 'aol' },
       operations: ['emailmigration'],
       notificationContact: 'ann@home.example',
       inQa: false,
     });
+    if (started.kind === 'busy') throw new Error('There is one already.');
+    return {
+      world,
+      database: world.database,
+      id: started.id,
+      [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+    };
+  }
+
+  test('is known by the want of memory in which its run was cut off, and by nothing else', async () => {
+    await using opened = await ordered();
+    const { database, id } = opened;
+    expect(await countDeaths(database, id)).toBe(0);
+    await noteShortage(database, [id]);
+    expect(await countDeaths(database, id)).toBe(1);
+    expect(await countDeaths(database, id), 'killed from outside').toBe(1);
+    using memory = watchMemory({ database, log: openLog('silent'), memoryUsed: () => 0.9 });
+    {
+      await using _run = memory.during(id);
+      const short = () => database.query('select short_of_memory as short from transfers');
+      await expect.poll(short).toEqual([{ short: true }]);
+    }
+    expect(await countDeaths(database, id), 'outlived by its worker').toBe(1);
+  });
+
+  test('is set aside for the operator when it has done so twice', async () => {
+    await using opened = await ordered();
+    const { world, id } = opened;
     await world.database.query('update transfers set deaths = 2');
     await using _worker = await startWorker({
       ...world.services,
       safe: world.safe,
       queue: world.queue,
+      news: world.services.transfers.news,
       discover: () => Promise.resolve(null),
     });
     const status = async () => (await world.services.transfers.status(id))?.emailmigration;
@@ -118,9 +106,8 @@ describe('a transfer that kills its worker', () => {
       status: 'review',
       failure: expect.stringContaining('Nothing was deleted'),
     });
-    await expect
-      .poll(() => world.outbox.some(({ raw }) => raw.includes('needs your attention')), { timeout: 20_000 })
-      .toBe(true);
+    const told = () => world.outbox.some(({ raw }) => raw.includes('needs your attention'));
+    await expect.poll(told, { timeout: 20_000 }).toBe(true);
     expect(world.signIns).toEqual([]);
     expect(world.logLines.join('')).toContain('set aside');
   });

@@ -1,16 +1,9 @@
-import type { NotificationKind } from './outbox.ts';
+import type { News, NotificationKind } from './news.ts';
 
-/** What of a transfer a notification tells; `outcomes` are sentences, one for each operation that did not complete. */
-export type News = {
+/** The news, and what a message about them says of the occasion. */
+export type Notification = News & {
   readonly kind: NotificationKind;
   readonly transferId: string;
-  readonly isExport: boolean;
-  readonly messages: number;
-  readonly contacts: number;
-  readonly skipped: number;
-  readonly outcomes: readonly string[];
-  /** ISO 8601; there are files to download until then. */
-  readonly filesUntil?: string;
   readonly statusUrl: string;
   readonly legacyName: string;
 };
@@ -18,7 +11,7 @@ export type News = {
 export type Letter = { readonly subject: string; readonly text: string; readonly html: string };
 
 /** The result, in one sentence. */
-export function headline({ kind, isExport, legacyName }: News): string {
+export function headline({ kind, isExport, legacyName }: Notification): string {
   const what = isExport ? `export of your ${legacyName} email data` : `transfer of your ${legacyName} email data`;
   switch (kind) {
     case 'started':
@@ -30,7 +23,7 @@ export function headline({ kind, isExport, legacyName }: News): string {
   }
 }
 
-export function letterOf(news: News): Letter {
+export function letterOf(news: Notification): Letter {
   const lines = [headline(news), ...detailsOf(news)];
   const text = [
     ...lines,
@@ -51,11 +44,11 @@ ${lines.map((line) => `<p>${escape(line)}</p>`).join('\n')}
 }
 
 /** Short enough for two parts of an SMS. */
-export function smsOf(news: News): string {
+export function smsOf(news: Notification): string {
   return `${headline(news)} Transfer ID: ${news.transferId}. ${news.statusUrl}`;
 }
 
-function detailsOf(news: News): string[] {
+function detailsOf(news: Notification): string[] {
   if (news.kind === 'started')
     return ['It takes from minutes to a full day. You can close the page; we write again when it has ended.'];
   const verb = news.isExport ? 'exported' : 'copied';
@@ -69,11 +62,12 @@ function detailsOf(news: News): string[] {
       ? [`${news.skipped} could not be ${verb}; the status page names them. They are still in your current mailbox.`]
       : []),
     ...news.outcomes,
-    ...(news.filesUntil === undefined
-      ? []
-      : [
-          `You can download your files from the status page until ${news.filesUntil.slice(0, 10)}; then they are deleted. The page may ask for your ${news.legacyName} email address and password.`,
-        ]),
+    ...news.files
+      .slice(0, 1)
+      .map(
+        ({ expires }) =>
+          `You can download your files from the status page until ${expires.slice(0, 10)}; then they are deleted. The page may ask for your ${news.legacyName} email address and password.`,
+      ),
   ];
 }
 

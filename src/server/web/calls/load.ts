@@ -47,11 +47,17 @@ async function startOnce(order: TransferOrder, services: Loading, visit: Visit):
     return before.id;
   }
   await proveDestination(order, services, visit);
-  const { id, usesToken } = await transfers.start(order);
+  const started = await transfers.start(order);
+  if (started.kind === 'busy')
+    throw new Refusal(
+      409,
+      'MIGRATION_IN_PROGRESS',
+      'A transfer of this account is already running. Your mail is safe. Please wait until it has ended.',
+    );
   const { tokenId } = order.destination;
   // One that nobody will use must not stay good.
-  if (tokenId !== undefined) await (usesToken ? tokens.keep(tokenId) : tokens.forget(tokenId));
-  return id;
+  if (tokenId !== undefined) await (started.usesToken ? tokens.keep(tokenId) : tokens.forget(tokenId));
+  return started.id;
 }
 
 /** @throws {Refusal} for what is not allowed, before anything is asked of a mail server. */
