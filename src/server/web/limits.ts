@@ -20,6 +20,13 @@ export const LIMITS = {
   'host checks by a client': { burst: 20, everySeconds: 3 },
   'consents by a client': { burst: 30, everySeconds: 5 },
   'support messages by a client': { burst: 5, everySeconds: 300 },
+  'support messages about a mailbox': { burst: 5, everySeconds: 3600 },
+  /** They all go to one desk. */
+  'support messages': { burst: 200, everySeconds: 300 },
+  'transfers of a mailbox': { burst: 10, everySeconds: 3 * 3600 },
+  'transfers by a client': { burst: 60, everySeconds: 600 },
+  /** Each has two messages sent, and the contact may be somebody else's. */
+  'transfers that tell a contact': { burst: 4, everySeconds: 6 * 3600 },
 } as const satisfies Record<string, Limit>;
 export type LimitName = keyof typeof LIMITS;
 
@@ -34,6 +41,8 @@ export type SignIn = {
   readonly host: string;
   readonly hostIsNamed: boolean;
   readonly client: string;
+  /** What the browser's cookie holds. */
+  readonly browser: string;
 };
 /** `wrong`: the password was refused, or there was no answer to it. `unknown`: the server was not asked. */
 export type Outcome = 'right' | 'wrong' | 'unknown';
@@ -66,15 +75,19 @@ export function openLimits({ database, vault, now }: Services): Limits {
   return {
     take: (name, subject) => takeOne(database, name, subject),
 
-    trySignIn: async ({ mailbox, host, hostIsNamed, client }) => {
+    trySignIn: async ({ mailbox, host, hostIsNamed, client, browser }) => {
       // A host that the visitor named may let anybody in: who signed in there knows the mailbox there, and nowhere else.
-      const pair = hostIsNamed ? `${pairOf(mailbox, client)}\n${host}` : pairOf(mailbox, client);
-      const known = await isKnown(database, vault.digest('known client', pair), now() - KNOWN_MS);
+      const account = hostIsNamed ? `${mailbox}\n${host}` : mailbox;
+      const pairs = [pairOf(account, client), pairOf(account, `browser ${browser}`)];
+      const since = now() - KNOWN_MS;
+      const seen = await Promise.all(pairs.map((pair) => isKnown(database, vault.digest('known client', pair), since)));
+      const pair = pairs.find((_, at) => seen[at]);
+      const known = pair !== undefined;
       const hostLimit: LimitName = hostIsNamed ? 'sign-ins to a host that a visitor named' : 'sign-ins to a host';
       const mailboxLimit: LimitName = known
         ? 'sign-ins to a mailbox by a client that knows it'
         : 'sign-ins to a mailbox';
-      const mailboxSubject = known ? pair : mailbox;
+      const mailboxSubject = pair ?? account;
       const taken: [LimitName, string][] = [];
       try {
         await takeOne(database, 'sign-ins by a client', client);
@@ -96,10 +109,11 @@ export function openLimits({ database, vault, now }: Services): Limits {
         if (outcome === 'unknown') return;
         await giveBack(database, hostLimit, keyOf(hostLimit, host));
         await giveBack(database, 'sign-ins by a client', keyOf('sign-ins by a client', client));
-        await database.query(
-          'insert into known_clients (key, seen) values ($1, $2) on conflict (key) do update set seen = excluded.seen',
-          [vault.digest('known client', pair), now()],
-        );
+        for (const each of pairs)
+          await database.query(
+            'insert into known_clients (key, seen) values ($1, $2) on conflict (key) do update set seen = excluded.seen',
+            [vault.digest('known client', each), now()],
+          );
       };
     },
 

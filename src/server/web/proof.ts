@@ -46,6 +46,8 @@ type Services = {
   readonly now: () => number;
 };
 
+type Asker = { readonly client: string; readonly browser: string };
+
 export function openProofs({ settings, resolver, limits, discovery, verifiers, securityLog, now }: Services): Proofs {
   async function findPlace(claim: Claim): Promise<MailPlace> {
     try {
@@ -57,10 +59,16 @@ export function openProofs({ settings, resolver, limits, discovery, verifiers, s
   }
 
   /** Counted and asked to its end, however long the visitor waits: who hangs up after a guess has made it. */
-  async function signIn(claim: Claim, client: string, checkKept: boolean): Promise<SignIn> {
+  async function signIn(claim: Claim, { client, browser }: Asker, checkKept: boolean): Promise<SignIn> {
     const place = await findPlace(claim);
     const facts = { mailbox: claim.email, client, what: claim.provider };
-    const attempt = { mailbox: claim.email, host: place.host, hostIsNamed: place.named === 'by visitor', client };
+    const attempt = {
+      mailbox: claim.email,
+      host: place.host,
+      hostIsNamed: place.named === 'by visitor',
+      client,
+      browser,
+    };
     const report = await limits.trySignIn(attempt).catch((error: unknown) => {
       if (error instanceof Refusal) securityLog('sign-in not tried: too many', facts);
       throw error;
@@ -89,12 +97,14 @@ export function openProofs({ settings, resolver, limits, discovery, verifiers, s
     return result !== 'credentials' || now() > Date.parse(settings.accessEnd);
   }
 
-  async function prove(claim: Claim, { client }: Visit, checkKept: boolean): Promise<void> {
+  async function prove(claim: Claim, { client, browser }: Visit, checkKept: boolean): Promise<void> {
     if (claim.password === '') throw refusalOf('credentials', claim);
+    // Before the answer, which may come before the sign-in has ended.
+    const asker = { client, browser: browser.keep() };
     const { promise: late, resolve } = Promise.withResolvers<SignIn>();
     const timer = setTimeout(resolve, SIGN_IN_WITHIN_MS, 'slow');
     try {
-      const result = await Promise.race([signIn(claim, client, checkKept), late]);
+      const result = await Promise.race([signIn(claim, asker, checkKept), late]);
       if (result === 'ok') return;
       throw refusalOf(result, claim);
     } finally {

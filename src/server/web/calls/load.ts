@@ -11,11 +11,15 @@ import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
 import type { Visit } from '../visit.ts';
 import { allowedOperations } from './capabilities.ts';
+import { isUsPhone } from './phone-number-validation.ts';
 import { route } from './route.ts';
+
+/** Each may be as large as the mailbox. */
+const EXPORTS_AT_ONCE = 3;
 
 type Loading = Pick<
   Web,
-  'settings' | 'transfers' | 'tokens' | 'proofs' | 'consents' | 'owners' | 'verifiers' | 'securityLog'
+  'settings' | 'transfers' | 'tokens' | 'proofs' | 'consents' | 'owners' | 'verifiers' | 'securityLog' | 'limits'
 >;
 
 /**
@@ -47,6 +51,7 @@ async function startOnce(order: TransferOrder, services: Loading, visit: Visit):
     return before.id;
   }
   await proveDestination(order, services, visit);
+  await limitOrders(order, services, visit);
   const started = await transfers.start(order);
   if (started.kind === 'busy')
     throw new Refusal(
@@ -58,6 +63,24 @@ async function startOnce(order: TransferOrder, services: Loading, visit: Visit):
   // One that nobody will use must not stay good.
   if (tokenId !== undefined) await (started.usesToken ? tokens.keep(tokenId) : tokens.forget(tokenId));
   return started.id;
+}
+
+/** Each costs the operator disk, letters and time. One that is there already, and is only answered again, costs nothing. */
+async function limitOrders(order: TransferOrder, { limits, transfers }: Loading, { client }: Visit): Promise<void> {
+  if (await transfers.isStarted(order)) return;
+  await limits.take('transfers of a mailbox', order.source.email);
+  await limits.take('transfers by a client', client);
+  if (order.notificationContact !== undefined)
+    await limits.take('transfers that tell a contact', order.notificationContact);
+  if (
+    order.destination.provider === 'file_export' &&
+    (await transfers.exportsOf(order.source.email)) >= EXPORTS_AT_ONCE
+  )
+    throw new Refusal(
+      400,
+      'OPERATION_NOT_ALLOWED',
+      `There are ${EXPORTS_AT_ONCE} exports of this mailbox already. Nothing was started, and your mail is safe. Please download those and delete one of them on its status page.`,
+    );
 }
 
 /** @throws {Refusal} for what is not allowed, before anything is asked of a mail server. */
@@ -101,7 +124,7 @@ function checkDestinationEmail({ email, provider }: LoadRequest['destinationAcco
 
 function checkNotification(contact: string | undefined, provider: string, settings: Settings): void {
   if (contact === undefined) return;
-  if (v.is(UsPhone, contact) && provider !== 'yahoo')
+  if (v.is(UsPhone, contact) && (provider !== 'yahoo' || !isUsPhone(contact)))
     throw new Refusal(400, 'INVALID_EMAIL', 'Please, enter a valid email address.');
   if (isAtDomain(contact, settings.legacyDomains))
     throw new Refusal(
