@@ -1,5 +1,6 @@
 import type { Context, Hono } from 'hono';
 import * as v from 'valibot';
+import { deleteExport as deletion, EXPORT_FILE } from '../../contract/calls/export-file.ts';
 import { askerOf } from './browser.ts';
 import { clientOf, limitedBody, ownJson } from './guards.ts';
 import { mayManage } from './permission.ts';
@@ -9,9 +10,6 @@ import { namesTag, namesTagWeakly, rangeOf } from '../export/download/byte-range
 import { FileGoneError, type OctetRange } from '../export/storage/export-store.ts';
 import { offeredFile, transferOfExport, type OfferedFile } from '../export/download/links.ts';
 import { deleteExport } from '../export/download/sweeper.ts';
-
-const FILE_PATH = '/api/exports/:export/:file';
-const DELETE_PATH = '/api/exports/:export/delete/';
 
 const ExportName = v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/));
 const FileName = v.pipe(v.string(), v.regex(/^part-\d{1,6}-[0-9a-f]{8}\.zip$/));
@@ -23,14 +21,14 @@ type Downloading = Pick<
 
 /** Serves and deletes finished exports for who may manage their transfer. To be mounted before whatever answers all of `/api/`. */
 export function mountExports(app: Hono, services: Downloading): void {
-  app.get(FILE_PATH, async (c) => {
+  app.get(EXPORT_FILE, async (c) => {
     const exportName = await ownExport(c, services);
     const name = v.safeParse(FileName, c.req.param('file'));
     const file = exportName === null || !name.success ? null : await offeredFile(services, exportName, name.output);
     if (file === null) throw notThere();
     return download(c, file, services);
   });
-  app.post(DELETE_PATH, ownJson(services.settings), limitedBody, async (c) => {
+  app.post(deletion.path, ownJson(services.settings), limitedBody, async (c) => {
     const exportName = await ownExport(c, services);
     if (exportName === null || !(await deleteExport(services, exportName))) throw notThere();
     return c.json({ ok: true });

@@ -1,6 +1,7 @@
 import type { Context, Hono } from 'hono';
 import { browserOf } from './browser.ts';
 import { OAUTH_RETURN, OAUTH_START, OAUTH_START_FOR_STATUS } from '../../contract/calls/oauth.ts';
+import { oauthReturnAddress } from '../../contract/page-address.ts';
 import type { CallFailureCode } from '../../contract/failure-code.ts';
 import type { OauthProvider } from '../../contract/provider.ts';
 import { isOauthProvider, providerOf } from '../../contract/provider-name.ts';
@@ -9,8 +10,6 @@ import { Refusal } from './refusal.ts';
 import type { Web } from './services.ts';
 import { DatabaseUnavailable } from '../store/database.ts';
 import { ConsentRefused, type Consent, type Purpose } from '../oauth/consent.ts';
-
-const PAGES = { transfer: '/oauth-callback', status: '/oauth-callback-for-status' } as const;
 
 const STARTS = [
   [OAUTH_START, 'transfer'],
@@ -73,18 +72,11 @@ function codeOf(error: unknown, web: Web, provider: OauthProvider | undefined): 
 }
 
 function succeed(c: Context, consent: Consent): Response {
-  const query = new URLSearchParams({
-    token_id: consent.tokenId,
-    email: consent.email,
-    ...(consent.purpose === 'status' ? { hash: consent.hash } : {}),
-    provider: consent.provider,
-  });
-  return c.redirect(`${PAGES[consent.purpose]}?${query.toString()}`, 302);
+  return c.redirect(oauthReturnAddress(consent.purpose, consent), 302);
 }
 
 function refuse(c: Context, purpose: Purpose, error: CallFailureCode | 'OTHER', provider?: string): Response {
-  const query = new URLSearchParams({ error, ...(provider === undefined ? {} : { provider }) });
   // 303, so that a form's post becomes a visit.
   const status = c.req.method === 'GET' || c.req.method === 'HEAD' ? 302 : 303;
-  return c.redirect(`${PAGES[purpose]}?${query.toString()}`, status);
+  return c.redirect(oauthReturnAddress(purpose, { error, ...(provider === undefined ? {} : { provider }) }), status);
 }

@@ -1,3 +1,4 @@
+import { exportFileAddress } from '../../../contract/calls/export-file.ts';
 import type { ExportFile } from '../../../contract/calls/status.ts';
 import type { Settings } from '../../../contract/settings.ts';
 import type { Database } from '../../store/database.ts';
@@ -27,7 +28,7 @@ const SECOND_MS = 1000;
 export async function exportFiles(services: Offering, transferId: string): Promise<ExportFile[]> {
   const files = await offered(services, 'transfer_id', transferId);
   return files.map(({ exportName, name, title, size, sha256, expires }) => ({
-    url: `${services.settings.publicUrl}/api/exports/${exportName}/${name}`,
+    url: `${services.settings.publicUrl}${exportFileAddress(exportName, name)}`,
     name: title,
     size,
     sha256,
