@@ -9,6 +9,7 @@ import { status as words } from '../wording/status.ts';
 import { useSend, useWizard } from '../wizard-context.tsx';
 import { OperationCard } from './status-card.tsx';
 import { Exports } from './status-exports.tsx';
+import { ShowMore } from './status-more.tsx';
 import { WizardPage } from './wizard-page.tsx';
 
 export function StatusPage() {
@@ -52,6 +53,7 @@ function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
         <OperationCard kind="contacts" title={words.contacts} progress={status.contactsmigration} ofExport={ofExport} />
       )}
       {ofExport && <Exports snapshot={snapshot} files={status?.exports ?? []} />}
+      {status?.limited === true && <ShowMore snapshot={snapshot} />}
       <section className="stack" data-gap="small" aria-labelledby="wrong">
         <h2 id="wrong">{words.questions.wrong}</h2>
         <p>

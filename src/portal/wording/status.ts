@@ -169,6 +169,13 @@ export const status = {
     confirm: 'Delete',
     keep: 'Keep',
   },
+  more: {
+    button: 'Show more',
+    lead: 'This page shows numbers only. To see everything of this transfer, and to download files, sign in.',
+    title: 'Sign in to see your transfer',
+    help: (legacyName: string) =>
+      `Use the email address and password of the ${legacyName} mailbox that your mail comes from. This also works when the mailbox is closed, as long as your files are here.`,
+  },
   notFound: {
     title: 'Your transfer ID has not been found',
     content: [
