@@ -19,9 +19,8 @@ export const showMore = wizard.createStateConfig({
     signingIn: {
       initial: 'editing',
       entry: 'forget what was typed',
-      exit: 'forget what was typed',
       on: {
-        'modal.close': 'closed',
+        'modal.close': { target: 'closed', actions: 'forget what was typed' },
         'email.type': {
           guard: not(settled),
           target: '.editing',
@@ -80,7 +79,10 @@ export const showMore = wizard.createStateConfig({
               {
                 // Followed anew, by a stream that shows all.
                 target: ['#status-more-closed', '#status-following'],
-                actions: { type: 'remember the status', params: ({ event }) => ({ status: event.output }) },
+                actions: [
+                  { type: 'remember the status', params: ({ event }) => ({ status: event.output }) },
+                  'forget what was typed',
+                ],
               },
             ],
             onError: refused,

@@ -126,7 +126,7 @@ export const SECTION_4: readonly Rule[] = [
   rule(
     '**Transfer status values** (lowercased): - started and inprogress map to running.',
     'a transfer that is %s is followed live',
-    'a running transfer whose line is lost is asked for again after 2 s, and moves on',
+    'a running transfer whose line is lost is asked for again every 10 s, and moves on',
   ),
   rule(
     'completed and success map to success. - review and authentication_error map to failed.',
