@@ -132,7 +132,7 @@ export function openConsents({
       // Nothing is kept for a look at the status; the page wants an ID all the same.
       return { purpose, provider, email, hash, tokenId: randomBytes(16).toString('hex') };
     } catch (error) {
-      const email = emailIn(answer.claims() ?? {}, profile.emailClaims) ?? undefined;
+      const email = emailIn(answer.claims() ?? {}, profile) ?? undefined;
       await tokens.revoke({ provider, email: email?.toLowerCase() }, granted);
       throw error;
     }
@@ -234,19 +234,23 @@ function hasScopes(granted: string | undefined, needed: readonly string[]): bool
 async function provenEmail(
   configuration: client.Configuration,
   answer: client.TokenEndpointResponse & client.TokenEndpointResponseHelpers,
-  { emailClaims }: Profile,
+  profile: Profile,
 ): Promise<string | null> {
   const claims = answer.claims();
   if (claims === undefined) return null;
-  const inToken = emailIn(claims, emailClaims);
+  const inToken = emailIn(claims, profile);
   if (inToken !== undefined) return inToken;
-  return emailIn(await client.fetchUserInfo(configuration, answer.access_token, claims.sub), emailClaims) ?? null;
+  return emailIn(await client.fetchUserInfo(configuration, answer.access_token, claims.sub), profile) ?? null;
 }
 
-function emailIn(claims: Readonly<Record<string, unknown>>, names: readonly string[]): string | null | undefined {
-  const email = names
+function emailIn(
+  claims: Readonly<Record<string, unknown>>,
+  { emailClaims, isVerified }: Profile,
+): string | null | undefined {
+  const email = emailClaims
     .map((name) => claims[name])
     .find((value): value is string => typeof value === 'string' && isEmail(value));
   if (email === undefined) return undefined;
-  return claims['email_verified'] === false ? null : email.toLowerCase();
+  const refused = claims['email_verified'] === false || isVerified?.(claims) === false;
+  return refused ? null : email.toLowerCase();
 }

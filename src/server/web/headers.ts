@@ -24,7 +24,7 @@ export function securityHeaders(settings: Settings): MiddlewareHandler {
   };
 }
 
-function contentSecurityPolicy({ footerUrl }: Settings): string {
+export function contentSecurityPolicy({ footerUrl }: Settings): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
