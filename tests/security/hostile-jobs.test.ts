@@ -55,25 +55,25 @@ test('a server that lists mailboxes without end is given up before it has taken 
 
 const ANN = `ann@${LEGACY_DOMAIN}`;
 
-describe('a transfer that kills its worker', () => {
-  async function ordered() {
-    const world = await openWebWorld();
-    const started = await world.services.transfers.start({
-      source: { email: ANN, password: 'any', provider: 'sanbruno' },
-      destination: { email: 'ann@mail.example', password: 'any', provider: 'aol' },
-      operations: ['emailmigration'],
-      notificationContact: 'ann@home.example',
-      inQa: false,
-    });
-    if (started.kind === 'busy') throw new Error('There is one already.');
-    return {
-      world,
-      database: world.database,
-      id: started.id,
-      [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
-    };
-  }
+async function ordered() {
+  const world = await openWebWorld();
+  const started = await world.services.transfers.start({
+    source: { email: ANN, password: 'any', provider: 'sanbruno' },
+    destination: { email: 'ann@mail.example', password: 'any', provider: 'aol' },
+    operations: ['emailmigration'],
+    notificationContact: 'ann@home.example',
+    inQa: false,
+  });
+  if (started.kind === 'busy') throw new Error('There is one already.');
+  return {
+    world,
+    database: world.database,
+    id: started.id,
+    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+  };
+}
 
+describe('a transfer that kills its worker', () => {
   test('is known by the want of memory in which its run was cut off, and by nothing else', async () => {
     await using opened = await ordered();
     const { database, id } = opened;

@@ -202,14 +202,14 @@ describe('when the legacy service is gone', () => {
   });
 });
 
-describe('a sign-in at a provider', () => {
-  const order = (tokenId: string | null) => ({
-    source_account: { email: ANN, password: PASSWORD, provider: 'sanbruno' },
-    destination_account: { email: ANN, provider: 'yahoo', token_id: tokenId },
-    operations: ['emailmigration'],
-    parameters: {},
-  });
+const order = (tokenId: string | null) => ({
+  source_account: { email: ANN, password: PASSWORD, provider: 'sanbruno' },
+  destination_account: { email: ANN, provider: 'yahoo', token_id: tokenId },
+  operations: ['emailmigration'],
+  parameters: {},
+});
 
+describe('a sign-in at a provider', () => {
   test('is used by the browser that began it, and by no other that has seen its ID', async () => {
     const browser = new OauthBrowser(world);
     const page = await browser.until('/api/oauth/?provider=yahoo', isPage);

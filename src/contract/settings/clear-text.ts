@@ -13,7 +13,6 @@ export const CLEAR_TEXT_SETTINGS = [
     return [`${name}_ISSUER`, `${name}_CONTACTS_URL`] as const;
   }),
 ] as const;
-export type ClearTextSetting = (typeof CLEAR_TEXT_SETTINGS)[number];
 
 /** Nothing leaves this machine on the way to such a host. */
 export function isLoopback(address: string): boolean {

@@ -57,7 +57,7 @@ export type Transfers = {
   /** `null` when there is no such transfer. */
   status(id: string): Promise<TransferStatus | null>;
   /** What a letter tells; `null` when there is no such transfer, or nobody to tell. */
-  news(id: string): Promise<News | null>;
+  readonly news: (id: string) => Promise<News | null>;
   /**
    * The newest transfers to an address that was proven, newest first: whoever orders an export, or names a server of
    * their own, can name any address.

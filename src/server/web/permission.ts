@@ -1,4 +1,3 @@
-import { Refusal } from './refusal.ts';
 import type { Web } from './services.ts';
 import type { Visit } from './visit.ts';
 
@@ -23,15 +22,4 @@ export async function mayManage(
       ((await owners.has(transferId, browser.key)) || (await sessions.isOfBrowser(browser.key, mailbox)))) ||
     (bearer !== undefined && (await sessions.isOf(bearer, mailbox)))
   );
-}
-
-/** @throws {Refusal} 404 `MIGRATION_ID_NOT_FOUND`, 401 `INVALID_TOKEN`. */
-export async function requireManager(guard: Guard, asker: Asker, transferId: string): Promise<void> {
-  switch (await mayManage(guard, asker, transferId)) {
-    case null:
-      throw new Refusal(404, 'MIGRATION_ID_NOT_FOUND', 'Your transfer ID has not been found.');
-    case false:
-      throw new Refusal(401, 'INVALID_TOKEN', 'Please sign in with your email address and password first.');
-    case true:
-  }
 }

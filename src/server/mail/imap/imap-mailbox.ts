@@ -30,10 +30,11 @@ export const MAILBOXES_AT_MOST = 20_000;
 const LISTING_OCTETS = 4 * 1024 * 1024;
 const LISTING_LOOKED_AT_MS = 20;
 
+const tooMany = () => new MailError('refused', `The mail server lists more than ${MAILBOXES_AT_MOST} mailboxes.`);
+
 /** @throws {MailError} `refused` when the server lists more than any account has, before that takes the memory. */
 async function boundedListing(client: ImapFlow): Promise<ListResponse[]> {
   const before = client.stats().received;
-  const tooMany = () => new MailError('refused', `The mail server lists more than ${MAILBOXES_AT_MOST} mailboxes.`);
   let stopped = false;
   const timer = setInterval(() => {
     if (client.stats().received - before < LISTING_OCTETS) return;
