@@ -113,6 +113,11 @@ export const wizard = setup({
       providerOf(context.returned?.provider || (context.destination?.provider ?? '')) === 'google',
     'the return is incomplete': ({ context }) =>
       !isTokenId(context.returned?.tokenId ?? '') || !isEmail(context.returned?.email ?? ''),
+    // A page elsewhere can lead a visitor here with a sign-in of its own.
+    'the return is of a sign-in that this tab began': ({ context: { destination, returned } }) =>
+      destination?.email === '' &&
+      isOauthProvider(destination.provider) &&
+      ['', destination.provider].includes(returned?.provider === '' ? '' : providerOf(returned?.provider ?? '')),
     'the return has no hash': ({ context }) => (context.returned?.hash ?? '') === '',
     'the return is from another mailbox': ({ context }) =>
       context.checkSanBrunoOnOauthCallback &&

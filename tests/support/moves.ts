@@ -159,7 +159,13 @@ const signedIn: Session = { ...BLANK_SESSION, source, operations: ['emailmigrati
 export const SESSIONS = {
   blank: BLANK_SESSION,
   signedIn,
-  termsAccepted: { ...signedIn, googleTermsAccepted: true },
+  choosingMove: {
+    ...signedIn,
+    checkSanBrunoOnOauthCallback: true,
+    destination: { email: '', provider: 'yahoo' },
+  },
+  choosingGoogle: { ...signedIn, destination: { email: '', provider: 'google' } },
+  termsAccepted: { ...signedIn, googleTermsAccepted: true, destination: { email: '', provider: 'google' } },
   moving: {
     ...signedIn,
     checkSanBrunoOnOauthCallback: true,
