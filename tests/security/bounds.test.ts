@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, Socket, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { EXPORTS_AT_ONCE } from '../../src/server/web/calls/load.ts';
 import { LIMITS } from '../../src/server/web/limits.ts';
 import { limitSockets, SOCKETS_PER_NETWORK } from '../../src/server/web/sockets.ts';
 import { eraseEnded, eraseSubscriber } from '../../src/server/transfers/retention.ts';
@@ -105,14 +106,14 @@ describe('what costs money or disk has a bound', () => {
   });
 
   test('one mailbox has so many exports that can be downloaded, and the subscriber is told what to do', async () => {
-    for (let at = 0; at < 3; at += 1) {
+    for (let at = 0; at < EXPORTS_AT_ONCE; at += 1) {
       const { jobid } = (await order({ destination: `ann${at}@mail.example` })).body as { jobid: string };
       await world.database.query(
         "insert into exports (transfer_id, name, finished, expires) values ($1, $1, now(), now() + interval '1 day')",
         [jobid],
       );
     }
-    expect((await order({ destination: 'ann9@mail.example' })).body).toMatchObject({
+    expect((await order({ destination: 'one-more@mail.example' })).body).toMatchObject({
       error: 'OPERATION_NOT_ALLOWED',
       message: expect.stringContaining('delete one of them'),
     });

@@ -23,10 +23,10 @@ export const LIMITS = {
   'support messages about a mailbox': { burst: 10, everySeconds: 3600 },
   /** They all go to one desk. */
   'support messages': { burst: 200, everySeconds: 300 },
-  'transfers of a mailbox': { burst: 10, everySeconds: 3 * 3600 },
+  'transfers of a mailbox': { burst: 20, everySeconds: 3600 },
   'transfers by a client': { burst: 60, everySeconds: 600 },
   /** Each has two messages sent, and the contact may be somebody else's. */
-  'transfers that tell a contact': { burst: 4, everySeconds: 6 * 3600 },
+  'transfers that tell a contact': { burst: 12, everySeconds: 2 * 3600 },
 } as const satisfies Record<string, Limit>;
 export type LimitName = keyof typeof LIMITS;
 

@@ -16,7 +16,7 @@ import { isUsPhone } from './phone-number-validation.ts';
 import { route } from './route.ts';
 
 /** Each may be as large as the mailbox. */
-const EXPORTS_AT_ONCE = 3;
+export const EXPORTS_AT_ONCE = 10;
 
 type Loading = Pick<
   Web,
