@@ -10,17 +10,17 @@ import { chooseOther, signIn, startTransfer } from './steps.ts';
 
 /** Lets octets through as they are granted, and holds the rest. */
 function openValve() {
-  let left = 0;
+  const octets = { left: 0 };
   let granted = Promise.withResolvers<void>();
   return {
-    grant: (octets: number) => {
-      left += octets;
+    grant: (more: number) => {
+      octets.left += more;
       granted.resolve();
       granted = Promise.withResolvers();
     },
     pass: async (_: unknown, part: Buffer) => {
-      while (left <= 0) await granted.promise;
-      left -= part.length;
+      while (octets.left <= 0) await granted.promise;
+      octets.left -= part.length;
       return part;
     },
   };

@@ -14,6 +14,12 @@ const password = { type: 'password.type', password: PASSWORD } as const;
 const submit = { type: 'credentials.submit' } as const;
 const can = (wizard: Wizard, event: Event) => wizard.actor.getSnapshot().can(event);
 
+async function formOfAnOauthAccount() {
+  const wizard = arriveAt('/destination-account', { 'ask for capabilities': byOauth }, SESSIONS.signedIn);
+  await wizard.send({ type: 'options.toggle' }, { type: 'provider.choose', provider: 'other' });
+  return wizard;
+}
+
 describe('what is being verified', () => {
   test.each([
     ['asking', {}],
@@ -64,14 +70,8 @@ describe('what is being verified', () => {
 });
 
 describe('the password of another account', () => {
-  const open = async () => {
-    const wizard = arriveAt('/destination-account', { 'ask for capabilities': byOauth }, SESSIONS.signedIn);
-    await wizard.send({ type: 'options.toggle' }, { type: 'provider.choose', provider: 'other' });
-    return wizard;
-  };
-
   test('is asked for, until the provider turns out to sign in by OAuth', async () => {
-    const wizard = await open();
+    const wizard = await formOfAnOauthAccount();
     expect(wizard.isAt(`${OTHER}.password.asked`)).toBe(true);
     await wizard.send(email('sam@gmail.com'));
     await wizard.wait(1_000);
@@ -80,7 +80,7 @@ describe('the password of another account', () => {
   });
 
   test('is asked for again with a host of its own, and with another address', async () => {
-    const wizard = await open();
+    const wizard = await formOfAnOauthAccount();
     await wizard.send(email('sam@gmail.com'));
     await wizard.wait(1_000);
     await wizard.send({ type: 'host.toggle' });
@@ -92,7 +92,7 @@ describe('the password of another account', () => {
   });
 
   test('is forgotten where the visitor leaves for a sign-in by OAuth', async () => {
-    const wizard = await open();
+    const wizard = await formOfAnOauthAccount();
     await wizard.send(email('sam@gmail.com'), password, submit);
     expect(wizard.address()).toBe('/accept-google-terms');
     expect(wizard.context()).toMatchObject({ destination: { email: '', provider: 'google' }, typed: { password: '' } });

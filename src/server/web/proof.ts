@@ -9,6 +9,7 @@ import type { Verifiers } from '../transfers/verifiers.ts';
 import { placeOf, type MailPlace } from '../mail/imap/connection.ts';
 import type { Discovery } from '../mail/discovery/discovery.ts';
 import { MailError } from '../mail/imap/mail-error.ts';
+import type { UncheckedCertificates } from '../mail/imap/tls.ts';
 import { checkSignIn, type SignIn } from '../mail/imap/sign-in.ts';
 
 /** The longest that a visitor waits for a mail server. */
@@ -43,12 +44,14 @@ type Services = {
   readonly discovery: Discovery;
   readonly verifiers: Pick<Verifiers, 'check'>;
   readonly securityLog: SecurityLog;
+  readonly onUncheckedCertificate: UncheckedCertificates;
   readonly now: () => number;
 };
 
 type Asker = { readonly client: string; readonly browser: string };
 
-export function openProofs({ settings, resolver, limits, discovery, verifiers, securityLog, now }: Services): Proofs {
+export function openProofs(services: Services): Proofs {
+  const { settings, resolver, limits, discovery, verifiers, securityLog, onUncheckedCertificate, now } = services;
   async function findPlace(claim: Claim): Promise<MailPlace> {
     try {
       return await placeOf(settings, claim, async (email) => (await discovery.find(email))?.imap ?? null);
@@ -78,7 +81,7 @@ export function openProofs({ settings, resolver, limits, discovery, verifiers, s
       const { email, password } = claim;
       const result = await checkSignIn(
         { email, place, credentials: { kind: 'password', password } },
-        { trusted: settings.trustedMailHosts, resolver },
+        { trusted: settings.trustedMailHosts, resolver, onUncheckedCertificate },
       );
       outcome = outcomeOf(result);
       if (!checkKept || result === 'ok' || !mayBeGone(result)) return result;

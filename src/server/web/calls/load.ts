@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { load, type LoadRequest } from '../../../contract/calls/load.ts';
 import { isAtDomain } from '../../../contract/email-address.ts';
-import { WRITABLE_CONTACTS_FORMATS, WRITABLE_EMAIL_FORMATS } from '../../../contract/export-format.ts';
+import { CONTACTS_FORMATS, EMAIL_FORMATS } from '../../../contract/export-format.ts';
 import { impliedOperations, type Operation } from '../../../contract/operation.ts';
 import { isOauthProvider } from '../../../contract/provider-name.ts';
 import type { Settings } from '../../../contract/settings.ts';
@@ -166,17 +166,14 @@ function checkFormats({
   fileExportParameters,
 }: LoadRequest): Pick<TransferOrder, 'emailFormat' | 'contactsFormat'> {
   if (destinationAccount.provider !== 'file_export') return {};
-  const emailFormat = WRITABLE_EMAIL_FORMATS.find((format) => format === fileExportParameters.emailFormat);
-  const contactsFormat = WRITABLE_CONTACTS_FORMATS.find((format) => format === fileExportParameters.contactsFormat);
+  const emailFormat = EMAIL_FORMATS.find((format) => format === fileExportParameters.emailFormat);
+  const contactsFormat = CONTACTS_FORMATS.find((format) => format === fileExportParameters.contactsFormat);
   if (emailFormat === undefined || contactsFormat === undefined) {
-    const happened = Object.values(fileExportParameters).includes('pst')
-      ? 'PST files can not be written yet.'
-      : 'An export needs a format for mail and one for contacts.';
-    const choose = `Please choose ${WRITABLE_EMAIL_FORMATS.join(' or ')} for mail, and ${WRITABLE_CONTACTS_FORMATS.join(' or ')} for contacts.`;
+    const choose = `Please choose ${EMAIL_FORMATS.join(' or ')} for mail, and ${CONTACTS_FORMATS.join(' or ')} for contacts.`;
     throw new Refusal(
       400,
       'OPERATION_NOT_ALLOWED',
-      `${happened} Nothing was started, and your mail is safe. ${choose}`,
+      `An export needs a format for mail and one for contacts. Nothing was started, and your mail is safe. ${choose}`,
     );
   }
   return { emailFormat, contactsFormat };
