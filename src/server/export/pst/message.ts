@@ -359,7 +359,7 @@ function addresses(fields: readonly HeaderField[], name: string): Address[] {
 
 /** `Date.parse` knows RFC 5322's dates, but for comments. */
 function dateText(value: string): string {
-  return value.slice(0, 100).replaceAll(/\([^)]*\)/g, ' ');
+  return value.slice(0, 100).replaceAll(/\([^()]*\)/g, ' ');
 }
 
 function importance(fields: readonly HeaderField[]): number {
