@@ -38,6 +38,43 @@ export const Progress = v.object({
 });
 export type Progress = v.InferOutput<typeof Progress>;
 
+/**
+ * Contacts by what became of them; together they are `done`. `remarked`: copied, and there is something to say of it;
+ * `present`: was there already, with nothing to add; `completed`: was there, and now has what it lacked; `refused`: not
+ * copied, and named in `skipped`.
+ */
+export const ContactCounts = v.object({
+  copied: count,
+  remarked: count,
+  present: count,
+  completed: count,
+  refused: count,
+});
+export type ContactCounts = v.InferOutput<typeof ContactCounts>;
+
+/** `remarks` tell of contacts that are there, what of them is not, or is in another place; `skipped` only what was not copied. */
+export const ContactsProgress = v.object({
+  ...Progress.entries,
+  contacts: v.optional(ContactCounts),
+  remarks: v.optional(v.array(Skipped)),
+});
+export type ContactsProgress = v.InferOutput<typeof ContactsProgress>;
+
+/**
+ * Forwarding of new mail. `to` is there only for a caller who may see everything; `since` when it was set up and `ended`
+ * when its owner has switched it off are ISO 8601.
+ */
+export const Forwarding = v.object({
+  status: v.string(),
+  failure: v.optional(v.string()),
+  started: v.optional(v.string()),
+  finished: v.optional(v.string()),
+  to: v.optional(v.string()),
+  since: v.optional(v.string()),
+  ended: v.optional(v.string()),
+});
+export type Forwarding = v.InferOutput<typeof Forwarding>;
+
 /** One file of a finished export. `size` is octets, `expires` ISO 8601, `url` signed. */
 export const ExportFile = v.object({
   url: v.string(),
@@ -57,7 +94,8 @@ export const detailedStatus = {
   Query: StatusQuery,
   Answer: v.object({
     emailmigration: v.optional(Progress),
-    contactsmigration: v.optional(Progress),
+    contactsmigration: v.optional(ContactsProgress),
+    emailforwarding: v.optional(Forwarding),
     files: v.optional(Files),
     exports: v.optional(v.array(ExportFile)),
   }),

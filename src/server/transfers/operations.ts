@@ -1,8 +1,9 @@
-import type { Progress, Skipped, TransferStatus } from '../../contract/calls/status.ts';
+import type { ContactsProgress, Forwarding, Progress, Skipped, TransferStatus } from '../../contract/calls/status.ts';
 import type { ContactsFormat, EmailFormat } from '../../contract/export-format.ts';
 import type { Operation } from '../../contract/operation.ts';
 import type { Provider } from '../../contract/provider.ts';
 import type { StatusValue } from '../../contract/transfer-status.ts';
+import { contactCounts, contactRemarks } from '../contacts/fates-table.ts';
 import { wordsFor } from '../mail/copy/reasons.ts';
 import { LeaseLost } from '../mail/copy/ledger.ts';
 import type { Database, Sql } from '../store/database.ts';
@@ -32,7 +33,7 @@ export type OperationEnd = {
   readonly status: EndStatus;
   readonly failure?: string;
   readonly measured?: Measured;
-  /** What of the contacts was not taken; messages have the ledger for that. */
+  /** What an export did not take; transfers have the ledger and the fates of contacts for that. */
   readonly skipped?: readonly Skipped[];
 };
 
@@ -210,8 +211,9 @@ export async function endTransfer(
 /** `null` when there is no such transfer. Export files are added by who holds them. */
 export async function statusOf(database: Database, id: string): Promise<TransferStatus | null> {
   const rows = await database.query<OperationRow>(
-    `select operations.*, destination_provider = 'file_export' as is_export
-     from operations join transfers on transfers.id = transfer_id where transfer_id = $1`,
+    `select operations.*, destination_provider = 'file_export' as is_export, destination_email, since, ended
+     from operations join transfers on transfers.id = transfer_id left join forwardings using (transfer_id)
+     where transfer_id = $1`,
     [id],
   );
   if (rows.length === 0) return null;
@@ -219,7 +221,8 @@ export async function statusOf(database: Database, id: string): Promise<Transfer
   for (const row of rows) {
     if (row.operation === 'emailmigration')
       status.emailmigration = progressOf(row, row.skipped ?? (await skippedMessages(database, id)));
-    if (row.operation === 'contactsmigration') status.contactsmigration = progressOf(row, row.skipped ?? []);
+    if (row.operation === 'contactsmigration') status.contactsmigration = await contactsProgressOf(database, row);
+    if (row.operation === 'emailforwarding') status.emailforwarding = forwardingOf(row);
   }
   return status;
 }
@@ -235,6 +238,29 @@ async function skippedMessages(sql: Sql, id: string): Promise<Skipped[]> {
     reason: wordsFor(reason),
     ...(subject === null ? {} : { subject }),
   }));
+}
+
+async function contactsProgressOf(sql: Sql, row: OperationRow): Promise<ContactsProgress> {
+  const { transfer_id: id } = row;
+  const contacts = await contactCounts(sql, id);
+  const skipped = row.skipped ?? (await contactRemarks(sql, id, 'refused', SKIPPED_SHOWN));
+  const remarks = await contactRemarks(sql, id, 'others', SKIPPED_SHOWN);
+  return {
+    ...progressOf(row, skipped),
+    ...(contacts === null ? {} : { contacts }),
+    ...(remarks.length === 0 ? {} : { remarks }),
+  };
+}
+
+function forwardingOf(row: OperationRow): Forwarding {
+  return {
+    status: row.status,
+    ...(row.failure === null ? {} : { failure: row.failure }),
+    ...(row.started === null ? {} : { started: row.started.toISOString() }),
+    ...(row.finished === null ? {} : { finished: row.finished.toISOString() }),
+    ...(row.since === null ? {} : { to: row.destination_email, since: row.since.toISOString() }),
+    ...(row.ended === null ? {} : { ended: row.ended.toISOString() }),
+  };
 }
 
 function progressOf(row: OperationRow, skipped: readonly Skipped[]): Progress {
@@ -268,6 +294,11 @@ function exportStatusOf(status: string): StatusValue {
 }
 
 type OperationRow = {
+  transfer_id: string;
+  destination_email: string;
+  /** Of forwarding. */
+  since: Date | null;
+  ended: Date | null;
   is_export: boolean;
   failure: string | null;
   operation: Operation;

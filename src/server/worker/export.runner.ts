@@ -68,6 +68,7 @@ export const runContactsExport: Runner = async (run, services) => {
         return { status: 'authentication_error', failure: SENTENCES.sourceCredentials };
       case 'refused':
       case 'unexpected':
+      case 'full':
         return interrupted(SENTENCES.contactsUnreadable);
       case 'unavailable':
         throw error;
