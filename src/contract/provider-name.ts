@@ -1,10 +1,11 @@
-import type { OauthProvider, Provider } from './provider.ts';
-
 /** Every provider key of `portal.md` §3, as `decisions.md` names them. */
 export const PROVIDERS = ['google', 'yahoo', 'office365', 'aol', 'sanbruno', 'file_export', 'other'] as const;
 
+type Provider = (typeof PROVIDERS)[number];
+
 /** The providers that are signed in to by OAuth. */
 export const OAUTH_PROVIDERS = ['google', 'yahoo', 'office365', 'aol'] as const;
+type OauthProvider = (typeof OAUTH_PROVIDERS)[number];
 
 const OTHER_NAMES: ReadonlyMap<string, Provider> = new Map([
   ['microsoft', 'office365'],

@@ -11,6 +11,7 @@ import { startWorker } from './worker/worker.ts';
 import { openLog } from './log.ts';
 import { openDiscovery } from './mail/discovery/discovery.ts';
 import { openResolver } from './network/resolver.ts';
+import { openOauthClients } from './oauth/client.ts';
 import { openTokens, placesOfTokens } from './oauth/tokens.ts';
 import type { DataFolder } from './store/data-folder.ts';
 import { openDatabase } from './store/database.ts';
@@ -18,6 +19,7 @@ import { openFolderSafe, openSharedSafe } from './store/safe.ts';
 import { requireSealingKey } from './store/sealing-key.ts';
 import { openVault } from './store/vault.ts';
 import { startWeb } from './web/listen.ts';
+import { openWeb } from './web/services.ts';
 
 export type ServerOptions = {
   readonly settings: Settings;
@@ -65,7 +67,8 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
   await safe.destroyAllBut([...(await placesOfCredentials(database)), ...(await placesOfTokens(database))]);
   const queue = opened.use(await openJobQueue({ database, log }));
   const resolver = openResolver(settings.dnsServers);
-  const tokens = openTokens({ settings, database, safe, log, now: Date.now });
+  const oauthClients = openOauthClients({ settings, now: Date.now });
+  const tokens = openTokens({ oauthClients, database, safe, log, now: Date.now });
   const transfers = openTransfers({
     database,
     vault,
@@ -97,7 +100,19 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
   if (settings.role !== 'worker')
     opened.use(
       await startWeb(
-        { settings, database, vault, log, tokens, transfers, resolver, exports, now: Date.now },
+        openWeb({
+          settings,
+          database,
+          vault,
+          log,
+          tokens,
+          oauthClients,
+          transfers,
+          resolver,
+          discovery,
+          exports,
+          now: Date.now,
+        }),
         { host: settings.host, port: settings.port, portalFolder },
       ),
     );

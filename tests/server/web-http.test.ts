@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startWeb } from '../../src/server/web/listen.ts';
+import { openWeb } from '../../src/server/web/services.ts';
 import { openWebWorld, type WebWorld } from '../support/web-world.ts';
 
 const SCRIPT = 'console.log("portal");'.repeat(20);
@@ -221,7 +222,7 @@ test('the server says that it lives and that it is ready', async () => {
 
 test('a port that is taken is said to be, with an example', async () => {
   const port = Number(new URL(world.url).port);
-  await expect(startWeb(world.services, { host: '127.0.0.1', port, portalFolder: null })).rejects.toThrow(
+  await expect(startWeb(openWeb(world.services), { host: '127.0.0.1', port, portalFolder: null })).rejects.toThrow(
     `PORT ${port} is already in use. Stop what uses it, or name another. Example: PORT=${port + 1}`,
   );
 });
@@ -229,7 +230,7 @@ test('a port that is taken is said to be, with an example', async () => {
 describe('with other settings', () => {
   test('maintenance answers every call with 503 and the portal as ever', async () => {
     const services = { ...world.services, settings: { ...world.settings, maintenance: true } };
-    await using web = await startWeb(services, { host: '127.0.0.1', port: 0, portalFolder: folder });
+    await using web = await startWeb(openWeb(services), { host: '127.0.0.1', port: 0, portalFolder: folder });
     const url = `http://127.0.0.1:${web.port}`;
     for (const path of ['/api/status/?job_id=x', '/api/nothing', '/api/openapi.json']) {
       const response = await fetch(url + path, { redirect: 'manual' });
@@ -248,7 +249,7 @@ describe('with other settings', () => {
 
   test('maintenance tells the visitor who follows a link of a mail in plain words', async () => {
     const services = { ...world.services, settings: { ...world.settings, maintenance: true } };
-    await using web = await startWeb(services, { host: '127.0.0.1', port: 0, portalFolder: folder });
+    await using web = await startWeb(openWeb(services), { host: '127.0.0.1', port: 0, portalFolder: folder });
     const response = await fetch(`http://127.0.0.1:${web.port}/api/exports/${'a'.repeat(32)}/part-1-00000000.zip`, {
       headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' },
     });
@@ -270,7 +271,7 @@ describe('with other settings', () => {
     ['/api/oauth/nothing', '/oauth-callback?error=UNAVAILABLE'],
   ])('maintenance leads the navigation to %s back to the portal', async (path, location) => {
     const services = { ...world.services, settings: { ...world.settings, maintenance: true } };
-    await using web = await startWeb(services, { host: '127.0.0.1', port: 0, portalFolder: folder });
+    await using web = await startWeb(openWeb(services), { host: '127.0.0.1', port: 0, portalFolder: folder });
     const response = await fetch(`http://127.0.0.1:${web.port}${path}`, { redirect: 'manual' });
     expect([response.status, response.headers.get('location')]).toEqual([302, location]);
     expect(await response.text()).toBe('');
@@ -289,7 +290,7 @@ describe('with other settings', () => {
         },
       },
     };
-    await using web = await startWeb(services, { host: '127.0.0.1', port: 0, portalFolder: null });
+    await using web = await startWeb(openWeb(services), { host: '127.0.0.1', port: 0, portalFolder: null });
     const response = await fetch(`http://127.0.0.1:${web.port}/api/oauth/?provider=yahoo`, { redirect: 'manual' });
     expect(response.headers.get('strict-transport-security')).toBe('max-age=31536000; includeSubDomains');
     expect(response.headers.get('set-cookie')).toMatch(
@@ -302,7 +303,7 @@ describe('with other settings', () => {
   test('without provisioning and mail the calls that need them say so', async () => {
     const { provisioning: _, smtpUrl: __, ...settings } = world.settings;
     const services = { ...world.services, settings };
-    await using web = await startWeb(services, { host: '127.0.0.1', port: 0, portalFolder: null });
+    await using web = await startWeb(openWeb(services), { host: '127.0.0.1', port: 0, portalFolder: null });
     const email = 'ann@sanbrunocable.example';
     world.passwords.set(email, 'correct horse');
     const session = await world.post('/api/validate/', { email, password: 'correct horse', provider: 'sanbruno' });
@@ -327,7 +328,7 @@ describe('with other settings', () => {
 
   test('a stopping server finishes what it answers, and takes nothing new', async () => {
     const stopping = new AbortController();
-    const web = await startWeb(world.services, {
+    const web = await startWeb(openWeb(world.services), {
       host: '127.0.0.1',
       port: 0,
       portalFolder: null,

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { LIMITS } from '../../src/server/web/limits.ts';
 import { clientNetwork } from '../../src/server/web/client-address.ts';
 import { startWeb } from '../../src/server/web/listen.ts';
+import { openWeb } from '../../src/server/web/services.ts';
 import { fromClient, LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
 
 const ANN = `ann@${LEGACY_DOMAIN}`;
@@ -66,7 +67,7 @@ describe('sign-ins', () => {
 
   test('are counted on by a server that has just started', async () => {
     for (let at = 0; at < LIMITS['sign-ins to a mailbox'].burst; at += 1) await signIn('guess', `198.51.100.${at}`);
-    await using restarted = await startWeb(world.services, { host: '127.0.0.1', port: 0, portalFolder: null });
+    await using restarted = await startWeb(openWeb(world.services), { host: '127.0.0.1', port: 0, portalFolder: null });
     const response = await fetch(`http://127.0.0.1:${restarted.port}/api/validate/`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

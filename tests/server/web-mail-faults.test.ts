@@ -3,6 +3,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readAutoconfig } from '../../src/server/mail/discovery/autoconfig.ts';
 import { startWeb } from '../../src/server/web/listen.ts';
+import { openWeb } from '../../src/server/web/services.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
 
@@ -39,7 +40,7 @@ async function listen(server: Server): Promise<number> {
 /** A sign-in through a portal whose legacy mail server is at this address. */
 async function signInAt(legacyImapUrl: string) {
   const services = { ...world.services, settings: { ...world.settings, legacyImapUrl, trustedMailHosts: [] } };
-  await using web = await startWeb(services, { host: '127.0.0.1', port: 0, portalFolder: null });
+  await using web = await startWeb(openWeb(services), { host: '127.0.0.1', port: 0, portalFolder: null });
   const began = performance.now();
   const response = await fetch(`http://127.0.0.1:${web.port}/api/validate/`, {
     method: 'POST',

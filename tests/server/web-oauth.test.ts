@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { OauthProvider } from '../../src/contract/provider.ts';
 import { ConsentError, TokenUnavailable } from '../../src/server/oauth/tokens.ts';
 import { startWeb } from '../../src/server/web/listen.ts';
+import { openWeb } from '../../src/server/web/services.ts';
 import { isPage, isReturn, OauthBrowser } from '../support/oauth-browser.ts';
 import type { SignInServer } from '../support/sign-in-server.ts';
 import { fromClient, LEGACY_DOMAIN, openWebWorld, SCOPES, type WebWorld } from '../support/web-world.ts';
@@ -331,7 +332,7 @@ describe('a navigation that is refused never shows the visitor anything but the 
 
   test('back from a provider while the portal is closed says so for what it was, and is taken once it is open', async () => {
     const services = { ...world.services, settings: { ...world.settings, maintenance: true } };
-    await using closed = await startWeb(services, { host: '127.0.0.1', port: 0, portalFolder: null });
+    await using closed = await startWeb(openWeb(services), { host: '127.0.0.1', port: 0, portalFolder: null });
     const browser = newBrowser();
     const back = await browser.until(startForStatus('yahoo'), isReturn);
     browser.server = `http://127.0.0.1:${closed.port}`;

@@ -3,7 +3,7 @@ import { readSettings } from '../../src/contract/settings.ts';
 import { createApp } from '../../src/server/web/app.ts';
 import { calls } from '../../src/server/web/calls/all.ts';
 import { openApi } from '../../src/server/web/openapi.ts';
-import type { Services } from '../../src/server/web/services.ts';
+import type { Web } from '../../src/server/web/services.ts';
 
 type Document = { openapi: string; paths: Record<string, Record<string, Operation>> };
 type Operation = {
@@ -18,7 +18,7 @@ const document = openApi(settings) as Document;
 
 test('the document and the routes are the same', () => {
   // Registering routes uses the settings only.
-  const app = createApp({ settings } as Services);
+  const app = createApp({ settings } as Web);
   const routes = app.routes
     .filter(({ path, method }) => path.startsWith('/api/') && method !== 'ALL')
     .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { readSettings, type Environment } from '../../src/contract/settings.ts';
 import { openLog } from '../../src/server/log.ts';
 import { startWeb } from '../../src/server/web/listen.ts';
+import { openWeb } from '../../src/server/web/services.ts';
 import { openWebServices } from './web-services.ts';
 
 /** A web server in a process of its own, with a pool of its own. Arguments, as JSON. */
@@ -28,7 +29,7 @@ await using opened = await openWebServices({
   now: () => Date.now() + ahead,
 });
 const { services } = opened;
-await using web = await startWeb(services, { host: '127.0.0.1', port: 0, portalFolder: null });
+await using web = await startWeb(openWeb(services), { host: '127.0.0.1', port: 0, portalFolder: null });
 const answer = (message: WebAnswer) => process.send?.(message);
 
 process.on('message', (question: WebQuestion) => {

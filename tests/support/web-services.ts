@@ -5,6 +5,8 @@ import { openJobQueue } from '../../src/server/worker/queue.ts';
 import { openTransfers } from '../../src/server/transfers/orders.ts';
 import type { Log } from '../../src/server/log.ts';
 import { openResolver } from '../../src/server/network/resolver.ts';
+import { openDiscovery } from '../../src/server/mail/discovery/discovery.ts';
+import { openOauthClients } from '../../src/server/oauth/client.ts';
 import { openTokens } from '../../src/server/oauth/tokens.ts';
 import type { Services } from '../../src/server/web/services.ts';
 import { openDatabase, type DatabaseAddress } from '../../src/server/store/database.ts';
@@ -26,14 +28,18 @@ export async function openWebServices({ settings, address, key, log, now }: Opti
   const queue = opening.use(await openJobQueue({ database, log }));
   const vault = openVault(key);
   const safe = await safeFor(address, vault);
+  const resolver = openResolver(settings.dnsServers);
+  const oauthClients = openOauthClients({ settings, now });
   const services: Services = {
     settings,
     database,
     vault,
     log,
     now,
-    resolver: openResolver(settings.dnsServers),
-    tokens: openTokens({ settings, database, safe, log, now }),
+    resolver,
+    oauthClients,
+    discovery: openDiscovery({ settings, resolver, now }),
+    tokens: openTokens({ oauthClients, database, safe, log, now }),
     transfers: openTransfers({
       database,
       vault,

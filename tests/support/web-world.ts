@@ -15,6 +15,7 @@ import type { Services } from '../../src/server/web/services.ts';
 import type { Database, DatabaseAddress } from '../../src/server/store/database.ts';
 import type { Safe } from '../../src/server/store/safe.ts';
 import { startWeb } from '../../src/server/web/listen.ts';
+import { openWeb } from '../../src/server/web/services.ts';
 import { startDnsServer, type DnsServer } from './dns-server.ts';
 import { freePort } from './free-port.ts';
 import { CLIENT, startSignInServer, type SignInServer } from './sign-in-server.ts';
@@ -150,7 +151,9 @@ export async function openWebWorld(options: Options = {}): Promise<WebWorld> {
   const { address = { folder: 'memory://' }, key = randomBytes(32) } = options;
   const { services, queue, safe } = opening.use(await openWebServices({ settings, address, key, log, now }));
   const { database } = services;
-  opening.use(await startWeb(services, { host: '127.0.0.1', port, portalFolder: options.portalFolder ?? null }));
+  opening.use(
+    await startWeb(openWeb(services), { host: '127.0.0.1', port, portalFolder: options.portalFolder ?? null }),
+  );
   const url = publicUrl;
   const lifetime = opening.move();
 

@@ -10,17 +10,18 @@ import { Stopped } from '../mail/copy/copy-chunk.ts';
 import type { MailReader } from '../mail/imap/message.ts';
 import type { Database } from '../store/database.ts';
 import { contactFiles, type ContactsFileFormat } from './archive/contact-files.ts';
-import { openContactShelf, type ContactShelf } from './staging/staged-contacts.ts';
+import { openStagedContacts, type StagedContacts } from './staging/staged-contacts.ts';
 import { isDiskFull, requireRoom } from './staging/disk-full.ts';
 import { eml } from './archive/eml.format.ts';
 import { EXPORT_LIMITS, type ExportLimits } from './staging/export-limits.ts';
 import type { ExportStore } from './storage/export-store.ts';
-import { gatherMail, type ExportProgress } from './staging/gather-mail.ts';
-import { openExport, openLedger, type Export, type Ledger } from './staging/staged-messages.ts';
+import { gatherMail } from './staging/gather-mail.ts';
+import type { ExportProgress } from './staging/stage-mail.ts';
+import { openExport, openStagedMessages, type Export, type StagedMessages } from './staging/staged-messages.ts';
 import type { MailFormat } from './archive/mail-format.ts';
 import { mbox } from './archive/mbox.format.ts';
 import { archiveFiles } from './archive/part.ts';
-import { openSpoolDesk, openSpoolReader, SpoolError, sweepSpool, type SpoolDesk } from './staging/spool.ts';
+import { openSpool, openSpoolReader, SpoolError, sweepSpool, type Spool } from './staging/spool.ts';
 import { writeArchive } from './archive/zip-archive.ts';
 
 export const EXPORT_FORMATS = { eml, mbox } as const satisfies Record<string, MailFormat>;
@@ -68,30 +69,30 @@ export type MailExport = ExportRun & {
  * @throws {ExportPaused} on a full disk; {@link MailError}, {@link Stopped} as the reader does
  */
 export async function exportMail(services: ExportServices, work: MailExport): Promise<readonly Skipped[]> {
-  return withRoom(services, work, async (under) => {
-    for (let attempt = 1; (await under.reopen()).finished === null; attempt += 1) {
+  return withRoom(services, work, async (workspace) => {
+    for (let attempt = 1; (await workspace.reopen()).finished === null; attempt += 1) {
       try {
-        await stageAndWrite(under, work);
-        await offer(under);
+        await stageAndWrite(workspace, work);
+        await offer(workspace);
       } catch (error) {
         if (!(error instanceof SpoolError) || attempt === TRIES) throw error;
         services.log.warn({ transfer: work.transferId, attempt }, 'staged messages are damaged and are fetched again');
       }
     }
-    return (await under.reopen()).mailSkipped ?? [];
+    return (await workspace.reopen()).mailSkipped ?? [];
   });
 }
 
-async function stageAndWrite(under: Under, work: MailExport): Promise<void> {
-  const { ledger, folder, limits } = under;
+async function stageAndWrite(workspace: Workspace, work: MailExport): Promise<void> {
+  const { ledger, folder, limits } = workspace;
   const format = EXPORT_FORMATS[work.format];
   const contents = { format, ...(work.contactsFormat === undefined ? {} : { contacts: work.contactsFormat }) };
   await requireRoom(folder, limits.diskReserve);
-  await using spool = openSpoolDesk(folder);
+  await using spool = openSpool(folder);
   await sweepSpool(folder, await ledger.segments());
-  const writeParts = () => writeSealed(under, contents, spool);
+  const writeParts = () => writeSealed(workspace, contents, spool);
   await writeParts();
-  if ((await under.reopen()).lastPart !== null) return;
+  if ((await workspace.reopen()).lastPart !== null) return;
   const onPartFull = async () => {
     await ledger.seal();
     await writeParts();
@@ -113,34 +114,37 @@ export async function stageContacts(
   services: ExportServices,
   work: ContactsExport,
 ): Promise<{ readonly skipped: readonly Skipped[]; readonly offered: boolean }> {
-  return withRoom(services, work, async (under) => {
-    if (under.export.contactsStaged === null) await readContacts(under, work);
-    const { contactsSkipped, finished } = await under.reopen();
+  return withRoom(services, work, async (workspace) => {
+    if (workspace.export.contactsStaged === null) await readContacts(workspace, work);
+    const { contactsSkipped, finished } = await workspace.reopen();
     return { skipped: contactsSkipped ?? [], offered: finished !== null };
   });
 }
 
-async function readContacts({ shelf, ledger }: Under, { reader, signal, onProgress }: ContactsExport): Promise<void> {
+async function readContacts(
+  { contacts, ledger }: Workspace,
+  { reader, signal, onProgress }: ContactsExport,
+): Promise<void> {
   const skipped: Skipped[] = [];
   const { total } = await reader.survey(signal);
-  await shelf.clear();
+  await contacts.clear();
   let count = 0;
   for await (const reading of reader.contacts(signal)) {
     if (reading.kind === 'skipped') skipped.push(reading.skipped);
-    else await shelf.put((count += 1), reading.contact);
+    else await contacts.put((count += 1), reading.contact);
     const done = count + skipped.length;
     onProgress({ done, total: Math.max(total, done), bytes: 0 });
   }
   await ledger.contactsStaged(skipped);
 }
 
-type Under = {
+type Workspace = {
   readonly services: ExportServices;
   readonly work: ExportRun;
   readonly export: Export;
   readonly reopen: () => Promise<Export>;
-  readonly ledger: Ledger;
-  readonly shelf: ContactShelf;
+  readonly ledger: StagedMessages;
+  readonly contacts: StagedContacts;
   readonly limits: ExportLimits;
   /** Of this export, on this machine. */
   readonly folder: string;
@@ -151,7 +155,7 @@ type Contents = { readonly format: MailFormat; readonly contacts?: ContactsFileF
 async function withRoom<Result>(
   services: ExportServices,
   work: ExportRun,
-  run: (under: Under) => Promise<Result>,
+  run: (workspace: Workspace) => Promise<Result>,
 ): Promise<Result> {
   const { database, exports, log } = services;
   try {
@@ -165,8 +169,8 @@ async function withRoom<Result>(
       export: opened,
       reopen,
       folder,
-      ledger: openLedger(database, opened.id),
-      shelf: openContactShelf(database, opened.id),
+      ledger: openStagedMessages(database, opened.id),
+      contacts: openStagedContacts(database, opened.id),
       limits: { ...EXPORT_LIMITS, ...services.limits },
     });
   } catch (error) {
@@ -182,22 +186,22 @@ async function withRoom<Result>(
 }
 
 /** Writes the parts that are settled and not written. What they were made of goes afterwards. */
-async function writeSealed(under: Under, contents: Contents, spool: SpoolDesk): Promise<void> {
-  for (const part of await under.ledger.unwritten()) {
-    await writePart(part, under, contents);
+async function writeSealed(workspace: Workspace, contents: Contents, spool: Spool): Promise<void> {
+  for (const part of await workspace.ledger.unwritten()) {
+    await writePart(part, workspace, contents);
     // Asked in this order: what is written to now is live, or noted by the time the ledger is asked.
     const live = spool.live();
-    await sweepSpool(under.folder, new Set([...live, ...(await under.ledger.segments())]));
+    await sweepSpool(workspace.folder, new Set([...live, ...(await workspace.ledger.segments())]));
   }
 }
 
-async function writePart(part: number, under: Under, contents: Contents): Promise<void> {
-  const { ledger, folder, services, shelf, work } = under;
-  const { lastPart, contactsStaged, mailSkipped } = await under.reopen();
+async function writePart(part: number, workspace: Workspace, contents: Contents): Promise<void> {
+  const { ledger, folder, services, contacts, work } = workspace;
+  const { lastPart, contactsStaged, mailSkipped } = await workspace.reopen();
   const isLast = part === lastPart;
   const hasContacts = isLast && contactsStaged !== null && contents.contacts !== undefined;
-  const count = hasContacts ? await shelf.count() : 0;
-  await requireRoom(folder, under.limits.diskReserve);
+  const count = hasContacts ? await contacts.count() : 0;
+  await requireRoom(folder, workspace.limits.diskReserve);
   const name = `part-${part}-${randomUUID().slice(0, 8)}.zip`;
   const path = join(folder, name);
   await using reader = openSpoolReader(folder);
@@ -206,16 +210,16 @@ async function writePart(part: number, under: Under, contents: Contents): Promis
       ledger,
       part,
       isLast,
-      limits: under.limits,
+      limits: workspace.limits,
       skipped: isLast ? (mailSkipped?.length ?? 0) : 0,
       spool: reader,
       provider: services.settings.legacyName,
       made: new Date(services.now()),
       format: contents.format,
-      ...(hasContacts ? { contacts: contactFiles(contents.contacts, count, () => shelf.contacts()) } : {}),
+      ...(hasContacts ? { contacts: contactFiles(contents.contacts, count, () => contacts.contacts()) } : {}),
     });
     const written = await writeArchive(path, files, work.signal);
-    await services.exports.put(under.export.name, name, path);
+    await services.exports.put(workspace.export.name, name, path);
     await ledger.written({ part, name, ...written });
   } catch (error) {
     await rm(path, { force: true });
@@ -224,7 +228,7 @@ async function writePart(part: number, under: Under, contents: Contents): Promis
   }
 }
 
-async function offer({ ledger, services, folder }: Under): Promise<void> {
+async function offer({ ledger, services, folder }: Workspace): Promise<void> {
   const now = services.now();
   await ledger.finish(new Date(now), new Date(now + services.settings.exportDays * DAY_MS));
   await rm(folder, { recursive: true, force: true });

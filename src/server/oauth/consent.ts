@@ -10,7 +10,8 @@ import type { Log } from '../log.ts';
 import { DatabaseUnavailable, type Database } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
 import type { OauthClients } from './client.ts';
-import { PROFILES, type Profile } from './profile.ts';
+import type { Profile } from './profile.ts';
+import { PROFILES } from './profiles.ts';
 import { grantedOf, type KeptTokens } from './tokens.ts';
 
 /** How long a person may take at the provider. */
@@ -62,7 +63,7 @@ type Services = {
   readonly log: Log;
   readonly now: () => number;
   readonly tokens: KeptTokens;
-  readonly clients: OauthClients;
+  readonly oauthClients: OauthClients;
 };
 
 const Secret = v.object({ verifier: v.string(), nonce: v.string() });
@@ -74,7 +75,15 @@ const Transaction = v.object({
 });
 type Transaction = v.InferOutput<typeof Transaction>;
 
-export function openConsents({ settings, database, vault, log, now, tokens, clients }: Services): Consents {
+export function openConsents({
+  settings,
+  database,
+  vault,
+  log,
+  now,
+  tokens,
+  oauthClients: clients,
+}: Services): Consents {
   const stateOf = (state: string) => vault.digest('oauth state', state);
   const browserOf = (browser: string) => vault.digest('oauth browser', browser);
   const placeOf = (state: string) => `oauth_transactions/${stateOf(state)}`;

@@ -1,9 +1,3 @@
-import type { OauthProvider } from '../../contract/provider.ts';
-import { aol } from './aol.ts';
-import { google } from './google.ts';
-import { office365 } from './office365.ts';
-import { yahoo } from './yahoo.ts';
-
 /** What an access token opens. */
 export type Resource = 'mail' | 'contacts';
 
@@ -20,5 +14,3 @@ export type Profile = {
   /** The claims that hold the address, the most trustworthy first. */
   readonly emailClaims: readonly string[];
 };
-
-export const PROFILES: Readonly<Record<OauthProvider, Profile>> = { google, yahoo, office365, aol };

@@ -3,13 +3,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import * as client from 'openid-client';
 import * as v from 'valibot';
 import { OauthProvider } from '../../contract/provider.ts';
-import type { Settings } from '../../contract/settings.ts';
 import type { Log } from '../log.ts';
 import type { Database, Sql } from '../store/database.ts';
 import type { Safe } from '../store/safe.ts';
 import { SealError } from '../store/vault.ts';
-import { openOauthClients } from './client.ts';
-import { PROFILES, type Resource } from './profile.ts';
+import type { OauthClients } from './client.ts';
+import type { Resource } from './profile.ts';
+import { PROFILES } from './profiles.ts';
 
 /** Tokens that no transfer keeps go after this time; the rest when nothing has used or forgotten them for longer. */
 const UNUSED_MS = 2 * 3_600_000;
@@ -77,7 +77,7 @@ type Secret = v.InferOutput<typeof Secret>;
 type Row = { readonly provider: OauthProvider; readonly sealed: Uint8Array };
 
 type Services = {
-  readonly settings: Settings;
+  readonly oauthClients: OauthClients;
   readonly database: Database;
   readonly safe: Safe;
   readonly log: Log;
@@ -95,8 +95,7 @@ export async function placesOfTokens(sql: Sql): Promise<string[]> {
 const DEFAULT_LIFE_SECONDS = 3600;
 
 export function openTokens(services: Services): KeptTokens {
-  const { database, safe, log, now } = services;
-  const clients = openOauthClients(services);
+  const { database, safe, log, now, oauthClients: clients } = services;
   const underWay = new Map<string, Promise<string>>();
   const seal = (id: string, secret: Secret) => safe.seal(placeOf(id), JSON.stringify(secret));
 

@@ -5,17 +5,11 @@ import type { Route } from './calls/route.ts';
 import { clientOf, limitedBody, maintenance, ownJson, unavailable } from './guards.ts';
 import { mountExports } from './downloads.ts';
 import { securityHeaders } from './headers.ts';
-import { openLimits } from './limits.ts';
-import { openDiscovery } from '../mail/discovery/discovery.ts';
-import { openProofs } from './proof.ts';
 import { openApi, OPENAPI_PATH } from './openapi.ts';
-import { openOauthClients } from '../oauth/client.ts';
-import { openConsents } from '../oauth/consent.ts';
 import { oauthRoutes } from './oauth-routes.ts';
 import { servePortal, type PortalFiles } from './portal-files.ts';
 import { Refusal } from './refusal.ts';
-import type { Services, Web } from './services.ts';
-import { openSessions } from './sessions.ts';
+import type { Web } from './services.ts';
 import { DatabaseUnavailable } from '../store/database.ts';
 
 /** The longest that a call may take; what is behind it (mail servers, providers) has shorter limits of its own. */
@@ -25,18 +19,8 @@ const READY_WITHIN_MS = 2000;
 const DATABASE_RETRY_SECONDS = 15;
 
 /** The server's whole HTTP side. `portal` is what {@link readPortalFiles} read; without it only the calls are served. */
-export function createApp(services: Services, portal: PortalFiles = new Map(), stopping?: AbortSignal): Hono {
-  const { settings, database, log } = services;
-  const limits = openLimits(services);
-  const discovery = openDiscovery(services);
-  const web: Web = {
-    ...services,
-    limits,
-    discovery,
-    proofs: openProofs({ ...services, limits, discovery }),
-    sessions: openSessions(services),
-    consents: openConsents({ ...services, clients: openOauthClients(services) }),
-  };
+export function createApp(web: Web, portal: PortalFiles = new Map(), stopping?: AbortSignal): Hono {
+  const { settings, database, log } = web;
   const app = new Hono();
 
   app.use(securityHeaders(settings));

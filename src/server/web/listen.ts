@@ -2,12 +2,8 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { createApp } from './app.ts';
-import { openLimits } from './limits.ts';
-import { openOauthClients } from '../oauth/client.ts';
-import { openConsents } from '../oauth/consent.ts';
 import { readPortalFiles } from './portal-files.ts';
-import type { Services } from './services.ts';
-import { openSessions } from './sessions.ts';
+import type { Web } from './services.ts';
 
 const HEADERS_WITHIN_MS = 10_000;
 const REQUEST_WITHIN_MS = 30_000;
@@ -36,11 +32,11 @@ export type WebOptions = {
 };
 
 /** @throws {AddressInUseError} */
-export async function startWeb(services: Services, options: WebOptions): Promise<RunningWeb> {
+export async function startWeb(web: Web, options: WebOptions): Promise<RunningWeb> {
   const { host, port, portalFolder, signal } = options;
   const stopping = new AbortController();
   const portal = portalFolder === null ? new Map() : await readPortalFiles(portalFolder);
-  const app = createApp(services, portal, stopping.signal);
+  const app = createApp(web, portal, stopping.signal);
   const server = createAdaptorServer({
     fetch: app.fetch,
     serverOptions: { connectionsCheckingInterval: SLOW_LOOKED_FOR_EVERY_MS },
@@ -50,7 +46,7 @@ export async function startWeb(services: Services, options: WebOptions): Promise
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.maxConnections = CONNECTIONS_AT_MOST;
   await listen(server, host, port);
-  const purging = setInterval(() => void purge(services), PURGE_EVERY_MS).unref();
+  const purging = setInterval(() => void purge(web), PURGE_EVERY_MS).unref();
   let stopped: Promise<void> | undefined;
   const stop = () => {
     stopped ??= close(server, stopping);
@@ -98,13 +94,13 @@ async function close(server: Server, stopping: AbortController): Promise<void> {
 }
 
 /** Erases what has run out. */
-async function purge(services: Services): Promise<void> {
+async function purge({ limits, sessions, consents, tokens, log }: Web): Promise<void> {
   try {
-    await openLimits(services).purge();
-    await openSessions(services).purge();
-    await openConsents({ ...services, clients: openOauthClients(services) }).purge();
-    await services.tokens.purge();
+    await limits.purge();
+    await sessions.purge();
+    await consents.purge();
+    await tokens.purge();
   } catch (error) {
-    services.log.error({ err: error }, 'what has run out could not be erased');
+    log.error({ err: error }, 'what has run out could not be erased');
   }
 }

@@ -4,7 +4,7 @@ import type { Limits, Outcome } from './limits.ts';
 import type { Log } from '../log.ts';
 import type { Resolver } from '../network/resolver.ts';
 import { Refusal } from './refusal.ts';
-import type { Visit } from './services.ts';
+import type { Visit } from './visit.ts';
 import { placeOf, type MailPlace } from '../mail/imap/connection.ts';
 import type { Discovery } from '../mail/discovery/discovery.ts';
 import { MailError } from '../mail/imap/mail-error.ts';

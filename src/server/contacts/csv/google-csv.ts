@@ -1,5 +1,5 @@
 import type { Contact, Labelled } from '../../../contract/contact.ts';
-import type { Cells } from './write-csv.ts';
+import type { Cells } from './cells.ts';
 import { CsvSpill, envelopeOf, hasYear } from './csv-spill.ts';
 
 /** How many columns each kind of value has; what is beyond goes to the notes. */

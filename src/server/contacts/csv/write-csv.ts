@@ -1,13 +1,11 @@
 import { stringify } from 'csv-stringify/sync';
 import type { Contact } from '../../../contract/contact.ts';
+import type { Cells } from './cells.ts';
 import { GOOGLE_COLUMNS, googleCells } from './google-csv.ts';
 import { OUTLOOK_COLUMNS, outlookCells } from './outlook-csv.ts';
 
 /** Which program's import the columns are for. */
 export type CsvLayout = 'google' | 'outlook';
-
-/** One contact's cells by column; columns that are missing are empty. */
-export type Cells = ReadonlyMap<string, string>;
 
 const LAYOUTS: Record<CsvLayout, { columns: readonly string[]; cellsOf: (contact: Contact) => Cells }> = {
   google: { columns: GOOGLE_COLUMNS, cellsOf: googleCells },

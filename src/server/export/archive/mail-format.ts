@@ -1,5 +1,5 @@
 import type { Message } from '../../mail/imap/message.ts';
-import type { Ledger, PartMailbox, PartMessage } from '../staging/staged-messages.ts';
+import type { StagedMessages, PartMailbox, PartMessage } from '../staging/staged-messages.ts';
 import type { SpoolReader } from '../staging/spool.ts';
 import type { ArchiveFile } from './zip-archive.ts';
 
@@ -10,7 +10,7 @@ export type PartFileContent = ArchiveFile & { readonly sha256?: string };
 export type MessagePlace = { readonly path: string; readonly more: Readonly<Record<string, string | number>> };
 
 /** What is written of a part. */
-export type PartSource = { readonly part: number; readonly ledger: Ledger; readonly spool: SpoolReader };
+export type PartSource = { readonly part: number; readonly ledger: StagedMessages; readonly spool: SpoolReader };
 
 export type MailFormat = {
   /** What is noted of a message when it is staged: its file's name, or whatever the format needs of its header. */

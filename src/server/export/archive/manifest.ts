@@ -1,9 +1,9 @@
 import { stringify } from 'csv-stringify/sync';
 import type { ContactEntry } from './contact-files.ts';
-import type { Ledger } from '../staging/staged-messages.ts';
+import type { StagedMessages } from '../staging/staged-messages.ts';
 import type { MailFormat } from './mail-format.ts';
 
-type Listed = { readonly ledger: Ledger; readonly part: number; readonly format: MailFormat };
+type Listed = { readonly ledger: StagedMessages; readonly part: number; readonly format: MailFormat };
 
 /** A message as both manifests list it. `mailbox` is the server's own name, `more` what the format needs besides. */
 async function* messages({ ledger, part, format }: Listed) {

@@ -1,30 +1,10 @@
 import type { Skipped } from '../../../contract/calls/status.ts';
-import { workThrough, type Pause } from '../../mail/copy/connection-pool.ts';
+import { workThrough } from '../../mail/copy/connection-pool.ts';
 import { MESSAGE_SIZE_LIMIT } from '../../mail/imap/connection.ts';
 import type { Mailbox, MailReader, OpenedMailbox } from '../../mail/imap/message.ts';
-import type { Ledger } from './staged-messages.ts';
+import type { StagedMessages } from './staged-messages.ts';
 import type { ExportLimits } from './export-limits.ts';
-import type { MailFormat } from '../archive/mail-format.ts';
-import type { SpoolDesk } from './spool.ts';
-import { openDesk, type Desk, type Sheet } from './stage-mail.ts';
-
-export type ExportProgress = { readonly done: number; readonly total: number; readonly bytes: number };
-
-export type Gathering = {
-  readonly ledger: Ledger;
-  readonly openReader: () => Promise<MailReader>;
-  readonly connections: number;
-  readonly pause: Pause;
-  readonly format: MailFormat;
-  readonly limits: ExportLimits;
-  /** Where the spool is, for a look at the room on its disk. */
-  readonly folder: string;
-  readonly signal: AbortSignal;
-  readonly spool: SpoolDesk;
-  /** Seals what is staged and writes it; messages may be staged meanwhile, for the next part. */
-  readonly onPartFull: () => Promise<void>;
-  readonly onProgress: (progress: ExportProgress) => void;
-};
+import { openStager, type Gathering, type Stager, type MailboxListing } from './stage-mail.ts';
 
 /** How often the mailboxes are gone through: again for what arrived meanwhile or was not handed out at first. */
 const PASSES = 4;
@@ -35,25 +15,25 @@ const PASSES = 4;
  * @throws {MailError} what stopped it, {@link Stopped} after an abort
  */
 export async function gatherMail(gathering: Gathering): Promise<readonly Skipped[]> {
-  const desk = await openDesk(gathering);
-  let sheets: readonly Sheet[] = [];
+  const stager = await openStager(gathering);
+  let listings: readonly MailboxListing[] = [];
   for (let pass = 1; pass <= PASSES; pass += 1) {
-    const before = desk.count();
-    sheets = await listAll(gathering, desk);
-    const batches = sheets.flatMap((sheet) => [...batchesOf(sheet, gathering.limits)]);
+    const before = stager.count();
+    listings = await listAll(gathering, stager);
+    const batches = listings.flatMap((listing) => [...batchesOf(listing, gathering.limits)]);
     await workThrough(batches, {
       ...gathering,
       size: gathering.connections,
-      moved: () => desk.count(),
+      moved: () => stager.count(),
       open: gathering.openReader,
-      work: (batch, reader) => desk.take(batch, reader),
+      work: (batch, reader) => stager.take(batch, reader),
     });
-    if (desk.count() === before) break;
+    if (stager.count() === before) break;
   }
-  return sheets.flatMap((sheet) =>
-    sheet.wanted
-      .filter(({ uid }) => !sheet.taken.has(uid))
-      .map((wanted) => skippedOf(sheet.opened.mailbox, wanted.size)),
+  return listings.flatMap((listing) =>
+    listing.wanted
+      .filter(({ uid }) => !listing.taken.has(uid))
+      .map((wanted) => skippedOf(listing.opened.mailbox, wanted.size)),
   );
 }
 
@@ -66,30 +46,30 @@ function skippedOf({ path }: Mailbox, size: number): Skipped {
 }
 
 /** What of each mailbox is not staged yet, by a fresh listing. */
-async function listAll({ ledger, openReader, pause, signal }: Gathering, desk: Desk): Promise<Sheet[]> {
-  const sheets = new Map<string, Sheet>();
+async function listAll({ ledger, openReader, pause, signal }: Gathering, stager: Stager): Promise<MailboxListing[]> {
+  const listings = new Map<string, MailboxListing>();
   let total = 0;
   await workThrough([0], {
     size: 1,
     pause,
     signal,
-    moved: () => sheets.size,
+    moved: () => listings.size,
     open: openReader,
     work: async (_, reader) => {
-      sheets.clear();
+      listings.clear();
       total = 0;
       for (const mailbox of await reader.mailboxes()) {
         const opened = await reader.open(mailbox);
         total += opened.exists;
-        sheets.set(mailbox.path, await sheetOf(opened, reader, ledger));
+        listings.set(mailbox.path, await listingOf(opened, reader, ledger));
       }
     },
   });
-  desk.expect(total);
-  return [...sheets.values()];
+  stager.expect(total);
+  return [...listings.values()];
 }
 
-async function sheetOf(opened: OpenedMailbox, reader: MailReader, ledger: Ledger): Promise<Sheet> {
+async function listingOf(opened: OpenedMailbox, reader: MailReader, ledger: StagedMessages): Promise<MailboxListing> {
   const mailboxId = await ledger.mailbox(opened.mailbox);
   const { uids, highest, older } = await ledger.staged(mailboxId, opened.uidValidity);
   const wanted = new Map<number, { uid: number; size: number }>();
@@ -98,16 +78,16 @@ async function sheetOf(opened: OpenedMailbox, reader: MailReader, ledger: Ledger
 }
 
 /** A message larger than a whole batch is one by itself. */
-function* batchesOf(sheet: Sheet, { batchOctets, batchMessages }: ExportLimits) {
+function* batchesOf(listing: MailboxListing, { batchOctets, batchMessages }: ExportLimits) {
   let [uids, octets]: [number[], number] = [[], 0];
-  for (const { uid, size } of sheet.wanted) {
+  for (const { uid, size } of listing.wanted) {
     if (size > MESSAGE_SIZE_LIMIT) continue;
     if (uids.length > 0 && (octets + size > batchOctets || uids.length === batchMessages)) {
-      yield { sheet, uids, octets };
+      yield { listing, uids, octets };
       [uids, octets] = [[], 0];
     }
     uids.push(uid);
     octets += size;
   }
-  if (uids.length > 0) yield { sheet, uids, octets };
+  if (uids.length > 0) yield { listing, uids, octets };
 }

@@ -101,13 +101,13 @@ export async function sweepSpool(folder: string, kept: ReadonlySet<string>): Pro
  * The segment that is written to, by several at once. `rotate` begins another one; the old one stays `live` until the
  * last of those who had it is done and has noted what lies in it.
  */
-export type SpoolDesk = AsyncDisposable & {
+export type Spool = AsyncDisposable & {
   use<Result>(work: (writer: SpoolWriter) => Promise<Result>): Promise<Result>;
   rotate(): Promise<void>;
   live(): Set<string>;
 };
 
-export function openSpoolDesk(folder: string): SpoolDesk {
+export function openSpool(folder: string): Spool {
   type Open = { readonly writer: SpoolWriter; users: number; retired: boolean };
   const all = new Set<Open>();
   let current: Promise<Open> | undefined;

@@ -3,13 +3,33 @@ import { MailError } from '../../mail/imap/mail-error.ts';
 import { Stopped } from '../../mail/copy/copy-chunk.ts';
 import type { MailReader, Message, OpenedMailbox } from '../../mail/imap/message.ts';
 import { requireRoom } from './disk-full.ts';
-import type { Gathering } from './gather-mail.ts';
-import type { StagedMessage } from './staged-messages.ts';
+import type { StagedMessage, StagedMessages } from './staged-messages.ts';
 import { lineEndsOf } from '../archive/mbox.ts';
-import type { SpoolWriter } from './spool.ts';
+import type { Spool, SpoolWriter } from './spool.ts';
+import type { Pause } from '../../mail/copy/connection-pool.ts';
+import type { MailFormat } from '../archive/mail-format.ts';
+import type { ExportLimits } from './export-limits.ts';
+
+export type ExportProgress = { readonly done: number; readonly total: number; readonly bytes: number };
+
+export type Gathering = {
+  readonly ledger: StagedMessages;
+  readonly openReader: () => Promise<MailReader>;
+  readonly connections: number;
+  readonly pause: Pause;
+  readonly format: MailFormat;
+  readonly limits: ExportLimits;
+  /** Where the spool is, for a look at the room on its disk. */
+  readonly folder: string;
+  readonly signal: AbortSignal;
+  readonly spool: Spool;
+  /** Seals what is staged and writes it; messages may be staged meanwhile, for the next part. */
+  readonly onPartFull: () => Promise<void>;
+  readonly onProgress: (progress: ExportProgress) => void;
+};
 
 /** A mailbox as it was listed: what is wanted of it, and what of that has come. */
-export type Sheet = {
+export type MailboxListing = {
   readonly opened: OpenedMailbox;
   readonly mailboxId: number;
   /** The number that was given last. */
@@ -20,10 +40,10 @@ export type Sheet = {
   readonly taken: Set<number>;
 };
 
-export type Batch = { readonly sheet: Sheet; readonly uids: readonly number[]; readonly octets: number };
+export type Batch = { readonly listing: MailboxListing; readonly uids: readonly number[]; readonly octets: number };
 
 /** Where messages come from the readers and go to the disk and into the ledger; several readers may bring some at once. */
-export type Desk = {
+export type Stager = {
   /** Stages what of the batch is not staged yet. Can be repeated at any time after any failure. */
   take(batch: Batch, reader: MailReader): Promise<void>;
   /** The source has so many messages now. */
@@ -34,11 +54,11 @@ export type Desk = {
 /** The times that an archive, a database and an ISO string all can hold. */
 const [EARLIEST, LATEST] = [new Date('0001-01-01T00:00:00Z'), new Date('9999-12-31T23:59:59Z')];
 
-export async function openDesk(gathering: Gathering): Promise<Desk> {
+export async function openStager(gathering: Gathering): Promise<Stager> {
   const { ledger, limits, signal } = gathering;
   const totals = await ledger.totals();
   const state = { ...totals, expected: totals.messages };
-  const open = new WeakMap<MailReader, Sheet>();
+  const open = new WeakMap<MailReader, MailboxListing>();
   let parts = Promise.resolve();
 
   const tell = () => gathering.onProgress({ done: state.messages, total: state.expected, bytes: state.octets });
@@ -64,12 +84,13 @@ export async function openDesk(gathering: Gathering): Promise<Desk> {
     return parts;
   }
 
-  async function stage(message: Message, sheet: Sheet, writer: SpoolWriter): Promise<StagedMessage | null> {
+  async function stage(message: Message, listing: MailboxListing, writer: SpoolWriter): Promise<StagedMessage | null> {
     const { uid, bytes, flags } = message;
     const sha256 = createHash('sha256').update(bytes).digest('hex');
-    if (sheet.claims && (await ledger.claim(sheet.mailboxId, sheet.opened.uidValidity, { uid, sha256 }))) return null;
-    sheet.highest += 1;
-    const number = sheet.highest;
+    if (listing.claims && (await ledger.claim(listing.mailboxId, listing.opened.uidValidity, { uid, sha256 })))
+      return null;
+    listing.highest += 1;
+    const number = listing.highest;
     const internalDate = clamped(message.internalDate);
     return {
       number,
@@ -84,59 +105,59 @@ export async function openDesk(gathering: Gathering): Promise<Desk> {
     };
   }
 
-  async function record(sheet: Sheet, staged: readonly StagedMessage[], writer: SpoolWriter): Promise<void> {
+  async function record(listing: MailboxListing, staged: readonly StagedMessage[], writer: SpoolWriter): Promise<void> {
     if (staged.length === 0) return;
     await writer.sync();
-    await ledger.record(sheet.mailboxId, sheet.opened.uidValidity, staged);
-    for (const { uid } of staged) sheet.taken.add(uid);
+    await ledger.record(listing.mailboxId, listing.opened.uidValidity, staged);
+    for (const { uid } of staged) listing.taken.add(uid);
     state.messages += staged.length;
     state.octets += staged.reduce((sum, { size }) => sum + size, 0);
     state.expected = Math.max(state.expected, state.messages);
     tell();
   }
 
-  async function fetch(sheet: Sheet, uids: readonly number[], reader: MailReader): Promise<void> {
+  async function fetch(listing: MailboxListing, uids: readonly number[], reader: MailReader): Promise<void> {
     const seen = new Set<number>();
     const refused = await gathering.spool.use(async (writer) => {
       const staged: StagedMessage[] = [];
       try {
-        for await (const message of reader.fetch(sheet.opened.mailbox, uids)) {
+        for await (const message of reader.fetch(listing.opened.mailbox, uids)) {
           if (signal.aborted) throw new Stopped('The export was asked to stop.');
           if (seen.has(message.uid)) continue;
           seen.add(message.uid);
-          const row = await stage(message, sheet, writer);
-          if (row === null) sheet.taken.add(message.uid);
+          const row = await stage(message, listing, writer);
+          if (row === null) listing.taken.add(message.uid);
           else staged.push(row);
         }
       } catch (error) {
         if (!(error instanceof MailError) && !(error instanceof Stopped)) throw error;
-        await record(sheet, staged, writer);
+        await record(listing, staged, writer);
         if (error instanceof MailError && error.fault === 'refused') return true;
         throw error;
       }
-      await record(sheet, staged, writer);
+      await record(listing, staged, writer);
       return false;
     });
     // One message that the server can't read must not keep back those around it.
     if (refused && uids.length > 1)
-      for (const uid of uids) if (!sheet.taken.has(uid)) await fetch(sheet, [uid], reader);
+      for (const uid of uids) if (!listing.taken.has(uid)) await fetch(listing, [uid], reader);
   }
 
   return {
     take: async (batch, reader) => {
-      const { sheet } = batch;
+      const { listing } = batch;
       if (signal.aborted) throw new Stopped('The export was asked to stop.');
       await makeRoomInPart(batch);
       await requireRoom(gathering.folder, limits.diskReserve + batch.octets);
-      if (open.get(reader) !== sheet) {
-        const { uidValidity } = await reader.open(sheet.opened.mailbox);
+      if (open.get(reader) !== listing) {
+        const { uidValidity } = await reader.open(listing.opened.mailbox);
         // The next pass lists it anew.
-        if (uidValidity !== sheet.opened.uidValidity) return;
-        open.set(reader, sheet);
+        if (uidValidity !== listing.opened.uidValidity) return;
+        open.set(reader, listing);
       }
       await fetch(
-        sheet,
-        batch.uids.filter((uid) => !sheet.taken.has(uid)),
+        listing,
+        batch.uids.filter((uid) => !listing.taken.has(uid)),
         reader,
       );
     },

@@ -4,7 +4,7 @@ import type { Database } from '../../store/database.ts';
 const PAGE = 100;
 
 /** The contacts of an export, until its last part is written. */
-export type ContactShelf = {
+export type StagedContacts = {
   /** Takes the place of what an interrupted run left. */
   clear(): Promise<void>;
   put(number: number, contact: Contact): Promise<void>;
@@ -14,7 +14,7 @@ export type ContactShelf = {
 
 type Row = { number: number; contact: string; photo_type: string | null; photo: Uint8Array | null };
 
-export function openContactShelf(database: Database, exportId: number): ContactShelf {
+export function openStagedContacts(database: Database, exportId: number): StagedContacts {
   return {
     clear: async () => {
       await database.query('delete from export_contacts where export_id = $1', [exportId]);

@@ -77,10 +77,10 @@ export async function openExport(database: Database, transferId: string): Promis
   return row;
 }
 
-export type Ledger = ReturnType<typeof openLedger>;
+export type StagedMessages = ReturnType<typeof openStagedMessages>;
 
 /** What is durable of an export: which messages are staged where, and which parts are written. */
-export function openLedger(database: Database, exportId: number) {
+export function openStagedMessages(database: Database, exportId: number) {
   const folders = new Map<string, number>();
   const taken = new Set<string>();
 

@@ -4,19 +4,24 @@ import { type Provider } from '../../../contract/provider.ts';
 import { isOauthProvider } from '../../../contract/provider-name.ts';
 import type { Settings } from '../../../contract/settings.ts';
 import { Refusal } from '../refusal.ts';
+import type { Web } from '../services.ts';
 import { route } from './route.ts';
 
-export const answerCapabilities = route(capabilities, 'look-ups by a client', async ({ body }, web) => {
-  const found = await web.discovery.find(body.email);
-  if (found === null)
-    throw new Refusal(404, 'PROVIDER_NOT_SUPPORTED', 'This provider is not supported: its domain takes no mail.');
-  const auth = authOf(found.provider, web.settings);
-  return {
-    allowed_operations: allowedOperations(found.provider, auth, web.settings),
-    provider: found.provider,
-    auth,
-  };
-});
+export const answerCapabilities = route(
+  capabilities,
+  'look-ups by a client',
+  async ({ body }, { discovery, settings }: Pick<Web, 'discovery' | 'settings'>) => {
+    const found = await discovery.find(body.email);
+    if (found === null)
+      throw new Refusal(404, 'PROVIDER_NOT_SUPPORTED', 'This provider is not supported: its domain takes no mail.');
+    const auth = authOf(found.provider, settings);
+    return {
+      allowed_operations: allowedOperations(found.provider, auth, settings),
+      provider: found.provider,
+      auth,
+    };
+  },
+);
 
 function authOf(provider: Provider, settings: Settings): 'oauth' | 'other' {
   return isOauthProvider(provider) && settings.providers[provider].client !== undefined ? 'oauth' : 'other';

@@ -3,21 +3,26 @@ import { domainValidation } from '../../../contract/calls/domain-validation.ts';
 import { isDomain } from '../../../contract/email-address.ts';
 import { recordsOf, ResolverUnavailable, type Resolver } from '../../network/resolver.ts';
 import { Refusal } from '../refusal.ts';
+import type { Web } from '../services.ts';
 import { route } from './route.ts';
 
-export const answerDomainValidation = route(domainValidation, 'look-ups by a client', async ({ query }, web) => {
-  const domain = domainToASCII(query.domain.trim()).toLowerCase();
-  if (!isDomain(domain)) return { valid: false };
-  if (web.settings.legacyDomains.includes(domain)) return { valid: true };
-  try {
-    return { valid: await takesMail(domain, web.resolver) };
-  } catch (error) {
-    if (!(error instanceof ResolverUnavailable)) throw error;
-    throw new Refusal(502, 'GENERAL_ERROR', 'The domain could not be checked right now. Please try again.', {
-      cause: error,
-    });
-  }
-});
+export const answerDomainValidation = route(
+  domainValidation,
+  'look-ups by a client',
+  async ({ query }, { settings, resolver }: Pick<Web, 'settings' | 'resolver'>) => {
+    const domain = domainToASCII(query.domain.trim()).toLowerCase();
+    if (!isDomain(domain)) return { valid: false };
+    if (settings.legacyDomains.includes(domain)) return { valid: true };
+    try {
+      return { valid: await takesMail(domain, resolver) };
+    } catch (error) {
+      if (!(error instanceof ResolverUnavailable)) throw error;
+      throw new Refusal(502, 'GENERAL_ERROR', 'The domain could not be checked right now. Please try again.', {
+        cause: error,
+      });
+    }
+  },
+);
 
 /** Mail goes to the MX hosts, or without any to the domain's own address (RFC 5321 §5.1); an MX of `.` takes none (RFC 7505). */
 async function takesMail(domain: string, resolver: Resolver): Promise<boolean> {

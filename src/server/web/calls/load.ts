@@ -8,26 +8,30 @@ import type { Settings } from '../../../contract/settings.ts';
 import { UsPhone } from '../../../contract/transfer.ts';
 import type { TransferOrder } from '../../transfers/orders.ts';
 import { Refusal } from '../refusal.ts';
-import type { Visit, Web } from '../services.ts';
+import type { Web } from '../services.ts';
+import type { Visit } from '../visit.ts';
 import { allowedOperations } from './capabilities.ts';
 import { route } from './route.ts';
+
+type Loading = Pick<Web, 'settings' | 'transfers' | 'tokens' | 'proofs'>;
 
 /**
  * Starts a transfer when both mailboxes were proven; what was submitted before, or is running, is answered with its ID,
  * even when its tokens are gone because it has completed.
  */
-export const answerLoad = route(load, 'calls by a client', async ({ body }, web, visit) => {
-  const order = orderOf(body, web.settings);
-  const isProven = await hasConsent(order, web);
-  const before = isProven ? null : await web.transfers.startedBefore(order);
+export const answerLoad = route(load, 'calls by a client', async ({ body }, services: Loading, visit) => {
+  const { settings, transfers, tokens } = services;
+  const order = orderOf(body, settings);
+  const isProven = await hasConsent(order, services);
+  const before = isProven ? null : await transfers.startedBefore(order);
   if (!isProven && before === null) throw notSignedIn();
-  await proveSource(order, web, visit);
+  await proveSource(order, services, visit);
   if (before !== null) return { jobid: before.id };
-  await proveDestination(order, web, visit);
-  const { id: jobid, usesToken } = await web.transfers.start(order);
+  await proveDestination(order, services, visit);
+  const { id: jobid, usesToken } = await transfers.start(order);
   const { tokenId } = order.destination;
   // One that nobody will use must not stay good.
-  if (tokenId !== undefined) await (usesToken ? web.tokens.keep(tokenId) : web.tokens.forget(tokenId));
+  if (tokenId !== undefined) await (usesToken ? tokens.keep(tokenId) : tokens.forget(tokenId));
   return { jobid };
 });
 
@@ -128,16 +132,16 @@ function checkFormats({
   return { emailFormat, contactsFormat };
 }
 
-async function proveSource({ source }: TransferOrder, web: Web, visit: Visit): Promise<void> {
-  await web.proofs.prove({ email: source.email, password: source.password, provider: source.provider }, visit);
+async function proveSource({ source }: TransferOrder, { proofs }: Loading, visit: Visit): Promise<void> {
+  await proofs.prove({ email: source.email, password: source.password, provider: source.provider }, visit);
 }
 
 /** An account at an OAuth provider is proven by its tokens; the rest by a sign-in, later. */
-async function hasConsent({ destination }: TransferOrder, web: Web): Promise<boolean> {
+async function hasConsent({ destination }: TransferOrder, { tokens }: Loading): Promise<boolean> {
   const { email, provider, password, tokenId } = destination;
   if (provider === 'file_export') return true;
   if (tokenId === undefined) return password !== undefined;
-  const owner = await web.tokens.of(tokenId);
+  const owner = await tokens.of(tokenId);
   return owner?.email === email && owner.provider === provider;
 }
 
@@ -149,8 +153,8 @@ function notSignedIn(): Refusal {
   );
 }
 
-async function proveDestination({ destination }: TransferOrder, web: Web, visit: Visit): Promise<void> {
+async function proveDestination({ destination }: TransferOrder, { proofs }: Loading, visit: Visit): Promise<void> {
   const { email, provider, password, imap, tokenId } = destination;
   if (tokenId !== undefined || password === undefined) return;
-  await web.proofs.prove({ email, provider, password, ...(imap === undefined ? {} : { imap }) }, visit);
+  await proofs.prove({ email, provider, password, ...(imap === undefined ? {} : { imap }) }, visit);
 }

@@ -2,7 +2,8 @@ import * as v from 'valibot';
 import type { Call } from '../../../contract/calls/call.ts';
 import type { LimitName } from '../limits.ts';
 import { Refusal } from '../refusal.ts';
-import type { Visit, Web } from '../services.ts';
+import type { Web } from '../services.ts';
+import type { Visit } from '../visit.ts';
 
 type QueryOf<C extends Call> = C extends { readonly Query: infer Q extends v.GenericSchema<unknown, unknown> }
   ? { readonly query: v.InferOutput<Q> }

@@ -2,26 +2,34 @@ import { setMigrationStarted } from '../../../contract/calls/set-migration-start
 import { isAtDomain } from '../../../contract/email-address.ts';
 import { announceMigration } from '../provisioning.ts';
 import { Refusal } from '../refusal.ts';
-import type { Visit, Web } from '../services.ts';
+import type { Web } from '../services.ts';
 import { SESSION_MS } from '../sessions.ts';
+import type { Visit } from '../visit.ts';
 import { route } from './route.ts';
+
+type Announcing = Pick<Web, 'settings' | 'sessions' | 'limits' | 'log' | 'vault'>;
 
 /** Only who has signed in to the mailbox can announce that it moves. */
 export const answerSetMigrationStarted = route(
   setMigrationStarted,
   'look-ups by a client',
-  async ({ body, query }, web, visit) => {
-    if (!isAtDomain(body.email, web.settings.legacyDomains))
-      throw new Refusal(400, 'INVALID_EMAIL', `Please, enter a ${web.settings.legacyName} email address.`);
-    if (!(await hasSignedIn(body.email, web, visit)))
+  async ({ body, query }, services: Announcing, visit) => {
+    const { settings } = services;
+    if (!isAtDomain(body.email, settings.legacyDomains))
+      throw new Refusal(400, 'INVALID_EMAIL', `Please, enter a ${settings.legacyName} email address.`);
+    if (!(await hasSignedIn(body.email, services, visit)))
       throw new Refusal(401, 'INVALID_TOKEN', 'The session is over. Nothing was moved. Please sign in again.');
-    await announceMigration(web, { email: body.email, inQa: query.in_qa }, visit.signal);
+    await announceMigration(services, { email: body.email, inQa: query.in_qa }, visit.signal);
     return { ok: true };
   },
 );
 
 /** By the bearer that `validate` gave for this mailbox, or, for a client that keeps none, by a recent sign-in to it. */
-async function hasSignedIn(email: string, { sessions, limits }: Web, { bearer, client }: Visit): Promise<boolean> {
+async function hasSignedIn(
+  email: string,
+  { sessions, limits }: Announcing,
+  { bearer, client }: Visit,
+): Promise<boolean> {
   return (
     (bearer !== undefined && (await sessions.isOf(bearer, email))) || limits.hasSignedIn(email, client, SESSION_MS)
   );

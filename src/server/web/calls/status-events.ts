@@ -27,7 +27,10 @@ export type StatusStreams = {
   open(id: string, client: string, viewer: Viewer): Promise<{ status: TransferStatus; close: () => void }>;
 };
 
-export function openStatusStreams(web: Web, stopping?: AbortSignal): StatusStreams {
+export function openStatusStreams(
+  { transfers, log }: Pick<Web, 'transfers' | 'log'>,
+  stopping?: AbortSignal,
+): StatusStreams {
   const watches = new Map<string, Watch>();
   const open = new Map<string, number>();
   let total = 0;
@@ -37,7 +40,7 @@ export function openStatusStreams(web: Web, stopping?: AbortSignal): StatusStrea
   });
 
   async function look(id: string, watch: Watch): Promise<void> {
-    const status = await web.transfers.status(id);
+    const status = await transfers.status(id);
     if (watches.get(id) !== watch) return;
     const text = JSON.stringify(status);
     if (status !== null && text !== watch.last) {
@@ -54,7 +57,7 @@ export function openStatusStreams(web: Web, stopping?: AbortSignal): StatusStrea
     const again = () => {
       watch.timer = setTimeout(() => {
         look(id, watch)
-          .catch((error: unknown) => web.log.warn({ err: error }, 'a status could not be read'))
+          .catch((error: unknown) => log.warn({ err: error }, 'a status could not be read'))
           .finally(() => {
             if (watches.get(id) === watch) again();
           });
@@ -88,7 +91,7 @@ export function openStatusStreams(web: Web, stopping?: AbortSignal): StatusStrea
         watches.delete(id);
       };
       try {
-        const status = await statusOf(id, web);
+        const status = await statusOf(id, transfers);
         watch = watchOf(id, status);
         watch.viewers.add(viewer);
         return { status, close };
@@ -101,12 +104,12 @@ export function openStatusStreams(web: Web, stopping?: AbortSignal): StatusStrea
 }
 
 /** `GET /api/v2/status/events/?job_id=`: an event `status` with the body of `/api/v2/status/` whenever it changes, and `end`. */
-export function answerEvents(web: Web, streams: StatusStreams) {
+export function answerEvents({ settings, limits }: Pick<Web, 'settings' | 'limits'>, streams: StatusStreams) {
   return async (c: Context): Promise<Response> => {
     const id = v.safeParse(TransferId, c.req.query('job_id'));
     if (!id.success) throw new Refusal(404, 'MIGRATION_ID_NOT_FOUND', 'Your transfer ID has not been found.');
-    const client = clientOf(c, web.settings);
-    await web.limits.take('calls by a client', client);
+    const client = clientOf(c, settings);
+    await limits.take('calls by a client', client);
     const viewer = openMailslot();
     const opened = await streams.open(id.output, client, viewer);
     const response = streamSSE(c, async (stream) => {

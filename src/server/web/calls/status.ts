@@ -3,21 +3,27 @@ import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
 import { route } from './route.ts';
 
-export const answerStatus = route(status, 'calls by a client', async ({ query }, web) => {
-  const { emailmigration, contactsmigration } = await statusOf(query.job_id, web);
-  return {
-    ...(emailmigration === undefined ? {} : { emailmigration: { status: emailmigration.status } }),
-    ...(contactsmigration === undefined ? {} : { contactsmigration: { status: contactsmigration.status } }),
-  };
-});
+export const answerStatus = route(
+  status,
+  'calls by a client',
+  async ({ query }, { transfers }: Pick<Web, 'transfers'>) => {
+    const { emailmigration, contactsmigration } = await statusOf(query.job_id, transfers);
+    return {
+      ...(emailmigration === undefined ? {} : { emailmigration: { status: emailmigration.status } }),
+      ...(contactsmigration === undefined ? {} : { contactsmigration: { status: contactsmigration.status } }),
+    };
+  },
+);
 
-export const answerDetailedStatus = route(detailedStatus, 'calls by a client', ({ query }, web) =>
-  statusOf(query.job_id, web),
+export const answerDetailedStatus = route(
+  detailedStatus,
+  'calls by a client',
+  ({ query }, { transfers }: Pick<Web, 'transfers'>) => statusOf(query.job_id, transfers),
 );
 
 /** @throws {Refusal} 404 */
-export async function statusOf(id: string, web: Web): Promise<TransferStatus> {
-  const found = await web.transfers.status(id);
+export async function statusOf(id: string, transfers: Web['transfers']): Promise<TransferStatus> {
+  const found = await transfers.status(id);
   if (found === null) throw new Refusal(404, 'MIGRATION_ID_NOT_FOUND', 'Your transfer ID has not been found.');
   return found;
 }

@@ -2,6 +2,7 @@ import { createTransport } from 'nodemailer';
 import { supportForm } from '../../../contract/calls/support-form.ts';
 import { isAtDomain, isEmail } from '../../../contract/email-address.ts';
 import { Refusal } from '../refusal.ts';
+import type { Web } from '../services.ts';
 import { route } from './route.ts';
 
 const MAIL_SERVER_WITHIN_MS = 10_000;
@@ -10,44 +11,48 @@ const MAIL_SERVER_WITHIN_MS = 10_000;
  * A mail to the operator. What the visitor wrote goes into its text and, checked as an address, into Reply-To; the
  * envelope is the operator's own.
  */
-export const answerSupportForm = route(supportForm, 'support messages by a client', async ({ body }, web) => {
-  const { smtpUrl, mailFrom, supportEmail, legacyName, legacyDomains } = web.settings;
-  const [cableDomain = ''] = legacyDomains;
-  if (!isAtDomain(body.emailAddress, [cableDomain]))
-    throw new Refusal(400, 'INVALID_EMAIL', `Please, enter a valid ${cableDomain} email address.`);
-  if (smtpUrl === undefined || mailFrom === undefined || supportEmail === undefined) throw notSent();
-  const replyTo = body.destinationEmail ?? body.emailAddress;
-  const transport = createTransport({
-    url: smtpUrl,
-    connectionTimeout: MAIL_SERVER_WITHIN_MS,
-    greetingTimeout: MAIL_SERVER_WITHIN_MS,
-    socketTimeout: MAIL_SERVER_WITHIN_MS,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  });
-  try {
-    await transport.sendMail({
-      from: mailFrom,
-      to: supportEmail,
-      ...(isEmail(replyTo) ? { replyTo: { name: '', address: replyTo } } : {}),
-      subject: `${legacyName} transfer: a subscriber asks for help`,
-      text: [
-        `${legacyName} email: ${body.emailAddress}`,
-        `Contact email: ${body.destinationEmail ?? 'not given'}`,
-        `Transfer ID: ${body.migrationId ?? 'not given'}`,
-        '',
-        body.issue,
-        '',
-      ].join('\n'),
+export const answerSupportForm = route(
+  supportForm,
+  'support messages by a client',
+  async ({ body }, { settings, log }: Pick<Web, 'settings' | 'log'>) => {
+    const { smtpUrl, mailFrom, supportEmail, legacyName, legacyDomains } = settings;
+    const [cableDomain = ''] = legacyDomains;
+    if (!isAtDomain(body.emailAddress, [cableDomain]))
+      throw new Refusal(400, 'INVALID_EMAIL', `Please, enter a valid ${cableDomain} email address.`);
+    if (smtpUrl === undefined || mailFrom === undefined || supportEmail === undefined) throw notSent();
+    const replyTo = body.destinationEmail ?? body.emailAddress;
+    const transport = createTransport({
+      url: smtpUrl,
+      connectionTimeout: MAIL_SERVER_WITHIN_MS,
+      greetingTimeout: MAIL_SERVER_WITHIN_MS,
+      socketTimeout: MAIL_SERVER_WITHIN_MS,
+      disableFileAccess: true,
+      disableUrlAccess: true,
     });
-  } catch (error) {
-    web.log.error({ err: error }, 'a support message could not be sent');
-    throw notSent(error);
-  } finally {
-    transport.close();
-  }
-  return { ok: true };
-});
+    try {
+      await transport.sendMail({
+        from: mailFrom,
+        to: supportEmail,
+        ...(isEmail(replyTo) ? { replyTo: { name: '', address: replyTo } } : {}),
+        subject: `${legacyName} transfer: a subscriber asks for help`,
+        text: [
+          `${legacyName} email: ${body.emailAddress}`,
+          `Contact email: ${body.destinationEmail ?? 'not given'}`,
+          `Transfer ID: ${body.migrationId ?? 'not given'}`,
+          '',
+          body.issue,
+          '',
+        ].join('\n'),
+      });
+    } catch (error) {
+      log.error({ err: error }, 'a support message could not be sent');
+      throw notSent(error);
+    } finally {
+      transport.close();
+    }
+    return { ok: true };
+  },
+);
 
 function notSent(cause?: unknown): Refusal {
   return new Refusal(502, 'GENERAL_ERROR', 'There was an error submitting your message, please try again later.', {

@@ -1,0 +1,2 @@
+/** One contact's cells by column; columns that are missing are empty. */
+export type Cells = ReadonlyMap<string, string>;
