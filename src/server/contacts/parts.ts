@@ -76,8 +76,10 @@ export function itemsOf(contact: Contact): Item[] {
       item('company', '', jobOf(organization), organizationKey(organization)),
     ),
     ...item('role', '', contact.role, textKey(contact.role)),
-    ...item('birthday', '', contact.birthday, contact.birthday),
-    ...labelledEach('date', contact.dates),
+    ...item('birthday', '', dayInWords(contact.birthday), contact.birthday),
+    ...contact.dates.flatMap(({ label, value }) =>
+      item('date', label, dayInWords(value), `${textKey(label)}\n${value}`),
+    ),
     ...contact.messengers.flatMap(({ label, value }) =>
       item('messenger', label, value, textKey(label === '' ? value : `${label}: ${value}`)),
     ),
@@ -93,6 +95,14 @@ export function itemsOf(contact: Contact): Item[] {
       key: `${textKey(label)}\n${textKey(value)}`,
     })),
   ];
+}
+
+const MONTH_AND_DAY = new Intl.DateTimeFormat('en-US', { month: 'long', day: 'numeric', timeZone: 'UTC' });
+
+/** A day without a year as people write it; a whole date stays `YYYY-MM-DD`, which nobody takes for another. */
+export function dayInWords(day: string): string {
+  // 2000 has every day.
+  return day.startsWith('--') ? MONTH_AND_DAY.format(new Date(`2000${day.slice(1)}T00:00:00Z`)) : day;
 }
 
 export function organizationsOf({ organization, otherOrganizations }: Contact): Organization[] {
@@ -136,6 +146,8 @@ export function hasOwnDisplayName(contact: Contact): boolean {
 
 /** How a value stands in the notes: `Birthday: 1950`. */
 export function noteLine({ part, label, value }: Item): string {
+  if (part === 'address')
+    return `Address${label === '' ? '' : ` (${label})`}: ${value.replaceAll(/\r\n|\r|\n/g, ', ')}`;
   if (part === 'detail') return `${capitalized(label)}: ${value}`;
   return `${NOTE_WORDS[part] ?? capitalized(part)}${label === '' ? '' : ` (${label})`}: ${value}`;
 }

@@ -266,9 +266,12 @@ class GroupNames {
   readonly nameOf = (resource: string): string | undefined => this.#names.get(resource);
 
   async make(names: readonly string[], signal: AbortSignal): Promise<void> {
-    if (names.length === 0) return;
-    const known = this.#known ?? (await this.list(signal));
-    for (const name of names) if (!known.has(keyOf(name))) known.set(keyOf(name), await this.#make(name, signal));
+    if (names.length > 0 && this.#known === undefined) await this.list(signal);
+    for (const name of names)
+      if (this.#known?.has(keyOf(name)) !== true) {
+        const resource = await this.#make(name, signal);
+        this.#known?.set(keyOf(name), resource);
+      }
   }
 
   resourcesOf(contact: Pick<Contact, 'groups'>): string[] {

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { BLANK_CONTACT, type Contact, type Labelled, type PostalAddress } from '../../../contract/contact.ts';
 import type { ExistingContact } from '../contact-store.ts';
-import { envelopeOf, itemsOf, type Item } from '../parts.ts';
+import { dayInWords, envelopeOf, itemsOf, type Item } from '../parts.ts';
 import { placed } from '../places.ts';
 import { Spill } from '../spill.ts';
 import { displayNameOf } from '../vcard/read-vcard.ts';
@@ -197,7 +197,7 @@ function fieldsOf(contact: Contact, taken: Taken): { fields: Record<string, unkn
     );
   const { name, organization, phonetic } = fits;
   const birthday = fits.birthday.startsWith('--') ? '' : fits.birthday;
-  if (fits.birthday !== birthday) give('birthday', fits.birthday);
+  if (fits.birthday !== birthday) give('birthday', dayInWords(fits.birthday));
   if (phonetic.middle !== '') give('phonetic name', phonetic.middle, 'middle');
 
   const emails = room(fits.emails, EMAILS_AT_MOST - taken.emailAddresses.length);
