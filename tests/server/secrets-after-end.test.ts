@@ -147,6 +147,7 @@ describe.skipIf(DOVECOT === null)('after the end of a job', { timeout: 120_000 }
         ...world.services,
         safe: world.safe,
         queue: world.queue,
+        news: world.services.transfers.news,
         discover: () => Promise.resolve(null),
       }),
     );

@@ -149,7 +149,7 @@ test('a second process is kept out of the data folder of the first', async () =>
   await using first = await startProduct({ DATA_DIR: data, PORT: String(port) });
   const { code, said } = await refused({ DATA_DIR: data, PORT: String(await freePort()) });
   expect(code).toBe(78);
-  expect(said).toMatch(/DATA_DIR \S+ is in use by process \d+\./);
+  expect(said).toMatch(/DATA_DIR \S+ is in use by another process\./);
   expect((await fetch(first.url)).status).toBe(200);
 });
 

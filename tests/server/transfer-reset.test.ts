@@ -7,7 +7,8 @@ import { openReader } from '../../src/server/mail/imap/imap-reader.ts';
 import { openWriter } from '../../src/server/mail/imap/imap-writer.ts';
 import { openDatabase, type Database } from '../../src/server/store/database.ts';
 import { openLedger } from '../../src/server/mail/copy/ledger.ts';
-import { insertTransfer, takeTransfer } from '../../src/server/transfers/operations.ts';
+import { takeTransfer } from '../../src/server/transfers/lease.ts';
+import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { DOVECOT, DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { differenceOf } from '../support/mail-comparison.ts';
@@ -74,10 +75,11 @@ describe.skipIf(DOVECOT === null)('a transfer whose connection is reset', () => 
       id,
     );
     const taken = await takeTransfer(database, id);
+    if (taken === null) throw new Error('The transfer has ended.');
     const { signal } = new AbortController();
     const options = { trusted: ['127.0.0.1'], times, signal };
     const measured = await moveMail({
-      ledger: openLedger(database, id, taken?.epoch ?? 0),
+      ledger: openLedger(database, taken.lease),
       openReader: () => openReader(account('source', SUBSCRIBER), options),
       openWriter: () => openWriter(account('destination', to), options),
       openChecker: () => openReader(account('destination', to), options),

@@ -98,6 +98,7 @@ describe.skipIf(DOVECOT === null)('a transfer whose access tokens end while four
           ...world.services,
           safe: world.safe,
           queue: world.queue,
+          news: world.services.transfers.news,
           discover: () => Promise.resolve(null),
           pause: async () => {},
           onStep: (step) => {

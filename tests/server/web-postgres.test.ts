@@ -261,7 +261,7 @@ describe.skipIf(POSTGRESQL === null)('a PostgreSQL that hangs', { timeout: 60_00
     expect(led.headers.get('location')).toBe('/oauth-callback?error=UNAVAILABLE&provider=yahoo');
 
     const queues = { pool: { options: { connectionTimeoutMillis: 20_000, query_timeout: 60_000, keepAlive: true } } };
-    expect(world.queue.boss.getDb(), 'the connections of the queue').toMatchObject(queues);
+    expect(world.database.queue().getDb(), 'the connections of the queue').toMatchObject(queues);
 
     isUp = true;
     await until(async () => (await world.get(status)).status === 404);

@@ -60,10 +60,7 @@ export const ContactsProgress = v.object({
 });
 export type ContactsProgress = v.InferOutput<typeof ContactsProgress>;
 
-/**
- * Forwarding of new mail. `to` is there only for a caller who may see everything; `since` when it was set up and `ended`
- * when its owner has switched it off are ISO 8601.
- */
+/** Forwarding of new mail. `to` and `since` (ISO 8601) are there while it is on; `to` only for who may see everything. */
 export const Forwarding = v.object({
   status: v.string(),
   failure: v.optional(v.string()),
@@ -71,7 +68,6 @@ export const Forwarding = v.object({
   finished: v.optional(v.string()),
   to: v.optional(v.string()),
   since: v.optional(v.string()),
-  ended: v.optional(v.string()),
 });
 export type Forwarding = v.InferOutput<typeof Forwarding>;
 

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import type { Progress } from '../../contract/calls/status.ts';
 import { Icon } from '../parts/icon.tsx';
 import { ProgressBar } from '../parts/progress-bar.tsx';
@@ -9,12 +10,14 @@ type Props = {
   readonly title: string;
   readonly progress: Progress;
   readonly isExport: boolean;
+  /** What only this operation has to tell. */
+  readonly children?: ReactNode;
 };
 
 const ICONS = { running: 'running', success: 'success', failed: 'error' } as const;
 
 /** One operation: how it stands, how far it is, what was done, what is being done, and when it will be done. */
-export function OperationCard({ kind, title, progress, isExport }: Props) {
+export function OperationCard({ kind, title, progress, isExport, children }: Props) {
   const { status, done = 0, total, bytes, started, finished, failure, skipped = [] } = progress;
   const shown = standingOf(status);
   const { label, text } = isExport ? exportText(status) : statusText(status);
@@ -63,6 +66,7 @@ export function OperationCard({ kind, title, progress, isExport }: Props) {
           {(finished === undefined || shown === 'failed') && <dd>{words.when[answer]}</dd>}
         </div>
       </dl>
+      {children}
       {skipped.length > 0 && (
         <details>
           <summary>{words.skipped(kind, skipped.length)}</summary>

@@ -7,6 +7,7 @@ import { shared } from '../wording.ts';
 import { status as words } from '../wording/status.ts';
 import { useSend, useWizard } from '../wizard-context.tsx';
 import { OperationCard } from './status-card.tsx';
+import { ContactsOutcome, ForwardingCard } from './status-contacts.tsx';
 import { Exports } from './status-exports.tsx';
 import { WizardPage } from './wizard-page.tsx';
 
@@ -48,8 +49,11 @@ function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
         <OperationCard kind="email" title={words.email} progress={status.emailmigration} isExport={isExport} />
       )}
       {status?.contactsmigration !== undefined && (
-        <OperationCard kind="contacts" title={words.contacts} progress={status.contactsmigration} isExport={isExport} />
+        <OperationCard kind="contacts" title={words.contacts} progress={status.contactsmigration} isExport={isExport}>
+          <ContactsOutcome progress={status.contactsmigration} />
+        </OperationCard>
       )}
+      {status?.emailforwarding !== undefined && <ForwardingCard forwarding={status.emailforwarding} />}
       {isExport && <Exports snapshot={snapshot} files={status.exports ?? []} />}
       <section className="stack" data-gap="small" aria-labelledby="wrong">
         <h2 id="wrong">{words.questions.wrong}</h2>

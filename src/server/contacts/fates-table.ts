@@ -1,6 +1,6 @@
 import type { ContactCounts, Skipped } from '../../contract/calls/status.ts';
-import { LeaseLost } from '../mail/copy/ledger.ts';
 import type { Sql } from '../store/database.ts';
+import { LeaseLost, type Lease } from '../transfers/lease.ts';
 import type { ContactFates, Fate, FateName } from './contact-fates.ts';
 import { CONTACTS_MAILBOX } from './contact-store.ts';
 import type { Part } from './parts.ts';
@@ -16,11 +16,8 @@ type Change = {
   stays: readonly string[];
 };
 
-/**
- * The fates of a transfer's contacts, in the database: its only writer.
- * @param epoch the lease: writes that carry an older one are refused with {@link LeaseLost}
- */
-export function openContactFates(sql: Sql, transferId: string, epoch: number): ContactFates {
+/** The fates of a transfer's contacts, in the database: its only writer. Writes throw {@link LeaseLost}. */
+export function openContactFates(sql: Sql, { transferId, epoch }: Lease): ContactFates {
   const write = async (changes: readonly Change[]): Promise<void> => {
     if (changes.length === 0) return;
     const rows = await sql.query(
@@ -34,7 +31,7 @@ export function openContactFates(sql: Sql, transferId: string, epoch: number): C
        returning 1`,
       [transferId, epoch, JSON.stringify(changes)],
     );
-    if (rows.length === 0) throw leaseLost(transferId);
+    if (rows.length === 0) throw new LeaseLost(transferId);
   };
   return {
     all: async () => {
@@ -81,13 +78,9 @@ export function openContactFates(sql: Sql, transferId: string, epoch: number): C
          returning 1`,
         [transferId, epoch, JSON.stringify(remarks)],
       );
-      if (rows.length === 0) throw leaseLost(transferId);
+      if (rows.length === 0) throw new LeaseLost(transferId);
     },
   };
-}
-
-function leaseLost(transferId: string): LeaseLost {
-  return new LeaseLost(`Another worker has taken transfer ${transferId} over.`);
 }
 
 /** PostgreSQL's text has no NUL, and no half characters. */

@@ -15,8 +15,7 @@ export const runContacts: Runner = async (run, services) => {
   const { destinationProvider: provider } = transfer;
   if (!isOauthProvider(provider) || run.destination === null)
     throw new Error(`There is no address book at the provider ${provider}.`);
-  const { settings } = services;
-  const { database, log } = services;
+  const { settings, database, log } = services;
   const onFailure = (failure: WebFailure) =>
     log.warn({ transferId: transfer.id, ...failure }, 'a contacts request failed');
   const sleep: Sleep = (milliseconds, aborted) => services.pause(milliseconds, aborted);
@@ -33,7 +32,7 @@ export const runContacts: Runner = async (run, services) => {
       sleep,
       onFailure,
     }),
-    fates: openContactFates(database, transfer.id, run.epoch),
+    fates: openContactFates(database, run.lease),
     sleep,
     signal,
     onProgress: ({ done, total }) => onProgress({ done, total, bytes: 0 }),

@@ -24,10 +24,3 @@ create table export_cards (
   card text not null,
   primary key (export_id, kind, number)
 );
-
--- Forwarding that was set up: since when, and until when if its owner has switched it off.
-create table forwardings (
-  transfer_id text primary key references transfers on delete cascade,
-  since timestamptz not null default now(),
-  ended timestamptz
-);
