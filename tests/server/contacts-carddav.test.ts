@@ -75,8 +75,15 @@ describe.skipIf(RADICALE === null)('contacts over CardDAV, with radicale', () =>
   test('a copy brings every contact, whole, and the members of a group card into their group', async () => {
     const { user } = await newUser();
     expect(await copy(user)).toEqual({
-      ...{ total: 4, written: 4, present: 0, completed: 0, skipped: [], notes: [] },
-      ...{ lost: 0, duplicated: 0, changed: 0 },
+      total: 4,
+      written: 4,
+      present: 0,
+      completed: 0,
+      skipped: [],
+      notes: [],
+      lost: 0,
+      duplicated: 0,
+      changed: 0,
     });
     const cards = await server.cards(user, 'book');
     // The group is a card of its own.

@@ -27,6 +27,7 @@ function store(keepsUids: boolean): ContactWriter & { readonly held: ExistingCon
   return {
     held,
     batchSize: 3,
+    notesOn: () => [],
     async *existing() {
       yield* held;
     },

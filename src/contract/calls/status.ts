@@ -60,7 +60,10 @@ export const ContactsProgress = v.object({
 });
 export type ContactsProgress = v.InferOutput<typeof ContactsProgress>;
 
-/** Forwarding of new mail. `to` and `since` (ISO 8601) are there while it is on; `to` only for who may see everything. */
+/**
+ * Forwarding of new mail. `to` and `since` (ISO 8601) are there once it was set up, `ended` when its owner has switched it
+ * off; `to` only for who may see everything.
+ */
 export const Forwarding = v.object({
   status: v.string(),
   failure: v.optional(v.string()),
@@ -68,6 +71,7 @@ export const Forwarding = v.object({
   finished: v.optional(v.string()),
   to: v.optional(v.string()),
   since: v.optional(v.string()),
+  ended: v.optional(v.string()),
 });
 export type Forwarding = v.InferOutput<typeof Forwarding>;
 

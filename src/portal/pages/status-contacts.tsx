@@ -36,12 +36,14 @@ export function ContactsOutcome({ progress }: { readonly progress: ContactsProgr
 
 /** Whether new mail goes on to the new mailbox, where to and since when. */
 export function ForwardingCard({ forwarding }: { readonly forwarding: Forwarding }) {
-  const { finished, failure, since, to } = forwarding;
+  const { finished, failure, since, to, ended } = forwarding;
   return (
     <section className="status-card" aria-labelledby="forwarding">
       <h2 id="forwarding">{forwardingWords.title}</h2>
       {finished === undefined && <p>{forwardingWords.waiting}</p>}
-      {since !== undefined && <p>{forwardingWords.on(to, since)}</p>}
+      {since !== undefined && (
+        <p>{ended === undefined ? forwardingWords.on(to, since) : forwardingWords.ended(ended)}</p>
+      )}
       {finished !== undefined && since === undefined && (
         <div role="alert">
           <p className="strong">{failure ?? forwardingWords.off}</p>

@@ -33,5 +33,6 @@ export const forwardingWords = {
   waiting: 'We set up forwarding as soon as your mail is copied.',
   on: (to: string | undefined, since: string) =>
     `New mail goes to ${to ?? 'your new mailbox'} since ${formatDay(since)}. A copy stays in your San Bruno mailbox.`,
+  ended: (iso: string) => `Forwarding is off since ${formatDay(iso)}. New mail stays in your San Bruno mailbox.`,
   off: 'Forwarding is not on.',
 } as const;

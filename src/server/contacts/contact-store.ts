@@ -65,6 +65,8 @@ export type ContactWriter = {
   /** How many contacts `write` takes at once. */
   readonly batchSize: number;
   existing(signal: AbortSignal): AsyncIterable<ExistingContact>;
+  /** The notes that `write` gives by the nature of a contact alone: for one that was written, and whose answer was lost. */
+  notesOn(contact: Contact): readonly string[];
   /** One result for each contact, in their order. */
   write(contacts: readonly Contact[], signal: AbortSignal): Promise<readonly WriteResult[]>;
   /**

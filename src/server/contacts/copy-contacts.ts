@@ -157,7 +157,10 @@ class Run {
     const { writer, signal } = this.#copy;
     const result = await writer.fill(existing, contact, signal);
     if (result.outcome === 'gone') this.#batch.push(contact);
-    else await this.#note(contact, 'copied', '', result.stays, [...result.notes]);
+    else
+      await this.#note(contact, 'copied', '', result.stays, [
+        ...new Set([...writer.notesOn(contact), ...result.notes]),
+      ]);
   }
 
   async #fill(contact: Contact, existing: ExistingContact, wasMeant: boolean): Promise<void> {

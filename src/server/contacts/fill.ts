@@ -38,16 +38,9 @@ export class Held {
   /** Whether something stands where this single value would. */
   isTaken({ part, label }: Item): boolean {
     const { name, phonetic } = this.#contact;
-    switch (part) {
-      case 'name':
-        return name[label as 'given'] !== '';
-      case 'phonetic name':
-        return phonetic[label as 'given'] !== '';
-      case 'display name':
-        return this.#words.size > 0;
-      default:
-        return (this.#keys.get(part)?.size ?? 0) > 0;
-    }
+    if (part === 'name') return name[label as 'given'] !== '';
+    if (part === 'phonetic name') return phonetic[label as 'given'] !== '';
+    return part === 'display name' ? this.#words.size > 0 : (this.#keys.get(part)?.size ?? 0) > 0;
   }
 }
 
@@ -118,6 +111,10 @@ function jobsOf([first = BLANK_CONTACT.organization, ...otherOrganizations]: rea
   return { organization: first, otherOrganizations };
 }
 
+function isBlank({ value }: { readonly value: string }): boolean {
+  return value.trim() === '';
+}
+
 /** The contact with these values alone. */
 function only(contact: Contact, wanted: ReadonlySet<string>): Contact {
   const items = new Map(itemsOf(contact).map((item) => [item, wanted.has(idOf(item))]));
@@ -129,7 +126,6 @@ function only(contact: Contact, wanted: ReadonlySet<string>): Contact {
     const flags = of(part).map(([, isWanted]) => isWanted);
     return values.filter((value) => !isBlank(value)).filter((_, at) => flags[at] === true);
   };
-  const isBlank = ({ value }: { value: string }) => value.trim() === '';
   const { name, phonetic, photo } = contact;
   const piece = (part: Part, label: string, value: string) => (has(part, label) ? value : '');
   return {

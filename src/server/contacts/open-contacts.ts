@@ -58,6 +58,7 @@ function sourceOf(reader: ContactReader): ContactReader {
 function destinationOf(writer: ContactWriter): ContactWriter {
   return {
     batchSize: writer.batchSize,
+    notesOn: (contact) => writer.notesOn(contact),
     existing: (signal) => notingEach('destination', writer.existing(signal)),
     write: (contacts, signal) => writer.write(contacts, signal).catch(noting('destination')),
     fill: (existing, contact, signal) => writer.fill(existing, contact, signal).catch(noting('destination')),

@@ -45,11 +45,13 @@ export function partsInWords(parts: Iterable<Part>): string {
   return [...new Set(parts)].map((part) => PART_WORDS[part]).join(', ');
 }
 
+function item(part: Part, label: string, value: string, key: string): Item[] {
+  return value.trim() === '' ? [] : [{ part, label, value, key }];
+}
+
 /** Every value of a contact. Its photo's value is `''`. */
 export function itemsOf(contact: Contact): Item[] {
   const { name, phonetic } = contact;
-  const item = (part: Part, label: string, value: string, key: string): Item[] =>
-    value.trim() === '' ? [] : [{ part, label, value, key }];
   const each = (part: Part, values: readonly Labelled<string>[], keyOf: (value: string) => string) =>
     values.flatMap(({ label, value }) => item(part, label, value, keyOf(value)));
   const labelledEach = (part: Part, values: readonly Labelled<string>[]) =>

@@ -112,7 +112,7 @@ export class Web {
     for (let attempt = 1; ; attempt += 1) {
       const answer = await this.#try(request, signal);
       if (answer instanceof ContactStoreError) {
-        this.#tell(request, { ...(answer.status === undefined ? {} : { status: answer.status }) });
+        this.#tell(request, answer.status === undefined ? {} : { status: answer.status });
         if (!request.repeatable || answer.fault !== 'unavailable' || attempt >= TRIES) throw answer;
         await this.pause(null, attempt, signal);
         continue;

@@ -85,12 +85,15 @@ function detailsOf(news: Notification): string[] {
   ];
 }
 
+function alreadyThere(count: number): string {
+  return `${counted(count, 'contact', 'contacts')} ${wasOrWere(count)} already there`;
+}
+
 function contactsLines({ contactsPresent, contactsCompleted, remarks }: Notification): string[] {
-  const there = (count: number) => `${counted(count, 'contact', 'contacts')} ${wasOrWere(count)} already there`;
   return [
-    ...(contactsPresent > 0 ? [`${there(contactsPresent)}.`] : []),
+    ...(contactsPresent > 0 ? [`${alreadyThere(contactsPresent)}.`] : []),
     ...(contactsCompleted > 0
-      ? [`${there(contactsCompleted)}. We added what was missing and changed nothing else.`]
+      ? [`${alreadyThere(contactsCompleted)}. We added what was missing and changed nothing else.`]
       : []),
     ...(remarks ? ['Some contacts have notes from us. You can read them on the status page.'] : []),
   ];

@@ -68,13 +68,15 @@ async function contactsProgressOf(sources: StatusSources, row: OperationRow): Pr
   };
 }
 
-function forwardingOf({ status, failure, started, finished, destination_email: to }: OperationRow): Forwarding {
+function forwardingOf(row: OperationRow): Forwarding {
+  const { status, failure, started, finished, destination_email: to, forwarding_ended: ended } = row;
   return {
     status,
     ...(failure === null ? {} : { failure }),
     ...(started === null ? {} : { started: started.toISOString() }),
     ...(finished === null ? {} : { finished: finished.toISOString() }),
     ...(status === 'completed' && finished !== null ? { to, since: finished.toISOString() } : {}),
+    ...(ended === null ? {} : { ended: ended.toISOString() }),
   };
 }
 
@@ -159,6 +161,8 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
 type OperationRow = {
   transfer_id: string;
   destination_email: string;
+  /** Of forwarding. */
+  forwarding_ended: Date | null;
   is_export: boolean;
   failure: string | null;
   operation: Operation;

@@ -31,6 +31,7 @@ export function cardDavWriter(dav: Dav): ContactWriter {
   };
   return {
     batchSize: PUTS_AT_ONCE,
+    notesOn: () => [],
     async *existing(signal) {
       for (const book of await look(signal)) {
         const cards = (await dav.cards(book, signal)).map(({ url }) => url);

@@ -150,8 +150,11 @@ export function googleWriter(web: Web): ContactWriter {
     return true;
   };
 
+  const notesOn = (contact: Contact) => [...spillNotes(personOf(contact, []).spill), ...groups.notesOn(contact)];
+
   return {
     batchSize: CONTACTS_AT_ONCE,
+    notesOn,
     async *existing(signal) {
       await groups.list(signal);
       yield* connections(web, groups.nameOf, signal);
@@ -165,8 +168,7 @@ export function googleWriter(web: Web): ContactWriter {
         if ('outcome' in result) results.push(result);
         else {
           const photo = await setPhoto(result.resourceName, contact, signal);
-          const { spill } = personOf(contact, []);
-          const notes = [...spillNotes(spill), ...groups.notesOn(contact), ...photo];
+          const notes = [...notesOn(contact), ...photo];
           results.push({ outcome: 'written', notes, stays: [...groups.refusedOf(contact), ...staysOf(photo)] });
         }
       }

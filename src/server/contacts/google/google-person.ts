@@ -76,12 +76,17 @@ type Field = Exclude<keyof Person, 'resourceName' | 'etag' | 'metadata'>;
 /** The body of a request, by field. */
 export type PersonFields = Partial<Record<Field, readonly Record<string, unknown>[]>>;
 
+function labelled<Entry extends { type: string }>(
+  entries: readonly Entry[],
+  value: (entry: Entry) => string,
+): Labelled<string>[] {
+  return entries.map((entry) => ({ label: entry.type, value: value(entry) }));
+}
+
 /** @param groupName the name of a group by its resource name */
 export function existingOf(person: Person, groupName: (resource: string) => string | undefined): ExistingContact {
   const [name] = person.names;
   const [organization = BLANK_CONTACT.organization, ...otherOrganizations] = person.organizations.map(organizationOf);
-  const labelled = <Entry extends { type: string }>(entries: readonly Entry[], value: (entry: Entry) => string) =>
-    entries.map((entry) => ({ label: entry.type, value: value(entry) }));
   return {
     id: person.resourceName,
     uid: uidOf(person),
@@ -145,10 +150,13 @@ function addressOf(address: Person['addresses'][number]): PostalAddress {
   };
 }
 
+function two(number: number): string {
+  return String(number).padStart(2, '0');
+}
+
 /** `--MM-DD` without a year; `''` without a day. */
 function dayOf(day: { year: number; month: number; day: number } | undefined): string {
   if (day === undefined || day.month === 0 || day.day === 0) return '';
-  const two = (number: number) => String(number).padStart(2, '0');
   const year = day.year === 0 ? '-' : String(day.year).padStart(4, '0');
   return `${year}-${two(day.month)}-${two(day.day)}`;
 }
@@ -210,7 +218,7 @@ export function personOf(contact: Contact, groups: readonly string[]): { fields:
     clientData: [{ key: UID_KEY, value: contact.uid }],
   };
   return {
-    fields: Object.fromEntries(Object.entries(fields).filter(([, entries]) => entries.length > 0)) as PersonFields,
+    fields: Object.fromEntries(Object.entries(fields).filter(([, entries]) => entries.length > 0)),
     spill,
   };
 }
@@ -241,7 +249,10 @@ function oneOf(
 ): Record<string, unknown> {
   if (there === undefined) return add;
   if (field === 'biographies')
-    return { ...there, value: [there['value'], add['value']].filter((value) => value !== undefined).join('\n\n') };
+    return {
+      ...there,
+      value: [there['value'], add['value']].filter((value) => typeof value === 'string').join('\n\n'),
+    };
   if (field !== 'names') return { ...add, ...there };
   // Google makes both of the pieces.
   const { displayName: _display, displayNameLastFirst: _last, unstructuredName: _whole, ...pieces } = there;
@@ -265,9 +276,12 @@ function joined(
 }
 
 function sameGroup(one: Record<string, unknown>, other: Record<string, unknown>): boolean {
-  const name = ({ contactGroupMembership: group }: Record<string, unknown>) =>
-    (group as { contactGroupResourceName?: string } | undefined)?.contactGroupResourceName;
-  return name(one) !== undefined && name(one) === name(other);
+  const name = groupResourceOf(one);
+  return name !== undefined && name === groupResourceOf(other);
+}
+
+function groupResourceOf({ contactGroupMembership: group }: Record<string, unknown>): string | undefined {
+  return (group as { contactGroupResourceName?: string } | undefined)?.contactGroupResourceName;
 }
 
 function typed({ label, value }: Labelled<string>): Record<string, string> {

@@ -58,8 +58,11 @@ export const GraphContact = v.object({
 });
 export type GraphContact = v.InferOutput<typeof GraphContact>;
 
+function one(label: string, value: string): Labelled<string>[] {
+  return value === '' ? [] : [{ label, value }];
+}
+
 export function existingOf(record: GraphContact): ExistingContact {
-  const one = (label: string, value: string): Labelled<string>[] => (value === '' ? [] : [{ label, value }]);
   const place = (label: string, value: GraphContact['homeAddress']) =>
     value === undefined || value === null || Object.values(value).every((part) => part === '')
       ? []

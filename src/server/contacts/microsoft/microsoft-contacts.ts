@@ -105,6 +105,7 @@ export function microsoftWriter(web: Web): ContactWriter {
 
   return {
     batchSize: REQUESTS_PER_BATCH,
+    notesOn,
     existing: (signal) => contacts(web, signal),
     async write(batch, signal) {
       const mapped = batch.map(graphContactOf);
@@ -119,9 +120,8 @@ export function microsoftWriter(web: Web): ContactWriter {
           const { status, body } = at(responses, start + offset);
           if (status < 200 || status >= 300) return skipped(status);
           const { id } = fitting(web, GraphContact, body);
-          const { spill } = at(mapped, start + offset);
           const photo = await setPhoto(id, contact, signal);
-          const notes = [...spillNotes(spill), ...labelNotes(contact), ...photo];
+          const notes = [...notesOn(contact), ...photo];
           return { outcome: 'written', notes, stays: staysOf(photo) } as const;
         });
         results.push(...(await Promise.all(some)));
@@ -138,6 +138,10 @@ export function microsoftWriter(web: Web): ContactWriter {
     // A category is there as soon as a contact names it.
     group: async (group) => notesOfGroup(group),
   };
+}
+
+function notesOn(contact: Contact): string[] {
+  return [...spillNotes(graphContactOf(contact).spill), ...labelNotes(contact)];
 }
 
 function notesOfGroup({ notes, members, strangers }: ContactGroup): string[] {

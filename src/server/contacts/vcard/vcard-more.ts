@@ -6,33 +6,20 @@ import { birthdayOf, bytesOf } from './vcard-values.ts';
 
 /** Properties of which every line has a field of `Contact`. */
 const HELD: ReadonlySet<string> = new Set([
-  ...[
-    'NICKNAME',
-    'EMAIL',
-    'TEL',
-    'ADR',
-    'URL',
-    'ORG',
-    'TITLE',
-    'NOTE',
-    'CATEGORIES',
-    'IMPP',
-    'X-ABRELATEDNAMES',
-    'AGENT',
-  ],
+  ...'NICKNAME EMAIL TEL ADR URL ORG TITLE NOTE CATEGORIES IMPP X-ABRELATEDNAMES AGENT'.split(' '),
   ...MESSENGER_PROPERTIES.keys(),
   ...RELATION_PROPERTIES.keys(),
 ]);
 /** Properties of which the first line has a field of `Contact`. */
-const HELD_ONCE: ReadonlySet<string> = new Set([
-  ...['FN', 'N', 'ROLE', 'GENDER', 'X-GENDER'],
-  ...['X-PHONETIC-FIRST-NAME', 'X-PHONETIC-MIDDLE-NAME', 'X-PHONETIC-LAST-NAME'],
-]);
+const HELD_ONCE: ReadonlySet<string> = new Set(
+  'FN N ROLE GENDER X-GENDER X-PHONETIC-FIRST-NAME X-PHONETIC-MIDDLE-NAME X-PHONETIC-LAST-NAME'.split(' '),
+);
 /** They say nothing of the person, but of the card or the program that wrote it. */
-const SILENT: ReadonlySet<string> = new Set([
-  ...['UID', 'VERSION', 'REV', 'PRODID', 'KIND', 'MAILER', 'PROFILE', 'NAME', 'SOURCE', 'CLASS', 'CLIENTPIDMAP'],
-  ...['X-ABLABEL', 'X-ABADR', 'X-ABUID', 'X-ABSHOWAS', 'X-EVOLUTION-FILE-AS', 'X-ADDRESSBOOKSERVER-KIND'],
-]);
+const SILENT: ReadonlySet<string> = new Set(
+  'UID VERSION REV PRODID KIND MAILER PROFILE NAME SOURCE CLASS CLIENTPIDMAP X-ABLABEL X-ABADR X-ABUID X-ABSHOWAS X-EVOLUTION-FILE-AS X-ADDRESSBOOKSERVER-KIND'.split(
+    ' ',
+  ),
+);
 
 const NAMES: ReadonlyMap<string, string> = new Map([
   ['BDAY', 'birthday'],

@@ -198,9 +198,9 @@ export function groupVcard({ uid, name, notes, members, vcard }: ContactGroup): 
   });
 }
 
-const GROUP_PROPERTIES: ReadonlySet<string> = new Set([
-  ...['UID', 'FN', 'N', 'KIND', 'MEMBER', 'NOTE', 'X-ADDRESSBOOKSERVER-KIND', 'X-ADDRESSBOOKSERVER-MEMBER'],
-]);
+const GROUP_PROPERTIES: ReadonlySet<string> = new Set(
+  'UID FN N KIND MEMBER NOTE X-ADDRESSBOOKSERVER-KIND X-ADDRESSBOOKSERVER-MEMBER'.split(' '),
+);
 
 function unlessEmpty(property: string, value: string, group = ''): VcardLine[] {
   return value === '' ? [] : [lineOf(property, value, [], group)];

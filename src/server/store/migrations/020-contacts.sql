@@ -24,3 +24,6 @@ create table export_cards (
   card text not null,
   primary key (export_id, kind, number)
 );
+
+-- When its owner has switched the forwarding off that this operation had set up.
+alter table operations add column forwarding_ended timestamptz;
