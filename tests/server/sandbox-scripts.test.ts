@@ -15,10 +15,11 @@ import { openWebWorld } from '../support/web-world.ts';
 
 const ANNA = 'anna@sanbrunocable.example';
 
+const accepts = (email: string, password: string) => email === ANNA && password === 'right';
+
 async function open() {
   const folder = await mkdtemp(join(tmpdir(), 'scripts-'));
   const documents = openDocuments(join(folder, 'scripts.journal'));
-  const accepts = (email: string, password: string) => email === ANNA && password === 'right';
   const server = await startScriptServer({ port: 0, documents, accepts });
   onTestFinished(async () => {
     await server[Symbol.asyncDispose]();
