@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
 import { portalSettings, readSettings } from './src/contract/settings.ts';
+import { type Folder, FOLDERS } from './tests/folders.ts';
 import { installed } from './tests/support/installed.ts';
 
 const root = import.meta.dirname;
@@ -16,8 +17,8 @@ const SHELL =
 // Most of a test's time is spent waiting for other programs.
 const WORKERS = Math.min(availableParallelism() + 1, 8);
 
-/** A test file says by its folder what it needs; `tests/run.ts` fetches that. Groups run one after another. */
-const node = (name: string, timeout: number, group: number, workers: number) => ({
+/** A test file says by its folder what it needs; `tests/run.ts` fetches that. */
+const project = ({ name, timeout, group, alone }: Folder) => ({
   test: {
     name,
     root,
@@ -25,10 +26,8 @@ const node = (name: string, timeout: number, group: number, workers: number) => 
     include: [`tests/${name}/**/*.test.ts`],
     testTimeout: timeout,
     hookTimeout: 120_000,
-    maxWorkers: workers,
+    maxWorkers: alone === true ? 1 : WORKERS,
     sequence: { groupOrder: group },
-    // A shared CI machine may be slow once; the report names what passed only the second time.
-    retry: process.env['CI'] === undefined ? 0 : 1,
   },
 });
 
@@ -57,14 +56,7 @@ export default defineConfig(() => ({
     },
   },
   test: {
-    projects: [
-      node('machine', 30_000, 1, WORKERS),
-      node('contract', 10_000, 1, WORKERS),
-      node('server', 60_000, 1, WORKERS),
-      node('e2e', 120_000, 2, WORKERS),
-      // What is measured is measured on a machine that does nothing else.
-      node('budget', 120_000, 3, 1),
-      ...(CHROMIUM === null ? [] : [join(root, '.storybook/vitest.config.ts')]),
-    ],
+    globalSetup: join(root, 'tests/support/global-setup.ts'),
+    projects: [...FOLDERS.map(project), ...(CHROMIUM === null ? [] : [join(root, '.storybook/vitest.config.ts')])],
   },
 }));

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { storybookTest } from '@storybook/addon-vitest/vitest-plugin';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
+import { STORYBOOK } from '../tests/folders.ts';
 import { CHROMIUM, CHROMIUM_FLAGS } from '../tests/support/browser.ts';
 
 const browser = (name: string, colorScheme: 'light' | 'dark') => ({
@@ -18,9 +19,8 @@ export default defineConfig({
   root: join(import.meta.dirname, '..'),
   plugins: [storybookTest({ configDir: import.meta.dirname })],
   test: {
-    name: 'storybook',
+    name: STORYBOOK,
     testTimeout: 30_000,
-    retry: process.env['CI'] === undefined ? 0 : 1,
     browser: {
       enabled: true,
       headless: true,

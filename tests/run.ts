@@ -1,29 +1,19 @@
 import { spawnSync } from 'node:child_process';
-import { startVitest } from 'vitest/node';
-import { installed, MANAGESIEVE_LOGIN } from './support/installed.ts';
+import { join, relative } from 'node:path';
+import { startVitest, type TestCase, type TestModule, type TestSuite, type Vitest } from 'vitest/node';
+import { FOLDERS, STORYBOOK } from './folders.ts';
+import { gapsIn, type Ran, verdictOf } from './runner/verdict.ts';
+import { RULES } from './specification/all.ts';
+import { installed } from './support/installed.ts';
+import { missingPrograms } from './support/needs.ts';
 
-type Need = { readonly program: string; readonly debian: string; readonly homebrew?: string };
-
-/** The programs of other people that tests talk to. */
-const NEEDS: readonly Need[] = [
-  { program: 'chromium', debian: 'chromium', homebrew: 'chromium' },
-  { program: 'dovecot', debian: 'dovecot-imapd', homebrew: 'dovecot' },
-  // The ManageSieve server comes as a package of its own and in no folder for programs.
-  { program: 'sievec', debian: 'dovecot-sieve', homebrew: 'dovecot' },
-  { program: MANAGESIEVE_LOGIN, debian: 'dovecot-managesieved' },
-  { program: 'initdb', debian: 'postgresql', homebrew: 'postgresql@16' },
-  { program: 'radicale', debian: 'radicale' },
-  { program: 'mbsync', debian: 'isync', homebrew: 'isync' },
-  { program: 'bsdtar', debian: 'libarchive-tools', homebrew: 'libarchive' },
-  { program: '7z', debian: 'p7zip-full', homebrew: 'p7zip' },
-  { program: 'mutt', debian: 'mutt', homebrew: 'mutt' },
-  { program: 'unzip', debian: 'unzip', homebrew: 'unzip' },
-  { program: 'python3', debian: 'python3', homebrew: 'python3' },
-  { program: 'openssl', debian: 'openssl', homebrew: 'openssl' },
-  { program: 'curl', debian: 'curl', homebrew: 'curl' },
-  // The smallest package with a Calc that needs no screen: 89 MB, 20 seconds.
-  { program: 'soffice', debian: 'libreoffice-calc-nogui', homebrew: 'libreoffice' },
-];
+const ROOT = join(import.meta.dirname, '..');
+const given = process.argv.slice(2);
+/** `npm run proofs`; else the tests. */
+const isProofs = given[0] === 'proofs';
+const files = isProofs ? given.slice(1) : given;
+/** Where a machine of its own runs it, nothing may be missing. */
+const mayLack = process.env['CI'] === undefined;
 
 function say(line: string): void {
   process.stdout.write(`${line}\n`);
@@ -33,19 +23,13 @@ function run(command: string, ...parameters: string[]): boolean {
   return spawnSync(command, parameters, { stdio: ['ignore', 'ignore', 'inherit'] }).status === 0;
 }
 
-function missing(): Need[] {
-  return NEEDS.filter((need) => installed(need.program) === null);
-}
-
 /** Fetches what the machine lacks by its package manager, where it may; `TEST_SETUP=off` keeps it from it. */
 function setUp(): void {
-  const lacking = missing();
+  const lacking = missingPrograms(isProofs);
   if (lacking.length === 0) return;
   if (process.env['TEST_SETUP'] === 'off') say('TEST_SETUP=off: nothing is installed.');
-  else if (installed('apt-get') !== null) installByApt(lacking.map((need) => need.debian));
-  else if (installed('brew') !== null) run('brew', 'install', ...lacking.flatMap((need) => need.homebrew ?? []));
-  for (const { program, debian } of missing())
-    say(`Not here: ${program} (Debian's ${debian}); the tests that need it are skipped.`);
+  else if (installed('apt-get') !== null) installByApt(lacking.map(({ debian }) => debian));
+  else if (installed('brew') !== null) run('brew', 'install', ...lacking.flatMap(({ homebrew }) => homebrew ?? []));
 }
 
 function installByApt(packages: readonly string[]): void {
@@ -63,15 +47,61 @@ function installByApt(packages: readonly string[]): void {
   for (const name of packages) run(command, ...parameters, 'install', '--no-install-recommends', '-y', name);
 }
 
+/** The projects that this run asks for; those of the files that were named, if any were. */
+function projects(): string[] {
+  if (files.length > 0) return [];
+  const folders = FOLDERS.filter((folder) => (folder.isProof ?? false) === isProofs).map(({ name }) => name);
+  // The stories are one project in several browsers, each with a name of its own.
+  return isProofs ? folders : [...folders, `${STORYBOOK}*`];
+}
+
+function ranOf(test: TestCase): Ran {
+  const { project, name, fullName } = test;
+  return {
+    project: project.name,
+    name,
+    fullName: `${relative(ROOT, test.module.moduleId)} > ${fullName}`,
+    state: test.result().state,
+    isFlaky: test.diagnostic()?.flaky ?? false,
+    lacks: lackedBy(test),
+  };
+}
+
+function lackedBy(test: TestCase): readonly string[] {
+  const lacks = [...(test.meta().lacks ?? [])];
+  for (let above: TestSuite | TestModule = test.parent; above.type === 'suite'; above = above.parent)
+    lacks.push(...(above.meta().lacks ?? []));
+  return [...new Set(lacks)];
+}
+
+/** What proofs noted of themselves by `annotate(figure, 'figure')`. */
+function figuresOf(vitest: Vitest): string[] {
+  return vitest.state
+    .getTestModules()
+    .flatMap((module) => [...module.children.allTests()])
+    .flatMap((test) => test.annotations())
+    .filter(({ type }) => type === 'figure')
+    .map(({ message }) => message);
+}
+
 setUp();
-const vitest = await startVitest('test', process.argv.slice(2), { watch: false });
-const results = vitest.state
-  .getTestModules()
-  .flatMap((module) => [...module.children.allTests()].map((test) => test.result().state));
-const broken = vitest.state.getTestModules().filter((module) => module.errors().length > 0).length;
-const errors = vitest.state.getUnhandledErrors().length;
+const vitest = await startVitest('test', files, { watch: false, project: projects() });
+const modules = vitest.state.getTestModules();
+const ran = modules.flatMap((module) => [...module.children.allTests()].map(ranOf));
+const broken = modules.filter((module) => module.errors().length > 0).length + vitest.state.getUnhandledErrors().length;
+const figures = figuresOf(vitest);
 await vitest.close();
-const count = (state: string) => results.filter((result) => result === state).length;
-const failed = count('failed') + broken + errors;
-say(`${count('passed')} passed, ${failed} failed, ${count('skipped')} skipped`);
-process.exitCode = failed === 0 && count('passed') > 0 ? 0 : 1;
+
+const verdict = verdictOf(ran, { mayLack });
+const crossing = new Set(FOLDERS.filter(({ crossesWire }) => crossesWire).map(({ name }) => name));
+const gaps = isProofs || files.length > 0 ? [] : gapsIn(RULES, ran, crossing);
+const missing = missingPrograms(isProofs);
+for (const figure of figures) say(figure);
+for (const line of verdict.lines) say(line);
+for (const { line, why } of gaps) say(`Not shown, "${line}": ${why}`);
+for (const { need, debian } of missing)
+  say(`${mayLack ? 'Not here' : 'FAILED, as it is not here'}: ${need} (Debian's ${debian}).`);
+const faults = gaps.filter(({ isFault }) => isFault).length + broken + (mayLack ? 0 : missing.length);
+const failed = verdict.failed + faults;
+say(`${verdict.passed} passed, ${failed} failed, ${verdict.skipped} skipped`);
+process.exitCode = failed === 0 && verdict.passed > 0 ? 0 : 1;

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Dovecot, DOVECOT, DOVECOT_PASSWORD, startDovecot } from '../support/dovecot.ts';
+import { FRESH } from '../support/fresh-database.ts';
 import { installed } from '../support/installed.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { differenceOf } from '../support/mail-comparison.ts';
@@ -32,13 +33,10 @@ export async function benchTransfer(say: (line: string) => void): Promise<void> 
       continue;
     }
     await using postgres = database === 'PostgreSQL' ? await startPostgres() : null;
-    await using world = await openWorld(
-      postgres === null ? { folder: 'memory://' } : { url: await postgres.create() },
-      {
-        LEGACY_IMAP_URL: source.url,
-        YAHOO_IMAP_URL: destination.url,
-      },
-    );
+    await using world = await openWorld(postgres === null ? FRESH : { url: await postgres.create() }, {
+      LEGACY_IMAP_URL: source.url,
+      YAHOO_IMAP_URL: destination.url,
+    });
     const email = `${database.toLowerCase()}-${NEW_ADDRESS}`;
     const own = await timed(async () => {
       const { id } = await world.transfers.start(

@@ -2,6 +2,7 @@ import lighthouse from 'lighthouse';
 import { chromium } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHROMIUM, CHROMIUM_FLAGS, openBrowser } from '../support/browser.ts';
+import { needs } from '../support/needs.ts';
 import { type PortalAlone, servePortalAlone } from '../support/portal-alone.ts';
 import { freePort } from '../support/free-port.ts';
 
@@ -10,7 +11,7 @@ const STYLE_BYTES = 10 * 1024;
 /** The goal is 95, for the best of some tries; a slow machine shows a few points less. */
 const PERFORMANCE = { goal: 95, floor: 90, tries: 3 };
 
-describe.skipIf(CHROMIUM === null)("the portal's weight, in Chromium (needs chromium)", () => {
+describe("the portal's weight, in Chromium (needs chromium)", needs('chromium'), () => {
   let portal: PortalAlone;
 
   beforeAll(async () => {

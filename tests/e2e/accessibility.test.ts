@@ -1,7 +1,7 @@
 import axe from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { CHROMIUM, openBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
 import {
   enter,
   FINISHED_EXPORT,
@@ -13,6 +13,7 @@ import {
   TRANSFER_ID,
   type Wire,
 } from '../support/portal-alone.ts';
+import { needs } from '../support/needs.ts';
 import { chooseOther, fillSupport, signIn, startTransfer } from './steps.ts';
 
 const SCHEMES = [
@@ -367,7 +368,7 @@ const SIGHTS: readonly Sight[] = [
   },
 ];
 
-describe.skipIf(CHROMIUM === null)('for everybody, in Chromium (needs chromium)', () => {
+describe('for everybody, in Chromium (needs chromium)', needs('chromium'), () => {
   let portal: PortalAlone;
   let browser: Browser;
   let context: BrowserContext;

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Locator, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { CHROMIUM, openBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
 import {
   type Answer,
   enter,
@@ -13,6 +13,7 @@ import {
   TRANSFER_ID,
   type Wire,
 } from '../support/portal-alone.ts';
+import { needs } from '../support/needs.ts';
 import { PAGES } from '../support/product.ts';
 import { fillSupport, signIn } from './steps.ts';
 
@@ -152,7 +153,7 @@ const SAID: readonly Said[] = [
   },
 ];
 
-describe.skipIf(CHROMIUM === null)('what every page has in common, in Chromium (needs chromium)', () => {
+describe('what every page has in common, in Chromium (needs chromium)', needs('chromium'), () => {
   let portal: PortalAlone;
   let browser: Browser;
   let context: BrowserContext;

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { CHROMIUM, openBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
 import {
   enter,
   type PortalAlone,
@@ -10,6 +10,7 @@ import {
   TRANSFER_ID,
   type Wire,
 } from '../support/portal-alone.ts';
+import { needs } from '../support/needs.ts';
 import { chooseOther } from './steps.ts';
 
 const TOOL = 'San Bruno Email Data Transfer Tool';
@@ -71,7 +72,7 @@ const WAYS: readonly Way[] = [
   ['nobody', '/status', 'Your transfer', follow('Go to Home'), '/', TOOL],
 ];
 
-describe.skipIf(CHROMIUM === null)('Back and Forward, in Chromium (needs chromium)', () => {
+describe('Back and Forward, in Chromium (needs chromium)', needs('chromium'), () => {
   let portal: PortalAlone;
   let browser: Browser;
   let page: Page;

@@ -3,10 +3,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CHROMIUM, openBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
+import { needs } from '../support/needs.ts';
 import { LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
-
-if (CHROMIUM === null) console.log('skipped: pages of other sites, because chromium is not installed');
 
 const ANN = `ann@${LEGACY_DOMAIN}`;
 const PASSWORD = 'correct horse';
@@ -25,7 +24,7 @@ const CALLS = {
   },
 } as const;
 
-describe.skipIf(CHROMIUM === null)('a page of another site, in Chromium (needs chromium)', () => {
+describe('a page of another site, in Chromium (needs chromium)', needs('chromium'), () => {
   const lifetime = new AsyncDisposableStack();
   let world: WebWorld;
   let browser: Browser;

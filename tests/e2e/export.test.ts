@@ -4,21 +4,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { CHROMIUM, openBrowser } from '../support/browser.ts';
-import { installed } from '../support/installed.ts';
+import { openBrowser } from '../support/browser.ts';
 import { openMailClient } from '../support/mail-client.ts';
+import { needs } from '../support/needs.ts';
 import { type Product, startProduct } from '../support/product.ts';
 import { run } from '../support/run.ts';
-import { MOUNTS, mountSmallDisk } from '../support/small-disk.ts';
+import { mountSmallDisk } from '../support/small-disk.ts';
 import { signIn, startTransfer, type Subscriber } from './steps.ts';
 
 const FINISHES_WITHIN_MS = 60_000;
 /** What an export leaves free of a disk, in megabytes. */
 const RESERVE_MB = 512;
-const unzip = installed('unzip');
-if (!MOUNTS) console.log('skipped: a full disk seen from the status page, because no small disk can be mounted here');
 
-describe.skipIf(CHROMIUM === null)('an export, from Home to files on the disk, in Chromium (needs chromium)', () => {
+describe('an export, from Home to files on the disk, in Chromium (needs chromium)', needs('chromium'), () => {
   let product: Product;
   let browser: Browser;
   let page: Page;
@@ -85,13 +83,14 @@ describe.skipIf(CHROMIUM === null)('an export, from Home to files on the disk, i
     return digests.toSorted();
   }
 
-  test.skipIf(unzip === null).each([
+  test.each([
     ['eml', 'csv', 'tom', ['contacts/google.csv', 'contacts/outlook.csv']],
     ['eml', 'vcf', 'ines', ['contacts/contacts.vcf']],
     ['mbox', 'csv', 'paul', ['contacts/google.csv', 'contacts/outlook.csv']],
     ['mbox', 'vcf', 'walter', ['contacts/contacts.vcf']],
   ] as const)(
     'as %s and %s has every message once, unchanged, and is whole',
+    needs('unzip'),
     async (email, contacts, name, expected) => {
       await order(subscriber(name), product.url, email, contacts);
       await isComplete();
@@ -158,24 +157,28 @@ describe.skipIf(CHROMIUM === null)('an export, from Home to files on the disk, i
     expect(await readdir(join(product.folder, 'exports'))).not.toContain(exportName);
   });
 
-  test.skipIf(!MOUNTS)('on a full disk is paused, tells subscriber and operator so, and offers nothing', async () => {
-    await using disk = await mountSmallDisk(RESERVE_MB + 100);
-    const { root } = disk;
-    await disk.fill('what others left there', 200_000_000);
-    await using full = await startProduct({ EXPORTS_URL: root });
-    const id = await order(subscriber('tom', full), full.url, 'eml', 'csv');
-    const mail = page.getByRole('region', { name: 'Email transfer' });
-    await expect
-      .poll(() => mail.textContent(), { timeout: FINISHES_WITHIN_MS })
-      .toContain('The export is paused: there is no room for it on our side at the moment.');
-    await mail.getByText('We cannot say. It goes on by itself, and we write to you when it is finished.').waitFor();
-    expect(await mail.getByText('It does not go on by itself.').count()).toBe(0);
-    await files().getByText('Your export was interrupted').waitFor();
-    expect(await files().getByRole('link').count()).toBe(0);
-    const told = (await (await page.request.get(`${full.url}/api/v2/status/?job_id=${id}`)).json()) as object;
-    expect(told).toMatchObject({ files: 'coming', emailmigration: { status: 'error' } });
-    expect(told).not.toHaveProperty('exports');
-    expect(full.output()).toContain('the disk of EXPORTS_URL or of the database is full. Make room');
-    expect((await readdir(root, { recursive: true })).filter((name) => name.endsWith('.zip'))).toEqual([]);
-  });
+  test(
+    'on a full disk is paused, tells subscriber and operator so, and offers nothing',
+    needs('the right to mount a disk'),
+    async () => {
+      await using disk = await mountSmallDisk(RESERVE_MB + 100);
+      const { root } = disk;
+      await disk.fill('what others left there', 200_000_000);
+      await using full = await startProduct({ EXPORTS_URL: root });
+      const id = await order(subscriber('tom', full), full.url, 'eml', 'csv');
+      const mail = page.getByRole('region', { name: 'Email transfer' });
+      await expect
+        .poll(() => mail.textContent(), { timeout: FINISHES_WITHIN_MS })
+        .toContain('The export is paused: there is no room for it on our side at the moment.');
+      await mail.getByText('We cannot say. It goes on by itself, and we write to you when it is finished.').waitFor();
+      expect(await mail.getByText('It does not go on by itself.').count()).toBe(0);
+      await files().getByText('Your export was interrupted').waitFor();
+      expect(await files().getByRole('link').count()).toBe(0);
+      const told = (await (await page.request.get(`${full.url}/api/v2/status/?job_id=${id}`)).json()) as object;
+      expect(told).toMatchObject({ files: 'coming', emailmigration: { status: 'error' } });
+      expect(told).not.toHaveProperty('exports');
+      expect(full.output()).toContain('the disk of EXPORTS_URL or of the database is full. Make room');
+      expect((await readdir(root, { recursive: true })).filter((name) => name.endsWith('.zip'))).toEqual([]);
+    },
+  );
 });

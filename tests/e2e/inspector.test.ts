@@ -2,14 +2,16 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import { expect, test } from 'vitest';
-import { CHROMIUM, openBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
+import { needs } from '../support/needs.ts';
 import { builtPortal } from '../support/portal-alone.ts';
 import { startProduct } from '../support/product.ts';
 
 type Axe = { readonly axe: typeof axe };
 
-test.skipIf(CHROMIUM === null)(
+test(
   'the inspector lights the state, logs without secrets, and goes back in time, all from its own origin',
+  needs('chromium'),
   async () => {
     await using product = await startProduct({ INSPECT: 'on' });
     await using browser = await openBrowser();

@@ -1,13 +1,14 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { CHROMIUM, openBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
+import { needs } from '../support/needs.ts';
 import { PAGES, type Product, startProduct } from '../support/product.ts';
 import { chooseOther, consent, fillSupport, goToYahoo, signIn, startTransfer, type Subscriber } from './steps.ts';
 
 const FINISHES_WITHIN_MS = 60_000;
 const PROVEN = 'We compared both sides: no message is missing, doubled or changed.';
 
-describe.skipIf(CHROMIUM === null)('every way through the product, in Chromium (needs chromium)', () => {
+describe('every way through the product, in Chromium (needs chromium)', needs('chromium'), () => {
   let product: Product;
   let browser: Browser;
   let page: Page;

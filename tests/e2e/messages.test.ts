@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { CHROMIUM, openBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
 import {
   enter,
   type PortalAlone,
@@ -11,6 +11,7 @@ import {
   TRANSFER_ID,
   type Wire,
 } from '../support/portal-alone.ts';
+import { needs } from '../support/needs.ts';
 import { chooseOther, fillSupport, signIn } from './steps.ts';
 
 const UNKNOWN = 'Unknown error during the authentication process, please try again.';
@@ -18,7 +19,7 @@ const EXTERNAL = 'An external authentication error has happened. Please, try aga
 const SCOPES = 'Please, select all the requested permissions while authenticating.';
 const FIRST_CLOCK = '2025-11-01T10:00:00Z';
 
-describe.skipIf(CHROMIUM === null)('messages and times, in Chromium (needs chromium)', () => {
+describe('messages and times, in Chromium (needs chromium)', needs('chromium'), () => {
   let portal: PortalAlone;
   let browser: Browser;
   let page: Page;

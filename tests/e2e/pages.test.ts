@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { CHROMIUM, openBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
 import {
   enter,
   type PortalAlone,
@@ -11,6 +11,7 @@ import {
   TRANSFER_ID,
   type Wire,
 } from '../support/portal-alone.ts';
+import { needs } from '../support/needs.ts';
 import { fillSupport, signIn, startTransfer } from './steps.ts';
 
 const TOOL = 'San Bruno Email Data Transfer Tool';
@@ -134,7 +135,7 @@ const blocked = () => {
     });
 };
 
-describe.skipIf(CHROMIUM === null)('pages and what is kept, in Chromium (needs chromium)', () => {
+describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium'), () => {
   let portal: PortalAlone;
   let browser: Browser;
   let context: BrowserContext;

@@ -1,11 +1,12 @@
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CHROMIUM, openBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
 import { differenceOf } from '../support/mail-comparison.ts';
+import { needs } from '../support/needs.ts';
 import { type Product, startProduct } from '../support/product.ts';
 import { consent, goToYahoo, startTransfer } from './steps.ts';
 
-describe.skipIf(CHROMIUM === null)('the primary move in Chromium (needs chromium)', () => {
+describe('the primary move in Chromium (needs chromium)', needs('chromium'), () => {
   let product: Product;
   let browser: Browser;
 

@@ -1,10 +1,11 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { CHROMIUM, openBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
+import { needs } from '../support/needs.ts';
 import { type Product, startProduct } from '../support/product.ts';
 import { consent, goToYahoo, signIn, type Subscriber } from './steps.ts';
 
-describe.skipIf(CHROMIUM === null)('what can go wrong on the way to the move, in Chromium (needs chromium)', () => {
+describe('what can go wrong on the way to the move, in Chromium (needs chromium)', needs('chromium'), () => {
   let product: Product;
   let browser: Browser;
   let page: Page;
@@ -106,7 +107,7 @@ describe.skipIf(CHROMIUM === null)('what can go wrong on the way to the move, in
   });
 });
 
-describe.skipIf(CHROMIUM === null)('maintenance in Chromium (needs chromium)', () => {
+describe('maintenance in Chromium (needs chromium)', needs('chromium'), () => {
   test('a visitor who is on the way to a provider, or back, sees the portal say it, and never JSON', async () => {
     await using product = await startProduct({ MAINTENANCE: 'on' });
     const browser = await openBrowser();

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { CHROMIUM, openBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
 import {
   type Answer,
   enter,
@@ -13,6 +13,7 @@ import {
   TRANSFER_ID,
   type Wire,
 } from '../support/portal-alone.ts';
+import { needs } from '../support/needs.ts';
 import { chooseOther, fillSupport, signIn } from './steps.ts';
 
 const UNAVAILABLE = 'The migration portal is unavailable at this time, we apologize for the inconvenience.';
@@ -248,7 +249,7 @@ const FAULTS: readonly (readonly [name: string, answer: Answer | 'refusal', outc
     ['a dropped connection', 'drop', 'away'],
   ];
 
-describe.skipIf(CHROMIUM === null)('a call that goes wrong, in Chromium (needs chromium)', () => {
+describe('a call that goes wrong, in Chromium (needs chromium)', needs('chromium'), () => {
   let portal: PortalAlone;
   let browser: Browser;
   let page: Page;

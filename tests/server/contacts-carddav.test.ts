@@ -7,7 +7,8 @@ import { readSettings } from '../../src/contract/settings.ts';
 import { openContactReader, openContactWriter } from '../../src/server/contacts/open-contacts.ts';
 import { readCard } from '../../src/server/contacts/vcard/read-vcard.ts';
 import { copyInto } from '../support/contacts-copy.ts';
-import { passwordOf, RADICALE, startRadicale, type Radicale } from '../support/radicale.ts';
+import { needs } from '../support/needs.ts';
+import { passwordOf, startRadicale, type Radicale } from '../support/radicale.ts';
 
 const PHOTO = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex').toString('base64');
 const card = (uid: string, ...lines: readonly string[]) =>
@@ -48,7 +49,7 @@ const settings = (url: string) =>
   });
 const credentials = (email: string) => ({ email, password: passwordOf(email) });
 
-describe.skipIf(RADICALE === null)('contacts over CardDAV, with radicale', () => {
+describe('contacts over CardDAV, with radicale', needs('radicale'), () => {
   let server: Radicale;
   let users = 0;
   beforeAll(async () => {

@@ -5,6 +5,7 @@ import type { Contact } from '../../src/contract/contact.ts';
 import { contactsCsv, harmless, type CsvLayout } from '../../src/server/contacts/csv/write-csv.ts';
 import { installed } from '../support/installed.ts';
 import { anyContact, contact, BLANK } from '../support/contact-samples.ts';
+import { needs } from '../support/needs.ts';
 
 const PYTHON = installed('python3');
 const READER = `
@@ -61,7 +62,7 @@ const JANE = contact({
   groups: ['Friends', 'Chess'],
 });
 
-describe.skipIf(PYTHON === null)('a CSV file, read back by python3', () => {
+describe('a CSV file, read back by python3', needs('python3'), () => {
   test('for Google has each value in its column, and what is left in the notes', async () => {
     const [row] = await rowsOf([JANE], 'google');
     expect(row).toMatchObject({

@@ -11,6 +11,7 @@ import { dispositionOf } from '../../src/server/web/downloads.ts';
 import { sweepExports } from '../../src/server/export/download/sweeper.ts';
 import { openExportWorld, type ExportWorld } from '../support/export-world.ts';
 import { memoryAccount } from '../support/memory-mailbox.ts';
+import { needs } from '../support/needs.ts';
 import { openWebWorld, type WebWorld } from '../support/web-world.ts';
 
 const DAY_MS = 86_400_000;
@@ -179,8 +180,9 @@ async function openFiles(): Promise<number> {
   return links.filter((link) => link.startsWith(root) && link.endsWith('.zip')).length;
 }
 
-test.skipIf(process.platform !== 'linux')(
+test(
   'a client that does not read holds back the disk, and one that goes lets the file go',
+  needs('Linux'),
   async () => {
     const { file: slow } = await newExport(60_000_000);
     const before = process.memoryUsage().rss;

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openExportWorld, type ExportWorld } from '../support/export-world.ts';
 import { hostileAccount } from '../support/hostile-account.ts';
-import { installed } from '../support/installed.ts';
 import { digestsOf, memoryAccount } from '../support/memory-mailbox.ts';
+import { needs } from '../support/needs.ts';
 import { run } from '../support/run.ts';
 import { person } from '../support/contact-samples.ts';
 
@@ -75,34 +75,26 @@ const sha256Of = (bytes: Buffer) => createHash('sha256').update(bytes).digest('h
 const key = (value: object) => JSON.stringify(value);
 const all = { digests: digestsOf(account.mailboxes), outside: 0 };
 
-const unzip = installed('unzip');
-const bsdtar = installed('bsdtar');
-const sevenZip = installed('7z');
-const python = installed('python3');
-const sha256sum = installed('sha256sum');
+test('unzip finds the archive whole and unpacks every message, none changed or outside', needs('unzip'), async () => {
+  await run('unzip', ['-tqq', archive]);
+  const folder = await unpacked('unzip', (to) => run('unzip', ['-q', archive, '-d', to]));
+  expect(await found(folder)).toEqual(all);
+});
 
-test.skipIf(unzip === null)(
-  'unzip finds the archive whole and unpacks every message, none changed or outside',
-  async () => {
-    await run('unzip', ['-tqq', archive]);
-    const folder = await unpacked('unzip', (to) => run('unzip', ['-q', archive, '-d', to]));
-    expect(await found(folder)).toEqual(all);
-  },
-);
-
-test.skipIf(bsdtar === null)('bsdtar unpacks every message, none changed or outside', async () => {
+test('bsdtar unpacks every message, none changed or outside', needs('bsdtar'), async () => {
   const folder = await unpacked('bsdtar', (to) => run('bsdtar', ['-xf', archive, '-C', to]));
   expect(await found(folder)).toEqual(all);
 });
 
-test.skipIf(sevenZip === null)('7z unpacks every message, none changed or outside', async () => {
+test('7z unpacks every message, none changed or outside', needs('7z'), async () => {
   await run('7z', ['t', archive]);
   const folder = await unpacked('7z', (to) => run('7z', ['x', `-o${to}`, archive]));
   expect(await found(folder)).toEqual(all);
 });
 
-test.skipIf(python === null)(
+test(
   'zipfile of Python finds every checksum right, and email of Python reads the messages',
+  needs('python3'),
   async () => {
     const script = `
 import sys, zipfile, email, email.policy, json
@@ -117,49 +109,46 @@ print(json.dumps([len(names), sum(subject == 'Lunch tomorrow' for subject in sub
   },
 );
 
-test.skipIf(bsdtar === null || sha256sum === null)('SHA256SUMS names every other file and fits each', async () => {
+test('SHA256SUMS names every other file and fits each', needs('bsdtar', 'sha256sum'), async () => {
   const folder = await unpacked('sums', (to) => run('bsdtar', ['-xf', archive, '-C', to]));
   await run('sha256sum', ['--check', '--strict', '--quiet', 'SHA256SUMS'], { cwd: folder });
   const lines = (await readFile(join(folder, 'SHA256SUMS'), 'utf8')).trim().split('\n');
   expect(lines).toHaveLength((await filesIn(folder)).length - 1);
 });
 
-test.skipIf(bsdtar === null)(
-  'the manifest has each message with its mailbox, flags, date, size and digest',
-  async () => {
-    const folder = await unpacked('manifest', (to) => run('bsdtar', ['-xf', archive, '-C', to]));
-    const listed = await manifestOf(folder);
-    const expected = account.mailboxes.flatMap(({ path, messages }) =>
-      messages.map(({ bytes, flags, internalDate }) => ({
-        mailbox: path,
-        flags,
-        size: bytes.length,
-        internalDate: internalDate.toISOString(),
-        sha256: sha256Of(bytes),
-      })),
-    );
-    expect(
-      listed
-        .map(({ mailbox, flags, size, internalDate, sha256 }) => key({ mailbox, flags, size, internalDate, sha256 }))
-        .toSorted(),
-    ).toEqual(expected.map(key).toSorted());
-    for (const { path, size, internalDate, sha256 } of listed) {
-      const file = join(folder, path);
-      // ZIP counts in steps of two seconds where a program does not know the finer field.
-      expect(Math.abs((await stat(file)).mtimeMs - Date.parse(internalDate))).toBeLessThan(2000);
-      const bytes = await readFile(file);
-      expect(bytes).toHaveLength(size);
-      expect(sha256Of(bytes)).toBe(sha256);
-    }
-  },
-);
+test('the manifest has each message with its mailbox, flags, date, size and digest', needs('bsdtar'), async () => {
+  const folder = await unpacked('manifest', (to) => run('bsdtar', ['-xf', archive, '-C', to]));
+  const listed = await manifestOf(folder);
+  const expected = account.mailboxes.flatMap(({ path, messages }) =>
+    messages.map(({ bytes, flags, internalDate }) => ({
+      mailbox: path,
+      flags,
+      size: bytes.length,
+      internalDate: internalDate.toISOString(),
+      sha256: sha256Of(bytes),
+    })),
+  );
+  expect(
+    listed
+      .map(({ mailbox, flags, size, internalDate, sha256 }) => key({ mailbox, flags, size, internalDate, sha256 }))
+      .toSorted(),
+  ).toEqual(expected.map(key).toSorted());
+  for (const { path, size, internalDate, sha256 } of listed) {
+    const file = join(folder, path);
+    // ZIP counts in steps of two seconds where a program does not know the finer field.
+    expect(Math.abs((await stat(file)).mtimeMs - Date.parse(internalDate))).toBeLessThan(2000);
+    const bytes = await readFile(file);
+    expect(bytes).toHaveLength(size);
+    expect(sha256Of(bytes)).toBe(sha256);
+  }
+});
 
-test.skipIf(bsdtar === null)('an empty mailbox is an empty folder', async () => {
+test('an empty mailbox is an empty folder', needs('bsdtar'), async () => {
   const folder = await unpacked('empty', (to) => run('bsdtar', ['-xf', archive, '-C', to]));
   expect(await readdir(join(folder, 'mail/Nothing in it'))).toEqual([]);
 });
 
-test.skipIf(bsdtar === null)('no two paths of the archive are the same file on Windows or macOS', async () => {
+test('no two paths of the archive are the same file on Windows or macOS', needs('bsdtar'), async () => {
   const folder = await unpacked('twins', (to) => run('bsdtar', ['-xf', archive, '-C', to]));
   const paths = (await filesIn(folder)).map((path) => path.slice(folder.length + 1));
   const keys = new Set(paths.map((path) => path.normalize('NFD').toUpperCase()));
@@ -167,7 +156,7 @@ test.skipIf(bsdtar === null)('no two paths of the archive are the same file on W
   for (const path of paths) expect(path.length).toBeLessThan(210);
 });
 
-test.skipIf(bsdtar === null)('the README is plain text and says what there is', async () => {
+test('the README is plain text and says what there is', needs('bsdtar'), async () => {
   const folder = await unpacked('readme', (to) => run('bsdtar', ['-xf', archive, '-C', to]));
   const text = await readFile(join(folder, 'README.txt'), 'utf8');
   expect(text).toContain(`${MESSAGES.toLocaleString('en-US')} messages in ${account.mailboxes.length - 1} folders.`);
@@ -176,7 +165,7 @@ test.skipIf(bsdtar === null)('the README is plain text and says what there is', 
   expect(await readFile(join(folder, 'contacts/contacts.vcf'), 'utf8')).toContain('Ada Lovelace');
 });
 
-test.skipIf(bsdtar === null)('the manifest table is safe in a spreadsheet', async () => {
+test('the manifest table is safe in a spreadsheet', needs('bsdtar'), async () => {
   const folder = await unpacked('table', (to) => run('bsdtar', ['-xf', archive, '-C', to]));
   const text = await readFile(join(folder, 'manifest.csv'), 'utf8');
   expect(text.startsWith('\uFEFFType,')).toBe(true);

@@ -9,12 +9,11 @@ import { openFolderStore } from '../../src/server/export/storage/folder-store.ts
 import { Stopped } from '../../src/server/mail/copy/copy-chunk.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import { openExportWorld, type ExportWorld } from '../support/export-world.ts';
-import { installed } from '../support/installed.ts';
 import { digestsOf, memoryAccount, type MemoryMailbox } from '../support/memory-mailbox.ts';
+import { needs } from '../support/needs.ts';
 import { run } from '../support/run.ts';
 
 const LIMITS = { batchMessages: 4, partMessages: 20 };
-const bsdtar = installed('bsdtar');
 
 let world: ExportWorld;
 beforeAll(async () => {
@@ -64,7 +63,7 @@ const offered = async (transferId: string) =>
 /** Every entry below the exports' folder. */
 const everything = async () => (await readdir(world.root, { recursive: true })).toSorted();
 
-test.skipIf(bsdtar === null)('a run that was stopped anywhere goes on without fetching what it has', async () => {
+test('a run that was stopped anywhere goes on without fetching what it has', needs('bsdtar'), async () => {
   const source = mailboxes();
   for (const count of [1, 5, 18, 33, 51]) {
     const id = await world.newTransfer();
@@ -81,7 +80,7 @@ test.skipIf(bsdtar === null)('a run that was stopped anywhere goes on without fe
   }
 });
 
-test.skipIf(bsdtar === null)('a lost connection costs nothing that was handed out before', async () => {
+test('a lost connection costs nothing that was handed out before', needs('bsdtar'), async () => {
   const source = mailboxes();
   const drops = new Set<number>();
   const account = memoryAccount(source, {
@@ -99,27 +98,24 @@ test.skipIf(bsdtar === null)('a lost connection costs nothing that was handed ou
   expect(await digestsIn(id)).toEqual(digestsOf(source));
 });
 
-test.skipIf(bsdtar === null)(
-  'what arrives during the export is in it, and what is deleted does not stop it',
-  async () => {
-    const source = mailboxes(2, 6);
-    const late = { uid: 99, bytes: Buffer.from('Subject: late\r\n\r\n'), flags: [], internalDate: new Date(0) };
-    const gone = source[1]?.messages[5];
-    const account = memoryAccount(source, {
-      onFetch: (_path, _uid, count) => {
-        if (count !== 3) return;
-        source[0]?.messages.push(late);
-        source[1]?.messages.pop();
-      },
-    });
-    const id = await world.newTransfer();
-    expect(await world.exportMail(id, account)).toEqual([]);
-    expect(gone).toBeDefined();
-    expect(await digestsIn(id)).toEqual(digestsOf(source));
-  },
-);
+test('what arrives during the export is in it, and what is deleted does not stop it', needs('bsdtar'), async () => {
+  const source = mailboxes(2, 6);
+  const late = { uid: 99, bytes: Buffer.from('Subject: late\r\n\r\n'), flags: [], internalDate: new Date(0) };
+  const gone = source[1]?.messages[5];
+  const account = memoryAccount(source, {
+    onFetch: (_path, _uid, count) => {
+      if (count !== 3) return;
+      source[0]?.messages.push(late);
+      source[1]?.messages.pop();
+    },
+  });
+  const id = await world.newTransfer();
+  expect(await world.exportMail(id, account)).toEqual([]);
+  expect(gone).toBeDefined();
+  expect(await digestsIn(id)).toEqual(digestsOf(source));
+});
 
-test.skipIf(bsdtar === null)('a mailbox that is numbered anew between two runs is exported once', async () => {
+test('a mailbox that is numbered anew between two runs is exported once', needs('bsdtar'), async () => {
   const source = mailboxes(1, 16);
   const stop = new AbortController();
   const first = memoryAccount(source, { onFetch: stopAt(9, stop) });
@@ -134,8 +130,9 @@ test.skipIf(bsdtar === null)('a mailbox that is numbered anew between two runs i
   expect(await digestsIn(id)).toEqual(digestsOf(source));
 });
 
-test.skipIf(bsdtar === null)(
+test(
   'a message that the server refuses to hand out is named, and those around it are exported',
+  needs('bsdtar'),
   async () => {
     const source = mailboxes(1, 10);
     const account = memoryAccount(source, {
@@ -158,7 +155,7 @@ test.skipIf(bsdtar === null)(
   },
 );
 
-test.skipIf(bsdtar === null)('staged messages that were damaged or lost are fetched again', async () => {
+test('staged messages that were damaged or lost are fetched again', needs('bsdtar'), async () => {
   const source = mailboxes();
   for (const damage of [
     (file: string) => rm(file),
@@ -192,29 +189,26 @@ test('nothing is left behind but the finished files', async () => {
   expect(rows?.count).toBe(0);
 });
 
-test.skipIf(bsdtar === null)(
-  'a full disk pauses the export at any moment, and it goes on when there is room',
-  async () => {
-    const source = mailboxes();
-    const inner = openFolderStore(world.root);
-    let puts = 0;
-    const full = {
-      ...inner,
-      put: async (...given: Parameters<typeof inner.put>) => {
-        puts += 1;
-        if (puts === 2) throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
-        await inner.put(...given);
-      },
-    };
-    const services = { ...world.services, exports: full };
-    const id = await world.newTransfer();
-    await expect(world.exportMail(id, memoryAccount(source), { services })).rejects.toThrow(ExportPaused);
-    expect(await offered(id)).toBe(false);
-    expect(await world.files(id)).toHaveLength(1);
-    await world.exportMail(id, memoryAccount(source), { services });
-    expect(await digestsIn(id)).toEqual(digestsOf(source));
-  },
-);
+test('a full disk pauses the export at any moment, and it goes on when there is room', needs('bsdtar'), async () => {
+  const source = mailboxes();
+  const inner = openFolderStore(world.root);
+  let puts = 0;
+  const full = {
+    ...inner,
+    put: async (...given: Parameters<typeof inner.put>) => {
+      puts += 1;
+      if (puts === 2) throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+      await inner.put(...given);
+    },
+  };
+  const services = { ...world.services, exports: full };
+  const id = await world.newTransfer();
+  await expect(world.exportMail(id, memoryAccount(source), { services })).rejects.toThrow(ExportPaused);
+  expect(await offered(id)).toBe(false);
+  expect(await world.files(id)).toHaveLength(1);
+  await world.exportMail(id, memoryAccount(source), { services });
+  expect(await digestsIn(id)).toEqual(digestsOf(source));
+});
 
 test('an export is not begun with less room than the reserve', async () => {
   const services = { ...world.services, limits: { diskReserve: Number.MAX_SAFE_INTEGER } };

@@ -4,7 +4,8 @@ import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { contactFiles } from '../../src/server/export/archive/contact-files.ts';
 import { BLANK, contact } from '../support/contact-samples.ts';
-import { HAS_SPREADSHEET, openedInLibreOffice, type SheetCell } from '../support/spreadsheet.ts';
+import { needs } from '../support/needs.ts';
+import { openedInLibreOffice, type SheetCell } from '../support/spreadsheet.ts';
 
 const MADE_HARMLESS = [
   '=1+1',
@@ -75,59 +76,65 @@ async function* all() {
   yield* contacts;
 }
 
-describe.skipIf(!HAS_SPREADSHEET)('the tables of contacts, opened in LibreOffice (needs soffice and python3)', () => {
-  let folder: string;
-  const files: string[] = [];
+describe(
+  'the tables of contacts, opened in LibreOffice (needs soffice and python3)',
+  needs('soffice', 'python3'),
+  () => {
+    let folder: string;
+    const files: string[] = [];
 
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'tables-'));
-    const staged = {
-      count: async () => contacts.length,
-      contacts: all,
-      countCards: async () => 0,
-      card: async () => '',
-    };
-    for (const { path, read } of (await contactFiles('csv', staged)).files) {
-      const pieces: Buffer[] = [];
-      for await (const piece of read()) pieces.push(piece);
-      const file = join(folder, basename(path));
-      await writeFile(file, Buffer.concat(pieces));
-      files.push(file);
-    }
-  });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
-
-  test('LibreOffice does run a cell that nobody has made harmless', async () => {
-    const file = join(folder, 'control.csv');
-    await writeFile(file, 'a\r\n=1+1\r\n');
-    const [[, [cell] = []] = []] = await openedInLibreOffice([file], 'as it is');
-    expect(cell).toEqual({ text: '2', type: 'float', formula: 'of:=1+1' });
-  });
-
-  test('no cell runs, and phone numbers stand as they were given', async () => {
-    const sheets = await openedInLibreOffice(files, 'as it is');
-    expect(sheets).toHaveLength(2);
-    for (const sheet of sheets) {
-      expect(sheet).toHaveLength(contacts.length + 1);
-      expect(sheet.flat().filter(({ formula }) => formula !== '')).toEqual([]);
-      const rows = byColumn(sheet);
-      for (const [at, text] of MADE_HARMLESS.entries())
-        expect(rows[at]?.get('First Name')).toEqual({ text: written(text), type: 'string', formula: '' });
-      const shown = [...(rows.at(-1)?.values() ?? [])].filter(({ type }) => type === 'string').map(({ text }) => text);
-      expect(shown).toEqual(expect.arrayContaining(PHONES));
-    }
-  });
-
-  test('every text is in its cell as it was given, or after an apostrophe that keeps it from running', async () => {
-    const sheets = await openedInLibreOffice(files, 'all text');
-    for (const [which, file] of files.entries()) {
-      const rows = byColumn(sheets[which] ?? []);
-      expect(rows).toHaveLength(contacts.length);
-      for (const [at, text] of [...MADE_HARMLESS, ...LEFT_AS_IT_IS].entries()) {
-        for (const column of COLUMNS[basename(file)] ?? [])
-          expect([column, rows[at]?.get(column)?.text]).toEqual([column, written(text)]);
-        expect(rows[at]?.get('Last Name')?.text).toBe(`Row ${at}`);
+    beforeAll(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'tables-'));
+      const staged = {
+        count: async () => contacts.length,
+        contacts: all,
+        countCards: async () => 0,
+        card: async () => '',
+      };
+      for (const { path, read } of (await contactFiles('csv', staged)).files) {
+        const pieces: Buffer[] = [];
+        for await (const piece of read()) pieces.push(piece);
+        const file = join(folder, basename(path));
+        await writeFile(file, Buffer.concat(pieces));
+        files.push(file);
       }
-    }
-  });
-});
+    });
+    afterAll(() => rm(folder, { recursive: true, force: true }));
+
+    test('LibreOffice does run a cell that nobody has made harmless', async () => {
+      const file = join(folder, 'control.csv');
+      await writeFile(file, 'a\r\n=1+1\r\n');
+      const [[, [cell] = []] = []] = await openedInLibreOffice([file], 'as it is');
+      expect(cell).toEqual({ text: '2', type: 'float', formula: 'of:=1+1' });
+    });
+
+    test('no cell runs, and phone numbers stand as they were given', async () => {
+      const sheets = await openedInLibreOffice(files, 'as it is');
+      expect(sheets).toHaveLength(3);
+      for (const sheet of sheets) {
+        expect(sheet).toHaveLength(contacts.length + 1);
+        expect(sheet.flat().filter(({ formula }) => formula !== '')).toEqual([]);
+        const rows = byColumn(sheet);
+        for (const [at, text] of MADE_HARMLESS.entries())
+          expect(rows[at]?.get('First Name')).toEqual({ text: written(text), type: 'string', formula: '' });
+        const shown = [...(rows.at(-1)?.values() ?? [])]
+          .filter(({ type }) => type === 'string')
+          .map(({ text }) => text);
+        expect(shown).toEqual(expect.arrayContaining(PHONES));
+      }
+    });
+
+    test('every text is in its cell as it was given, or after an apostrophe that keeps it from running', async () => {
+      const sheets = await openedInLibreOffice(files, 'all text');
+      for (const [which, file] of files.entries()) {
+        const rows = byColumn(sheets[which] ?? []);
+        expect(rows).toHaveLength(contacts.length);
+        for (const [at, text] of [...MADE_HARMLESS, ...LEFT_AS_IT_IS].entries()) {
+          for (const column of COLUMNS[basename(file)] ?? [])
+            expect([column, rows[at]?.get(column)?.text]).toEqual([column, written(text)]);
+          expect(rows[at]?.get('Last Name')?.text).toBe(`Row ${at}`);
+        }
+      }
+    });
+  },
+);

@@ -12,21 +12,18 @@ import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TransferStatus } from '../../src/contract/calls/status.ts';
 import { ExportPaused } from '../../src/server/export/export.job.ts';
-import { DOVECOT, DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
+import { DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
 import type { ExportedFiles } from '../support/export-process.ts';
 import { openExportWorld } from '../support/export-world.ts';
-import { installed } from '../support/installed.ts';
+import { FRESH } from '../support/fresh-database.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { letter, ODD_LETTERS } from '../support/mail-letters.ts';
 import { digestsOf, memoryAccount } from '../support/memory-mailbox.ts';
-import { RADICALE, startRadicale, type Radicale } from '../support/radicale.ts';
+import { needs } from '../support/needs.ts';
+import { startRadicale, type Radicale } from '../support/radicale.ts';
 import { run } from '../support/run.ts';
-import { MOUNTS, mountSmallDisk } from '../support/small-disk.ts';
+import { mountSmallDisk } from '../support/small-disk.ts';
 import { mailUntil, openWorld, order, SUBSCRIBER } from '../support/transfer-world.ts';
-
-const unzip = installed('unzip');
-const isHere = DOVECOT !== null && RADICALE !== null && unzip !== null;
-if (!isHere) console.log('skipped: the export from a Dovecot, because dovecot, radicale or unzip is not installed');
 
 const PROCESS = join(import.meta.dirname, '../support/export-process.ts');
 const CONTACTS = ['Ada Lovelace', 'Grace Hopper'];
@@ -44,199 +41,206 @@ async function unpacked(archive: string, folder: string): Promise<Manifest> {
 const digests = (manifest: Manifest) =>
   manifest.flatMap(({ type, sha256 }) => (type === 'message' ? [sha256] : [])).toSorted();
 
-describe.skipIf(!isHere)('an export from a Dovecot and a CardDAV server', { timeout: 180_000 }, () => {
-  let source: Dovecot;
-  let contacts: Radicale;
-  let folder: string;
-  let expected: string[];
+describe(
+  'an export from a Dovecot and a CardDAV server',
+  { ...needs('dovecot', 'radicale', 'unzip'), timeout: 180_000 },
+  () => {
+    let source: Dovecot;
+    let contacts: Radicale;
+    let folder: string;
+    let expected: string[];
 
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'export-transfer-'));
-    source = await startDovecot();
-    contacts = await startRadicale([SUBSCRIBER], () => DOVECOT_PASSWORD);
-    const book = await contacts.makeBook(SUBSCRIBER, 'friends');
-    for (const [at, name] of CONTACTS.entries())
-      await contacts.put(
-        book,
-        SUBSCRIBER,
-        `${at}.vcf`,
-        `BEGIN:VCARD\r\nVERSION:3.0\r\nUID:c${at}\r\nFN:${name}\r\nN:${name};;;;\r\nEND:VCARD\r\n`,
+    beforeAll(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'export-transfer-'));
+      source = await startDovecot();
+      contacts = await startRadicale([SUBSCRIBER], () => DOVECOT_PASSWORD);
+      const book = await contacts.makeBook(SUBSCRIBER, 'friends');
+      for (const [at, name] of CONTACTS.entries())
+        await contacts.put(
+          book,
+          SUBSCRIBER,
+          `${at}.vcf`,
+          `BEGIN:VCARD\r\nVERSION:3.0\r\nUID:c${at}\r\nFN:${name}\r\nN:${name};;;;\r\nEND:VCARD\r\n`,
+        );
+      await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
+      await mail.append('INBOX', [
+        ...Array.from({ length: 150 }, (_, index) => letter(index)),
+        ...ODD_LETTERS,
+        letter(3),
+      ]);
+      for (const mailbox of ['Family/Letters', 'family', 'Gr&APwA3w-e']) await mail.create(mailbox);
+      await mail.append(
+        'Family/Letters',
+        Array.from({ length: 20 }, (_, index) => letter(500 + index, 5000)),
       );
-    await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
-    await mail.append('INBOX', [
-      ...Array.from({ length: 150 }, (_, index) => letter(index)),
-      ...ODD_LETTERS,
-      letter(3),
-    ]);
-    for (const mailbox of ['Family/Letters', 'family', 'Gr&APwA3w-e']) await mail.create(mailbox);
-    await mail.append(
-      'Family/Letters',
-      Array.from({ length: 20 }, (_, index) => letter(500 + index, 5000)),
-    );
-    await mail.append('Gr&APwA3w-e', [letter(900)]);
-    const found = [];
-    for (const mailbox of await mail.mailboxes()) found.push(...(await mail.read(mailbox)));
-    expected = found.map(({ sha256 }) => sha256).toSorted();
-  });
-  afterAll(async () => {
-    await source[Symbol.asyncDispose]();
-    await contacts[Symbol.asyncDispose]();
-    await rm(folder, { recursive: true, force: true });
-  });
+      await mail.append('Gr&APwA3w-e', [letter(900)]);
+      const found = [];
+      for (const mailbox of await mail.mailboxes()) found.push(...(await mail.read(mailbox)));
+      expected = found.map(({ sha256 }) => sha256).toSorted();
+    });
+    afterAll(async () => {
+      await source[Symbol.asyncDispose]();
+      await contacts[Symbol.asyncDispose]();
+      await rm(folder, { recursive: true, force: true });
+    });
 
-  const environment = (name: string) => ({
-    LEGACY_IMAP_URL: source.url,
-    LEGACY_CARDDAV_URL: `${contacts.url}{email}/`,
-    TRUSTED_MAIL_HOSTS: `127.0.0.1,${new URL(contacts.url).host}`,
-    DATA_DIR: join(folder, name),
-  });
+    const environment = (name: string) => ({
+      LEGACY_IMAP_URL: source.url,
+      LEGACY_CARDDAV_URL: `${contacts.url}{email}/`,
+      TRUSTED_MAIL_HOSTS: `127.0.0.1,${new URL(contacts.url).host}`,
+      DATA_DIR: join(folder, name),
+    });
 
-  test('loses, doubles and changes nothing, in each combination of formats', async () => {
-    await using world = await openWorld({ folder: 'memory://' }, environment('combinations'));
-    for (const emailFormat of ['eml', 'mbox'] as const)
-      for (const contactsFormat of ['csv', 'vcf'] as const) {
+    test('loses, doubles and changes nothing, in each combination of formats', async () => {
+      await using world = await openWorld(FRESH, environment('combinations'));
+      for (const emailFormat of ['eml', 'mbox'] as const)
+        for (const contactsFormat of ['csv', 'vcf'] as const) {
+          const { id } = await world.transfers.start(
+            order({
+              destination: { email: 'me@example.com', provider: 'file_export' },
+              operations: ['emailmigration', 'contactsmigration'],
+              emailFormat,
+              contactsFormat,
+            }),
+          );
+          const seen = new Set<string>();
+          const offered = new Set<number>();
+          let status: TransferStatus | null = null;
+          for (const late = Date.now() + 40_000; Date.now() < late; await wait(50)) {
+            status = await world.transfers.status(id);
+            for (const progress of [status?.emailmigration, status?.contactsmigration]) {
+              seen.add(progress?.status ?? '');
+              // The files are there as soon as the status says that the export is complete.
+              if (progress?.status === 'completed') offered.add(status?.exports?.length ?? 0);
+            }
+            if (status?.emailmigration?.finished !== undefined && status.contactsmigration?.finished !== undefined)
+              break;
+          }
+          expect([...seen].toSorted()).toEqual(['completed', 'started']);
+          expect([...offered]).toEqual([1]);
+          expect(status?.emailmigration).toMatchObject({
+            status: 'completed',
+            done: expected.length,
+            total: expected.length,
+            lost: 0,
+            duplicated: 0,
+            changed: 0,
+            skipped: [],
+          });
+          expect(status?.contactsmigration).toMatchObject({ status: 'completed', done: 2, total: 2 });
+
+          const [file] = status?.exports ?? [];
+          const [, exportName = '', name = ''] = /exports\/([^/]+)\/([^?]+)/.exec(file?.url ?? '') ?? [];
+          const archive = join(folder, 'combinations/exports', exportName, name);
+          expect(
+            createHash('sha256')
+              .update(await readFile(archive))
+              .digest('hex'),
+          ).toBe(file?.sha256);
+          const place = join(folder, `${emailFormat}-${contactsFormat}`);
+          const manifest = await unpacked(archive, place);
+          expect(digests(manifest)).toEqual(expected);
+          const paths = new Set(manifest.map(({ path }) => path));
+          expect(paths).toContain(contactsFormat === 'csv' ? 'contacts/google.csv' : 'contacts/contacts.vcf');
+          expect([...paths].some((path) => path.startsWith('mail/Grüße') && path.endsWith(`.${emailFormat}`))).toBe(
+            true,
+          );
+          for (const path of [...paths].filter((each) => each.startsWith('contacts/')))
+            for (const contact of CONTACTS)
+              expect(await readFile(join(place, path), 'utf8')).toContain(contact.split(' ')[0]);
+        }
+    });
+
+    test('goes on after each kill -9, and ends with every message once', async () => {
+      const settings = environment('killed');
+      await mkdir(settings.DATA_DIR, { recursive: true });
+      const start = async (killAfter?: number) => {
+        const child = spawn(process.execPath, [PROCESS, JSON.stringify(settings)], {
+          stdio: ['ignore', 'pipe', 'inherit'],
+        });
+        const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+        if (killAfter !== undefined) {
+          await Promise.race([once(child.stdout, 'data'), ended]);
+          await wait(killAfter);
+          child.kill('SIGKILL');
+        }
+        const [output] = await Promise.all([text(child.stdout), ended]);
+        return output.trim().split('\n').at(-1) ?? '';
+      };
+      const outputs = [];
+      for (const killAfter of [50, 150, 300, 450, 600]) outputs.push(await start(killAfter));
+      expect(outputs.filter((output) => !output.startsWith('[')).length).toBeGreaterThan(2);
+      const files = JSON.parse(await start()) as ExportedFiles;
+      expect(files).toHaveLength(1);
+      const archive = join(folder, 'killed/exports', files[0]?.export ?? '', files[0]?.name ?? '');
+      expect(digests(await unpacked(archive, join(folder, 'after kills')))).toEqual(expected);
+    });
+
+    test('writes to its owner where the files are, when they are there', async () => {
+      const letters: string[] = [];
+      const smtp = new SMTPServer({
+        disabledCommands: ['AUTH', 'STARTTLS'],
+        onData: (stream, _session, done) => {
+          void (async () => {
+            letters.push(await text(stream));
+            done();
+          })();
+        },
+      });
+      await new Promise<void>((resolve) => {
+        smtp.listen(0, '127.0.0.1', resolve);
+      });
+      const { port } = smtp.server.address() as AddressInfo;
+      try {
+        await using world = await openWorld(FRESH, {
+          ...environment('told'),
+          SMTP_URL: `smtp://127.0.0.1:${port}`,
+          MAIL_FROM: 'no-reply@sanbruno.example',
+        });
         const { id } = await world.transfers.start(
           order({
             destination: { email: 'me@example.com', provider: 'file_export' },
-            operations: ['emailmigration', 'contactsmigration'],
-            emailFormat,
-            contactsFormat,
+            emailFormat: 'eml',
+            contactsFormat: 'vcf',
+            notificationContact: 'me@example.com',
           }),
         );
-        const seen = new Set<string>();
-        const offered = new Set<number>();
-        let status: TransferStatus | null = null;
-        for (const late = Date.now() + 40_000; Date.now() < late; await wait(50)) {
-          status = await world.transfers.status(id);
-          for (const progress of [status?.emailmigration, status?.contactsmigration]) {
-            seen.add(progress?.status ?? '');
-            // The files are there as soon as the status says that the export is complete.
-            if (progress?.status === 'completed') offered.add(status?.exports?.length ?? 0);
-          }
-          if (status?.emailmigration?.finished !== undefined && status.contactsmigration?.finished !== undefined) break;
-        }
-        expect([...seen].toSorted()).toEqual(['completed', 'started']);
-        expect([...offered]).toEqual([1]);
-        expect(status?.emailmigration).toMatchObject({
-          status: 'completed',
-          done: expected.length,
-          total: expected.length,
-          lost: 0,
-          duplicated: 0,
-          changed: 0,
-          skipped: [],
+        await mailUntil(world.transfers, id, ['completed']);
+        const [file] = (await world.transfers.status(id))?.exports ?? [];
+        for (const late = Date.now() + 20_000; letters.length < 2 && Date.now() < late;) await wait(50);
+        const letter = await PostalMime.parse(letters.at(-1) ?? '');
+        expect(letter.subject).toContain('complete');
+        expect(letter.text).toContain(file?.url);
+        expect(letter.html).toContain(file?.url.replaceAll('&', '&#38;'));
+      } finally {
+        await new Promise<void>((resolve) => {
+          smtp.close(resolve);
         });
-        expect(status?.contactsmigration).toMatchObject({ status: 'completed', done: 2, total: 2 });
-
-        const [file] = status?.exports ?? [];
-        const [, exportName = '', name = ''] = /exports\/([^/]+)\/([^?]+)/.exec(file?.url ?? '') ?? [];
-        const archive = join(folder, 'combinations/exports', exportName, name);
-        expect(
-          createHash('sha256')
-            .update(await readFile(archive))
-            .digest('hex'),
-        ).toBe(file?.sha256);
-        const place = join(folder, `${emailFormat}-${contactsFormat}`);
-        const manifest = await unpacked(archive, place);
-        expect(digests(manifest)).toEqual(expected);
-        const paths = new Set(manifest.map(({ path }) => path));
-        expect(paths).toContain(contactsFormat === 'csv' ? 'contacts/google.csv' : 'contacts/contacts.vcf');
-        expect([...paths].some((path) => path.startsWith('mail/Grüße') && path.endsWith(`.${emailFormat}`))).toBe(true);
-        for (const path of [...paths].filter((each) => each.startsWith('contacts/')))
-          for (const contact of CONTACTS)
-            expect(await readFile(join(place, path), 'utf8')).toContain(contact.split(' ')[0]);
       }
-  });
-
-  test('goes on after each kill -9, and ends with every message once', async () => {
-    const settings = environment('killed');
-    await mkdir(settings.DATA_DIR, { recursive: true });
-    const start = async (killAfter?: number) => {
-      const child = spawn(process.execPath, [PROCESS, JSON.stringify(settings)], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
-      if (killAfter !== undefined) {
-        await Promise.race([once(child.stdout, 'data'), ended]);
-        await wait(killAfter);
-        child.kill('SIGKILL');
-      }
-      const [output] = await Promise.all([text(child.stdout), ended]);
-      return output.trim().split('\n').at(-1) ?? '';
-    };
-    const outputs = [];
-    for (const killAfter of [50, 150, 300, 450, 600]) outputs.push(await start(killAfter));
-    expect(outputs.filter((output) => !output.startsWith('[')).length).toBeGreaterThan(2);
-    const files = JSON.parse(await start()) as ExportedFiles;
-    expect(files).toHaveLength(1);
-    const archive = join(folder, 'killed/exports', files[0]?.export ?? '', files[0]?.name ?? '');
-    expect(digests(await unpacked(archive, join(folder, 'after kills')))).toEqual(expected);
-  });
-
-  test('writes to its owner where the files are, when they are there', async () => {
-    const letters: string[] = [];
-    const smtp = new SMTPServer({
-      disabledCommands: ['AUTH', 'STARTTLS'],
-      onData: (stream, _session, done) => {
-        void (async () => {
-          letters.push(await text(stream));
-          done();
-        })();
-      },
     });
-    await new Promise<void>((resolve) => {
-      smtp.listen(0, '127.0.0.1', resolve);
-    });
-    const { port } = smtp.server.address() as AddressInfo;
-    try {
-      await using world = await openWorld(
-        { folder: 'memory://' },
-        { ...environment('told'), SMTP_URL: `smtp://127.0.0.1:${port}`, MAIL_FROM: 'no-reply@sanbruno.example' },
-      );
+
+    test('tells why it stopped when the password is refused, and offers nothing', async () => {
+      await using world = await openWorld(FRESH, environment('refused'));
       const { id } = await world.transfers.start(
         order({
+          source: { email: 'nobody@sanbrunocable.example', password: 'wrong', provider: 'sanbruno' },
           destination: { email: 'me@example.com', provider: 'file_export' },
+          operations: ['emailmigration', 'contactsmigration'],
           emailFormat: 'eml',
           contactsFormat: 'vcf',
-          notificationContact: 'me@example.com',
         }),
       );
-      await mailUntil(world.transfers, id, ['completed']);
-      const [file] = (await world.transfers.status(id))?.exports ?? [];
-      for (const late = Date.now() + 20_000; letters.length < 2 && Date.now() < late;) await wait(50);
-      const letter = await PostalMime.parse(letters.at(-1) ?? '');
-      expect(letter.subject).toContain('complete');
-      expect(letter.text).toContain(file?.url);
-      expect(letter.html).toContain(file?.url.replaceAll('&', '&#38;'));
-    } finally {
-      await new Promise<void>((resolve) => {
-        smtp.close(resolve);
-      });
-    }
-  });
+      const end = await mailUntil(world.transfers, id, ['error']);
+      expect(end.failure).toContain('password');
+      const status = await world.transfers.status(id);
+      expect(status?.exports).toBeUndefined();
+    });
+  },
+);
 
-  test('tells why it stopped when the password is refused, and offers nothing', async () => {
-    await using world = await openWorld({ folder: 'memory://' }, environment('refused'));
-    const { id } = await world.transfers.start(
-      order({
-        source: { email: 'nobody@sanbrunocable.example', password: 'wrong', provider: 'sanbruno' },
-        destination: { email: 'me@example.com', provider: 'file_export' },
-        operations: ['emailmigration', 'contactsmigration'],
-        emailFormat: 'eml',
-        contactsFormat: 'vcf',
-      }),
-    );
-    const end = await mailUntil(world.transfers, id, ['error']);
-    expect(end.failure).toContain('password');
-    const status = await world.transfers.status(id);
-    expect(status?.exports).toBeUndefined();
-  });
-});
-
-if (!MOUNTS) console.log('skipped: the export on a disk that is really full, because no disk can be mounted here');
-
-test.skipIf(!MOUNTS || unzip === null)(
+test(
   'an export on a disk that is really full pauses, and goes on when there is room',
+  needs('the right to mount a disk', 'unzip'),
   async () => {
     await using disk = await mountSmallDisk(3);
     const { root } = disk;

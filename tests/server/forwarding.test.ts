@@ -15,16 +15,16 @@ import { openSieveSession, sievePlaceOf, type SieveSession } from '../../src/ser
 import { readReply } from '../../src/server/forwarding/sieve-reply.ts';
 import { openForwarded } from '../../src/server/mail/copy/forwarded.ts';
 import { messageIdOf } from '../../src/server/mail/copy/message-text.ts';
-import { DOVECOT_PASSWORD, PIGEONHOLE, startDovecot, type Dovecot, type DovecotOptions } from '../support/dovecot.ts';
+import { DOVECOT_PASSWORD, startDovecot, type Dovecot, type DovecotOptions } from '../support/dovecot.ts';
 import { freePort } from '../support/free-port.ts';
+import { FRESH } from '../support/fresh-database.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { letter } from '../support/mail-letters.ts';
 import { memoryAccount } from '../support/memory-mailbox.ts';
+import { needs } from '../support/needs.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { mailUntil, NEW_ADDRESS, openWorld, order, SUBSCRIBER, type World } from '../support/transfer-world.ts';
 import { openWebWorld, startSmtp } from '../support/web-world.ts';
-
-if (!PIGEONHOLE) console.log('skipped: forwarding, because dovecot-sieve and dovecot-managesieved are not installed');
 
 const WITHIN_MS = 30_000;
 /** Files what has "lists" in the subject, throws away what has "advert", and leaves the rest. */
@@ -113,7 +113,7 @@ async function start(options: DovecotOptions, environment: Record<string, string
   }
   const world = stack.use(
     await openWorld(
-      { folder: 'memory://' },
+      FRESH,
       {
         LEGACY_IMAP_URL: source.url,
         YAHOO_IMAP_URL: destination.url,
@@ -126,149 +126,153 @@ async function start(options: DovecotOptions, environment: Record<string, string
   return { source, destination, world };
 }
 
-describe.skipIf(!PIGEONHOLE)('a transfer with forwarding', { timeout: 90_000 }, () => {
-  test('sends on what comes after it, beside the rules that were there', async () => {
-    await using smtp = new AsyncDisposableStack();
-    const { outbox, smtpPort } = await startSmtp(smtp);
-    const { source, world } = await start({ sieve: { smtpPort } });
-    await addRules(source);
-    const { id } = await world.transfers.start(FORWARDED);
-    expect(await mailUntil(world.transfers, id)).toMatchObject({ status: 'completed', done: 2, lost: 0 });
-    expect(await operationsOnceEnded(world, id)).toEqual({
-      emailmigration: { status: 'completed', failure: null },
-      emailforwarding: { status: 'completed', failure: null },
-    });
-    expect(await world.transfers.status(id)).toMatchObject({
-      emailforwarding: { status: 'completed', to: NEW_ADDRESS, since: expect.any(String) as string },
-    });
-    expect(await scriptsNow(source)).toMatchObject({
-      'my rules': { script: RULES, active: false },
-      [FORWARDING_SCRIPT]: { active: true },
+describe(
+  'a transfer with forwarding',
+  { ...needs('dovecot', 'sievec', 'managesieve', 'dovecot-lda'), timeout: 90_000 },
+  () => {
+    test('sends on what comes after it, beside the rules that were there', async () => {
+      await using smtp = new AsyncDisposableStack();
+      const { outbox, smtpPort } = await startSmtp(smtp);
+      const { source, world } = await start({ sieve: { smtpPort } });
+      await addRules(source);
+      const { id } = await world.transfers.start(FORWARDED);
+      expect(await mailUntil(world.transfers, id)).toMatchObject({ status: 'completed', done: 2, lost: 0 });
+      expect(await operationsOnceEnded(world, id)).toEqual({
+        emailmigration: { status: 'completed', failure: null },
+        emailforwarding: { status: 'completed', failure: null },
+      });
+      expect(await world.transfers.status(id)).toMatchObject({
+        emailforwarding: { status: 'completed', to: NEW_ADDRESS, since: expect.any(String) as string },
+      });
+      expect(await scriptsNow(source)).toMatchObject({
+        'my rules': { script: RULES, active: false },
+        [FORWARDING_SCRIPT]: { active: true },
+      });
+
+      for (const subject of ['plain', 'lists', 'advert']) await source.deliver(SUBSCRIBER, message(subject));
+      expect(subjectsOf(outbox)).toEqual([
+        [NEW_ADDRESS, 'plain'],
+        [NEW_ADDRESS, 'lists'],
+        [NEW_ADDRESS, 'advert'],
+      ]);
+      expect(await subjectsIn(source, 'INBOX')).toEqual(['Letter 1', 'Letter 2', 'plain']);
+      expect(await subjectsIn(source, 'Lists')).toEqual(['lists']);
+      expect(await flagsIn(source, 'INBOX')).toEqual([expect.anything(), expect.anything(), [markOf(NEW_ADDRESS)]]);
+      expect(await flagsIn(source, 'Lists')).toEqual([[markOf(NEW_ADDRESS)]]);
     });
 
-    for (const subject of ['plain', 'lists', 'advert']) await source.deliver(SUBSCRIBER, message(subject));
-    expect(subjectsOf(outbox)).toEqual([
-      [NEW_ADDRESS, 'plain'],
-      [NEW_ADDRESS, 'lists'],
-      [NEW_ADDRESS, 'advert'],
-    ]);
-    expect(await subjectsIn(source, 'INBOX')).toEqual(['Letter 1', 'Letter 2', 'plain']);
-    expect(await subjectsIn(source, 'Lists')).toEqual(['lists']);
-    expect(await flagsIn(source, 'INBOX')).toEqual([expect.anything(), expect.anything(), [markOf(NEW_ADDRESS)]]);
-    expect(await flagsIn(source, 'Lists')).toEqual([[markOf(NEW_ADDRESS)]]);
-  });
-
-  test('brings what arrives just before and just after it exactly once, and so does every later transfer', async () => {
-    await using smtp = new AsyncDisposableStack();
-    const { outbox, smtpPort } = await startSmtp(smtp);
-    const source = smtp.use(await startDovecot({ sieve: { smtpPort } }));
-    const destination = smtp.use(await startDovecot());
-    {
-      await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
-      await mail.append('INBOX', [letter(1), letter(2)]);
-    }
-    const scripts = smtp.use(
-      await startTcpProxy(Number(new URL(source.sieveUrl).port), {
-        // All mail is copied by now, and nothing is forwarded yet.
-        before: () => source.deliver(SUBSCRIBER, message('before')),
-        change: async (direction, part) => {
-          if (direction === 'to server' && part.toString().startsWith('LISTSCRIPTS') && (await isForwarding(source)))
-            await source.deliver(SUBSCRIBER, message('after'));
-          return part;
-        },
-      }),
-    );
-    const world = smtp.use(
-      await openWorld(
-        { folder: 'memory://' },
-        {
-          LEGACY_IMAP_URL: source.url,
-          YAHOO_IMAP_URL: destination.url,
-          LEGACY_SIEVE_URL: `sieve://127.0.0.1:${scripts.port}`,
-        },
-        { pause: async () => {} },
-      ),
-    );
-    const transfer = async (changes = {}) => {
-      await world.database.query("update transfers set finished = now() - interval '1 hour'");
-      const { id } = await world.transfers.start({ ...FORWARDED, ...changes });
-      expect(await mailUntil(world.transfers, id)).toMatchObject({ status: 'completed', lost: 0, duplicated: 0 });
-      await operationsOnceEnded(world, id);
-    };
-    await transfer();
-    expect(await subjectsIn(source, 'INBOX')).toEqual(['Letter 1', 'Letter 2', 'before', 'after']);
-    expect(await subjectsIn(destination, 'INBOX', NEW_ADDRESS)).toEqual(['Letter 1', 'Letter 2', 'before']);
-    expect(subjectsOf(outbox)).toEqual([[NEW_ADDRESS, 'after']]);
-    // It is on its way meanwhile; so it is again for a transfer with forwarding, which sends nothing twice either.
-    await transfer({ operations: ['emailmigration'] });
-    expect(await subjectsIn(destination, 'INBOX', NEW_ADDRESS)).toEqual(['Letter 1', 'Letter 2', 'before']);
-    for (const { raw } of outbox.splice(0)) await destination.deliver(NEW_ADDRESS, raw);
-    const all = ['Letter 1', 'Letter 2', 'before', 'after'];
-    expect(await subjectsIn(destination, 'INBOX', NEW_ADDRESS)).toEqual(all);
-
-    // A month ago one was forwarded that the new provider has filed away, and one that it refused.
-    const LONG_AGO = '01-Jan-2024 10:00:00 +0000';
-    const kept = (subject: string) => ({
-      bytes: Buffer.from(message(subject)),
-      flags: [markOf(NEW_ADDRESS)],
-      date: LONG_AGO,
-    });
-    {
-      await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
-      await mail.append('INBOX', [kept('filed'), kept('refused')]);
-      await using other = await openMailClient(destination.port, NEW_ADDRESS, DOVECOT_PASSWORD);
-      await other.create('Spam');
-      const filed = Buffer.from(`Received: by yahoo.example\r\n${message('filed')}`);
-      await other.append('Spam', [{ bytes: filed, flags: [], date: LONG_AGO }]);
-    }
-    for (let again = 0; again < 2; again += 1) {
+    test('brings what arrives just before and just after it exactly once, and so does every later transfer', async () => {
+      await using smtp = new AsyncDisposableStack();
+      const { outbox, smtpPort } = await startSmtp(smtp);
+      const source = smtp.use(await startDovecot({ sieve: { smtpPort } }));
+      const destination = smtp.use(await startDovecot());
+      {
+        await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
+        await mail.append('INBOX', [letter(1), letter(2)]);
+      }
+      const scripts = smtp.use(
+        await startTcpProxy(Number(new URL(source.sieveUrl).port), {
+          // All mail is copied by now, and nothing is forwarded yet.
+          before: () => source.deliver(SUBSCRIBER, message('before')),
+          change: async (direction, part) => {
+            if (direction === 'to server' && part.toString().startsWith('LISTSCRIPTS') && (await isForwarding(source)))
+              await source.deliver(SUBSCRIBER, message('after'));
+            return part;
+          },
+        }),
+      );
+      const world = smtp.use(
+        await openWorld(
+          FRESH,
+          {
+            LEGACY_IMAP_URL: source.url,
+            YAHOO_IMAP_URL: destination.url,
+            LEGACY_SIEVE_URL: `sieve://127.0.0.1:${scripts.port}`,
+          },
+          { pause: async () => {} },
+        ),
+      );
+      const transfer = async (changes = {}) => {
+        await world.database.query("update transfers set finished = now() - interval '1 hour'");
+        const { id } = await world.transfers.start({ ...FORWARDED, ...changes });
+        expect(await mailUntil(world.transfers, id)).toMatchObject({ status: 'completed', lost: 0, duplicated: 0 });
+        await operationsOnceEnded(world, id);
+      };
+      await transfer();
+      expect(await subjectsIn(source, 'INBOX')).toEqual(['Letter 1', 'Letter 2', 'before', 'after']);
+      expect(await subjectsIn(destination, 'INBOX', NEW_ADDRESS)).toEqual(['Letter 1', 'Letter 2', 'before']);
+      expect(subjectsOf(outbox)).toEqual([[NEW_ADDRESS, 'after']]);
+      // It is on its way meanwhile; so it is again for a transfer with forwarding, which sends nothing twice either.
       await transfer({ operations: ['emailmigration'] });
-      expect(await subjectsIn(destination, 'INBOX', NEW_ADDRESS)).toEqual([...all, 'refused']);
-      expect(await subjectsIn(destination, 'Spam', NEW_ADDRESS)).toEqual(['filed']);
-    }
+      expect(await subjectsIn(destination, 'INBOX', NEW_ADDRESS)).toEqual(['Letter 1', 'Letter 2', 'before']);
+      for (const { raw } of outbox.splice(0)) await destination.deliver(NEW_ADDRESS, raw);
+      const all = ['Letter 1', 'Letter 2', 'before', 'after'];
+      expect(await subjectsIn(destination, 'INBOX', NEW_ADDRESS)).toEqual(all);
 
-    // To somebody else's address nothing of it has been forwarded.
-    const other = { ...FORWARDED.destination, email: 'bea@yahoo.example' };
-    await transfer({ operations: ['emailmigration'], destination: other });
-    expect(await subjectsIn(destination, 'INBOX', other.email)).toEqual([...all, 'filed', 'refused']);
-  });
+      // A month ago one was forwarded that the new provider has filed away, and one that it refused.
+      const LONG_AGO = '01-Jan-2024 10:00:00 +0000';
+      const kept = (subject: string) => ({
+        bytes: Buffer.from(message(subject)),
+        flags: [markOf(NEW_ADDRESS)],
+        date: LONG_AGO,
+      });
+      {
+        await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
+        await mail.append('INBOX', [kept('filed'), kept('refused')]);
+        await using other = await openMailClient(destination.port, NEW_ADDRESS, DOVECOT_PASSWORD);
+        await other.create('Spam');
+        const filed = Buffer.from(`Received: by yahoo.example\r\n${message('filed')}`);
+        await other.append('Spam', [{ bytes: filed, flags: [], date: LONG_AGO }]);
+      }
+      for (let again = 0; again < 2; again += 1) {
+        await transfer({ operations: ['emailmigration'] });
+        expect(await subjectsIn(destination, 'INBOX', NEW_ADDRESS)).toEqual([...all, 'refused']);
+        expect(await subjectsIn(destination, 'Spam', NEW_ADDRESS)).toEqual(['filed']);
+      }
 
-  test('is not set up beside rules that the server can not include, and the mail is complete', async () => {
-    const { source, world } = await start({ sieve: { extensions: '-include' } });
-    await addRules(source);
-    const { id } = await world.transfers.start(FORWARDED);
-    expect(await operationsOnceEnded(world, id)).toEqual({
-      emailmigration: { status: 'completed', failure: null },
-      emailforwarding: { status: 'review', failure: expect.stringContaining('The rules are as they were') },
+      // To somebody else's address nothing of it has been forwarded.
+      const other = { ...FORWARDED.destination, email: 'bea@yahoo.example' };
+      await transfer({ operations: ['emailmigration'], destination: other });
+      expect(await subjectsIn(destination, 'INBOX', other.email)).toEqual([...all, 'filed', 'refused']);
     });
-    expect(await scriptsNow(source)).toEqual({ 'my rules': { script: RULES, active: true } });
-  });
 
-  test('is given up when the server of scripts stays down, and the mail is complete', async () => {
-    const { world } = await start({}, { LEGACY_SIEVE_URL: `sieve://127.0.0.1:${await freePort()}` });
-    const { id } = await world.transfers.start(FORWARDED);
-    expect(await operationsOnceEnded(world, id)).toEqual({
-      emailmigration: { status: 'completed', failure: null },
-      emailforwarding: { status: 'review', failure: expect.stringContaining('could not be reached') },
+    test('is not set up beside rules that the server can not include, and the mail is complete', async () => {
+      const { source, world } = await start({ sieve: { extensions: '-include' } });
+      await addRules(source);
+      const { id } = await world.transfers.start(FORWARDED);
+      expect(await operationsOnceEnded(world, id)).toEqual({
+        emailmigration: { status: 'completed', failure: null },
+        emailforwarding: { status: 'review', failure: expect.stringContaining('The rules are as they were') },
+      });
+      expect(await scriptsNow(source)).toEqual({ 'my rules': { script: RULES, active: true } });
     });
-    expect(await world.database.query('select * from credentials')).toEqual([]);
-  });
 
-  test('is not set up when the mail did not complete', async () => {
-    const { source, world } = await start({ sieve: {} });
-    const { id } = await world.transfers.start({
-      ...FORWARDED,
-      destination: { ...FORWARDED.destination, password: 'wrong' },
+    test('is given up when the server of scripts stays down, and the mail is complete', async () => {
+      const { world } = await start({}, { LEGACY_SIEVE_URL: `sieve://127.0.0.1:${await freePort()}` });
+      const { id } = await world.transfers.start(FORWARDED);
+      expect(await operationsOnceEnded(world, id)).toEqual({
+        emailmigration: { status: 'completed', failure: null },
+        emailforwarding: { status: 'review', failure: expect.stringContaining('could not be reached') },
+      });
+      expect(await world.database.query('select * from credentials')).toEqual([]);
     });
-    expect(await operationsOnceEnded(world, id)).toMatchObject({
-      emailmigration: { status: 'authentication_error' },
-      emailforwarding: { status: 'review', failure: expect.stringContaining('has not been copied completely') },
-    });
-    expect(await scriptsNow(source)).toEqual({});
-  });
-});
 
-describe.skipIf(!PIGEONHOLE)('forwarding', { timeout: 60_000 }, () => {
+    test('is not set up when the mail did not complete', async () => {
+      const { source, world } = await start({ sieve: {} });
+      const { id } = await world.transfers.start({
+        ...FORWARDED,
+        destination: { ...FORWARDED.destination, password: 'wrong' },
+      });
+      expect(await operationsOnceEnded(world, id)).toMatchObject({
+        emailmigration: { status: 'authentication_error' },
+        emailforwarding: { status: 'review', failure: expect.stringContaining('has not been copied completely') },
+      });
+      expect(await scriptsNow(source)).toEqual({});
+    });
+  },
+);
+
+describe('forwarding', { ...needs('dovecot', 'sievec', 'managesieve', 'dovecot-lda'), timeout: 60_000 }, () => {
   test.each([
     ['', 1],
     ['-copy', 0],
@@ -329,33 +333,37 @@ describe.skipIf(!PIGEONHOLE)('forwarding', { timeout: 60_000 }, () => {
   });
 });
 
-describe.skipIf(!PIGEONHOLE)('the server of scripts', { timeout: 60_000 }, () => {
-  test('is told no password without TLS', async () => {
-    await using dovecot = await startDovecot({ sieve: {} });
-    await expect(scriptsOf(dovecot, '')).rejects.toMatchObject({ fault: 'certificate' });
-    expect(await dovecot.log()).not.toContain(SUBSCRIBER);
-  });
+describe(
+  'the server of scripts',
+  { ...needs('dovecot', 'sievec', 'managesieve', 'dovecot-lda'), timeout: 60_000 },
+  () => {
+    test('is told no password without TLS', async () => {
+      await using dovecot = await startDovecot({ sieve: {} });
+      await expect(scriptsOf(dovecot, '')).rejects.toMatchObject({ fault: 'certificate' });
+      expect(await dovecot.log()).not.toContain(SUBSCRIBER);
+    });
 
-  test('is told the password over TLS by a certificate that somebody vouches for, and by no other', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'certificate-'));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    const [key, certificate] = [join(folder, 'key'), join(folder, 'cert')];
-    const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
-    const made = ['-newkey', 'rsa:2048', '-nodes', '-days', '1', ...subject, '-keyout', key, '-out', certificate];
-    await promisify(execFile)('openssl', ['req', '-x509', ...made]);
-    await chmod(folder, 0o755);
-    await chmod(key, 0o644);
-    await using dovecot = await startDovecot({ sieve: {}, tls: { certificate, key } });
-    await expect(scriptsOf(dovecot, '')).rejects.toMatchObject({ fault: 'certificate' });
-    expect(await dovecot.log()).not.toContain(SUBSCRIBER);
+    test('is told the password over TLS by a certificate that somebody vouches for, and by no other', async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'certificate-'));
+      onTestFinished(() => rm(folder, { recursive: true, force: true }));
+      const [key, certificate] = [join(folder, 'key'), join(folder, 'cert')];
+      const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
+      const made = ['-newkey', 'rsa:2048', '-nodes', '-days', '1', ...subject, '-keyout', key, '-out', certificate];
+      await promisify(execFile)('openssl', ['req', '-x509', ...made]);
+      await chmod(folder, 0o755);
+      await chmod(key, 0o644);
+      await using dovecot = await startDovecot({ sieve: {}, tls: { certificate, key } });
+      await expect(scriptsOf(dovecot, '')).rejects.toMatchObject({ fault: 'certificate' });
+      expect(await dovecot.log()).not.toContain(SUBSCRIBER);
 
-    const before = getCACertificates('default');
-    onTestFinished(() => setDefaultCACertificates(before));
-    setDefaultCACertificates([...before, await readFile(certificate, 'utf8')]);
-    await using session = await scriptsOf(dovecot, '');
-    expect(session.extensions).toContain('copy');
-  });
-});
+      const before = getCACertificates('default');
+      onTestFinished(() => setDefaultCACertificates(before));
+      setDefaultCACertificates([...before, await readFile(certificate, 'utf8')]);
+      await using session = await scriptsOf(dovecot, '');
+      expect(session.extensions).toContain('copy');
+    });
+  },
+);
 
 test('a forwarded message that the source lists and does not hand out is left to the copy, which tells of it', async () => {
   const mark = markOf(NEW_ADDRESS);

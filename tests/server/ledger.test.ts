@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 import { openLedger, type Intent } from '../../src/server/mail/copy/ledger.ts';
-import { openDatabase, type Database } from '../../src/server/store/database.ts';
+import type { Database } from '../../src/server/store/database.ts';
 import { takeTransfer, LeaseLost, type Lease } from '../../src/server/transfers/lease.ts';
 import { endTransfer } from '../../src/server/transfers/operations.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
@@ -18,7 +19,7 @@ const listed = (uid: number) => ({ uid, size: 1, flags: [], internalDate: new Da
 let database: Database;
 let transfers = 0;
 beforeAll(async () => {
-  database = await openDatabase({ folder: 'memory://' });
+  database = await openTestDatabase(FRESH);
 });
 afterAll(() => database[Symbol.asyncDispose]());
 

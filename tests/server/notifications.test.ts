@@ -4,9 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
 import { describe, expect, test } from 'vitest';
+import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 import { openLog } from '../../src/server/log.ts';
 import { openNotifier, type NotifierSettings } from '../../src/server/notifications/notifier.ts';
-import { openDatabase, type Database } from '../../src/server/store/database.ts';
+import type { Database } from '../../src/server/store/database.ts';
 import { newsOf } from '../../src/server/transfers/status.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { openJobQueue, type JobQueue } from '../../src/server/worker/queue.ts';
@@ -19,7 +20,7 @@ type Filled = AsyncDisposable & { readonly database: Database; readonly queue: J
 
 async function openFilled(contact = 'new@home.example'): Promise<Filled> {
   await using opening = new AsyncDisposableStack();
-  const database = opening.use(await openDatabase({ folder: 'memory://' }));
+  const database = opening.use(await openTestDatabase(FRESH));
   await insertTransfer(
     database,
     {

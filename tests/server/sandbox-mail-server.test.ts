@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { ImapFlow } from 'imapflow';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type MailServer, startMailServer } from '../../src/sandbox/mail-server.ts';
-import { installed } from '../support/installed.ts';
+import { needs } from '../support/needs.ts';
 
 const PATIENCE = { timeout: 10_000 };
 const ADDRESS = 'ann@mail.example';
@@ -383,19 +383,16 @@ describe('the sandbox mail server', () => {
     expect(2000 / seconds).toBeGreaterThan(100);
   });
 
-  test.skipIf(installed('mbsync') === null)(
-    'mbsync copies a mailbox from one account to another unchanged',
-    async () => {
-      const maildir = join(folder, 'maildir');
-      await mkdir(maildir);
-      const config = join(folder, 'mbsyncrc');
-      await writeFile(
-        config,
-        `${mbsyncStore('source', ADDRESS)}${mbsyncStore('target', 'bob@mail.example')}Channel copy\nFar :source:\nNear :target:\nPatterns Old\nSync Pull\nCreate Near\nSyncState ${maildir}/\nCopyArrivalDate yes\n`,
-      );
-      await promisify(execFile)('mbsync', ['-c', config, 'copy']);
-      const target = await readOld(await open({ user: 'bob@mail.example', pass: 'open "sesame"' }));
-      expect(target).toEqual(await readOld(await open()));
-    },
-  );
+  test('mbsync copies a mailbox from one account to another unchanged', needs('mbsync'), async () => {
+    const maildir = join(folder, 'maildir');
+    await mkdir(maildir);
+    const config = join(folder, 'mbsyncrc');
+    await writeFile(
+      config,
+      `${mbsyncStore('source', ADDRESS)}${mbsyncStore('target', 'bob@mail.example')}Channel copy\nFar :source:\nNear :target:\nPatterns Old\nSync Pull\nCreate Near\nSyncState ${maildir}/\nCopyArrivalDate yes\n`,
+    );
+    await promisify(execFile)('mbsync', ['-c', config, 'copy']);
+    const target = await readOld(await open({ user: 'bob@mail.example', pass: 'open "sesame"' }));
+    expect(target).toEqual(await readOld(await open()));
+  });
 });

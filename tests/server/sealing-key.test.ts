@@ -3,14 +3,13 @@ import { SettingsError } from '../../src/contract/settings.ts';
 import { openDatabase } from '../../src/server/store/database.ts';
 import { requireSealingKey } from '../../src/server/store/sealing-key.ts';
 import { openVault } from '../../src/server/store/vault.ts';
-import { POSTGRESQL, startPostgres, type Postgres } from '../support/postgres.ts';
-
-if (POSTGRESQL === null) console.log('skipped: the key of a shared database, because PostgreSQL is not installed');
+import { needs } from '../support/needs.ts';
+import { startPostgres, type Postgres } from '../support/postgres.ts';
 
 const [one, other] = [openVault(Buffer.alloc(32, 1)), openVault(Buffer.alloc(32, 2))];
 const TOKEN = '0123456789abcdef0123456789abcdef';
 
-describe.skipIf(POSTGRESQL === null)('the key of a shared database', () => {
+describe('the key of a shared database', needs('postgresql'), () => {
   let postgres: Postgres;
   beforeAll(async () => {
     postgres = await startPostgres();

@@ -5,13 +5,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { SealError } from '../../src/server/store/vault.ts';
 import { startWorker } from '../../src/server/worker/worker.ts';
-import { DOVECOT, startDovecot } from '../support/dovecot.ts';
+import { startDovecot } from '../support/dovecot.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { letter } from '../support/mail-letters.ts';
+import { needs } from '../support/needs.ts';
 import { isPage, OauthBrowser } from '../support/oauth-browser.ts';
 import { LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
-
-if (DOVECOT === null) console.log('skipped: secrets after the end of a job, because dovecot is not installed');
 
 const SOURCE = 'canary-of-the-source-8c1f6e2b';
 const DESTINATION = 'canary-of-the-destination-51d0a97e';
@@ -71,7 +70,7 @@ const outcomes = (world: WebWorld) =>
      where transfers.finished is not null order by source_email`,
   );
 
-describe.skipIf(DOVECOT === null)('after the end of a job', { timeout: 120_000 }, () => {
+describe('after the end of a job', { ...needs('dovecot'), timeout: 120_000 }, () => {
   test('no password and no token of it is anywhere, whether it completed or failed', async () => {
     await using source = await startDovecot({ password: SOURCE });
     await using destination = await startDovecot({ password: DESTINATION });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openDatabase } from '../../src/server/store/database.ts';
+import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 import { endOperation, noteProgress } from '../../src/server/transfers/operations.ts';
 import { statusOf } from '../../src/server/transfers/status.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
@@ -16,7 +16,7 @@ const NOTHING_ELSE = {
 };
 
 test('an operation that completed without anything to count has a total of 0; one that failed early has none', async () => {
-  await using database = await openDatabase({ folder: 'memory://' });
+  await using database = await openTestDatabase(FRESH);
   await insertTransfer(
     database,
     {
@@ -38,7 +38,7 @@ test('an operation that completed without anything to count has a total of 0; on
 });
 
 test('counts that come late or out of order never make a status fall, and done never exceeds total', async () => {
-  await using database = await openDatabase({ folder: 'memory://' });
+  await using database = await openTestDatabase(FRESH);
   await insertTransfer(
     database,
     {

@@ -3,18 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, afterEach, describe, expect, test } from 'vitest';
 import type { StepListener } from '../../src/server/mail/copy/copy-chunk.ts';
-import { DOVECOT, DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
+import { DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
 import { openMailClient, type Letter } from '../support/mail-client.ts';
 import { differenceOf } from '../support/mail-comparison.ts';
 import { letter } from '../support/mail-letters.ts';
+import { needs } from '../support/needs.ts';
 import { mailUntil, NEW_ADDRESS, openWorld, order, SUBSCRIBER } from '../support/transfer-world.ts';
-
-if (DOVECOT === null) console.log('skipped: mailboxes that change under way, because dovecot is not installed');
 
 const STOP_WITHIN_MS = 10_000;
 const TWIN = letter(3);
 
-describe.skipIf(DOVECOT === null)('a transfer', { timeout: 120_000 }, () => {
+describe('a transfer', { ...needs('dovecot'), timeout: 120_000 }, () => {
   let source: Dovecot;
   let destination: Dovecot;
   let folder: string;

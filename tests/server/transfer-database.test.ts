@@ -1,22 +1,21 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Transfers } from '../../src/server/transfers/orders.ts';
 import { DatabaseUnavailable } from '../../src/server/store/database.ts';
-import { DOVECOT, DOVECOT_PASSWORD, startDovecot } from '../support/dovecot.ts';
+import { DOVECOT_PASSWORD, startDovecot } from '../support/dovecot.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { differenceOf } from '../support/mail-comparison.ts';
 import { letter } from '../support/mail-letters.ts';
-import { POSTGRESQL, startPostgres } from '../support/postgres.ts';
+import { needs } from '../support/needs.ts';
+import { startPostgres } from '../support/postgres.ts';
 import { mailUntil, NEW_ADDRESS, openWorld, order, SUBSCRIBER } from '../support/transfer-world.ts';
-
-if (DOVECOT === null || POSTGRESQL === null)
-  console.log('skipped: a database that crashes, because dovecot or postgresql is not installed');
 
 const MESSAGES = 120;
 /** The counts of appended messages at which the database crashes, with their outcomes not committed yet. */
 const CRASHES = [1, 40, 41, 90];
 
-test.skipIf(DOVECOT === null || POSTGRESQL === null)(
+test(
   'a transfer whose database crashes again and again loses, doubles and changes nothing',
+  { ...needs('dovecot', 'postgresql'), timeout: 180_000 },
   async () => {
     const stack = new AsyncDisposableStack();
     onTestFinished(() => stack.disposeAsync());
@@ -73,5 +72,4 @@ test.skipIf(DOVECOT === null || POSTGRESQL === null)(
     );
     expect(difference).toEqual({ messages: MESSAGES, lost: [], duplicated: [], changed: [] });
   },
-  180_000,
 );

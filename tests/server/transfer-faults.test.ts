@@ -10,14 +10,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SENTENCES } from '../../src/server/worker/sentences.ts';
 import { checkSignIn } from '../../src/server/mail/imap/sign-in.ts';
 import type { MailAccount, MailPlace, MailTimes } from '../../src/server/mail/imap/connection.ts';
-import { DOVECOT, DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
+import { DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
 import { freePort } from '../support/free-port.ts';
+import { FRESH } from '../support/fresh-database.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { differenceOf } from '../support/mail-comparison.ts';
 import { letter } from '../support/mail-letters.ts';
+import { needs } from '../support/needs.ts';
 import { mailUntil, NEW_ADDRESS, openWorld, order, SUBSCRIBER, type World } from '../support/transfer-world.ts';
-
-if (DOVECOT === null) console.log('skipped: mail servers at fault, because dovecot is not installed');
 
 const TIMES: MailTimes = { connect: 2000, greeting: 500, silence: 1000 };
 const TRUSTED = ['127.0.0.1'];
@@ -50,14 +50,14 @@ function greet(socket: Socket): void {
 }
 
 describe('a sign-in', () => {
-  test.skipIf(DOVECOT === null)('tells a right password from a wrong one', async () => {
+  test('tells a right password from a wrong one', needs('dovecot'), async () => {
     await using dovecot = await startDovecot();
     const options = { trusted: TRUSTED, times: TIMES };
     expect(await checkSignIn(at(dovecot.port), options)).toBe('ok');
     expect(await checkSignIn(at(dovecot.port, 'open', 'wrong'), options)).toBe('credentials');
   });
 
-  test.skipIf(DOVECOT === null)('sends no password where TLS is asked for and not to be had', async () => {
+  test('sends no password where TLS is asked for and not to be had', needs('dovecot'), async () => {
     await using dovecot = await startDovecot();
     expect(await checkSignIn(at(dovecot.port, 'starttls'), { trusted: [], times: TIMES })).toBe('certificate');
     expect(await dovecot.log()).not.toContain(SUBSCRIBER);
@@ -117,7 +117,7 @@ describe('a sign-in', () => {
   });
 });
 
-describe.skipIf(DOVECOT === null)('a transfer', { timeout: 120_000 }, () => {
+describe('a transfer', { ...needs('dovecot'), timeout: 120_000 }, () => {
   let source: Dovecot;
   beforeAll(async () => {
     source = await startDovecot();
@@ -130,10 +130,7 @@ describe.skipIf(DOVECOT === null)('a transfer', { timeout: 120_000 }, () => {
   afterAll(() => source[Symbol.asyncDispose]());
 
   test('with a wrong password ends as an authentication error, and forgets the credentials', async () => {
-    await using world = await openWorld(
-      { folder: 'memory://' },
-      { LEGACY_IMAP_URL: source.url, YAHOO_IMAP_URL: source.url },
-    );
+    await using world = await openWorld(FRESH, { LEGACY_IMAP_URL: source.url, YAHOO_IMAP_URL: source.url });
     const wrong = { email: NEW_ADDRESS, password: 'wrong', provider: 'yahoo' } as const;
     const { id } = await world.transfers.start(order({ destination: wrong }));
     expect((await mailUntil(world.transfers, id)).status).toBe('authentication_error');
@@ -145,7 +142,7 @@ describe.skipIf(DOVECOT === null)('a transfer', { timeout: 120_000 }, () => {
     await using small = await startDovecot({ quota: 1 });
     await using roomy = await startDovecot();
     const environment = { LEGACY_IMAP_URL: source.url, YAHOO_IMAP_URL: small.url, AOL_IMAP_URL: roomy.url };
-    await using world = await openWorld({ folder: 'memory://' }, environment);
+    await using world = await openWorld(FRESH, environment);
     const first = await world.transfers.start(order());
     const stopped = await mailUntil(world.transfers, first.id);
     expect(stopped.status).toBe('review');
@@ -164,7 +161,7 @@ describe.skipIf(DOVECOT === null)('a transfer', { timeout: 120_000 }, () => {
   test('copies nothing twice when the subscriber orders it again', async () => {
     await using destination = await startDovecot();
     const environment = { LEGACY_IMAP_URL: source.url, YAHOO_IMAP_URL: destination.url };
-    await using world = await openWorld({ folder: 'memory://' }, environment);
+    await using world = await openWorld(FRESH, environment);
     const first = await world.transfers.start(order());
     await mailUntil(world.transfers, first.id);
     // Within a minute the same order is the same transfer; later it is a new one.
@@ -192,7 +189,7 @@ describe.skipIf(DOVECOT === null)('a transfer', { timeout: 120_000 }, () => {
     const port = await freePort();
     const environment = { LEGACY_IMAP_URL: source.url, YAHOO_IMAP_URL: `imap://127.0.0.1:${port}` };
     const pauses: number[] = [];
-    await using world = await openWorld({ folder: 'memory://' }, environment, {
+    await using world = await openWorld(FRESH, environment, {
       pause: async (milliseconds) => {
         pauses.push(milliseconds);
       },
@@ -209,7 +206,7 @@ describe.skipIf(DOVECOT === null)('a transfer', { timeout: 120_000 }, () => {
   test('refuses to move a mailbox to two places at once, and answers a second press with the same ID', async () => {
     const quiet = await freePort();
     const environment = { LEGACY_IMAP_URL: source.url, YAHOO_IMAP_URL: `imap://127.0.0.1:${quiet}` };
-    await using world = await openWorld({ folder: 'memory://' }, environment);
+    await using world = await openWorld(FRESH, environment);
     const presses = await Promise.all(Array.from({ length: 10 }, () => world.transfers.start(order())));
     expect(new Set(presses.map((press) => press.id)).size).toBe(1);
     expect(await world.database.query('select * from transfers')).toHaveLength(1);

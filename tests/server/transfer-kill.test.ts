@@ -7,16 +7,15 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Step } from '../../src/server/mail/copy/copy-chunk.ts';
-import { DOVECOT, DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
+import { DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { differenceOf } from '../support/mail-comparison.ts';
 import { letter, ODD_LETTERS } from '../support/mail-letters.ts';
+import { needs } from '../support/needs.ts';
 import { POSTGRESQL, startPostgres, type Postgres } from '../support/postgres.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import type { TransferProcess } from '../support/transfer-process.ts';
 import { NEW_ADDRESS, SUBSCRIBER } from '../support/transfer-world.ts';
-
-if (DOVECOT === null) console.log('skipped: the killed transfer, because dovecot is not installed');
 
 const PROCESS = join(import.meta.dirname, '../support/transfer-process.ts');
 const ORDINARY = 150;
@@ -35,7 +34,7 @@ const FEWER_KILLS = KILLS.slice(1, 3);
 /** A killed worker's transfer goes on within this time. */
 const RESUMED_WITHIN_MS = 60_000;
 
-describe.skipIf(DOVECOT === null)('a transfer whose process is killed again and again', { timeout: 300_000 }, () => {
+describe('a transfer whose process is killed again and again', { ...needs('dovecot'), timeout: 300_000 }, () => {
   let postgres: Postgres | undefined;
   beforeAll(async () => {
     if (POSTGRESQL !== null) postgres = await startPostgres();
@@ -46,7 +45,7 @@ describe.skipIf(DOVECOT === null)('a transfer whose process is killed again and 
     {
       name: 'PGlite',
       address: async (folder: string) => ({ folder: join(folder, 'database') }),
-      here: true,
+      needed: needs(),
       kills: KILLS,
       randomKills: 3,
       withoutUidplus: false,
@@ -54,7 +53,7 @@ describe.skipIf(DOVECOT === null)('a transfer whose process is killed again and 
     {
       name: 'PGlite, towards a server without UIDPLUS',
       address: async (folder: string) => ({ folder: join(folder, 'database') }),
-      here: true,
+      needed: needs(),
       kills: KILLS.slice(1, 4),
       randomKills: 0,
       withoutUidplus: true,
@@ -62,15 +61,14 @@ describe.skipIf(DOVECOT === null)('a transfer whose process is killed again and 
     {
       name: 'PostgreSQL',
       address: async () => ({ url: (await postgres?.create()) ?? '' }),
-      here: POSTGRESQL !== null,
+      needed: needs('postgresql'),
       kills: FEWER_KILLS,
       randomKills: 0,
       withoutUidplus: false,
     },
   ];
-  for (const { name, address, here, kills, randomKills, withoutUidplus } of databases) {
-    if (!here) console.log(`skipped: the killed transfer on ${name}, because it is not installed`);
-    test.skipIf(!here)(`still loses, doubles and changes nothing, on ${name}`, async () => {
+  for (const { name, address, needed, kills, randomKills, withoutUidplus } of databases) {
+    test(`still loses, doubles and changes nothing, on ${name}`, needed, async () => {
       await using source = await startDovecot();
       await using destination = await startDovecot({ separator: '.' });
       /** Answers to an APPEND that said where the message went. */

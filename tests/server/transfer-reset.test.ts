@@ -5,18 +5,18 @@ import { MAIL_TIMES, type MailAccount, type MailTimes } from '../../src/server/m
 import type { StepListener } from '../../src/server/mail/copy/copy-chunk.ts';
 import { openReader } from '../../src/server/mail/imap/imap-reader.ts';
 import { openWriter } from '../../src/server/mail/imap/imap-writer.ts';
-import { openDatabase, type Database } from '../../src/server/store/database.ts';
+import type { Database } from '../../src/server/store/database.ts';
 import { openLedger } from '../../src/server/mail/copy/ledger.ts';
 import { takeTransfer } from '../../src/server/transfers/lease.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
-import { DOVECOT, DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
+import { DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
+import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { differenceOf } from '../support/mail-comparison.ts';
 import { letter, ODD_LETTERS } from '../support/mail-letters.ts';
+import { needs } from '../support/needs.ts';
 import { startTcpProxy, type Direction, type TcpProxy } from '../support/tcp-proxy.ts';
 import { SUBSCRIBER } from '../support/transfer-world.ts';
-
-if (DOVECOT === null) console.log('skipped: connections that are reset, because dovecot is not installed');
 
 /** Cuts in each direction of each side: few here, `RESET_CUTS=all` for each octet. */
 const CUTS = process.env['RESET_CUTS'] ?? '12';
@@ -26,7 +26,7 @@ type How = { readonly times?: MailTimes; readonly onStep?: StepListener };
 /** A dead connection is given up after it, instead of after minutes. */
 const SILENCE_MS = 700;
 
-describe.skipIf(DOVECOT === null)('a transfer whose connection is reset', () => {
+describe('a transfer whose connection is reset', needs('dovecot'), () => {
   const lifetime = new AsyncDisposableStack();
   let database: Database;
   let source: Dovecot;
@@ -35,7 +35,7 @@ describe.skipIf(DOVECOT === null)('a transfer whose connection is reset', () => 
   let messages = 0;
 
   beforeAll(async () => {
-    database = lifetime.use(await openDatabase({ folder: 'memory://' }));
+    database = lifetime.use(await openTestDatabase(FRESH));
     source = lifetime.use(await startDovecot());
     destination = lifetime.use(await startDovecot({ separator: '.' }));
     proxies = {

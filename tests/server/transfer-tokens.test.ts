@@ -4,16 +4,15 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startMailServer } from '../../src/sandbox/mail-server.ts';
 import { startWorker } from '../../src/server/worker/worker.ts';
-import { DOVECOT, DOVECOT_PASSWORD, startDovecot } from '../support/dovecot.ts';
+import { DOVECOT_PASSWORD, startDovecot } from '../support/dovecot.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { differenceOf } from '../support/mail-comparison.ts';
 import { letter } from '../support/mail-letters.ts';
+import { needs } from '../support/needs.ts';
 import { isPage, OauthBrowser } from '../support/oauth-browser.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { mailUntil } from '../support/transfer-world.ts';
 import { LEGACY_DOMAIN, openWebWorld } from '../support/web-world.ts';
-
-if (DOVECOT === null) console.log('skipped: tokens that run out, because dovecot is not installed');
 
 const ANN = `ann@${LEGACY_DOMAIN}`;
 const FOLDERS = ['INBOX', 'One', 'Two', 'Three'];
@@ -24,7 +23,7 @@ const ENDS = [20, 50, 80];
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
-describe.skipIf(DOVECOT === null)('a transfer whose access tokens end while four connections copy', () => {
+describe('a transfer whose access tokens end while four connections copy', needs('dovecot'), () => {
   /** `advance`: what of it the portal's own clock shows. */
   test.each([
     { how: 'when their time is over', advance: HOUR_MS },

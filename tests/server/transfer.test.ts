@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DOVECOT, DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
+import { DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
+import { FRESH } from '../support/fresh-database.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { differenceOf } from '../support/mail-comparison.ts';
 import { letter, ODD_LETTERS } from '../support/mail-letters.ts';
+import { needs } from '../support/needs.ts';
 import { POSTGRESQL, startPostgres, type Postgres } from '../support/postgres.ts';
 import { mailUntil, NEW_ADDRESS, openWorld, order, SUBSCRIBER } from '../support/transfer-world.ts';
-
-if (DOVECOT === null) console.log('skipped: the transfer between two Dovecots, because dovecot is not installed');
 
 /** Where the source's mailboxes go: special-use ones to their role, `/` to `.`. */
 const PLACES: Readonly<Record<string, string>> = {
@@ -20,7 +20,7 @@ const PLACES: Readonly<Record<string, string>> = {
 
 const numbers = (from: number, count: number) => Array.from({ length: count }, (_, index) => letter(from + index));
 
-describe.skipIf(DOVECOT === null)('a transfer between two Dovecots', { timeout: 180_000 }, () => {
+describe('a transfer between two Dovecots', { ...needs('dovecot'), timeout: 180_000 }, () => {
   let source: Dovecot;
   let destination: Dovecot;
   let postgres: Postgres | undefined;
@@ -65,12 +65,15 @@ describe.skipIf(DOVECOT === null)('a transfer between two Dovecots', { timeout: 
   }
 
   const databases = [
-    { name: 'PGlite', address: async () => ({ folder: 'memory://' }), here: true },
-    { name: 'PostgreSQL', address: async () => ({ url: (await postgres?.create()) ?? '' }), here: POSTGRESQL !== null },
+    { name: 'PGlite', address: async () => FRESH, needed: needs() },
+    {
+      name: 'PostgreSQL',
+      address: async () => ({ url: (await postgres?.create()) ?? '' }),
+      needed: needs('postgresql'),
+    },
   ];
-  for (const { name, address, here } of databases) {
-    if (!here) console.log(`skipped: the transfer on ${name}, because it is not installed`);
-    test.skipIf(!here)(`loses, doubles and changes nothing, on ${name}`, async () => {
+  for (const { name, address, needed } of databases) {
+    test(`loses, doubles and changes nothing, on ${name}`, needed, async () => {
       const user = `${name.toLowerCase()}.${SUBSCRIBER}`;
       const goal = `${name.toLowerCase()}.${NEW_ADDRESS}`;
       await fill(user);

@@ -5,13 +5,12 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { LIMITS } from '../../src/server/web/limits.ts';
+import { needs } from '../support/needs.ts';
 import { isPage, isReturn, OauthBrowser } from '../support/oauth-browser.ts';
-import { POSTGRESQL, startPostgres } from '../support/postgres.ts';
+import { startPostgres } from '../support/postgres.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import type { WebAnswer, WebProcess, WebQuestion } from '../support/web-process.ts';
 import { fromClient, LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
-
-if (POSTGRESQL === null) console.log('skipped: two web servers on PostgreSQL, because it is not installed');
 
 const PROCESS = join(import.meta.dirname, '../support/web-process.ts');
 const ANN = `ann@${LEGACY_DOMAIN}`;
@@ -40,7 +39,7 @@ async function signIn(server: string, password: string, client: string) {
   return response;
 }
 
-describe.skipIf(POSTGRESQL === null)('two web servers on one PostgreSQL', { timeout: 60_000 }, () => {
+describe('two web servers on one PostgreSQL', { ...needs('postgresql'), timeout: 60_000 }, () => {
   const lifetime = new AsyncDisposableStack();
   let world: WebWorld;
   let child: ChildProcess;
@@ -169,7 +168,7 @@ describe.skipIf(POSTGRESQL === null)('two web servers on one PostgreSQL', { time
   });
 });
 
-describe.skipIf(POSTGRESQL === null)('a PostgreSQL that crashes', { timeout: 60_000 }, () => {
+describe('a PostgreSQL that crashes', { ...needs('postgresql'), timeout: 60_000 }, () => {
   test('makes every call unavailable and leads every sign-in back to the portal, until it is back', async () => {
     await using postgres = await startPostgres();
     await using world = await openWebWorld({ providers: ['yahoo'], address: { url: await postgres.create() } });
@@ -218,8 +217,9 @@ describe.skipIf(POSTGRESQL === null)('a PostgreSQL that crashes', { timeout: 60_
   });
 });
 
-test.skipIf(POSTGRESQL === null)(
+test(
   'a PostgreSQL that crashes while a sign-in is checked at the provider leads it back as unavailable, to its own page',
+  { ...needs('postgresql'), timeout: 60_000 },
   async () => {
     await using postgres = await startPostgres();
     await using world = await openWebWorld({ providers: ['yahoo'], address: { url: await postgres.create() } });
@@ -236,10 +236,9 @@ test.skipIf(POSTGRESQL === null)(
     const page = await led;
     expect(`${page.pathname}${page.search}`).toBe('/oauth-callback-for-status?error=UNAVAILABLE&provider=yahoo');
   },
-  60_000,
 );
 
-describe.skipIf(POSTGRESQL === null)('a PostgreSQL that hangs', { timeout: 60_000 }, () => {
+describe('a PostgreSQL that hangs', { ...needs('postgresql'), timeout: 60_000 }, () => {
   test('makes calls unavailable after a time and leads sign-ins back, and its dead connections are given up', async () => {
     await using postgres = await startPostgres();
     const database = new URL(await postgres.create());

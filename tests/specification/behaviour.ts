@@ -1,29 +1,39 @@
-import { frame, rule, type Rule } from './rule.ts';
+import { frame, pageRule, rule, type Rule } from './rule.ts';
 
 /** `portal.md` §4–§6: how it behaves, what it takes, who may. */
 export const SECTION_4: readonly Rule[] = [
-  rule('**Wizard steps** 1 to 4: Home, destination, load, complete/status.', '%s with the session "%s" is at step %s'),
+  pageRule(
+    '**Wizard steps** 1 to 4: Home, destination, load, complete/status.',
+    '%s with the session "%s" is at step %s',
+  ),
   rule(
     '**Home sign-in**: the credentials are validated.',
     'a sign-in that succeeds shows success, and goes to the destination page after 1 s',
     'a sign-in refused with %s says so, keeps the email and forgets the password',
+    'a sign-in that succeeds says so, and goes on after 1 s',
   ),
   rule(
     'On success a success state shows and after 1 s the user goes to /destination-account. The source account is stored with the legacy provider.',
     'a sign-in that succeeds shows success, and goes to the destination page after 1 s',
+    'a sign-in that succeeds says so, and goes on after 1 s',
   ),
   rule(
     "**Move to the primary outside provider**: the Continue button text goes from 'Continue' to 'Creating your Yahoo account' to 'Redirecting to Yahoo'.",
     'the button of the important notice goes from Continue to Creating to Redirecting',
     'Continue creates the account, and after 2 s leaves for the sign-in at Yahoo',
+    'an account that was made already leads to Yahoo after 2 s, and the button says what goes on',
   ),
   rule(
     "The product calls account creation and, after 2 s, redirects to that provider's OAuth authorisation. The flag checkSanBrunoOnOauthCallback is set.",
     'Continue creates the account, and after 2 s leaves for the sign-in at Yahoo',
+    'an account that was made already leads to Yahoo after 2 s, and the button says what goes on',
+    'the session is kept under the keys of the specification and no other, and no secret stands in an address',
   ),
   rule(
     'On return, the callback checks that the returned email equals the source email.',
     'a move goes on when the returned address is that of the source, whatever its case',
+    'a sign-in at Yahoo with another address comes back with the invalid email error',
+    'a newcomer moves a mailbox from Home to the status page, and every message arrives as it was',
   ),
   rule(
     'If not, it goes to /destination-account with error invalid email.',
@@ -68,6 +78,7 @@ export const SECTION_4: readonly Rule[] = [
   rule(
     '**OAuth callback success**: stores the destination email (lowercased), tokenId and provider, then goes to /start-migration.',
     'a sign-in that succeeds stores the address in lower case, the token and the provider, and goes to the start',
+    'a newcomer moves a mailbox from Home to the status page, and every message arrives as it was',
   ),
   frame('**Account creation outcomes** (primary move):'),
   rule(
@@ -91,36 +102,43 @@ export const SECTION_4: readonly Rule[] = [
     'Anything else: shows the generic setup error.',
     'an account creation that ends in %s says so for 7 s, and can be tried again',
     'any other end of an account creation, as %s, is the generic setup error',
+    '%s at the making of the account is said for 7 s',
   ),
   rule(
     '**Load page**: the submit is disabled until a valid notification contact exists.',
     'the submit is off while the contact is %s',
     'the submit is off while the contact is being checked',
+    'a contact that is missing on the %s is asked for after 3 s',
+    'on the %s the contact %s gets "%s"',
   ),
   rule(
     'On submit, a primary move first makes a pre-move call. Then the transfer job is created and the user goes to /complete with migration_id.',
     'a move makes the pre-move call, then the transfer, and goes on to the transfer ID',
     'however often the button is pressed, there is one pre-move call and one transfer',
+    'however often the button is pressed, one transfer is asked for, and the pre-move call comes before it',
   ),
   rule(
     'Failure shows the unknown error.',
     'when "%s" fails with %s the page says so for 5 s, and the contact is still good',
     'a transfer that does not start for %s is the unknown error',
+    'says what to do when the answer is %s',
   ),
   rule(
     '**Transfer status values** (lowercased): - started and inprogress map to running.',
     'a transfer that is %s is followed live',
+    'a running transfer whose line is lost is asked for again after 2 s, and moves on',
   ),
   rule(
     'completed and success map to success. - review and authentication_error map to failed.',
     'a transfer that is %s is settled, and not followed',
+    'a newcomer moves a mailbox from Home to the status page, and every message arrives as it was',
   ),
-  rule('Any other value is treated as running.', 'a transfer that is %s is followed live'),
-  rule(
+  pageRule('Any other value is treated as running.', 'a transfer that is %s is followed live'),
+  pageRule(
     'The label text comes from a status text table, and unknown statuses use its error entry.',
     'each status has its text, and an unknown one reads as an error',
   ),
-  rule(
+  pageRule(
     'If neither the email nor the contacts transfer is present, the user goes to /.',
     'a transfer of neither mail nor contacts leads Home',
   ),
@@ -137,6 +155,8 @@ export const SECTION_4: readonly Rule[] = [
     'the error %s of the address is shown as %s and clears after 7 s',
     'an account creation that ends in %s says so for 7 s, and can be tried again',
     'a message stays while it is looked at, and then has its 7 s again',
+    '%j is said for 5 s (%s: %s)',
+    'the error %s in the address is "%s", said for 7 s',
   ),
 ];
 
@@ -147,13 +167,15 @@ export const SECTION_5: readonly Rule[] = [
     'the email is lowercased and freed of spaces around it as it is typed',
     'the email is checked 1 s after the typing stops, and not before',
     'the email is lowercased and freed of spaces around it, and checked 1 s after the typing stops',
+    'the sign-in judges %s 1 s after the typing, and keeps its word until it is mended',
   ),
   rule(
     'It must look like an email, else the invalid-email message.',
     '%s is an invalid email, after the pause and on submit',
     '"%s" is an invalid email',
+    'the sign-in judges %s 1 s after the typing, and keeps its word until it is mended',
   ),
-  rule(
+  pageRule(
     'The generic checker allows at most 254 characters in total and 64 in the local part.',
     '%s is an invalid email, after the pause and on submit',
     'an address of %i characters with a local part of %i is an email: %s',
@@ -163,27 +185,33 @@ export const SECTION_5: readonly Rule[] = [
     '%s belongs to a legacy domain',
     '%s belongs to no legacy domain and is refused, after the pause and on submit',
     'an invalid email, a foreign one and an invalid password have the words of the specification',
+    'the sign-in judges %s 1 s after the typing, and keeps its word until it is mended',
   ),
   rule(
     'The capabilities check must report the legacy provider.',
     'an email whose capabilities name another provider is refused, after the pause and on submit',
+    'a domain that announces its mail server by SRV is another provider',
   ),
   rule(
     'An empty username gives the invalid email error. An empty password gives the invalid password error.',
     'an untouched form that is submitted shows the invalid email and the invalid password',
     'an empty password is an invalid password, and nothing is asked',
+    'the sign-in asks for what is empty',
   ),
   frame('**Custom IMAP host**:'),
   rule(
     'On blur it must be a valid host, else the invalid IMAP error.',
     'the host "%s" is invalid once the field is left, without a call',
+    'the IMAP host is judged when its field is left',
   ),
   rule(
     "A call checks that it resolves, else the 'could not resolve IMAP' error.",
     'a host check that fails with %s could not resolve the host',
     'a host that resolves is good, and goes with the sign-in and the transfer',
+    'passes one that greets as IMAP',
+    'says what to do when the answer is %s',
   ),
-  rule(
+  pageRule(
     'Sign-in is enabled only with email, password and, if a custom IMAP is used, a valid host.',
     'the sign-in is off with %s',
     'the sign-in is on with an email and a password',
@@ -192,15 +220,19 @@ export const SECTION_5: readonly Rule[] = [
   rule(
     '**Notification contact** (checked after 1 s without typing):',
     'a contact is checked 1 s after the typing stops, and not before',
+    'on the %s the contact %s gets "%s"',
   ),
   rule(
     'If it contains letters it is treated as an email.',
     'a contact with letters that is no email is a wrong email, without a call (%#)',
+    'on the %s the contact %s gets "%s"',
   ),
   rule(
     'It must have a working domain (checked by a call), and legacy-domain addresses are rejected.',
     'an email whose domain does not work is a wrong email',
     'an address of the legacy provider is refused for the notification, without a call (%#)',
+    'a domain that does not exist is not valid',
+    'on the %s the contact %s gets "%s"',
   ),
   rule(
     'On the primary move a phone number is also allowed: US number, strict format, normalised to +1 followed by the digits, and verified by a call.',
@@ -209,25 +241,32 @@ export const SECTION_5: readonly Rule[] = [
     '"%s" is no US phone number',
     '"%s" is a wrong phone number on the primary move, without a call',
     'a phone number that is not in use is wrong',
+    '%s as a US phone number: %s',
   ),
-  rule(
+  pageRule(
     'The format shown to the user is XXX XXX XXXX.',
     'the notification contact has its four errors, without "or phone number" off the primary move',
   ),
   rule(
     'Without letters on a non-primary move it is treated as an email.',
     'a phone number is treated as an email off the primary move (%#)',
+    'on the %s the contact %s gets "%s"',
   ),
   rule(
     'If empty after 3 s, the invalid-contact message shows.',
     'an empty contact is missing after 3 s, and not before',
+    'a contact that is missing on the %s is asked for after 3 s',
   ),
-  rule(
+  pageRule(
     "It omits 'or phone number' for non-primary moves.",
     'the notification contact has its four errors, without "or phone number" off the primary move',
   ),
-  rule('Submit stays disabled until the contact is valid.', 'the submit is off while the contact is %s'),
   rule(
+    'Submit stays disabled until the contact is valid.',
+    'the submit is off while the contact is %s',
+    'on the %s the contact %s gets "%s"',
+  ),
+  pageRule(
     "**Export mode**: a legacy-domain address is rejected as the destination ('Please, do not use a San Bruno email address for the export.').",
     'an address of the legacy provider is refused as the destination, without a call',
     'a destination that is no provider we know, or a legacy one, has the words of the specification',
@@ -236,15 +275,18 @@ export const SECTION_5: readonly Rule[] = [
     "A legacy-domain address is also refused as the notification address ('Please, do not use a San Bruno email address for notification.').",
     'an address of the legacy provider is refused for the notification, without a call (%#)',
     'the notification contact has its four errors, without "or phone number" off the primary move',
+    'on the %s the contact %s gets "%s"',
   ),
   rule(
     '**Transfer ID**: the status modal needs exactly 32 alphanumeric characters.',
     'the ID "%s" has not exactly 32 letters and digits, and is invalid without a call',
     '32 letters and digits of any kind are asked for',
+    'the look-up finds "%s" malformed',
   ),
   rule(
     'The support form needs 32 lowercase hex characters.',
     'the %s of %o is %s, 1 s after the typing stops and not before',
+    'on the support form %s %s gets "%s", and nothing is sent (Send is on: %s)',
   ),
   frame('**Support form**:'),
   rule(
@@ -273,7 +315,7 @@ export const SECTION_5: readonly Rule[] = [
     'an issue of %i characters is sent',
     'a letter needs the legacy email and an issue only',
   ),
-  rule(
+  pageRule(
     'The legacy email placeholder lists the legacy domains.',
     'the support form has its three errors, and names the legacy domains',
   ),
@@ -349,6 +391,7 @@ export const SECTION_6: readonly Rule[] = [
     'the stored token is checked once, at the start',
     'a stored token that is invalid is removed',
     'a check of the stored token that fails with %s keeps it',
+    'a token in local storage %s, and is asked about once',
   ),
   rule(
     'Google OAuth requires two scopes: email write and contacts write.',

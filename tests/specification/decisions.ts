@@ -1,17 +1,23 @@
-import { rule, type Rule } from './rule.ts';
+import { pageRule, rule, type Rule } from './rule.ts';
 
 /** Where `decisions.md` settles what `portal.md` leaves open for the portal. */
 export const DECISIONS: readonly Rule[] = [
-  rule('compared in lower case', 'an OAuth provider that is called %s is left for as %s'),
+  rule(
+    'compared in lower case',
+    'an OAuth provider that is called %s is left for as %s',
+    'a provider is known by its other names',
+  ),
   rule(
     'Days left = whole days remaining, rounded down; under 24 h, whole hours rounded down ("1 hour", "1 day" in the singular); after it, "0 days"',
     '%s the end, what is left is shown in whole units, rounded down',
     'the countdown of %s and %i reads "%s"',
+    'at %s the countdown goes by itself from %s to %s',
   ),
   rule(
     'the portal sends `in_qa=true` or `in_qa=false`',
     'the account is created in quality assurance where the setting says so',
     'the calls say that they are for quality assurance where the setting does',
+    'however often the button is pressed, one transfer is asked for, and the pre-move call comes before it',
   ),
   rule(
     'key `token`; checked once at start by `POST /api/validate-token/`; a token that fails is removed',
@@ -19,7 +25,7 @@ export const DECISIONS: readonly Rule[] = [
     'the stored token is checked once, at the start',
     'a stored token that is invalid is removed',
   ),
-  rule('The portal must also work where no token comes', 'a sign-in works where no token comes'),
+  pageRule('The portal must also work where no token comes', 'a sign-in works where no token comes'),
   rule(
     'shown in place of the page when the server answers 503 (setting `MAINTENANCE=on` makes it), or can\'t be reached when a page needs it; "Try again" repeats the call',
     'the portal says that it is unavailable, and tries again when asked to',
@@ -31,15 +37,18 @@ export const DECISIONS: readonly Rule[] = [
     'a message stays while it is looked at, and then has its 7 s again',
     'a message stays while it is looked at',
     'a refusal stays until something is typed',
+    'a message stays while the pointer or the focus is on it, and goes after that',
   ),
   rule(
     'A phone number as the notification contact travels in `notification_email` as well, in the form `+1XXXXXXXXXX`.',
     'a move makes the pre-move call, then the transfer, and goes on to the transfer ID',
+    'however often the button is pressed, one transfer is asked for, and the pre-move call comes before it',
   ),
   rule(
     'A file export sends `emailmigration` and `contactsmigration`.',
     'a download makes no pre-move call, and asks for mail and contacts in their formats',
     'a job is asked for %s',
+    'a download makes files of both formats, whose links give them',
   ),
   rule(
     "An answer that does not fit its schema is an error of the call, shown as the page's unknown error, never a crash.",
@@ -48,6 +57,7 @@ export const DECISIONS: readonly Rule[] = [
   rule(
     'anything else is the page\'s "other". Case does not matter.',
     'the error %s of the address is shown as %s and clears after 7 s',
+    'the error %s in the address is "%s", said for 7 s',
   ),
   rule(
     'link "San Bruno" logo to `/`, links "Home" and "FAQ"',

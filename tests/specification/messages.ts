@@ -1,4 +1,4 @@
-import { frame, rule, type Rule } from './rule.ts';
+import { frame, pageRule, rule, type Rule } from './rule.ts';
 
 /** `portal.md` §8–§9: what it says, and its numbers. */
 export const SECTION_8: readonly Rule[] = [
@@ -12,6 +12,8 @@ export const SECTION_8: readonly Rule[] = [
     "**Provider codes**: PROVIDER_NOT_SUPPORTED, UNSUPPORTED_PROVIDER. Validation titles: 'Invalid IMAP Server', 'Unsupported Provider'.",
     'a sign-in refused with %s says: %s',
     'capabilities that fail with %s make the email %s, after the pause and on submit',
+    'a domain without mail is not supported',
+    'says what to do when the answer is %s',
   ),
   frame('**OAuth codes**:'),
   rule(
@@ -22,11 +24,13 @@ export const SECTION_8: readonly Rule[] = [
   rule(
     "MISSING_SCOPE: 'Please, select all the requested permissions while authenticating.' - Any other failure: 'Unknown error during the authentication process, please try again.'",
     'the query error %s says: %s',
+    'permissions that were not given lead to the page that explains them, and back',
   ),
   frame('**Account creation**:'),
   rule(
     'Already created: no message, and the flow continues.',
     'an account that was created already goes on with no message',
+    'an account that was made before goes on to Yahoo without a message',
   ),
   rule(
     "Migration in progress: 'Transfer is already in progress' / 'You have already started a transfer to Yahoo. Please, wait until it's completed.'",
@@ -52,6 +56,7 @@ export const SECTION_8: readonly Rule[] = [
     '**Destination query error** (param error):',
     'the error %s of the address is shown as %s and clears after 7 s',
     'a return with the error %s goes to the destination page with %s',
+    'the error %s in the address is "%s", said for 7 s',
   ),
   rule(
     "Invalid email: 'Invalid email' / 'Please, use your San Bruno credentials to login into Yahoo.'",
@@ -61,30 +66,35 @@ export const SECTION_8: readonly Rule[] = [
   rule(
     "oauth: 'Authentication error' plus the external error message. - Unsupported provider: 'Provider not supported'. - Missing scope: 'Missing requested scope'.",
     'the query error %s says: %s',
+    'the error %s in the address is "%s", said for 7 s',
   ),
   rule(
     'It also redirects to the scopes page when the provider is Google.',
     'a missing scope of Google leads to the page about scopes, and Next returns',
     'a missing scope of another provider is shown on the destination page',
+    'permissions that were not given lead to the page that explains them, and back',
   ),
-  rule("Other: 'Unknown error'.", 'the query error %s says: %s'),
+  rule("Other: 'Unknown error'.", 'the query error %s says: %s', 'the error %s in the address is "%s", said for 7 s'),
   frame('**Status page**:'),
   rule(
     "Bad or missing id, or an error param: 'Your transfer ID has not been found'.",
     'a bad or missing ID, or an error, is not found and not asked for: /status%s',
     'a transfer that nobody knows is not found',
     'what has not been found has the words of the specification',
+    'says what to do when the answer is %s',
   ),
   rule(
     "Fetch failure: 'Your status has not been found'.",
     'a status that fails with %s has not been found, and can be asked for again',
     'what has not been found has the words of the specification',
+    'says what to do when the answer is %s',
   ),
   rule(
     "Status-from-email list empty or failed: 'Your transfers have not been found'.",
     'an empty list has not been found',
     'a list that fails with %s has not been found',
     'what has not been found has the words of the specification',
+    'says what to do when the answer is %s',
   ),
   rule(
     "**Support**: failure shows the support form error. Success shows 'Your message has been sent successfully.' Messages clear after 5 s.",
@@ -110,11 +120,11 @@ export const SECTION_8: readonly Rule[] = [
 
 export const SECTION_9: readonly Rule[] = [
   frame('Item | Value'),
-  rule(
+  pageRule(
     'Access end date | 2025-11-30 23:59:59 Pacific',
     'access ends on 30 November 2025 at 23:59:59 Pacific time where nothing else is set',
   ),
-  rule(
+  pageRule(
     "Timeline card text | 90 days from first availability of the destination provider's terms | | Transfer duration | from minutes to a full day",
     'the destination page has its four cards, with the time from the specification',
   ),
@@ -122,8 +132,13 @@ export const SECTION_9: readonly Rule[] = [
     'Email typing debounce | 1 s',
     'the email is checked 1 s after the typing stops, and not before',
     'the email is lowercased and freed of spaces around it, and checked 1 s after the typing stops',
+    'the sign-in judges %s 1 s after the typing, and keeps its word until it is mended',
   ),
-  rule('Notification contact debounce | 1 s', 'a contact is checked 1 s after the typing stops, and not before'),
+  rule(
+    'Notification contact debounce | 1 s',
+    'a contact is checked 1 s after the typing stops, and not before',
+    'on the %s the contact %s gets "%s"',
+  ),
   rule(
     'Empty-contact warning | 3 s',
     'a contact that is missing on the %s is asked for after 3 s',
@@ -162,12 +177,26 @@ export const SECTION_9: readonly Rule[] = [
     'Transfer ID length | 32',
     'the ID "%s" has not exactly 32 letters and digits, and is invalid without a call',
     'the %s of %o is %s, 1 s after the typing stops and not before',
+    'the look-up finds "%s" malformed',
   ),
-  rule('Status-from-email list | at most 5 transfers', 'the last five transfers are listed, newest first'),
-  rule('US phone country code | +1', '"%s" is a US phone number, and read as +1 and ten digits'),
-  rule('Support issue text | longer than 5 characters', 'with %s nothing is sent', 'an issue of %i characters is sent'),
-  rule('Mobile breakpoint | 767 px', 'at 767 px the layout is that of a phone, from 768 px on that of a desk'),
   rule(
+    'Status-from-email list | at most 5 transfers',
+    'the last five transfers are listed, newest first',
+    'lists the five newest transfers to the address, newest first',
+  ),
+  rule(
+    'US phone country code | +1',
+    '"%s" is a US phone number, and read as +1 and ten digits',
+    '%s as a US phone number: %s',
+  ),
+  rule(
+    'Support issue text | longer than 5 characters',
+    'with %s nothing is sent',
+    'an issue of %i characters is sent',
+    'Send is off until the legacy email and an issue of more than 5 characters are there, and it is said why',
+  ),
+  rule('Mobile breakpoint | 767 px', 'at 767 px the layout is that of a phone, from 768 px on that of a desk'),
+  pageRule(
     'Email export formats | eml, mbox, pst | | Contacts export formats | csv, vcf, pst',
     'mail as %s and contacts as %s can be chosen',
   ),
@@ -176,7 +205,7 @@ export const SECTION_9: readonly Rule[] = [
     'a job is asked for %s',
     'sends on what comes after it, beside the rules that were there',
   ),
-  rule(
+  pageRule(
     'Provider support phone number | {phone}',
     'whoever cannot sign in, or finds the portal closed, is told the phone number',
   ),
@@ -190,5 +219,5 @@ export const SECTION_9: readonly Rule[] = [
     'the session storage holds exactly the keys of the specification',
     'a reload keeps the signed-in visitor on the page, and Home forgets everything',
   ),
-  rule('No request timeout is set.', 'an answer that comes after 29 s still counts'),
+  pageRule('No request timeout is set.', 'an answer that comes after 29 s still counts'),
 ];

@@ -1,4 +1,4 @@
-import { frame, rule, type Rule } from './rule.ts';
+import { frame, pageRule, rule, type Rule } from './rule.ts';
 
 /** `portal.md` §1–§3: what it is, its pages, its data. */
 export const SECTION_1: readonly Rule[] = [
@@ -46,6 +46,7 @@ export const SECTION_1: readonly Rule[] = [
   rule(
     'On the primary move path a phone number is also accepted.',
     'a US phone number is allowed on the primary move, verified by a call, and normalised',
+    'on the %s the contact %s gets "%s"',
   ),
   rule(
     'A user can look up the status of a transfer by its transfer ID, and can send a message to support.',
@@ -56,8 +57,9 @@ export const SECTION_1: readonly Rule[] = [
   rule(
     'The home page shows a countdown to the loss of access to the legacy accounts.',
     'the countdown moves by itself, once a second',
+    'at %s the countdown goes by itself from %s to %s',
   ),
-  rule(
+  pageRule(
     'The fixed end date is 2025-11-30 23:59:59 Pacific time.',
     'access ends on 30 November 2025 at 23:59:59 Pacific time where nothing else is set',
   ),
@@ -67,7 +69,7 @@ export const SECTION_1: readonly Rule[] = [
     '%s the end, what is left is shown in whole units, rounded down',
     'the countdown of %s and %i reads "%s"',
   ),
-  rule(
+  pageRule(
     'The wizard has four steps: 1 Start, 2 the destination provider step, 3 Transfer, 4 Running.',
     'there are four steps',
     'the four steps are Start, Yahoo Mail or Destination, Transfer and Running',
@@ -84,7 +86,7 @@ export const SECTION_1: readonly Rule[] = [
 ];
 
 export const SECTION_2: readonly Rule[] = [
-  rule(
+  pageRule(
     'Wizard pages show a step-indicator sidebar that receives the current step and the four-step list.',
     '%s with the session "%s" is at step %s',
     'the four steps are Start, Yahoo Mail or Destination, Transfer and Running',
@@ -113,13 +115,18 @@ export const SECTION_2: readonly Rule[] = [
     '/ (Home, step 1)',
     'all thirteen routes of the specification are among them',
     '%s with the session "%s" is at step %s',
+    '%s at %s stands at %s, and still does after a reload',
   ),
   rule(
     "Title 'San Bruno Email Data Transfer Tool' (the legacy service name in the title).",
     '%s at %s stands at %s, and still does after a reload',
     'the title has the name of the legacy service',
   ),
-  rule('Shows the countdown.', 'the countdown moves by itself, once a second'),
+  rule(
+    'Shows the countdown.',
+    'the countdown moves by itself, once a second',
+    'at %s the countdown goes by itself from %s to %s',
+  ),
   rule(
     "A Start button opens a sign-in modal titled 'Sign in to get started'.",
     '"%s" closes on Escape and on its background, not on a press inside, and gives the focus back',
@@ -140,6 +147,7 @@ export const SECTION_2: readonly Rule[] = [
   rule(
     '/destination-account (step 2) | Needs stored source credentials, else redirect to /.',
     '%s with the session "%s" leads to %s',
+    '%s at %s stands at %s, and still does after a reload',
   ),
   rule(
     'Shows a notice page for the move with four cards (email address kept, data migration, timeline, services).',
@@ -152,22 +160,28 @@ export const SECTION_2: readonly Rule[] = [
     'the button for Yahoo opens the important notice, which closes again',
     'the button of the important notice goes from Continue to Creating to Redirecting',
   ),
-  rule(
+  pageRule(
     "An expandable section 'Check other options to export your data' has provider buttons Gmail, Outlook, AOL, Other, Download.",
     'the section of other options opens and closes',
     'the other options are Gmail, Outlook, AOL, Other and Download',
   ),
-  rule('Reads query param error.', 'the error %s of the address is shown as %s and clears after 7 s'),
+  rule(
+    'Reads query param error.',
+    'the error %s of the address is shown as %s and clears after 7 s',
+    'the error %s in the address is "%s", said for 7 s',
+  ),
   rule(
     '/start-migration (step 3) | Needs source email and password, plus destination email and either a token id or a password.',
     '%s with the session "%s" leads to %s',
     'the start of the transfer needs the %s',
     'the start of the transfer needs more than a destination with %s',
+    '%s at %s stands at %s, and still does after a reload',
   ),
   rule(
     'A Google-type destination without accepted terms redirects to /accept-google-terms.',
     '%s with the session "%s" leads to %s',
     'Accept leads on to the start of the transfer when the destination is known',
+    '%s at %s stands at %s, and still does after a reload',
   ),
   rule(
     "Title is 'Move your email account to Yahoo Mail' for the primary move, otherwise 'Transfer your data'.",
@@ -175,16 +189,21 @@ export const SECTION_2: readonly Rule[] = [
     'the start has its two titles and three actions',
     'each session has its mode: move, transfer or download',
   ),
-  rule(
+  pageRule(
     'Has a notification contact input, a Back button to /destination-account, and an action button labelled Move, Download or Transfer depending on mode.',
     'Back returns to the destination page and loses nothing, and not while a transfer is being started',
     'the start has its two titles and three actions',
   ),
-  rule('/complete (step 4) | Query migration_id.', '%s with the session "%s" leads to %s'),
+  rule(
+    '/complete (step 4) | Query migration_id.',
+    '%s with the session "%s" leads to %s',
+    '%s at %s stands at %s, and still does after a reload',
+  ),
   rule(
     'Needs source email and either a destination email or both export formats, else redirect to /.',
     '%s with the session "%s" leads to %s',
     'a download needs the %s',
+    '%s at %s stands at %s, and still does after a reload',
   ),
   rule(
     "Shows 'We're moving your email data!' with the transfer ID and a copy control.",
@@ -197,14 +216,17 @@ export const SECTION_2: readonly Rule[] = [
     '%s with the session "%s" leads to %s',
     'a sign-in that succeeds stores the address in lower case, the token and the provider, and goes to the start',
     'a return with %s is an unknown error',
+    '%s at %s stands at %s, and still does after a reload',
   ),
   rule(
     '/oauth-callback-for-status | Query error, token_id, email, hash. On error, or missing token or email, goes to / with the error.',
     'a return with %s goes Home with the error',
+    'a refusal goes to the page for the status',
   ),
   rule(
     'Otherwise stores the destination, stores the email hash and goes to /status-from-email.',
     'a sign-in that succeeds stores the destination and the hash, and lists the transfers',
+    'a transfer to Outlook runs to its end, and is found again by a sign-in there',
   ),
   rule(
     '/accept-google-terms | Shows the Google privacy statement with Back and Accept.',
@@ -232,6 +254,7 @@ export const SECTION_2: readonly Rule[] = [
   rule(
     '/privacy-policy, /terms-of-service | Show a loading overlay, then redirect to an external page after 500 ms.',
     '%s leaves for its external page after 500 ms, and comes back to Home',
+    '%s shows the overlay for half a second, then goes to its page',
   ),
   rule(
     "/support-form | 'Contact support' form.",
@@ -250,26 +273,32 @@ export const SECTION_3: readonly Rule[] = [
   rule(
     '**Source account**: email, password, provider, optional imap.',
     'a move makes the pre-move call, then the transfer, and goes on to the transfer ID',
+    'however often the button is pressed, one transfer is asked for, and the pre-move call comes before it',
   ),
   rule(
     '**Destination account**: email, password, imap, provider, tokenId.',
     'a transfer by password makes no pre-move call, and asks for mail only',
     'a sign-in that succeeds stores the address in lower case, the token and the provider, and goes to the start',
+    'a transfer elsewhere is asked for without a pre-move call',
   ),
   rule(
     '**Wizard state** (kept in session storage): currentStep, srcAccount, dstAccount, allowContactsMigration (default true), googleTermsAccepted, checkSanBrunoOnOauthCallback (a flag meaning the callback must verify the returned email equals the source email).',
     'the session storage holds exactly the keys of the specification',
     'a wizard without a session begins with contacts allowed and all else unsaid',
+    'the session is kept under the keys of the specification and no other, and no secret stands in an address',
   ),
   rule(
     '**Other session storage keys**: jwt, operations, notificationContact, emailHash, emailExportType, contactsExportType.',
     'the session storage holds exactly the keys of the specification',
+    'the session is kept under the keys of the specification and no other, and no secret stands in an address',
   ),
   rule(
     '**Operations**: emailmigration, contactsmigration, emailforwarding. Wizard operations are emailmigration, plus contactsmigration when contacts are allowed.',
     'a job is asked for %s',
+    'however often the button is pressed, one transfer is asked for, and the pre-move call comes before it',
+    'a transfer to any other mailbox signs in by password, and takes no contacts',
   ),
-  rule(
+  pageRule(
     'Requesting emailforwarding also implies email migration.',
     'forwarding is asked for with mail, and never alone',
   ),
@@ -278,6 +307,8 @@ export const SECTION_3: readonly Rule[] = [
     'a move makes the pre-move call, then the transfer, and goes on to the transfer ID',
     'a transfer by password makes no pre-move call, and asks for mail only',
     'a download makes no pre-move call, and asks for mail and contacts in their formats',
+    'however often the button is pressed, one transfer is asked for, and the pre-move call comes before it',
+    'a transfer elsewhere is asked for without a pre-move call',
   ),
   rule(
     '**Load payload as sent on the wire**: source_account, destination_account, operations, parameters, file_export_parameters.',
@@ -303,6 +334,7 @@ export const SECTION_3: readonly Rule[] = [
     '**Validate payload**: email, password, imap, provider.',
     'a sign-in that succeeds shows success, and goes to the destination page after 1 s',
     'a host that resolves is good, and goes with the sign-in and the transfer',
+    'the right password is proven by a sign-in and answered with a session token',
   ),
   rule(
     '**Support form**: email_address, destination_email, migration_id, issue.',
@@ -315,8 +347,9 @@ export const SECTION_3: readonly Rule[] = [
     'an OAuth provider that is called %s is left for as %s',
     'Download works once both formats are chosen, and goes to the start of the transfer',
     'a sign-in that succeeds shows success, and goes to the destination page after 1 s',
+    'a provider is known by its other names',
   ),
-  rule(
+  pageRule(
     'Display names: Gmail, Yahoo, Outlook, AOL, the legacy provider name, File; any other is shown as Other.',
     'each provider has its name for people',
   ),
@@ -324,6 +357,7 @@ export const SECTION_3: readonly Rule[] = [
     'An export uses a fake destination with provider file_export.',
     'Download works once both formats are chosen, and goes to the start of the transfer',
     'a download makes no pre-move call, and asks for mail and contacts in their formats',
+    'a download makes files of both formats, whose links give them',
   ),
   rule(
     'The validate and OAuth calls accept provider values yahoo and google.',
@@ -331,12 +365,13 @@ export const SECTION_3: readonly Rule[] = [
     'Continue creates the account, and after 2 s leaves for the sign-in at Yahoo',
     "Gmail leads to Google's terms while they are not accepted, and from there to the sign-in",
   ),
-  rule(
+  pageRule(
     '**Export formats**: email eml, mbox, pst. Contacts csv, vcf, pst.',
     'mail as %s and contacts as %s can be chosen',
   ),
   rule(
     '**Legacy email domains**: three, written {host} here: one cable-service domain and two further domains of the provider.',
     '%s belongs to a legacy domain',
+    'the sign-in judges %s 1 s after the typing, and keeps its word until it is mended',
   ),
 ];

@@ -1,11 +1,25 @@
-/** A line of the specification, word for word, and the titles of the tests that show it. */
-export type Rule = { readonly line: string; readonly shownBy: readonly string[]; readonly demands: boolean };
+/**
+ * A line of the specification, word for word, and the titles of the tests that show it: each of them runs and passes.
+ * `wire`: one of them is on the real server or in a real browser. `page`: nothing of it leaves the wizard's machine.
+ * `frame`: it demands nothing.
+ */
+export type Rule = {
+  readonly line: string;
+  readonly shownBy: readonly string[];
+  readonly kind: 'wire' | 'page' | 'frame';
+};
 
+/** Crosses the wire between a visitor and the server, or something outside. */
 export function rule(line: string, ...shownBy: readonly string[]): Rule {
-  return { line, shownBy, demands: true };
+  return { line, shownBy, kind: 'wire' };
+}
+
+/** A rule of what the page does by itself: its texts, its checks, its clock. */
+export function pageRule(line: string, ...shownBy: readonly string[]): Rule {
+  return { line, shownBy, kind: 'page' };
 }
 
 /** A line that demands nothing: a heading, or what is said not to be shown. */
 export function frame(line: string): Rule {
-  return { line, shownBy: [], demands: false };
+  return { line, shownBy: [], kind: 'frame' };
 }

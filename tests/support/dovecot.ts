@@ -5,18 +5,13 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { once } from 'node:events';
 import { freePort } from './free-port.ts';
-import { installed, MANAGESIEVE_LOGIN } from './installed.ts';
+import { DELIVERY_AGENT, installed } from './installed.ts';
 
 const READY_WITHIN_MS = 20_000;
 const LOOK_EVERY_MS = 50;
-const DELIVERY_AGENT = '/usr/lib/dovecot/dovecot-lda';
 const NOBODY = { name: 'nobody', uid: 65_534, group: 'nogroup' };
 
 export const DOVECOT = installed('dovecot');
-/** Dovecot with scripts (Pigeonhole): its compiler, its ManageSieve server, and its delivery agent, in Debian's places. */
-export const PIGEONHOLE = [DOVECOT, installed('sievec'), installed(MANAGESIEVE_LOGIN), installed(DELIVERY_AGENT)].every(
-  (path) => path !== null,
-);
 /** Every account of a test's Dovecot has this password; the account is made when it is first signed in to. */
 export const DOVECOT_PASSWORD = 'correct-horse';
 

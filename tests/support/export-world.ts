@@ -18,8 +18,9 @@ import { openFolderStore } from '../../src/server/export/storage/folder-store.ts
 import type { ExportLimits } from '../../src/server/export/staging/export-limits.ts';
 import type { ExportStore } from '../../src/server/export/storage/export-store.ts';
 import { openLog } from '../../src/server/log.ts';
-import { openDatabase, type Database } from '../../src/server/store/database.ts';
+import type { Database } from '../../src/server/store/database.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
+import { FRESH, openTestDatabase } from './fresh-database.ts';
 import type { MemoryAccount } from './memory-mailbox.ts';
 
 export type ExportWorld = AsyncDisposable & {
@@ -48,7 +49,7 @@ export async function openExportWorld(
   } = {},
 ): Promise<ExportWorld> {
   await using opening = new AsyncDisposableStack();
-  const database = options.database ?? opening.use(await openDatabase({ folder: 'memory://' }));
+  const database = options.database ?? opening.use(await openTestDatabase(FRESH));
   const scratch = await mkdtemp(join(tmpdir(), 'export-'));
   opening.defer(() => rm(scratch, { recursive: true, force: true }));
   const root = options.root ?? join(scratch, 'exports');

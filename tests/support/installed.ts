@@ -3,10 +3,11 @@ import { delimiter, isAbsolute, join } from 'node:path';
 
 const FOLDERS = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/lib/postgresql/15/bin'];
 
-/** Debian's place of it. */
+/** Debian's places of what comes in no folder for programs. */
 export const MANAGESIEVE_LOGIN = '/usr/lib/dovecot/managesieve-login';
+export const DELIVERY_AGENT = '/usr/lib/dovecot/dovecot-lda';
 
-/** The path of a program of this machine, or `null`: a test that needs it is then skipped by its name. */
+/** The path of a program of this machine, or `null`: a test that needs it says so by `needs`. */
 export function installed(program: string): string | null {
   for (const folder of isAbsolute(program) ? [''] : FOLDERS) {
     const path = join(folder, program);

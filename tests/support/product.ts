@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { layFreshDatabase } from './fresh-database.ts';
 import { freePort } from './free-port.ts';
 import { startFlags } from './start-command.ts';
 
@@ -50,9 +51,9 @@ export const PAGES = {
   DESTINATION_MAIL_URL: 'https://mail.yahoo.example/',
 };
 
-/** Starts the whole product on its embedded defaults, with the sandbox, in a data folder of its own unless one is given. */
+/** Starts the whole product on its embedded defaults, with the sandbox, in a data folder of its own unless one is given. A folder that is given may be empty, as on a first start. */
 export async function startProduct(environment: Readonly<Record<string, string>> = {}): Promise<Product> {
-  const folder = environment['DATA_DIR'] ?? (await mkdtemp(join(tmpdir(), 'product-')));
+  const folder = environment['DATA_DIR'] ?? (await newDataFolder());
   const port = environment['PORT'] ?? String(await freePort());
   const { child, output, ended } = runProduct({ ...PAGES, DATA_DIR: folder, PORT: port, ...environment });
   const url = await said(child, output, /^Listening on (\S+)$/m);
@@ -83,6 +84,12 @@ export async function startProduct(environment: Readonly<Record<string, string>>
       if (environment['DATA_DIR'] === undefined) await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+async function newDataFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'product-'));
+  await layFreshDatabase(folder);
+  return folder;
 }
 
 async function said(child: ChildProcess, output: () => string, line: RegExp): Promise<string> {

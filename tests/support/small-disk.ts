@@ -7,9 +7,8 @@ import { installed } from './installed.ts';
 import { run } from './run.ts';
 
 /** Whether this process may mount a disk of its own: root may, but for one in a container without that right. */
-export const MOUNTS = installed('mount') !== null && installed('fallocate') !== null && tryMount();
-
-function tryMount(): boolean {
+export function mayMount(): boolean {
+  if (installed('mount') === null || installed('fallocate') === null) return false;
   const folder = mkdtempSync(join(tmpdir(), 'try-mount-'));
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder]).status === 0;
   if (mounted) spawnSync('umount', [folder]);

@@ -2,12 +2,7 @@ import { rm, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { installed } from './installed.ts';
 import { run } from './run.ts';
-
-const SOFFICE = installed('soffice');
-const PYTHON = installed('python3');
-export const HAS_SPREADSHEET = SOFFICE !== null && PYTHON !== null;
 
 /** `type` is OpenDocument's: `string`, `float`, `date`… A cell that runs has a formula. */
 export type SheetCell = { readonly text: string; readonly type: string; readonly formula: string };

@@ -6,9 +6,10 @@ import { openJobQueue } from '../../src/server/worker/queue.ts';
 import { openTransfers, type TransferOrder, type Transfers } from '../../src/server/transfers/orders.ts';
 import { startWorker, type WorkerServices } from '../../src/server/worker/worker.ts';
 import { openLog } from '../../src/server/log.ts';
-import { openDatabase, type Database, type DatabaseAddress } from '../../src/server/store/database.ts';
+import type { Database, DatabaseAddress } from '../../src/server/store/database.ts';
 import { openVault } from '../../src/server/store/vault.ts';
 import { DOVECOT_PASSWORD } from './dovecot.ts';
+import { type FRESH, openTestDatabase } from './fresh-database.ts';
 import { safeFor } from './safe.ts';
 
 export const SUBSCRIBER = 'anna@sanbrunocable.example';
@@ -25,7 +26,7 @@ export type World = AsyncDisposable & {
 
 /** The product's engine on real databases and mail servers, without its web side. */
 export async function openWorld(
-  address: DatabaseAddress,
+  address: DatabaseAddress | typeof FRESH,
   environment: Environment,
   services: Partial<WorkerServices> = {},
 ): Promise<World> {
@@ -35,7 +36,7 @@ export async function openWorld(
     LOG_LEVEL: 'silent',
     ...environment,
   });
-  const database = await openDatabase(address);
+  const database = await openTestDatabase(address);
   const vault = openVault(KEY);
   const safe = await safeFor(address, vault);
   const log = openLog(settings.logLevel);

@@ -9,13 +9,14 @@ import { openDiscovery } from '../../src/server/mail/discovery/discovery.ts';
 import { openOauthClients } from '../../src/server/oauth/client.ts';
 import { openTokens } from '../../src/server/oauth/tokens.ts';
 import type { Services } from '../../src/server/web/services.ts';
-import { openDatabase, type DatabaseAddress } from '../../src/server/store/database.ts';
+import type { DatabaseAddress } from '../../src/server/store/database.ts';
 import { openVault } from '../../src/server/store/vault.ts';
+import { type FRESH, openTestDatabase } from './fresh-database.ts';
 import { safeFor } from './safe.ts';
 
 type Options = {
   readonly settings: Settings;
-  readonly address: DatabaseAddress;
+  readonly address: DatabaseAddress | typeof FRESH;
   readonly key: Uint8Array;
   readonly log: Log;
   readonly now: () => number;
@@ -24,7 +25,7 @@ type Options = {
 /** What the web side needs, on a database of its own opening. */
 export async function openWebServices({ settings, address, key, log, now }: Options) {
   await using opening = new AsyncDisposableStack();
-  const database = opening.use(await openDatabase(address));
+  const database = opening.use(await openTestDatabase(address));
   const queue = opening.use(await openJobQueue({ database, log }));
   const vault = openVault(key);
   const safe = await safeFor(address, vault);

@@ -17,6 +17,7 @@ import type { Safe } from '../../src/server/store/safe.ts';
 import { startWeb } from '../../src/server/web/listen.ts';
 import { openWeb } from '../../src/server/web/services.ts';
 import { startDnsServer, type DnsServer } from './dns-server.ts';
+import { FRESH } from './fresh-database.ts';
 import { freePort } from './free-port.ts';
 import { CLIENT, startSignInServer, type SignInServer } from './sign-in-server.ts';
 import { openWebServices } from './web-services.ts';
@@ -70,8 +71,8 @@ type Options = {
   readonly providers?: readonly OauthProvider[];
   readonly tokenLife?: number;
   readonly portalFolder?: string;
-  /** PGlite in memory when left out. */
-  readonly address?: DatabaseAddress;
+  /** A fresh one when left out. */
+  readonly address?: DatabaseAddress | typeof FRESH;
   /** 32 bytes; random when left out. */
   readonly key?: Uint8Array;
   /** What the mail server says to an access token; none is right when left out. */
@@ -148,7 +149,7 @@ export async function openWebWorld(options: Options = {}): Promise<WebWorld> {
   const clock = { ahead: 0 };
   const now = () => Date.now() + clock.ahead;
   const log = openLog(settings.logLevel, { write: (line) => void logLines.push(line) });
-  const { address = { folder: 'memory://' }, key = randomBytes(32) } = options;
+  const { address = FRESH, key = randomBytes(32) } = options;
   const { services, queue, safe } = opening.use(await openWebServices({ settings, address, key, log, now }));
   const { database } = services;
   opening.use(

@@ -9,25 +9,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { writeArchive } from '../../src/server/export/archive/zip-archive.ts';
 import { openBadLine } from '../support/bad-line.ts';
 import { openExportWorld, type ExportWorld } from '../support/export-world.ts';
-import { installed } from '../support/installed.ts';
 import { digestsOf, memoryAccount, type MemoryMailbox } from '../support/memory-mailbox.ts';
+import { needs } from '../support/needs.ts';
 import { run } from '../support/run.ts';
 import { openWebWorld, type WebWorld } from '../support/web-world.ts';
 
 const MB = 1_000_000;
 /** Beyond what the fields of a ZIP without its 64-bit extension hold. */
 const [ENTRIES, OCTETS] = [65_535, 2 ** 32];
-
-const unzip = installed('unzip');
-const bsdtar = installed('bsdtar');
-const sevenZip = installed('7z');
-const python = installed('python3');
-const curl = installed('curl');
-const isLarge = process.env['LARGE_TESTS'] === 'on';
-if (!isLarge)
-  console.log(
-    'skipped: an archive of more than 4 GiB, because it takes minutes and 16 GB of disk; LARGE_TESTS=on runs it',
-  );
 
 let folder: string;
 let web: WebWorld;
@@ -126,8 +115,9 @@ async function downloaded(url: string, octetsUntilCut: () => number): Promise<{ 
 const seconds = (from: number, to: number) => ((to - from) / 1000).toFixed(0);
 const oneTo = (most: number) => () => Math.ceil(Math.random() * most);
 
-test.skipIf(unzip === null || bsdtar === null || sevenZip === null || python === null)(
+test(
   'an archive of more than 65,535 entries is read whole by unzip, bsdtar, 7z and Python',
+  needs('unzip', 'bsdtar', '7z', 'python3'),
   async () => {
     const [folders, messages] = [ENTRIES, 500];
     const archive = join(folder, 'entries.zip');
@@ -157,26 +147,21 @@ test.skipIf(unzip === null || bsdtar === null || sevenZip === null || python ===
     expect(read.entries).toBe(folders + messages);
     expect(new Set(read.digests).size).toBe(messages);
   },
-  // The ZIP writer looks through all entries at each new one.
-  120_000,
 );
 
-test.skipIf(curl === null || python === null)(
-  'curl -C - brings the whole file over a line that breaks again and again',
-  async () => {
-    const source = mailbox(6, 10 * MB);
-    const { url, path, sha256 } = await exported(source);
-    const { file, cuts } = await downloaded(url, oneTo(8 * MB));
-    expect(cuts).toBeGreaterThan(7);
-    expect(await sha256Of(file)).toBe(sha256);
-    expect(await sha256Of(path)).toBe(sha256);
-    expect((await readByPython(file)).digests).toEqual(digestsOf([source]));
-  },
-);
+test('curl -C - brings the whole file over a line that breaks again and again', needs('curl', 'python3'), async () => {
+  const source = mailbox(6, 10 * MB);
+  const { url, path, sha256 } = await exported(source);
+  const { file, cuts } = await downloaded(url, oneTo(8 * MB));
+  expect(cuts).toBeGreaterThan(7);
+  expect(await sha256Of(file)).toBe(sha256);
+  expect(await sha256Of(path)).toBe(sha256);
+  expect((await readByPython(file)).digests).toEqual(digestsOf([source]));
+});
 
-describe.skipIf(!isLarge || unzip === null || bsdtar === null || sevenZip === null || python === null || curl === null)(
+describe(
   'an archive of more than 4 GiB',
-  { timeout: 1_800_000 },
+  { ...needs('unzip', 'bsdtar', '7z', 'python3', 'curl'), timeout: 1_800_000 },
   () => {
     test('is read whole by unzip, bsdtar, 7z and Python, and arrives over a line that breaks', async () => {
       const source = mailbox(70, 65 * MB);

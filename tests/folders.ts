@@ -1,0 +1,27 @@
+/** A folder of tests is a project of Vitest of the same name. */
+export type Folder = {
+  readonly name: string;
+  /** In milliseconds; a test that needs longer says so itself. */
+  readonly timeout: number;
+  /** Groups run one after another. */
+  readonly group: number;
+  /** One file at a time: what is measured is measured on a machine that does nothing else. */
+  readonly alone?: true;
+  /** Its tests speak with the real server or run in a real browser, so they can show a rule that crosses the wire. */
+  readonly crossesWire?: true;
+  /** What only repeats a proof with more numbers: `npm run proofs`. */
+  readonly isProof?: true;
+};
+
+/** A new folder of tests is one line here. */
+export const FOLDERS: readonly Folder[] = [
+  { name: 'machine', timeout: 30_000, group: 1 },
+  { name: 'contract', timeout: 10_000, group: 1 },
+  { name: 'server', timeout: 60_000, group: 1, crossesWire: true },
+  { name: 'e2e', timeout: 120_000, group: 2, crossesWire: true },
+  { name: 'budget', timeout: 120_000, group: 3, alone: true },
+  { name: 'proofs', timeout: 600_000, group: 4, isProof: true, crossesWire: true },
+];
+
+/** The project of the stories, which `.storybook/vitest.config.ts` describes. */
+export const STORYBOOK = 'storybook';

@@ -1,0 +1,89 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestOptions } from 'vitest';
+import { DELIVERY_AGENT, installed, MANAGESIEVE_LOGIN } from './installed.ts';
+import { mayMount } from './small-disk.ts';
+
+declare module 'vitest' {
+  interface TaskMeta {
+    /** What the test was skipped for: see {@link needs}. */
+    lacks?: readonly Need[];
+  }
+}
+
+/** A program of other people, and the packages that bring it. */
+type Program = {
+  /** Its name or path, where that isn't the need's own name. */
+  readonly program?: string;
+  readonly debian: string;
+  readonly homebrew?: string;
+  /** Only `npm run proofs` fetches it. */
+  readonly forProofs?: true;
+};
+
+/** The programs that tests talk to. */
+const PROGRAMS = {
+  chromium: { program: process.env['CHROMIUM_PATH'] ?? 'chromium', debian: 'chromium', homebrew: 'chromium' },
+  dovecot: { debian: 'dovecot-imapd', homebrew: 'dovecot' },
+  sievec: { debian: 'dovecot-sieve', homebrew: 'dovecot' },
+  managesieve: { program: MANAGESIEVE_LOGIN, debian: 'dovecot-managesieved' },
+  'dovecot-lda': { program: DELIVERY_AGENT, debian: 'dovecot-core' },
+  postgresql: { program: 'initdb', debian: 'postgresql', homebrew: 'postgresql@16' },
+  radicale: { debian: 'radicale' },
+  mbsync: { debian: 'isync', homebrew: 'isync' },
+  bsdtar: { debian: 'libarchive-tools', homebrew: 'libarchive' },
+  '7z': { debian: 'p7zip-full', homebrew: 'p7zip' },
+  mutt: { debian: 'mutt', homebrew: 'mutt' },
+  unzip: { debian: 'unzip', homebrew: 'unzip' },
+  python3: { debian: 'python3', homebrew: 'python3' },
+  openssl: { debian: 'openssl', homebrew: 'openssl' },
+  curl: { debian: 'curl', homebrew: 'curl' },
+  sha256sum: { debian: 'coreutils', homebrew: 'coreutils' },
+  script: { debian: 'bsdutils' },
+  // The smallest package with a Calc that needs no screen: 89 MB, 20 seconds.
+  soffice: { debian: 'libreoffice-calc-nogui', homebrew: 'libreoffice' },
+  thunderbird: { debian: 'thunderbird', homebrew: 'thunderbird', forProofs: true },
+} as const satisfies Record<string, Program>;
+
+/** What no package brings. */
+const CONDITIONS = {
+  Linux: () => process.platform === 'linux',
+  'the right to mount a disk': mayMount,
+  'the specification beside the repository': () => existsSync(SPECIFICATION),
+};
+
+/** The specification lies beside the repository, and not on every machine. */
+export const SPECIFICATION = join(import.meta.dirname, '../../../shared/spec');
+
+export type Need = keyof typeof PROGRAMS | keyof typeof CONDITIONS;
+
+const programs: Readonly<Record<string, Program>> = PROGRAMS;
+const conditions: Readonly<Record<string, () => boolean>> = CONDITIONS;
+const known = new Map<Need, boolean>();
+
+function isHere(need: Need): boolean {
+  const here = known.get(need) ?? conditions[need]?.() ?? installed(programs[need]?.program ?? need) !== null;
+  known.set(need, here);
+  return here;
+}
+
+/** Options for a test or a group that runs only where all of these are. The runner names what is skipped, and for what. */
+export function needs(...all: readonly Need[]): Pick<TestOptions, 'skip' | 'meta'> {
+  const lacks = all.filter((need) => !isHere(need));
+  return { skip: lacks.length > 0, meta: { lacks } };
+}
+
+/** Whether a package brings it, so that where nothing may be missing it's a fault that it isn't here. */
+export function isProgram(need: string): boolean {
+  return need in programs;
+}
+
+export type MissingProgram = Program & { readonly need: Need };
+
+/** The programs that this run needs and this machine lacks, as they are now. */
+export function missingPrograms(forProofs: boolean): MissingProgram[] {
+  return Object.entries(programs)
+    .filter(([need, program]) => installed(program.program ?? need) === null)
+    .filter(([, program]) => forProofs || program.forProofs !== true)
+    .map(([need, program]) => ({ ...program, need: need as Need }));
+}
