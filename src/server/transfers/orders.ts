@@ -51,7 +51,7 @@ export type Transfers = {
   /** `null` when there is no such transfer. */
   status(id: string): Promise<TransferStatus | null>;
   /** What a letter tells; `null` when there is no such transfer, or nobody to tell. */
-  news(id: string): Promise<News | null>;
+  readonly news: (id: string) => Promise<News | null>;
   /** The newest transfers to an address, newest first. */
   newestTo(destinationEmail: string, atMost: number): Promise<{ id: string; created: Date }[]>;
 };
