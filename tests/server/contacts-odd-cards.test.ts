@@ -5,6 +5,7 @@ import type { Reading } from '../../src/server/contacts/contact-store.ts';
 import { openContactReader } from '../../src/server/contacts/open-contacts.ts';
 import { readCard, readCards } from '../../src/server/contacts/vcard/read-vcard.ts';
 import { writeVcard } from '../../src/server/contacts/vcard/vcard-writer.ts';
+import { eml } from '../../src/server/export/archive/eml.format.ts';
 import { contactFiles } from '../../src/server/export/archive/contact-files.ts';
 import { openStagedContacts } from '../../src/server/export/staging/staged-contacts.ts';
 import { openDatabase } from '../../src/server/store/database.ts';
@@ -258,10 +259,11 @@ test('an archive has groups with the contacts, and cards that could not be read 
   await staged.put(1, read(card('3.0', 'UID:1', 'FN:Jane')));
   await staged.putCard('group', 1, card('3.0', 'UID:g', 'FN:List'));
   await staged.putCard('unreadable', 1, 'BEGIN:VCARD\r\n\u0000broken');
-  const { files, about, count } = await contactFiles('vcf', staged);
+  const source = { scratch: '/nowhere', id: 'x', made: new Date(0), signal: SIGNAL };
+  const { files, about, count } = await contactFiles('vcf', staged, source, eml);
   const texts: Record<string, string> = {};
-  for (const { path, read: content } of files) {
-    const pieces: Buffer[] = [];
+  for await (const { path, content } of files()) {
+    const pieces: Uint8Array[] = [];
     for await (const piece of content()) pieces.push(piece);
     texts[path] = Buffer.concat(pieces).toString();
   }

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eml } from '../../src/server/export/archive/eml.format.ts';
 import { contactFiles } from '../../src/server/export/archive/contact-files.ts';
 import { BLANK, contact } from '../support/contact-samples.ts';
 import { needs } from '../support/needs.ts';
@@ -85,15 +86,16 @@ describe(
 
     beforeAll(async () => {
       folder = await mkdtemp(join(tmpdir(), 'tables-'));
+      const source = { scratch: folder, id: 'tables', made: new Date(0), signal: new AbortController().signal };
       const staged = {
         count: async () => contacts.length,
         contacts: all,
         countCards: async () => 0,
         card: async () => '',
       };
-      for (const { path, read } of (await contactFiles('csv', staged)).files) {
-        const pieces: Buffer[] = [];
-        for await (const piece of read()) pieces.push(piece);
+      for await (const { path, content } of (await contactFiles('csv', staged, source, eml)).files()) {
+        const pieces: Uint8Array[] = [];
+        for await (const piece of content()) pieces.push(piece);
         const file = join(folder, basename(path));
         await writeFile(file, Buffer.concat(pieces));
         files.push(file);

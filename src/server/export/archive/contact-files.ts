@@ -1,10 +1,10 @@
 import type { Contact } from '../../../contract/contact.ts';
-import type { WRITABLE_CONTACTS_FORMATS } from '../../../contract/export-format.ts';
+import type { ContactsFormat } from '../../../contract/export-format.ts';
 import { contactsCsv } from '../../contacts/csv/write-csv.ts';
 import { displayNameOf } from '../../contacts/vcard/read-vcard.ts';
 import { contactsVcf } from '../../contacts/vcard/vcf.ts';
-
-export type ContactsFileFormat = (typeof WRITABLE_CONTACTS_FORMATS)[number];
+import type { MailFormat, PartFileContent } from './mail-format.ts';
+import { contactsPst, type Scratch } from './pst.format.ts';
 
 /** A contact as the manifest lists it: the `index`th of the file at `path`, counted from 1. */
 export type ContactEntry = {
@@ -14,10 +14,10 @@ export type ContactEntry = {
   readonly name: string;
 };
 
-/** The contacts of an archive; each `read` and each `entries` goes through them anew. */
+/** The contacts of an archive; `files` and `entries` go through them anew. */
 export type ContactFiles = {
   readonly count: number;
-  readonly files: readonly { readonly path: string; readonly read: () => AsyncIterable<Buffer> }[];
+  readonly files: () => AsyncIterable<Pick<PartFileContent, 'path' | 'content'>> | readonly never[];
   readonly entries: () => AsyncIterable<ContactEntry>;
   /** Lines for the archive's README. */
   readonly about: readonly string[];
@@ -39,7 +39,7 @@ type Written = {
   readonly about: readonly string[];
 };
 
-const FORMATS: Record<ContactsFileFormat, Written> = {
+const FORMATS: Record<Exclude<ContactsFormat, 'pst'>, Written> = {
   csv: {
     files: {
       'google.csv': ({ contacts }) => contactsCsv(contacts(), 'google'),
@@ -82,30 +82,62 @@ async function* contactsAndGroups(staged: ContactsToWrite): AsyncIterable<string
   for (let number = 1; number <= groups; number += 1) yield staged.card('group', number);
 }
 
-export async function contactFiles(format: ContactsFileFormat, staged: ContactsToWrite): Promise<ContactFiles> {
-  const { files, about } = FORMATS[format];
-  const written = Object.entries(files).map(([name, write]) => ({
-    path: `${FOLDER}/${name}`,
-    read: () => octets(write(staged)),
-  }));
+/** Lines for contacts in the same file as the mail, and for those in a file of their own. */
+const AMONG_MAIL = ['               Your contacts are in the same file, in the folder Contacts.'];
+const ALONE = [
+  'contacts/      Your contacts as an Outlook data file. Outlook for Windows: File > Open &',
+  '               Export > Open Outlook Data File.',
+];
+
+type File = Pick<PartFileContent, 'path' | 'content'>;
+
+export async function contactFiles(
+  format: ContactsFormat,
+  staged: ContactsToWrite,
+  source: Scratch,
+  mail: MailFormat,
+): Promise<ContactFiles> {
+  const { paths, files, about } = writtenAs(format, staged, source, mail);
   const unreadable = await staged.countCards('unreadable');
-  const raw = Array.from({ length: unreadable }, (_, at) => ({
-    path: `${UNREADABLE}/contact-${String(at + 1).padStart(4, '0')}.vcf`,
-    read: () => octets(one(() => staged.card('unreadable', at + 1))),
-  }));
   return {
     count: await staged.count(),
-    files: [...written, ...raw],
-    about: [...about, ...aboutUnreadable(unreadable)],
-    async *entries() {
-      for (const { path } of written) {
-        let index = 0;
-        for await (const contact of staged.contacts()) {
-          index += 1;
-          yield { path, index, uid: contact.uid, name: displayNameOf(contact) };
-        }
-      }
+    async *files() {
+      yield* files();
+      for (let number = 1; number <= unreadable; number += 1)
+        yield {
+          path: `${UNREADABLE}/contact-${String(number).padStart(4, '0')}.vcf`,
+          content: () => octets(one(() => staged.card('unreadable', number))),
+        };
     },
+    about: [...about, ...aboutUnreadable(unreadable)],
+    entries: () => entriesOf(() => staged.contacts(), paths),
+  };
+}
+
+function writtenAs(
+  format: ContactsFormat,
+  staged: ContactsToWrite,
+  source: Scratch,
+  mail: MailFormat,
+): {
+  readonly paths: readonly string[];
+  readonly files: () => AsyncIterable<File> | readonly never[];
+  readonly about: readonly string[];
+} {
+  if (format === 'pst') {
+    const { contactsPath } = mail;
+    if (contactsPath !== undefined) return { paths: [contactsPath()], files: () => [], about: AMONG_MAIL };
+    const files = () => contactsPst(source, () => staged.contacts());
+    return { paths: [`${FOLDER}/contacts.pst`], files, about: ALONE };
+  }
+  const { files, about } = FORMATS[format];
+  return {
+    paths: Object.keys(files).map((name) => `${FOLDER}/${name}`),
+    async *files() {
+      for (const [name, write] of Object.entries(files))
+        yield { path: `${FOLDER}/${name}`, content: () => octets(write(staged)) };
+    },
+    about,
   };
 }
 
@@ -120,6 +152,19 @@ function aboutUnreadable(count: number): string[] {
 
 async function* one(read: () => Promise<string>): AsyncIterable<string> {
   yield await read();
+}
+
+async function* entriesOf(
+  contacts: () => AsyncIterable<Contact>,
+  paths: readonly string[],
+): AsyncGenerator<ContactEntry> {
+  for (const path of paths) {
+    let index = 0;
+    for await (const contact of contacts()) {
+      index += 1;
+      yield { path, index, uid: contact.uid, name: displayNameOf(contact) };
+    }
+  }
 }
 
 async function* octets(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
