@@ -157,6 +157,10 @@ describe('a transfer that is not proven', () => {
       { destination_account: { email: ANN, provider: 'yahoo', token_id: 'f'.repeat(32) } },
     ],
     [
+      'a token of a form that nobody was given',
+      { destination_account: { email: ANN, provider: 'file_export', token_id: 'a\u0000b' } },
+    ],
+    [
       'a wrong destination password',
       {
         destination_account: { email: ELSEWHERE, password: 'guess', provider: 'other' },

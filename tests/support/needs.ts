@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestOptions } from 'vitest';
@@ -51,6 +52,7 @@ const PROGRAMS = {
 const CONDITIONS = {
   Linux: () => process.platform === 'linux',
   'the right to mount a disk': mayMount,
+  'the right to make a namespace': () => spawnSync('unshare', ['--pid', '--fork', 'true']).status === 0,
   'the specification beside the repository': () => existsSync(SPECIFICATION),
 };
 

@@ -68,13 +68,14 @@ async function mailExportOf(run: Run, services: RunnerServices): Promise<MailExp
   const { transfer, signal, onProgress } = run;
   const { contactsFormat } = transfer;
   const account = await accountOf('source', run, services);
-  const options = { trusted: services.settings.trustedMailHosts, times: services.times, signal };
+  const { settings, times, onUncheckedCertificate } = services;
+  const options = { trusted: settings.trustedMailHosts, times, signal, onUncheckedCertificate };
   return {
     transferId: transfer.id,
     format: mailFormatOf(transfer.emailFormat),
     ...(contactsFormat === undefined ? {} : { contactsFormat }),
     openReader: () => openedAt('source', () => openReader(account, options)),
-    connections: services.settings.connectionsPerAccount ?? CONNECTIONS_PER_ACCOUNT,
+    connections: settings.connectionsPerAccount ?? CONNECTIONS_PER_ACCOUNT,
     pause: services.pause,
     signal,
     onProgress,

@@ -6,6 +6,7 @@ import { impliedOperations, type Operation } from '../../../contract/operation.t
 import { isOauthProvider } from '../../../contract/provider-name.ts';
 import type { Settings } from '../../../contract/settings.ts';
 import { UsPhone } from '../../../contract/transfer.ts';
+import { isTokenForm } from '../../oauth/tokens.ts';
 import type { TransferOrder } from '../../transfers/orders.ts';
 import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
@@ -44,6 +45,7 @@ export const answerLoad = route(load, 'calls by a client', async ({ body }, serv
 /** @throws {Refusal} for what is not allowed, before anything is asked of a mail server. */
 function orderOf(request: LoadRequest, settings: Settings): TransferOrder {
   const { sourceAccount, destinationAccount, parameters } = request;
+  if (destinationAccount.tokenId !== undefined && !isTokenForm(destinationAccount.tokenId)) throw notSignedIn();
   if (sourceAccount.provider !== 'sanbruno' || destinationAccount.provider === 'sanbruno')
     throw new Refusal(400, 'UNSUPPORTED_PROVIDER', 'This provider is not supported.');
   if (!isAtDomain(sourceAccount.email, settings.legacyDomains))
