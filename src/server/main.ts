@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import type { Settings } from '../contract/settings.ts';
 import { checkExports } from './export/storage/check-exports.ts';
-import { exportFiles } from './export/download/links.ts';
+import { exportFiles, exportStanding } from './export/download/links.ts';
+import { countSkippedMessages, skippedMessages } from './mail/copy/ledger.ts';
+import type { StatusSources } from './transfers/status.ts';
 import { openExportStore } from './export/storage/open-export-store.ts';
 import { startExportSweeper } from './export/download/sweeper.ts';
 import { placesOfCredentials } from './transfers/credentials.ts';
@@ -74,7 +76,7 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
     vault,
     safe,
     queue,
-    exportFiles: (id) => exportFiles({ database, vault, settings, now: Date.now }, id),
+    sources: statusSources({ database, vault, settings, now: Date.now }),
   });
   const exports = openExportStore(settings);
   // The web side only hands out and deletes.
@@ -92,6 +94,7 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
         log,
         tokens,
         queue,
+        news: transfers.news,
         resolver,
         exports,
         discover: async (email) => (await discovery.find(email))?.imap ?? null,
@@ -117,6 +120,17 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
       ),
     );
   return opened.move();
+}
+
+/** What the status of a transfer takes from the rooms that hold its messages and its files. */
+export function statusSources(services: Parameters<typeof exportFiles>[0]): StatusSources {
+  const { database } = services;
+  return {
+    skippedMessages: (id, atMost) => skippedMessages(database, id, atMost),
+    countSkippedMessages: (id) => countSkippedMessages(database, id),
+    exportStanding: (id) => exportStanding(database, id),
+    exportFiles: (id) => exportFiles(services, id),
+  };
 }
 
 function databaseAddress(settings: Settings, folder: DataFolder) {

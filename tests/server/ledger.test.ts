@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
-import { LeaseLost, openLedger, type Intent } from '../../src/server/mail/copy/ledger.ts';
+import { openLedger, type Intent } from '../../src/server/mail/copy/ledger.ts';
 import type { Database } from '../../src/server/store/database.ts';
-import { endTransfer, insertTransfer, takeTransfer } from '../../src/server/transfers/operations.ts';
+import { takeTransfer, LeaseLost, type Lease } from '../../src/server/transfers/lease.ts';
+import { endTransfer } from '../../src/server/transfers/operations.ts';
+import { insertTransfer } from '../../src/server/transfers/transfer.ts';
+import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 
 const INTENT: Intent = {
   size: 3,
@@ -37,10 +39,16 @@ async function withTransfer(work: (database: Database, id: string) => Promise<vo
   await work(database, id);
 }
 
+async function lease(database: Database, id: string): Promise<Lease> {
+  const taken = await takeTransfer(database, id);
+  if (taken === null) throw new Error('The transfer has ended.');
+  return taken.lease;
+}
+
 describe('the ledger', () => {
   test('gives an intent back as it was, and forgets it when its outcome is known', () =>
     withTransfer(async (database, id) => {
-      const ledger = openLedger(database, id, (await takeTransfer(database, id))?.epoch ?? 0);
+      const ledger = openLedger(database, await lease(database, id));
       const mailbox = await ledger.addMailbox({ sourcePath: 'INBOX', sourceUidValidity: 1n, destinationPath: 'INBOX' });
       await ledger.addListed(mailbox.id, [listed(1), listed(2)]);
       await ledger.addListed(mailbox.id, [listed(1), listed(2), listed(3)]);
@@ -62,7 +70,7 @@ describe('the ledger', () => {
 
   test('takes up a message again that a listing had left out', () =>
     withTransfer(async (database, id) => {
-      const ledger = openLedger(database, id, (await takeTransfer(database, id))?.epoch ?? 0);
+      const ledger = openLedger(database, await lease(database, id));
       const mailbox = await ledger.addMailbox({ sourcePath: 'INBOX', sourceUidValidity: 1n, destinationPath: 'INBOX' });
       await ledger.addListed(mailbox.id, [listed(1), listed(2)]);
       await ledger.settle(mailbox.id, 1, { state: 'gone' });
@@ -73,11 +81,11 @@ describe('the ledger', () => {
 
   test('refuses what a worker writes after another one has taken the transfer over', () =>
     withTransfer(async (database, id) => {
-      const older = openLedger(database, id, (await takeTransfer(database, id))?.epoch ?? 0);
+      const older = openLedger(database, await lease(database, id));
       const mailbox = await older.addMailbox({ sourcePath: 'INBOX', sourceUidValidity: 1n, destinationPath: 'INBOX' });
       await older.addListed(mailbox.id, [listed(1), listed(2)]);
       await older.intend(mailbox.id, 1, INTENT);
-      const newer = openLedger(database, id, (await takeTransfer(database, id))?.epoch ?? 0);
+      const newer = openLedger(database, await lease(database, id));
       await expect(older.settle(mailbox.id, 1, { state: 'done', uid: 9, uidValidity: 5n })).rejects.toThrow(LeaseLost);
       await expect(older.intend(mailbox.id, 2, INTENT)).rejects.toThrow(LeaseLost);
       expect((await newer.pending(mailbox.id)).map(({ uid, intent }) => [uid, intent !== undefined])).toEqual([
@@ -89,7 +97,7 @@ describe('the ledger', () => {
 
   test('can not be taken by anyone once the transfer has ended', () =>
     withTransfer(async (database, id) => {
-      await endTransfer(database, id);
+      await endTransfer(database, await lease(database, id));
       expect(await takeTransfer(database, id)).toBeNull();
     }));
 });

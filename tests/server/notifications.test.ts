@@ -4,18 +4,23 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
 import { describe, expect, test } from 'vitest';
-import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 import { openLog } from '../../src/server/log.ts';
-import { startNotifier, type NotifierSettings } from '../../src/server/notifications/notifier.ts';
-import { claimNotification, queueNotification } from '../../src/server/notifications/outbox.ts';
+import { openNotifier, type NotifierSettings } from '../../src/server/notifications/notifier.ts';
 import type { Database } from '../../src/server/store/database.ts';
-import { insertTransfer } from '../../src/server/transfers/operations.ts';
+import { newsOf } from '../../src/server/transfers/status.ts';
+import { insertTransfer } from '../../src/server/transfers/transfer.ts';
+import { openJobQueue, type JobQueue } from '../../src/server/worker/queue.ts';
+import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 
 const ID = 'b'.repeat(32);
 const STATUS = `https://portal.example/status?migration_id=${ID}`;
+const JOBS = "select state, retry_count as tries from pgboss.job where name = 'notifications'";
 
-async function openFilled(): Promise<Database> {
-  const database = await openTestDatabase(FRESH);
+type Filled = AsyncDisposable & { readonly database: Database; readonly queue: JobQueue };
+
+async function openFilled(contact = 'new@home.example'): Promise<Filled> {
+  await using opening = new AsyncDisposableStack();
+  const database = opening.use(await openTestDatabase(FRESH));
   await insertTransfer(
     database,
     {
@@ -25,20 +30,33 @@ async function openFilled(): Promise<Database> {
       destinationEmail: 'c@d.example',
       destinationProvider: 'yahoo',
       operations: ['emailmigration', 'contactsmigration'],
+      notificationContact: contact,
       inQa: false,
     },
     'key',
   );
-  return database;
+  const queue = opening.use(await openJobQueue({ database, log: openLog('silent') }));
+  const lifetime = opening.move();
+  return { database, queue, [Symbol.asyncDispose]: () => lifetime.disposeAsync() };
 }
 
-function start(database: Database, settings: Partial<NotifierSettings>, log = openLog('silent')): AsyncDisposable {
-  return startNotifier({
-    database,
-    settings: { publicUrl: 'https://portal.example', legacyName: 'San Bruno', ...settings },
-    log,
+async function start({ database, queue }: Filled, settings: Partial<NotifierSettings>): Promise<AsyncDisposable> {
+  await using starting = new AsyncDisposableStack();
+  const sources = {
+    skippedMessages: async () => [],
+    countSkippedMessages: async () => 0,
+    exportStanding: async () => null,
     exportFiles: async () => [],
-  });
+  };
+  const notifier = starting.use(
+    openNotifier({
+      settings: { publicUrl: 'https://portal.example', legacyName: 'San Bruno', ...settings },
+      log: openLog('silent'),
+      news: (id) => newsOf(database, sources, id),
+    }),
+  );
+  starting.use(await queue.workOnNotifications(notifier.tell));
+  return starting.move();
 }
 
 async function startSmtp(answer: (letters: number) => Error | null | Promise<null>) {
@@ -68,10 +86,14 @@ async function startSmtp(answer: (letters: number) => Error | null | Promise<nul
 describe('a notification', () => {
   test('is a letter with the result first, the transfer ID and the link, and is sent once', async () => {
     await using smtp = await startSmtp(() => null);
-    await using database = await openFilled();
+    await using filled = await openFilled();
+    const { database, queue } = filled;
     await database.query("update operations set done = 12, status = 'completed' where operation = 'emailmigration'");
-    for (let time = 0; time < 2; time += 1) await queueNotification(database, ID, 'finished', 'new@home.example');
-    await using _notifier = start(database, { smtpUrl: smtp.url, mailFrom: 'Portal <no-reply@portal.example>' });
+    for (let time = 0; time < 2; time += 1) await queue.announce(ID, 'finished');
+    await using _notifier = await start(filled, {
+      smtpUrl: smtp.url,
+      mailFrom: 'Portal <no-reply@portal.example>',
+    });
     await expect.poll(() => smtp.letters.length, { timeout: 10_000 }).toBe(1);
     const [letter = ''] = smtp.letters;
     expect(letter).toContain('To: new@home.example');
@@ -81,57 +103,77 @@ describe('a notification', () => {
     );
     expect(letter).toContain('text/html');
     expect(letter.replaceAll('=\r\n', '').replaceAll('=3D', '=')).toContain(STATUS);
-    await expect.poll(() => database.query('select 1 from notifications where sent is null')).toEqual([]);
+    await expect.poll(() => database.query(JOBS), { timeout: 10_000 }).toEqual([{ state: 'completed', tries: 0 }]);
+    await queue.announce(ID, 'finished');
+    expect(await database.query(JOBS)).toEqual([{ state: 'completed', tries: 0 }]);
     expect(smtp.deliveries()).toBe(1);
+  });
+
+  test('of news that did not come true is not sent', async () => {
+    await using filled = await openFilled();
+    const { database, queue } = filled;
+    const undone = database.transaction(async (sql) => {
+      await queue.announce(ID, 'finished', { sql });
+      throw new Error('It is undone.');
+    });
+    await expect(undone).rejects.toThrow('It is undone.');
+    expect(await database.query(JOBS)).toEqual([]);
   });
 
   test('that the mail server does not take is kept and tried again later', async () => {
     await using smtp = await startSmtp((letters) => (letters === 1 ? new Error('not now') : null));
-    await using database = await openFilled();
-    await queueNotification(database, ID, 'started', 'new@home.example');
-    await using _notifier = start(database, { smtpUrl: smtp.url, mailFrom: 'no-reply@portal.example' });
+    await using filled = await openFilled();
+    const { database, queue } = filled;
+    await queue.announce(ID, 'started');
+    await using _notifier = await start(filled, { smtpUrl: smtp.url, mailFrom: 'no-reply@portal.example' });
     await expect.poll(() => smtp.deliveries(), { timeout: 10_000 }).toBe(1);
-    const waiting = `select attempts, sent is null as unsent, due > now() and due < now() + interval '1 minute' as later
-      from notifications`;
-    await expect.poll(() => database.query(waiting)).toEqual([{ attempts: 1, unsent: true, later: true }]);
-    await database.query('update notifications set due = now()');
+    const waiting = `select state, start_after > now() + interval '10 seconds' and start_after < now() + interval '2 minutes' as later
+      from pgboss.job where name = 'notifications'`;
+    await expect.poll(() => database.query(waiting), { timeout: 10_000 }).toEqual([{ state: 'retry', later: true }]);
+    await database.query("update pgboss.job set start_after = now() where name = 'notifications'");
     await expect.poll(() => smtp.letters.length, { timeout: 10_000 }).toBe(1);
   });
 
   test('that takes a slow mail server minutes is sent by nobody else meanwhile', async () => {
     const slow = Promise.withResolvers<null>();
     await using smtp = await startSmtp(() => slow.promise);
-    await using database = await openFilled();
-    await queueNotification(database, ID, 'started', 'new@home.example');
-    await using _notifier = start(database, { smtpUrl: smtp.url, mailFrom: 'no-reply@portal.example' });
+    await using filled = await openFilled();
+    const { database, queue } = filled;
+    await queue.announce(ID, 'started');
+    await using _notifier = await start(filled, { smtpUrl: smtp.url, mailFrom: 'no-reply@portal.example' });
     await expect.poll(() => smtp.deliveries(), { timeout: 10_000 }).toBe(1);
     // Two minutes later another process looks.
-    await database.query("update notifications set due = due - interval '2 minutes'");
-    expect(await claimNotification(database)).toBeNull();
+    await database.query(
+      "update pgboss.job set started_on = started_on - interval '2 minutes' where name = 'notifications'",
+    );
+    await using other = await openJobQueue({ database, log: openLog('silent') });
+    const taken: unknown[] = [];
+    await using _other = await other.workOnNotifications(async (job) => void taken.push(job));
     slow.resolve(null);
-    await expect.poll(() => smtp.letters.length, { timeout: 10_000 }).toBe(1);
-    await expect.poll(() => database.query('select 1 from notifications where sent is null')).toEqual([]);
+    await expect.poll(() => database.query(JOBS), { timeout: 10_000 }).toEqual([{ state: 'completed', tries: 0 }]);
+    expect(smtp.letters.length).toBe(1);
+    expect(taken).toEqual([]);
   });
 
-  test('that was sent is not sent again at once when that can not be noted', async () => {
+  test('that was sent is not sent again when the queue could not note it', async () => {
     await using smtp = await startSmtp(() => null);
-    await using database = await openFilled();
-    await queueNotification(database, ID, 'started', 'new@home.example');
-    await database.query('alter table notifications add constraint unnoted check (sent is null)');
-    const lines: string[] = [];
-    const log = openLog('error', { write: (line) => void lines.push(line) });
-    await using _notifier = start(database, { smtpUrl: smtp.url, mailFrom: 'no-reply@portal.example' }, log);
-    await expect.poll(() => lines.join(''), { timeout: 10_000 }).toContain('could not be looked through');
-    const held = "select due > now() + interval '5 minutes' as held from notifications";
-    expect(await database.query(held)).toEqual([{ held: true }]);
+    await using filled = await openFilled();
+    const { database, queue } = filled;
+    await queue.announce(ID, 'started');
+    await using _notifier = await start(filled, { smtpUrl: smtp.url, mailFrom: 'no-reply@portal.example' });
+    await expect.poll(() => database.query(JOBS), { timeout: 10_000 }).toEqual([{ state: 'completed', tries: 0 }]);
+    await database.query(
+      "update pgboss.job set state = 'retry', completed_on = null, start_after = now() where name = 'notifications'",
+    );
+    await expect.poll(() => database.query(JOBS), { timeout: 10_000 }).toEqual([{ state: 'completed', tries: 1 }]);
     expect(smtp.deliveries()).toBe(1);
   });
 
   test('to an address that begins like a phone number is a letter', async () => {
     await using smtp = await startSmtp(() => null);
-    await using database = await openFilled();
-    await queueNotification(database, ID, 'started', '+16505550100@home.example');
-    await using _notifier = start(database, { smtpUrl: smtp.url, mailFrom: 'no-reply@portal.example' });
+    await using filled = await openFilled('+16505550100@home.example');
+    await filled.queue.announce(ID, 'started');
+    await using _notifier = await start(filled, { smtpUrl: smtp.url, mailFrom: 'no-reply@portal.example' });
     await expect.poll(() => smtp.letters.length, { timeout: 10_000 }).toBe(1);
     expect(smtp.letters[0]).toContain('To: +16505550100@home.example');
   });
@@ -146,10 +188,10 @@ describe('a notification', () => {
     }).listen(0, '127.0.0.1');
     await once(gateway, 'listening');
     try {
-      await using database = await openFilled();
-      await queueNotification(database, ID, 'attention', '+16505550100');
+      await using filled = await openFilled('+16505550100');
+      await filled.queue.announce(ID, 'attention');
       const url = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/send`;
-      await using _notifier = start(database, { sms: { url, token: 'gateway-token' } });
+      await using _notifier = await start(filled, { sms: { url, token: 'gateway-token' } });
       await expect.poll(() => requests.length, { timeout: 10_000 }).toBe(1);
       expect(requests[0]?.headers).toMatchObject({
         authorization: 'Bearer gateway-token',

@@ -1,8 +1,17 @@
 import { expect, test } from 'vitest';
+import { endOperation, noteProgress } from '../../src/server/transfers/operations.ts';
+import { statusOf } from '../../src/server/transfers/status.ts';
+import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
-import { endOperation, insertTransfer, noteProgress, statusOf } from '../../src/server/transfers/operations.ts';
 
 const ID = 'c'.repeat(32);
+const LEASE = { transferId: ID, epoch: 0 };
+const NOTHING_ELSE = {
+  skippedMessages: async () => [],
+  countSkippedMessages: async () => 0,
+  exportStanding: async () => null,
+  exportFiles: async () => [],
+};
 
 test('an operation that completed without anything to count has a total of 0; one that failed early has none', async () => {
   await using database = await openTestDatabase(FRESH);
@@ -19,9 +28,9 @@ test('an operation that completed without anything to count has a total of 0; on
     },
     'key',
   );
-  await endOperation(database, ID, 0, 'contactsmigration', { status: 'completed' });
-  await endOperation(database, ID, 0, 'emailmigration', { status: 'review', failure: 'It stopped.' });
-  const status = await statusOf(database, ID);
+  await endOperation(database, LEASE, 'contactsmigration', { status: 'completed' });
+  await endOperation(database, LEASE, 'emailmigration', { status: 'review', failure: 'It stopped.' });
+  const status = await statusOf(database, NOTHING_ELSE, ID);
   expect(status?.contactsmigration).toMatchObject({ status: 'completed', done: 0, total: 0 });
   expect(status?.emailmigration).not.toHaveProperty('total');
 });
@@ -41,9 +50,13 @@ test('counts that come late or out of order never make a status fall, and done n
     },
     'key',
   );
-  await noteProgress(database, ID, 'emailmigration', { done: 5, total: 9, bytes: 50 });
-  await noteProgress(database, ID, 'emailmigration', { done: 3, total: 4, bytes: 20 });
-  expect((await statusOf(database, ID))?.emailmigration).toMatchObject({ done: 5, total: 9, bytes: 50 });
-  await noteProgress(database, ID, 'emailmigration', { done: 12, total: 9, bytes: 60 });
-  expect((await statusOf(database, ID))?.emailmigration).toMatchObject({ done: 12, total: 12, bytes: 60 });
+  await noteProgress(database, LEASE, 'emailmigration', { done: 5, total: 9, bytes: 50 });
+  await noteProgress(database, LEASE, 'emailmigration', { done: 3, total: 4, bytes: 20 });
+  expect((await statusOf(database, NOTHING_ELSE, ID))?.emailmigration).toMatchObject({ done: 5, total: 9, bytes: 50 });
+  await noteProgress(database, LEASE, 'emailmigration', { done: 12, total: 9, bytes: 60 });
+  expect((await statusOf(database, NOTHING_ELSE, ID))?.emailmigration).toMatchObject({
+    done: 12,
+    total: 12,
+    bytes: 60,
+  });
 });

@@ -7,7 +7,8 @@ import { openReader } from '../../src/server/mail/imap/imap-reader.ts';
 import { openWriter } from '../../src/server/mail/imap/imap-writer.ts';
 import type { Database } from '../../src/server/store/database.ts';
 import { openLedger } from '../../src/server/mail/copy/ledger.ts';
-import { insertTransfer, takeTransfer } from '../../src/server/transfers/operations.ts';
+import { takeTransfer } from '../../src/server/transfers/lease.ts';
+import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
 import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 import { openMailClient } from '../support/mail-client.ts';
@@ -74,10 +75,11 @@ describe('a transfer whose connection is reset', needs('dovecot'), () => {
       id,
     );
     const taken = await takeTransfer(database, id);
+    if (taken === null) throw new Error('The transfer has ended.');
     const { signal } = new AbortController();
     const options = { trusted: ['127.0.0.1'], times, signal };
     const measured = await moveMail({
-      ledger: openLedger(database, id, taken?.epoch ?? 0),
+      ledger: openLedger(database, taken.lease),
       openReader: () => openReader(account('source', SUBSCRIBER), options),
       openWriter: () => openWriter(account('destination', to), options),
       openChecker: () => openReader(account('destination', to), options),

@@ -260,7 +260,7 @@ describe('a PostgreSQL that hangs', { ...needs('postgresql'), timeout: 60_000 },
     expect(led.headers.get('location')).toBe('/oauth-callback?error=UNAVAILABLE&provider=yahoo');
 
     const queues = { pool: { options: { connectionTimeoutMillis: 20_000, query_timeout: 60_000, keepAlive: true } } };
-    expect(world.queue.boss.getDb(), 'the connections of the queue').toMatchObject(queues);
+    expect(world.database.queue().getDb(), 'the connections of the queue').toMatchObject(queues);
 
     isUp = true;
     await until(async () => (await world.get(status)).status === 404);

@@ -6,8 +6,9 @@ import type { Contact } from '../../src/contract/contact.ts';
 import type { Skipped } from '../../src/contract/calls/status.ts';
 import type { ContactReader } from '../../src/server/contacts/contact-store.ts';
 import {
-  exportMail,
   stageContacts,
+  stageMail,
+  writeArchives,
   type ExportServices,
   type MailExport,
   type MailFileFormat,
@@ -18,7 +19,7 @@ import type { ExportLimits } from '../../src/server/export/staging/export-limits
 import type { ExportStore } from '../../src/server/export/storage/export-store.ts';
 import { openLog } from '../../src/server/log.ts';
 import type { Database } from '../../src/server/store/database.ts';
-import { insertTransfer } from '../../src/server/transfers/operations.ts';
+import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { FRESH, openTestDatabase } from './fresh-database.ts';
 import type { MemoryAccount } from './memory-mailbox.ts';
 
@@ -85,8 +86,8 @@ export async function openExportWorld(
       );
       return id;
     },
-    exportMail: (transferId, { openReader }, { services: other = services, ...changes } = {}) =>
-      exportMail(other, {
+    exportMail: async (transferId, { openReader }, { services: other = services, ...changes } = {}) => {
+      const work: MailExport = {
         ...quiet,
         transferId,
         format: 'eml',
@@ -94,9 +95,11 @@ export async function openExportWorld(
         openReader,
         connections: 2,
         pause: async () => {},
-        contactsSettled: async () => {},
         ...changes,
-      }),
+      };
+      await stageMail(other, work);
+      return writeArchives(other, work);
+    },
     exportContacts: async (transferId, contacts) => {
       const reader: ContactReader = {
         survey: async () => ({ total: contacts.length, uids: new Set(contacts.map(({ uid }) => uid)) }),

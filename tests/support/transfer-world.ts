@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { readSettings, type Environment } from '../../src/contract/settings.ts';
-import { exportFiles } from '../../src/server/export/download/links.ts';
+import { statusSources } from '../../src/server/main.ts';
 import { openExportStore } from '../../src/server/export/storage/open-export-store.ts';
 import { openJobQueue } from '../../src/server/worker/queue.ts';
 import { openTransfers, type TransferOrder, type Transfers } from '../../src/server/transfers/orders.ts';
@@ -41,6 +41,13 @@ export async function openWorld(
   const safe = await safeFor(address, vault);
   const log = openLog(settings.logLevel);
   const queue = await openJobQueue({ database, log });
+  const transfers = openTransfers({
+    database,
+    vault,
+    safe,
+    queue,
+    sources: statusSources({ database, vault, settings, now: () => Date.now() }),
+  });
   const forgotten: string[] = [];
   const worker = await startWorker({
     database,
@@ -49,6 +56,7 @@ export async function openWorld(
     settings,
     log,
     queue,
+    news: transfers.news,
     tokens: {
       accessToken: async (id) => id,
       forget: async (id) => {
@@ -61,13 +69,7 @@ export async function openWorld(
   });
   return {
     database,
-    transfers: openTransfers({
-      database,
-      vault,
-      safe,
-      queue,
-      exportFiles: (id) => exportFiles({ database, vault, settings, now: () => Date.now() }, id),
-    }),
+    transfers,
     forgotten,
     [Symbol.asyncDispose]: async () => {
       await worker[Symbol.asyncDispose]();

@@ -1,5 +1,5 @@
 import type { Settings } from '../../src/contract/settings.ts';
-import { exportFiles } from '../../src/server/export/download/links.ts';
+import { statusSources } from '../../src/server/main.ts';
 import { openExportStore } from '../../src/server/export/storage/open-export-store.ts';
 import { openJobQueue } from '../../src/server/worker/queue.ts';
 import { openTransfers } from '../../src/server/transfers/orders.ts';
@@ -46,7 +46,7 @@ export async function openWebServices({ settings, address, key, log, now }: Opti
       vault,
       safe,
       queue,
-      exportFiles: (id) => exportFiles({ database, vault, settings, now }, id),
+      sources: statusSources({ database, vault, settings, now }),
     }),
     exports: openExportStore(settings),
   };

@@ -59,49 +59,72 @@ export type MailExport = ExportRun & {
   readonly openReader: () => Promise<MailReader>;
   readonly connections: number;
   readonly pause: Pause;
-  /** Resolves when the contacts are staged, or won't come; what it throws ends the run. */
-  readonly contactsSettled: () => Promise<void>;
 };
 
 /**
- * Stages all mail, writes the archive and offers it. Goes on from wherever an earlier run left it.
- * @returns the messages that the server does not hand out
+ * Stages all mail, and writes the parts that fill up meanwhile. Goes on from wherever an earlier run left it.
  * @throws {ExportPaused} on a full disk; {@link MailError}, {@link Stopped} as the reader does
  */
-export async function exportMail(services: ExportServices, work: MailExport): Promise<readonly Skipped[]> {
+export async function stageMail(services: ExportServices, work: MailExport): Promise<void> {
+  await withRoom(services, work, (workspace) => unlessDamaged(workspace, () => stage(workspace, work)));
+}
+
+/**
+ * Writes what is staged into the archive and offers it; the contacts that are staged go into it as well.
+ * @returns the messages that the server does not hand out
+ * @throws as {@link stageMail}: staged messages that turn out damaged are fetched again
+ */
+export async function writeArchives(services: ExportServices, work: MailExport): Promise<readonly Skipped[]> {
   return withRoom(services, work, async (workspace) => {
-    for (let attempt = 1; (await workspace.reopen()).finished === null; attempt += 1) {
-      try {
-        await stageAndWrite(workspace, work);
-        await offer(workspace);
-      } catch (error) {
-        if (!(error instanceof SpoolError) || attempt === TRIES) throw error;
-        services.log.warn({ transfer: work.transferId, attempt }, 'staged messages are damaged and are fetched again');
-      }
-    }
+    await unlessDamaged(workspace, async () => {
+      if ((await workspace.reopen()).finished !== null) return;
+      await stage(workspace, work);
+      await using spool = openSpool(workspace.folder);
+      await writeSealed(workspace, contentsOf(work), spool);
+      await offer(workspace);
+    });
     return (await workspace.reopen()).mailSkipped ?? [];
   });
 }
 
-async function stageAndWrite(workspace: Workspace, work: MailExport): Promise<void> {
+async function unlessDamaged({ services, work }: Workspace, write: () => Promise<void>): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await write();
+      return;
+    } catch (error) {
+      if (!(error instanceof SpoolError) || attempt === TRIES) throw error;
+      services.log.warn({ transfer: work.transferId, attempt }, 'staged messages are damaged and are fetched again');
+    }
+  }
+}
+
+function contentsOf({ format, contactsFormat }: MailExport): Contents {
+  return {
+    format: EXPORT_FORMATS[format],
+    ...(contactsFormat === undefined ? {} : { contacts: contactsFormat }),
+  };
+}
+
+/** Until what the last part holds is settled; that part waits for the contacts. */
+async function stage(workspace: Workspace, work: MailExport): Promise<void> {
   const { ledger, folder, limits } = workspace;
-  const format = EXPORT_FORMATS[work.format];
-  const contents = { format, ...(work.contactsFormat === undefined ? {} : { contacts: work.contactsFormat }) };
+  const { finished, lastPart } = await workspace.reopen();
+  if (finished !== null || lastPart !== null) return;
+  const contents = contentsOf(work);
   await requireRoom(folder, limits.diskReserve);
   await using spool = openSpool(folder);
   await sweepSpool(folder, await ledger.segments());
   const writeParts = () => writeSealed(workspace, contents, spool);
   await writeParts();
-  if ((await workspace.reopen()).lastPart !== null) return;
   const onPartFull = async () => {
     await ledger.seal();
     await writeParts();
   };
+  const { format } = contents;
   const skipped = await gatherMail({ ...work, ledger, limits, format, spool, folder, onPartFull });
-  await work.contactsSettled();
   await spool.rotate();
   await ledger.seal({ skipped });
-  await writeParts();
 }
 
 export type ContactsExport = ExportRun & { readonly reader: ContactReader };

@@ -1,17 +1,9 @@
-import type { ExportFile } from '../../contract/calls/status.ts';
-import type { NotificationKind } from './outbox.ts';
+import type { News, NotificationKind } from './news.ts';
 
-/** What of a transfer a notification tells; `outcomes` are sentences, one for each operation that did not complete. */
-export type News = {
+/** The news, and what a message about them says of the occasion. */
+export type Notification = News & {
   readonly kind: NotificationKind;
   readonly transferId: string;
-  readonly isExport: boolean;
-  readonly messages: number;
-  readonly contacts: number;
-  readonly skipped: number;
-  readonly outcomes: readonly string[];
-  /** What can be downloaded. */
-  readonly files: readonly Pick<ExportFile, 'name' | 'url' | 'expires'>[];
   readonly statusUrl: string;
   readonly legacyName: string;
 };
@@ -19,7 +11,7 @@ export type News = {
 export type Letter = { readonly subject: string; readonly text: string; readonly html: string };
 
 /** The result, in one sentence. */
-export function headline({ kind, isExport, legacyName }: News): string {
+export function headline({ kind, isExport, legacyName }: Notification): string {
   const what = isExport ? `export of your ${legacyName} email data` : `transfer of your ${legacyName} email data`;
   switch (kind) {
     case 'started':
@@ -31,7 +23,7 @@ export function headline({ kind, isExport, legacyName }: News): string {
   }
 }
 
-export function letterOf(news: News): Letter {
+export function letterOf(news: Notification): Letter {
   const lines = [headline(news), ...detailsOf(news)];
   const text = [
     ...lines,
@@ -60,7 +52,7 @@ ${downloadsOf(news)
 
 type Downloads = { readonly intro: string; readonly files: News['files'] };
 
-function downloadsOf({ files }: News): Downloads[] {
+function downloadsOf({ files }: Notification): Downloads[] {
   const [first] = files;
   if (first === undefined) return [];
   const until = first.expires.slice(0, 10);
@@ -68,11 +60,11 @@ function downloadsOf({ files }: News): Downloads[] {
 }
 
 /** Short enough for two parts of an SMS. */
-export function smsOf(news: News): string {
+export function smsOf(news: Notification): string {
   return `${headline(news)} Transfer ID: ${news.transferId}. ${news.statusUrl}`;
 }
 
-function detailsOf(news: News): string[] {
+function detailsOf(news: Notification): string[] {
   if (news.kind === 'started')
     return ['It takes from minutes to a full day. You can close the page; we write again when it has ended.'];
   const verb = news.isExport ? 'exported' : 'copied';

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 
 /** The data folder can't be used: it can't be written, or another process has it. The message is for the operator. */
 export class DataFolderError extends Error {
@@ -16,57 +17,46 @@ export type DataFolder = AsyncDisposable & {
 
 /** @throws {DataFolderError} */
 export async function holdDataFolder(path: string): Promise<DataFolder> {
-  const lock = join(path, 'lock');
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });
-    await takeLock(lock, path);
+    const lock = takeLock(join(path, 'held'));
+    return {
+      path,
+      secretKey: () => secretKeyIn(path),
+      [Symbol.asyncDispose]: async () => lock.close(),
+    };
   } catch (error) {
-    if (error instanceof DataFolderError) throw error;
+    if (sqliteCodeOf(error) === SQLITE_BUSY)
+      throw new DataFolderError(
+        `DATA_DIR ${path} is in use by another process. Stop that one first, or name another folder. Example: DATA_DIR=.data-2`,
+        { cause: error },
+      );
     throw new DataFolderError(
       `DATA_DIR ${path} can't be written (${(error as NodeJS.ErrnoException).code ?? 'unknown error'}). Make it writable, or name another folder. Example: DATA_DIR=/var/lib/portal`,
       { cause: error },
     );
   }
-  return {
-    path,
-    secretKey: () => secretKeyIn(path),
-    [Symbol.asyncDispose]: () => rm(lock, { force: true }),
-  };
 }
 
-async function takeLock(lock: string, path: string): Promise<void> {
-  for (let attempt = 0; attempt < 3; attempt += 1) {
-    try {
-      await using file = await open(lock, 'wx', 0o600);
-      await file.writeFile(`${process.pid} ${await startOf(process.pid)}\n`);
-      return;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
-    const [pid, started] = (await readFile(lock, 'utf8').catch(() => '')).trim().split(' ');
-    if (pid !== undefined && pid !== '' && (await isRunning(Number(pid), started)))
-      throw new DataFolderError(
-        `DATA_DIR ${path} is in use by process ${pid}. Stop that one first, or name another folder. Example: DATA_DIR=.data-2`,
-      );
-    await rm(lock, { force: true });
-  }
-  throw new DataFolderError(`DATA_DIR ${path} is in use by another process that is starting.`);
-}
+const SQLITE_BUSY = 5;
 
-async function isRunning(pid: number, started: string | undefined): Promise<boolean> {
-  if (pid === process.pid) return false;
+/**
+ * An advisory lock on a file, which SQLite takes and the kernel drops with this process, however it ends. Unlike a
+ * process number in a file it means the same in two containers that share the folder.
+ */
+function takeLock(file: string): DatabaseSync {
+  const lock = new DatabaseSync(file, { timeout: 0 });
   try {
-    process.kill(pid, 0);
+    lock.exec('pragma journal_mode = memory; pragma locking_mode = exclusive; begin exclusive');
+    return lock;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    lock.close();
+    throw error;
   }
-  return started === (await startOf(pid));
 }
 
-/** Tells a process from a later one with the same number: its start in clock ticks (proc(5), field 22); `-` where there is no /proc. */
-async function startOf(pid: number): Promise<string> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '-';
+function sqliteCodeOf(error: unknown): number | undefined {
+  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : undefined;
 }
 
 async function secretKeyIn(path: string): Promise<Buffer> {

@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import { sealedCredentials } from './operations.ts';
 import type { Sql } from '../store/database.ts';
 import type { Safe } from '../store/safe.ts';
 
@@ -44,6 +43,18 @@ function secretOf({ password, tokenId }: Account): Secret | null {
 export async function openCredentials(sql: Sql, safe: Safe, transferId: string, role: Role): Promise<Secret | null> {
   const sealed = await sealedCredentials(sql, transferId, role);
   return sealed === null ? null : v.parse(Secret, JSON.parse(await safe.open(placeOf(transferId, role), sealed)));
+}
+
+export async function insertCredentials(sql: Sql, id: string, role: Role, sealed: Buffer): Promise<void> {
+  await sql.query('insert into credentials (transfer_id, role, sealed) values ($1, $2, $3)', [id, role, sealed]);
+}
+
+async function sealedCredentials(sql: Sql, id: string, role: Role): Promise<Uint8Array | null> {
+  const [row] = await sql.query<{ sealed: Uint8Array }>(
+    'select sealed from credentials where transfer_id = $1 and role = $2',
+    [id, role],
+  );
+  return row?.sealed ?? null;
 }
 
 /** After their rows are gone. */

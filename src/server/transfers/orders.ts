@@ -1,24 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import type { ExportFile, TransferStatus } from '../../contract/calls/status.ts';
+import type { TransferStatus } from '../../contract/calls/status.ts';
 import type { ContactsFormat, EmailFormat } from '../../contract/export-format.ts';
 import type { Operation } from '../../contract/operation.ts';
 import type { Provider } from '../../contract/provider.ts';
-import { exportStanding } from '../export/download/links.ts';
-import { queueNotification } from '../notifications/outbox.ts';
-import { Refusal } from '../web/refusal.ts';
-import type { Database } from '../store/database.ts';
-import {
-  completedTransfer,
-  insertCredentials,
-  insertTransfer,
-  runningTransfer,
-  statusOf,
-  type Transfer,
-} from './operations.ts';
+import type { News } from '../notifications/news.ts';
+import type { Database, Sql } from '../store/database.ts';
 import type { Safe } from '../store/safe.ts';
 import type { Vault } from '../store/vault.ts';
-import { destroyCredentials, sealOrder } from './credentials.ts';
-import type { JobQueue } from '../worker/queue.ts';
+import { destroyCredentials, insertCredentials, sealOrder } from './credentials.ts';
+import { newsOf, statusOf, type StatusSources } from './status.ts';
+import { insertTransfer, type Transfer } from './transfer.ts';
 
 /** What a subscriber has ordered. `imap` is `host` or `host:port`. The destination has a password or a token, an export neither. */
 export type TransferOrder = {
@@ -47,9 +38,11 @@ export type Transfers = {
    * Queues a transfer and answers at once. The same order as the one that runs is that one; so is one that has
    * completed within the last minute, or with the same token: an answer got lost, or a button was pressed twice.
    * `usesToken` tells whether the order's token is the one that the transfer works with.
-   * @throws {Refusal} 409 when the source is being moved somewhere else.
+   * `busy`: the source is being moved somewhere else, by the transfer of that ID.
    */
-  start(order: TransferOrder): Promise<{ id: string; usesToken: boolean }>;
+  start(
+    order: TransferOrder,
+  ): Promise<{ kind: 'started'; id: string; usesToken: boolean } | { kind: 'busy'; id: string }>;
   /**
    * The transfer that an order has become whose token is forgotten by now: one that completed with this very token, or
    * the one that runs and had no use for it.
@@ -57,6 +50,10 @@ export type Transfers = {
   startedBefore(order: TransferOrder): Promise<{ id: string } | null>;
   /** `null` when there is no such transfer. */
   status(id: string): Promise<TransferStatus | null>;
+  /** What a letter tells; `null` when there is no such transfer, or nobody to tell. */
+  news(id: string): Promise<News | null>;
+  /** The newest transfers to an address, newest first. */
+  newestTo(destinationEmail: string, atMost: number): Promise<{ id: string; created: Date }[]>;
 };
 
 const SAME_WITHIN_SECONDS = 60;
@@ -64,13 +61,18 @@ const SAME_WITHIN_SECONDS = 60;
 const UNIQUE_VIOLATION = '23505';
 const START_TRIES = 3;
 
+/** What an order needs of the job queue, in the transaction that stores it. */
+type Queue = {
+  readonly send: (transferId: string, options: { sql: Sql }) => Promise<void>;
+  readonly announce: (transferId: string, kind: 'started', options: { sql: Sql }) => Promise<void>;
+};
+
 type Services = {
   readonly database: Database;
   readonly vault: Vault;
   readonly safe: Safe;
-  readonly queue: JobQueue;
-  /** What can be downloaded of a transfer. */
-  readonly exportFiles: (id: string) => Promise<ExportFile[]>;
+  readonly queue: Queue;
+  readonly sources: StatusSources;
   /** 16 random bytes; a test may give its own. */
   readonly random?: () => Buffer;
 };
@@ -80,18 +82,18 @@ export function openTransfers({
   vault,
   safe,
   queue,
-  exportFiles,
+  sources,
   random = () => randomBytes(16),
 }: Services): Transfers {
   async function insert(order: TransferOrder, submitKey: string): Promise<string> {
-    const transfer = transferOf(random().toString('hex'), order);
+    const transfer = orderedTransfer(random().toString('hex'), order);
     const { id, notificationContact } = transfer;
     const sealed = await sealOrder(safe, id, order);
     try {
       await database.transaction(async (sql) => {
         await insertTransfer(sql, transfer, submitKey);
         for (const credentials of sealed) await insertCredentials(sql, id, credentials.role, credentials.secret);
-        if (notificationContact !== undefined) await queueNotification(sql, id, 'started', notificationContact);
+        if (notificationContact !== undefined) await queue.announce(id, 'started', { sql });
         await queue.send(id, { sql });
       });
     } catch (error) {
@@ -108,21 +110,17 @@ export function openTransfers({
         const running = await runningTransfer(database, order.source.email);
         if (running !== null) {
           if (isSameOrder(running.submitKey, submitKey))
-            return { id: running.id, usesToken: running.submitKey === submitKey };
-          throw new Refusal(
-            409,
-            'MIGRATION_IN_PROGRESS',
-            'A transfer of this account is already running. Your mail is safe. Please wait until it has ended.',
-          );
+            return { kind: 'started', id: running.id, usesToken: running.submitKey === submitKey };
+          return { kind: 'busy', id: running.id };
         }
         const completed = await completedTransfer(database, submitKey);
         if (
           completed !== null &&
           (order.destination.tokenId !== undefined || completed.secondsAgo < SAME_WITHIN_SECONDS)
         )
-          return { id: completed.id, usesToken: false };
+          return { kind: 'started', id: completed.id, usesToken: false };
         try {
-          return { id: await insert(order, submitKey), usesToken: true };
+          return { kind: 'started', id: await insert(order, submitKey), usesToken: true };
         } catch (error) {
           // Another submit of the same account was faster.
           if ((error as { code?: unknown }).code !== UNIQUE_VIOLATION || attempt >= START_TRIES) throw error;
@@ -137,19 +135,17 @@ export function openTransfers({
       const completed = await completedTransfer(database, submitKey);
       return completed === null ? null : { id: completed.id };
     },
-    status: async (id) => {
-      // Asked first: an export that was finished by then and has no files afterwards has none any more.
-      const standing = await exportStanding(database, id);
-      const status = await statusOf(database, id);
-      if (status === null || standing === null) return status;
-      const exports = await exportFiles(id);
-      if (exports.length > 0) return { ...status, files: 'there', exports };
-      return { ...status, files: standing === 'finished' ? 'deleted' : 'coming' };
-    },
+    status: (id) => statusOf(database, sources, id),
+    news: (id) => newsOf(database, sources, id),
+    newestTo: (destinationEmail, atMost) =>
+      database.query('select id, created from transfers where destination_email = $1 order by created desc limit $2', [
+        destinationEmail,
+        atMost,
+      ]),
   };
 }
 
-function transferOf(id: string, order: TransferOrder): Transfer {
+function orderedTransfer(id: string, order: TransferOrder): Transfer {
   const { source, destination } = order;
   return {
     id,
@@ -183,4 +179,31 @@ function submitKeyOf(order: TransferOrder, vault: Vault): string {
 /** Another sign-in at the same provider brings another token, and is still the same order. */
 function isSameOrder(one: string, other: string): boolean {
   return one.split('.')[0] === other.split('.')[0];
+}
+
+/** The transfer that reads this mailbox now, if any. */
+async function runningTransfer(sql: Sql, sourceEmail: string): Promise<{ id: string; submitKey: string } | null> {
+  const [row] = await sql.query<{ id: string; submit_key: string }>(
+    'select id, submit_key from transfers where source_email = $1 and finished is null',
+    [sourceEmail],
+  );
+  return row === undefined ? null : { id: row.id, submitKey: row.submit_key };
+}
+
+/** The newest finished transfer of the same submit whose operations all completed, and how long ago it ended. */
+async function completedTransfer(sql: Sql, submitKey: string): Promise<{ id: string; secondsAgo: number } | null> {
+  const [row] = await sql.query<{ id: string; seconds_ago: number }>(
+    `select id, extract(epoch from now() - finished)::float8 as seconds_ago from transfers t
+     where submit_key = $1 and finished is not null
+       and not exists (select 1 from operations o where o.transfer_id = t.id and o.status <> 'completed')
+     order by created desc limit 1`,
+    [submitKey],
+  );
+  return row === undefined ? null : { id: row.id, secondsAgo: row.seconds_ago };
+}
+
+export async function unfinishedTransfers(sql: Sql): Promise<string[]> {
+  return (await sql.query<{ id: string }>('select id from transfers where finished is null order by created')).map(
+    (row) => row.id,
+  );
 }

@@ -2,8 +2,8 @@ import { setUpForwarding, type ForwardingOutcome } from '../forwarding/set-up-fo
 import { openSieveSession, sievePlaceOf } from '../forwarding/sieve-session.ts';
 import { Stopped } from '../mail/copy/copy-chunk.ts';
 import { MailError } from '../mail/imap/mail-error.ts';
-import { endOperation, openOperations, type OperationEnd } from '../transfers/operations.ts';
-import { OperationWaits, type Run, type Runner, type RunnerServices } from './runner.ts';
+import type { OperationEnd } from '../transfers/operations.ts';
+import type { Run, Runner, RunnerServices } from './runner.ts';
 import { SENTENCES } from './sentences.ts';
 
 /** Pauses between tries; the transfer does not end before forwarding has, so they are few. */
@@ -14,29 +14,17 @@ const WITHIN_MS = 60_000;
 /** Deliveries that had begun by the old script have ended after it. */
 const DELIVERIES_END_WITHIN_MS = 5000;
 
-/** The mail's run begins the forwarding, and ends this operation with it; it ends by itself only when that never came. */
-export const runForwarding: Runner = async (run, services) => {
-  const [mail] = await services.database.query<{ status: string; finished: Date | null }>(
-    `select status, finished from operations where transfer_id = $1 and operation = 'emailmigration'`,
-    [run.transfer.id],
-  );
-  if (mail?.finished === null) throw new OperationWaits('The mail has not been copied yet.');
-  return mail?.status === 'completed' ? setUp(run, services) : unset(SENTENCES.forwardingWithoutMail);
-};
-
 /**
- * Forwards the old mailbox to the new one. Called when the mail has been copied, and before the mailbox is listed for the
- * last time, so that nothing falls between: what came before the forwarding is copied, what comes after it is forwarded.
+ * Forwards the old mailbox to the new one once the mail has been copied, and before the mailbox is listed for the last
+ * time, so that nothing falls between: what came before the forwarding is copied, what comes after it is forwarded.
  * Whatever becomes of it, the mail goes on.
  */
-export async function beginForwarding(run: Run, services: RunnerServices): Promise<void> {
-  const { transfer, epoch, signal } = run;
-  const { database, pause } = services;
-  if (!(await openOperations(database, transfer.id)).includes('emailforwarding')) return;
+export const runForwarding: Runner = async (run, services) => {
+  if (!run.isOpen('emailmigration')) return unset(SENTENCES.forwardingWithoutMail);
   const end = await setUp(run, services);
-  await endOperation(database, transfer.id, epoch, 'emailforwarding', end);
-  if (end.status === 'completed') await pause(DELIVERIES_END_WITHIN_MS, signal);
-}
+  if (end.status === 'completed') await services.pause(DELIVERIES_END_WITHIN_MS, run.signal);
+  return end;
+};
 
 async function setUp(run: Run, services: RunnerServices): Promise<OperationEnd> {
   for (let attempt = 0; ; attempt += 1) {

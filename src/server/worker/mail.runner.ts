@@ -7,22 +7,35 @@ import { MailError } from '../mail/imap/mail-error.ts';
 import { openLedger } from '../mail/copy/ledger.ts';
 import type { OperationEnd } from '../transfers/operations.ts';
 import type { Role, Secret } from '../transfers/credentials.ts';
-import { beginForwarding } from './forwarding.runner.ts';
-import { moveMail } from '../mail/copy/move-mail.ts';
+import { copyWhatIsThere, moveMail, type MailMove } from '../mail/copy/move-mail.ts';
 import type { Run, Runner, RunnerServices } from './runner.ts';
 import { SENTENCES } from './sentences.ts';
 
 export const CONNECTIONS_PER_ACCOUNT = 4;
 
-/** Moves mail from mailbox to mailbox. */
-export const runMail: Runner = async (run, services) => {
+/** Copies the mail that is there, before forwarding begins. */
+export const copyMail: Runner = async (run, services) => {
+  await copyWhatIsThere(await moveOf(run, services));
+  return null;
+};
+
+/** Copies what is not copied yet, and compares both sides. */
+export const finishMail: Runner = async (run, services) => {
+  const measured = await moveMail(await moveOf(run, services));
+  const end: OperationEnd = { status: 'completed', measured };
+  return measured.lost + measured.duplicated + measured.changed === 0
+    ? end
+    : { ...end, status: 'review', failure: SENTENCES.differs(measured) };
+};
+
+async function moveOf(run: Run, services: RunnerServices): Promise<MailMove> {
   const { transfer, signal } = run;
   const source = await accountOf('source', run, services);
   const destination = await accountOf('destination', run, services);
   const { settings, times, resolver } = services;
   const options = { trusted: settings.trustedMailHosts, times, resolver, signal };
-  const measured = await moveMail({
-    ledger: openLedger(services.database, transfer.id, run.epoch),
+  return {
+    ledger: openLedger(services.database, run.lease),
     openReader: () => openedAt('source', () => openReader(source, options)),
     openWriter: () => openedAt('destination', () => openWriter(destination, options)),
     openChecker: () => openedAt('destination', () => openReader(destination, options)),
@@ -32,15 +45,8 @@ export const runMail: Runner = async (run, services) => {
     onStep: services.onStep,
     onProgress: run.onProgress,
     forwardedMark: markOf(transfer.destinationEmail),
-    ...(transfer.operations.includes('emailforwarding')
-      ? { beforeLastListing: () => beginForwarding(run, services) }
-      : {}),
-  });
-  const end: OperationEnd = { status: 'completed', measured };
-  return measured.lost + measured.duplicated + measured.changed === 0
-    ? end
-    : { ...end, status: 'review', failure: SENTENCES.differs(measured) };
-};
+  };
+}
 
 /**
  * A mail account of a run.

@@ -1,17 +1,16 @@
 import type { Operation } from '../../contract/operation.ts';
 import type { Log } from '../log.ts';
 import type { Database } from '../store/database.ts';
-import { noteProgress } from '../transfers/operations.ts';
+import type { Lease } from '../transfers/lease.ts';
+import { noteProgress, type Counts } from '../transfers/operations.ts';
 
 const WRITE_EVERY_MS = 300;
-
-export type Counts = { readonly done: number; readonly total: number; readonly bytes: number };
 
 /** Writes the newest counts of an operation now and then, and the last ones when it is disposed of. */
 export function followProgress(
   database: Database,
   log: Log,
-  transferId: string,
+  lease: Lease,
   operation: Operation,
 ): AsyncDisposable & { readonly note: (counts: Counts) => void } {
   let newest: Counts | undefined;
@@ -23,8 +22,10 @@ export function followProgress(
     newest = undefined;
     if (counts === undefined) return;
     writing = writing
-      .then(() => noteProgress(database, transferId, operation, counts))
-      .catch((error: unknown) => log.warn({ err: error, transferId }, 'the progress could not be written'));
+      .then(() => noteProgress(database, lease, operation, counts))
+      .catch((error: unknown) =>
+        log.warn({ err: error, transferId: lease.transferId }, 'the progress could not be written'),
+      );
   };
   return {
     note: (counts) => {

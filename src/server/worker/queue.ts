@@ -1,10 +1,13 @@
-import type { PgBoss } from 'pg-boss';
+import { createHash } from 'node:crypto';
+import type { PgBoss, SendOptions } from 'pg-boss';
 import type { Log } from '../log.ts';
+import type { NotificationKind } from '../notifications/news.ts';
+import type { NotificationJob } from '../notifications/notifier.ts';
 import type { Database, Sql } from '../store/database.ts';
-import { unfinishedTransfers } from '../transfers/operations.ts';
+import { unfinishedTransfers } from '../transfers/orders.ts';
 
-export const TRANSFERS_QUEUE = 'transfers';
-export type TransferJob = { readonly transferId: string };
+const TRANSFERS = 'transfers';
+type TransferJob = { readonly transferId: string };
 
 /** A worker that does not say for so long that it is alive has died; another one takes its job. */
 const HEARTBEAT_SECONDS = 10;
@@ -16,17 +19,39 @@ const RETRY_SECONDS = 1;
 const RETRIES = 100_000;
 const KEPT_SECONDS = 3600;
 const STOP_WITHIN_MS = 30_000;
+const LOOK_FOR_TRANSFERS_SECONDS = 0.5;
 
-/** The queue of transfers, on the product's own database. */
+const NOTIFICATIONS = 'notifications';
+/** Longer than a slow mail server takes for a letter: nobody else sends it meanwhile. After a crash it comes back then. */
+const SENT_WITHIN_SECONDS = 600;
+/** One that could not be sent is tried again after this, doubling, for about a day. */
+const FIRST_TELL_AGAIN_SECONDS = 30;
+const LAST_TELL_AGAIN_SECONDS = 3600;
+const TELL_TRIES = 30;
+/** So long a notification is remembered as told. */
+const TOLD_SECONDS = 90 * 24 * 3600;
+const LOOK_FOR_NOTIFICATIONS_SECONDS = 2;
+
+type Within = { readonly sql?: Sql };
+
+/** The queue of transfers and of what is told about them, on the product's own database. */
 export type JobQueue = AsyncDisposable & {
-  readonly boss: PgBoss;
   /** Puts a transfer in the queue, within a transaction if one is given. */
-  send(transferId: string, options?: { sql?: Sql; afterSeconds?: number }): Promise<void>;
+  send(transferId: string, options?: Within & { readonly afterSeconds?: number }): Promise<void>;
+  /** Has the subscriber told, if the transaction that is given comes true; each kind once for a transfer. */
+  announce(transferId: string, kind: NotificationKind, options?: Within): Promise<void>;
   /**
    * Puts every unfinished transfer back that nobody works on. With the embedded database that is all of them:
    * no other process can hold one. To be called before this process works on any.
    */
   resume(): Promise<void>;
+  /** Takes transfers until it is disposed of, which waits for those under way. */
+  workOnTransfers(
+    atOnce: number,
+    run: (transferId: string, signal: AbortSignal) => Promise<void>,
+  ): Promise<AsyncDisposable>;
+  /** Takes notifications, one at a time; one whose `tell` throws is given back, to be tried later. */
+  workOnNotifications(tell: (job: NotificationJob) => Promise<void>): Promise<AsyncDisposable>;
 };
 
 export async function openJobQueue({ database, log }: { database: Database; log: Log }): Promise<JobQueue> {
@@ -37,7 +62,7 @@ export async function openJobQueue({ database, log }: { database: Database; log:
   });
   boss.on('error', (error) => log.error({ err: error }, 'the job queue had an error'));
   await boss.start();
-  await boss.createQueue(TRANSFERS_QUEUE, {
+  await boss.createQueue(TRANSFERS, {
     policy: 'standard',
     retryLimit: RETRIES,
     retryDelay: RETRY_SECONDS,
@@ -45,32 +70,82 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     expireInSeconds: JOB_SECONDS,
     deleteAfterSeconds: KEPT_SECONDS,
   });
+  await boss.createQueue(NOTIFICATIONS, {
+    policy: 'standard',
+    retryLimit: TELL_TRIES,
+    retryDelay: FIRST_TELL_AGAIN_SECONDS,
+    retryBackoff: true,
+    retryDelayMax: LAST_TELL_AGAIN_SECONDS,
+    expireInSeconds: SENT_WITHIN_SECONDS,
+    retentionSeconds: TOLD_SECONDS,
+    deleteAfterSeconds: TOLD_SECONDS,
+  });
   // What pg-boss keeps of a queue is read on its first use: within a transaction on PGlite that would wait for itself.
-  await boss.findJobs(TRANSFERS_QUEUE, { key: '' });
+  for (const queue of [TRANSFERS, NOTIFICATIONS]) await boss.findJobs(queue, { key: '' });
   const send: JobQueue['send'] = async (transferId, { sql, afterSeconds } = {}) => {
     const job: TransferJob = { transferId };
-    await boss.send(TRANSFERS_QUEUE, job, {
+    await boss.send(TRANSFERS, job, {
       singletonKey: transferId,
       ...(afterSeconds === undefined ? {} : { startAfter: Math.ceil(afterSeconds) }),
-      ...(sql === undefined
-        ? {}
-        : {
-            db: { executeSql: async (text: string, values?: unknown[]) => ({ rows: await sql.query(text, values) }) },
-          }),
+      ...within(sql),
     });
   };
   return {
-    boss,
     send,
+    announce: async (transferId, kind, { sql } = {}) => {
+      const job: NotificationJob = { transferId, kind };
+      await boss.send(NOTIFICATIONS, job, { id: onceIdOf(job), ...within(sql) });
+    },
     resume: async () => {
       for (const transferId of await unfinishedTransfers(database)) {
-        const jobs = await boss.findJobs<TransferJob>(TRANSFERS_QUEUE, { key: transferId });
+        const jobs = await boss.findJobs<TransferJob>(TRANSFERS, { key: transferId });
         const active = jobs.filter((job) => job.state === 'active').map((job) => job.id);
         const waiting = jobs.some((job) => job.state === 'created' || job.state === 'retry');
-        if (active.length > 0 && database.kind === 'pglite') await boss.fail(TRANSFERS_QUEUE, active);
+        if (active.length > 0 && database.kind === 'pglite') await boss.fail(TRANSFERS, active);
         else if (active.length === 0 && !waiting) await send(transferId);
       }
     },
+    workOnTransfers: async (atOnce, run) => {
+      await boss.work<TransferJob>(
+        TRANSFERS,
+        { batchSize: 1, localConcurrency: atOnce, pollingIntervalSeconds: LOOK_FOR_TRANSFERS_SECONDS },
+        async (jobs) => {
+          for (const job of jobs) await run(job.data.transferId, job.signal);
+        },
+      );
+      return takingFrom(boss, TRANSFERS);
+    },
+    workOnNotifications: async (tell) => {
+      await boss.work<NotificationJob>(
+        NOTIFICATIONS,
+        { batchSize: 1, pollingIntervalSeconds: LOOK_FOR_NOTIFICATIONS_SECONDS },
+        async (jobs) => {
+          for (const job of jobs) await tell(job.data);
+        },
+      );
+      return takingFrom(boss, NOTIFICATIONS);
+    },
     [Symbol.asyncDispose]: () => boss.stop({ graceful: true, timeout: STOP_WITHIN_MS }),
   };
+}
+
+function takingFrom(boss: PgBoss, queue: string): AsyncDisposable {
+  return { [Symbol.asyncDispose]: () => boss.offWork(queue) };
+}
+
+function within(sql: Sql | undefined): Pick<SendOptions, 'db'> {
+  if (sql === undefined) return {};
+  return { db: { executeSql: async (text: string, values?: unknown[]) => ({ rows: await sql.query(text, values) }) } };
+}
+
+/** The same job again has the same ID (a UUID of version 8, RFC 9562), and pg-boss keeps the first. */
+function onceIdOf({ transferId, kind }: NotificationJob): string {
+  const digest = createHash('sha256').update(`${kind}.${transferId}`).digest('hex');
+  return [
+    digest.slice(0, 8),
+    digest.slice(8, 12),
+    `8${digest.slice(13, 16)}`,
+    `8${digest.slice(17, 20)}`,
+    digest.slice(20, 32),
+  ].join('-');
 }

@@ -7,7 +7,9 @@ import type { StepListener } from '../mail/copy/copy-chunk.ts';
 import type { Resolver } from '../network/resolver.ts';
 import type { Tokens } from '../oauth/tokens.ts';
 import type { Database } from '../store/database.ts';
-import type { OperationEnd, Transfer } from '../transfers/operations.ts';
+import type { Lease } from '../transfers/lease.ts';
+import type { Counts, OperationEnd } from '../transfers/operations.ts';
+import type { Transfer } from '../transfers/transfer.ts';
 import type { Safe } from '../store/safe.ts';
 import type { Vault } from '../store/vault.ts';
 import type { Pause } from '../mail/copy/connection-pool.ts';
@@ -30,27 +32,23 @@ export type RunnerServices = {
   readonly onStep: StepListener;
 };
 
-/** One run of one operation: from wherever the last one left it. */
+/** One run of one step of an operation: from wherever the last one left it. */
 export type Run = {
   readonly transfer: Transfer;
   readonly operation: Operation;
-  /** The lease: writes that carry an older one are refused. */
-  readonly epoch: number;
+  readonly lease: Lease;
   readonly source: Secret;
   /** `null` for an export. */
   readonly destination: Secret | null;
   readonly signal: AbortSignal;
-  /** Counts since the beginning of the transfer, not of the run. */
-  readonly onProgress: (progress: { done: number; total: number; bytes: number }) => void;
+  readonly onProgress: (counts: Counts) => void;
+  /** Whether an operation of the transfer has not ended. */
+  readonly isOpen: (operation: Operation) => boolean;
 };
 
-/** The operation goes on when another one of the transfer is so far; both are run again when that one has ended its run. */
-export class OperationWaits extends Error {
-  override name = 'OperationWaits';
-}
-
 /**
- * Does an operation until it has ended. Throws what stopped it: `MailError`, `ContactStoreError`, `ConsentError`,
- * `TokenUnavailable`, `Stopped`, `OperationWaits`, `LeaseLost`; the worker decides whether it is tried again.
+ * Does a step. Answers how its operation ended, or `null` when a later step goes on with it. Throws what stopped it:
+ * `MailError`, `ContactStoreError`, `ConsentError`, `TokenUnavailable`, `ExportPaused`, `Stopped`, `LeaseLost`; the worker
+ * decides whether it is tried again.
  */
-export type Runner = (run: Run, services: RunnerServices) => Promise<OperationEnd>;
+export type Runner = (run: Run, services: RunnerServices) => Promise<OperationEnd | null>;

@@ -3,9 +3,8 @@ import { ExportPaused } from '../export/export.job.ts';
 import { Stopped } from '../mail/copy/copy-chunk.ts';
 import { MailError } from '../mail/imap/mail-error.ts';
 import { ConsentError, TokenUnavailable } from '../oauth/tokens.ts';
-import { LeaseLost } from '../mail/copy/ledger.ts';
+import { LeaseLost } from '../transfers/lease.ts';
 import type { OperationEnd } from '../transfers/operations.ts';
-import { OperationWaits } from './runner.ts';
 import { SENTENCES } from './sentences.ts';
 
 /** Runs in a row that moved nothing, with pauses of up to five minutes: about two hours. */
@@ -18,8 +17,8 @@ const LONGEST_PAUSE_SECONDS = 300;
 /** What becomes of an operation after something stopped it. `pass on`: it is not this worker's to judge. */
 export type Verdict =
   | { readonly kind: 'end'; readonly end: OperationEnd }
-  /** `Infinity`: whenever another operation of the transfer is run again. */
-  | { readonly kind: 'later'; readonly seconds: number }
+  /** `paused`: by no fault of the transfer; a sentence that says so. */
+  | { readonly kind: 'later'; readonly seconds: number; readonly paused?: string }
   | { readonly kind: 'pass on' };
 
 /**
@@ -28,9 +27,9 @@ export type Verdict =
  */
 export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean): Verdict {
   if (error instanceof Stopped || error instanceof LeaseLost) return { kind: 'pass on' };
-  if (error instanceof OperationWaits) return { kind: 'later', seconds: Infinity };
   // Room is made by the operator, however long that takes.
-  if (error instanceof ExportPaused) return { kind: 'later', seconds: LONGEST_PAUSE_SECONDS };
+  if (error instanceof ExportPaused)
+    return { kind: 'later', seconds: LONGEST_PAUSE_SECONDS, paused: SENTENCES.exportPaused };
   if (error instanceof ConsentError) return ending('authentication_error', SENTENCES.destinationCredentials);
   if (error instanceof MailError && error.fault === 'credentials' && !(hasMoved && idleRuns < SIGN_IN_TRIES))
     return ending(

@@ -1,37 +1,38 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Operation } from '../../contract/operation.ts';
-import { exportFiles } from '../export/download/links.ts';
 import { MAIL_TIMES } from '../mail/imap/connection.ts';
 import { Stopped } from '../mail/copy/copy-chunk.ts';
-import { queueNotification } from '../notifications/outbox.ts';
+import type { Pause } from '../mail/copy/connection-pool.ts';
 import { openResolver } from '../network/resolver.ts';
-import { startNotifier } from '../notifications/notifier.ts';
-import { LeaseLost } from '../mail/copy/ledger.ts';
+import { openNotifier } from '../notifications/notifier.ts';
+import type { News } from '../notifications/news.ts';
+import { SealError } from '../store/vault.ts';
+import { destroyCredentials, openCredentials, type Secret } from '../transfers/credentials.ts';
+import { LeaseLost, takeTransfer, type Lease } from '../transfers/lease.ts';
 import {
   beginRun,
   endOperation,
   endTransfer,
+  notePause,
   openOperations,
-  takeTransfer,
+  type Counts,
   type OperationEnd,
-  type Transfer,
 } from '../transfers/operations.ts';
-import { SealError } from '../store/vault.ts';
-import type { Pause } from '../mail/copy/connection-pool.ts';
-import { destroyCredentials, openCredentials, type Secret } from '../transfers/credentials.ts';
+import type { Transfer } from '../transfers/transfer.ts';
+import { followPlan, planOf, type Rest, type Step } from './plan.ts';
 import { followProgress } from './progress.ts';
-import { TRANSFERS_QUEUE, type JobQueue, type TransferJob } from './queue.ts';
+import type { JobQueue } from './queue.ts';
 import type { RunnerServices } from './runner.ts';
-import { runnerOf } from './runners.ts';
+import { RUNNERS } from './runners.ts';
 import { SENTENCES } from './sentences.ts';
 import { verdictOn } from './verdict.ts';
 
-const LOOK_EVERY_SECONDS = 0.5;
-/** For a transfer whose operations wait for nothing but one another. */
-const NEXT_TURN_SECONDS = 1;
-
 export type WorkerServices = Omit<RunnerServices, 'pause' | 'times' | 'onStep' | 'resolver'> &
-  Partial<Pick<RunnerServices, 'pause' | 'times' | 'onStep' | 'resolver'>> & { readonly queue: JobQueue };
+  Partial<Pick<RunnerServices, 'pause' | 'times' | 'onStep' | 'resolver'>> & {
+    readonly queue: JobQueue;
+    /** What a letter about a transfer tells. */
+    readonly news: (transferId: string) => Promise<News | null>;
+  };
 
 /**
  * Works on queued transfers and sends notifications until it is disposed of: then the messages under way are finished,
@@ -40,28 +41,19 @@ export type WorkerServices = Omit<RunnerServices, 'pause' | 'times' | 'onStep' |
 export async function startWorker(given: WorkerServices): Promise<AsyncDisposable> {
   const services = { pause, times: MAIL_TIMES, onStep: () => {}, resolver: openResolver(), ...given };
   const { queue, settings, log } = services;
+  await using starting = new AsyncDisposableStack();
   const stop = new AbortController();
+  starting.defer(() => log.info('the worker has stopped'));
+  const notifier = starting.use(openNotifier(services));
   await queue.resume();
-  await queue.boss.work<TransferJob>(
-    TRANSFERS_QUEUE,
-    { batchSize: 1, localConcurrency: settings.transfersAtOnce, pollingIntervalSeconds: LOOK_EVERY_SECONDS },
-    async (jobs) => {
-      for (const job of jobs)
-        await runTransfer(job.data.transferId, AbortSignal.any([stop.signal, job.signal]), services);
-    },
+  starting.use(await queue.workOnNotifications(notifier.tell));
+  starting.use(
+    await queue.workOnTransfers(settings.transfersAtOnce, (id, signal) =>
+      runTransfer(id, AbortSignal.any([stop.signal, signal]), services),
+    ),
   );
-  const notifier = startNotifier({
-    ...services,
-    exportFiles: (id) => exportFiles({ ...services, now: () => Date.now() }, id),
-  });
-  return {
-    [Symbol.asyncDispose]: async () => {
-      stop.abort();
-      await queue.boss.offWork(TRANSFERS_QUEUE);
-      await notifier[Symbol.asyncDispose]();
-      log.info('the worker has stopped');
-    },
-  };
+  starting.defer(() => stop.abort());
+  return starting.move();
 }
 
 const pause: Pause = async (milliseconds, signal) => {
@@ -69,9 +61,6 @@ const pause: Pause = async (milliseconds, signal) => {
     if (!signal.aborted) throw error;
   });
 };
-
-/** Seconds until the operation is to be tried again, or `null` when it has ended. */
-type Rest = number | null;
 
 async function runTransfer(
   id: string,
@@ -81,34 +70,27 @@ async function runTransfer(
   const { database, safe, tokens, queue, log } = services;
   const taken = await takeTransfer(database, id);
   if (taken === null) return;
-  const { transfer, epoch } = taken;
-  const { source, destination } = await credentialsOf(id, services);
-  const operations = await openOperations(database, id);
-  const outcomes = await Promise.allSettled(
-    operations.map((operation) => runOperation({ transfer, epoch, operation, source, destination, signal }, services)),
-  );
-  const failed = outcomes.find((outcome) => outcome.status === 'rejected');
-  if (failed !== undefined) {
-    if (failed.reason instanceof LeaseLost) {
-      log.warn({ transferId: id, epoch }, 'another worker has taken the transfer over');
-      return;
-    }
-    throw failed.reason;
-  }
-  const rests = outcomes.flatMap((outcome) =>
-    outcome.status === 'fulfilled' && outcome.value !== null ? [outcome.value] : [],
-  );
-  if (rests.length > 0) {
-    const soonest = Math.min(...rests);
-    await queue.send(id, { afterSeconds: Number.isFinite(soonest) ? soonest : NEXT_TURN_SECONDS });
+  const { transfer, lease } = taken;
+  const credentials = await credentialsOf(id, services);
+  const open = new Set(await openOperations(database, id));
+  let rest: Rest;
+  try {
+    await using runs = operationRuns({ transfer, lease, open, signal, ...credentials }, services);
+    rest = await followPlan(planOf(transfer), (step) => performStep(step, open, runs));
+  } catch (error) {
+    if (!(error instanceof LeaseLost)) throw error;
+    log.warn({ transferId: id, epoch: lease.epoch }, 'another worker has taken the transfer over');
     return;
   }
+  if (rest !== null) {
+    await queue.send(id, { afterSeconds: rest });
+    return;
+  }
+  const { destination } = credentials;
   if (destination?.kind === 'token') await tokens.forget(destination.tokenId);
   await database.transaction(async (sql) => {
-    const ends = await endTransfer(sql, id);
-    const kind = ends.every((end) => end.status === 'completed') ? 'finished' : 'attention';
-    if (transfer.notificationContact !== undefined)
-      await queueNotification(sql, id, kind, transfer.notificationContact);
+    const { allCompleted } = await endTransfer(sql, lease);
+    await queue.announce(id, allCompleted ? 'finished' : 'attention', { sql });
   });
   await destroyCredentials(safe, id);
   log.info({ transferId: id }, 'a transfer has ended');
@@ -128,58 +110,105 @@ async function credentialsOf(id: string, { database, safe, log }: RunnerServices
   }
 }
 
-type OperationRun = {
+type TransferRun = {
   readonly transfer: Transfer;
-  readonly epoch: number;
-  readonly operation: Operation;
+  readonly lease: Lease;
+  /** Its operations that have not ended. */
+  readonly open: Set<Operation>;
   readonly source: Secret | null;
   readonly destination: Secret | null;
   readonly signal: AbortSignal;
 };
 
-async function runOperation(run: OperationRun, services: RunnerServices): Promise<Rest> {
+/** One run of an operation, whose steps share what it has moved. */
+type OperationRun = AsyncDisposable & { readonly perform: (step: Step) => Promise<Rest> };
+type OperationRuns = AsyncDisposable & { readonly of: (operation: Operation) => Promise<OperationRun> };
+
+async function performStep(step: Step, open: ReadonlySet<Operation>, runs: OperationRuns): Promise<Rest> {
+  if (!step.during.every((operation) => open.has(operation))) return null;
+  return (await runs.of(step.of)).perform(step);
+}
+
+function operationRuns(transferRun: TransferRun, services: RunnerServices): OperationRuns {
+  const begun = new Map<Operation, Promise<OperationRun>>();
+  return {
+    of: (operation) => {
+      const run = begun.get(operation) ?? beginOperation(operation, transferRun, services);
+      begun.set(operation, run);
+      return run;
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const run of await Promise.allSettled(begun.values()))
+        if (run.status === 'fulfilled') await run.value[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function beginOperation(
+  operation: Operation,
+  { transfer, lease, open, source, destination, signal }: TransferRun,
+  services: RunnerServices,
+): Promise<OperationRun> {
   const { database, log } = services;
-  const { transfer, epoch, operation, source } = run;
-  const { id } = transfer;
-  const { idleRuns, done } = await beginRun(database, id, operation);
+  const { transferId } = lease;
+  const { idleRuns, done } = await beginRun(database, lease, operation);
   let hasMoved = done > 0;
   let movedNow = false;
-  const end = (ended: OperationEnd) => endOperation(database, id, epoch, operation, ended);
-  if (source === null) {
-    await end({ status: 'review', failure: SENTENCES.unexpected });
-    return null;
-  }
-  try {
-    await using progress = followProgress(database, log, id, operation);
-    const onProgress: typeof progress.note = (counts) => {
-      movedNow ||= counts.done > done;
-      hasMoved ||= movedNow;
-      progress.note(counts);
-    };
-    const ended = await runnerOf(transfer, operation)({ ...run, source, onProgress }, services);
+  const progress = followProgress(database, log, lease, operation);
+  const onProgress = (counts: Counts) => {
+    movedNow ||= counts.done > done;
+    hasMoved ||= movedNow;
+    progress.note(counts);
+  };
+  const end = async (ended: OperationEnd) => {
     await progress[Symbol.asyncDispose]();
-    await end(ended);
-    log.info({ transferId: id, operation, status: ended.status }, 'an operation has ended');
-    return null;
-  } catch (error) {
-    const verdict = verdictOn(
-      run.signal.aborted ? new Stopped('The worker stops.') : error,
-      movedNow ? 1 : idleRuns,
-      hasMoved,
-    );
-    switch (verdict.kind) {
-      case 'pass on':
-        throw run.signal.aborted ? new Stopped('The worker stops.') : error;
-      case 'later':
-        log.warn(
-          { err: error, transferId: id, operation, seconds: verdict.seconds },
-          'an operation is tried again later',
-        );
-        return verdict.seconds;
-      case 'end':
-        await end(verdict.end);
-        log.warn({ err: error, transferId: id, operation, status: verdict.end.status }, 'an operation has ended early');
+    await endOperation(database, lease, operation, ended);
+    open.delete(operation);
+  };
+  const run = {
+    transfer,
+    operation,
+    lease,
+    destination,
+    signal,
+    onProgress,
+    isOpen: (each: Operation) => open.has(each),
+  };
+  return {
+    perform: async (step) => {
+      if (source === null) {
+        await end({ status: 'review', failure: SENTENCES.unexpected });
         return null;
-    }
-  }
+      }
+      try {
+        const ended = await RUNNERS[step.name]({ ...run, source }, services);
+        if (ended === null) return null;
+        await end(ended);
+        log.info({ transferId, operation, status: ended.status }, 'an operation has ended');
+        return null;
+      } catch (error) {
+        const stopped = signal.aborted ? new Stopped('The worker stops.') : error;
+        const verdict = verdictOn(stopped, movedNow ? 1 : idleRuns, hasMoved);
+        switch (verdict.kind) {
+          case 'pass on':
+            throw stopped;
+          case 'later':
+            if (verdict.paused !== undefined) await notePause(database, lease, operation, verdict.paused);
+            log.warn(
+              { err: error, transferId, operation, step: step.name, seconds: verdict.seconds },
+              'a step is tried again later',
+            );
+            return verdict.seconds;
+          case 'end':
+            await end(verdict.end);
+            log.warn(
+              { err: error, transferId, operation, step: step.name, status: verdict.end.status },
+              'an operation has ended early',
+            );
+            return null;
+        }
+      }
+    },
+    [Symbol.asyncDispose]: () => progress[Symbol.asyncDispose](),
+  };
 }

@@ -1,10 +1,8 @@
 import type { ListedMessage } from '../imap/message.ts';
-import type { Database } from '../../store/database.ts';
-
-/** Another worker has taken the transfer over; this one must stop at once and touch nothing more. */
-export class LeaseLost extends Error {
-  override name = 'LeaseLost';
-}
+import { wordsFor } from './reasons.ts';
+import type { Skipped } from '../../../contract/calls/status.ts';
+import type { Database, Sql } from '../../store/database.ts';
+import { LeaseLost, type Lease } from '../../transfers/lease.ts';
 
 export type LedgerMailbox = {
   readonly id: number;
@@ -96,8 +94,8 @@ export type Ledger = {
 const LISTED_AT_ONCE = 1000;
 const STORED_PAGE = 1000;
 
-/** @param epoch the lease that `takeTransfer` gave. @throws {LeaseLost} from every write after another worker took over. */
-export function openLedger(database: Database, transferId: string, epoch: number): Ledger {
+/** @throws {LeaseLost} from every write after another worker took over. */
+export function openLedger(database: Database, { transferId, epoch }: Lease): Ledger {
   const { add: apply, drained } = batched<Change>((changes) => write(database, transferId, epoch, changes));
   return {
     mailboxes: async () =>
@@ -262,7 +260,30 @@ async function write(database: Database, transferId: string, epoch: number, chan
      returning 1`,
     [JSON.stringify([...latest.values()]), transferId, epoch],
   );
-  if (rows.length !== latest.size) throw new LeaseLost(`Another worker has taken transfer ${transferId} over.`);
+  if (rows.length !== latest.size) throw new LeaseLost(transferId);
+}
+
+/** The messages of a transfer that were not taken, in words for the subscriber. */
+export async function skippedMessages(sql: Sql, transferId: string, atMost: number): Promise<Skipped[]> {
+  const rows = await sql.query<{ mailbox: string; reason: string; subject: string | null }>(
+    `select m.source_path as mailbox, l.reason, l.subject from ledger l join ledger_mailboxes m on m.id = l.mailbox_id
+     where m.transfer_id = $1 and l.state = 'refused' order by m.id, l.uid limit $2`,
+    [transferId, atMost],
+  );
+  return rows.map(({ mailbox, reason, subject }) => ({
+    mailbox,
+    reason: wordsFor(reason),
+    ...(subject === null ? {} : { subject }),
+  }));
+}
+
+export async function countSkippedMessages(sql: Sql, transferId: string): Promise<number> {
+  const [row] = await sql.query<{ count: number }>(
+    `select count(*)::float8 as count from ledger where state = 'refused'
+       and mailbox_id in (select id from ledger_mailboxes where transfer_id = $1)`,
+    [transferId],
+  );
+  return row?.count ?? 0;
 }
 
 /** Collects what comes while a write is under way and writes it together. `add` ends when its item is written. */

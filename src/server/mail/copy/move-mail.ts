@@ -35,15 +35,14 @@ export type MailMove = {
   readonly onProgress: (progress: LedgerProgress) => void;
   /** The keyword of source messages that were forwarded to this destination. */
   readonly forwardedMark: string;
-  /** Done once everything is copied that was there; then the source is listed again, and what is new is copied as well. */
-  readonly beforeLastListing?: () => Promise<void>;
 };
 
 /**
- * Moves an account's mail, from wherever an earlier run left it, and ends with the comparison of both sides.
+ * Copies an account's mail, from wherever an earlier run left it, until a listing shows nothing new.
+ * @returns the mailboxes that are there now
  * @throws {MailError} what stopped it, {@link Stopped} after an abort, {@link LeaseLost}
  */
-export async function moveMail(move: MailMove): Promise<Measured> {
+export async function copyWhatIsThere(move: MailMove): Promise<readonly LedgerMailbox[]> {
   const { ledger } = move;
   let progress = await ledger.progress();
   const tell = (change: Partial<LedgerProgress>) => {
@@ -60,23 +59,22 @@ export async function moveMail(move: MailMove): Promise<Measured> {
   };
   const forwarded = openForwarded(move.forwardedMark);
   let current: readonly LedgerMailbox[] = [];
-  const copyUntilNothingIsNew = async () => {
-    for (let pass = 1; pass <= PASSES; pass += 1) {
-      const planned = await plan(move, copying, forwarded);
-      current = planned.mailboxes;
-      tell(await ledger.progress());
-      if (planned.chunks.length === 0) return;
-      await copyAll(planned.chunks, move, { ...copying, earlier: planned.earlier }, () => progress.done);
-      await ledger.drained();
-    }
-  };
-  await copyUntilNothingIsNew();
-  if (move.beforeLastListing !== undefined) {
-    await move.beforeLastListing();
-    await copyUntilNothingIsNew();
+  for (let pass = 1; pass <= PASSES; pass += 1) {
+    const planned = await plan(move, copying, forwarded);
+    current = planned.mailboxes;
+    tell(await ledger.progress());
+    if (planned.chunks.length === 0) break;
+    await copyAll(planned.chunks, move, { ...copying, earlier: planned.earlier }, () => progress.done);
+    await ledger.drained();
   }
-  const left = await ledger.progress();
-  const measured = await compare(current, move);
+  return current;
+}
+
+/** Copies what is there, and ends with the comparison of both sides. @throws as {@link copyWhatIsThere} */
+export async function moveMail(move: MailMove): Promise<Measured> {
+  const mailboxes = await copyWhatIsThere(move);
+  const left = await move.ledger.progress();
+  const measured = await compare(mailboxes, move);
   return { ...measured, lost: measured.lost + (left.total - left.done) };
 }
 

@@ -28,11 +28,17 @@ export const answerLoad = route(load, 'calls by a client', async ({ body }, serv
   await proveSource(order, services, visit);
   if (before !== null) return { jobid: before.id };
   await proveDestination(order, services, visit);
-  const { id: jobid, usesToken } = await transfers.start(order);
+  const started = await transfers.start(order);
+  if (started.kind === 'busy')
+    throw new Refusal(
+      409,
+      'MIGRATION_IN_PROGRESS',
+      'A transfer of this account is already running. Your mail is safe. Please wait until it has ended.',
+    );
   const { tokenId } = order.destination;
   // One that nobody will use must not stay good.
-  if (tokenId !== undefined) await (usesToken ? tokens.keep(tokenId) : tokens.forget(tokenId));
-  return { jobid };
+  if (tokenId !== undefined) await (started.usesToken ? tokens.keep(tokenId) : tokens.forget(tokenId));
+  return { jobid: started.id };
 });
 
 /** @throws {Refusal} for what is not allowed, before anything is asked of a mail server. */

@@ -1,0 +1,2 @@
+-- pg-boss holds what is to be told.
+drop table notifications;

@@ -1,0 +1,126 @@
+import type { ExportFile, Progress, Skipped, TransferStatus } from '../../contract/calls/status.ts';
+import type { Operation } from '../../contract/operation.ts';
+import { shownStatusOf, type StatusValue } from '../../contract/transfer-status.ts';
+import type { News } from '../notifications/news.ts';
+import type { Sql } from '../store/database.ts';
+import { SKIPPED_SHOWN } from './operations.ts';
+
+/** What other rooms know of a transfer, which its status tells as well. */
+export type StatusSources = {
+  /** The messages that were not taken, so many at most. */
+  readonly skippedMessages: (id: string, atMost: number) => Promise<Skipped[]>;
+  readonly countSkippedMessages: (id: string) => Promise<number>;
+  /** Whether a transfer's export has been finished, whatever became of its files; `null` when the transfer is none. */
+  readonly exportStanding: (id: string) => Promise<'unfinished' | 'finished' | null>;
+  /** What can be downloaded of a transfer. */
+  readonly exportFiles: (id: string) => Promise<ExportFile[]>;
+};
+
+/** `null` when there is no such transfer. */
+export async function statusOf(sql: Sql, sources: StatusSources, id: string): Promise<TransferStatus | null> {
+  // Asked first: an export that was finished by then and has no files afterwards has none any more.
+  const standing = await sources.exportStanding(id);
+  const status = await progressesOf(sql, sources, id);
+  if (status === null || standing === null) return status;
+  const exports = await sources.exportFiles(id);
+  if (exports.length > 0) return { ...status, files: 'there', exports };
+  return { ...status, files: standing === 'finished' ? 'deleted' : 'coming' };
+}
+
+async function progressesOf(sql: Sql, sources: StatusSources, id: string): Promise<TransferStatus | null> {
+  const rows = await sql.query<OperationRow>(
+    `select operations.*, destination_provider = 'file_export' as is_export
+     from operations join transfers on transfers.id = transfer_id where transfer_id = $1`,
+    [id],
+  );
+  if (rows.length === 0) return null;
+  const status: TransferStatus = {};
+  for (const row of rows) {
+    if (row.operation === 'emailmigration')
+      status.emailmigration = progressOf(row, row.skipped ?? (await sources.skippedMessages(id, SKIPPED_SHOWN)));
+    if (row.operation === 'contactsmigration') status.contactsmigration = progressOf(row, row.skipped ?? []);
+  }
+  return status;
+}
+
+function progressOf(row: OperationRow, skipped: readonly Skipped[]): Progress {
+  return {
+    status: row.is_export ? exportStatusOf(row.status) : row.status,
+    done: row.done,
+    bytes: Number(row.bytes),
+    skipped: [...skipped],
+    ...(row.total === null ? {} : { total: row.total }),
+    ...(row.failure === null ? {} : { failure: row.failure }),
+    ...(row.lost === null ? {} : { lost: row.lost }),
+    ...(row.duplicated === null ? {} : { duplicated: row.duplicated }),
+    ...(row.changed === null ? {} : { changed: row.changed }),
+    ...(row.started === null ? {} : { started: row.started.toISOString() }),
+    ...(row.finished === null ? {} : { finished: row.finished.toISOString() }),
+  };
+}
+
+/** The badges of an export know three values (`portal.md` §4). */
+function exportStatusOf(status: string): StatusValue {
+  switch (status) {
+    case 'completed':
+      return 'completed';
+    case 'review':
+    case 'authentication_error':
+    case 'error':
+      return 'error';
+    default:
+      return 'started';
+  }
+}
+
+/** What a letter about a transfer tells; `null` when there is no such transfer, or nobody to tell. */
+export async function newsOf(sql: Sql, sources: StatusSources, id: string): Promise<News | null> {
+  const [transfer] = await sql.query<{ destination_provider: string; notification_contact: string | null }>(
+    'select destination_provider, notification_contact from transfers where id = $1',
+    [id],
+  );
+  if (transfer === undefined || transfer.notification_contact === null) return null;
+  const rows = await sql.query<{
+    operation: Operation;
+    status: string;
+    done: number;
+    failure: string | null;
+    skipped: number;
+  }>(
+    `select operation, status, done, failure, coalesce(jsonb_array_length(skipped), 0) as skipped
+     from operations where transfer_id = $1 order by operation desc`,
+    [id],
+  );
+  const skippedMessages = await sources.countSkippedMessages(id);
+  const skippedOf = (row: (typeof rows)[number]) =>
+    row.skipped + (row.operation === 'emailmigration' ? skippedMessages : 0);
+  const taken = (operation: Operation) =>
+    rows.filter((row) => row.operation === operation).reduce((total, row) => total + row.done - skippedOf(row), 0);
+  return {
+    contact: transfer.notification_contact,
+    isExport: transfer.destination_provider === 'file_export',
+    messages: taken('emailmigration'),
+    contacts: taken('contactsmigration'),
+    skipped: rows.reduce((total, row) => total + skippedOf(row), 0),
+    outcomes: rows
+      .filter((row) => shownStatusOf(row.status) === 'failed')
+      .flatMap((row) => (row.failure === null ? [] : [row.failure])),
+    files: await sources.exportFiles(id),
+  };
+}
+
+type OperationRow = {
+  is_export: boolean;
+  failure: string | null;
+  operation: Operation;
+  status: string;
+  done: number;
+  total: number | null;
+  bytes: number | string | bigint;
+  lost: number | null;
+  duplicated: number | null;
+  changed: number | null;
+  skipped: Skipped[] | null;
+  started: Date | null;
+  finished: Date | null;
+};

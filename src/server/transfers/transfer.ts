@@ -1,0 +1,81 @@
+import type { ContactsFormat, EmailFormat } from '../../contract/export-format.ts';
+import type { Operation } from '../../contract/operation.ts';
+import type { Provider } from '../../contract/provider.ts';
+import type { Sql } from '../store/database.ts';
+
+export type Transfer = {
+  readonly id: string;
+  readonly sourceEmail: string;
+  readonly sourceProvider: Provider;
+  readonly sourceImap?: string;
+  readonly destinationEmail: string;
+  readonly destinationProvider: Provider;
+  readonly destinationImap?: string;
+  readonly operations: readonly Operation[];
+  readonly emailFormat?: EmailFormat;
+  readonly contactsFormat?: ContactsFormat;
+  readonly notificationContact?: string;
+  readonly inQa: boolean;
+};
+
+export async function insertTransfer(sql: Sql, transfer: Transfer, submitKey: string): Promise<void> {
+  await sql.query(
+    `insert into transfers (id, submit_key, source_email, source_provider, source_imap, destination_email,
+       destination_provider, destination_imap, operations, email_format, contacts_format, notification_contact, in_qa)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+    [
+      transfer.id,
+      submitKey,
+      transfer.sourceEmail,
+      transfer.sourceProvider,
+      transfer.sourceImap ?? null,
+      transfer.destinationEmail,
+      transfer.destinationProvider,
+      transfer.destinationImap ?? null,
+      [...transfer.operations],
+      transfer.emailFormat ?? null,
+      transfer.contactsFormat ?? null,
+      transfer.notificationContact ?? null,
+      transfer.inQa,
+    ],
+  );
+  for (const operation of transfer.operations)
+    await sql.query('insert into operations (transfer_id, operation, started) values ($1, $2, now())', [
+      transfer.id,
+      operation,
+    ]);
+}
+
+/** A transfer as its row; `epoch` counts the workers that have taken it. */
+export type TransferRow = {
+  id: string;
+  source_email: string;
+  source_provider: Provider;
+  source_imap: string | null;
+  destination_email: string;
+  destination_provider: Provider;
+  destination_imap: string | null;
+  operations: Operation[];
+  email_format: EmailFormat | null;
+  contacts_format: ContactsFormat | null;
+  notification_contact: string | null;
+  in_qa: boolean;
+  epoch: number;
+};
+
+export function transferOf(row: TransferRow): Transfer {
+  return {
+    id: row.id,
+    sourceEmail: row.source_email,
+    sourceProvider: row.source_provider,
+    destinationEmail: row.destination_email,
+    destinationProvider: row.destination_provider,
+    operations: row.operations,
+    inQa: row.in_qa,
+    ...(row.source_imap === null ? {} : { sourceImap: row.source_imap }),
+    ...(row.destination_imap === null ? {} : { destinationImap: row.destination_imap }),
+    ...(row.email_format === null ? {} : { emailFormat: row.email_format }),
+    ...(row.contacts_format === null ? {} : { contactsFormat: row.contacts_format }),
+    ...(row.notification_contact === null ? {} : { notificationContact: row.notification_contact }),
+  };
+}

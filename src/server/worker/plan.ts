@@ -1,0 +1,77 @@
+import type { Operation } from '../../contract/operation.ts';
+
+export type StepName =
+  | 'copy contacts'
+  | 'copy mail'
+  | 'set up forwarding'
+  | 'finish mail'
+  | 'stage contacts'
+  | 'stage mail'
+  | 'write archive'
+  | 'end contacts';
+
+/** What is done for an operation (`of`), once the steps before it are done, while the operations of `during` are open. */
+export type Step = {
+  readonly name: StepName;
+  readonly of: Operation;
+  readonly during: readonly Operation[];
+  readonly after: readonly StepName[];
+};
+
+/**
+ * Contacts beside mail. With forwarding, the mail that is there is copied first; then the old mailbox forwards what comes;
+ * then what came in between is copied, and both sides are compared.
+ */
+const MOVE: readonly Step[] = [
+  { name: 'copy contacts', of: 'contactsmigration', during: ['contactsmigration'], after: [] },
+  { name: 'copy mail', of: 'emailmigration', during: ['emailmigration', 'emailforwarding'], after: [] },
+  { name: 'set up forwarding', of: 'emailforwarding', during: ['emailforwarding'], after: ['copy mail'] },
+  { name: 'finish mail', of: 'emailmigration', during: ['emailmigration'], after: ['set up forwarding'] },
+];
+
+/** One archive holds both. Contacts that can't be read don't keep the mail back; contacts without mail are no archive. */
+const EXPORT: readonly Step[] = [
+  { name: 'stage contacts', of: 'contactsmigration', during: ['contactsmigration'], after: [] },
+  { name: 'stage mail', of: 'emailmigration', during: ['emailmigration'], after: [] },
+  {
+    name: 'write archive',
+    of: 'emailmigration',
+    during: ['emailmigration'],
+    after: ['stage contacts', 'stage mail'],
+  },
+  { name: 'end contacts', of: 'contactsmigration', during: ['contactsmigration'], after: ['write archive'] },
+];
+
+export function planOf({ destinationProvider }: { readonly destinationProvider: string }): readonly Step[] {
+  return destinationProvider === 'file_export' ? EXPORT : MOVE;
+}
+
+/** Seconds until a step is to be tried again, or `null` when it is done. */
+export type Rest = number | null;
+
+/**
+ * Follows a plan: each step as soon as those before it are done. What rests keeps the steps after it waiting, and nothing
+ * else; all others are gone through before it ends.
+ * @returns the shortest rest
+ */
+export async function followPlan(steps: readonly Step[], perform: (step: Step) => Promise<Rest>): Promise<Rest> {
+  const begun = new Map<StepName, Promise<Rest>>();
+  const begin = (step: Step): Promise<Rest> => {
+    const existing = begun.get(step.name);
+    if (existing !== undefined) return existing;
+    const performing = (async () => {
+      const rest = shortest(await Promise.all(steps.filter(({ name }) => step.after.includes(name)).map(begin)));
+      return rest ?? perform(step);
+    })();
+    begun.set(step.name, performing);
+    return performing;
+  };
+  const outcomes = await Promise.allSettled(steps.map(begin));
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+  return shortest(outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : null)));
+}
+
+function shortest(rests: readonly Rest[]): Rest {
+  const waiting = rests.filter((rest) => rest !== null);
+  return waiting.length === 0 ? null : Math.min(...waiting);
+}
