@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, test } from 'vitest';
-import { EMBEDDED, KILLS, moveWhileKilled } from '../support/killed-transfer.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { EMBEDDED, KILLS, moveWhileKilled, WHOLE } from '../support/killed-transfer.ts';
 import { needs } from '../support/needs.ts';
 import { POSTGRESQL, startPostgres, type Postgres } from '../support/postgres.ts';
 
@@ -12,21 +12,27 @@ describe('a transfer whose process is killed again and again', { ...needs('dovec
   afterAll(() => postgres?.[Symbol.asyncDispose]());
 
   test('still loses, doubles and changes nothing, on PGlite', async () => {
-    await moveWhileKilled({ address: EMBEDDED, kills: KILLS, randomKills: 0, withoutUidplus: false });
+    expect(
+      await moveWhileKilled({ address: EMBEDDED, kills: KILLS, randomKills: 0, withoutUidplus: false }),
+    ).toMatchObject(WHOLE);
   });
 
   test('still loses, doubles and changes nothing, on PGlite, towards a server without UIDPLUS', async () => {
-    await moveWhileKilled({ address: EMBEDDED, kills: KILLS.slice(1, 4), randomKills: 0, withoutUidplus: true });
+    expect(
+      await moveWhileKilled({ address: EMBEDDED, kills: KILLS.slice(1, 4), randomKills: 0, withoutUidplus: true }),
+    ).toMatchObject(WHOLE);
   });
 
   test('still loses, doubles and changes nothing, on PostgreSQL', needs('postgresql'), async () => {
     const url = (await postgres?.create()) ?? '';
     // Each restart waits until the dead worker is missed.
-    await moveWhileKilled({
-      address: async () => ({ url }),
-      kills: KILLS.slice(1, 3),
-      randomKills: 0,
-      withoutUidplus: false,
-    });
+    expect(
+      await moveWhileKilled({
+        address: async () => ({ url }),
+        kills: KILLS.slice(1, 3),
+        randomKills: 0,
+        withoutUidplus: false,
+      }),
+    ).toMatchObject(WHOLE);
   });
 });
