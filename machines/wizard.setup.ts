@@ -6,16 +6,18 @@ import { isAtDomain, isEmail } from '../src/contract/email-address.ts';
 import type { ContactsFormat, EmailFormat } from '../src/contract/export-format.ts';
 import { type CallFailureCode, queryErrorOf } from '../src/contract/failure-code.ts';
 import { readHost } from '../src/contract/mail-host.ts';
+import type { OauthReturn } from '../src/contract/page-address.ts';
 import { type Provider } from '../src/contract/provider.ts';
 import { isOauthProvider, providerOf } from '../src/contract/provider-name.ts';
 import { SUPPORT_ISSUE_LENGTH } from '../src/contract/support-issue.ts';
-import { isTransferId, looksLikeTransferId, shownStatusOf } from '../src/contract/transfer-status.ts';
+import { isTokenId } from '../src/contract/token-id.ts';
+import { goesOn, isTransferId, looksLikeTransferId } from '../src/contract/transfer-status.ts';
 import { modeOf } from './mode.ts';
 import { readUsPhone } from './phone-number.ts';
 import { ACTORS } from './wizard.actors.ts';
 import { blankContext, NOTHING_TYPED } from './wizard.context.ts';
 import { DELAYS } from './wizard.delays.ts';
-import type { Context, Event, Input, Message, Return, Tag, Typed } from './wizard.types.ts';
+import type { Context, Event, Input, Message, Meta, Tag, Typed } from './wizard.types.ts';
 
 /** How many transfers the page shows (`portal.md` §9). */
 const LISTED_TRANSFERS = 5;
@@ -36,6 +38,7 @@ export const wizard = setup({
     events: {} as Event,
     input: {} as Input,
     tags: {} as Tag,
+    meta: {} as Meta,
   },
   actors: ACTORS,
   delays: DELAYS,
@@ -57,7 +60,7 @@ export const wizard = setup({
 
     // What is typed
     'the email is malformed': ({ context }) => !isEmail(context.typed.email),
-    'the email is foreign': ({ context }) => !isLegacy(context.typed.email, context),
+    'the email is at a legacy domain': ({ context }) => isLegacy(context.typed.email, context),
     'the password is empty': ({ context }) => context.typed.password === '',
     'the host is empty': ({ context }) => context.typed.host === '',
     'the host is malformed': ({ context }) => readHost(context.typed.host) === null,
@@ -75,7 +78,7 @@ export const wizard = setup({
 
     // The notification contact
     'the contact is empty': ({ context }) => context.notificationContact.trim() === '',
-    'the contact is a phone number to be': ({ context }) =>
+    'the contact is to be a phone number': ({ context }) =>
       modeOf(context) === 'move' && !hasLetters(context.notificationContact),
     'the contact is no phone number': ({ context }) => readUsPhone(context.notificationContact) === null,
     'the contact is no email': ({ context }) => !isEmail(context.notificationContact.trim()),
@@ -108,7 +111,7 @@ export const wizard = setup({
       queryErrorOf(context.returned?.error ?? '') === 'MISSING_SCOPE' &&
       providerOf(context.returned?.provider || (context.destination?.provider ?? '')) === 'google',
     'the return is incomplete': ({ context }) =>
-      !isTransferId(context.returned?.tokenId ?? '') || !isEmail(context.returned?.email ?? ''),
+      !isTokenId(context.returned?.tokenId ?? '') || !isEmail(context.returned?.email ?? ''),
     'the return has no hash': ({ context }) => (context.returned?.hash ?? '') === '',
     'the return is from another mailbox': ({ context }) =>
       context.checkSanBrunoOnOauthCallback &&
@@ -119,10 +122,7 @@ export const wizard = setup({
     'the transfer ID is right': (_, params: { id: string }) => isTransferId(params.id.toLowerCase()),
     'there is nothing to show': (_, params: { status: TransferStatus }) =>
       params.status.emailmigration === undefined && params.status.contactsmigration === undefined,
-    'the transfer goes on': ({ context: { status } }) =>
-      [status?.emailmigration, status?.contactsmigration].some(
-        (part) => part !== undefined && part.finished === undefined && goesOn(part.status),
-      ),
+    'the transfer goes on': ({ context }) => goesOn(context.status ?? {}),
     'there are exports': ({ context }) => (context.status?.exports?.length ?? 0) > 0,
     'there are transfers': (_, params: { transfers: TransfersByHash }) => Object.keys(params.transfers).length > 0,
   },
@@ -197,7 +197,7 @@ export const wizard = setup({
       contactsExportType: (_, params: { format: ContactsFormat }) => params.format,
     }),
     'accept the terms': assign({ googleTermsAccepted: true }),
-    'read the return': assign({ returned: (_, params: Return) => params }),
+    'read the return': assign({ returned: (_, params: OauthReturn) => params }),
     'remember the returned destination': assign({
       destination: ({ context: { returned, destination } }) => ({
         email: returned?.email.toLowerCase() ?? '',
@@ -228,8 +228,3 @@ export const wizard = setup({
     'forget the message': assign({ message: null }),
   },
 });
-
-/** An interrupted one as well: it waits for something on the operator's side and has no end yet. */
-function goesOn(status: string): boolean {
-  return shownStatusOf(status) === 'running';
-}

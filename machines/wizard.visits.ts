@@ -1,7 +1,7 @@
 import { and, not, or } from 'xstate';
 import { queryErrorOf } from '../src/contract/failure-code.ts';
+import type { OauthReturn } from '../src/contract/page-address.ts';
 import { wizard } from './wizard.setup.ts';
-import type { Return, Visit } from './wizard.types.ts';
 
 const ready = or([
   and(['the source is known', 'the destination is known']),
@@ -93,15 +93,8 @@ const entrances = wizard.createStateConfig({
   },
 });
 
-function returnOf(event: Extract<Visit, { readonly tokenId: string }>): Return {
-  const { error, tokenId, email } = event;
-  return {
-    error,
-    tokenId,
-    email,
-    provider: event.type === 'oauth-callback.visit' ? event.provider : '',
-    hash: event.type === 'oauth-callback-for-status.visit' ? event.hash : '',
-  };
+function returnOf({ error, tokenId, email, provider, hash }: OauthReturn): OauthReturn {
+  return { error, tokenId, email, provider, hash };
 }
 
 export const visits = entrances.on;

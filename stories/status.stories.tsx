@@ -12,8 +12,10 @@ const resting = 'status.page.settled.resting';
 
 export const PageAskingPrompt = at('status.page.asking.prompt', asked);
 export const PageAskingSlow = at('status.page.asking.slow', asked);
-export const PageFollowingLive = at('status.page.following.live', running);
+export const PageFollowingLiveOpening = at('status.page.following.live.opening', running);
+export const PageFollowingLiveOpen = at('status.page.following.live.open', running);
 export const PageFollowingPausing = at('status.page.following.pausing', running);
+export const PageFollowingPausingLonger = at('status.page.following.pausingLonger', running);
 export const PageFollowingAsking = at('status.page.following.asking', running);
 export const PageSettledResting = at(resting, moved);
 export const PageSettledConfirming = at('status.page.settled.confirming', exported);

@@ -11,6 +11,7 @@ import { openJobQueue } from './worker/queue.ts';
 import { openTransfers } from './transfers/orders.ts';
 import { startWorker } from './worker/worker.ts';
 import { openLog } from './log.ts';
+import { openUncheckedCertificates } from './mail/imap/tls.ts';
 import { openDiscovery } from './mail/discovery/discovery.ts';
 import { openResolver } from './network/resolver.ts';
 import { openOauthClients } from './oauth/client.ts';
@@ -82,6 +83,7 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
   // The web side only hands out and deletes.
   if (settings.role !== 'web') await checkExports(exports, log);
   opened.use(startExportSweeper({ database, exports, log, now: Date.now }));
+  const onUncheckedCertificate = openUncheckedCertificates(log);
   const discovery = openDiscovery({ settings, resolver, now: Date.now });
   for (const shortcoming of shortcomings(settings)) log.warn(shortcoming);
   if (settings.role !== 'web')
@@ -97,6 +99,7 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
         news: transfers.news,
         resolver,
         exports,
+        onUncheckedCertificate,
         discover: async (email) => (await discovery.find(email))?.imap ?? null,
       }),
     );
@@ -114,6 +117,7 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
           resolver,
           discovery,
           exports,
+          onUncheckedCertificate,
           now: Date.now,
         }),
         { host: settings.host, port: settings.port, portalFolder },

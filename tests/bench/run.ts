@@ -1,7 +1,9 @@
 import { benchExport } from './export.bench.ts';
+import { benchPst } from './pst.bench.ts';
 import { benchTransfer } from './transfer.bench.ts';
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 
 await benchTransfer(say);
 await benchExport(say);
+await benchPst(say);

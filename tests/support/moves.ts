@@ -100,6 +100,7 @@ export const EVENTS: readonly Event[] = [
   { type: 'transfer.open', id: ID },
   { type: 'status.arrive', status: running },
   { type: 'status.arrive', status: finished },
+  { type: 'status.beat' },
   { type: 'status.lose' },
   { type: 'export.delete' },
   { type: 'export.keep' },
@@ -116,7 +117,7 @@ export const EVENTS: readonly Event[] = [
   { type: 'message.release' },
 ];
 
-const consent = { tokenId: TOKEN, email: LEGACY, error: '' };
+const consent = { tokenId: TOKEN, email: LEGACY, error: '', provider: '', hash: '' };
 
 /** What an address bar may ask for, right and wrong. */
 export const VISITS: readonly Visit[] = [
@@ -134,10 +135,10 @@ export const VISITS: readonly Visit[] = [
     { ...consent, error: 'unavailable' },
     { ...consent, tokenId: '' },
   ].flatMap((answer) =>
-    ['google', ''].map((provider) => ({ type: 'oauth-callback.visit' as const, provider, ...answer })),
+    ['google', ''].map((provider) => ({ type: 'oauth-callback.visit' as const, ...answer, provider })),
   ),
   ...[consent, { ...consent, error: 'x' }, { ...consent, error: 'UNAVAILABLE' }, { ...consent, email: '' }].flatMap(
-    (answer) => ['hash', ''].map((hash) => ({ type: 'oauth-callback-for-status.visit' as const, hash, ...answer })),
+    (answer) => ['hash', ''].map((hash) => ({ type: 'oauth-callback-for-status.visit' as const, ...answer, hash })),
   ),
   ...[ID, 'x'].flatMap((migrationId) =>
     ['', 'x'].map((error) => ({ type: 'status.visit' as const, migrationId, error })),

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { TransferId } from '../transfer.ts';
-import type { Call } from './call.ts';
+import type { Call, Stream } from './call.ts';
 
 const StatusQuery = v.object({ job_id: TransferId });
 const Status = v.object({ status: v.string() });
@@ -64,5 +64,13 @@ export const detailedStatus = {
 } as const satisfies Call;
 export type TransferStatus = v.InferOutput<typeof detailedStatus.Answer>;
 
-/** The same answer as server-sent events, one at every change: `GET /api/v2/status/events/?job_id=`. */
-export const STATUS_EVENTS = '/api/v2/status/events/';
+/**
+ * The same answer as server-sent events. `status` comes at once and at every change, `alive` each `STATUS_HEARTBEAT_MS`
+ * without one, `end` after the last status. The data of an event are JSON that its schema takes.
+ */
+export const statusStream = {
+  method: 'GET',
+  path: '/api/v2/status/events/',
+  Query: StatusQuery,
+  events: { status: detailedStatus.Answer, alive: v.null(), end: v.null() },
+} as const satisfies Stream;

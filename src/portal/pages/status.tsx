@@ -1,3 +1,4 @@
+import { isExport } from '../../contract/transfer-status.ts';
 import { PATHS, visitOf, type WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import { BarsLoader } from '../parts/bars-loader.tsx';
 import { Button } from '../parts/button.tsx';
@@ -41,16 +42,16 @@ export function StatusPage() {
 
 function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
   const { status, settings } = snapshot.context;
-  const isExport = status?.files !== undefined;
+  const ofExport = isExport(status ?? {});
   return (
     <>
       {status?.emailmigration !== undefined && (
-        <OperationCard kind="email" title={words.email} progress={status.emailmigration} isExport={isExport} />
+        <OperationCard kind="email" title={words.email} progress={status.emailmigration} ofExport={ofExport} />
       )}
       {status?.contactsmigration !== undefined && (
-        <OperationCard kind="contacts" title={words.contacts} progress={status.contactsmigration} isExport={isExport} />
+        <OperationCard kind="contacts" title={words.contacts} progress={status.contactsmigration} ofExport={ofExport} />
       )}
-      {isExport && <Exports snapshot={snapshot} files={status.exports ?? []} />}
+      {ofExport && <Exports snapshot={snapshot} files={status?.exports ?? []} />}
       <section className="stack" data-gap="small" aria-labelledby="wrong">
         <h2 id="wrong">{words.questions.wrong}</h2>
         <p>

@@ -1,5 +1,6 @@
 import { createTransport, type Transporter } from 'nodemailer';
 import * as v from 'valibot';
+import { statusAddress } from '../../contract/page-address.ts';
 import type { Settings } from '../../contract/settings.ts';
 import { UsPhone } from '../../contract/transfer.ts';
 import type { Log } from '../log.ts';
@@ -38,7 +39,7 @@ export function openNotifier({ settings, log, news }: NotifierServices): Notifie
       const told = await news(transferId);
       if (told === null) return;
       const { publicUrl, legacyName } = settings;
-      const statusUrl = `${publicUrl}/status?migration_id=${transferId}`;
+      const statusUrl = `${publicUrl}${statusAddress(transferId)}`;
       try {
         await send({ ...told, kind, transferId, statusUrl, legacyName }, settings, mail);
       } catch (error) {

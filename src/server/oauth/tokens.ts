@@ -84,6 +84,11 @@ type Services = {
   readonly now: () => number;
 };
 
+/** Whether an ID could be one that {@link openTokens} gave out; the browser knows nothing of its form. */
+export function isTokenForm(id: string): boolean {
+  return /^[0-9a-f]{32}$/.test(id);
+}
+
 const placeOf = (id: string) => `oauth_tokens/${id}`;
 
 /** Where there are tokens now, in the words of the safe. */

@@ -1,6 +1,7 @@
 import { Hono, type Context } from 'hono';
 import { calls } from './calls/all.ts';
-import { answerEvents, EVENTS_PATH, openStatusStreams } from './calls/status-events.ts';
+import { statusStream } from '../../contract/calls/status.ts';
+import { answerEvents, openStatusStreams } from './calls/status-events.ts';
 import type { Route } from './calls/route.ts';
 import { clientOf, limitedBody, maintenance, ownJson, unavailable } from './guards.ts';
 import { mountExports } from './downloads.ts';
@@ -64,7 +65,7 @@ export function createApp(web: Web, portal: PortalFiles = new Map(), stopping?: 
   oauthRoutes(app, web);
   app.use('/api/*', maintenance(settings));
   for (const route of calls) serveCall(app, route, web);
-  app.get(EVENTS_PATH, answerEvents(web, openStatusStreams(web, stopping)));
+  app.get(statusStream.path, answerEvents(web, openStatusStreams(web, stopping)));
   mountExports(app, web);
   app.get(OPENAPI_PATH, (c) => c.json(openApi(settings)));
   app.all('/api/*', (c) => {

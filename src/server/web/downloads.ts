@@ -1,5 +1,6 @@
 import type { Context, Hono } from 'hono';
 import * as v from 'valibot';
+import { deleteExport as deletion, EXPORT_FILE } from '../../contract/calls/export-file.ts';
 import type { Settings } from '../../contract/settings.ts';
 import { limitedBody, ownJson } from './guards.ts';
 import type { Log } from '../log.ts';
@@ -21,9 +22,6 @@ export type DownloadServices = {
   readonly now: () => number;
 };
 
-const FILE_PATH = '/api/exports/:export/:file';
-const DELETE_PATH = '/api/exports/:export/delete/';
-
 const Asked = v.object({
   exportName: v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/)),
   expires: v.pipe(v.string(), v.regex(/^\d{1,12}$/), v.transform(Number)),
@@ -36,14 +34,14 @@ const FileName = v.pipe(v.string(), v.regex(/^part-\d{1,6}-[0-9a-f]{8}\.zip$/));
  * answers all of `/api/`.
  */
 export function mountExports(app: Hono, services: DownloadServices): void {
-  app.get(FILE_PATH, async (c) => {
+  app.get(EXPORT_FILE, async (c) => {
     const proof = proofOf(c, services);
     const name = v.safeParse(FileName, c.req.param('file'));
     const file = proof === null || !name.success ? null : await offeredFile(services, proof, name.output);
     if (file === null) throw notThere();
     return download(c, file, services);
   });
-  app.post(DELETE_PATH, ownJson(services.settings), limitedBody, async (c) => {
+  app.post(deletion.path, ownJson(services.settings), limitedBody, async (c) => {
     const proof = proofOf(c, services);
     if (proof === null || !(await deleteExport(services, proof.exportName))) throw notThere();
     return c.json({ ok: true });

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Context, Hono } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { OAUTH_RETURN, OAUTH_START, OAUTH_START_FOR_STATUS } from '../../contract/calls/oauth.ts';
+import { oauthReturnAddress } from '../../contract/page-address.ts';
 import type { CallFailureCode } from '../../contract/failure-code.ts';
 import type { OauthProvider } from '../../contract/provider.ts';
 import { isOauthProvider, providerOf } from '../../contract/provider-name.ts';
@@ -11,7 +12,6 @@ import type { Web } from './services.ts';
 import { DatabaseUnavailable } from '../store/database.ts';
 import { CONSENT_WITHIN_MS, ConsentRefused, type Consent, type Purpose } from '../oauth/consent.ts';
 
-const PAGES = { transfer: '/oauth-callback', status: '/oauth-callback-for-status' } as const;
 const COOKIE = 'oauth';
 const BROWSER = /^[0-9a-f]{32}$/;
 
@@ -76,20 +76,13 @@ function codeOf(error: unknown, web: Web, provider: OauthProvider | undefined): 
 }
 
 function succeed(c: Context, consent: Consent): Response {
-  const query = new URLSearchParams({
-    token_id: consent.tokenId,
-    email: consent.email,
-    ...(consent.purpose === 'status' ? { hash: consent.hash } : {}),
-    provider: consent.provider,
-  });
-  return c.redirect(`${PAGES[consent.purpose]}?${query.toString()}`, 302);
+  return c.redirect(oauthReturnAddress(consent.purpose, consent), 302);
 }
 
 function refuse(c: Context, purpose: Purpose, error: CallFailureCode | 'OTHER', provider?: string): Response {
-  const query = new URLSearchParams({ error, ...(provider === undefined ? {} : { provider }) });
   // 303, so that a form's post becomes a visit.
   const status = c.req.method === 'GET' || c.req.method === 'HEAD' ? 302 : 303;
-  return c.redirect(`${PAGES[purpose]}?${query.toString()}`, status);
+  return c.redirect(oauthReturnAddress(purpose, { error, ...(provider === undefined ? {} : { provider }) }), status);
 }
 
 /** What binds a sign-in to this browser; kept, so that two tabs can sign in at once. */

@@ -8,6 +8,7 @@ import type { Visit } from './visit.ts';
 import { placeOf, type MailPlace } from '../mail/imap/connection.ts';
 import type { Discovery } from '../mail/discovery/discovery.ts';
 import { MailError } from '../mail/imap/mail-error.ts';
+import type { UncheckedCertificates } from '../mail/imap/tls.ts';
 import { checkSignIn, type SignIn } from '../mail/imap/sign-in.ts';
 
 /** The longest that a visitor waits for a mail server. */
@@ -35,9 +36,10 @@ type Services = {
   readonly limits: Limits;
   readonly discovery: Discovery;
   readonly log: Log;
+  readonly onUncheckedCertificate: UncheckedCertificates;
 };
 
-export function openProofs({ settings, resolver, limits, discovery, log }: Services): Proofs {
+export function openProofs({ settings, resolver, limits, discovery, log, onUncheckedCertificate }: Services): Proofs {
   async function findPlace(claim: Claim): Promise<MailPlace> {
     try {
       return await placeOf(settings, claim, async (email) => (await discovery.find(email))?.imap ?? null);
@@ -62,7 +64,12 @@ export function openProofs({ settings, resolver, limits, discovery, log }: Servi
       try {
         const result = await checkSignIn(
           { email: claim.email, place, credentials: { kind: 'password', password: claim.password } },
-          { trusted: settings.trustedMailHosts, resolver, signal: AbortSignal.any([signal, deadline]) },
+          {
+            trusted: settings.trustedMailHosts,
+            resolver,
+            onUncheckedCertificate,
+            signal: AbortSignal.any([signal, deadline]),
+          },
         ).catch((error: unknown): SignIn => {
           if (deadline.aborted || signal.aborted) return 'slow';
           throw error;

@@ -3,6 +3,7 @@ import type { ExportStore } from '../export/storage/export-store.ts';
 import type { Transfers } from '../transfers/orders.ts';
 import { openLimits, type Limits } from './limits.ts';
 import type { Log } from '../log.ts';
+import type { UncheckedCertificates } from '../mail/imap/tls.ts';
 import type { Discovery } from '../mail/discovery/discovery.ts';
 import { openProofs, type Proofs } from './proof.ts';
 import type { Resolver } from '../network/resolver.ts';
@@ -25,6 +26,7 @@ export type Services = {
   readonly resolver: Resolver;
   readonly discovery: Discovery;
   readonly exports: ExportStore;
+  readonly onUncheckedCertificate: UncheckedCertificates;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 };

@@ -32,8 +32,8 @@ async function moveOf(run: Run, services: RunnerServices): Promise<MailMove> {
   const { transfer, signal } = run;
   const source = await accountOf('source', run, services);
   const destination = await accountOf('destination', run, services);
-  const { settings, times, resolver } = services;
-  const options = { trusted: settings.trustedMailHosts, times, resolver, signal };
+  const { settings, times, resolver, onUncheckedCertificate } = services;
+  const options = { trusted: settings.trustedMailHosts, times, resolver, signal, onUncheckedCertificate };
   return {
     ledger: openLedger(services.database, run.lease),
     openReader: () => openedAt('source', () => openReader(source, options)),

@@ -4,6 +4,7 @@ import type { ExportStore } from '../export/storage/export-store.ts';
 import type { Log } from '../log.ts';
 import type { Discover, MailTimes } from '../mail/imap/connection.ts';
 import type { StepListener } from '../mail/copy/copy-chunk.ts';
+import type { UncheckedCertificates } from '../mail/imap/tls.ts';
 import type { Resolver } from '../network/resolver.ts';
 import type { Tokens } from '../oauth/tokens.ts';
 import type { Database } from '../store/database.ts';
@@ -27,6 +28,7 @@ export type RunnerServices = {
   /** Asked for the hosts that a visitor named. */
   readonly resolver: Resolver;
   readonly exports: ExportStore;
+  readonly onUncheckedCertificate: UncheckedCertificates;
   readonly pause: Pause;
   readonly times: MailTimes;
   readonly onStep: StepListener;

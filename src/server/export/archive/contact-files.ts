@@ -1,10 +1,10 @@
 import type { Contact } from '../../../contract/contact.ts';
-import type { WRITABLE_CONTACTS_FORMATS } from '../../../contract/export-format.ts';
+import type { ContactsFormat } from '../../../contract/export-format.ts';
 import { contactsCsv } from '../../contacts/csv/write-csv.ts';
 import { displayNameOf } from '../../contacts/vcard/read-vcard.ts';
 import { contactsVcf } from '../../contacts/vcard/vcf.ts';
-
-export type ContactsFileFormat = (typeof WRITABLE_CONTACTS_FORMATS)[number];
+import type { MailFormat, PartFileContent } from './mail-format.ts';
+import { contactsPst, type Scratch } from './pst.format.ts';
 
 /** A contact as the manifest lists it: the `index`th of the file at `path`, counted from 1. */
 export type ContactEntry = {
@@ -14,10 +14,10 @@ export type ContactEntry = {
   readonly name: string;
 };
 
-/** The contacts of an archive; each `read` and each `entries` goes through them anew. */
+/** The contacts of an archive; `files` and `entries` go through them anew. */
 export type ContactFiles = {
   readonly count: number;
-  readonly files: readonly { readonly path: string; readonly read: () => AsyncIterable<Buffer> }[];
+  readonly files: () => AsyncIterable<Pick<PartFileContent, 'path' | 'content'>> | readonly never[];
   readonly entries: () => AsyncIterable<ContactEntry>;
   /** Lines for the archive's README. */
   readonly about: readonly string[];
@@ -30,7 +30,7 @@ type Written = {
   readonly about: readonly string[];
 };
 
-const FORMATS: Record<ContactsFileFormat, Written> = {
+const FORMATS: Record<Exclude<ContactsFormat, 'pst'>, Written> = {
   csv: {
     files: {
       'google.csv': (contacts) => contactsCsv(contacts, 'google'),
@@ -53,30 +53,56 @@ const FORMATS: Record<ContactsFileFormat, Written> = {
   },
 };
 
+/** Lines for contacts in the same file as the mail, and for those in a file of their own. */
+const AMONG_MAIL = ['               Your contacts are in the same file, in the folder Contacts.'];
+const ALONE = [
+  'contacts/      Your contacts as an Outlook data file. Outlook for Windows: File > Open &',
+  '               Export > Open Outlook Data File.',
+];
+
 export function contactFiles(
-  format: ContactsFileFormat,
+  format: ContactsFormat,
   count: number,
   contacts: () => AsyncIterable<Contact>,
+  source: Scratch,
+  mail: MailFormat,
 ): ContactFiles {
+  if (format === 'pst') {
+    const { contactsPath } = mail;
+    if (contactsPath !== undefined)
+      return { count, files: () => [], about: AMONG_MAIL, entries: () => entriesOf(contacts, [contactsPath()]) };
+    const paths = [`${FOLDER}/contacts.pst`];
+    return {
+      count,
+      files: () => contactsPst(source, contacts),
+      about: ALONE,
+      entries: () => entriesOf(contacts, paths),
+    };
+  }
   const { files, about } = FORMATS[format];
-  const written = Object.entries(files).map(([name, write]) => ({
-    path: `${FOLDER}/${name}`,
-    read: () => octets(write(contacts())),
-  }));
+  const paths = Object.keys(files).map((name) => `${FOLDER}/${name}`);
   return {
     count,
-    files: written,
-    about,
-    async *entries() {
-      for (const { path } of written) {
-        let index = 0;
-        for await (const contact of contacts()) {
-          index += 1;
-          yield { path, index, uid: contact.uid, name: displayNameOf(contact) };
-        }
-      }
+    async *files() {
+      for (const [name, write] of Object.entries(files))
+        yield { path: `${FOLDER}/${name}`, content: () => octets(write(contacts())) };
     },
+    about,
+    entries: () => entriesOf(contacts, paths),
   };
+}
+
+async function* entriesOf(
+  contacts: () => AsyncIterable<Contact>,
+  paths: readonly string[],
+): AsyncGenerator<ContactEntry> {
+  for (const path of paths) {
+    let index = 0;
+    for await (const contact of contacts()) {
+      index += 1;
+      yield { path, index, uid: contact.uid, name: displayNameOf(contact) };
+    }
+  }
 }
 
 async function* octets(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {

@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
+import { exportFileAddress } from '../../../contract/calls/export-file.ts';
 import type { ExportFile } from '../../../contract/calls/status.ts';
 import type { Settings } from '../../../contract/settings.ts';
 import type { Database } from '../../store/database.ts';
@@ -48,12 +49,9 @@ export async function exportFiles(services: Offering, transferId: string): Promi
   const files = await offered(services, 'transfer_id', transferId);
   return files.map(({ exportName, name, title, size, sha256, expires }) => {
     const until = Math.floor(expires.getTime() / SECOND_MS);
-    const query = new URLSearchParams({
-      expires: String(until),
-      signature: signatureOf(services, exportName, until),
-    });
+    const signature = { expires: String(until), signature: signatureOf(services, exportName, until) };
     return {
-      url: `${services.settings.publicUrl}/api/exports/${exportName}/${name}?${query.toString()}`,
+      url: `${services.settings.publicUrl}${exportFileAddress(exportName, name, signature)}`,
       name: title,
       size,
       sha256,

@@ -66,8 +66,8 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
   /** Counts the batch into the part that is being gathered, or into the next one when it does not fit. */
   async function countIn({ octets, uids }: Batch, before: Promise<void>): Promise<void> {
     await before;
-    const fits =
-      state.openOctets + octets <= limits.partOctets && state.openMessages + uids.length <= limits.partMessages;
+    const most = Math.min(limits.partMessages, gathering.format.partMessages);
+    const fits = state.openOctets + octets <= limits.partOctets && state.openMessages + uids.length <= most;
     if (state.openMessages > 0 && !fits) {
       await gathering.spool.rotate();
       await gathering.onPartFull();

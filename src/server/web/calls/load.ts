@@ -1,11 +1,12 @@
 import * as v from 'valibot';
 import { load, type LoadRequest } from '../../../contract/calls/load.ts';
 import { isAtDomain } from '../../../contract/email-address.ts';
-import { WRITABLE_CONTACTS_FORMATS, WRITABLE_EMAIL_FORMATS } from '../../../contract/export-format.ts';
+import { CONTACTS_FORMATS, EMAIL_FORMATS } from '../../../contract/export-format.ts';
 import { impliedOperations, type Operation } from '../../../contract/operation.ts';
 import { isOauthProvider } from '../../../contract/provider-name.ts';
 import type { Settings } from '../../../contract/settings.ts';
 import { UsPhone } from '../../../contract/transfer.ts';
+import { isTokenForm } from '../../oauth/tokens.ts';
 import type { TransferOrder } from '../../transfers/orders.ts';
 import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
@@ -44,6 +45,7 @@ export const answerLoad = route(load, 'calls by a client', async ({ body }, serv
 /** @throws {Refusal} for what is not allowed, before anything is asked of a mail server. */
 function orderOf(request: LoadRequest, settings: Settings): TransferOrder {
   const { sourceAccount, destinationAccount, parameters } = request;
+  if (destinationAccount.tokenId !== undefined && !isTokenForm(destinationAccount.tokenId)) throw notSignedIn();
   if (sourceAccount.provider !== 'sanbruno' || destinationAccount.provider === 'sanbruno')
     throw new Refusal(400, 'UNSUPPORTED_PROVIDER', 'This provider is not supported.');
   if (!isAtDomain(sourceAccount.email, settings.legacyDomains))
@@ -122,17 +124,14 @@ function checkFormats({
   fileExportParameters,
 }: LoadRequest): Pick<TransferOrder, 'emailFormat' | 'contactsFormat'> {
   if (destinationAccount.provider !== 'file_export') return {};
-  const emailFormat = WRITABLE_EMAIL_FORMATS.find((format) => format === fileExportParameters.emailFormat);
-  const contactsFormat = WRITABLE_CONTACTS_FORMATS.find((format) => format === fileExportParameters.contactsFormat);
+  const emailFormat = EMAIL_FORMATS.find((format) => format === fileExportParameters.emailFormat);
+  const contactsFormat = CONTACTS_FORMATS.find((format) => format === fileExportParameters.contactsFormat);
   if (emailFormat === undefined || contactsFormat === undefined) {
-    const happened = Object.values(fileExportParameters).includes('pst')
-      ? 'PST files can not be written yet.'
-      : 'An export needs a format for mail and one for contacts.';
-    const choose = `Please choose ${WRITABLE_EMAIL_FORMATS.join(' or ')} for mail, and ${WRITABLE_CONTACTS_FORMATS.join(' or ')} for contacts.`;
+    const choose = `Please choose ${EMAIL_FORMATS.join(' or ')} for mail, and ${CONTACTS_FORMATS.join(' or ')} for contacts.`;
     throw new Refusal(
       400,
       'OPERATION_NOT_ALLOWED',
-      `${happened} Nothing was started, and your mail is safe. ${choose}`,
+      `An export needs a format for mail and one for contacts. Nothing was started, and your mail is safe. ${choose}`,
     );
   }
   return { emailFormat, contactsFormat };

@@ -1,18 +1,15 @@
 import type { Context } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import * as v from 'valibot';
-import type { TransferStatus } from '../../../contract/calls/status.ts';
-import { TransferId } from '../../../contract/transfer.ts';
+import { statusStream, type TransferStatus } from '../../../contract/calls/status.ts';
+import { goesOn, STATUS_HEARTBEAT_MS } from '../../../contract/transfer-status.ts';
 import { clientOf } from '../guards.ts';
 import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
 import { statusOf } from './status.ts';
 
-export const EVENTS_PATH = '/api/v2/status/events/';
-
 /** How often the database is asked, once for each transfer however many watch it. */
 const LOOK_EVERY_MS = 1000;
-const HEARTBEAT_MS = 15_000;
 /** A browser comes back by itself after a stream ends. */
 const STREAM_AT_MOST_MS = 30 * 60_000;
 export const STREAMS_AT_MOST = 1000;
@@ -47,7 +44,7 @@ export function openStatusStreams(
       watch.last = text;
       for (const viewer of watch.viewers) viewer.changed(status);
     }
-    if (status === null || isFinished(status)) for (const viewer of watch.viewers) viewer.ended();
+    if (status === null || !goesOn(status)) for (const viewer of watch.viewers) viewer.ended();
   }
 
   function watchOf(id: string, status: TransferStatus): Watch {
@@ -103,27 +100,33 @@ export function openStatusStreams(
   };
 }
 
-/** `GET /api/v2/status/events/?job_id=`: an event `status` with the body of `/api/v2/status/` whenever it changes, and `end`. */
+type Events = typeof statusStream.events;
+
+function eventOf<Name extends keyof Events>(event: Name, data: v.InferInput<Events[Name]>) {
+  return { event, data: JSON.stringify(data) };
+}
+
+/** Answers with the stream of the contract. */
 export function answerEvents({ settings, limits }: Pick<Web, 'settings' | 'limits'>, streams: StatusStreams) {
   return async (c: Context): Promise<Response> => {
-    const id = v.safeParse(TransferId, c.req.query('job_id'));
-    if (!id.success) throw new Refusal(404, 'MIGRATION_ID_NOT_FOUND', 'Your transfer ID has not been found.');
+    const query = v.safeParse(statusStream.Query, c.req.query());
+    if (!query.success) throw new Refusal(404, 'MIGRATION_ID_NOT_FOUND', 'Your transfer ID has not been found.');
     const client = clientOf(c, settings);
     await limits.take('calls by a client', client);
     const viewer = openMailslot();
-    const opened = await streams.open(id.output, client, viewer);
+    const opened = await streams.open(query.output.job_id, client, viewer);
     const response = streamSSE(c, async (stream) => {
       stream.onAbort(viewer.ended);
-      const heartbeat = setInterval(viewer.wake, HEARTBEAT_MS);
+      const heartbeat = setInterval(viewer.wake, STATUS_HEARTBEAT_MS);
       const atMost = setTimeout(viewer.ended, STREAM_AT_MOST_MS);
       try {
         let shown: TransferStatus | null = null;
         for (let status = opened.status; ; status = await viewer.next(status)) {
-          if (status === shown) await stream.writeSSE({ event: 'alive', data: '' });
-          else await stream.writeSSE({ event: 'status', data: JSON.stringify(status) });
+          if (status === shown) await stream.writeSSE(eventOf('alive', null));
+          else await stream.writeSSE(eventOf('status', status));
           shown = status;
-          if (isFinished(status)) await stream.writeSSE({ event: 'end', data: '' });
-          if (isFinished(status) || viewer.isOver()) return;
+          if (!goesOn(status)) await stream.writeSSE(eventOf('end', null));
+          if (!goesOn(status) || viewer.isOver()) return;
         }
       } finally {
         clearInterval(heartbeat);
@@ -162,11 +165,4 @@ function openMailslot() {
       return status;
     },
   };
-}
-
-/** Nothing of it will change any more. */
-function isFinished({ emailmigration, contactsmigration }: TransferStatus): boolean {
-  return [emailmigration, contactsmigration].every(
-    (progress) => progress === undefined || progress.finished !== undefined,
-  );
 }
