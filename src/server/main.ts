@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Settings } from '../contract/settings.ts';
 import { checkExports } from './export/storage/check-exports.ts';
 import { exportFiles, exportStanding } from './export/download/links.ts';
+import { contactCounts, contactRemarks } from './contacts/fates-table.ts';
 import { countSkippedMessages, skippedMessages } from './mail/copy/ledger.ts';
 import type { StatusSources } from './transfers/status.ts';
 import { openExportStore } from './export/storage/open-export-store.ts';
@@ -132,6 +133,8 @@ export function statusSources(services: Parameters<typeof exportFiles>[0]): Stat
   return {
     skippedMessages: (id, atMost) => skippedMessages(database, id, atMost),
     countSkippedMessages: (id) => countSkippedMessages(database, id),
+    contactCounts: (id) => contactCounts(database, id),
+    contactRemarks: (id, of, atMost) => contactRemarks(database, id, of, atMost),
     exportStanding: (id) => exportStanding(database, id),
     exportFiles: (id) => exportFiles(services, id),
   };

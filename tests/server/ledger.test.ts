@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 import { openLedger, type Intent } from '../../src/server/mail/copy/ledger.ts';
 import type { Database } from '../../src/server/store/database.ts';
 import { takeTransfer, LeaseLost, type Lease } from '../../src/server/transfers/lease.ts';
 import { endTransfer } from '../../src/server/transfers/operations.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
+import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 
 const INTENT: Intent = {
   size: 3,

@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { SealError } from '../../src/server/store/vault.ts';
 import { startWorker } from '../../src/server/worker/worker.ts';
 import { startDovecot } from '../support/dovecot.ts';
+import { layFreshDatabase } from '../support/fresh-database.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { letter } from '../support/mail-letters.ts';
 import { needs } from '../support/needs.ts';
@@ -79,6 +80,7 @@ describe('after the end of a job', { ...needs('dovecot'), timeout: 120_000 }, ()
       await mail.append('INBOX', [letter(1), letter(2)]);
     }
     const folder = await mkdtemp(join(tmpdir(), 'secrets-'));
+    await layFreshDatabase(folder);
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const temporary = await mkdtemp(join(tmpdir(), 'secrets-temporary-'));
     onTestFinished(() => rm(temporary, { recursive: true, force: true }));

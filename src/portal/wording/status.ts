@@ -145,8 +145,7 @@ export const status = {
   } satisfies Record<Kind, string>,
   unproven: (lost: string, duplicated: string, changed: string) =>
     `We compared both sides: ${lost} missing, ${duplicated} doubled, ${changed} changed.`,
-  skipped: (kind: Kind, count: number) =>
-    `${counted(kind, count)} could not be copied${kind === 'contacts' ? ', or not with every detail' : ''}`,
+  skipped: (kind: Kind, count: number) => `${counted(kind, count)} could not be copied`,
   skippedHelp: 'They are still in your old mailbox.',
   noSubject: 'No subject',
   wrong: {

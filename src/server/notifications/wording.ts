@@ -53,14 +53,18 @@ function detailsOf(news: Notification): string[] {
     return ['It takes from minutes to a full day. You can close the page; we write again when it has ended.'];
   const verb = news.isExport ? 'exported' : 'copied';
   const done = [
-    ...(news.messages > 0 ? [`${news.messages} ${news.messages === 1 ? 'message' : 'messages'}`] : []),
-    ...(news.contacts > 0 ? [`${news.contacts} ${news.contacts === 1 ? 'contact' : 'contacts'}`] : []),
+    ...(news.messages > 0 ? [counted(news.messages, 'message', 'messages')] : []),
+    ...(news.contacts > 0 ? [counted(news.contacts, 'contact', 'contacts')] : []),
   ].join(' and ');
   return [
-    ...(done === '' ? [] : [`${done} were ${verb}.`]),
+    ...(done === '' ? [] : [`${done} ${wasOrWere(news.messages + news.contacts)} ${verb}.`]),
+    ...contactsLines(news),
     ...(news.skipped > 0
-      ? [`${news.skipped} could not be ${verb}; the status page names them. They are still in your current mailbox.`]
+      ? [
+          `${news.skipped} could not be ${verb}; the status page names them. They are still in your ${news.legacyName} mailbox.`,
+        ]
       : []),
+    ...forwardingLines(news),
     ...news.outcomes,
     ...news.files
       .slice(0, 1)
@@ -69,6 +73,38 @@ function detailsOf(news: Notification): string[] {
           `You can download your files from the status page until ${expires.slice(0, 10)}; then they are deleted. The page may ask for your ${news.legacyName} email address and password.`,
       ),
   ];
+}
+
+function alreadyThere(count: number): string {
+  return `${counted(count, 'contact', 'contacts')} ${wasOrWere(count)} already there`;
+}
+
+function contactsLines({ contactsPresent, contactsCompleted, remarks }: Notification): string[] {
+  return [
+    ...(contactsPresent > 0 ? [`${alreadyThere(contactsPresent)}.`] : []),
+    ...(contactsCompleted > 0
+      ? [`${alreadyThere(contactsCompleted)}. We added what was missing and changed nothing else.`]
+      : []),
+    ...(remarks ? ['Some contacts have notes from us. You can read them on the status page.'] : []),
+  ];
+}
+
+const DAY = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'America/Los_Angeles' });
+
+function forwardingLines({ forwarding, legacyName }: Notification): string[] {
+  if (forwarding === undefined) return [];
+  return [`New mail to your ${legacyName} address goes to ${forwarding.to} since ${DAY.format(forwarding.since)}.`];
+}
+
+const PLURAL = new Intl.PluralRules('en-US');
+const NUMBER = new Intl.NumberFormat('en-US');
+
+function counted(count: number, one: string, other: string): string {
+  return `${NUMBER.format(count)} ${PLURAL.select(count) === 'one' ? one : other}`;
+}
+
+function wasOrWere(count: number): string {
+  return PLURAL.select(count) === 'one' ? 'was' : 'were';
 }
 
 function escape(text: string): string {

@@ -37,11 +37,15 @@ export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean): 
       error.account === 'source' ? SENTENCES.sourceCredentials : SENTENCES.destinationCredentials,
     );
   if (error instanceof ContactStoreError && error.fault === 'authentication')
-    return ending('authentication_error', SENTENCES.destinationCredentials);
+    return ending(
+      'authentication_error',
+      error.account === 'source' ? SENTENCES.sourceCredentials : SENTENCES.destinationCredentials,
+    );
   const final = sentenceFor(error);
   if (final !== null) return ending('review', final);
   if (idleRuns >= IDLE_RUNS) return ending('review', sentenceAfterAll(error));
-  const asked = error instanceof MailError && error.pause !== undefined ? error.pause / 1000 : 0;
+  const isPaused = error instanceof MailError || error instanceof ContactStoreError;
+  const asked = isPaused && error.pause !== undefined ? error.pause / 1000 : 0;
   const pause = Math.min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** (Math.max(1, idleRuns) - 1));
   return { kind: 'later', seconds: Math.max(asked, pause) };
 }
@@ -53,7 +57,16 @@ function ending(status: 'review' | 'authentication_error', failure: string): Ver
 /** For what only a person can mend; `null` for what may pass. */
 function sentenceFor(error: unknown): string | null {
   if (error instanceof ContactStoreError)
-    return error.fault === 'refused' || error.fault === 'unexpected' ? SENTENCES.contactsRefused : null;
+    switch (error.fault) {
+      case 'full':
+        return SENTENCES.contactsFull;
+      case 'refused':
+      case 'unexpected':
+        return SENTENCES.contactsRefused;
+      case 'authentication':
+      case 'unavailable':
+        return null;
+    }
   if (!(error instanceof MailError)) return null;
   switch (error.fault) {
     case 'full':

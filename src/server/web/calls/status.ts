@@ -57,11 +57,15 @@ const FOR_STRANGERS: { readonly [Key in keyof Progress]-?: (value: Progress[Key]
   finished: (finished) => finished,
 };
 
-function forStrangers({ emailmigration, contactsmigration, files }: TransferStatus): TransferStatus {
+function forStrangers({ emailmigration, contactsmigration, emailforwarding, files }: TransferStatus): TransferStatus {
+  const contacts = contactsmigration?.contacts;
   return {
     limited: true,
     ...(emailmigration === undefined ? {} : { emailmigration: limited(emailmigration) }),
-    ...(contactsmigration === undefined ? {} : { contactsmigration: limited(contactsmigration) }),
+    ...(contactsmigration === undefined
+      ? {}
+      : { contactsmigration: { ...limited(contactsmigration), ...(contacts === undefined ? {} : { contacts }) } }),
+    ...(emailforwarding === undefined ? {} : { emailforwarding: { status: emailforwarding.status } }),
     ...(files === undefined ? {} : { files }),
   };
 }
