@@ -66,7 +66,7 @@ export function splitCards(text: string): string[] {
 const BEGIN = /^BEGIN:VCARD\s*$/i;
 const END = /^END:VCARD\s*$/i;
 /** vCard 2.1 §2.4.3: the agent's whole card stands inside, from the line of `AGENT` or from the next one. */
-const AGENT = /^(?:[\w-]+\.)?AGENT[^:]*:\s*(BEGIN:VCARD)?\s*$/i;
+const AGENT = /^(?:[\w-]+\.)?AGENT[^:]*:\s*(?:(BEGIN:VCARD)\s*)?$/i;
 
 /** The line of the END that belongs to the BEGIN, or -1. */
 function endOf(physical: readonly string[], begin: number): number {
