@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, afterEach, describe, expect, test } from 'vitest';
 import type { StepListener } from '../../src/server/mail/copy/mail-copy.ts';
 import { DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
+import { layFreshDatabase } from '../support/fresh-database.ts';
 import { openMailClient, type Letter } from '../support/mail-client.ts';
 import { differenceOf } from '../support/mail-comparison.ts';
 import { letter } from '../support/mail-letters.ts';
@@ -21,6 +22,7 @@ describe('a transfer', { ...needs('dovecot'), timeout: 120_000 }, () => {
     source = await startDovecot();
     destination = await startDovecot();
     folder = await mkdtemp(join(tmpdir(), 'transfer-'));
+    await layFreshDatabase(folder);
   });
   afterEach(async () => {
     await source[Symbol.asyncDispose]();

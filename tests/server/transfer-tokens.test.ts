@@ -82,13 +82,15 @@ describe('a transfer whose access tokens end while four connections copy', needs
       if (google === undefined) throw new Error('Google was not started.');
       google.person.email = ANN;
       issued = google.accessTokens;
-      const page = await new OauthBrowser(world).until('/api/oauth/?provider=google', isPage);
-      const { body } = await world.post('/api/load/', {
+      const browser = new OauthBrowser(world);
+      const page = await browser.until('/api/oauth/?provider=google', isPage);
+      const order = {
         source_account: { email: ANN, password: DOVECOT_PASSWORD, provider: 'sanbruno' },
         destination_account: { email: ANN, provider: 'google', token_id: page.searchParams.get('token_id') },
         operations: ['emailmigration'],
         parameters: {},
-      });
+      };
+      const { body } = await world.post('/api/load/', order, browser.headers);
       const { jobid } = body as { jobid: string };
       google.tokenRequests.length = 0;
       let copied = 0;

@@ -14,7 +14,7 @@ export type OperationEnd = {
   readonly status: EndStatus;
   readonly failure?: string;
   readonly measured?: Measured;
-  /** What of the contacts was not taken; messages have the ledger for that. */
+  /** What an export did not take; transfers have the ledger and the fates of contacts for that. */
   readonly skipped?: readonly Skipped[];
 };
 

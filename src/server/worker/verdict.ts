@@ -50,7 +50,10 @@ export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean, n
       error.account === 'source' ? SENTENCES.sourceCredentials : SENTENCES.destinationCredentials,
     );
   if (error instanceof ContactStoreError && error.fault === 'authentication')
-    return ending('authentication_error', SENTENCES.destinationCredentials);
+    return ending(
+      'authentication_error',
+      error.account === 'source' ? SENTENCES.sourceCredentials : SENTENCES.destinationCredentials,
+    );
   const final = sentenceFor(error);
   if (final !== null) return ending('review', final);
   const isMail = error instanceof MailError;
@@ -60,7 +63,8 @@ export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean, n
   const longest = isBusy ? LONGEST_BUSY_PAUSE_SECONDS : LONGEST_PAUSE_SECONDS;
   const pause = Math.min(longest, FIRST_PAUSE_SECONDS * 2 ** (Math.min(Math.max(1, idleRuns), IDLE_RUNS) - 1));
   // A hint is obeyed to the second.
-  const seconds = isMail && error.pause !== undefined ? Math.max(1, error.pause / 1000) : pause;
+  const asked = isMail || error instanceof ContactStoreError ? error.pause : undefined;
+  const seconds = asked === undefined ? pause : Math.max(1, asked / 1000);
   const waiting: Waiting = { reason: isBusy ? 'busy' : 'unreachable', until: now + seconds * 1000 };
   return { kind: 'later', seconds, ...(isMail ? { waiting } : {}) };
 }
@@ -72,7 +76,16 @@ function ending(status: 'review' | 'authentication_error', failure: string): Ver
 /** For what only a person can mend; `null` for what may pass. */
 function sentenceFor(error: unknown): string | null {
   if (error instanceof ContactStoreError)
-    return error.fault === 'refused' || error.fault === 'unexpected' ? SENTENCES.contactsRefused : null;
+    switch (error.fault) {
+      case 'full':
+        return SENTENCES.contactsFull;
+      case 'refused':
+      case 'unexpected':
+        return SENTENCES.contactsRefused;
+      case 'authentication':
+      case 'unavailable':
+        return null;
+    }
   if (!(error instanceof MailError)) return null;
   switch (error.fault) {
     case 'full':

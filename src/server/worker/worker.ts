@@ -28,6 +28,8 @@ import type { JobQueue } from './queue.ts';
 import type { RunnerServices } from './runner.ts';
 import { RUNNERS } from './runners.ts';
 import { SENTENCES } from './sentences.ts';
+import { countDeaths } from '../transfers/deaths.ts';
+import { DEATHS_AT_MOST, watchMemory, type MemoryWatch } from './memory-watch.ts';
 import { verdictOn } from './verdict.ts';
 
 export type WorkerServices = Omit<RunnerServices, 'pause' | 'clock' | 'times' | 'onStep' | 'resolver'> &
@@ -54,12 +56,13 @@ export async function startWorker(given: WorkerServices): Promise<AsyncDisposabl
   await using starting = new AsyncDisposableStack();
   const stop = new AbortController();
   starting.defer(() => log.info('the worker has stopped'));
+  const memory = starting.use(watchMemory(services));
   const notifier = starting.use(openNotifier(services));
   await queue.resume();
   starting.use(await queue.workOnNotifications(notifier.tell));
   starting.use(
     await queue.workOnTransfers(settings.transfersAtOnce, (id, signal) =>
-      runTransfer(id, AbortSignal.any([stop.signal, signal]), services),
+      runTransfer(id, AbortSignal.any([stop.signal, signal]), services, memory),
     ),
   );
   starting.defer(() => stop.abort());
@@ -76,6 +79,7 @@ async function runTransfer(
   id: string,
   signal: AbortSignal,
   services: RunnerServices & { readonly queue: JobQueue },
+  memory: MemoryWatch,
 ): Promise<void> {
   const { database, safe, tokens, queue, log, clock } = services;
   const asked = clock.elapsed();
@@ -89,8 +93,11 @@ async function runTransfer(
   await using lease = holdLease(database, taken.lease, asked, services);
   const credentials = await credentialsOf(id, services);
   const open = new Set(await openOperations(database, id));
-  let rest: Rest;
+  const deaths = await countDeaths(database, id);
+  await using _watched = memory.during(id);
+  let rest: Rest = null;
   try {
+    if (deaths >= DEATHS_AT_MOST) await setAside(lease, open, services);
     await using runs = operationRuns({ transfer, lease, open, signal, ...credentials }, services);
     rest = await followPlan(planOf(transfer), (step) => performStep(step, open, runs));
   } catch (error) {
@@ -110,6 +117,15 @@ async function runTransfer(
   });
   await destroyCredentials(safe, id);
   log.info({ transferId: id }, 'a transfer has ended');
+}
+
+/** For the operator to look at: it would take the worker down again, and everybody else's transfers with it. */
+async function setAside(lease: HeldLease, open: Set<Operation>, { database, log }: RunnerServices): Promise<void> {
+  const { transferId } = lease;
+  log.error({ transferId }, 'a transfer has killed its worker again and again, and is set aside');
+  for (const operation of open)
+    await endOperation(database, lease, operation, { status: 'review', failure: SENTENCES.setAside });
+  open.clear();
 }
 
 /** What can't be opened any more, such as after `SECRET_KEY` was changed, is as good as gone. */

@@ -1,5 +1,5 @@
 import type { FetchMessageObject, ImapFlow, ListResponse } from 'imapflow';
-import { mailErrorOf } from './mail-error.ts';
+import { MailError, mailErrorOf } from './mail-error.ts';
 import type { ListedMessage, Mailbox, Message } from './message.ts';
 
 /** How long a goodbye may take before the socket is closed. */
@@ -16,13 +16,40 @@ export async function asking<Answer>(ask: () => Promise<Answer>): Promise<Answer
 
 /** The mailboxes that can be opened, each once: some servers list one twice. */
 export async function listMailboxes(client: ImapFlow): Promise<Mailbox[]> {
-  const listed = await asking(() => client.list());
+  const listed = await boundedListing(client);
   const mailboxes = new Map<string, Mailbox>();
   for (const entry of listed) {
     if (entry.flags.has('\\Noselect') || entry.flags.has('\\NonExistent')) continue;
     if (!mailboxes.has(entry.path)) mailboxes.set(entry.path, mailboxOf(entry));
   }
   return [...mailboxes.values()];
+}
+
+/** No account has so many; the list is held in memory, and its server may be a stranger's. */
+export const MAILBOXES_AT_MOST = 20_000;
+const LISTING_OCTETS = 4 * 1024 * 1024;
+const LISTING_LOOKED_AT_MS = 20;
+
+const tooMany = () => new MailError('refused', `The mail server lists more than ${MAILBOXES_AT_MOST} mailboxes.`);
+
+/** @throws {MailError} `refused` when the server lists more than any account has, before that takes the memory. */
+async function boundedListing(client: ImapFlow): Promise<ListResponse[]> {
+  const before = client.stats().received;
+  let stopped = false;
+  const timer = setInterval(() => {
+    if (client.stats().received - before < LISTING_OCTETS) return;
+    stopped = true;
+    client.close();
+  }, LISTING_LOOKED_AT_MS);
+  try {
+    const listed = await asking(() => client.list());
+    if (listed.length > MAILBOXES_AT_MOST) throw tooMany();
+    return listed;
+  } catch (error) {
+    throw stopped ? tooMany() : error;
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 /** A name in some language is a good enough sign for a mailbox that messages are put into, not for one that is a view. */
