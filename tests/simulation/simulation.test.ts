@@ -1,23 +1,25 @@
 import { describe, expect, test } from 'vitest';
 import { MUTATIONS } from './mutations.ts';
 import { scenarioOf } from './scenario.ts';
-import { failuresIn } from './seeds.ts';
+import { failuresIn, OPEN } from './seeds.ts';
 import { simulate } from './simulate.ts';
 
 const SEEDS = 500;
 const ONE_SEED = process.env['SIMULATION_SEED'];
 const LONG = { timeout: 300_000 };
 
-describe.runIf(ONE_SEED !== undefined)('one seed', () => {
-  test('everything that happens in it is told', LONG, async () => {
-    const scenario = scenarioOf(Number(ONE_SEED));
-    const { wrong, trace, receipts } = await simulate(scenario, { keepsTrace: true });
-    process.stdout.write(`${JSON.stringify(scenario)}\n${trace.join('\n')}\n${JSON.stringify(receipts)}\n`);
-    expect(wrong).toEqual([]);
+if (ONE_SEED === undefined) describe('the engine in the simulation', inAllSeeds);
+else
+  describe('one seed', () => {
+    test('everything that happens in it is told', LONG, async () => {
+      const scenario = scenarioOf(Number(ONE_SEED));
+      const { wrong, trace, receipts } = await simulate(scenario, { keepsTrace: true });
+      process.stdout.write(`${JSON.stringify(scenario)}\n${trace.join('\n')}\n${JSON.stringify(receipts)}\n`);
+      expect(wrong).toEqual([]);
+    });
   });
-});
 
-describe.skipIf(ONE_SEED !== undefined)('the engine in the simulation', () => {
+function inAllSeeds(): void {
   test('the same seed replays exactly, and another one differs', LONG, async () => {
     const digests: string[] = [];
     for (const seed of [1, 1, 2, 7, 7, 33, 33]) digests.push((await simulate(scenarioOf(seed))).digest);
@@ -33,7 +35,7 @@ describe.skipIf(ONE_SEED !== undefined)('the engine in the simulation', () => {
   test.for(Object.entries(MUTATIONS))('the simulation finds %s', LONG, async ([, mutation]) => {
     let found: number | null = null;
     for (let seed = 1; seed <= SEEDS && found === null; seed += 1)
-      if ((await simulate(scenarioOf(seed), { mutation })).wrong.length > 0) found = seed;
+      if (!OPEN.has(seed) && (await simulate(scenarioOf(seed), { mutation })).wrong.length > 0) found = seed;
     expect(found).not.toBeNull();
   });
-});
+}
