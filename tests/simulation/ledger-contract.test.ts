@@ -238,8 +238,11 @@ test(
           const answer = await answerOf(question, isLate ? before[0] : real);
           const simulatedAnswer = await answerOf(question, isLate ? before[1] : simulated);
           const when = `question ${count} of order ${order}, seed ${seed}`;
-          expect(simulatedAnswer, when).toEqual(answer);
-          expect(await memoryOf(simulated), `after ${when}`).toEqual(await memoryOf(real));
+          expect({ when, answer: simulatedAnswer }).toEqual({ when, answer });
+          expect({ after: when, memory: await memoryOf(simulated) }).toEqual({
+            after: when,
+            memory: await memoryOf(real),
+          });
         }
         for (const place of places) await place.finish(transfer);
       }

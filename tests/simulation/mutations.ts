@@ -25,7 +25,4 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     lease: (lease) => ({ ...lease, mayWrite: () => true }),
     isUnfenced: true,
   },
-  'a late message that is left where it is': {
-    ledger: (ledger) => ({ ...ledger, disown: async () => false }),
-  },
 };

@@ -6,7 +6,7 @@ import { simulate } from './simulate.ts';
 const TOLD = 5;
 
 /** What the simulation has found and the engine does not do yet, by seed. Take out what is mended. */
-const OPEN: ReadonlyMap<number, string> = new Map([
+export const OPEN: ReadonlyMap<number, string> = new Map([
   [137, 'a message that is moved away between two reads of it is told as changed'],
   [143, 'no UIDPLUS and a listing of the destination that stays short: told as lost'],
   [402, 'an append that a frozen worker had handed to its system is not taken back when its OK comes after the thaw'],
