@@ -138,7 +138,11 @@ describe('contacts over CardDAV, with radicale', needs('radicale'), () => {
     }
     const before = (await server.cards(user, 'book')).length;
     expect(before).toBeLessThan(40);
-    expect(await copy(user, 'many')).toMatchObject({ written: 40 - before, present: before, skipped: [], lost: 0 });
+    // A card that was under way at the last kill may have arrived since.
+    const { written, present, ...rest } = await copy(user, 'many');
+    expect(rest).toMatchObject({ skipped: [], lost: 0 });
+    expect(written + present).toBe(40);
+    expect(present).toBeGreaterThanOrEqual(before);
     const uids = (await server.cards(user, 'book')).map((text) => /^UID:(.*)\r$/m.exec(text)?.[1]);
     expect(uids).toHaveLength(40);
     expect(new Set(uids)).toEqual(new Set(Array.from({ length: 40 }, (_, at) => `uid ${at}`)));

@@ -120,19 +120,20 @@ function writtenAs(
   source: Scratch,
   mail: MailFormat,
 ): {
-  readonly paths: readonly string[];
+  /** Known once the mail is written. */
+  readonly paths: () => readonly string[];
   readonly files: () => AsyncIterable<File> | readonly never[];
   readonly about: readonly string[];
 } {
   if (format === 'pst') {
     const { contactsPath } = mail;
-    if (contactsPath !== undefined) return { paths: [contactsPath()], files: () => [], about: AMONG_MAIL };
+    if (contactsPath !== undefined) return { paths: () => [contactsPath()], files: () => [], about: AMONG_MAIL };
     const files = () => contactsPst(source, () => staged.contacts());
-    return { paths: [`${FOLDER}/contacts.pst`], files, about: ALONE };
+    return { paths: () => [`${FOLDER}/contacts.pst`], files, about: ALONE };
   }
   const { files, about } = FORMATS[format];
   return {
-    paths: Object.keys(files).map((name) => `${FOLDER}/${name}`),
+    paths: () => Object.keys(files).map((name) => `${FOLDER}/${name}`),
     async *files() {
       for (const [name, write] of Object.entries(files))
         yield { path: `${FOLDER}/${name}`, content: () => octets(write(staged)) };
@@ -156,9 +157,9 @@ async function* one(read: () => Promise<string>): AsyncIterable<string> {
 
 async function* entriesOf(
   contacts: () => AsyncIterable<Contact>,
-  paths: readonly string[],
+  paths: () => readonly string[],
 ): AsyncGenerator<ContactEntry> {
-  for (const path of paths) {
+  for (const path of paths()) {
     let index = 0;
     for await (const contact of contacts()) {
       index += 1;
