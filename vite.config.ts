@@ -8,11 +8,11 @@ import { installed } from './tests/support/installed.ts';
 
 const root = import.meta.dirname;
 // With no settings at all the portal builds for the sandbox; the start passes the real ones by the environment.
-const settings = () => readSettings({ SANDBOX: 'on', ...process.env });
+const settings = () => readSettings(process.env);
 const CHROMIUM = process.env['CHROMIUM_PATH'] ?? installed('chromium');
 
 const SHELL =
-  /contract\/(?:email-address|provider-name|support-issue|transfer-status|failure-code|mail-host)\.|call-error|parts\/(?:button|card|message|bars-loader|link|icon|page|step-list)\.|wizard-page|wizard-context|node_modules\/(?:react|scheduler|@xstate|use-sync-external-store)\//;
+  /contract\/(?:email-address|provider-name|support-issue|transfer-status|failure-code|mail-host|token-id|page-address)\.|call-error|parts\/(?:button|card|message|bars-loader|link|icon|page|step-list)\.|wizard-page|wizard-context|node_modules\/(?:react|scheduler|@xstate|use-sync-external-store)\//;
 
 // Most of a test's time is spent waiting for other programs.
 const WORKERS = Math.min(availableParallelism() + 1, 8);

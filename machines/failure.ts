@@ -1,9 +1,10 @@
 import { FAILURE_CODES, type CallFailureCode } from '../src/contract/failure-code.ts';
+import type { Message } from './wizard.types.ts';
 
 const CODES: readonly string[] = [...FAILURE_CODES, 'UNAVAILABLE', 'UNEXPECTED_ANSWER'];
 
 /** The code of what an actor rejected with; `UNEXPECTED_ANSWER` for anything that has none. */
-export function failureCodeOf(error: unknown): CallFailureCode {
+function failureCodeOf(error: unknown): CallFailureCode {
   const code = typeof error === 'object' && error !== null && 'error' in error ? error.error : undefined;
   return typeof code === 'string' && CODES.includes(code) ? (code as CallFailureCode) : 'UNEXPECTED_ANSWER';
 }
@@ -14,4 +15,16 @@ export function failedWith(...codes: readonly CallFailureCode[]) {
     type: 'the failure is' as const,
     params: ({ event }: { event: { readonly error: unknown } }) => ({ code: failureCodeOf(event.error), codes }),
   };
+}
+
+type Failed = { event: { readonly type: string; readonly error?: unknown } };
+
+/** What a message says of a call that failed, or that was given up: then it has no code of its own. */
+export function failureOf<About extends Extract<Message, { readonly code: unknown }>['about']>(about: About) {
+  return ({ event }: Failed) => ({
+    message: {
+      about,
+      code: event.type.startsWith('xstate.error.') ? failureCodeOf(event.error) : ('GENERAL_ERROR' as const),
+    },
+  });
 }

@@ -15,7 +15,8 @@ function call<Answer, Input extends NonReducibleUnknown>(name: string) {
   });
 }
 
-export const ACTORS = {
+/** The calls of the contract, each by the name of the actor that makes it. */
+export const CALLS = {
   'check the stored token': call<{ ok: true } | null, { token: string | null }>('check the stored token'),
   'ask for capabilities': call<Capabilities, { email: string }>('ask for capabilities'),
   'validate the account': call<Validated, { email: string; password: string; imap?: string; provider: Provider }>(
@@ -30,9 +31,13 @@ export const ACTORS = {
   'check the domain': call<{ valid: boolean }, { domain: string }>('check the domain'),
   'check the phone number': call<{ valid: boolean }, { number: string }>('check the phone number'),
   'write to support': call<{ ok: true }, SupportRequest>('write to support'),
-  'copy to the clipboard': call<void, { text: string }>('copy to the clipboard'),
   'delete the export': call<{ ok: true }, { url: string }>('delete the export'),
-  /** Sends `status.arrive` at every change, and `status.lose` when the line is lost. */
+};
+
+export const ACTORS = {
+  ...CALLS,
+  'copy to the clipboard': call<void, { text: string }>('copy to the clipboard'),
+  /** Sends `status.arrive` at once and at every change, `status.beat` now and then, and `status.lose` once when the line is lost. */
   'follow the transfer': fromCallback<Event, { id: string }>(() => {
     throw new Error('Not provided: follow the transfer');
   }),

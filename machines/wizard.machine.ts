@@ -23,6 +23,31 @@ import { blankContext } from './wizard.context.ts';
 import { wizard } from './wizard.setup.ts';
 import { visits } from './wizard.visits.ts';
 
+/** The pages, and what is between them. Each page says in its `meta` what its address is and which step it belongs to. */
+const STATES = {
+  arriving: { on: { 'unknown.visit': 'home' } },
+  home,
+  destination,
+  googleTerms,
+  emailScopes,
+  leavingForMove,
+  leavingForTransfer,
+  leavingForStatus,
+  returned,
+  checkingTerms,
+  returnedForStatus,
+  unavailableForTransfer,
+  unavailableForStatus,
+  startMigration,
+  complete,
+  status,
+  statusFromEmail,
+  support,
+  privacyPolicy,
+  termsOfService,
+};
+export type States = typeof STATES;
+
 /** The whole product, from Home to the status page. Pages are states; how each is entered stands in `wizard.visits.ts`. */
 export const wizardMachine = wizard.createMachine({
   id: 'wizard',
@@ -35,26 +60,5 @@ export const wizardMachine = wizard.createMachine({
     onError: [{ guard: failedWith('INVALID_TOKEN'), actions: 'drop the stored token' }, {}],
   },
   on: visits,
-  states: {
-    arriving: { on: { 'unknown.visit': 'home' } },
-    home,
-    destination,
-    googleTerms,
-    emailScopes,
-    leavingForMove,
-    leavingForTransfer,
-    leavingForStatus,
-    returned,
-    checkingTerms,
-    returnedForStatus,
-    unavailableForTransfer,
-    unavailableForStatus,
-    startMigration,
-    complete,
-    status,
-    statusFromEmail,
-    support,
-    privacyPolicy,
-    termsOfService,
-  },
+  states: STATES,
 });

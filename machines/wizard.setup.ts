@@ -6,16 +6,18 @@ import { isAtDomain, isEmail } from '../src/contract/email-address.ts';
 import type { ContactsFormat, EmailFormat } from '../src/contract/export-format.ts';
 import { type CallFailureCode, queryErrorOf } from '../src/contract/failure-code.ts';
 import { readHost } from '../src/contract/mail-host.ts';
+import type { OauthReturn } from '../src/contract/page-address.ts';
 import { type Provider } from '../src/contract/provider.ts';
 import { isOauthProvider, providerOf } from '../src/contract/provider-name.ts';
 import { SUPPORT_ISSUE_LENGTH } from '../src/contract/support-issue.ts';
-import { isTransferId, looksLikeTransferId, shownStatusOf } from '../src/contract/transfer-status.ts';
+import { isTokenId } from '../src/contract/token-id.ts';
+import { goesOn, isTransferId, looksLikeTransferId } from '../src/contract/transfer-status.ts';
 import { modeOf } from './mode.ts';
 import { readUsPhone } from './phone-number.ts';
 import { ACTORS } from './wizard.actors.ts';
 import { blankContext, NOTHING_TYPED } from './wizard.context.ts';
 import { DELAYS } from './wizard.delays.ts';
-import type { Context, Event, Input, Message, Return, Tag, Typed } from './wizard.types.ts';
+import type { Context, Event, Input, Message, Meta, Tag, Typed } from './wizard.types.ts';
 
 /** How many transfers the page shows (`portal.md` §9). */
 const LISTED_TRANSFERS = 5;
@@ -36,12 +38,14 @@ export const wizard = setup({
     events: {} as Event,
     input: {} as Input,
     tags: {} as Tag,
+    meta: {} as Meta,
   },
   actors: ACTORS,
   delays: DELAYS,
   guards: {
     // What is known
     'the source is known': ({ context }) => context.source !== null,
+    'the source can sign in': ({ context }) => (context.source?.password ?? '') !== '',
     'the destination is known': ({ context: { destination } }) =>
       destination !== null &&
       destination.email !== '' &&
@@ -57,7 +61,7 @@ export const wizard = setup({
 
     // What is typed
     'the email is malformed': ({ context }) => !isEmail(context.typed.email),
-    'the email is foreign': ({ context }) => !isLegacy(context.typed.email, context),
+    'the email is at a legacy domain': ({ context }) => isLegacy(context.typed.email, context),
     'the password is empty': ({ context }) => context.typed.password === '',
     'the host is empty': ({ context }) => context.typed.host === '',
     'the host is malformed': ({ context }) => readHost(context.typed.host) === null,
@@ -75,7 +79,7 @@ export const wizard = setup({
 
     // The notification contact
     'the contact is empty': ({ context }) => context.notificationContact.trim() === '',
-    'the contact is a phone number to be': ({ context }) =>
+    'the contact is to be a phone number': ({ context }) =>
       modeOf(context) === 'move' && !hasLetters(context.notificationContact),
     'the contact is no phone number': ({ context }) => readUsPhone(context.notificationContact) === null,
     'the contact is no email': ({ context }) => !isEmail(context.notificationContact.trim()),
@@ -108,7 +112,12 @@ export const wizard = setup({
       queryErrorOf(context.returned?.error ?? '') === 'MISSING_SCOPE' &&
       providerOf(context.returned?.provider || (context.destination?.provider ?? '')) === 'google',
     'the return is incomplete': ({ context }) =>
-      !isTransferId(context.returned?.tokenId ?? '') || !isEmail(context.returned?.email ?? ''),
+      !isTokenId(context.returned?.tokenId ?? '') || !isEmail(context.returned?.email ?? ''),
+    // A page elsewhere can lead a visitor here with a sign-in of its own.
+    'the return is of a sign-in that this tab began': ({ context: { destination, returned } }) =>
+      destination?.email === '' &&
+      isOauthProvider(destination.provider) &&
+      ['', destination.provider].includes(returned?.provider === '' ? '' : providerOf(returned?.provider ?? '')),
     'the return has no hash': ({ context }) => (context.returned?.hash ?? '') === '',
     'the return is from another mailbox': ({ context }) =>
       context.checkSanBrunoOnOauthCallback &&
@@ -119,10 +128,9 @@ export const wizard = setup({
     'the transfer ID is right': (_, params: { id: string }) => isTransferId(params.id.toLowerCase()),
     'there is nothing to show': (_, params: { status: TransferStatus }) =>
       params.status.emailmigration === undefined && params.status.contactsmigration === undefined,
-    'the transfer goes on': ({ context: { status } }) =>
-      [status?.emailmigration, status?.contactsmigration].some(
-        (part) => part !== undefined && part.finished === undefined && goesOn(part.status),
-      ),
+    'the transfer goes on': ({ context }) => goesOn(context.status ?? {}),
+    'there is more to show': ({ context }) => context.status?.limited === true,
+    'more is kept back': (_, params: { status: TransferStatus }) => params.status.limited === true,
     'there are exports': ({ context }) => (context.status?.exports?.length ?? 0) > 0,
     'there are transfers': (_, params: { transfers: TransfersByHash }) => Object.keys(params.transfers).length > 0,
   },
@@ -158,6 +166,15 @@ export const wizard = setup({
       }),
     }),
     'remember the jwt': assign({ jwt: (_, params: { token: string | undefined }) => params.token ?? null }),
+
+    'forget the passwords': assign({
+      source: ({ context: { source } }) => (source === null ? null : { ...source, password: '' }),
+      destination: ({ context: { destination } }) => {
+        if (destination === null) return null;
+        const { password: _password, tokenId: _tokenId, ...account } = destination;
+        return account;
+      },
+    }),
 
     // The destination
     'choose the move': assign({
@@ -197,7 +214,7 @@ export const wizard = setup({
       contactsExportType: (_, params: { format: ContactsFormat }) => params.format,
     }),
     'accept the terms': assign({ googleTermsAccepted: true }),
-    'read the return': assign({ returned: (_, params: Return) => params }),
+    'read the return': assign({ returned: (_, params: OauthReturn) => params }),
     'remember the returned destination': assign({
       destination: ({ context: { returned, destination } }) => ({
         email: returned?.email.toLowerCase() ?? '',
@@ -228,8 +245,3 @@ export const wizard = setup({
     'forget the message': assign({ message: null }),
   },
 });
-
-/** An interrupted one as well: it waits for something on the operator's side and has no end yet. */
-function goesOn(status: string): boolean {
-  return shownStatusOf(status) === 'running';
-}

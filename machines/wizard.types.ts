@@ -3,6 +3,7 @@ import type { ContactsFormat, EmailFormat } from '../src/contract/export-format.
 import type { Provider } from '../src/contract/provider.ts';
 import type { PortalSettings } from '../src/contract/settings.ts';
 import type { TransferStatus } from '../src/contract/calls/status.ts';
+import type { Ask, OauthReturn } from '../src/contract/page-address.ts';
 
 /** The legacy mailbox, proven by a sign-in. */
 export type Source = { readonly email: string; readonly password: string; readonly provider: 'sanbruno' };
@@ -36,16 +37,8 @@ export type Message =
   | { readonly about: 'load failed'; readonly code: CallFailureCode }
   | { readonly about: 'support sent' }
   | { readonly about: 'support failed'; readonly code: CallFailureCode }
-  | { readonly about: 'export deletion failed'; readonly code: CallFailureCode };
-
-/** What an OAuth round trip came back with; absent parameters are `''`. */
-export type Return = {
-  readonly error: string;
-  readonly tokenId: string;
-  readonly email: string;
-  readonly provider: string;
-  readonly hash: string;
-};
+  | { readonly about: 'export deletion failed'; readonly code: CallFailureCode }
+  | { readonly about: 'not the owner' };
 
 export type Context = {
   readonly settings: PortalSettings;
@@ -69,7 +62,7 @@ export type Context = {
   /** How the typed destination signs in, as capabilities said; `null` while it isn't known. */
   readonly typedAccount: { readonly provider: Provider; readonly auth: 'oauth' | 'other' } | null;
   readonly message: Message | null;
-  readonly returned: Return | null;
+  readonly returned: OauthReturn | null;
   readonly transferId: string | null;
   readonly status: TransferStatus | null;
   /** Transfer ID and ISO 8601 start, newest first, five at most. */
@@ -107,20 +100,8 @@ export type Visit =
   | { readonly type: 'email-scopes.visit' }
   | { readonly type: 'start-migration.visit' }
   | { readonly type: 'complete.visit'; readonly migrationId: string }
-  | {
-      readonly type: 'oauth-callback.visit';
-      readonly error: string;
-      readonly tokenId: string;
-      readonly email: string;
-      readonly provider: string;
-    }
-  | {
-      readonly type: 'oauth-callback-for-status.visit';
-      readonly error: string;
-      readonly tokenId: string;
-      readonly email: string;
-      readonly hash: string;
-    }
+  | ({ readonly type: 'oauth-callback.visit' } & OauthReturn)
+  | ({ readonly type: 'oauth-callback-for-status.visit' } & OauthReturn)
   | { readonly type: 'status.visit'; readonly migrationId: string; readonly error: string }
   | { readonly type: 'status-from-email.visit' }
   | { readonly type: 'support.visit' }
@@ -161,7 +142,10 @@ export type Event =
   | { readonly type: 'id.copy' }
   | { readonly type: 'transfer.open'; readonly id: string }
   | { readonly type: 'status.arrive'; readonly status: TransferStatus }
+  /** The stream of the status still stands, and has nothing new. */
+  | { readonly type: 'status.beat' }
   | { readonly type: 'status.lose' }
+  | { readonly type: 'more.show' }
   | { readonly type: 'export.delete' }
   | { readonly type: 'export.keep' }
   | { readonly type: 'export.confirm' }
@@ -187,3 +171,18 @@ export type Event =
  * "unavailable" page until `call.retry`.
  */
 export type Tag = 'busy' | 'slow' | 'unavailable';
+
+/** The four steps of the wizard: Start, the destination, Transfer, Running. */
+export type Step = 1 | 2 | 3 | 4;
+
+/** A page with an address (`portal.md` §2). */
+export type Page = {
+  readonly path: string;
+  /** What the address bar asks for with this path and its parameters. */
+  readonly visit: (ask: Ask) => Visit;
+  /** The parameters of the page's address; none without it. */
+  readonly query?: (context: Context) => Readonly<Record<string, string>>;
+};
+
+/** What a state of the first level says of itself. One without a page is between pages; one without a step is outside the wizard. */
+export type Meta = { readonly step: Step; readonly page?: Page } | { readonly step?: never; readonly page: Page };

@@ -1,4 +1,6 @@
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -26,24 +28,36 @@ export async function buildPortal(environment: Environment): Promise<string> {
   process.stdout.write('Building the portal…\n');
   await mkdir(BUILDS, { recursive: true });
   const unfinished = await mkdtemp(join(BUILDS, 'unfinished-'));
-  const { build } = await import('vite');
-  const before = process.env;
-  // vite.config.ts reads the environment, as the sandbox may have completed it.
-  process.env = { ...environment };
   try {
-    await build({ configFile: join(ROOT, 'vite.config.ts'), logLevel: 'warn', build: { outDir: unfinished } });
-    if (settings.inspectorUrl === OWN_INSPECTOR) await buildInspector(join(unfinished, dirname(OWN_INSPECTOR)));
-    await compress(unfinished);
+    await buildApart(unfinished, environment);
     await rename(unfinished, out);
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true });
     // Another start was faster with the same build.
     if (!existsSync(out)) throw error;
-  } finally {
-    process.env = before;
   }
   await removeOldBuilds(out);
   return out;
+}
+
+/** In a process of its own, so that what a build takes of memory is given back before the server begins. */
+async function buildApart(folder: string, environment: Environment): Promise<void> {
+  const child = spawn(process.execPath, [import.meta.filename, folder], {
+    cwd: ROOT,
+    // vite.config.ts reads the environment, as the sandbox may have completed it.
+    env: environment,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+  if (code !== 0) throw new Error(`The portal could not be built (${code ?? signal}).`);
+}
+
+async function buildInto(folder: string): Promise<void> {
+  const { build } = await import('vite');
+  await build({ configFile: join(ROOT, 'vite.config.ts'), logLevel: 'warn', build: { outDir: folder } });
+  if (readSettings(process.env).inspectorUrl === OWN_INSPECTOR)
+    await buildInspector(join(folder, dirname(OWN_INSPECTOR)));
+  await compress(folder);
 }
 
 /** Servers read their build whole when they start, so that none misses an old one; the newest few are kept for quick changes. */
@@ -102,3 +116,5 @@ async function compress(folder: string): Promise<void> {
       }),
   );
 }
+
+if (import.meta.main) await buildInto(process.argv[2] ?? '');

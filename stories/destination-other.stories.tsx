@@ -9,6 +9,8 @@ const typedAccount = { provider: 'other', auth: 'other' } as const;
 const known = { ...SIGNED_IN, ...typed({ email, password: PASSWORD }), typedAccount };
 const hosted = { ...SIGNED_IN, ...typed({ email, password: PASSWORD, host }), typedAccount };
 const google = { ...SIGNED_IN, ...typed({ email: 'pat.rivera@gmail.com' }) };
+const byOauth = { provider: 'google', auth: 'oauth' } as const;
+const notAsked = 'destination.options.other.password.notAsked';
 const good = 'destination.options.other.email.good';
 
 export const OptionsOtherEmailUntouched = at('destination.options.other.email.untouched', SIGNED_IN);
@@ -20,15 +22,22 @@ export const OptionsOtherEmailChecking = at('destination.options.other.email.che
   ...SIGNED_IN,
   ...typed({ email }),
 });
-export const OptionsOtherEmailGood = at(good, { ...google, typedAccount: { provider: 'google', auth: 'oauth' } });
+export const OptionsOtherEmailGood = at(good, { ...google, typedAccount: byOauth }, notAsked);
 export const OptionsOtherEmailMalformed = at('destination.options.other.email.malformed', {
   ...SIGNED_IN,
   ...typed({ email: 'pat.rivera' }),
 });
-export const OptionsOtherEmailUnsupported = at('destination.options.other.email.unsupported', {
+export const OptionsOtherEmailLegacyAddress = at('destination.options.other.email.legacyAddress', {
   ...SIGNED_IN,
   ...typed({ email: 'pat.rivera@sanbruno.example' }),
 });
+export const OptionsOtherEmailUnsupported = at('destination.options.other.email.unsupported', {
+  ...SIGNED_IN,
+  ...typed({ email }),
+});
+
+export const OptionsOtherPasswordAsked = at('destination.options.other.password.asked', known, good);
+export const OptionsOtherPasswordNotAsked = at(notAsked, { ...google, typedAccount: byOauth }, good);
 
 export const OptionsOtherHostUnused = at('destination.options.other.host.unused', known, good);
 export const OptionsOtherHostUsedUntouched = at('destination.options.other.host.used.untouched', known, good);
@@ -57,10 +66,4 @@ export const OptionsOtherCredentialsVerifyingSlow = at(
   good,
 );
 export const OptionsOtherCredentialsDeparting = at('destination.options.other.credentials.departing', google, good);
-export const OptionsOtherCredentialsTimedOut = at(
-  'destination.options.other.credentials.timedOut',
-  { ...known, message: { about: 'sign-in refused', code: 'GENERAL_ERROR' } },
-  good,
-  'destination.banner.shown',
-);
 export const OptionsOtherCredentialsUnavailable = at('destination.options.other.credentials.unavailable', known, good);

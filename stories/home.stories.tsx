@@ -20,7 +20,10 @@ export const PageSigningInEmailTyping = at('home.page.signingIn.email.typing', t
 export const PageSigningInEmailChecking = at('home.page.signingIn.email.checking', typed({ email: PAT }));
 export const PageSigningInEmailGood = at(good, typed({ email: PAT }));
 export const PageSigningInEmailMalformed = at('home.page.signingIn.email.malformed', typed({ email: 'pat.rivera' }));
-export const PageSigningInEmailForeign = at('home.page.signingIn.email.foreign', typed({ email: 'pat@mail.example' }));
+export const PageSigningInEmailNotLegacy = at(
+  'home.page.signingIn.email.notLegacy',
+  typed({ email: 'pat@mail.example' }),
+);
 
 export const PageSigningInCredentialsEditing = at(editing, credentials, good);
 export const PageSigningInCredentialsPasswordMissing = at(
@@ -53,7 +56,6 @@ export const PageSigningInCredentialsRefused = at(
   { ...typed({ email: PAT }), message: { about: 'sign-in refused', code: 'INVALID_CREDENTIALS' } },
   good,
 );
-export const PageSigningInCredentialsTimedOut = at('home.page.signingIn.credentials.timedOut', credentials, good);
 export const PageSigningInCredentialsUnavailable = at('home.page.signingIn.credentials.unavailable', credentials, good);
 export const PageSigningInCredentialsWelcomed = at(
   'home.page.signingIn.credentials.welcomed',

@@ -5,7 +5,7 @@ import { EXPORTED, EXPORTING, PAUSED, TRANSFER } from './people.ts';
 export default { title: 'Downloads/Status' };
 
 const asked = { transferId: TRANSFER };
-const following = 'status.page.following.live';
+const following = 'status.page.following.live.open';
 const resting = 'status.page.settled.resting';
 const { exports: _, ...gone } = EXPORTED;
 

@@ -1,8 +1,18 @@
+import { readTransferId, statusQuery } from '../../src/contract/page-address.ts';
 import { wizard } from '../wizard.setup.ts';
+import { givingUp } from './waiting.ts';
 
 /** Step 4: the transfer runs; its ID is shown and can be copied. */
 export const complete = wizard.createStateConfig({
   id: 'complete',
+  meta: {
+    step: 4,
+    page: {
+      path: '/complete',
+      visit: (ask) => ({ type: 'complete.visit', migrationId: readTransferId(ask) }),
+      query: ({ transferId }) => (transferId === null ? {} : statusQuery(transferId)),
+    },
+  },
   initial: 'resting',
   on: {
     'transfer.open': {
@@ -13,13 +23,13 @@ export const complete = wizard.createStateConfig({
   states: {
     resting: { on: { 'id.copy': 'copying' } },
     copying: {
+      ...givingUp('notCopied'),
       invoke: {
         src: 'copy to the clipboard',
         input: ({ context }) => ({ text: context.transferId ?? '' }),
         onDone: 'copied',
         onError: 'notCopied',
       },
-      after: { 'answer limit': 'notCopied' },
     },
     copied: { after: { 'copy pause': 'resting' }, on: { 'id.copy': 'copying' } },
     notCopied: { on: { 'id.copy': 'copying' } },

@@ -1,7 +1,10 @@
+import { not, or } from 'xstate';
 import { queryErrorOf } from '../../src/contract/failure-code.ts';
 import { oauthAddress } from '../../src/contract/calls/oauth.ts';
+import { PAGE, readOauthReturn } from '../../src/contract/page-address.ts';
 import { wizard } from '../wizard.setup.ts';
 import type { Context, Message } from '../wizard.types.ts';
+import { unavailable } from './unavailable.ts';
 
 /**
  * Away to a provider's sign-in. The page unloads here; the way back is `returned…`. It has no address of its own, so
@@ -10,6 +13,7 @@ import type { Context, Message } from '../wizard.types.ts';
 function leaving(role: 'move' | 'transfer' | 'status') {
   return wizard.createStateConfig({
     id: `leaving-for-${role}`,
+    ...(role === 'status' ? {} : { meta: { step: 2 } as const }),
     tags: 'busy',
     entry: {
       type: 'leave for',
@@ -33,20 +37,27 @@ function refusal({ context }: { context: Context }): { message: Message } {
  * The server that a sign-in led through is closed, or without its database (`decisions.md`, "The migration portal is
  * unavailable…"): the visitor begins the same sign-in anew.
  */
-function unavailable(role: 'transfer' | 'status') {
+function closed(role: 'transfer' | 'status') {
   return wizard.createStateConfig({
     id: `unavailable-for-${role}`,
-    tags: 'unavailable',
-    on: { 'call.retry': `#leaving-for-${role}`, 'connection.return': `#leaving-for-${role}` },
+    ...(role === 'status' ? {} : { meta: { step: 2 } as const }),
+    ...unavailable(`#leaving-for-${role}`),
   });
 }
 
-export const unavailableForTransfer = unavailable('transfer');
-export const unavailableForStatus = unavailable('status');
+export const unavailableForTransfer = closed('transfer');
+export const unavailableForStatus = closed('status');
 
 /** Back from a sign-in for the move or a transfer: `portal.md` §4, "OAuth callback success", and §8. */
 export const returned = wizard.createStateConfig({
   id: 'returned',
+  meta: {
+    step: 2,
+    page: {
+      path: PAGE.oauthReturn,
+      visit: (ask) => ({ type: 'oauth-callback.visit', ...readOauthReturn(ask) }),
+    },
+  },
   always: [
     { guard: 'the return found the portal unavailable', target: '#unavailable-for-transfer' },
     { guard: 'the return lacks the scopes of Google', target: '#email-scopes' },
@@ -56,7 +67,7 @@ export const returned = wizard.createStateConfig({
       actions: { type: 'show the message', params: refusal },
     },
     {
-      guard: 'the return is incomplete',
+      guard: or(['the return is incomplete', not('the return is of a sign-in that this tab began')]),
       target: '#destination',
       actions: { type: 'show the message', params: { message: { about: 'query', error: 'OTHER' } } },
     },
@@ -77,6 +88,12 @@ export const checkingTerms = wizard.createStateConfig({
 /** Back from a sign-in that proves an address, to list its transfers. */
 export const returnedForStatus = wizard.createStateConfig({
   id: 'returned-for-status',
+  meta: {
+    page: {
+      path: PAGE.oauthReturnForStatus,
+      visit: (ask) => ({ type: 'oauth-callback-for-status.visit', ...readOauthReturn(ask) }),
+    },
+  },
   always: [
     { guard: 'the return found the portal unavailable', target: '#unavailable-for-status' },
     { guard: 'the return has an error', target: '#home', actions: { type: 'show the message', params: refusal } },

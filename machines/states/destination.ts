@@ -1,9 +1,17 @@
 import { and } from 'xstate';
-import { failedWith, failureCodeOf } from '../failure.ts';
+import { readError } from '../../src/contract/page-address.ts';
+import { failedWith, failureOf } from '../failure.ts';
 import { wizard } from '../wizard.setup.ts';
 import { banner } from './banner.ts';
+import { errorInAddress } from './error-in-address.ts';
 import { otherAccount } from './other-account.ts';
+import { ifUnavailable, unavailable } from './unavailable.ts';
 import { waiting } from './waiting.ts';
+
+const refused = {
+  target: 'offered',
+  actions: { type: 'show the message', params: failureOf('account creation') },
+} as const;
 
 /** The primary move: warned, the account made, and after a pause away to the provider's sign-in. */
 const move = wizard.createStateConfig({
@@ -12,7 +20,7 @@ const move = wizard.createStateConfig({
     offered: { id: 'destination-offered', on: { 'move.press': 'warned' } },
     warned: { on: { 'move.continue': 'creatingAccount', 'modal.close': 'offered' } },
     creatingAccount: {
-      ...waiting,
+      ...waiting(refused),
       invoke: {
         src: 'create the account',
         input: ({ context }) => ({
@@ -21,36 +29,14 @@ const move = wizard.createStateConfig({
           inQa: context.settings.inQa,
         }),
         onDone: 'redirecting',
-        onError: [
-          { guard: failedWith('ACCOUNT_ALREADY_CREATED'), target: 'redirecting' },
-          { guard: failedWith('UNAVAILABLE'), target: 'unavailable' },
-          {
-            target: 'offered',
-            actions: {
-              type: 'show the message',
-              params: ({ event }) => ({ message: { about: 'account creation', code: failureCodeOf(event.error) } }),
-            },
-          },
-        ],
-      },
-      after: {
-        'answer limit': {
-          target: 'offered',
-          actions: {
-            type: 'show the message',
-            params: { message: { about: 'account creation', code: 'GENERAL_ERROR' } },
-          },
-        },
+        onError: [{ guard: failedWith('ACCOUNT_ALREADY_CREATED'), target: 'redirecting' }, ifUnavailable, refused],
       },
     },
     redirecting: {
       tags: 'busy',
       after: { 'redirect pause': { target: '#leaving-for-move', actions: 'choose the move' } },
     },
-    unavailable: {
-      tags: 'unavailable',
-      on: { 'call.retry': 'creatingAccount', 'connection.return': 'creatingAccount' },
-    },
+    unavailable: unavailable('creatingAccount'),
   },
 });
 
@@ -102,6 +88,14 @@ const options = wizard.createStateConfig({
 /** Step 2: where the mail goes. */
 export const destination = wizard.createStateConfig({
   id: 'destination',
+  meta: {
+    step: 2,
+    page: {
+      path: '/destination-account',
+      visit: (ask) => ({ type: 'destination.visit', error: readError(ask) }),
+      query: errorInAddress,
+    },
+  },
   type: 'parallel',
   states: { move, options, banner: banner('destination banner life') },
 });

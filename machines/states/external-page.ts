@@ -1,12 +1,15 @@
 import { wizard } from '../wizard.setup.ts';
+import type { Visit } from '../wizard.types.ts';
 
 /** An overlay, and after a pause away to a page of the provider's. */
 function externalPage<const Id extends 'privacy-policy' | 'terms-of-service'>(
   id: Id,
   setting: 'privacyUrl' | 'termsUrl',
+  visit: Extract<Visit, { readonly type: `${Id}.visit` }>,
 ) {
   return wizard.createStateConfig({
     id,
+    meta: { page: { path: `/${id}`, visit: () => visit } },
     initial: 'pausing',
     states: {
       pausing: { after: { 'policy pause': 'leaving' } },
@@ -18,5 +21,5 @@ function externalPage<const Id extends 'privacy-policy' | 'terms-of-service'>(
   });
 }
 
-export const privacyPolicy = externalPage('privacy-policy', 'privacyUrl');
-export const termsOfService = externalPage('terms-of-service', 'termsUrl');
+export const privacyPolicy = externalPage('privacy-policy', 'privacyUrl', { type: 'privacy-policy.visit' });
+export const termsOfService = externalPage('terms-of-service', 'termsUrl', { type: 'terms-of-service.visit' });

@@ -3,6 +3,7 @@ import { wizard } from '../wizard.setup.ts';
 /** Google's privacy statement; accepted, the way goes on to where it was asked for. */
 export const googleTerms = wizard.createStateConfig({
   id: 'google-terms',
+  meta: { step: 2, page: { path: '/accept-google-terms', visit: () => ({ type: 'google-terms.visit' }) } },
   on: {
     'page.back': '#destination',
     'terms.accept': [

@@ -1,8 +1,11 @@
 import { not, or, stateIn } from 'xstate';
-import { failedWith, failureCodeOf } from '../failure.ts';
+import { readError } from '../../src/contract/page-address.ts';
+import { failedWith, failureOf } from '../failure.ts';
 import { wizard } from '../wizard.setup.ts';
 import { banner } from './banner.ts';
-import { waiting } from './waiting.ts';
+import { errorInAddress } from './error-in-address.ts';
+import { ifUnavailable, unavailable } from './unavailable.ts';
+import { givingUp, waiting } from './waiting.ts';
 
 const countdown = wizard.createStateConfig({
   initial: 'ticking',
@@ -31,7 +34,7 @@ const email = wizard.createStateConfig({
     },
     'credentials.submit': [
       { guard: 'the email is malformed', target: '.malformed' },
-      { guard: 'the email is foreign', target: '.foreign' },
+      { guard: not('the email is at a legacy domain'), target: '.notLegacy' },
     ],
   },
   states: {
@@ -40,12 +43,13 @@ const email = wizard.createStateConfig({
       after: {
         'typing pause': [
           { guard: 'the email is malformed', target: 'malformed' },
-          { guard: 'the email is foreign', target: 'foreign' },
+          { guard: not('the email is at a legacy domain'), target: 'notLegacy' },
           { target: 'checking' },
         ],
       },
     },
     checking: {
+      ...givingUp('untouched'),
       invoke: {
         src: 'ask for capabilities',
         input: ({ context }) => ({ email: context.typed.email }),
@@ -55,21 +59,25 @@ const email = wizard.createStateConfig({
             target: 'good',
             actions: { type: 'remember the operations', params: ({ event }) => ({ capabilities: event.output }) },
           },
-          { target: 'foreign' },
+          { target: 'notLegacy' },
         ],
         onError: [
-          { guard: failedWith('PROVIDER_NOT_SUPPORTED', 'INVALID_EMAIL'), target: 'foreign' },
+          { guard: failedWith('PROVIDER_NOT_SUPPORTED', 'INVALID_EMAIL'), target: 'notLegacy' },
           // Nothing to say about the email: the sign-in asks again.
           { target: 'untouched' },
         ],
       },
-      after: { 'answer limit': 'untouched' },
     },
     good: {},
     malformed: {},
-    foreign: { id: 'home-email-foreign' },
+    notLegacy: { id: 'home-email-not-legacy' },
   },
 });
+
+const refused = {
+  target: 'refused',
+  actions: { type: 'remember the message', params: failureOf('sign-in refused') },
+} as const;
 
 /** Capabilities first, then a real sign-in; a refusal keeps the email and forgets the password. */
 const credentials = wizard.createStateConfig({
@@ -89,7 +97,7 @@ const credentials = wizard.createStateConfig({
         'credentials.submit': [
           { guard: 'the password is empty', target: 'passwordMissing' },
           { guard: 'the email is malformed' },
-          { guard: 'the email is foreign' },
+          { guard: not('the email is at a legacy domain') },
           { guard: 'operations are known', target: 'verifying' },
           { target: 'asking' },
         ],
@@ -97,7 +105,7 @@ const credentials = wizard.createStateConfig({
     },
     passwordMissing: { on: { 'credentials.submit': { guard: 'the password is empty', target: 'passwordMissing' } } },
     asking: {
-      ...waiting,
+      ...waiting(refused),
       id: 'home-asking',
       invoke: {
         src: 'ask for capabilities',
@@ -108,27 +116,20 @@ const credentials = wizard.createStateConfig({
             target: 'verifying',
             actions: { type: 'remember the operations', params: ({ event }) => ({ capabilities: event.output }) },
           },
-          { target: ['#home-email-foreign', '#home-credentials-editing'] },
+          { target: ['#home-email-not-legacy', '#home-credentials-editing'] },
         ],
         onError: [
-          { guard: failedWith('UNAVAILABLE'), target: 'unavailable' },
+          ifUnavailable,
           {
             guard: failedWith('PROVIDER_NOT_SUPPORTED', 'INVALID_EMAIL'),
-            target: ['#home-email-foreign', '#home-credentials-editing'],
+            target: ['#home-email-not-legacy', '#home-credentials-editing'],
           },
-          {
-            target: 'refused',
-            actions: {
-              type: 'remember the message',
-              params: ({ event }) => ({ message: { about: 'sign-in refused', code: failureCodeOf(event.error) } }),
-            },
-          },
+          refused,
         ],
       },
-      after: { 'answer limit': 'timedOut' },
     },
     verifying: {
-      ...waiting,
+      ...waiting(refused),
       id: 'home-verifying',
       invoke: {
         src: 'validate the account',
@@ -145,21 +146,8 @@ const credentials = wizard.createStateConfig({
             'forget the typed password',
           ],
         },
-        onError: [
-          { guard: failedWith('UNAVAILABLE'), target: 'unavailable' },
-          {
-            target: 'refused',
-            actions: [
-              {
-                type: 'remember the message',
-                params: ({ event }) => ({ message: { about: 'sign-in refused', code: failureCodeOf(event.error) } }),
-              },
-              'forget the typed password',
-            ],
-          },
-        ],
+        onError: [ifUnavailable, { target: 'refused', actions: [refused.actions, 'forget the typed password'] }],
       },
-      after: { 'answer limit': 'timedOut' },
     },
     refused: {
       exit: 'forget the message',
@@ -171,16 +159,7 @@ const credentials = wizard.createStateConfig({
         ],
       },
     },
-    timedOut: {
-      always: {
-        target: 'refused',
-        actions: {
-          type: 'remember the message',
-          params: { message: { about: 'sign-in refused', code: 'GENERAL_ERROR' } },
-        },
-      },
-    },
-    unavailable: { tags: 'unavailable', on: { 'call.retry': 'asking', 'connection.return': 'asking' } },
+    unavailable: unavailable('asking'),
     welcomed: {
       id: 'home-welcomed',
       after: { 'success pause': { target: '#destination', actions: 'forget what was typed' } },
@@ -210,7 +189,7 @@ const lookingUp = wizard.createStateConfig({
       },
     },
     asking: {
-      ...waiting,
+      ...waiting('failed'),
       invoke: {
         src: 'ask for the status',
         input: ({ context }) => ({ id: context.typed.transferId.toLowerCase() }),
@@ -223,16 +202,15 @@ const lookingUp = wizard.createStateConfig({
         },
         onError: [
           { guard: failedWith('MIGRATION_ID_NOT_FOUND'), target: 'notFound' },
-          { guard: failedWith('UNAVAILABLE'), target: 'unavailable' },
+          ifUnavailable,
           { target: 'failed' },
         ],
       },
-      after: { 'answer limit': 'failed' },
       on: { 'transfer-id.type': {} },
     },
     notFound: { on: { 'lookup.submit': [{ guard: 'the transfer ID looks right', target: 'asking' }] } },
     failed: { on: { 'lookup.submit': [{ guard: 'the transfer ID looks right', target: 'asking' }] } },
-    unavailable: { tags: 'unavailable', on: { 'call.retry': 'asking', 'connection.return': 'asking' } },
+    unavailable: unavailable('asking'),
   },
 });
 
@@ -241,6 +219,10 @@ const message = banner('destination banner life');
 /** Step 1. Entering forgets everything; the countdown moves by itself beside the page. */
 export const home = wizard.createStateConfig({
   id: 'home',
+  meta: {
+    step: 1,
+    page: { path: '/', visit: (ask) => ({ type: 'home.visit', error: readError(ask) }), query: errorInAddress },
+  },
   type: 'parallel',
   entry: 'forget everything',
   states: {

@@ -1,17 +1,18 @@
 import { and, not, or, stateIn } from 'xstate';
-import { failedWith, failureCodeOf } from '../failure.ts';
+import { failedWith, failureOf } from '../failure.ts';
 import { wizard } from '../wizard.setup.ts';
-import { waiting } from './waiting.ts';
+import { ifUnavailable, unavailable } from './unavailable.ts';
+import { givingUp, waiting } from './waiting.ts';
 
 /** What is being verified stays as it is. */
-const settled = or([stateIn('#other-credentials-asking'), stateIn('#other-credentials-verifying')]);
+const verifying = or([stateIn('#other-credentials-asking'), stateIn('#other-credentials-verifying')]);
 
-/** The email: malformed, one of our own or of nobody we know, or good, with how its provider signs in remembered. */
+/** The email: malformed, at a legacy domain, at no provider that we know, or good, with how its provider signs in remembered. */
 const email = wizard.createStateConfig({
   initial: 'untouched',
   on: {
     'email.type': {
-      guard: not(settled),
+      guard: not(verifying),
       target: '.typing',
       actions: [
         { type: 'type', params: ({ event }) => ({ email: event.email.trim().toLowerCase() }) },
@@ -25,12 +26,13 @@ const email = wizard.createStateConfig({
       after: {
         'typing pause': [
           { guard: 'the email is malformed', target: 'malformed' },
-          { guard: not('the email is foreign'), target: 'unsupported' },
+          { guard: 'the email is at a legacy domain', target: 'legacyAddress' },
           { target: 'checking' },
         ],
       },
     },
     checking: {
+      ...givingUp('untouched'),
       invoke: {
         src: 'ask for capabilities',
         input: ({ context }) => ({ email: context.typed.email }),
@@ -50,10 +52,10 @@ const email = wizard.createStateConfig({
           { target: 'untouched' },
         ],
       },
-      after: { 'answer limit': 'untouched' },
     },
     good: {},
     malformed: { id: 'other-email-malformed' },
+    legacyAddress: {},
     unsupported: { id: 'other-email-unsupported' },
   },
 });
@@ -65,14 +67,14 @@ const host = wizard.createStateConfig({
     unused: {
       id: 'other-host-unused',
       entry: 'forget the typed host',
-      on: { 'host.toggle': { guard: not(settled), target: 'used' } },
+      on: { 'host.toggle': { guard: not(verifying), target: 'used' } },
     },
     used: {
       initial: 'untouched',
       on: {
-        'host.toggle': { guard: not(settled), target: 'unused' },
+        'host.toggle': { guard: not(verifying), target: 'unused' },
         'host.type': {
-          guard: not(settled),
+          guard: not(verifying),
           target: '.typing',
           actions: { type: 'type', params: ({ event }) => ({ host: event.host.trim().toLowerCase() }) },
         },
@@ -89,39 +91,51 @@ const host = wizard.createStateConfig({
           },
         },
         checking: {
+          ...givingUp('unresolved'),
           invoke: {
             src: 'resolve the host',
             input: ({ context }) => ({ imap: context.typed.host }),
             onDone: 'good',
-            onError: [{ guard: failedWith('UNAVAILABLE'), target: 'unavailable' }, { target: 'unresolved' }],
+            onError: [ifUnavailable, { target: 'unresolved' }],
           },
-          after: { 'answer limit': 'unresolved' },
         },
         good: { id: 'other-host-good' },
         malformed: { id: 'other-host-malformed' },
         unresolved: {},
-        unavailable: { tags: 'unavailable', on: { 'call.retry': 'checking', 'connection.return': 'checking' } },
+        unavailable: unavailable('checking'),
       },
     },
   },
 });
 
-const refuse = {
-  type: 'show the message' as const,
-  params: ({ event }: { event: { readonly error: unknown } }) => ({
-    message: { about: 'sign-in refused' as const, code: failureCodeOf(event.error) },
-  }),
-};
+const refused = {
+  target: 'editing',
+  actions: { type: 'show the message', params: failureOf('sign-in refused') },
+} as const;
+
+/** At a provider that signs in by OAuth, and without a host of one's own. */
+const byOauth = and(['the account signs in by OAuth', stateIn('#other-host-unused')]);
+
+/** Whether the password is asked for: not where the provider's own sign-in does. */
+const password = wizard.createStateConfig({
+  initial: 'asked',
+  states: {
+    asked: {
+      always: { guard: byOauth, target: 'notAsked' },
+      on: {
+        'password.type': {
+          guard: not(verifying),
+          actions: { type: 'type', params: ({ event }) => ({ password: event.password }) },
+        },
+      },
+    },
+    notAsked: { always: { guard: not(byOauth), target: 'asked' } },
+  },
+});
 
 /** By OAuth where the provider has it; else by password, and then without contacts. */
 const credentials = wizard.createStateConfig({
   initial: 'editing',
-  on: {
-    'password.type': {
-      guard: not(settled),
-      actions: { type: 'type', params: ({ event }) => ({ password: event.password }) },
-    },
-  },
   states: {
     editing: {
       id: 'other-credentials-editing',
@@ -136,7 +150,7 @@ const credentials = wizard.createStateConfig({
       },
     },
     asking: {
-      ...waiting,
+      ...waiting(refused),
       id: 'other-credentials-asking',
       invoke: {
         src: 'ask for capabilities',
@@ -157,19 +171,18 @@ const credentials = wizard.createStateConfig({
           },
         ],
         onError: [
-          { guard: failedWith('UNAVAILABLE'), target: 'unavailable' },
+          ifUnavailable,
           { guard: failedWith('INVALID_EMAIL'), target: ['#other-email-malformed', '#other-credentials-editing'] },
           {
             guard: failedWith('PROVIDER_NOT_SUPPORTED', 'UNSUPPORTED_PROVIDER'),
             target: ['#other-email-unsupported', '#other-credentials-editing'],
           },
-          { target: 'editing', actions: refuse },
+          refused,
         ],
       },
-      after: { 'answer limit': 'timedOut' },
     },
     verifying: {
-      ...waiting,
+      ...waiting(refused),
       id: 'other-credentials-verifying',
       invoke: {
         src: 'validate the account',
@@ -184,15 +197,14 @@ const credentials = wizard.createStateConfig({
           actions: ['remember the destination by password', 'forget what was typed'],
         },
         onError: [
-          { guard: failedWith('UNAVAILABLE'), target: 'unavailable' },
+          ifUnavailable,
           {
             guard: and([failedWith('INVALID_IMAP'), not(stateIn('#other-host-unused'))]),
             target: ['#other-host-malformed', '#other-credentials-editing'],
           },
-          { target: 'editing', actions: [refuse, 'forget the typed password'] },
+          { target: 'editing', actions: [refused.actions, 'forget the typed password'] },
         ],
       },
-      after: { 'answer limit': 'timedOut' },
     },
     departing: {
       always: [
@@ -204,21 +216,12 @@ const credentials = wizard.createStateConfig({
         { target: '#leaving-for-transfer', actions: ['choose the typed provider', 'forget the typed password'] },
       ],
     },
-    timedOut: {
-      always: {
-        target: 'editing',
-        actions: {
-          type: 'show the message',
-          params: { message: { about: 'sign-in refused', code: 'GENERAL_ERROR' } },
-        },
-      },
-    },
-    unavailable: { tags: 'unavailable', on: { 'call.retry': 'asking', 'connection.return': 'asking' } },
+    unavailable: unavailable('asking'),
   },
 });
 
 /** Any other provider: email, an optional host of its own, and the sign-in. */
 export const otherAccount = wizard.createStateConfig({
   type: 'parallel',
-  states: { email, host, credentials },
+  states: { email, host, password, credentials },
 });

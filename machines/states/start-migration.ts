@@ -1,13 +1,14 @@
 import { and, stateIn } from 'xstate';
 import { domainOf } from '../../src/contract/email-address.ts';
-import { failedWith, failureCodeOf } from '../failure.ts';
+import { failureOf } from '../failure.ts';
 import { operationsOf } from '../mode.ts';
 import { readUsPhone } from '../phone-number.ts';
 import { wizard } from '../wizard.setup.ts';
 import type { Context } from '../wizard.types.ts';
 import type { LoadRequest } from '../../src/contract/calls/load.ts';
 import { banner } from './banner.ts';
-import { waiting } from './waiting.ts';
+import { ifUnavailable, unavailable } from './unavailable.ts';
+import { givingUp, waiting } from './waiting.ts';
 
 /** Where the notification goes: `portal.md` §5, "Notification contact". */
 const contact = wizard.createStateConfig({
@@ -28,10 +29,10 @@ const contact = wizard.createStateConfig({
       after: {
         'typing pause': [
           {
-            guard: and(['the contact is a phone number to be', 'the contact is no phone number']),
+            guard: and(['the contact is to be a phone number', 'the contact is no phone number']),
             target: 'wrongPhoneNumber',
           },
-          { guard: 'the contact is a phone number to be', target: 'checkingPhoneNumber' },
+          { guard: 'the contact is to be a phone number', target: 'checkingPhoneNumber' },
           { guard: 'the contact is no email', target: 'wrongEmail' },
           { guard: 'the contact is a legacy address', target: 'legacyAddress' },
           { target: 'checkingDomain' },
@@ -39,6 +40,7 @@ const contact = wizard.createStateConfig({
       },
     },
     checkingPhoneNumber: {
+      ...givingUp('wrongPhoneNumber'),
       invoke: {
         src: 'check the phone number',
         input: ({ context }) => ({ number: readUsPhone(context.notificationContact) ?? '' }),
@@ -50,11 +52,11 @@ const contact = wizard.createStateConfig({
           },
           { target: 'wrongPhoneNumber' },
         ],
-        onError: [{ guard: failedWith('UNAVAILABLE'), target: 'unavailable' }, { target: 'wrongPhoneNumber' }],
+        onError: [ifUnavailable, { target: 'wrongPhoneNumber' }],
       },
-      after: { 'answer limit': 'wrongPhoneNumber' },
     },
     checkingDomain: {
+      ...givingUp('wrongEmail'),
       invoke: {
         src: 'check the domain',
         input: ({ context }) => ({ domain: domainOf(context.notificationContact.trim()) }),
@@ -62,15 +64,14 @@ const contact = wizard.createStateConfig({
           { guard: { type: 'it is valid', params: ({ event }) => event.output }, target: 'good' },
           { target: 'wrongEmail' },
         ],
-        onError: [{ guard: failedWith('UNAVAILABLE'), target: 'unavailable' }, { target: 'wrongEmail' }],
+        onError: [ifUnavailable, { target: 'wrongEmail' }],
       },
-      after: { 'answer limit': 'wrongEmail' },
     },
     good: { id: 'start-migration-contact-good' },
     wrongEmail: {},
     wrongPhoneNumber: {},
     legacyAddress: {},
-    unavailable: { tags: 'unavailable', on: { 'call.retry': 'typing', 'connection.return': 'typing' } },
+    unavailable: unavailable('typing'),
   },
 });
 
@@ -100,19 +101,10 @@ function loadRequestOf(context: Context): LoadRequest {
   };
 }
 
-const fail = {
-  type: 'show the message' as const,
-  params: ({ event }: { event: { readonly error: unknown } }) => ({
-    message: { about: 'load failed' as const, code: failureCodeOf(event.error) },
-  }),
-};
-const giveUp = {
+const failed = {
   target: 'waiting',
-  actions: {
-    type: 'show the message' as const,
-    params: { message: { about: 'load failed' as const, code: 'GENERAL_ERROR' as const } },
-  },
-};
+  actions: { type: 'show the message', params: failureOf('load failed') },
+} as const;
 
 /** One submit, one job: the button does nothing while one is under way, and the server knows the same submit again. */
 const submission = wizard.createStateConfig({
@@ -132,47 +124,37 @@ const submission = wizard.createStateConfig({
       },
     },
     announcing: {
-      ...waiting,
+      ...waiting(failed),
       invoke: {
         src: 'announce the migration',
         input: ({ context }) => ({ email: context.source?.email ?? '', inQa: context.settings.inQa }),
         onDone: 'loading',
-        onError: [
-          { guard: failedWith('UNAVAILABLE'), target: 'unavailable' },
-          { target: 'waiting', actions: fail },
-        ],
+        onError: [ifUnavailable, failed],
       },
-      after: { 'answer limit': giveUp },
     },
     loading: {
-      ...waiting,
+      ...waiting(failed),
       invoke: {
         src: 'start the transfer',
         input: ({ context }) => loadRequestOf(context),
         onDone: {
           target: '#complete',
-          actions: { type: 'remember the transfer', params: ({ event }) => ({ id: event.output.jobid }) },
+          actions: [
+            { type: 'remember the transfer', params: ({ event }) => ({ id: event.output.jobid }) },
+            'forget the passwords',
+          ],
         },
-        onError: [
-          { guard: failedWith('UNAVAILABLE'), target: 'unavailable' },
-          { target: 'waiting', actions: fail },
-        ],
-      },
-      after: { 'answer limit': giveUp },
-    },
-    unavailable: {
-      tags: 'unavailable',
-      on: {
-        'call.retry': [{ guard: 'it is the primary move', target: 'announcing' }, { target: 'loading' }],
-        'connection.return': [{ guard: 'it is the primary move', target: 'announcing' }, { target: 'loading' }],
+        onError: [ifUnavailable, failed],
       },
     },
+    unavailable: unavailable([{ guard: 'it is the primary move', target: 'announcing' }, { target: 'loading' }]),
   },
 });
 
 /** Step 3: who is told, and the start. */
 export const startMigration = wizard.createStateConfig({
   id: 'start-migration',
+  meta: { step: 3, page: { path: '/start-migration', visit: () => ({ type: 'start-migration.visit' }) } },
   type: 'parallel',
   states: { contact, submission, banner: banner('banner life') },
 });

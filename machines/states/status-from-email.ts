@@ -1,14 +1,15 @@
-import { failedWith } from '../failure.ts';
 import { wizard } from '../wizard.setup.ts';
+import { ifUnavailable, unavailable } from './unavailable.ts';
 import { waiting } from './waiting.ts';
 
 /** The last transfers of an address that was proven by a sign-in. */
 export const statusFromEmail = wizard.createStateConfig({
   id: 'status-from-email',
+  meta: { step: 4, page: { path: '/status-from-email', visit: () => ({ type: 'status-from-email.visit' }) } },
   initial: 'asking',
   states: {
     asking: {
-      ...waiting,
+      ...waiting('notFound'),
       invoke: {
         src: 'list the transfers',
         input: ({ context }) => ({ hash: context.emailHash ?? '' }),
@@ -20,9 +21,8 @@ export const statusFromEmail = wizard.createStateConfig({
           },
           { target: 'notFound' },
         ],
-        onError: [{ guard: failedWith('UNAVAILABLE'), target: 'unavailable' }, { target: 'notFound' }],
+        onError: [ifUnavailable, { target: 'notFound' }],
       },
-      after: { 'answer limit': 'notFound' },
     },
     showing: {
       on: {
@@ -33,6 +33,6 @@ export const statusFromEmail = wizard.createStateConfig({
       },
     },
     notFound: { id: 'status-from-email-not-found' },
-    unavailable: { tags: 'unavailable', on: { 'call.retry': 'asking', 'connection.return': 'asking' } },
+    unavailable: unavailable('asking'),
   },
 });

@@ -1,9 +1,10 @@
 import { not, or, stateIn } from 'xstate';
-import { failedWith, failureCodeOf } from '../failure.ts';
+import { failureOf } from '../failure.ts';
 import { wizard } from '../wizard.setup.ts';
 import type { SupportRequest } from '../../src/contract/calls/support-form.ts';
 import type { Context, Event, Typed } from '../wizard.types.ts';
 import { banner } from './banner.ts';
+import { ifUnavailable, unavailable } from './unavailable.ts';
 import { waiting } from './waiting.ts';
 
 type Field = {
@@ -52,6 +53,11 @@ function supportRequestOf({ typed }: Context): SupportRequest {
   };
 }
 
+const failed = {
+  target: 'editing',
+  actions: { type: 'show the message', params: failureOf('support failed') },
+} as const;
+
 const sending = wizard.createStateConfig({
   initial: 'editing',
   states: {
@@ -65,7 +71,7 @@ const sending = wizard.createStateConfig({
       },
     },
     posting: {
-      ...waiting,
+      ...waiting(failed),
       id: 'support-posting',
       invoke: {
         src: 'write to support',
@@ -77,34 +83,17 @@ const sending = wizard.createStateConfig({
             { type: 'show the message', params: { message: { about: 'support sent' } } },
           ],
         },
-        onError: [
-          { guard: failedWith('UNAVAILABLE'), target: 'unavailable' },
-          {
-            target: 'editing',
-            actions: {
-              type: 'show the message',
-              params: ({ event }) => ({ message: { about: 'support failed', code: failureCodeOf(event.error) } }),
-            },
-          },
-        ],
-      },
-      after: {
-        'answer limit': {
-          target: 'editing',
-          actions: {
-            type: 'show the message',
-            params: { message: { about: 'support failed', code: 'GENERAL_ERROR' } },
-          },
-        },
+        onError: [ifUnavailable, failed],
       },
     },
-    unavailable: { tags: 'unavailable', on: { 'call.retry': 'posting', 'connection.return': 'posting' } },
+    unavailable: unavailable('posting'),
   },
 });
 
 /** A letter to support. */
 export const support = wizard.createStateConfig({
   id: 'support',
+  meta: { page: { path: '/support-form', visit: () => ({ type: 'support.visit' }) } },
   type: 'parallel',
   states: {
     legacyEmail: settledField({

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { Email } from './email.ts';
 import { Provider } from './provider.ts';
 import { knownProviderOf } from './provider-name.ts';
-import { TransferId } from './transfer.ts';
+import { isTokenId } from './token-id.ts';
 
 /** A provider on the wire, its other names normalised; a name that nobody knows is refused. */
 export const ProviderName = v.pipe(v.string(), v.maxLength(64), v.transform(knownProviderOf), Provider);
@@ -14,13 +14,16 @@ export const Password = v.pipe(v.string(), v.maxLength(1024));
 export const SourceAccount = v.object({ email: Email, password: Password, provider: ProviderName });
 export type SourceAccount = v.InferOutput<typeof SourceAccount>;
 
+/** What a sign-in at a provider left with the server, as the browser names it. */
+export const TokenId = v.pipe(v.string(), v.check(isTokenId, 'This sign-in is not known.'));
+
 /** `{email, password?, provider, token_id?}`: the mailbox that is written; snake case on the wire only. */
 export const DestinationAccount = v.pipe(
   v.object({
     email: Email,
     password: v.optional(Password),
     provider: ProviderName,
-    token_id: v.optional(TransferId),
+    token_id: v.optional(TokenId),
   }),
   v.transform(({ email, password, provider, token_id }) => ({
     email,

@@ -7,7 +7,3 @@ export type EmailFormat = v.InferOutput<typeof EmailFormat>;
 export const CONTACTS_FORMATS = ['csv', 'vcf', 'pst'] as const;
 export const ContactsFormat = v.picklist(CONTACTS_FORMATS);
 export type ContactsFormat = v.InferOutput<typeof ContactsFormat>;
-
-/** The formats that a writer exists for; the lists and `load` offer no other. */
-export const WRITABLE_EMAIL_FORMATS = ['eml', 'mbox'] as const satisfies readonly EmailFormat[];
-export const WRITABLE_CONTACTS_FORMATS = ['csv', 'vcf'] as const satisfies readonly ContactsFormat[];

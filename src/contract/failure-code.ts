@@ -26,6 +26,9 @@ export type FailureCode = (typeof FAILURE_CODES)[number];
  */
 export type CallFailureCode = FailureCode | 'UNAVAILABLE' | 'UNEXPECTED_ANSWER';
 
+/** The HTTP status that means `UNAVAILABLE`: the portal is closed, or without its database. */
+export const UNAVAILABLE_STATUS = 503 as const;
+
 /** The values of the query parameter `error` that the portal tells apart (`decisions.md`); case does not matter. */
 export const QUERY_ERRORS = [
   'INVALID_EMAIL',

@@ -1,4 +1,4 @@
-/** Transfer, token and status-hash IDs: 128 random bits as 32 lower-case hex digits. */
+/** Transfer IDs: 128 random bits as 32 lower-case hex digits. */
 export const TRANSFER_ID = /^[0-9a-f]{32}$/;
 export const TRANSFER_ID_LENGTH = 32;
 
@@ -29,3 +29,47 @@ export function shownStatusOf(status: string): ShownStatus {
       return 'running';
   }
 }
+
+/** One operation as far as it matters here. `finished` is there once nothing of it will change any more. */
+type Operation = { readonly status: string; readonly finished?: string | undefined };
+
+/**
+ * How an operation stands, for the subscriber. `interrupted`: it goes on by itself, but does not run. `failed`: it has
+ * stopped.
+ */
+export type Standing = ShownStatus | 'interrupted';
+export function standingOf({ status, finished }: Operation): Standing {
+  if (status.toLowerCase() !== 'error') return shownStatusOf(status);
+  return finished === undefined ? 'interrupted' : 'failed';
+}
+
+/** Whether anything of a transfer will still change by itself: the server streams its status, and the page follows, that long. */
+export function goesOn(transfer: {
+  readonly emailmigration?: Operation | undefined;
+  readonly contactsmigration?: Operation | undefined;
+}): boolean {
+  return [transfer.emailmigration, transfer.contactsmigration].some(
+    (operation) =>
+      operation !== undefined &&
+      operation.finished === undefined &&
+      ['running', 'interrupted'].includes(standingOf(operation)),
+  );
+}
+
+/** What the final comparison of both sides found, or `null` before it has been made. */
+type Comparison = { readonly lost: number; readonly duplicated: number; readonly changed: number };
+export function comparisonOf(operation: {
+  readonly [Count in keyof Comparison]?: number | undefined;
+}): (Comparison & { readonly isClean: boolean }) | null {
+  const { lost, duplicated, changed } = operation;
+  if (lost === undefined || duplicated === undefined || changed === undefined) return null;
+  return { lost, duplicated, changed, isClean: lost + duplicated + changed === 0 };
+}
+
+/** Whether a transfer is an export. */
+export function isExport(transfer: { readonly files?: unknown }): boolean {
+  return transfer.files !== undefined;
+}
+
+/** Every so often the stream of a status says that it still stands, in ms. */
+export const STATUS_HEARTBEAT_MS = 15_000;

@@ -1,16 +1,11 @@
 import ky, { isHTTPError, isNetworkError } from 'ky';
 import * as v from 'valibot';
-import type { Call } from '../contract/calls/call.ts';
+import type { Asked, Call } from '../contract/calls/call.ts';
+import { UNAVAILABLE_STATUS } from '../contract/failure-code.ts';
 import { Failure } from '../contract/failure.ts';
 import { CallError } from './call-error.ts';
 
-type Asked = {
-  readonly query?: Readonly<Record<string, string>>;
-  readonly body?: unknown;
-  readonly signal: AbortSignal;
-};
-
-const UNAVAILABLE_STATUS = 503;
+type Any = { readonly query?: Readonly<Record<string, string>>; readonly body?: unknown };
 
 /** The one way to the server. No time limit (`portal.md` §9) and no repeats: the machine decides both. */
 export function createApi(bearer: () => string | null) {
@@ -19,9 +14,11 @@ export function createApi(bearer: () => string | null) {
   /** @throws {CallError} */
   return async function ask<C extends Call>(
     call: C,
-    { query, body, signal }: Asked,
+    asked: Asked<C> & Any,
+    signal: AbortSignal,
   ): Promise<v.InferOutput<C['Answer']>> {
     const token = bearer();
+    const { query, body } = asked;
     try {
       return await http(call.path, {
         method: call.method,

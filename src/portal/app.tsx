@@ -1,5 +1,5 @@
 import { Outlet } from '@tanstack/react-router';
-import { PATHS, visitOf } from '../../machines/wizard.routes.ts';
+import { isBetweenPages, PATHS, visitOf } from '../../machines/wizard.routes.ts';
 import { OfflineBanner } from './pages/offline-banner.tsx';
 import { UnavailablePage } from './pages/unavailable.tsx';
 import { BarsLoader } from './parts/bars-loader.tsx';
@@ -9,13 +9,11 @@ import { settings } from './settings.ts';
 import { useSend, useWizard } from './wizard-context.tsx';
 import { shared } from './wording.ts';
 
-const BETWEEN_PAGES = ['arriving', 'leavingForMove', 'leavingForTransfer', 'leavingForStatus'] as const;
-
 /** What every page stands in: header, footer, and what takes the page's place while there is none. */
 export function App() {
   const send = useSend();
   const unavailable = useWizard((snapshot) => snapshot.hasTag('unavailable'));
-  const between = useWizard((snapshot) => BETWEEN_PAGES.some((state) => snapshot.matches(state)));
+  const between = useWizard(isBetweenPages);
   const slow = useWizard((snapshot) => snapshot.hasTag('slow'));
   const visit = (path: string) => () => send(visitOf(path, new URLSearchParams()));
   return (

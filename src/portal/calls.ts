@@ -1,76 +1,79 @@
 import * as v from 'valibot';
-import type { InputFrom } from 'xstate';
-import type { ACTORS } from '../../machines/wizard.actors.ts';
-import type { Call } from '../contract/calls/call.ts';
 import { capabilities } from '../contract/calls/capabilities.ts';
 import { createAccount } from '../contract/calls/create-account.ts';
 import { domainValidation } from '../contract/calls/domain-validation.ts';
+import { deleteExport, deletionOf } from '../contract/calls/export-file.ts';
 import { jobsByEmail } from '../contract/calls/jobs-by-email.ts';
 import { load, writeLoad } from '../contract/calls/load.ts';
-import { Ok } from '../contract/calls/ok.ts';
 import { phoneNumberValidation } from '../contract/calls/phone-number-validation.ts';
 import { setMigrationStarted } from '../contract/calls/set-migration-started.ts';
-import { detailedStatus, STATUS_EVENTS } from '../contract/calls/status.ts';
+import { detailedStatus, statusStream, type TransferStatus } from '../contract/calls/status.ts';
 import { supportForm, writeSupportForm } from '../contract/calls/support-form.ts';
 import { validateImap } from '../contract/calls/validate-imap.ts';
 import { validateToken } from '../contract/calls/validate-token.ts';
 import { validate } from '../contract/calls/validate.ts';
-import type { TransferStatus } from '../contract/calls/status.ts';
 import { createApi } from './api.ts';
+import type { Calls } from './services.ts';
 
-type Input<Name extends keyof typeof ACTORS> = InputFrom<(typeof ACTORS)[Name]>;
-
-/** The calls of the contract, each under the name of the actor that makes it. @throws {CallError} */
-export function createCalls(bearer: () => string | null) {
+/** The calls of the contract, each under the name of the actor that makes it: what the machine says, as it travels. */
+export function createCalls(bearer: () => string | null): Calls {
   const ask = createApi(bearer);
   return {
-    'check the stored token': async (input: Input<'check the stored token'>, signal: AbortSignal) =>
-      input.token === null ? null : ask(validateToken, { body: { token: input.token }, signal }),
-    'ask for capabilities': (input: Input<'ask for capabilities'>, signal: AbortSignal) =>
-      ask(capabilities, { body: input, signal }),
-    'validate the account': (input: Input<'validate the account'>, signal: AbortSignal) =>
-      ask(validate, { body: input, signal }),
-    'resolve the host': (input: Input<'resolve the host'>, signal: AbortSignal) =>
-      ask(validateImap, { body: input, signal }),
-    'create the account': ({ inQa, ...body }: Input<'create the account'>, signal: AbortSignal) =>
-      ask(createAccount, { query: { in_qa: String(inQa) }, body, signal }),
-    'announce the migration': ({ inQa, ...body }: Input<'announce the migration'>, signal: AbortSignal) =>
-      ask(setMigrationStarted, { query: { in_qa: String(inQa) }, body, signal }),
-    'start the transfer': (input: Input<'start the transfer'>, signal: AbortSignal) =>
-      ask(load, { body: writeLoad(input), signal }),
-    'ask for the status': ({ id }: Input<'ask for the status'>, signal: AbortSignal) =>
-      ask(detailedStatus, { query: { job_id: id }, signal }),
-    'list the transfers': (input: Input<'list the transfers'>, signal: AbortSignal) =>
-      ask(jobsByEmail, { body: input, signal }),
-    'check the domain': (input: Input<'check the domain'>, signal: AbortSignal) =>
-      ask(domainValidation, { query: input, signal }),
-    'check the phone number': (input: Input<'check the phone number'>, signal: AbortSignal) =>
-      ask(phoneNumberValidation, { query: input, signal }),
-    'write to support': (input: Input<'write to support'>, signal: AbortSignal) =>
-      ask(supportForm, { body: writeSupportForm(input), signal }),
-    'delete the export': ({ url }: Input<'delete the export'>, signal: AbortSignal) => {
-      const { pathname, searchParams } = new URL(url, location.href);
-      return ask(deletionOf(pathname), { query: Object.fromEntries(searchParams), body: {}, signal });
-    },
+    'check the stored token': async ({ token }, signal) =>
+      token === null ? null : ask(validateToken, { body: { token } }, signal),
+    'ask for capabilities': (body, signal) => ask(capabilities, { body }, signal),
+    'validate the account': (body, signal) => ask(validate, { body }, signal),
+    'resolve the host': (body, signal) => ask(validateImap, { body }, signal),
+    'create the account': ({ inQa, ...body }, signal) =>
+      ask(createAccount, { query: { in_qa: String(inQa) }, body }, signal),
+    'announce the migration': ({ inQa, ...body }, signal) =>
+      ask(setMigrationStarted, { query: { in_qa: String(inQa) }, body }, signal),
+    'start the transfer': (request, signal) => ask(load, { body: writeLoad(request) }, signal),
+    'ask for the status': ({ id }, signal) => ask(detailedStatus, { query: { job_id: id } }, signal),
+    'list the transfers': (body, signal) => ask(jobsByEmail, { body }, signal),
+    'check the domain': (query, signal) => ask(domainValidation, { query }, signal),
+    'check the phone number': (query, signal) => ask(phoneNumberValidation, { query }, signal),
+    'write to support': (request, signal) => ask(supportForm, { body: writeSupportForm(request) }, signal),
+    'delete the export': ({ url }, signal) =>
+      ask({ ...deleteExport, path: deletionOf(url, location.href) }, { body: {} }, signal),
   };
 }
-export type Calls = ReturnType<typeof createCalls>;
 
-/** A status as an event of the stream carries it; `null` when it doesn't fit. */
-export function readStatus(data: unknown): TransferStatus | null {
+type StreamName = keyof typeof statusStream.events;
+type Listener = {
+  readonly status: (status: TransferStatus) => void;
+  readonly alive: () => void;
+  /** Once; nothing comes after it. */
+  readonly lost: () => void;
+};
+
+/** Follows a transfer until the signal, or until the line is lost: an end that the server makes counts as that too. */
+export function openStatusStream(id: string, signal: AbortSignal, { status, alive, lost }: Listener): void {
+  if (signal.aborted) return;
+  const query = { job_id: id } satisfies v.InferInput<typeof statusStream.Query>;
+  const stream = new EventSource(`${statusStream.path}?${new URLSearchParams(query).toString()}`);
+  const close = () => stream.close();
+  signal.addEventListener('abort', close);
+  const on = (name: StreamName, hear: (event: MessageEvent) => void) => stream.addEventListener(name, hear);
+  const lose = () => {
+    close();
+    lost();
+  };
+  on('status', ({ data }) => {
+    const read = readStatus(data);
+    if (read === null) lose();
+    else status(read);
+  });
+  on('alive', alive);
+  on('end', lose);
+  stream.addEventListener('error', lose);
+}
+
+/** `null` when it doesn't fit. */
+function readStatus(data: unknown): TransferStatus | null {
   try {
-    return v.parse(detailedStatus.Answer, JSON.parse(String(data)));
+    return v.parse(statusStream.events.status, JSON.parse(String(data)));
   } catch {
     return null;
   }
-}
-
-export function streamOf(id: string): EventSource {
-  return new EventSource(`${STATUS_EVENTS}?${new URLSearchParams({ job_id: id }).toString()}`);
-}
-
-/** An export is deleted beside where it is fetched, with the same signature: `/api/exports/<export>/delete/`. */
-function deletionOf(path: string) {
-  const folder = path.slice(0, path.lastIndexOf('/'));
-  return { method: 'POST', path: `${folder}/delete/` as `/api/${string}/`, Answer: Ok } as const satisfies Call;
 }

@@ -1,6 +1,5 @@
 import { BLANK_SESSION } from '../../machines/wizard.context.ts';
-import type { Step } from '../../machines/wizard.routes.ts';
-import type { Session } from '../../machines/wizard.types.ts';
+import type { Session, Step } from '../../machines/wizard.types.ts';
 import type { Stored } from './stored-session.ts';
 
 /** The keys of `portal.md` §3. Text is kept as it is, all else as JSON. */

@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import type { Settings } from '../contract/settings.ts';
 import { checkExports } from './export/storage/check-exports.ts';
 import { exportFiles, exportStanding } from './export/download/links.ts';
-import { countSkippedMessages, skippedMessages } from './mail/copy/ledger.ts';
+import { countSkippedMessages, foldersOf, skippedMessages } from './mail/copy/ledger-report.ts';
+import { contactCounts, contactRemarks } from './contacts/fates-table.ts';
 import type { StatusSources } from './transfers/status.ts';
 import { openExportStore } from './export/storage/open-export-store.ts';
 import { startExportSweeper } from './export/download/sweeper.ts';
@@ -11,6 +12,7 @@ import { openJobQueue } from './worker/queue.ts';
 import { openTransfers } from './transfers/orders.ts';
 import { startWorker } from './worker/worker.ts';
 import { openLog } from './log.ts';
+import { openUncheckedCertificates } from './mail/imap/tls.ts';
 import { openDiscovery } from './mail/discovery/discovery.ts';
 import { openResolver } from './network/resolver.ts';
 import { openOauthClients } from './oauth/client.ts';
@@ -76,12 +78,13 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
     vault,
     safe,
     queue,
-    sources: statusSources({ database, vault, settings, now: Date.now }),
+    sources: statusSources({ database, settings, now: Date.now }),
   });
   const exports = openExportStore(settings);
   // The web side only hands out and deletes.
   if (settings.role !== 'web') await checkExports(exports, log);
   opened.use(startExportSweeper({ database, exports, log, now: Date.now }));
+  const onUncheckedCertificate = openUncheckedCertificates(log);
   const discovery = openDiscovery({ settings, resolver, now: Date.now });
   for (const shortcoming of shortcomings(settings)) log.warn(shortcoming);
   if (settings.role !== 'web')
@@ -97,6 +100,7 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
         news: transfers.news,
         resolver,
         exports,
+        onUncheckedCertificate,
         discover: async (email) => (await discovery.find(email))?.imap ?? null,
       }),
     );
@@ -114,6 +118,7 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
           resolver,
           discovery,
           exports,
+          onUncheckedCertificate,
           now: Date.now,
         }),
         { host: settings.host, port: settings.port, portalFolder },
@@ -127,7 +132,10 @@ export function statusSources(services: Parameters<typeof exportFiles>[0]): Stat
   const { database } = services;
   return {
     skippedMessages: (id, atMost) => skippedMessages(database, id, atMost),
+    folders: (id) => foldersOf(database, id),
     countSkippedMessages: (id) => countSkippedMessages(database, id),
+    contactCounts: (id) => contactCounts(database, id),
+    contactRemarks: (id, of, atMost) => contactRemarks(database, id, of, atMost),
     exportStanding: (id) => exportStanding(database, id),
     exportFiles: (id) => exportFiles(services, id),
   };

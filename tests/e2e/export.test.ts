@@ -88,6 +88,8 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
     ['eml', 'vcf', 'ines', ['contacts/contacts.vcf']],
     ['mbox', 'csv', 'paul', ['contacts/google.csv', 'contacts/outlook.csv']],
     ['mbox', 'vcf', 'walter', ['contacts/contacts.vcf']],
+    ['pst', 'pst', 'ines', ['mail/San Bruno.pst']],
+    ['eml', 'pst', 'walter', ['contacts/contacts.pst']],
   ] as const)(
     'as %s and %s has every message once, unchanged, and is whole',
     needs('unzip'),
@@ -119,7 +121,7 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
     },
   );
 
-  test('is not offered as PST', async () => {
+  test('is offered in every format', async () => {
     await page.goto(product.url);
     await signIn(page, subscriber('maria'));
     await page.waitForURL('**/destination-account');
@@ -130,8 +132,8 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
         .getByLabel(label)
         .getByRole('option')
         .evaluateAll((all) => all.map((option) => (option as HTMLOptionElement).value).filter((value) => value !== ''));
-    expect(await values('Email format')).toEqual(['eml', 'mbox']);
-    expect(await values('Contacts format')).toEqual(['csv', 'vcf']);
+    expect(await values('Email format')).toEqual(['eml', 'mbox', 'pst']);
+    expect(await values('Contacts format')).toEqual(['csv', 'vcf', 'pst']);
   });
 
   test('is deleted by "Delete my export now": the files, the link and the page say so', async () => {

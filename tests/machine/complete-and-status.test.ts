@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ID, SESSIONS } from '../support/moves.ts';
-import { arriveAt, codesBut, EVERY_CODE, refusal } from '../support/wizard.ts';
+import { arriveAt, codesBut, EVERY_CODE, refusal, type Wizard } from '../support/wizard.ts';
 
 type Script = NonNullable<Parameters<typeof arriveAt>[1]>;
 const PAGE = 'status.page';
@@ -19,6 +19,18 @@ async function arriveAtStatus(script: Script = {}) {
   return wizard;
 }
 const arriveAtStatusOf = (status: unknown) => arriveAtStatus({ 'ask for the status': () => status });
+/** The stream has told the status once. */
+async function arriveAtOpenStream(script: Script = { 'ask for the status': () => RUNNING }) {
+  const wizard = await arriveAtStatus(script);
+  await wizard.send({ type: 'status.arrive', status: RUNNING });
+  return wizard;
+}
+/** The question after the pause has failed. */
+async function afterFailure(wizard: Wizard) {
+  wizard.script['ask for the status'] = refusal('UNAVAILABLE');
+  await wizard.wait(2_000);
+  expect(wizard.isAt(`${FOLLOWING}.pausingLonger`)).toBe(true);
+}
 async function arriveAtList(script: Script = {}) {
   const wizard = arriveAt('/status-from-email', script, SESSIONS.listing);
   await wizard.wait(0);
@@ -171,43 +183,98 @@ describe('the status page', () => {
     expect(wizard.isAt(`${PAGE}.settled`)).toBe(true);
   });
 
-  test('when the line is lost, the status is asked for every 2 s', async () => {
-    const script: Script = { 'ask for the status': () => RUNNING };
-    const wizard = await arriveAtStatus(script);
+  test('when the line is lost, the status is asked for after 2 s, and then followed live again', async () => {
+    const wizard = await arriveAtOpenStream();
     await wizard.send({ type: 'status.lose' });
     await wizard.wait(1_999);
     expect(wizard.asked('ask for the status')).toHaveLength(1);
     await wizard.wait(1);
     expect(wizard.asked('ask for the status')).toHaveLength(2);
-    await wizard.wait(2_000);
-    expect(wizard.asked('ask for the status')).toHaveLength(3);
-    script['ask for the status'] = () => DONE;
-    await wizard.send({ type: 'connection.return' });
-    expect(wizard.isAt(`${PAGE}.settled`)).toBe(true);
+    expect(wizard.asked('follow the transfer')).toEqual([{ id: ID }, { id: ID }]);
+    expect(wizard.isAt(`${FOLLOWING}.live.opening`)).toBe(true);
   });
 
-  test.each(EVERY_CODE)('a question that fails with %s after the line was lost is put again', async (code) => {
-    const script: Script = { 'ask for the status': () => RUNNING };
-    const wizard = await arriveAtStatus(script);
+  test('a stream that is lost before it said anything is tried again after 10 s', async () => {
+    const wizard = await arriveAtStatusOf(RUNNING);
     await wizard.send({ type: 'status.lose' });
-    script['ask for the status'] = refusal(code);
-    await wizard.wait(2_000);
-    expect(wizard.isAt(`${FOLLOWING}.pausing`)).toBe(true);
-    expect(wizard.context().status).toEqual(RUNNING);
-    await wizard.wait(2_000);
-    expect(wizard.asked('ask for the status')).toHaveLength(3);
+    await wizard.wait(9_999);
+    expect(wizard.asked('ask for the status')).toHaveLength(1);
+    await wizard.wait(1);
+    expect(wizard.asked('ask for the status')).toHaveLength(2);
+    expect(wizard.isAt(`${FOLLOWING}.live.opening`)).toBe(true);
   });
+
+  test('a stream that does not begin for 30 s is tried again', async () => {
+    const wizard = await arriveAtStatusOf(RUNNING);
+    await wizard.wait(29_999);
+    expect(wizard.isAt(`${FOLLOWING}.live.opening`)).toBe(true);
+    await wizard.wait(1);
+    expect(wizard.isAt(`${FOLLOWING}.pausingLonger`)).toBe(true);
+  });
+
+  test.each([{ type: 'status.beat' }, { type: 'status.arrive', status: RUNNING }] as const)(
+    'a stream that says nothing for 45 s after $type is taken for lost',
+    async (event) => {
+      const wizard = await arriveAtOpenStream();
+      await wizard.wait(44_999);
+      await wizard.send(event);
+      await wizard.wait(44_999);
+      expect(wizard.isAt(`${FOLLOWING}.live.open`)).toBe(true);
+      await wizard.wait(1);
+      expect(wizard.isAt(`${FOLLOWING}.pausing`)).toBe(true);
+      expect(wizard.asked('follow the transfer')).toHaveLength(1);
+    },
+  );
+
+  test.each([
+    ['a live status', async () => {}],
+    ['a pause', async (wizard: Wizard) => wizard.send({ type: 'status.lose' })],
+    ['a long pause', async (wizard: Wizard) => wizard.wait(45_000).then(() => afterFailure(wizard))],
+  ] as const)('a browser that is online again asks at once, out of %s', async (_, lead) => {
+    const wizard = await arriveAtOpenStream();
+    await lead(wizard);
+    const asked = wizard.asked('ask for the status').length;
+    await wizard.send({ type: 'connection.return' });
+    expect(wizard.asked('ask for the status')).toHaveLength(asked + 1);
+  });
+
+  test('a transfer that ended while the line was lost is settled', async () => {
+    const script: Script = { 'ask for the status': () => RUNNING };
+    const wizard = await arriveAtOpenStream(script);
+    await wizard.send({ type: 'status.lose' });
+    script['ask for the status'] = () => DONE;
+    await wizard.wait(2_000);
+    expect(wizard.isAt(`${PAGE}.settled`)).toBe(true);
+    expect(wizard.context().status).toEqual(DONE);
+  });
+
+  test.each(EVERY_CODE)(
+    'a question that fails with %s after the line was lost is put again after 10 s',
+    async (code) => {
+      const script: Script = { 'ask for the status': () => RUNNING };
+      const wizard = await arriveAtOpenStream(script);
+      await wizard.send({ type: 'status.lose' });
+      script['ask for the status'] = refusal(code);
+      await wizard.wait(2_000);
+      expect(wizard.isAt(`${FOLLOWING}.pausingLonger`)).toBe(true);
+      expect(wizard.context().status).toEqual(RUNNING);
+      await wizard.wait(9_999);
+      expect(wizard.asked('ask for the status')).toHaveLength(2);
+      await wizard.wait(1);
+      expect(wizard.asked('ask for the status')).toHaveLength(3);
+    },
+  );
 
   test('a question that is not answered for 30 s after the line was lost is put again', async () => {
     const script: Script = { 'ask for the status': () => RUNNING };
-    const wizard = await arriveAtStatus(script);
+    const wizard = await arriveAtOpenStream(script);
     await wizard.send({ type: 'status.lose' });
     delete script['ask for the status'];
     await wizard.wait(2_000);
     await wizard.wait(29_999);
     expect(wizard.isAt(`${FOLLOWING}.asking`)).toBe(true);
     await wizard.wait(1);
-    expect(wizard.isAt(`${FOLLOWING}.pausing`)).toBe(true);
+    expect(wizard.isAt(`${FOLLOWING}.pausingLonger`)).toBe(true);
   });
 
   describe('the files of a finished download', () => {
@@ -250,6 +317,74 @@ describe('the status page', () => {
       await wizard.wait(20_000);
       expect(wizard.context().message).toEqual({ about: 'export deletion failed', code: 'GENERAL_ERROR' });
     });
+  });
+});
+
+describe('a status that shows numbers only', () => {
+  const MORE = 'status.more';
+  const LIMITED = { ...RUNNING, limited: true as const };
+  const SHOWN = { emailmigration: { ...RUNNING.emailmigration, skipped: [] } };
+  const email = 'pat@sanbrunocable.example';
+  const password = 'correct horse';
+  const signIn = [
+    { type: 'more.show' },
+    { type: 'email.type', email },
+    { type: 'password.type', password },
+    { type: 'credentials.submit' },
+  ] as const;
+
+  test('shows all after a sign-in, and is followed anew', async () => {
+    const script: Script = {
+      'ask for the status': () => LIMITED,
+      'validate the account': () => ({ ok: true, token: 'jwt' }),
+    };
+    const wizard = await arriveAtStatus(script);
+    script['ask for the status'] = () => SHOWN;
+    await wizard.send(...signIn);
+    expect(wizard.asked('validate the account')).toEqual([{ email, password, provider: 'sanbruno' }]);
+    expect(wizard.isAt(`${MORE}.closed`)).toBe(true);
+    expect(wizard.isAt(`${FOLLOWING}.live`)).toBe(true);
+    expect(wizard.context()).toMatchObject({ status: SHOWN, jwt: 'jwt', typed: { email: '', password: '' } });
+    await wizard.send({ type: 'more.show' });
+    expect(wizard.isAt(`${MORE}.closed`)).toBe(true);
+  });
+
+  test('says so when the mailbox is not the one of the transfer, and keeps no password', async () => {
+    const wizard = await arriveAtStatus({
+      'ask for the status': () => LIMITED,
+      'validate the account': () => ({ ok: true, token: 'jwt' }),
+    });
+    await wizard.send(...signIn);
+    expect(wizard.isAt(`${MORE}.signingIn.refused`)).toBe(true);
+    expect(wizard.context()).toMatchObject({ message: { about: 'not the owner' }, typed: { email, password: '' } });
+    await wizard.send({ type: 'modal.close' });
+    expect(wizard.context()).toMatchObject({ message: null, typed: { email: '' } });
+  });
+
+  test.each(EVERY_CODE)('says why when the sign-in fails with %s', async (code) => {
+    const wizard = await arriveAtStatus({
+      'ask for the status': () => LIMITED,
+      'validate the account': refusal(code),
+    });
+    await wizard.send(...signIn);
+    expect(wizard.isAt(`${MORE}.signingIn.refused`)).toBe(true);
+    expect(wizard.context().message).toEqual({ about: 'sign-in refused', code });
+  });
+
+  test.each([
+    ['pat', password, 'malformed'],
+    ['pat@mail.example', password, 'notLegacy'],
+    [email, '', 'passwordMissing'],
+  ])('asks nobody with the email "%s" and the password "%s"', async (typed, secret, state) => {
+    const wizard = await arriveAtStatusOf(LIMITED);
+    await wizard.send(
+      { type: 'more.show' },
+      { type: 'email.type', email: typed },
+      { type: 'password.type', password: secret },
+      { type: 'credentials.submit' },
+    );
+    expect(wizard.isAt(`${MORE}.signingIn.${state}`)).toBe(true);
+    expect(wizard.asked('validate the account')).toEqual([]);
   });
 });
 

@@ -1,4 +1,7 @@
+import { parse } from 'valibot';
 import { describe, expect, test } from 'vitest';
+import { TokenId } from '../../src/contract/account.ts';
+import { load, type LoadRequest, writeLoad } from '../../src/contract/calls/load.ts';
 import { LEGACY, SESSIONS, TOKEN } from '../support/moves.ts';
 import { arriveAt } from '../support/wizard.ts';
 import type { Session } from '../../machines/wizard.types.ts';
@@ -23,6 +26,21 @@ function callbackForStatus(query: Record<string, string>, session: Session = SES
 }
 
 describe('the way back from a sign-in', () => {
+  test.each(['t', 'x'.repeat(512), 'eyJhbGciOiJub25lIn0.e30.', 'ü & ü/?=#%'])(
+    'a token is opaque text of 1 to 512 characters, and travels as it came: %s',
+    async (token) => {
+      const wizard = callback({ token_id: token, email: 'sam@gmail.com', provider: 'google' });
+      expect(wizard.address()).toBe('/start-migration');
+      wizard.script['check the domain'] = () => ({ valid: true });
+      await wizard.send({ type: 'contact.type', contact: 'sam@mail.example' });
+      await wizard.wait(1_000);
+      await wizard.send({ type: 'transfer.submit' });
+      const [order] = wizard.asked('start the transfer') as LoadRequest[];
+      expect(parse(load.Request, writeLoad(order as LoadRequest)).destinationAccount.tokenId).toBe(token);
+      expect(parse(TokenId, token)).toBe(token);
+    },
+  );
+
   test('a sign-in that succeeds stores the address in lower case, the token and the provider, and goes to the start', () => {
     const wizard = callback({ token_id: TOKEN, email: 'Sam@Gmail.com', provider: 'google' });
     expect(wizard.address()).toBe('/start-migration');
@@ -32,9 +50,22 @@ describe('the way back from a sign-in', () => {
   test('the provider is the chosen one where the address names none, and normalised where it does', () => {
     expect(callback({ token_id: TOKEN, email: 'sam@gmail.com' }).context().destination?.provider).toBe('google');
     expect(
-      callback({ token_id: TOKEN, email: 'sam@outlook.example', provider: 'microsoft' }).context().destination
-        ?.provider,
+      callback(
+        { token_id: TOKEN, email: 'sam@outlook.example', provider: 'microsoft' },
+        { ...GOOGLE_CHOSEN, destination: { email: '', provider: 'office365' } },
+      ).context().destination?.provider,
     ).toBe('office365');
+  });
+
+  test.each([
+    ['in which no sign-in was begun', SESSIONS.signedIn, ''],
+    ['that has come back already', SESSIONS.toGoogle, ''],
+    ['that began one at another provider', GOOGLE_CHOSEN, 'yahoo'],
+    ['that writes a download', SESSIONS.downloading, ''],
+  ])('a foreign page can lead nobody back into a tab %s', (_what, session, provider) => {
+    const wizard = callback({ token_id: TOKEN, email: 'attacker@mail.example', provider }, session);
+    expect(wizard.address()).toBe('/destination-account?error=OTHER');
+    expect(wizard.context().destination?.email).not.toBe('attacker@mail.example');
   });
 
   test('a move goes on when the returned address is that of the source, whatever its case', () => {
@@ -91,7 +122,7 @@ describe('the way back from a sign-in', () => {
 
   test.each([
     ['no token', { email: 'sam@gmail.com' }],
-    ['a token of another shape', { token_id: 'token', email: 'sam@gmail.com' }],
+    ['a token of more than 512 characters', { token_id: 'x'.repeat(513), email: 'sam@gmail.com' }],
     ['no address', { token_id: TOKEN }],
     ['no email for an address', { token_id: TOKEN, email: 'sam' }],
     ['nothing', {}],
@@ -113,6 +144,21 @@ describe('the way back from a sign-in', () => {
 });
 
 describe('the way back from a sign-in for the status', () => {
+  test.each(['t', 'x'.repeat(512), 'eyJhbGciOiJub25lIn0.e30.', 'ü & ü/?=#%'])(
+    'a token is opaque text of 1 to 512 characters, and travels as it came: %s',
+    async (token) => {
+      const wizard = callback({ token_id: token, email: 'sam@gmail.com', provider: 'google' });
+      expect(wizard.address()).toBe('/start-migration');
+      wizard.script['check the domain'] = () => ({ valid: true });
+      await wizard.send({ type: 'contact.type', contact: 'sam@mail.example' });
+      await wizard.wait(1_000);
+      await wizard.send({ type: 'transfer.submit' });
+      const [order] = wizard.asked('start the transfer') as LoadRequest[];
+      expect(parse(load.Request, writeLoad(order as LoadRequest)).destinationAccount.tokenId).toBe(token);
+      expect(parse(TokenId, token)).toBe(token);
+    },
+  );
+
   test('a sign-in that succeeds stores the destination and the hash, and lists the transfers', () => {
     const wizard = callbackForStatus({ token_id: TOKEN, email: 'Sam@Gmail.com', hash: HASH });
     expect(wizard.address()).toBe('/status-from-email');

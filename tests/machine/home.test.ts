@@ -131,9 +131,9 @@ describe('the email of the sign-in', () => {
       const wizard = await signInOpen();
       await wizard.send(type(email));
       await wizard.wait(1_000);
-      expect(wizard.isAt(`${SIGN_IN}.email.foreign`)).toBe(true);
+      expect(wizard.isAt(`${SIGN_IN}.email.notLegacy`)).toBe(true);
       await wizard.send(type(email), password, submit);
-      expect(wizard.isAt(`${SIGN_IN}.email.foreign`)).toBe(true);
+      expect(wizard.isAt(`${SIGN_IN}.email.notLegacy`)).toBe(true);
       expect(wizard.asked('ask for capabilities')).toEqual([]);
     },
   );
@@ -142,9 +142,9 @@ describe('the email of the sign-in', () => {
     const wizard = await signInOpen({ 'ask for capabilities': () => ({ ...CAPABLE, provider: 'gmail' }) });
     await wizard.send(type(LEGACY));
     await wizard.wait(1_000);
-    expect(wizard.isAt(`${SIGN_IN}.email.foreign`)).toBe(true);
+    expect(wizard.isAt(`${SIGN_IN}.email.notLegacy`)).toBe(true);
     await wizard.send(type(LEGACY), password, submit);
-    expect(wizard.isAt(`${SIGN_IN}.email.foreign`)).toBe(true);
+    expect(wizard.isAt(`${SIGN_IN}.email.notLegacy`)).toBe(true);
     expect(wizard.isAt(`${SIGN_IN}.credentials.editing`)).toBe(true);
     expect(wizard.asked('validate the account')).toEqual([]);
   });
@@ -155,9 +155,9 @@ describe('the email of the sign-in', () => {
       const wizard = await signInOpen({ 'ask for capabilities': refusal(code) });
       await wizard.send(type(LEGACY));
       await wizard.wait(1_000);
-      expect(wizard.isAt(`${SIGN_IN}.email.foreign`)).toBe(true);
+      expect(wizard.isAt(`${SIGN_IN}.email.notLegacy`)).toBe(true);
       await wizard.send(type(LEGACY), password, submit);
-      expect(wizard.isAt(`${SIGN_IN}.email.foreign`)).toBe(true);
+      expect(wizard.isAt(`${SIGN_IN}.email.notLegacy`)).toBe(true);
     },
   );
 

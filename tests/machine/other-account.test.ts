@@ -52,7 +52,7 @@ describe('the email of another account', () => {
     const wizard = await formOpen();
     await wizard.send(type(LEGACY), password);
     await wizard.wait(1_000);
-    expect(wizard.isAt(`${OTHER}.email.unsupported`)).toBe(true);
+    expect(wizard.isAt(`${OTHER}.email.legacyAddress`)).toBe(true);
     expect(canSubmit(wizard)).toBe(false);
     expect(wizard.asked('ask for capabilities')).toEqual([]);
   });

@@ -43,6 +43,7 @@ test('a subscriber moves from Home to the transfer ID, with each pause of the sp
     tokenId: 'ffffffffffffffffffffffffffffffff',
     email: 'PAT@sanbrunocable.example',
     provider: '',
+    hash: '',
   });
   expect(addressOf(after.actor.getSnapshot())).toEqual({ path: '/start-migration', query: {} });
   after.actor.send({ type: 'contact.type', contact: 'pat@mail.example' });
@@ -95,6 +96,7 @@ test('a sign-in at Yahoo with another address returns to the destination page wi
     tokenId: 'ffffffffffffffffffffffffffffffff',
     email: 'sam@yahoo.example',
     provider: 'yahoo',
+    hash: '',
   });
   expect(addressOf(actor.getSnapshot())).toEqual({ path: '/destination-account', query: { error: 'INVALID_EMAIL' } });
   clock.increment(7_000);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Message } from '../../machines/wizard.types.ts';
-import { destination, unsupportedEmail } from '../../src/portal/wording/destination.ts';
+import { destination } from '../../src/portal/wording/destination.ts';
 import { emailScopes, googleTerms } from '../../src/portal/wording/google.ts';
 import { homeSignInWords, messageWords } from '../../src/portal/wording/message.ts';
 import { complete, startMigration } from '../../src/portal/wording/start-migration.ts';
@@ -9,11 +9,13 @@ import { support } from '../../src/portal/wording/support.ts';
 import { fieldErrors } from '../../src/portal/wording/field-errors.ts';
 import { lookUp, signIn } from '../../src/portal/wording/home-modals.ts';
 import { countdown, home, providerName, shared, steps, toolName, unbroken } from '../../src/portal/wording.ts';
+import { standingOf } from '../../src/contract/transfer-status.ts';
 import { PROVIDERS } from '../../src/contract/provider-name.ts';
 import { EVERY_CODE, SETTINGS } from '../support/wizard.ts';
 
 const NAME = 'San Bruno';
 const SAFE = 'Your mail is safe: nothing was moved or deleted.';
+const exportTextOf = (status: string) => exportText(standingOf({ status }));
 const said = (message: Message) => {
   const { kind, title, content } = messageWords(message, NAME);
   return [kind, title, ...content].join(' | ');
@@ -49,7 +51,7 @@ describe('the words of Home', () => {
 });
 
 describe('the words of the fields', () => {
-  test('an invalid email, a foreign one and an invalid password have the words of the specification', () => {
+  test('an invalid email, one at no legacy domain and an invalid password have the words of the specification', () => {
     expect(fieldErrors.email).toBe('Please enter a valid email address.');
     expect(fieldErrors.legacyEmail(NAME)).toBe('Please, enter a San Bruno email address.');
     expect(fieldErrors.password).toBe('Invalid password. Please try again.');
@@ -61,10 +63,8 @@ describe('the words of the fields', () => {
   });
 
   test('a destination that is no provider we know, or a legacy one, has the words of the specification', () => {
-    expect(unsupportedEmail('sam@nowhere.example', SETTINGS)).toBe('This provider is not supported.');
-    expect(unsupportedEmail('pat@sbcable.example', SETTINGS)).toBe(
-      'Please, do not use a San Bruno email address for the export.',
-    );
+    expect(destination.other.unsupported).toBe('This provider is not supported.');
+    expect(destination.other.legacyAddress(NAME)).toBe('Please, do not use a San Bruno email address for the export.');
   });
 
   test('the notification contact has its four errors, without "or phone number" off the primary move', () => {
@@ -184,14 +184,14 @@ describe('the words of the pages', () => {
     ['error', 'Error', 'Your export was interrupted'],
     ['started', 'In progress', 'Your export is still in progress'],
   ])('the badge of an export that is %s reads "%s": "%s"', (value, label, text) => {
-    expect(exportBadge(value)).toMatchObject({ label, text });
+    expect(exportBadge(standingOf({ status: value }))).toMatchObject({ label, text });
   });
 
   test('an operation of an export is not about to begin until its end', () => {
-    expect(exportText('started')).toEqual(exportText('inprogress'));
-    expect(exportText('started').label).toBe('In progress');
-    expect(exportText('review')).toEqual(exportText('error'));
-    expect(exportText('SUCCESS').label).toBe('Completed');
+    expect(exportTextOf('started')).toEqual(exportTextOf('inprogress'));
+    expect(exportTextOf('started').label).toBe('In progress');
+    expect(exportTextOf('review')).toEqual(exportTextOf('error'));
+    expect(exportTextOf('SUCCESS').label).toBe('Completed');
   });
 
   test('an unavailable portal has the words of the specification', () => {

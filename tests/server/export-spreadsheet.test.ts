@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eml } from '../../src/server/export/archive/eml.format.ts';
 import { contactFiles } from '../../src/server/export/archive/contact-files.ts';
 import { BLANK, contact } from '../support/contact-samples.ts';
 import { needs } from '../support/needs.ts';
@@ -85,9 +86,16 @@ describe(
 
     beforeAll(async () => {
       folder = await mkdtemp(join(tmpdir(), 'tables-'));
-      for (const { path, read } of contactFiles('csv', contacts.length, all).files) {
-        const pieces: Buffer[] = [];
-        for await (const piece of read()) pieces.push(piece);
+      const source = { scratch: folder, id: 'tables', made: new Date(0), signal: new AbortController().signal };
+      const staged = {
+        count: async () => contacts.length,
+        contacts: all,
+        countCards: async () => 0,
+        card: async () => '',
+      };
+      for await (const { path, content } of (await contactFiles('csv', staged, source, eml)).files()) {
+        const pieces: Uint8Array[] = [];
+        for await (const piece of content()) pieces.push(piece);
         const file = join(folder, basename(path));
         await writeFile(file, Buffer.concat(pieces));
         files.push(file);
@@ -104,7 +112,7 @@ describe(
 
     test('no cell runs, and phone numbers stand as they were given', async () => {
       const sheets = await openedInLibreOffice(files, 'as it is');
-      expect(sheets).toHaveLength(2);
+      expect(sheets).toHaveLength(3);
       for (const sheet of sheets) {
         expect(sheet).toHaveLength(contacts.length + 1);
         expect(sheet.flat().filter(({ formula }) => formula !== '')).toEqual([]);

@@ -126,7 +126,7 @@ export const SECTION_4: readonly Rule[] = [
   rule(
     '**Transfer status values** (lowercased): - started and inprogress map to running.',
     'a transfer that is %s is followed live',
-    'a running transfer whose line is lost is asked for again after 2 s, and moves on',
+    'a running transfer whose line is lost is asked for again every 10 s, and moves on',
   ),
   rule(
     'completed and success map to success. - review and authentication_error map to failed.',
@@ -184,7 +184,7 @@ export const SECTION_5: readonly Rule[] = [
     "On Home it must belong to one of the legacy domains, else the legacy invalid-email message ('Please, enter a San Bruno email address.').",
     '%s belongs to a legacy domain',
     '%s belongs to no legacy domain and is refused, after the pause and on submit',
-    'an invalid email, a foreign one and an invalid password have the words of the specification',
+    'an invalid email, one at no legacy domain and an invalid password have the words of the specification',
     'the sign-in judges %s 1 s after the typing, and keeps its word until it is mended',
   ),
   rule(
@@ -329,7 +329,7 @@ export const SECTION_5: readonly Rule[] = [
     "'Please enter a valid email address.' - 'Invalid password. Please try again.'",
     'the sign-in asks for what is empty',
     'the sign-in judges %s 1 s after the typing, and keeps its word until it is mended',
-    'an invalid email, a foreign one and an invalid password have the words of the specification',
+    'an invalid email, one at no legacy domain and an invalid password have the words of the specification',
   ),
   rule(
     "'Invalid IMAP. Please enter a valid IMAP address.' - 'Could not resolve IMAP host.'",

@@ -11,9 +11,8 @@ import {
   writeArchives,
   type ExportServices,
   type MailExport,
-  type MailFileFormat,
 } from '../../src/server/export/export.job.ts';
-import type { ContactsFileFormat } from '../../src/server/export/archive/contact-files.ts';
+import type { ContactsFormat, EmailFormat } from '../../src/contract/export-format.ts';
 import { openFolderStore } from '../../src/server/export/storage/folder-store.ts';
 import type { ExportLimits } from '../../src/server/export/staging/export-limits.ts';
 import type { ExportStore } from '../../src/server/export/storage/export-store.ts';
@@ -28,7 +27,7 @@ export type ExportWorld = AsyncDisposable & {
   /** The folder that finished exports lie in. */
   readonly root: string;
   readonly services: ExportServices;
-  newTransfer(formats?: { email?: MailFileFormat; contacts?: ContactsFileFormat }): Promise<string>;
+  newTransfer(formats?: { email?: EmailFormat; contacts?: ContactsFormat }): Promise<string>;
   exportMail(
     transferId: string,
     account: MemoryAccount,

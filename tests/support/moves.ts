@@ -27,6 +27,7 @@ const finished: TransferStatus = {
   emailmigration: { status: 'completed', finished: '2025-11-02T00:00:00Z' },
   exports: [{ url: `/api/exports/${ID}/a.zip`, name: 'a.zip', size: 1, sha256: 'a', expires: '2025-12-01T00:00:00Z' }],
 };
+const limited: TransferStatus = { ...running, limited: true };
 const stopped: TransferStatus = { contactsmigration: { status: 'error' } };
 
 /** What each call may be answered with. */
@@ -43,7 +44,7 @@ export const ANSWERS: Readonly<Record<CallName, readonly unknown[]>> = {
   'create the account': [{ ok: true }],
   'announce the migration': [{ ok: true }],
   'start the transfer': [{ jobid: ID }],
-  'ask for the status': [running, finished, stopped, {}],
+  'ask for the status': [running, finished, stopped, limited, {}],
   'list the transfers': [{ [ID]: '2025-11-01T00:00:00Z' }, {}],
   'check the domain': [{ valid: true }, { valid: false }],
   'check the phone number': [{ valid: true }, { valid: false }],
@@ -100,7 +101,9 @@ export const EVENTS: readonly Event[] = [
   { type: 'transfer.open', id: ID },
   { type: 'status.arrive', status: running },
   { type: 'status.arrive', status: finished },
+  { type: 'status.beat' },
   { type: 'status.lose' },
+  { type: 'more.show' },
   { type: 'export.delete' },
   { type: 'export.keep' },
   { type: 'export.confirm' },
@@ -116,7 +119,7 @@ export const EVENTS: readonly Event[] = [
   { type: 'message.release' },
 ];
 
-const consent = { tokenId: TOKEN, email: LEGACY, error: '' };
+const consent = { tokenId: TOKEN, email: LEGACY, error: '', provider: '', hash: '' };
 
 /** What an address bar may ask for, right and wrong. */
 export const VISITS: readonly Visit[] = [
@@ -134,10 +137,10 @@ export const VISITS: readonly Visit[] = [
     { ...consent, error: 'unavailable' },
     { ...consent, tokenId: '' },
   ].flatMap((answer) =>
-    ['google', ''].map((provider) => ({ type: 'oauth-callback.visit' as const, provider, ...answer })),
+    ['google', ''].map((provider) => ({ type: 'oauth-callback.visit' as const, ...answer, provider })),
   ),
   ...[consent, { ...consent, error: 'x' }, { ...consent, error: 'UNAVAILABLE' }, { ...consent, email: '' }].flatMap(
-    (answer) => ['hash', ''].map((hash) => ({ type: 'oauth-callback-for-status.visit' as const, hash, ...answer })),
+    (answer) => ['hash', ''].map((hash) => ({ type: 'oauth-callback-for-status.visit' as const, ...answer, hash })),
   ),
   ...[ID, 'x'].flatMap((migrationId) =>
     ['', 'x'].map((error) => ({ type: 'status.visit' as const, migrationId, error })),
@@ -156,7 +159,13 @@ const signedIn: Session = { ...BLANK_SESSION, source, operations: ['emailmigrati
 export const SESSIONS = {
   blank: BLANK_SESSION,
   signedIn,
-  termsAccepted: { ...signedIn, googleTermsAccepted: true },
+  choosingMove: {
+    ...signedIn,
+    checkSanBrunoOnOauthCallback: true,
+    destination: { email: '', provider: 'yahoo' },
+  },
+  choosingGoogle: { ...signedIn, destination: { email: '', provider: 'google' } },
+  termsAccepted: { ...signedIn, googleTermsAccepted: true, destination: { email: '', provider: 'google' } },
   moving: {
     ...signedIn,
     checkSanBrunoOnOauthCallback: true,

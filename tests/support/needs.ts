@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestOptions } from 'vitest';
@@ -35,6 +36,8 @@ const PROGRAMS = {
   '7z': { debian: 'p7zip-full', homebrew: 'p7zip' },
   mutt: { debian: 'mutt', homebrew: 'mutt' },
   unzip: { debian: 'unzip', homebrew: 'unzip' },
+  readpst: { debian: 'pst-utils', homebrew: 'libpst' },
+  pffexport: { debian: 'pff-tools' },
   python3: { debian: 'python3', homebrew: 'python3' },
   openssl: { debian: 'openssl', homebrew: 'openssl' },
   curl: { debian: 'curl', homebrew: 'curl' },
@@ -49,6 +52,7 @@ const PROGRAMS = {
 const CONDITIONS = {
   Linux: () => process.platform === 'linux',
   'the right to mount a disk': mayMount,
+  'the right to make a namespace': () => spawnSync('unshare', ['--pid', '--fork', 'true']).status === 0,
   'the specification beside the repository': () => existsSync(SPECIFICATION),
 };
 

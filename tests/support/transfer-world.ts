@@ -7,6 +7,7 @@ import { openTransfers, type TransferOrder, type Transfers } from '../../src/ser
 import { startWorker, type WorkerServices } from '../../src/server/worker/worker.ts';
 import { openLog } from '../../src/server/log.ts';
 import type { Database, DatabaseAddress } from '../../src/server/store/database.ts';
+import { openUncheckedCertificates } from '../../src/server/mail/imap/tls.ts';
 import { openVault } from '../../src/server/store/vault.ts';
 import { DOVECOT_PASSWORD } from './dovecot.ts';
 import { type FRESH, openTestDatabase } from './fresh-database.ts';
@@ -46,7 +47,7 @@ export async function openWorld(
     vault,
     safe,
     queue,
-    sources: statusSources({ database, vault, settings, now: () => Date.now() }),
+    sources: statusSources({ database, settings, now: () => Date.now() }),
   });
   const forgotten: string[] = [];
   const worker = await startWorker({
@@ -64,6 +65,7 @@ export async function openWorld(
       },
     },
     exports: openExportStore(settings),
+    onUncheckedCertificate: openUncheckedCertificates(log),
     discover: async () => null,
     ...services,
   });

@@ -21,7 +21,7 @@ export function transitionsOf(root: AnyStateNode): Set<string> {
   );
 }
 
-/** A transition in words: where from, on what, the how-manieth of its event, where to. */
+/** A transition in words: from where, on which event, its place among the transitions of that event, to where. */
 function nameOf(transition: AnyTransitionDefinition): string {
   const siblings = transition.source.transitions.get(transition.eventType) ?? transition.source.always ?? [];
   const targets = transition.target?.map((target) => target.id).join(' + ') ?? 'stays';

@@ -5,6 +5,7 @@ import { openJobQueue } from '../../src/server/worker/queue.ts';
 import { openTransfers } from '../../src/server/transfers/orders.ts';
 import type { Log } from '../../src/server/log.ts';
 import { openResolver } from '../../src/server/network/resolver.ts';
+import { openUncheckedCertificates } from '../../src/server/mail/imap/tls.ts';
 import { openDiscovery } from '../../src/server/mail/discovery/discovery.ts';
 import { openOauthClients } from '../../src/server/oauth/client.ts';
 import { openTokens } from '../../src/server/oauth/tokens.ts';
@@ -46,9 +47,10 @@ export async function openWebServices({ settings, address, key, log, now }: Opti
       vault,
       safe,
       queue,
-      sources: statusSources({ database, vault, settings, now }),
+      sources: statusSources({ database, settings, now }),
     }),
     exports: openExportStore(settings),
+    onUncheckedCertificate: openUncheckedCertificates(log),
   };
   const lifetime = opening.move();
   return { services, safe, queue, [Symbol.asyncDispose]: () => lifetime.disposeAsync() };

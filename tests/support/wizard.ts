@@ -1,10 +1,10 @@
 import { assign, createActor, fromCallback, fromPromise, SimulatedClock } from 'xstate';
 import { ACTORS } from '../../machines/wizard.actors.ts';
-import { wizardMachine } from '../../machines/wizard.machine.ts';
 import { addressOf, visitOf } from '../../machines/wizard.routes.ts';
 import type { Event, Input, Session } from '../../machines/wizard.types.ts';
 import { type CallFailureCode, FAILURE_CODES } from '../../src/contract/failure-code.ts';
 import { portalSettings, readSettings } from '../../src/contract/settings.ts';
+import { testedMachine } from './tested-machine.ts';
 
 export const SETTINGS = portalSettings(readSettings({ SANDBOX: 'on' }));
 export const NOW = Date.parse('2025-11-01T00:00:00Z');
@@ -50,7 +50,8 @@ export function startWizard(script: Script = {}, session?: Session, input: Parti
           }),
     ]),
   ) as unknown as Calls;
-  const machine = wizardMachine.provide({
+  const tested = testedMachine();
+  const machine = tested.machine.provide({
     actors,
     actions: {
       'leave for': (_, { address }) => {
@@ -65,7 +66,10 @@ export function startWizard(script: Script = {}, session?: Session, input: Parti
   const actor = createActor(machine, {
     clock,
     input: { settings: SETTINGS, now: NOW, ...(session ? { session } : {}), ...input },
-  }).start();
+    ...(tested.inspect === undefined ? {} : { inspect: tested.inspect }),
+  });
+  if (tested.mayFail) actor.subscribe({ error: () => {} });
+  actor.start();
 
   /** What the address bar shows. */
   const address = () => {

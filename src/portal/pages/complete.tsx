@@ -1,4 +1,4 @@
-import { PATHS } from '../../../machines/wizard.routes.ts';
+import { statusAddress } from '../../contract/page-address.ts';
 import { Facts } from '../parts/card.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Link } from '../parts/link.tsx';
@@ -37,7 +37,7 @@ export function CompletePage() {
           <Link
             className="button"
             rank="primary"
-            href={`${PATHS.status}?migration_id=${id}`}
+            href={statusAddress(id)}
             onFollow={() => send({ type: 'transfer.open', id })}
           >
             {words.status}

@@ -1,4 +1,4 @@
-import { WRITABLE_CONTACTS_FORMATS, WRITABLE_EMAIL_FORMATS } from '../../contract/export-format.ts';
+import { CONTACTS_FORMATS, EMAIL_FORMATS } from '../../contract/export-format.ts';
 import { Button } from '../parts/button.tsx';
 import { Choice } from '../parts/choice.tsx';
 import { Form } from '../parts/form.tsx';
@@ -20,14 +20,14 @@ export function DownloadForm() {
           label={words.emailFormat}
           prompt={words.choose}
           value={emailExportType}
-          options={WRITABLE_EMAIL_FORMATS.map((value) => ({ value, text: words.emailFormats[value] }))}
+          options={EMAIL_FORMATS.map((value) => ({ value, text: words.emailFormats[value] }))}
           onChoose={(format) => send({ type: 'email-format.choose', format })}
         />
         <Choice
           label={words.contactsFormat}
           prompt={words.choose}
           value={contactsExportType}
-          options={WRITABLE_CONTACTS_FORMATS.map((value) => ({ value, text: words.contactsFormats[value] }))}
+          options={CONTACTS_FORMATS.map((value) => ({ value, text: words.contactsFormats[value] }))}
           onChoose={(format) => send({ type: 'contacts-format.choose', format })}
         />
       </div>

@@ -11,7 +11,7 @@ import { MessagePlace } from '../parts/message.tsx';
 import { PasswordField } from '../parts/password-field.tsx';
 import { providerName, shared } from '../wording.ts';
 import { fieldErrors } from '../wording/field-errors.ts';
-import { destination, unsupportedEmail } from '../wording/destination.ts';
+import { destination } from '../wording/destination.ts';
 import { useSend, useWizard } from '../wizard-context.tsx';
 import { Banner, SlowNote } from './banner.tsx';
 
@@ -22,11 +22,11 @@ export function OtherForm() {
   const snapshot = useWizard((whole) => whole);
   const send = useSend();
   const { typed, typedAccount, settings } = snapshot.context;
-  const at = (credentials: 'asking' | 'verifying') =>
-    snapshot.matches({ destination: { options: { other: { credentials } } } });
   const usesHost = snapshot.matches({ destination: { options: { other: { host: 'used' } } } });
-  const busy = at('asking') || at('verifying');
-  const byOauth = typedAccount?.auth === 'oauth' && !usesHost;
+  const signingIn =
+    snapshot.matches({ destination: { options: { other: { credentials: 'asking' } } } }) ||
+    snapshot.matches({ destination: { options: { other: { credentials: 'verifying' } } } });
+  const byOauth = snapshot.matches({ destination: { options: { other: { password: 'notAsked' } } } });
   return (
     <Form label={words.heading} onSubmit={() => send({ type: 'credentials.submit' })}>
       <FormHeading heading={words.heading} intro={words.intro} />
@@ -38,12 +38,12 @@ export function OtherForm() {
           inputMode="email"
           value={typed.email}
           note={emailNote(snapshot)}
-          readOnly={busy}
+          readOnly={signingIn}
           onType={(email) => send({ type: 'email.type', email })}
         />
         {byOauth ? (
           <InPlaceOfPassword>
-            {words.byOauth(providerName(typedAccount.provider, settings.legacyName))}
+            {words.byOauth(providerName(typedAccount?.provider ?? 'other', settings.legacyName))}
           </InPlaceOfPassword>
         ) : (
           <PasswordField
@@ -52,7 +52,7 @@ export function OtherForm() {
             help={words.passwordHelp}
             autoComplete="off"
             value={typed.password}
-            readOnly={busy}
+            readOnly={signingIn}
             onType={(password) => send({ type: 'password.type', password })}
           />
         )}
@@ -66,7 +66,7 @@ export function OtherForm() {
             help={words.hostHelp}
             value={typed.host}
             note={hostNote(snapshot)}
-            readOnly={busy}
+            readOnly={signingIn}
             onType={(host) => send({ type: 'host.type', host })}
             onLeave={() => send({ type: 'host.leave' })}
           />
@@ -76,11 +76,11 @@ export function OtherForm() {
         <Button
           rank="primary"
           type="submit"
-          busy={busy}
-          disabled={!busy && !snapshot.can({ type: 'credentials.submit' })}
+          busy={signingIn}
+          disabled={!signingIn && !snapshot.can({ type: 'credentials.submit' })}
           reserve={words.busy}
         >
-          {busy ? words.busy : words.submit}
+          {signingIn ? words.busy : words.submit}
         </Button>
       </div>
       <MessagePlace size="large">
@@ -111,11 +111,12 @@ function Below({ snapshot, byOauth }: { readonly snapshot: WizardSnapshot; reado
 }
 
 function emailNote(snapshot: WizardSnapshot): Note | undefined {
-  const { typed, typedAccount, settings } = snapshot.context;
-  const at = (email: 'malformed' | 'unsupported' | 'checking' | 'good') =>
+  const { typedAccount, settings } = snapshot.context;
+  const at = (email: 'malformed' | 'legacyAddress' | 'unsupported' | 'checking' | 'good') =>
     snapshot.matches({ destination: { options: { other: { email } } } });
   if (at('malformed')) return { kind: 'error', text: fieldErrors.email };
-  if (at('unsupported')) return { kind: 'error', text: unsupportedEmail(typed.email, settings) };
+  if (at('legacyAddress')) return { kind: 'error', text: words.legacyAddress(settings.legacyName) };
+  if (at('unsupported')) return { kind: 'error', text: words.unsupported };
   if (at('checking')) return { kind: 'waiting', text: shared.checking };
   if (at('good') && typedAccount !== null && typedAccount.provider !== 'other')
     return { kind: 'good', text: words.found(providerName(typedAccount.provider, settings.legacyName)) };

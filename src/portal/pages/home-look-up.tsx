@@ -15,8 +15,8 @@ export function LookUp() {
   const snapshot = useWizard((whole) => whole);
   const send = useSend();
   const { typed, settings } = snapshot.context;
-  const at = (state: 'asking' | 'notFound' | 'failed') => snapshot.matches({ home: { page: { lookingUp: state } } });
-  const busy = at('asking');
+  const at = (state: 'notFound' | 'failed') => snapshot.matches({ home: { page: { lookingUp: state } } });
+  const busy = snapshot.hasTag('busy');
   return (
     <Modal title={words.title} closeLabel={shared.close} onClose={() => send({ type: 'modal.close' })}>
       <Form onSubmit={() => send({ type: 'lookup.submit' })}>

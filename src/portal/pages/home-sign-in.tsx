@@ -13,16 +13,16 @@ import { homeSignInWords } from '../wording/message.ts';
 import { useSend, useWizard } from '../wizard-context.tsx';
 import { SlowNote, WordedMessage } from './banner.tsx';
 
-type Email = 'untouched' | 'typing' | 'checking' | 'good' | 'malformed' | 'foreign';
-type Credentials = 'editing' | 'passwordMissing' | 'asking' | 'verifying' | 'refused' | 'unavailable' | 'welcomed';
+type Email = 'checking' | 'malformed' | 'notLegacy';
+type Credentials = 'passwordMissing' | 'refused' | 'welcomed';
 
 export function SignIn() {
   const snapshot = useWizard((whole) => whole);
   const send = useSend();
   const { typed, settings } = snapshot.context;
   const at = (credentials: Credentials) => snapshot.matches({ home: { page: { signingIn: { credentials } } } });
-  const busy = at('asking') || at('verifying');
-  const fixed = busy || at('welcomed');
+  const busy = snapshot.hasTag('busy');
+  const fixed = !snapshot.can({ type: 'password.type', password: '' });
   return (
     <Modal title={words.title} closeLabel={shared.close} onClose={() => send({ type: 'modal.close' })}>
       <p>{words.help(settings.legacyName)}</p>
@@ -63,7 +63,7 @@ export function SignIn() {
 function emailNote(snapshot: WizardSnapshot): Note | undefined {
   const at = (email: Email) => snapshot.matches({ home: { page: { signingIn: { email } } } });
   if (at('malformed')) return { kind: 'error', text: fieldErrors.email };
-  if (at('foreign')) return { kind: 'error', text: fieldErrors.legacyEmail(snapshot.context.settings.legacyName) };
+  if (at('notLegacy')) return { kind: 'error', text: fieldErrors.legacyEmail(snapshot.context.settings.legacyName) };
   if (at('checking')) return { kind: 'waiting', text: shared.checking };
   return undefined;
 }

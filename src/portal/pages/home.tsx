@@ -1,5 +1,5 @@
 import { lazy, Suspense } from 'react';
-import { timeLeft } from '../../../machines/countdown.ts';
+import { isOver, timeLeft } from '../../../machines/countdown.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import { BarsLoader } from '../parts/bars-loader.tsx';
 import { Button } from '../parts/button.tsx';
@@ -60,11 +60,10 @@ export function HomePage() {
 function TimeLeft({ snapshot }: { readonly snapshot: WizardSnapshot }) {
   const { settings, now } = snapshot.context;
   const left = timeLeft(settings.accessEnd, now);
-  const over = left.unit === 'day' && left.count === 0;
   return (
     <Countdown figure={countdown(left)}>
       <p className="strong">{home.countdownTitle(settings.legacyName)}</p>
-      <p className="soft">{(over ? home.countdownOver : home.countdownDate)(settings.accessEnd)}</p>
+      <p className="soft">{(isOver(left) ? home.countdownOver : home.countdownDate)(settings.accessEnd)}</p>
     </Countdown>
   );
 }

@@ -38,10 +38,16 @@ export function StartMigrationPage() {
           onType={(contact) => send({ type: 'contact.type', contact })}
         />
         <div className="actions">
-          <Button rank="primary" type="submit" busy={busy} disabled={!good && !busy} reserve={words.busy}>
+          <Button
+            rank="primary"
+            type="submit"
+            busy={busy}
+            disabled={!busy && !snapshot.can({ type: 'transfer.submit' })}
+            reserve={words.busy}
+          >
             {busy ? words.busy : words.action[mode]}
           </Button>
-          <Button onPress={() => send({ type: 'page.back' })} disabled={busy}>
+          <Button onPress={() => send({ type: 'page.back' })} disabled={!snapshot.can({ type: 'page.back' })}>
             {shared.back}
           </Button>
         </div>

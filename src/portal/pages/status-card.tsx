@@ -1,32 +1,36 @@
+import type { ReactNode } from 'react';
 import type { Progress } from '../../contract/calls/status.ts';
+import { comparisonOf, standingOf } from '../../contract/transfer-status.ts';
 import { Icon } from '../parts/icon.tsx';
 import { ProgressBar } from '../parts/progress-bar.tsx';
 import { formatNumber } from '../wording.ts';
-import { exportText, standingOf, status as words, statusText } from '../wording/status.ts';
+import { exportText, looksOf, status as words, statusText } from '../wording/status.ts';
 
 type Props = {
   readonly kind: 'email' | 'contacts';
   readonly title: string;
   readonly progress: Progress;
-  readonly isExport: boolean;
+  /** Whether the operation belongs to an export. */
+  readonly ofExport: boolean;
+  /** What only this operation has to tell. */
+  readonly children?: ReactNode;
 };
 
 const ICONS = { running: 'running', success: 'success', failed: 'error' } as const;
 
 /** One operation: how it stands, how far it is, what was done, what is being done, and when it will be done. */
-export function OperationCard({ kind, title, progress, isExport }: Props) {
+export function OperationCard({ kind, title, progress, ofExport, children }: Props) {
   const { status, done = 0, total, bytes, started, finished, failure, skipped = [] } = progress;
-  const shown = standingOf(status);
-  const { label, text } = isExport ? exportText(status) : statusText(status);
-  const answer =
-    shown === 'failed' && status.toLowerCase() === 'error' && finished === undefined ? 'interrupted' : shown;
+  const standing = standingOf(progress);
+  const looks = looksOf(standing);
+  const { label, text } = ofExport ? exportText(standing) : statusText(status);
   return (
     <section className="status-card" aria-labelledby={kind}>
       <div className="stack" data-gap="small">
         <h2 id={kind}>{title}</h2>
-        <div role={shown === 'failed' ? 'alert' : 'status'}>
-          <p className="status-state" data-kind={shown}>
-            <Icon name={ICONS[shown]} size={32} />
+        <div role={looks === 'failed' ? 'alert' : 'status'}>
+          <p className="status-state" data-kind={looks}>
+            <Icon name={ICONS[looks]} size={32} />
             {label}
           </p>
           <p>{text}</p>
@@ -34,7 +38,7 @@ export function OperationCard({ kind, title, progress, isExport }: Props) {
         </div>
       </div>
       {total === undefined ? (
-        shown === 'running' && <p className="soft">{words.counting}</p>
+        looks === 'running' && <p className="soft">{words.counting}</p>
       ) : (
         <div>
           <p className="status-count">
@@ -53,26 +57,32 @@ export function OperationCard({ kind, title, progress, isExport }: Props) {
         </div>
         <div>
           <dt>{words.questions.now}</dt>
-          <dd>{words.now[answer]}</dd>
+          <dd>{words.now[standing]}</dd>
         </div>
         <div>
           <dt>{words.questions.when}</dt>
           {finished !== undefined && (
-            <dd>{shown === 'failed' ? words.stoppedAt(finished) : words.finishedAt(finished)}</dd>
+            <dd>{looks === 'failed' ? words.stoppedAt(finished) : words.finishedAt(finished)}</dd>
           )}
-          {(finished === undefined || shown === 'failed') && <dd>{words.when[answer]}</dd>}
+          {(finished === undefined || looks === 'failed') && <dd>{words.when[standing]}</dd>}
         </div>
       </dl>
+      {children}
       {skipped.length > 0 && (
         <details>
           <summary>{words.skipped(kind, skipped.length)}</summary>
           <p>{words.skippedHelp}</p>
           <ul>
-            {skipped.map(({ mailbox, reason, subject }, index) => (
+            {skipped.map((item, index) => (
               // The list only ever grows at its end.
               // oxlint-disable-next-line react/no-array-index-key
               <li key={index}>
-                <span className="strong">{subject ?? words.noSubject}</span> ({mailbox}): {reason}
+                {'mailbox' in item && (
+                  <>
+                    <span className="strong">{item.subject ?? words.noSubject}</span> ({item.mailbox}):{' '}
+                  </>
+                )}
+                {item.reason}
               </li>
             ))}
           </ul>
@@ -84,9 +94,11 @@ export function OperationCard({ kind, title, progress, isExport }: Props) {
 
 /** The engine's final comparison, once it has been made. */
 function Proof({ kind, progress }: { readonly kind: 'email' | 'contacts'; readonly progress: Progress }) {
-  const { lost, duplicated, changed, skipped = [] } = progress;
-  if (lost === undefined || duplicated === undefined || changed === undefined) return null;
-  if (lost + duplicated + changed === 0)
-    return <dd>{(skipped.length === 0 ? words.proven : words.provenBesides)[kind]}</dd>;
-  return <dd>{words.unproven(formatNumber(lost), formatNumber(duplicated), formatNumber(changed))}</dd>;
+  const found = comparisonOf(progress);
+  if (found === null) return null;
+  if (found.isClean)
+    return <dd>{((progress.skipped ?? []).length === 0 ? words.proven : words.provenBesides)[kind]}</dd>;
+  return (
+    <dd>{words.unproven(formatNumber(found.lost), formatNumber(found.duplicated), formatNumber(found.changed))}</dd>
+  );
 }

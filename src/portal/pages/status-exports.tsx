@@ -1,5 +1,6 @@
 import type { ExportFile } from '../../contract/calls/status.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
+import { standingOf } from '../../contract/transfer-status.ts';
 import { Button } from '../parts/button.tsx';
 import { MessagePlace } from '../parts/message.tsx';
 import { Modal } from '../parts/modal.tsx';
@@ -16,7 +17,8 @@ type Props = { readonly snapshot: WizardSnapshot; readonly files: readonly Expor
 export function Exports({ snapshot, files }: Props) {
   const send = useSend();
   const { message, status: known } = snapshot.context;
-  const badge = exportBadge(known?.emailmigration?.status ?? known?.contactsmigration?.status ?? '');
+  const operation = known?.emailmigration ?? known?.contactsmigration;
+  const badge = exportBadge(operation === undefined ? 'running' : standingOf(operation));
   const confirming = snapshot.matches({ status: { page: { settled: 'confirming' } } });
   const deleting = snapshot.matches({ status: { page: { settled: 'deleting' } } });
   return (

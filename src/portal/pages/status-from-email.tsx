@@ -1,4 +1,5 @@
 import { PATHS, type WizardSnapshot } from '../../../machines/wizard.routes.ts';
+import { statusAddress } from '../../contract/page-address.ts';
 import { BarsLoader } from '../parts/bars-loader.tsx';
 import { Link } from '../parts/link.tsx';
 import { Message } from '../parts/message.tsx';
@@ -31,11 +32,7 @@ function Transfers({ snapshot }: { readonly snapshot: WizardSnapshot }) {
               <p className="strong">{words.started(started)}</p>
               <p className="code">{id}</p>
             </div>
-            <Link
-              className="button"
-              href={`${PATHS.status}?migration_id=${id}`}
-              onFollow={() => send({ type: 'transfer.open', id })}
-            >
+            <Link className="button" href={statusAddress(id)} onFollow={() => send({ type: 'transfer.open', id })}>
               {words.open}
             </Link>
           </li>

@@ -1,3 +1,4 @@
+import { isExport } from '../../contract/transfer-status.ts';
 import { PATHS, visitOf, type WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import { BarsLoader } from '../parts/bars-loader.tsx';
 import { Button } from '../parts/button.tsx';
@@ -7,7 +8,9 @@ import { shared } from '../wording.ts';
 import { status as words } from '../wording/status.ts';
 import { useSend, useWizard } from '../wizard-context.tsx';
 import { OperationCard } from './status-card.tsx';
+import { ContactsOutcome, ForwardingCard } from './status-contacts.tsx';
 import { Exports } from './status-exports.tsx';
+import { ShowMore } from './status-more.tsx';
 import { WizardPage } from './wizard-page.tsx';
 
 export function StatusPage() {
@@ -41,16 +44,20 @@ export function StatusPage() {
 
 function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
   const { status, settings } = snapshot.context;
-  const isExport = status?.files !== undefined;
+  const ofExport = isExport(status ?? {});
   return (
     <>
       {status?.emailmigration !== undefined && (
-        <OperationCard kind="email" title={words.email} progress={status.emailmigration} isExport={isExport} />
+        <OperationCard kind="email" title={words.email} progress={status.emailmigration} ofExport={ofExport} />
       )}
       {status?.contactsmigration !== undefined && (
-        <OperationCard kind="contacts" title={words.contacts} progress={status.contactsmigration} isExport={isExport} />
+        <OperationCard kind="contacts" title={words.contacts} progress={status.contactsmigration} ofExport={ofExport}>
+          <ContactsOutcome progress={status.contactsmigration} />
+        </OperationCard>
       )}
-      {isExport && <Exports snapshot={snapshot} files={status.exports ?? []} />}
+      {status?.emailforwarding !== undefined && <ForwardingCard forwarding={status.emailforwarding} />}
+      {ofExport && <Exports snapshot={snapshot} files={status?.exports ?? []} />}
+      {status?.limited === true && <ShowMore snapshot={snapshot} />}
       <section className="stack" data-gap="small" aria-labelledby="wrong">
         <h2 id="wrong">{words.questions.wrong}</h2>
         <p>

@@ -1,5 +1,3 @@
-import { isAtDomain } from '../../contract/email-address.ts';
-import type { PortalSettings } from '../../contract/settings.ts';
 import { shared } from '../wording.ts';
 
 export const destination = {
@@ -73,6 +71,7 @@ export const destination = {
     invalidHost: 'Invalid IMAP. Please enter a valid IMAP address.',
     unresolvedHost: 'Could not resolve IMAP host.',
     unsupported: 'This provider is not supported.',
+    legacyAddress: (legacyName: string) => `Please, do not use a ${legacyName} email address for the export.`,
     found: (provider: string) => `This is a mailbox at ${provider}.`,
     submit: 'Sign in',
     busy: 'Signing in…',
@@ -96,10 +95,3 @@ export const destination = {
     submit: 'Download',
   },
 } as const;
-
-/** Why an address cannot be moved to: it is one of our own, or at a provider that we do not know. */
-export function unsupportedEmail(email: string, { legacyDomains, legacyName }: PortalSettings): string {
-  return isAtDomain(email, legacyDomains)
-    ? `Please, do not use a ${legacyName} email address for the export.`
-    : destination.other.unsupported;
-}

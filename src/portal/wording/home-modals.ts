@@ -1,3 +1,4 @@
+import { TRANSFER_ID_LENGTH } from '../../contract/transfer-status.ts';
 import { unbroken } from '../wording.ts';
 
 export const signIn = {
@@ -14,7 +15,7 @@ export const signIn = {
 export const lookUp = {
   title: 'Check your transfer status',
   field: 'Transfer ID',
-  help: 'The 32 letters and digits from the last step, or from our notification.',
+  help: `The ${TRANSFER_ID_LENGTH} letters and digits from the last step, or from our notification.`,
   submit: 'Check status',
   busy: 'Checking…',
   malformed: 'Invalid migration ID',

@@ -1,5 +1,10 @@
 import { EXPORT_PART_OCTETS } from '../../contract/export-part.ts';
-import { type ShownStatus, shownStatusOf, type StatusValue } from '../../contract/transfer-status.ts';
+import {
+  type ShownStatus,
+  type Standing,
+  type StatusValue,
+  TRANSFER_ID_LENGTH,
+} from '../../contract/transfer-status.ts';
 import { formatNumber, LOCALE, unbroken } from '../wording.ts';
 
 type Kind = 'email' | 'contacts';
@@ -32,9 +37,9 @@ export function statusText(status: string): Entry {
   return Object.hasOwn(TEXTS, key) ? TEXTS[key as keyof typeof TEXTS] : ERROR;
 }
 
-/** How a status looks: as `portal.md` maps it, but an interrupted transfer does not look as if it ran. */
-export function standingOf(status: string): ShownStatus {
-  return status.toLowerCase() === 'error' ? 'failed' : shownStatusOf(status);
+/** How a standing looks: what is interrupted does not look as if it ran. */
+export function looksOf(standing: Standing): ShownStatus {
+  return standing === 'interrupted' ? 'failed' : standing;
 }
 
 const BADGES = {
@@ -49,30 +54,21 @@ const EXPORT_TEXTS: Record<keyof typeof BADGES, Entry> = {
   started: { label: 'In progress', text: 'We write it into your files.' },
 };
 
-function exportStatusOf(status: string): keyof typeof BADGES {
-  switch (status.toLowerCase()) {
-    case 'completed':
-    case 'success':
-      return 'completed';
-    case 'error':
-    case 'review':
-    case 'authentication_error':
-      return 'error';
-    default:
-      return 'started';
-  }
-}
+/** The three badges of `portal.md` §4, by how the export stands. */
+const BADGE_OF = {
+  success: 'completed',
+  failed: 'error',
+  interrupted: 'error',
+  running: 'started',
+} as const satisfies Record<Standing, keyof typeof BADGES>;
 
-const KINDS = { completed: 'success', error: 'failed', started: 'running' } as const;
-
-export function exportBadge(status: string): Entry & { readonly kind: 'running' | 'success' | 'failed' } {
-  const known = exportStatusOf(status);
-  return { ...BADGES[known], kind: KINDS[known] };
+export function exportBadge(standing: Standing): Entry & { readonly kind: ShownStatus } {
+  return { ...BADGES[BADGE_OF[standing]], kind: looksOf(standing) };
 }
 
 /** The same as {@link statusText}, for an operation of an export: there `started` lasts until its end. */
-export function exportText(status: string): Entry {
-  return EXPORT_TEXTS[exportStatusOf(status)];
+export function exportText(standing: Standing): Entry {
+  return EXPORT_TEXTS[BADGE_OF[standing]];
 }
 
 const plural = new Intl.PluralRules(LOCALE);
@@ -149,8 +145,7 @@ export const status = {
   } satisfies Record<Kind, string>,
   unproven: (lost: string, duplicated: string, changed: string) =>
     `We compared both sides: ${lost} missing, ${duplicated} doubled, ${changed} changed.`,
-  skipped: (kind: Kind, count: number) =>
-    `${counted(kind, count)} could not be copied${kind === 'contacts' ? ', or not with every detail' : ''}`,
+  skipped: (kind: Kind, count: number) => `${counted(kind, count)} could not be copied`,
   skippedHelp: 'They are still in your old mailbox.',
   noSubject: 'No subject',
   wrong: {
@@ -173,9 +168,18 @@ export const status = {
     confirm: 'Delete',
     keep: 'Keep',
   },
+  more: {
+    button: 'Show more',
+    lead: 'This page shows numbers only. To see everything of this transfer, and to download files, sign in.',
+    title: 'Sign in to see your transfer',
+    help: (legacyName: string) =>
+      `Use the email address and password of the ${legacyName} mailbox that your mail comes from. This also works when the mailbox is closed, as long as your files are here.`,
+  },
   notFound: {
     title: 'Your transfer ID has not been found',
-    content: ['Your mail is safe. Please, check the ID: it has 32 letters and digits, and is in our notification.'],
+    content: [
+      `Your mail is safe. Please, check the ID: it has ${TRANSFER_ID_LENGTH} letters and digits, and is in our notification.`,
+    ],
   },
   failed: {
     title: 'Your status has not been found',

@@ -1,4 +1,5 @@
 import { SUPPORT_ISSUE_LENGTH } from '../../contract/support-issue.ts';
+import { TRANSFER_ID_LENGTH } from '../../contract/transfer-status.ts';
 import { unbroken } from '../wording.ts';
 
 export const support = {
@@ -10,7 +11,7 @@ export const support = {
   contactEmail: 'Contact email',
   contactHelp: 'Optional. Where we shall answer, if not there.',
   transferId: 'Transfer ID',
-  transferHelp: 'Optional. The 32 letters and digits from our notification.',
+  transferHelp: `Optional. The ${TRANSFER_ID_LENGTH} letters and digits from our notification.`,
   issue: 'Describe your issue',
   issueHelp: `What did you want to do, and what happened? More than ${SUPPORT_ISSUE_LENGTH.longerThan} characters. Please, no passwords.`,
   errors: {

@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import type { Skipped } from '../../contract/calls/status.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { ContactReader } from '../contacts/contact-store.ts';
+import { groupVcard } from '../contacts/vcard/vcard-writer.ts';
 import type { Pause } from '../mail/copy/connection-pool.ts';
 import type { Log } from '../log.ts';
-import { Stopped } from '../mail/copy/copy-chunk.ts';
+import { Stopped } from '../mail/copy/lanes.ts';
 import type { MailReader } from '../mail/imap/message.ts';
 import type { Database } from '../store/database.ts';
-import { contactFiles, type ContactsFileFormat } from './archive/contact-files.ts';
+import type { ContactsFormat, EmailFormat } from '../../contract/export-format.ts';
+import { contactFiles } from './archive/contact-files.ts';
 import { openStagedContacts, type StagedContacts } from './staging/staged-contacts.ts';
 import { isDiskFull, requireRoom } from './staging/disk-full.ts';
 import { eml } from './archive/eml.format.ts';
@@ -20,12 +22,13 @@ import type { ExportProgress } from './staging/stage-mail.ts';
 import { openExport, openStagedMessages, type Export, type StagedMessages } from './staging/staged-messages.ts';
 import type { MailFormat } from './archive/mail-format.ts';
 import { mbox } from './archive/mbox.format.ts';
+import { pst } from './archive/pst.format.ts';
 import { archiveFiles } from './archive/part.ts';
 import { openSpool, openSpoolReader, SpoolError, sweepSpool, type Spool } from './staging/spool.ts';
 import { writeArchive } from './archive/zip-archive.ts';
 
-export const EXPORT_FORMATS = { eml, mbox } as const satisfies Record<string, MailFormat>;
-export type MailFileFormat = keyof typeof EXPORT_FORMATS;
+/** Each part has a format of its own: some remember where in it they have put what. */
+const EXPORT_FORMATS: Readonly<Record<EmailFormat, () => MailFormat>> = { eml: () => eml, mbox: () => mbox, pst };
 
 /** There is no room for the export now. What is staged stays; a later run goes on from there. */
 export class ExportPaused extends Error {
@@ -53,9 +56,9 @@ export type ExportRun = {
 };
 
 export type MailExport = ExportRun & {
-  readonly format: MailFileFormat;
+  readonly format: EmailFormat;
   /** The contacts that are staged go into the archive as well. */
-  readonly contactsFormat?: ContactsFileFormat;
+  readonly contactsFormat?: ContactsFormat;
   readonly openReader: () => Promise<MailReader>;
   readonly connections: number;
   readonly pause: Pause;
@@ -101,7 +104,7 @@ async function unlessDamaged({ services, work }: Workspace, write: () => Promise
 
 function contentsOf({ format, contactsFormat }: MailExport): Contents {
   return {
-    format: EXPORT_FORMATS[format],
+    openFormat: EXPORT_FORMATS[format],
     ...(contactsFormat === undefined ? {} : { contacts: contactsFormat }),
   };
 }
@@ -121,7 +124,7 @@ async function stage(workspace: Workspace, work: MailExport): Promise<void> {
     await ledger.seal();
     await writeParts();
   };
-  const { format } = contents;
+  const format = contents.openFormat();
   const skipped = await gatherMail({ ...work, ledger, limits, format, spool, folder, onPartFull });
   await spool.rotate();
   await ledger.seal({ skipped });
@@ -152,9 +155,15 @@ async function readContacts(
   const { total } = await reader.survey(signal);
   await contacts.clear();
   let count = 0;
+  let groups = 0;
+  let unreadable = 0;
   for await (const reading of reader.contacts(signal)) {
-    if (reading.kind === 'skipped') skipped.push(reading.skipped);
-    else await contacts.put((count += 1), reading.contact);
+    if (reading.kind === 'group') await contacts.putCard('group', (groups += 1), groupVcard(reading.group));
+    else if (reading.kind === 'contact') await contacts.put((count += 1), reading.contact);
+    else {
+      skipped.push(reading.skipped);
+      if (reading.raw !== undefined) await contacts.putCard('unreadable', (unreadable += 1), reading.raw);
+    }
     const done = count + skipped.length;
     onProgress({ done, total: Math.max(total, done), bytes: 0 });
   }
@@ -173,7 +182,7 @@ type Workspace = {
   readonly folder: string;
 };
 
-type Contents = { readonly format: MailFormat; readonly contacts?: ContactsFileFormat };
+type Contents = { readonly openFormat: () => MailFormat; readonly contacts?: ContactsFormat };
 
 async function withRoom<Result>(
   services: ExportServices,
@@ -222,14 +231,22 @@ async function writePart(part: number, workspace: Workspace, contents: Contents)
   const { ledger, folder, services, contacts, work } = workspace;
   const { lastPart, contactsStaged, mailSkipped } = await workspace.reopen();
   const isLast = part === lastPart;
-  const hasContacts = isLast && contactsStaged !== null && contents.contacts !== undefined;
-  const count = hasContacts ? await contacts.count() : 0;
+  const contactsFormat = isLast && contactsStaged !== null ? contents.contacts : undefined;
   await requireRoom(folder, workspace.limits.diskReserve);
   const name = `part-${part}-${randomUUID().slice(0, 8)}.zip`;
   const path = join(folder, name);
   await using reader = openSpoolReader(folder);
+  const format = contents.openFormat();
+  const people = () => contacts.contacts();
+  const source = {
+    id: `${workspace.export.name}/${part}`,
+    scratch: folder,
+    made: new Date(services.now()),
+    signal: work.signal,
+  };
   try {
     const files = archiveFiles({
+      ...source,
       ledger,
       part,
       isLast,
@@ -237,9 +254,11 @@ async function writePart(part: number, workspace: Workspace, contents: Contents)
       skipped: isLast ? (mailSkipped?.length ?? 0) : 0,
       spool: reader,
       provider: services.settings.legacyName,
-      made: new Date(services.now()),
-      format: contents.format,
-      ...(hasContacts ? { contacts: contactFiles(contents.contacts, count, () => contacts.contacts()) } : {}),
+      format,
+      contacts: contactsFormat === 'pst' ? people : undefined,
+      ...(contactsFormat === undefined
+        ? {}
+        : { contactFiles: await contactFiles(contactsFormat, contacts, source, format) }),
     });
     const written = await writeArchive(path, files, work.signal);
     await services.exports.put(workspace.export.name, name, path);

@@ -1,5 +1,6 @@
 import { createTransport, type Transporter } from 'nodemailer';
 import * as v from 'valibot';
+import { statusAddress } from '../../contract/page-address.ts';
 import type { Settings } from '../../contract/settings.ts';
 import { UsPhone } from '../../contract/transfer.ts';
 import type { Log } from '../log.ts';
@@ -10,7 +11,10 @@ const SEND_WITHIN_MS = 30_000;
 /** So many of the last ones sent are remembered, in case the queue asks for them again. */
 const SENT_REMEMBERED = 10_000;
 
-export type NotifierSettings = Pick<Settings, 'smtpUrl' | 'mailFrom' | 'sms' | 'publicUrl' | 'legacyName'>;
+export type NotifierSettings = Pick<
+  Settings,
+  'smtpUrl' | 'smtpInClear' | 'mailFrom' | 'sms' | 'publicUrl' | 'legacyName'
+>;
 
 export type NotificationJob = { readonly transferId: string; readonly kind: NotificationKind };
 
@@ -28,7 +32,7 @@ export type Notifier = Disposable & {
 
 /** Sends letters and SMS. Without an SMTP server or a gateway for SMS, that way of sending is off. */
 export function openNotifier({ settings, log, news }: NotifierServices): Notifier {
-  const mail = settings.smtpUrl === undefined ? null : transportTo(settings.smtpUrl);
+  const mail = settings.smtpUrl === undefined ? null : transportTo(settings.smtpUrl, settings.smtpInClear);
   const sent = new Set<string>();
   return {
     tell: async ({ transferId, kind }) => {
@@ -38,7 +42,7 @@ export function openNotifier({ settings, log, news }: NotifierServices): Notifie
       const told = await news(transferId);
       if (told === null) return;
       const { publicUrl, legacyName } = settings;
-      const statusUrl = `${publicUrl}/status?migration_id=${transferId}`;
+      const statusUrl = `${publicUrl}${statusAddress(transferId)}`;
       try {
         await send({ ...told, kind, transferId, statusUrl, legacyName }, settings, mail);
       } catch (error) {
@@ -55,9 +59,10 @@ export function openNotifier({ settings, log, news }: NotifierServices): Notifie
   };
 }
 
-function transportTo(url: string): Transporter {
+function transportTo(url: string, inClear: boolean): Transporter {
   return createTransport({
     url,
+    requireTLS: !inClear,
     connectionTimeout: SEND_WITHIN_MS,
     greetingTimeout: SEND_WITHIN_MS,
     socketTimeout: SEND_WITHIN_MS,

@@ -1,4 +1,5 @@
 import { getConnInfo } from '@hono/node-server/conninfo';
+import { UNAVAILABLE_STATUS } from '../../contract/failure-code.ts';
 import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { Settings } from '../../contract/settings.ts';
@@ -12,7 +13,7 @@ export const MAINTENANCE_RETRY_SECONDS = 300;
 const UNAVAILABLE = 'The migration portal is unavailable at this time, we apologize for the inconvenience.';
 
 export function unavailable(retryAfter: number): Refusal {
-  return new Refusal(503, 'GENERAL_ERROR', UNAVAILABLE, { retryAfter });
+  return new Refusal(UNAVAILABLE_STATUS, 'GENERAL_ERROR', UNAVAILABLE, { retryAfter });
 }
 
 export function clientOf(c: Context, settings: Settings): string {

@@ -1,12 +1,13 @@
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
-import { OAUTH_START, OAUTH_START_FOR_STATUS } from '../../contract/calls/oauth.ts';
+import { deleteExport, EXPORT_FILE } from '../../contract/calls/export-file.ts';
+import { OAUTH_RETURN, OAUTH_START, OAUTH_START_FOR_STATUS } from '../../contract/calls/oauth.ts';
 import { Ok } from '../../contract/calls/ok.ts';
+import { statusStream } from '../../contract/calls/status.ts';
 import { FAILURE_CODES } from '../../contract/failure-code.ts';
 import { OAUTH_PROVIDERS } from '../../contract/provider-name.ts';
 import type { Settings } from '../../contract/settings.ts';
 import { calls } from './calls/all.ts';
-import { EVENTS_PATH } from './calls/status-events.ts';
 import type { Route } from './calls/route.ts';
 
 export const OPENAPI_PATH = '/api/openapi.json';
@@ -25,10 +26,10 @@ export function openApi(settings: Settings): object {
       ),
       [OAUTH_START]: { get: redirect('Begins a sign-in at a provider, for a transfer') },
       [OAUTH_START_FOR_STATUS]: { get: redirect('Begins a sign-in at a provider, for the list of transfers') },
-      '/api/oauth/callback/{provider}/': { get: comeBack() },
-      [EVENTS_PATH]: { get: events() },
-      '/api/exports/{export}/{file}': { get: download() },
-      '/api/exports/{export}/delete/': { post: deletion() },
+      [`${OAUTH_RETURN}{provider}/`]: { get: comeBack() },
+      [statusStream.path]: { get: events() },
+      [templateOf(EXPORT_FILE)]: { get: download() },
+      [templateOf(deleteExport.path)]: { post: deletion() },
       [OPENAPI_PATH]: {
         get: {
           summary: 'This document',
@@ -47,6 +48,11 @@ export function openApi(settings: Settings): object {
       },
     },
   };
+}
+
+/** `/a/:name/` as OpenAPI writes it: `/a/{name}/`. */
+function templateOf(path: string): string {
+  return path.replaceAll(/:(\w+)/g, '{$1}');
 }
 
 function operation({ call }: Route): object {
@@ -98,9 +104,7 @@ function comeBack(): object {
 function events(): object {
   return {
     summary: 'The status as server-sent events: `status` whenever it changes, `end` after the last',
-    parameters: [
-      { name: 'job_id', in: 'query', required: true, schema: { type: 'string', pattern: '^[0-9a-f]{32}$' } },
-    ],
+    parameters: parametersOf(statusStream.Query),
     responses: {
       200: { description: 'A stream', content: { 'text/event-stream': { schema: { type: 'string' } } } },
       ...failures(),

@@ -1,14 +1,7 @@
+import type { EmailFormat } from '../../contract/export-format.ts';
 import { ContactStoreError } from '../contacts/contact-store.ts';
 import { openContactReader } from '../contacts/open-contacts.ts';
-import type { ContactsFileFormat } from '../export/archive/contact-files.ts';
-import {
-  stageContacts,
-  stageMail,
-  writeArchives,
-  type ExportServices,
-  type MailExport,
-  type MailFileFormat,
-} from '../export/export.job.ts';
+import { stageContacts, stageMail, writeArchives, type ExportServices, type MailExport } from '../export/export.job.ts';
 import { openExport } from '../export/staging/staged-messages.ts';
 import { openReader } from '../mail/imap/imap-reader.ts';
 import type { OperationEnd } from '../transfers/operations.ts';
@@ -48,6 +41,7 @@ export const runContactsStaging: Runner = async (run, services) => {
         return { status: 'authentication_error', failure: SENTENCES.sourceCredentials };
       case 'refused':
       case 'unexpected':
+      case 'full':
         return interrupted(SENTENCES.contactsUnreadable);
       case 'unavailable':
         throw error;
@@ -75,25 +69,21 @@ async function mailExportOf(run: Run, services: RunnerServices): Promise<MailExp
   const { transfer, signal, onProgress } = run;
   const { contactsFormat } = transfer;
   const account = await accountOf('source', run, services);
-  const options = { trusted: services.settings.trustedMailHosts, times: services.times, signal };
+  const { settings, times, onUncheckedCertificate } = services;
+  const options = { trusted: settings.trustedMailHosts, times, signal, onUncheckedCertificate };
   return {
     transferId: transfer.id,
     format: mailFormatOf(transfer.emailFormat),
-    ...(contactsFormat === undefined ? {} : { contactsFormat: contactsFormatOf(contactsFormat) }),
+    ...(contactsFormat === undefined ? {} : { contactsFormat }),
     openReader: () => openedAt('source', () => openReader(account, options)),
-    connections: services.settings.connectionsPerAccount ?? CONNECTIONS_PER_ACCOUNT,
+    connections: settings.connectionsPerAccount ?? CONNECTIONS_PER_ACCOUNT,
     pause: services.pause,
     signal,
     onProgress,
   };
 }
 
-function mailFormatOf(format: string | undefined): MailFileFormat {
-  if (format === 'eml' || format === 'mbox') return format;
-  throw new Error(`There is no writer for the format ${format}, so it can not have been ordered.`);
-}
-
-function contactsFormatOf(format: string): ContactsFileFormat {
-  if (format === 'csv' || format === 'vcf') return format;
-  throw new Error(`There is no writer for the format ${format}, so it can not have been ordered.`);
+function mailFormatOf(format: EmailFormat | undefined): EmailFormat {
+  if (format !== undefined) return format;
+  throw new Error('An export without a format for mail can not have been ordered.');
 }

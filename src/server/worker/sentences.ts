@@ -17,8 +17,14 @@ export const SENTENCES = {
     'The mail server could not prove that it is the right one, so nothing more was sent to it. Nothing was deleted in your current mailbox. Please contact support.',
   refused:
     'A mail server refused to go on. Nothing was deleted in your current mailbox. Please contact support with your transfer ID.',
+  setAside:
+    'The transfer was stopped, because it needs more of our machine than any other. Nothing was deleted in your current mailbox. We look into it; please contact support with your transfer ID.',
   contactsRefused:
     'The new address book refused to take your contacts. Nothing was deleted in your current one. Please contact support with your transfer ID.',
+  contactsFull:
+    'Your new address book is full. Nothing was deleted in your San Bruno mailbox. Please make room in the new one and start the transfer again; what has been copied is not copied twice.',
+  contactsDiffer:
+    'Some contacts are missing from your new address book, or are there twice. Nothing was deleted in your San Bruno mailbox. Please contact support with your transfer ID.',
   contactsUnreadable:
     'Your address book could not be read, so the export has no contacts. Nothing was deleted there. Please contact support with your transfer ID.',
   exportWithoutMail:
@@ -43,4 +49,6 @@ export const SENTENCES = {
     'The transfer stopped because of a fault on our side. Nothing was deleted in your current mailbox. Please contact support with your transfer ID.',
   differs: ({ lost, duplicated, changed }: Measured) =>
     `The final comparison of both mailboxes found ${lost} messages missing, ${duplicated} there twice and ${changed} that differ. Nothing was deleted in your current mailbox. Please contact support with your transfer ID.`,
+  incomplete: ({ unlisted, mailboxesLeft }: { readonly unlisted: number; readonly mailboxesLeft: number }) =>
+    `All that your current mailbox gives out has been copied. It counts ${unlisted} more messages that it does not give out, and ${mailboxesLeft} folders could not be copied. Nothing was deleted there. Please contact support with your transfer ID.`,
 } as const;

@@ -1,4 +1,5 @@
 import type { PartMessage } from '../staging/staged-messages.ts';
+import { ARCHIVE_ENTRIES } from './zip-archive.ts';
 import type { MailFormat } from './mail-format.ts';
 import { messageName } from './message-name.ts';
 import { verified } from '../staging/verified.ts';
@@ -7,6 +8,7 @@ const pathOf = ({ folder, label }: PartMessage) => `mail/${folder}/${label}`;
 
 /** One file for each message, byte for byte; the file's time is the internal date. */
 export const eml: MailFormat = {
+  partMessages: ARCHIVE_ENTRIES,
   label: ({ bytes, internalDate }, number) => messageName({ bytes, internalDate, number }),
   async *files({ ledger, spool, part }) {
     for await (const message of ledger.messages(part))

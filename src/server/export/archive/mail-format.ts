@@ -1,3 +1,4 @@
+import type { Contact } from '../../../contract/contact.ts';
 import type { Message } from '../../mail/imap/message.ts';
 import type { StagedMessages, PartMailbox, PartMessage } from '../staging/staged-messages.ts';
 import type { SpoolReader } from '../staging/spool.ts';
@@ -10,16 +11,34 @@ export type PartFileContent = ArchiveFile & { readonly sha256?: string };
 export type MessagePlace = { readonly path: string; readonly more: Readonly<Record<string, string | number>> };
 
 /** What is written of a part. */
-export type PartSource = { readonly part: number; readonly ledger: StagedMessages; readonly spool: SpoolReader };
+export type PartSource = {
+  readonly part: number;
+  readonly isLast: boolean;
+  readonly ledger: StagedMessages;
+  readonly spool: SpoolReader;
+  readonly provider: string;
+  readonly made: Date;
+  /** This part's alone, among all exports; the same when it is written again. */
+  readonly id: string;
+  /** A folder for what is needed until the archive is written. */
+  readonly scratch: string;
+  readonly signal: AbortSignal;
+  /** The contacts, if they go into the same files as the mail. */
+  readonly contacts: (() => AsyncIterable<Contact>) | undefined;
+};
 
 export type MailFormat = {
+  /** Messages in one part at most: what is kept of each until the part is written must fit in memory. */
+  readonly partMessages: number;
   /** What is noted of a message when it is staged: its file's name, or whatever the format needs of its header. */
   label(message: Message, number: number): string;
   files(source: PartSource): AsyncIterable<PartFileContent>;
-  /** The path of what stands for a mailbox without messages; a folder's ends with `/`. */
-  empty(folder: string): string;
+  /** The path of what stands for a mailbox without messages, if something does; a folder's ends with `/`. */
+  empty(folder: string): string | undefined;
   /** `index` counts the messages of this mailbox in this part, from 1. */
   place(message: PartMessage, mailbox: PartMailbox, index: number): MessagePlace;
+  /** The file that the contacts are in, for a format that takes them among the mail; known after {@link files}. */
+  readonly contactsPath?: () => string;
   /** Lines for the archive's README. */
   readonly about: readonly string[];
 };

@@ -1,4 +1,5 @@
 import type { PartMailbox } from '../staging/staged-messages.ts';
+import { ARCHIVE_ENTRIES } from './zip-archive.ts';
 import type { MailFormat, PartSource } from './mail-format.ts';
 import { mboxBody, mboxHead } from './mbox.ts';
 import { senderAddress } from './message-name.ts';
@@ -18,6 +19,7 @@ async function* mailboxContent({ ledger, spool, part }: PartSource, mailboxId: n
 
 /** One file for each mailbox, in the form `mboxrd`. */
 export const mbox: MailFormat = {
+  partMessages: ARCHIVE_ENTRIES,
   label: ({ bytes }) => senderAddress(bytes),
   async *files(source) {
     for (const mailbox of await source.ledger.mailboxes(source.part))

@@ -7,22 +7,19 @@ import { readme } from './readme.ts';
 import type { ArchiveFile } from './zip-archive.ts';
 
 export type PartContent = PartSource & {
-  readonly provider: string;
-  readonly made: Date;
-  readonly isLast: boolean;
   readonly limits: ExportLimits;
   readonly skipped: number;
   readonly format: MailFormat;
   /** With the last part. */
-  readonly contacts?: ContactFiles;
+  readonly contactFiles?: ContactFiles;
 };
 
 /** Everything that one archive holds, in its order: README, mail, contacts, manifests, and the checksums of all that. */
 export async function* archiveFiles(content: PartContent): AsyncGenerator<ArchiveFile> {
-  const { ledger, part, format, made, contacts } = content;
+  const { ledger, part, format, made, contactFiles } = content;
   const sums: string[] = [];
   const mailboxes = await ledger.mailboxes(part);
-  const entries = contacts?.entries ?? none;
+  const entries = contactFiles?.entries ?? none;
   const plain = (path: string, body: () => AsyncIterable<Uint8Array>) => ({
     path,
     modified: made,
@@ -30,11 +27,16 @@ export async function* archiveFiles(content: PartContent): AsyncGenerator<Archiv
     content: body,
   });
   const about = readme({
-    ...content,
+    provider: content.provider,
+    made,
+    part,
+    isLast: content.isLast,
+    limits: content.limits,
+    skipped: content.skipped,
     messages: mailboxes.reduce((sum, mailbox) => sum + mailbox.messages, 0),
     mailboxes: mailboxes.length,
     mail: format,
-    ...(contacts === undefined ? {} : { contacts: { count: contacts.count, about: contacts.about } }),
+    ...(contactFiles === undefined ? {} : { contacts: { count: contactFiles.count, about: contactFiles.about } }),
   });
 
   yield summed(
@@ -43,8 +45,8 @@ export async function* archiveFiles(content: PartContent): AsyncGenerator<Archiv
   );
   for await (const file of format.files(content)) yield summed(file, sums);
   const empty = content.isLast ? await ledger.emptyFolders() : [];
-  for (const folder of empty) yield summed(plain(format.empty(folder), none), sums);
-  for (const { path, read } of contacts?.files ?? []) yield summed(plain(path, read), sums);
+  for (const path of empty.flatMap((folder) => format.empty(folder) ?? [])) yield summed(plain(path, none), sums);
+  for await (const file of contactFiles?.files() ?? []) yield summed({ modified: made, grain: 0, ...file }, sums);
   yield summed(
     plain('manifest.csv', () => manifestTable(content, entries)),
     sums,

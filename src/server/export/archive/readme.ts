@@ -34,7 +34,7 @@ export function readme({
       ? []
       : [
           `This is part ${part}${isLast ? ', the last one' : ''}. A large mailbox is split: no part holds more than`,
-          `${size(limits.partOctets)} of mail or ${limits.partMessages.toLocaleString('en-US')} messages. Each part opens by itself. If you unpack`,
+          `${size(limits.partOctets)} of mail or ${Math.min(limits.partMessages, mail.partMessages).toLocaleString('en-US')} messages. Each part opens by itself. If you unpack`,
           'them all in one place, the folders grow together and no file takes the place of',
           'another, but for README.txt, the manifests and SHA256SUMS: each part has its own.',
           '',

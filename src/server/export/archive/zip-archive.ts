@@ -24,6 +24,8 @@ export type WrittenFile = { readonly size: number; readonly sha256: string };
  */
 const COMPRESSED_BELOW = 64 * 1024;
 const COMPRESSION_LEVEL = 1;
+/** Files in one archive at most: what the writer keeps of each stays in memory until the end. */
+export const ARCHIVE_ENTRIES = 16_000;
 const MODE = 0o100644;
 const BLOCK = 256 * 1024;
 

@@ -5,7 +5,7 @@ import { DISK_RESERVE } from './disk-full.ts';
 export type ExportLimits = {
   /** Mail in one part, in octets before compression. */
   readonly partOctets: number;
-  /** Messages in one part: what the ZIP writer keeps of each stays in memory until the part's end. */
+  /** Messages in one part; a format may take fewer. */
   readonly partMessages: number;
   /** Mail fetched between two points from which a run goes on after a crash. */
   readonly batchOctets: number;
@@ -16,7 +16,7 @@ export type ExportLimits = {
 
 export const EXPORT_LIMITS: ExportLimits = {
   partOctets: EXPORT_PART_OCTETS,
-  partMessages: 16_000,
+  partMessages: 500_000,
   batchOctets: 16 * 1024 * 1024,
   batchMessages: 250,
   diskReserve: DISK_RESERVE,

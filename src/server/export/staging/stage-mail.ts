@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { MailError } from '../../mail/imap/mail-error.ts';
-import { Stopped } from '../../mail/copy/copy-chunk.ts';
+import { Stopped } from '../../mail/copy/lanes.ts';
 import type { MailReader, Message, OpenedMailbox } from '../../mail/imap/message.ts';
 import { requireRoom } from './disk-full.ts';
 import type { StagedMessage, StagedMessages } from './staged-messages.ts';
@@ -66,8 +66,8 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
   /** Counts the batch into the part that is being gathered, or into the next one when it does not fit. */
   async function countIn({ octets, uids }: Batch, before: Promise<void>): Promise<void> {
     await before;
-    const fits =
-      state.openOctets + octets <= limits.partOctets && state.openMessages + uids.length <= limits.partMessages;
+    const most = Math.min(limits.partMessages, gathering.format.partMessages);
+    const fits = state.openOctets + octets <= limits.partOctets && state.openMessages + uids.length <= most;
     if (state.openMessages > 0 && !fits) {
       await gathering.spool.rotate();
       await gathering.onPartFull();

@@ -47,6 +47,14 @@ export type PartMailbox = {
   readonly before: number;
 };
 
+/** A mailbox by the server's own name, with what it is for (RFC 6154), or `''`. */
+export type MailboxName = {
+  readonly mailboxId: number;
+  readonly path: string;
+  readonly delimiter: string;
+  readonly specialUse: string;
+};
+
 export type PartFile = { readonly part: number; readonly name: string; readonly size: number; readonly sha256: string };
 
 const PAGE = 1000;
@@ -97,15 +105,16 @@ export function openStagedMessages(database: Database, exportId: number) {
 
   return {
     /** The mailbox's row; its folder's name is settled when it is first seen. */
-    mailbox: async ({ path, delimiter }: Mailbox): Promise<number> => {
+    mailbox: async ({ path, delimiter, specialUse = '' }: Mailbox): Promise<number> => {
       if (folders.size === 0) await remember();
       const key = JSON.stringify(path);
       const known = folders.get(key);
       if (known !== undefined) return known;
       const folder = folderName(path, delimiter, taken);
       const [made] = await database.query<{ id: number }>(
-        'insert into export_mailboxes (export_id, path, folder) values ($1, $2, $3) returning id::float8 as id',
-        [exportId, key, folder],
+        `insert into export_mailboxes (export_id, path, folder, delimiter, special_use) values ($1, $2, $3, $4, $5)
+         returning id::float8 as id`,
+        [exportId, key, folder, delimiter, specialUse],
       );
       if (made === undefined) throw new Error('The database did not say which row it made.');
       folders.set(key, made.id);
@@ -255,6 +264,19 @@ export function openStagedMessages(database: Database, exportId: number) {
         [exportId, part],
       ),
 
+    /** The mailboxes of a part; with the last one, those without any message as well. */
+    mailboxNames: async (part: number, isLast: boolean): Promise<MailboxName[]> => {
+      const rows = await database.query<MailboxName>(
+        `select id::float8 as "mailboxId", path, delimiter, special_use as "specialUse" from export_mailboxes
+         where export_id = $1 and (
+           id in (select mailbox_id from export_messages where export_id = $1 and part = $2)
+           or $3::boolean and id not in (select mailbox_id from export_messages where export_id = $1))
+         order by id`,
+        [exportId, part, isLast],
+      );
+      return rows.map((row) => ({ ...row, path: JSON.parse(row.path) as string }));
+    },
+
     /** The folders of mailboxes without messages. */
     emptyFolders: async (): Promise<string[]> => {
       const rows = await database.query<{ folder: string }>(
@@ -295,6 +317,7 @@ export function openStagedMessages(database: Database, exportId: number) {
         ]);
         await sql.query('delete from export_mailboxes where export_id = $1', [exportId]);
         await sql.query('delete from export_contacts where export_id = $1', [exportId]);
+        await sql.query('delete from export_cards where export_id = $1', [exportId]);
       }),
   };
 }

@@ -7,6 +7,7 @@ import type { Settings } from '../../../contract/settings.ts';
 import { HostError, isTrusted, resolvePublicHost } from '../../network/public-address.ts';
 import type { Resolver } from '../../network/resolver.ts';
 import { MailError, mailErrorOf } from './mail-error.ts';
+import { tlsTowards, type UncheckedCertificates } from './tls.ts';
 
 const IMAPS_PORT = 993;
 const IMAP_PORT = 143;
@@ -100,6 +101,8 @@ export type ConnectOptions = {
   readonly times?: MailTimes;
   /** Gives up the attempt; a connection that stands is not touched by it. */
   readonly signal?: AbortSignal;
+  /** Told when a trusted host is spoken to over TLS with a certificate that nobody could check. */
+  readonly onUncheckedCertificate?: UncheckedCertificates;
 };
 
 /**
@@ -120,7 +123,7 @@ export async function connect(account: MailAccount, options: ConnectOptions): Pr
 async function signIn(
   { email, place }: MailAccount,
   secret: { pass: string } | { accessToken: string },
-  { trusted, resolver, times = MAIL_TIMES, signal }: ConnectOptions,
+  { trusted, resolver, times = MAIL_TIMES, signal, onUncheckedCertificate }: ConnectOptions,
 ): Promise<ImapFlow> {
   signal?.throwIfAborted();
   const { address, servername } = await addressOf(place, trusted, resolver);
@@ -132,7 +135,7 @@ async function signIn(
     ...(place.security === 'starttls' ? { doSTARTTLS: true } : {}),
     auth: { user: email, ...secret },
     clientInfo: { name: 'email-data-transfer' },
-    tls: { minVersion: 'TLSv1.2', rejectUnauthorized: true },
+    tls: tlsTowards(place),
     connectionTimeout: times.connect,
     greetingTimeout: times.greeting,
     socketTimeout: times.silence,
@@ -159,6 +162,7 @@ async function signIn(
   signal?.addEventListener('abort', giveUp, { once: true });
   try {
     await client.connect();
+    if (client.tls !== false && client.tls?.authorized === false) onUncheckedCertificate?.(place);
     return client;
   } catch (error) {
     client.close();

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import type { Resolver } from '../../../network/resolver.ts';
 import { addressOf } from '../connection.ts';
 import { MailError, mailErrorOf } from '../mail-error.ts';
+import { tlsTowards } from '../tls.ts';
 import type { Dial, Line } from '../wire.ts';
 
 export type DialOptions = {
@@ -13,8 +14,6 @@ export type DialOptions = {
   /** Asked for hosts that a visitor named; without it the system's name servers are. */
   readonly resolver?: Resolver;
 };
-
-const TLS = { minVersion: 'TLSv1.2', rejectUnauthorized: true } as const;
 
 /** Dials over the network: to an address that was checked, and with a certificate that fits the name. */
 export function openDial({ trusted, resolver }: DialOptions): Dial {
@@ -25,22 +24,18 @@ export function openDial({ trusted, resolver }: DialOptions): Dial {
     const target = { host: address, port: place.port, noDelay: true, keepAlive: true };
     const name = isIP(servername) > 0 ? {} : { servername };
     if (place.security === 'tls') {
-      const socket = connectTls({ ...target, ...name, ...TLS });
+      const socket = connectTls({ ...target, ...name, ...tlsTowards(place) });
       await standing(socket, 'secureConnect', signal);
       return { socket };
     }
     const socket = connectTcp(target);
     await standing(socket, 'connect', signal);
-    return { socket, startTls: () => encrypted(socket, { host: address, ...name }, signal) };
+    return { socket, startTls: () => encrypted(socket, { host: address, ...name, ...tlsTowards(place) }, signal) };
   };
 }
 
-async function encrypted(
-  socket: Socket,
-  name: { readonly host: string; readonly servername?: string },
-  signal: AbortSignal,
-): Promise<Duplex> {
-  const secure = connectTls({ socket, ...name, ...TLS });
+async function encrypted(socket: Socket, options: ConnectionOptions, signal: AbortSignal): Promise<Duplex> {
+  const secure = connectTls({ ...options, socket });
   await standing(secure, 'secureConnect', signal, 'certificate');
   return secure;
 }

@@ -259,7 +259,7 @@ function storedBy({ code, args }: StatusResponse, count: number): Appended[] {
 }
 
 /** RFC 5530 and its like: codes that speak of the mailbox or the account, not of the message. */
-const NOT_ITS_OWN = new Set(['TRYCREATE', 'NONEXISTENT', 'NOPERM', 'CANNOT', 'INUSE', 'CORRUPTION', 'READ-ONLY']);
+const NOT_ITS_OWN = new Set(['TRYCREATE', 'NONEXISTENT', 'NOPERM', 'INUSE', 'CORRUPTION', 'READ-ONLY']);
 
 function notStoredBy(error: unknown): Appended {
   if (!(error instanceof MailError)) throw error;
@@ -269,8 +269,11 @@ function notStoredBy(error: unknown): Appended {
     case 'unreachable':
     case 'certificate':
       return { kind: 'unknown', error };
-    case 'credentials':
     case 'busy':
+      // An implementation limit (RFC 5530) that this message is beyond; some servers say the same of too many commands.
+      if (error.responseCode === 'LIMIT' && !isOfRate(textOf(error))) return refusedBy(error);
+      return { kind: 'failed', error };
+    case 'credentials':
     case 'full':
       return { kind: 'failed', error };
     case 'refused':
@@ -280,9 +283,17 @@ function notStoredBy(error: unknown): Appended {
   }
 }
 
-function refusedBy(error: MailError): Appended {
+function textOf(error: MailError): string {
   const { responseText } = (error.cause ?? {}) as { responseText?: unknown };
-  const text = typeof responseText === 'string' ? responseText : '';
+  return typeof responseText === 'string' ? responseText : '';
+}
+
+function isOfRate(text: string): boolean {
+  return /rate|throttl|too many|too fast|backoff|later|bandwidth|daily/i.test(text);
+}
+
+function refusedBy(error: MailError): Appended {
+  const text = textOf(error);
   if (error.responseCode === 'APPENDLIMIT' || error.responseCode === 'TOOBIG')
     return { kind: 'refused', reason: 'too large', text };
   const words = error.responseCode === undefined ? text.toLowerCase() : '';

@@ -1,0 +1,14 @@
+import { failedWith } from '../failure.ts';
+
+/** The first of a call's `onError`: its state has a state `unavailable` beside it. */
+export const ifUnavailable = { guard: failedWith('UNAVAILABLE'), target: 'unavailable' } as const;
+
+/** "Try again" of the page, or the browser is online again. */
+export function tryingAgain<const Next>(next: Next) {
+  return { 'call.retry': next, 'connection.return': next } as const;
+}
+
+/** The server can't be reached, or is closed: the page makes way until the same is tried again. */
+export function unavailable<const Next>(next: Next) {
+  return { tags: 'unavailable', on: tryingAgain(next) } as const;
+}

@@ -1,0 +1,138 @@
+import { createReadStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { Contact } from '../../../contract/contact.ts';
+import { writePst, type FolderRole, type PstFolder, type PstItem } from '../pst/write-pst.ts';
+import type { MailboxName } from '../staging/staged-messages.ts';
+import { verified } from '../staging/verified.ts';
+import type { MailFormat, PartFileContent, PartSource } from './mail-format.ts';
+import { safeName } from './safe-name.ts';
+
+const ROLES: Readonly<Record<string, FolderRole>> = {
+  '\\Inbox': 'inbox',
+  '\\Sent': 'sent',
+  '\\Drafts': 'drafts',
+  '\\Trash': 'trash',
+  '\\Junk': 'junk',
+  '\\Archive': 'archive',
+};
+
+/** Messages in one file: indexes of more would not fit in the memory that an export may take. */
+const PART_MESSAGES = 500_000;
+
+/** What a file that is not made from front to back needs of its part. */
+export type Scratch = Pick<PartSource, 'scratch' | 'id' | 'made' | 'signal'>;
+
+type Start = { readonly path: string; readonly mailboxId: number; readonly number: number };
+
+/** Outlook's data files: all mailboxes of a part in one, the contacts among them when they are to be in it. */
+export function pst(): MailFormat {
+  // A part whose file would be too large has several; where each of them begins is known when they are written.
+  const starts: Start[] = [];
+  const pathOf = (mailboxId: number, number: number) =>
+    starts.findLast((start) => start.mailboxId < mailboxId || (start.mailboxId === mailboxId && start.number <= number))
+      ?.path ?? '';
+  return {
+    partMessages: PART_MESSAGES,
+    label: () => '',
+    files: (source) => mailFiles(source, starts),
+    empty: () => undefined,
+    place: ({ mailboxId, number }, _, index) => ({ path: pathOf(mailboxId, number), more: { index } }),
+    contactsPath: () => starts.at(-1)?.path ?? '',
+    about: [
+      'mail/          Your mail as an Outlook data file, with all its folders. Outlook for Windows:',
+      '               File > Open & Export > Open Outlook Data File. To have the messages in',
+      '               your own mailbox: File > Open & Export > Import/Export. Messages whose',
+      '               form is broken have their original with them, as an attachment.',
+    ],
+  };
+}
+
+async function* mailFiles(source: PartSource, starts: Start[]): AsyncGenerator<PartFileContent> {
+  const { ledger, spool, part, isLast, provider, contacts } = source;
+  starts.length = 0;
+  const mailboxes = await ledger.mailboxNames(part, isLast);
+  const { folders, contactsFolder } = foldersOf(mailboxes, contacts !== undefined);
+  const byId = new Map(mailboxes.map(({ mailboxId }, index) => [mailboxId, index]));
+  let last = { mailboxId: 0, number: 0 };
+  async function* items(): AsyncGenerator<PstItem> {
+    for await (const message of ledger.messages(part)) {
+      last = message;
+      yield {
+        folder: byId.get(message.mailboxId) ?? 0,
+        size: message.size,
+        source: () => verified(spool, message),
+        received: message.internalDate.getTime(),
+        flags: message.flags,
+      };
+    }
+    for await (const contact of contacts?.() ?? []) {
+      last = { mailboxId: Number.MAX_SAFE_INTEGER, number: 0 };
+      yield { folder: contactsFolder, contact, received: source.made.getTime() };
+    }
+  }
+  const name = `${safeName(provider, 40) || 'Mail'}${part === 1 && isLast ? '' : ` part ${part}`}`;
+  let begin = { mailboxId: 0, number: 0 };
+  yield* inScratch(source, { name, folders, items: items() }, 'mail', (path) => {
+    starts.push({ path, ...begin });
+    // A file is complete when the next item is known, which begins the next one.
+    begin = { mailboxId: last.mailboxId, number: last.number };
+  });
+}
+
+/** Contacts alone, beside mail in another format. */
+export function contactsPst(source: Scratch, contacts: () => AsyncIterable<Contact>) {
+  async function* items(): AsyncGenerator<PstItem> {
+    for await (const contact of contacts()) yield { folder: 0, contact, received: source.made.getTime() };
+  }
+  const folders: PstFolder[] = [{ path: ['Contacts'], role: 'contacts' }];
+  return inScratch(source, { name: 'contacts', folders, items: items() }, 'contacts', () => {});
+}
+
+/** A file of this kind is written at both ends: it lies in a folder of its own until the archive has it. */
+async function* inScratch(
+  { scratch, id, made, signal }: Scratch,
+  content: { readonly name: string; readonly folders: readonly PstFolder[]; readonly items: AsyncIterable<PstItem> },
+  place: string,
+  onWritten: (path: string) => void,
+): AsyncGenerator<PartFileContent> {
+  const directory = await mkdtemp(join(scratch, 'pst-'));
+  try {
+    for await (const { path } of writePst({ ...content, directory, id, signal })) {
+      const inArchive = `${place}/${basename(path)}`;
+      onWritten(inArchive);
+      yield { path: inArchive, modified: made, grain: 0, content: () => createReadStream(path) };
+      await rm(path, { force: true });
+    }
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** The mailboxes' folders in their order, and after them the one for contacts. No two are the same, whatever the server says. */
+function foldersOf(
+  mailboxes: readonly MailboxName[],
+  hasContacts: boolean,
+): { folders: PstFolder[]; contactsFolder: number } {
+  const taken = new Set<string>();
+  const roles = new Set<FolderRole>();
+  const unique = (names: readonly string[]) => {
+    for (let twin = 1; ; twin += 1) {
+      const path = twin === 1 ? names : [...names.slice(0, -1), `${names.at(-1)} (${twin})`];
+      const key = JSON.stringify(path.map((each) => each.toLowerCase()));
+      if (taken.has(key)) continue;
+      taken.add(key);
+      return path;
+    }
+  };
+  const folders = mailboxes.map(({ path, delimiter, specialUse }): PstFolder => {
+    const names = (delimiter === '' ? [path] : path.split(delimiter)).map((each) => each.toWellFormed() || '_');
+    const role = ROLES[specialUse];
+    const isInbox = role === 'inbox' && path.toUpperCase() === 'INBOX';
+    const known = role === undefined || roles.has(role) ? {} : { role };
+    if (role !== undefined) roles.add(role);
+    return { path: unique(isInbox ? ['Inbox'] : names), ...known };
+  });
+  if (hasContacts) folders.push({ path: unique(['Contacts']), role: 'contacts' });
+  return { folders, contactsFolder: folders.length - 1 };
+}

@@ -1,0 +1,134 @@
+import { isUtf8 } from 'node:buffer';
+import { decodeWords } from 'postal-mime';
+
+/** How much of one field is looked at; all of it is kept in the message's whole header. */
+const FIELD_LENGTH = 64 * 1024;
+/** Encoded words are decoded up to here; nobody reads further. */
+const WORDS_LENGTH = 8 * 1024;
+
+export type HeaderField = { readonly name: string; readonly value: string };
+
+/** Text that says nothing of its charset: UTF-8 where it is that, else windows-1252, which has a character for every octet. */
+export function decodeUnlabelled(bytes: Uint8Array): string {
+  return isUtf8(bytes) ? Buffer.from(bytes).toString('utf8') : new TextDecoder('windows-1252').decode(bytes);
+}
+
+/** The fields of a header (RFC 5322 §2.2), unfolded. Lines that are none are left out. */
+export function headerFields(header: Uint8Array): HeaderField[] {
+  const fields: { name: string; lines: string[] }[] = [];
+  for (const line of decodeUnlabelled(header).split(/\r?\n/)) {
+    if (line.startsWith(' ') || line.startsWith('\t')) {
+      fields.at(-1)?.lines.push(line);
+      continue;
+    }
+    const colon = line.indexOf(':');
+    if (colon > 0) fields.push({ name: line.slice(0, colon).trim().toLowerCase(), lines: [line.slice(colon + 1)] });
+  }
+  return fields.map(({ name, lines }) => ({ name, value: lines.join('').slice(0, FIELD_LENGTH).trim() }));
+}
+
+export function fieldOf(fields: readonly HeaderField[], name: string): string {
+  return fields.find((field) => field.name === name)?.value ?? '';
+}
+
+/** A field's text with its encoded words (RFC 2047) decoded. */
+export function readable(value: string): string {
+  return value.length <= WORDS_LENGTH
+    ? decodeWords(value)
+    : decodeWords(value.slice(0, WORDS_LENGTH)) + value.slice(WORDS_LENGTH);
+}
+
+export type Structured = { readonly value: string; readonly parameters: ReadonlyMap<string, string> };
+
+/** `Content-Type` and the like: a value and parameters (RFC 2045 §5.1), these put together as RFC 2231 says. */
+export function structured(field: string): Structured {
+  const pieces = split(field);
+  const plain = new Map<string, string>();
+  const continued = new Map<string, { readonly at: number; readonly text: string; readonly isEncoded: boolean }[]>();
+  for (const piece of pieces.slice(1)) {
+    const equals = piece.indexOf('=');
+    if (equals < 1) continue;
+    const name = piece.slice(0, equals).trim().toLowerCase();
+    const text = piece.slice(equals + 1).trim();
+    const [base = '', ...marks] = name.split('*');
+    if (marks.length === 0) {
+      if (!plain.has(base)) plain.set(base, text);
+      continue;
+    }
+    const at = Number.parseInt(marks[0] || '0', 10);
+    if (!(at >= 0)) continue;
+    continued.set(base, [...(continued.get(base) ?? []), { at, text, isEncoded: marks.at(-1) === '' }].slice(0, 100));
+  }
+  for (const [name, parts] of continued) plain.set(name, joined(parts));
+  return { value: (pieces[0] ?? '').trim().toLowerCase(), parameters: plain };
+}
+
+/** The pieces between semicolons, without quotes and comments. */
+function split(field: string): string[] {
+  const pieces = [''];
+  let [isQuoted, depth] = [false, 0];
+  for (let at = 0; at < field.length; at += 1) {
+    const char = field[at] ?? '';
+    const add = () => {
+      pieces[pieces.length - 1] += char;
+    };
+    if (isQuoted) {
+      if (char === '"') isQuoted = false;
+      else if (char === '\\' && (field[at + 1] === '"' || field[at + 1] === '\\')) {
+        pieces[pieces.length - 1] += field[at + 1] ?? '';
+        at += 1;
+      } else add();
+    } else if (depth > 0) {
+      if (char === ')') depth -= 1;
+      else if (char === '(') depth += 1;
+    } else if (char === '"') isQuoted = true;
+    else if (char === '(' && field.includes(')', at)) depth += 1;
+    else if (char === ';') pieces.push('');
+    else add();
+  }
+  return pieces;
+}
+
+function joined(parts: readonly { readonly at: number; readonly text: string; readonly isEncoded: boolean }[]): string {
+  let charset = 'utf-8';
+  const octets = parts
+    .toSorted((one, other) => one.at - other.at)
+    .map(({ text, isEncoded }, index) => {
+      if (!isEncoded) return Buffer.from(text);
+      const named = index === 0 ? /^([^']*)'[^']*'/.exec(text) : null;
+      if (named?.[1]) charset = named[1];
+      return percentDecoded(text.slice(named?.[0].length ?? 0));
+    });
+  return decoderOf(charset)?.decode(Buffer.concat(octets)) ?? decodeUnlabelled(Buffer.concat(octets));
+}
+
+function percentDecoded(text: string): Buffer {
+  return Buffer.from(
+    text.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    'latin1',
+  );
+}
+
+/** Names that mail uses and the web's list of encodings has not. */
+const ALIASES: Readonly<Record<string, string>> = {
+  'x-unknown': 'windows-1252',
+  'unknown-8bit': 'windows-1252',
+  ansi: 'windows-1252',
+  utf8mb4: 'utf-8',
+  cp932: 'shift_jis',
+  cp936: 'gbk',
+  cp949: 'euc-kr',
+  cp950: 'big5',
+  'iso-8859-8-e': 'iso-8859-8',
+};
+
+/** @returns undefined for a charset that nobody here knows */
+export function decoderOf(charset: string): TextDecoder | undefined {
+  const name = charset.trim().toLowerCase();
+  try {
+    return new TextDecoder(ALIASES[name] ?? name);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,322 @@
+import { fieldOf, headerFields, structured, type HeaderField, type Structured } from './header-fields.ts';
+import { asIs, base64, quotedPrintable, type Sink } from './transfer-decoders.ts';
+
+/** A part as its own header describes it. `within` are the multiparts around it, from the message's own inwards. */
+export type Part = {
+  readonly type: string;
+  readonly content: Structured;
+  readonly disposition: Structured;
+  readonly fields: readonly HeaderField[];
+  readonly within: readonly string[];
+};
+
+/** What becomes of a message while it is read. */
+export type MailHandler = {
+  /** Comes first. `header` is all of it, as it was. */
+  begin(header: Buffer, fields: readonly HeaderField[]): void;
+  /** Takes a part's octets, without their transfer encoding. */
+  part(part: Part): Sink;
+  /** Takes a message that is a part of this one. */
+  message(part: Part): MailHandler;
+  /** Something of this message is not as it should be; what stands in the whole source may be missing. */
+  fault(): void;
+  end(): void;
+};
+
+/** Bounds against messages that are made to keep a reader busy. Beyond them a message is read no deeper. */
+const MULTIPARTS = 30;
+const MESSAGES = 8;
+const PARTS = 1000;
+const HEADER_LENGTH = 1024 * 1024;
+const BOUNDARY_LENGTH = 200;
+/** What comes before the first part is a line for programs of 1990. */
+const PREAMBLE_LENGTH = 500;
+
+const [LF, CR, DASH, SPACE, TAB] = [0x0a, 0x0d, 0x2d, 0x20, 0x09];
+
+type Frame =
+  | { readonly kind: 'message'; readonly handler: MailHandler }
+  | { readonly kind: 'multipart'; readonly type: string; readonly boundary: Buffer; isSeen: boolean };
+
+/**
+ * Reads one message (RFC 5322, 2045, 2046) as it comes, in constant memory: nothing but headers and unfinished lines is
+ * held. It takes whatever it is given; where something does not fit the form, the handler is told.
+ */
+export class MailParser {
+  readonly #frames: Frame[] = [];
+  #state: 'header' | 'body' | 'between' = 'header';
+  /** What is read, and how far; what is left goes before the next piece. */
+  #bytes: Buffer = Buffer.alloc(0);
+  #at = 0;
+  #header: Buffer[] = [];
+  #headerLength = 0;
+  #sink: Sink | undefined;
+  #parts = 0;
+  #ignored = 0;
+  #isAfterParts = false;
+  #isRoot = true;
+  #atLineStart = true;
+
+  constructor(handler: MailHandler) {
+    this.#frames.push({ kind: 'message', handler });
+  }
+
+  write(chunk: Buffer): void {
+    this.#read(chunk, false);
+  }
+
+  end(): void {
+    this.#read(Buffer.alloc(0), true);
+    if (this.#state === 'header') this.#endHeader();
+    this.#endBody();
+    this.#pop(0);
+  }
+
+  #read(chunk: Buffer, isEnd: boolean): void {
+    this.#bytes = this.#bytes.length === 0 ? chunk : Buffer.concat([this.#bytes, chunk]);
+    this.#at = 0;
+    while (this.#at < this.#bytes.length) {
+      const goesOn = this.#state === 'header' ? this.#readHeader(isEnd) : this.#readBody(isEnd);
+      if (!goesOn) break;
+    }
+    this.#bytes = Buffer.from(this.#bytes.subarray(this.#at));
+  }
+
+  /** One line of a header. @returns false while it is not all there */
+  #readHeader(isEnd: boolean): boolean {
+    const [bytes, at] = [this.#bytes, this.#at];
+    const end = bytes.indexOf(LF, at);
+    if (end < 0 && !isEnd && bytes.length - at <= HEADER_LENGTH) return false;
+    const line = bytes.subarray(at, end < 0 ? bytes.length : end + 1);
+    const content = withoutEnd(line);
+    if (this.#delimiter(content) !== undefined) {
+      this.#endHeader();
+      return true;
+    }
+    if (this.#isRoot && this.#headerLength === 0 && content.length > 0 && !beginsHeader(content)) {
+      // No header at all: the text begins at once.
+      this.#handler().fault();
+      this.#endHeader();
+      return true;
+    }
+    this.#at += line.length;
+    this.#headerLength += line.length;
+    if (this.#headerLength <= HEADER_LENGTH) this.#header.push(Buffer.from(line));
+    else this.#handler().fault();
+    if (content.length === 0) this.#endHeader();
+    return true;
+  }
+
+  #endHeader(): void {
+    const header = Buffer.concat(this.#header);
+    const frame = this.#frames.at(-1);
+    this.#header = [];
+    this.#headerLength = 0;
+    const fields = headerFields(header);
+    if (frame?.kind === 'message') frame.handler.begin(header, fields);
+    this.#isRoot = false;
+    this.#beginBody(fields, frame?.kind === 'message');
+  }
+
+  #beginBody(fields: readonly HeaderField[], isWhole: boolean): void {
+    const handler = this.#handler();
+    const multiparts = this.#frames.filter((frame) => frame.kind === 'multipart');
+    const within = this.#within();
+    const digest = !isWhole && within.at(-1) === 'multipart/digest';
+    const content = structured(fieldOf(fields, 'content-type') || (digest ? 'message/rfc822' : 'text/plain'));
+    const type = /^[^\s/]+\/[^\s/]+$/.test(content.value) ? content.value : 'text/plain';
+    const part: Part = {
+      type,
+      content,
+      disposition: structured(fieldOf(fields, 'content-disposition')),
+      fields,
+      within,
+    };
+    const encoding = /[\w-]+/.exec(fieldOf(fields, 'content-transfer-encoding').toLowerCase())?.[0] ?? '7bit';
+    const isPlain = ['7bit', '8bit', 'binary'].includes(encoding);
+    this.#atLineStart = true;
+    this.#parts += 1;
+    if (this.#parts > PARTS) {
+      if (this.#parts === PARTS + 1) this.#frames.forEach((frame) => frame.kind === 'message' && frame.handler.fault());
+      this.#state = 'between';
+      return;
+    }
+    if (type.startsWith('multipart/')) {
+      const boundary = Buffer.from(content.parameters.get('boundary')?.trimEnd() ?? '', 'utf8');
+      if (boundary.length > 0 && boundary.length <= BOUNDARY_LENGTH && multiparts.length < MULTIPARTS) {
+        this.#frames.push({ kind: 'multipart', type, boundary, isSeen: false });
+        this.#state = 'between';
+        this.#ignored = 0;
+        this.#isAfterParts = false;
+        return;
+      }
+      handler.fault();
+    }
+    const messages = this.#frames.length - multiparts.length;
+    if ((type === 'message/rfc822' || type === 'message/global') && isPlain && messages < MESSAGES) {
+      this.#frames.push({ kind: 'message', handler: handler.message(part) });
+      this.#state = 'header';
+      return;
+    }
+    const sink = handler.part(type.startsWith('multipart/') ? { ...part, type: 'text/plain' } : part);
+    const output = (bytes: Uint8Array) => sink.write(bytes);
+    const decoder =
+      encoding === 'base64' ? base64(output) : encoding === 'quoted-printable' ? quotedPrintable(output) : asIs(output);
+    if (!isPlain && encoding !== 'base64' && encoding !== 'quoted-printable') handler.fault();
+    this.#sink = {
+      write: (bytes) => decoder.write(bytes),
+      end: () => {
+        const isClean = decoder.end();
+        return sink.end() && isClean;
+      },
+    };
+    this.#state = 'body';
+  }
+
+  /** Octets up to the next delimiter line. @returns false while it can't be told where that is */
+  #readBody(isEnd: boolean): boolean {
+    const [bytes, from] = [this.#bytes, this.#at];
+    if (!this.#frames.some(({ kind }) => kind === 'multipart')) {
+      this.#give(bytes.length);
+      return true;
+    }
+    let line = this.#atLineStart && startsDashes(bytes, from) ? from : nextDashes(bytes, from);
+    while (line !== undefined) {
+      const end = bytes.indexOf(LF, line);
+      if (end < 0 && !isEnd && bytes.length - line <= BOUNDARY_LENGTH * 4) {
+        // It may become a delimiter, and the line end before it is that one's.
+        this.#give(lineEndBefore(bytes, line, from));
+        return false;
+      }
+      const next = end < 0 ? bytes.length : end + 1;
+      const found = this.#delimiter(withoutEnd(bytes.subarray(line, next)));
+      if (found !== undefined) {
+        this.#give(lineEndBefore(bytes, line, from));
+        this.#at = next;
+        this.#cross(found);
+        return true;
+      }
+      line = nextDashes(bytes, line);
+    }
+    const kept = isEnd ? bytes.length : delimiterStart(bytes, from, this.#atLineStart);
+    this.#give(kept);
+    return kept === bytes.length;
+  }
+
+  /** Hands the octets up to `end` on. */
+  #give(end: number): void {
+    const bytes = this.#bytes.subarray(this.#at, end);
+    this.#at = end;
+    if (bytes.length === 0) return;
+    this.#atLineStart = false;
+    if (this.#state === 'body') this.#sink?.write(bytes);
+    else this.#ignore(bytes);
+  }
+
+  /** What stands before the first part and after the last one is for nobody; if it is more than a word, that is told. */
+  #ignore(bytes: Buffer): void {
+    this.#ignored += bytes.length;
+    const limit = this.#isAfterParts ? 0 : PREAMBLE_LENGTH;
+    if (this.#ignored > limit && bytes.some((octet) => octet > SPACE)) this.#handler().fault();
+  }
+
+  /** Which multipart a line delimits, the innermost first, and whether it closes it. */
+  #delimiter(line: Buffer): { readonly index: number; readonly closes: boolean } | undefined {
+    if (!startsDashes(line, 0)) return undefined;
+    for (let index = this.#frames.length - 1; index >= 0; index -= 1) {
+      const frame = this.#frames[index];
+      if (frame?.kind !== 'multipart') continue;
+      const end = 2 + frame.boundary.length;
+      if (!line.subarray(2, end).equals(frame.boundary)) continue;
+      const closes = startsDashes(line, end);
+      if (line.subarray(closes ? end + 2 : end).every((octet) => octet === SPACE || octet === TAB))
+        return { index, closes };
+    }
+    return undefined;
+  }
+
+  #cross({ index, closes }: { readonly index: number; readonly closes: boolean }): void {
+    this.#endBody();
+    this.#pop(closes ? index : index + 1, index);
+    this.#atLineStart = true;
+    this.#ignored = 0;
+    this.#isAfterParts = closes;
+    this.#state = closes ? 'between' : 'header';
+  }
+
+  #endBody(): void {
+    const sink = this.#sink;
+    this.#sink = undefined;
+    if (sink?.end() === false) this.#handler().fault();
+  }
+
+  /** Ends what is open down to `count`; the multipart at `seen` has just shown a delimiter. */
+  #pop(count: number, seen?: number): void {
+    const frame = seen === undefined ? undefined : this.#frames[seen];
+    if (frame?.kind === 'multipart') frame.isSeen = true;
+    while (this.#frames.length > count) {
+      const last = this.#frames.pop();
+      if (last?.kind === 'message') last.handler.end();
+      else if (last?.isSeen === false) this.#handler().fault();
+    }
+  }
+
+  #handler(): MailHandler {
+    const frame = this.#frames.findLast(({ kind }) => kind === 'message');
+    if (frame?.kind !== 'message') throw new Error('A mail parser goes on after its end.');
+    return frame.handler;
+  }
+
+  #within(): string[] {
+    const message = this.#frames.findLastIndex(({ kind }) => kind === 'message');
+    return this.#frames.slice(message + 1).map((frame) => (frame.kind === 'multipart' ? frame.type : ''));
+  }
+}
+
+const FROM = Buffer.from('From ');
+const DASHES = Buffer.from('\n--');
+
+/** A line that a header can begin with: a field, or an mbox's own line. */
+function beginsHeader(line: Buffer): boolean {
+  const colon = line.indexOf(0x3a);
+  const isField = colon > 0 && line.subarray(0, colon).every((octet) => octet > SPACE && octet < 0x7f);
+  return (
+    isField || /^[\x21-\x7e]+[ \t]+:/.test(line.subarray(0, 100).toString('latin1')) || line.subarray(0, 5).equals(FROM)
+  );
+}
+
+function withoutEnd(line: Buffer): Buffer {
+  let end = line.length;
+  if (line[end - 1] === LF) end -= 1;
+  if (line[end - 1] === CR) end -= 1;
+  return line.subarray(0, end);
+}
+
+function startsDashes(bytes: Buffer, at: number): boolean {
+  return bytes[at] === DASH && bytes[at + 1] === DASH;
+}
+
+/** Where the next line after `from` begins that begins with two dashes. */
+function nextDashes(bytes: Buffer, from: number): number | undefined {
+  const found = bytes.indexOf(DASHES, from);
+  return found < 0 ? undefined : found + 1;
+}
+
+function lineEndBefore(bytes: Buffer, line: number, from: number): number {
+  let end = line;
+  if (end > from && bytes[end - 1] === LF) end -= 1;
+  if (end > from && bytes[end - 1] === CR) end -= 1;
+  return end;
+}
+
+/** Where a delimiter may begin whose dashes are not there yet, with the line end before it. */
+function delimiterStart(bytes: Buffer, from: number, atLineStart: boolean): number {
+  let start = bytes.length;
+  if (start > from && bytes[start - 1] === DASH) {
+    if (start - 1 === from && atLineStart) return from;
+    if (bytes[start - 2] !== LF) return start;
+    start -= 1;
+  }
+  if (start > from && bytes[start - 1] === CR) return start - 1;
+  return lineEndBefore(bytes, start, from);
+}

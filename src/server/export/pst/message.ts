@@ -1,0 +1,476 @@
+import { addressParser } from 'postal-mime';
+import { isUtf8 } from 'node:buffer';
+import { decoderOf, decodeUnlabelled, fieldOf, readable, type HeaderField } from './header-fields.ts';
+import type { MailHandler, Part } from './mail-parser.ts';
+import { idOf } from './named-properties.ts';
+import { type NodeDatabase, type Stored, type Subnode, ValueWriter } from './node-database.ts';
+import { binary, boolean, integer, text, texts, time, TYPE, utf16, type Property } from './properties.ts';
+import { writeProperties, type Written } from './property-context.ts';
+import { ATTACHMENTS, NODE_TYPE, RECIPIENTS } from './store.ts';
+import { Table } from './table-context.ts';
+import type { Sink } from './transfer-decoders.ts';
+
+/** What a mailbox knows of a message besides its octets. Times are milliseconds since 1970. */
+export type MessageState = {
+  readonly received: number;
+  /** As IMAP has them: `\Seen`, `\Flagged`, `$Forwarded`, or a word of the owner's. */
+  readonly flags: readonly string[];
+  /** 16 octets that no other message has. */
+  readonly key: Buffer;
+};
+
+export type WrittenMessage = Written & {
+  /** For the row in the folder's table. */
+  readonly properties: readonly Property[];
+  readonly isRead: boolean;
+  /** Whether not everything of the source has its place here. */
+  readonly isFaulty: boolean;
+};
+
+const MESSAGE_SIZE = 0x0e08;
+const ATTACHMENT_TABLE = 0x671;
+const RECIPIENT_TABLE = 0x692;
+const FIRST_ATTACHMENT = 0x400;
+const EMBEDDED = 0x10000 * 32 + NODE_TYPE.message;
+
+const [READ, UNSENT, HAS_ATTACHMENT] = [1, 8, 0x10];
+/** Beyond so many, a message has no further recipients here; its header has them all. */
+const RECIPIENTS_AT_MOST = 2000;
+/** A body's charset is told by as much of it. */
+const SNIFFED = 64 * 1024;
+
+type Address = { readonly name: string; readonly email: string };
+
+/** Writes what one message becomes, while it is read. {@link finish} is for when the reader has come to its end. */
+export class MessageWriter implements MailHandler {
+  readonly #database: NodeDatabase;
+  readonly #state: MessageState;
+  readonly #onEnd: ((written: WrittenMessage) => void) | undefined;
+  readonly #attachments: Subnode[] = [];
+  readonly #table: Table;
+  #header: Buffer = Buffer.alloc(0);
+  #fields: readonly HeaderField[] = [];
+  #plain: ValueWriter | undefined;
+  #html: ValueWriter | undefined;
+  #isFaulty = false;
+  #hasRealAttachment = false;
+
+  constructor(database: NodeDatabase, state: MessageState, onEnd?: (written: WrittenMessage) => void) {
+    this.#database = database;
+    this.#state = state;
+    this.#onEnd = onEnd;
+    this.#table = new Table(database, ATTACHMENTS);
+  }
+
+  get isFaulty(): boolean {
+    return this.#isFaulty;
+  }
+
+  begin(header: Buffer, fields: readonly HeaderField[]): void {
+    this.#header = header;
+    this.#fields = fields;
+  }
+
+  fault(): void {
+    this.#isFaulty = true;
+  }
+
+  part(part: Part): Sink {
+    const body = this.#bodyFor(part);
+    return body === undefined ? this.#attachment(part) : this.#text(part, body);
+  }
+
+  /**
+   * The first text is the body, in its plain and its HTML form where it has both. What comes after it is an attachment,
+   * but for more plain text after plain text: signatures of lists come so.
+   */
+  #bodyFor(part: Part): 'plain' | 'html' | undefined {
+    const { type, disposition, within } = part;
+    if (disposition.value === 'attachment' || (type !== 'text/plain' && type !== 'text/html') || nameOf(part) !== '')
+      return undefined;
+    const isChoice = within.includes('multipart/alternative');
+    if (type === 'text/plain') return this.#html === undefined ? 'plain' : undefined;
+    return this.#html === undefined && (this.#plain === undefined || isChoice || this.#plain.size === 0)
+      ? 'html'
+      : undefined;
+  }
+
+  #text({ content }: Part, kind: 'plain' | 'html'): Sink {
+    const isMore = kind === 'plain' && this.#plain !== undefined && this.#plain.size > 0;
+    const into = (kind === 'plain' ? this.#plain : undefined) ?? new ValueWriter(this.#database);
+    if (kind === 'plain') this.#plain = into;
+    else this.#html = into;
+    if (isMore) into.write(utf16('\r\n'));
+    let isClean = true;
+    const put = (decoded: string) => {
+      if (decoded.includes('\uFFFD') || decoded.includes('\0')) isClean = false;
+      into.write(kind === 'plain' ? utf16(decoded) : Buffer.from(decoded.replaceAll('\0', '\uFFFD')));
+    };
+    const decode = textDecoder(content.parameters.get('charset') ?? '', put);
+    return { write: (bytes) => decode.write(bytes), end: () => decode.end() && isClean };
+  }
+
+  #attachment(part: Part): Sink {
+    const value = new ValueWriter(this.#database);
+    return {
+      write: (bytes) => value.write(bytes),
+      end: () => {
+        this.#addAttachment(value.end(), part);
+        return true;
+      },
+    };
+  }
+
+  #addAttachment(content: Buffer | Stored, part: Part): void {
+    const name = nameOf(part) || `attachment${this.#table.rows + 1}.${endingOf(part.type)}`;
+    const contentId = fieldOf(part.fields, 'content-id').replace(/^<|>$/g, '').slice(0, 1000);
+    const location = fieldOf(part.fields, 'content-location').slice(0, 1000);
+    const isInline =
+      part.disposition.value !== 'attachment' &&
+      (contentId !== '' || location !== '') &&
+      part.within.includes('multipart/related');
+    this.#attach(name, [
+      integer(0x3705, 1),
+      binary(0x3701, content),
+      text(0x370e, part.type),
+      integer(0x3714, isInline ? 4 : 0),
+      boolean(0x7ffe, isInline),
+      ...(contentId === '' ? [] : [text(0x3712, contentId)]),
+      ...(location === '' ? [] : [text(0x3713, location)]),
+    ]);
+    this.#hasRealAttachment ||= !isInline;
+  }
+
+  /** Attaches a file of which nothing more is known; `fill` gets its octets. */
+  attachFile(name: string, type: string, content: Buffer | Stored, more: readonly Property[] = []): void {
+    this.#attach(name, [integer(0x3705, 1), binary(0x3701, content), text(0x370e, type), integer(0x3714, 0), ...more]);
+    this.#hasRealAttachment = true;
+  }
+
+  #attach(name: string, properties: readonly Property[], subnodes: readonly Subnode[] = []): void {
+    const number = this.#table.rows;
+    const nid = (FIRST_ATTACHMENT + number + 1) * 32 + NODE_TYPE.attachment;
+    const isEmbedded = subnodes.length > 0;
+    const all = [
+      integer(0x0e21, number),
+      integer(0x370b, -1),
+      text(0x3001, name),
+      time(0x3007, this.#state.received),
+      time(0x3008, this.#state.received),
+      ...(isEmbedded
+        ? []
+        : [
+            text(0x3707, name),
+            text(0x3704, shortName(name)),
+            text(0x3703, /\.[^.\s/\\]{1,20}$/.exec(name)?.[0] ?? ''),
+          ]),
+      ...properties,
+    ];
+    const written = writeProperties(this.#database, all, subnodes, 0x0e20);
+    this.#attachments.push({ nid, ...written });
+    this.#table.addRow(nid, [
+      ...all.filter(({ value }) => typeof value === 'number' || Buffer.isBuffer(value)),
+      integer(0x0e20, Math.min(written.size, 0x7fff_ffff)),
+    ]);
+  }
+
+  message(part: Part): MailHandler {
+    const state = { received: this.#state.received, flags: ['\\Seen'], key: this.#state.key };
+    return new MessageWriter(this.#database, state, (written) => {
+      if (written.isFaulty) this.fault();
+      const subject = written.properties.find(({ id }) => id === 0x0070)?.value;
+      const name = nameOf(part) || (Buffer.isBuffer(subject) ? subject.toString('utf16le') : '') || 'Message';
+      const { data, subnodes, size } = written;
+      const object = Buffer.alloc(8);
+      object.writeUInt32LE(EMBEDDED, 0);
+      object.writeUInt32LE(Math.min(size, 0x7fff_ffff), 4);
+      this.#attach(
+        name,
+        [integer(0x3705, 5), { id: 0x3701, type: TYPE.object, value: object }, integer(0x3714, 0)],
+        [{ nid: EMBEDDED, data, subnodes, size }],
+      );
+      this.#hasRealAttachment = true;
+    });
+  }
+
+  end(): void {
+    this.#onEnd?.(this.finish());
+  }
+
+  finish(messageClass = 'IPM.Note', more: readonly Property[] = []): WrittenMessage {
+    const flags = new Set(this.#state.flags.map((flag) => flag.toLowerCase()));
+    const isRead = flags.has('\\seen');
+    const hasAttachments = this.#attachments.length > 0;
+    const recipients = this.#recipients();
+    const properties = [
+      text(0x001a, messageClass),
+      integer(
+        0x0e07,
+        (isRead ? READ : 0) | (flags.has('\\draft') ? UNSENT : 0) | (hasAttachments ? HAS_ATTACHMENT : 0),
+      ),
+      integer(0x0e17, flags.has('\\deleted') ? 8 : 0),
+      time(0x0e06, this.#state.received),
+      time(0x3007, this.#state.received),
+      time(0x3008, this.#state.received),
+      binary(0x300b, this.#state.key),
+      boolean(0x0e1b, this.#hasRealAttachment),
+      integer(0x3fde, 65_001),
+      ...this.#described(),
+      ...marks(this.#state.flags, flags),
+      ...['To', 'Cc', 'Bcc'].map((kind, index) =>
+        text([0x0e04, 0x0e03, 0x0e02][index] ?? 0, displayed(recipients.filter((each) => each.kind === kind))),
+      ),
+      ...this.#bodies(),
+      ...more,
+    ];
+    const subnodes: Subnode[] = [{ nid: RECIPIENT_TABLE, ...this.#recipientTable(recipients) }];
+    if (hasAttachments) subnodes.push({ nid: ATTACHMENT_TABLE, ...this.#table.finish() });
+    const merged = [...new Map(properties.map((property) => [property.id, property])).values()];
+    const written = writeProperties(this.#database, merged, [...subnodes, ...this.#attachments], MESSAGE_SIZE);
+    const row = [
+      ...merged.filter(({ value }) => typeof value === 'number' || Buffer.isBuffer(value)),
+      integer(MESSAGE_SIZE, Math.min(written.size, 0x7fff_ffff)),
+    ];
+    return { ...written, properties: row, isRead, isFaulty: this.#isFaulty };
+  }
+
+  #bodies(): Property[] {
+    const plain = this.#plain?.end();
+    const html = this.#html?.end();
+    return [
+      ...(plain === undefined ? [] : [text(0x1000, plain)]),
+      ...(html === undefined ? [] : [binary(0x1013, html), integer(0x1016, 3), integer(0x5909, 2)]),
+      ...(html === undefined && plain !== undefined ? [integer(0x1016, 1), integer(0x5909, 1)] : []),
+    ];
+  }
+
+  /** What the header says. */
+  #described(): Property[] {
+    const fields = this.#fields;
+    const plain = (id: number, name: string) => {
+      const value = fieldOf(fields, name);
+      return value === '' ? [] : [text(id, value)];
+    };
+    const subject = readable(fieldOf(fields, 'subject'));
+    const [from] = addresses(fields, 'from');
+    const [sender = from] = addresses(fields, 'sender');
+    const sent = Date.parse(dateText(fieldOf(fields, 'date')));
+    const replyTo = addresses(fields, 'reply-to').slice(0, 100);
+    const [prefix, topic] = prefixed(subject);
+    return [
+      ...(this.#header.length === 0 ? [] : [text(0x007d, decodeUnlabelled(this.#header))]),
+      integer(0x0017, importance(fields)),
+      integer(0x0036, sensitivity(fields)),
+      // The first two characters say how long the prefix is (MS-PST §2.5.3.1.1.1).
+      text(0x0037, `\u0001${String.fromCharCode(prefix.length + 1)}${subject}`),
+      text(0x003d, prefix),
+      text(0x0e1d, topic),
+      text(0x0070, topic),
+      ...(Number.isNaN(sent) ? [] : [time(0x0039, sent)]),
+      ...(from === undefined ? [] : person(from, [0x0042, 0x0064, 0x0065, 0x0041, 0x003b, 0x5d02])),
+      ...(sender === undefined ? [] : person(sender, [0x0c1a, 0x0c1e, 0x0c1f, 0x0c19, 0x0c1d, 0x5d01])),
+      ...(replyTo.length === 0 ? [] : [text(0x0050, displayed(replyTo)), binary(0x004f, entryList(replyTo))]),
+      ...plain(0x1035, 'message-id'),
+      ...plain(0x1042, 'in-reply-to'),
+      ...plain(0x1039, 'references'),
+    ];
+  }
+
+  #recipients(): (Address & { readonly kind: string })[] {
+    return ['To', 'Cc', 'Bcc']
+      .flatMap((kind) => addresses(this.#fields, kind.toLowerCase()).map((address) => ({ ...address, kind })))
+      .slice(0, RECIPIENTS_AT_MOST);
+  }
+
+  #recipientTable(recipients: readonly (Address & { readonly kind: string })[]): Written {
+    const table = new Table(this.#database, RECIPIENTS);
+    for (const [index, { kind, ...address }] of recipients.entries()) {
+      const entry = oneOff(address);
+      table.addRow(index + 1, [
+        integer(0x0c15, ['', 'To', 'Cc', 'Bcc'].indexOf(kind)),
+        boolean(0x0e0f, true),
+        binary(0x0fff, entry),
+        binary(0x0ff9, entry),
+        binary(0x300b, searchKey(address)),
+        text(0x3001, address.name || address.email),
+        text(0x3002, 'SMTP'),
+        text(0x3003, address.email),
+        text(0x39ff, address.name || address.email),
+        integer(0x0ffe, 6),
+        integer(0x3900, 0),
+        boolean(0x3a40, false),
+      ]);
+    }
+    return table.finish();
+  }
+}
+
+/** A person by name, kind of address, address, entry ID, search key and SMTP address. */
+function person(address: Address, ids: readonly [number, number, number, number, number, number]): Property[] {
+  return [
+    text(ids[0], address.name || address.email),
+    text(ids[1], 'SMTP'),
+    text(ids[2], address.email),
+    binary(ids[3], oneOff(address)),
+    binary(ids[4], searchKey(address)),
+    text(ids[5], address.email),
+  ];
+}
+
+const ONE_OFF = Buffer.from('00000000812b1fa4bea310199d6e00dd010f5402', 'hex');
+
+/** An address that stands in no address book (MS-OXCDATA §2.2.5.1). */
+export function oneOff({ name, email }: Address): Buffer {
+  const strings = [name || email, 'SMTP', email].flatMap((each) => [utf16(each), Buffer.alloc(2)]);
+  // Unicode, and no rich text for this one.
+  return Buffer.concat([ONE_OFF, Buffer.from([0, 0, 0x01, 0x90]), ...strings]);
+}
+
+function searchKey({ email }: Address): Buffer {
+  return Buffer.from(`SMTP:${email.toUpperCase()}\0`);
+}
+
+/** MS-OXCDATA §2.3.3: how many, how many octets, and each with its length, filled to four. */
+function entryList(all: readonly Address[]): Buffer {
+  const entries = all.map((address) => {
+    const entry = oneOff(address);
+    const length = Buffer.alloc(4);
+    length.writeUInt32LE(entry.length);
+    return Buffer.concat([length, entry, Buffer.alloc(-entry.length & 3)]);
+  });
+  const body = Buffer.concat(entries);
+  const head = Buffer.alloc(8);
+  head.writeUInt32LE(all.length, 0);
+  head.writeUInt32LE(body.length, 4);
+  return Buffer.concat([head, body]);
+}
+
+function displayed(all: readonly Address[]): string {
+  return all.map(({ name, email }) => name || email).join('; ');
+}
+
+function addresses(fields: readonly HeaderField[], name: string): Address[] {
+  return fields
+    .filter((field) => field.name === name)
+    .flatMap(({ value }) => addressParser(value, { flatten: true }))
+    .map((found) => ({ name: readable(found.name ?? ''), email: found.address ?? '' }))
+    .filter((found) => found.name !== '' || found.email !== '');
+}
+
+/** `Date.parse` knows RFC 5322's dates, but for comments. */
+function dateText(value: string): string {
+  return value.slice(0, 100).replaceAll(/\([^()]*\)/g, ' ');
+}
+
+function importance(fields: readonly HeaderField[]): number {
+  const said = fieldOf(fields, 'importance').toLowerCase();
+  const priority = Number.parseInt(fieldOf(fields, 'x-priority'), 10);
+  if (said === 'high' || priority === 1 || priority === 2) return 2;
+  return said === 'low' || priority === 4 || priority === 5 ? 0 : 1;
+}
+
+function sensitivity(fields: readonly HeaderField[]): number {
+  const said = fieldOf(fields, 'sensitivity').toLowerCase();
+  return Math.max(0, ['', 'personal', 'private', 'company-confidential'].indexOf(said));
+}
+
+/** `RE: ` and the like, up to three letters (MS-OXCMSG §3.2.5.2), and what follows it. */
+function prefixed(subject: string): [prefix: string, topic: string] {
+  const prefix = /^[^\s:\d]{1,3}: /.exec(subject)?.[0] ?? '';
+  return [prefix, subject.slice(prefix.length)];
+}
+
+/** Flags that have a place of their own; the owner's words become categories. */
+function marks(flags: readonly string[], lower: ReadonlySet<string>): Property[] {
+  const answered = lower.has('\\answered');
+  const forwarded = lower.has('$forwarded');
+  const words = flags.filter((flag) => !flag.startsWith('\\') && !flag.startsWith('$'));
+  return [
+    ...(lower.has('\\flagged') ? [integer(0x1090, 2), integer(0x1095, 6), text(idOf('flagRequest'), 'Follow up')] : []),
+    ...(answered || forwarded
+      ? [integer(0x1080, answered ? 0x105 : 0x106), integer(0x1081, answered ? 102 : 104)]
+      : []),
+    ...(words.length === 0 ? [] : [texts(idOf('keywords'), words)]),
+  ];
+}
+
+function nameOf({ disposition, content }: Part): string {
+  const name = disposition.parameters.get('filename') ?? content.parameters.get('name') ?? '';
+  return readable(name)
+    .replaceAll(/\p{Cc}/gu, ' ')
+    .trim()
+    .slice(0, 250);
+}
+
+/** A file's ending by its type, for parts without a name. */
+function endingOf(type: string): string {
+  const known: Record<string, string> = {
+    'text/plain': 'txt',
+    'text/html': 'htm',
+    'text/calendar': 'ics',
+    'text/rfc822-headers': 'txt',
+    'message/rfc822': 'eml',
+    'message/delivery-status': 'txt',
+    'image/jpeg': 'jpg',
+    'application/pdf': 'pdf',
+    'application/ms-tnef': 'dat',
+  };
+  return known[type] ?? /^(?:image|audio|video)\/([a-z0-9]{1,8})$/.exec(type)?.[1] ?? 'bin';
+}
+
+const plainName = (part: string) => part.replaceAll(/[^A-Za-z0-9_-]/g, '_');
+
+/** Eight characters and three, as programs of old want it. */
+function shortName(name: string): string {
+  const dot = name.lastIndexOf('.');
+  const base = plainName(dot > 0 ? name.slice(0, dot) : name);
+  const ending = dot > 0 ? plainName(name.slice(dot + 1)) : '';
+  const short = base.length <= 8 ? base : `${base.slice(0, 6)}~1`;
+  return ending === '' ? short : `${short}.${ending.slice(0, 3)}`;
+}
+
+/** Octets into text by their charset, whatever they are: what no charset explains is windows-1252, and told at the end. */
+function textDecoder(charset: string, output: (text: string) => void): Sink {
+  let sniffed: Uint8Array[] | undefined = [];
+  let length = 0;
+  let isClean = true;
+  let decoder: TextDecoder | undefined;
+  const declared = charset.trim().toLowerCase();
+  const begin = () => {
+    const start = Buffer.concat(sniffed ?? []);
+    sniffed = undefined;
+    const isUnlabelled = declared === '' || declared === 'us-ascii' || declared === 'ascii';
+    const known = isUnlabelled ? undefined : decoderOf(declared);
+    if (!isUnlabelled && known === undefined) isClean = false;
+    const isUnicode = isUtf8(withoutCut(start));
+    decoder = known ?? new TextDecoder(isUnicode ? 'utf-8' : 'windows-1252');
+    if (known?.encoding === 'utf-8' && !isUnicode) {
+      isClean = false;
+      decoder = new TextDecoder('windows-1252');
+    }
+    output(decoder.decode(start, { stream: true }));
+  };
+  return {
+    write: (bytes) => {
+      if (sniffed === undefined) return output(decoder?.decode(bytes, { stream: true }) ?? '');
+      sniffed.push(Buffer.from(bytes));
+      length += bytes.length;
+      if (length >= SNIFFED) begin();
+    },
+    end: () => {
+      if (sniffed !== undefined) begin();
+      output(decoder?.decode() ?? '');
+      return isClean;
+    },
+  };
+}
+
+/** Without a last character that is not all there. */
+function withoutCut(bytes: Buffer): Buffer {
+  for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
+    const octet = bytes[bytes.length - back] ?? 0;
+    if (octet < 0x80) break;
+    if (octet >= 0xc0) return bytes.subarray(0, bytes.length - back);
+  }
+  return bytes;
+}

@@ -1,0 +1,115 @@
+/** Takes octets as they come, in pieces cut anywhere. */
+export type Sink = {
+  write(bytes: Uint8Array): void;
+  /** @returns whether all that came had the form that it should have */
+  end(): boolean;
+};
+
+/** Octets after decoding; `end` has none of its own to add. */
+type Output = (bytes: Uint8Array) => void;
+
+const NONE = 0xff;
+const BLANK = 0xfe;
+const PAD = 0xfd;
+const BASE64 = new Uint8Array(256).fill(NONE);
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+for (const [value, octet] of Buffer.from(ALPHABET).entries()) BASE64[octet] = value;
+for (const blank of [0x09, 0x0a, 0x0d, 0x20]) BASE64[blank] = BLANK;
+BASE64[0x3d] = PAD;
+
+/** RFC 2045 §6.8. What is not of the alphabet is passed over, as it says there, and told at the end. */
+export function base64(output: Output): Sink {
+  let [bits, held, padded, isClean] = [0, 0, 0, true];
+  return {
+    write: (bytes) => {
+      const out = new Uint8Array(Math.ceil((bytes.length * 3) / 4) + 3);
+      let length = 0;
+      for (const octet of bytes) {
+        const value = BASE64[octet] ?? NONE;
+        if (value < 64) {
+          if (padded > 0) [isClean, padded, held, bits] = [false, 0, 0, 0];
+          bits = (bits << 6) | value;
+          held += 1;
+          if (held === 4) {
+            out[length] = bits >> 16;
+            out[length + 1] = bits >> 8;
+            out[length + 2] = bits;
+            length += 3;
+            [bits, held] = [0, 0];
+          }
+        } else if (value === PAD) {
+          // A quantum with its padding is whole; what comes after it begins another one.
+          if (held === 2) out[length++] = bits >> 4;
+          else if (held === 3) {
+            out[length++] = bits >> 10;
+            out[length++] = bits >> 2;
+          }
+          [bits, held] = [0, 0];
+          padded += 1;
+        } else if (value === NONE) isClean = false;
+      }
+      if (length > 0) output(out.subarray(0, length));
+    },
+    end: () => {
+      if (held === 2) output(Uint8Array.of(bits >> 4));
+      else if (held === 3) output(Uint8Array.of(bits >> 10, bits >> 2));
+      return isClean && held !== 1;
+    },
+  };
+}
+
+const HEX = new Int8Array(256).fill(-1);
+for (const [value, octet] of Buffer.from('0123456789ABCDEF').entries()) HEX[octet] = value;
+for (const [value, octet] of Buffer.from('0123456789abcdef').entries()) HEX[octet] = value;
+const [LF, CR, SPACE, TAB, EQUALS] = [0x0a, 0x0d, 0x20, 0x09, 0x3d];
+
+/** RFC 2045 §6.7. What is no escape stays as it is. */
+export function quotedPrintable(output: Output): Sink {
+  // An escape, or blanks that fall away if the line ends after them, cut off by the end of a piece.
+  let held: Uint8Array = new Uint8Array(0);
+  const decode = (bytes: Uint8Array, isEnd: boolean) => {
+    const out = new Uint8Array(bytes.length);
+    let [length, at] = [0, 0];
+    for (; at < bytes.length; at += 1) {
+      const octet = bytes[at] ?? 0;
+      if (octet === SPACE || octet === TAB) {
+        let next = at;
+        while (bytes[next] === SPACE || bytes[next] === TAB) next += 1;
+        // Blanks without end are no line's end; 1,000 is more than any line has.
+        if (next === bytes.length && !isEnd && next - at < 1000) break;
+        const endsLine =
+          next === bytes.length || bytes[next] === LF || (bytes[next] === CR && (bytes[next + 1] ?? LF) === LF);
+        if (!endsLine || next - at >= 1000)
+          for (let from = at; from < next; from += 1) out[length++] = bytes[from] ?? 0;
+        at = next - 1;
+      } else if (octet === EQUALS) {
+        let next = at + 1;
+        while (bytes[next] === SPACE || bytes[next] === TAB) next += 1;
+        const rest = bytes.length - next;
+        if (!isEnd && (rest === 0 || (rest === 1 && bytes[next] !== LF)) && next - at < 1000) break;
+        if (bytes[next] === LF || rest === 0) at = next;
+        else if (bytes[next] === CR && bytes[next + 1] === LF) at = next + 1;
+        else {
+          const [high, low] = [HEX[bytes[at + 1] ?? 0] ?? -1, HEX[bytes[at + 2] ?? 0] ?? -1];
+          if (high >= 0 && low >= 0) {
+            out[length++] = high * 16 + low;
+            at += 2;
+          } else out[length++] = EQUALS;
+        }
+      } else out[length++] = octet;
+    }
+    if (length > 0) output(out.subarray(0, length));
+    held = bytes.slice(at);
+  };
+  return {
+    write: (bytes) => decode(held.length === 0 ? bytes : Buffer.concat([held, bytes]), false),
+    end: () => {
+      decode(held, true);
+      return true;
+    },
+  };
+}
+
+export function asIs(output: Output): Sink {
+  return { write: output, end: () => true };
+}

@@ -1,0 +1,255 @@
+import { createHash } from 'node:crypto';
+import { open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { contactProperties, type PstContact } from './contact.ts';
+import { MailParser } from './mail-parser.ts';
+import { MessageWriter, type MessageState, type WrittenMessage } from './message.ts';
+import { NodeDatabase, ValueWriter } from './node-database.ts';
+import { boolean } from './properties.ts';
+import { CONTENTS, DELETED_ITEMS, NODE_TYPE, TOP, writeStore, type FolderRole, type StoreFolder } from './store.ts';
+import { Table } from './table-context.ts';
+import type { Written } from './property-context.ts';
+
+export type { FolderRole } from './store.ts';
+export type { PstContact } from './contact.ts';
+
+/** A folder by its names from the top, and what it is besides. Of each role there is one. */
+export type PstFolder = { readonly path: readonly string[]; readonly role?: FolderRole };
+
+/**
+ * A message or a contact, and the number of its folder. `source` reads the message's octets; it may be called more than
+ * once, and gives `size` of them. `received` is in milliseconds since 1970, `flags` as IMAP has them.
+ */
+export type PstItem =
+  | {
+      readonly folder: number;
+      readonly size: number;
+      readonly source: () => AsyncIterable<Uint8Array>;
+      readonly received: number;
+      readonly flags: readonly string[];
+    }
+  | { readonly folder: number; readonly contact: PstContact; readonly received: number };
+
+export type PstOptions = {
+  /** An empty folder, or one without names that begin as the files' do. */
+  readonly directory: string;
+  /** What the files are called, without number and ending, and what Outlook shows. */
+  readonly name: string;
+  /** What no other mailbox and no other writing of this one has: Outlook takes two files with the same for one. */
+  readonly id: string;
+  readonly folders: readonly PstFolder[];
+  /** Those of one folder one after another. */
+  readonly items: AsyncIterable<PstItem>;
+  /** A new file begins before one gets larger, as far as single messages allow. */
+  readonly maxOctets?: number;
+  readonly signal?: AbortSignal;
+};
+
+/** A file that is complete. `items` is how many messages and contacts are in it. */
+export type PstFile = { readonly path: string; readonly size: number; readonly items: number };
+
+/** Outlook's own limit is 50 GB; what is smaller opens sooner and mends better. */
+const MAX_OCTETS = 10_000_000_000;
+/** What the end of a file needs besides its B-trees: for the store, for a folder, and for a row of its last table. */
+const STORE_OCTETS = 600_000;
+const FOLDER_OCTETS = 8_000;
+const ROW_OCTETS = 10;
+/** The most that a message grows: all of its text in twice the octets, and its original beside it. */
+const GROWTH = 3;
+const MESSAGE_OCTETS = 32_000;
+/** 21 bits number the nodes when they are sorted. */
+const MAX_NODES = 1_500_000;
+const MAX_HEAP_BLOCKS = 60_000;
+const FIRST_MESSAGE = 0x10001;
+const FIRST_FOLDER = 0x404;
+
+/**
+ * Writes a mailbox as Outlook's data files (MS-PST, Unicode), one after another. The same input gives the same octets.
+ * When it throws, the file that was being written is gone; those given before stay.
+ */
+export async function* writePst(options: PstOptions): AsyncGenerator<PstFile> {
+  const { directory, name, items, maxOctets = MAX_OCTETS } = options;
+  const iterator = items[Symbol.asyncIterator]();
+  try {
+    let next = await iterator.next();
+    for (let number = 1; number === 1 || next.done !== true; number += 1) {
+      const path = join(directory, `${name}${number === 1 ? '' : ` ${number}`}.pst`);
+      const handle = await open(path, 'wx', 0o600);
+      try {
+        const file = new FileWriter(new NodeDatabase(handle), options, number);
+        while (next.done !== true) {
+          options.signal?.throwIfAborted();
+          if (!file.hasRoomFor(next.value, maxOctets)) break;
+          await file.add(next.value);
+          next = await iterator.next();
+        }
+        await file.finish();
+        await handle.sync();
+        await handle.close();
+        yield { path, size: file.size, items: file.items };
+      } catch (error) {
+        await handle.close();
+        await rm(path, { force: true });
+        throw error;
+      }
+    }
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+type Place = {
+  readonly nid: number;
+  readonly parent: number;
+  readonly name: string;
+  readonly role: FolderRole | undefined;
+};
+type Counted = { count: number; unread: number; contents: Written | undefined };
+
+class FileWriter {
+  readonly #database: NodeDatabase;
+  readonly #options: PstOptions;
+  readonly #number: number;
+  readonly #places: readonly Place[];
+  readonly #byItem: readonly number[];
+  readonly #counted = new Map<number, Counted>();
+  #open: { readonly nid: number; readonly table: Table } | undefined;
+  items = 0;
+
+  constructor(database: NodeDatabase, options: PstOptions, number: number) {
+    this.#database = database;
+    this.#options = options;
+    this.#number = number;
+    const { places, nids } = placesOf(options.folders);
+    this.#places = places;
+    this.#byItem = nids;
+  }
+
+  get size(): number {
+    return this.#database.size;
+  }
+
+  hasRoomFor(item: PstItem, maxOctets: number): boolean {
+    if (this.items === 0) return true;
+    const next = 'contact' in item ? (item.contact.photo?.bytes.length ?? 0) : item.size * GROWTH;
+    const rows = (this.#open?.table.rows ?? 0) * ROW_OCTETS;
+    const end = this.#database.finishedSize + STORE_OCTETS + this.#places.length * FOLDER_OCTETS + rows;
+    return (
+      end + next + MESSAGE_OCTETS <= maxOctets &&
+      this.#database.nodes < MAX_NODES &&
+      (this.#open?.table.heapBlocks ?? 0) < MAX_HEAP_BLOCKS
+    );
+  }
+
+  async add(item: PstItem): Promise<void> {
+    const nid = this.#byItem[item.folder];
+    if (nid === undefined) throw new RangeError('An item is in no folder of its mailbox.');
+    if (this.#open?.nid !== nid) this.#openFolder(nid);
+    this.items += 1;
+    const state = {
+      received: item.received,
+      flags: 'contact' in item ? ['\\Seen'] : item.flags,
+      key: digest(`${this.#options.id}/${this.#number}/${this.items}`),
+    };
+    const written = 'contact' in item ? this.#contact(item.contact, state) : await this.#message(item, state);
+    const message = (FIRST_MESSAGE + this.items) * 32 + NODE_TYPE.message;
+    this.#database.addNode({ nid: message, data: written.data, subnodes: written.subnodes, parent: nid });
+    this.#open?.table.addRow(message, written.properties);
+    const counted = this.#counted.get(nid);
+    if (counted !== undefined) {
+      counted.count += 1;
+      if (!written.isRead) counted.unread += 1;
+    }
+    await this.#database.flush();
+  }
+
+  #openFolder(nid: number): void {
+    this.#closeFolder();
+    if (this.#counted.has(nid)) throw new RangeError('The items of a folder come one after another.');
+    this.#counted.set(nid, { count: 0, unread: 0, contents: undefined });
+    this.#open = { nid, table: new Table(this.#database, CONTENTS) };
+  }
+
+  #closeFolder(): void {
+    const counted = this.#open === undefined ? undefined : this.#counted.get(this.#open.nid);
+    if (counted !== undefined) counted.contents = this.#open?.table.finish();
+    this.#open = undefined;
+  }
+
+  async #message({ source }: Extract<PstItem, { source: unknown }>, state: MessageState): Promise<WrittenMessage> {
+    const writer = new MessageWriter(this.#database, state);
+    const parser = new MailParser(writer);
+    for await (const chunk of source()) {
+      parser.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
+      await this.#database.flush();
+    }
+    parser.end();
+    if (writer.isFaulty) {
+      const original = new ValueWriter(this.#database);
+      for await (const chunk of source()) {
+        original.write(chunk);
+        await this.#database.flush();
+      }
+      writer.attachFile('Original message.eml', 'message/rfc822', original.end());
+    }
+    return writer.finish();
+  }
+
+  #contact(contact: PstContact, state: MessageState): WrittenMessage {
+    const writer = new MessageWriter(this.#database, state);
+    if (contact.photo !== undefined) {
+      const photo = new ValueWriter(this.#database);
+      photo.write(contact.photo.bytes);
+      writer.attachFile('ContactPicture.jpg', contact.photo.mediaType, photo.end(), [boolean(0x7fff, true)]);
+    }
+    return writer.finish('IPM.Contact', contactProperties(contact));
+  }
+
+  async finish(): Promise<void> {
+    this.#closeFolder();
+    const used = new Set<number>();
+    for (const place of this.#places) {
+      if (this.#number > 1 && !this.#counted.has(place.nid)) continue;
+      for (let at: Place | undefined = place; at !== undefined; at = this.#places.find(({ nid }) => nid === at?.parent))
+        used.add(at.nid);
+    }
+    const folders = this.#places
+      .filter(({ nid }) => used.has(nid))
+      .map((place): StoreFolder => ({
+        ...place,
+        ...(this.#counted.get(place.nid) ?? { count: 0, unread: 0, contents: undefined }),
+      }));
+    const { id, name } = this.#options;
+    writeStore(this.#database, { uid: digest(`${id}/${this.#number}`), name, folders });
+    await this.#database.flush();
+    await this.#database.finish({
+      [NODE_TYPE.folder]: FIRST_FOLDER + this.#places.length,
+      [NODE_TYPE.searchFolder]: 0x4000,
+      [NODE_TYPE.message]: FIRST_MESSAGE + this.items + 1,
+      8: 0x8000,
+    });
+  }
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest().subarray(0, 16);
+}
+
+/** A place for each folder, those between that nobody named included. */
+function placesOf(folders: readonly PstFolder[]): { places: Place[]; nids: number[] } {
+  const places = new Map<string, Place>();
+  const roles = new Map(folders.map(({ path, role }) => [JSON.stringify(path), role]));
+  const placeOf = (path: readonly string[]): number => {
+    if (path.length === 0) return TOP;
+    const key = JSON.stringify(path);
+    const known = places.get(key);
+    if (known !== undefined) return known.nid;
+    const parent = placeOf(path.slice(0, -1));
+    const role = roles.get(key);
+    const nid = role === 'trash' ? DELETED_ITEMS : (FIRST_FOLDER + places.size) * 32 + NODE_TYPE.folder;
+    places.set(key, { nid, parent, name: path.at(-1) ?? '', role });
+    return nid;
+  };
+  const nids = folders.map(({ path }) => placeOf(path));
+  return { places: [...places.values()], nids };
+}

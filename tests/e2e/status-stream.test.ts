@@ -1,0 +1,111 @@
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { detailedStatus, statusStream } from '../../src/contract/calls/status.ts';
+import { statusAddress } from '../../src/contract/page-address.ts';
+import { openBrowser } from '../support/browser.ts';
+import { freePort } from '../support/free-port.ts';
+import { needs } from '../support/needs.ts';
+import { type Product, startProduct } from '../support/product.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { chooseOther, signIn, startTransfer } from './steps.ts';
+
+/** Lets octets through as they are granted, and holds the rest. */
+function openValve() {
+  const octets = { left: 0 };
+  let granted = Promise.withResolvers<void>();
+  return {
+    grant: (more: number) => {
+      octets.left += more;
+      granted.resolve();
+      granted = Promise.withResolvers();
+    },
+    pass: async (_: unknown, part: Buffer) => {
+      while (octets.left <= 0) await granted.promise;
+      octets.left -= part.length;
+      return part;
+    },
+  };
+}
+
+/** What the other mailbox takes before it is held: the sign-in, and some messages. */
+const SOME_OCTETS = 150_000;
+const MOVES_WITHIN_MS = 30_000;
+
+describe('the status page beside a transfer that runs, in Chromium (needs chromium)', needs('chromium'), () => {
+  const toMailbox = openValve();
+  let product: Product;
+  let browser: Browser;
+  let page: Page;
+  /** Between the browser and the product, and between the product and the mailbox that is written. */
+  let line: TcpProxy;
+  let mailbox: TcpProxy;
+  let asked: string[];
+
+  beforeAll(async () => {
+    const port = await freePort();
+    line = await startTcpProxy(port);
+    product = await startProduct({
+      PORT: String(port),
+      PUBLIC_URL: `http://localhost:${line.port}`,
+      // Whatever port they are reached at.
+      TRUSTED_MAIL_HOSTS: '127.0.0.1,imap.mail.example',
+    });
+    mailbox = await startTcpProxy((await product.ports())['mail other'] ?? 0, {
+      change: (direction, part) => (direction === 'to server' ? toMailbox.pass(direction, part) : part),
+    });
+    browser = await openBrowser();
+    page = await (await browser.newContext()).newPage();
+    asked = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await mailbox?.[Symbol.asyncDispose]();
+    await product?.[Symbol.asyncDispose]();
+    await line?.[Symbol.asyncDispose]();
+  });
+
+  const timesAsked = (path: string) => asked.filter((each) => each === path).length;
+  const shownCount = async () => {
+    const text = await page.getByRole('region', { name: 'Email transfer' }).innerText();
+    return Number(/([\d,]+) of [\d,]+ messages/.exec(text)?.[1]?.replaceAll(',', '') ?? 0);
+  };
+  /** The count that is above `before`, once the page shows one. */
+  const countAbove = async (before: number) => {
+    await expect.poll(shownCount, { timeout: MOVES_WITHIN_MS }).toBeGreaterThan(before);
+    return shownCount();
+  };
+
+  test('the count rises on an open page by the live stream, which comes back by itself after the line was cut', async () => {
+    const [subscriber] = product.subscribers;
+    if (subscriber === undefined) throw new Error('The start printed no subscriber.');
+    toMailbox.grant(SOME_OCTETS);
+    await page.goto(`http://localhost:${line.port}/`);
+    await signIn(page, subscriber);
+    await page.waitForURL('**/destination-account');
+    await chooseOther(page, { email: 'walter@mail.example', password: 'sandbox' }, `imap.mail.example:${mailbox.port}`);
+    const id = await startTransfer(page, 'maria@mail.example', 'Transfer');
+
+    await page.goto(`http://localhost:${line.port}${statusAddress(id)}`);
+    const first = await countAbove(0);
+    asked.length = 0;
+    toMailbox.grant(SOME_OCTETS);
+    const second = await countAbove(first);
+    // Nobody asked: the count came by the stream.
+    expect(asked).toEqual([]);
+
+    line.resetAll();
+    await expect.poll(() => timesAsked(statusStream.path), { timeout: MOVES_WITHIN_MS }).toBe(1);
+    expect(timesAsked(detailedStatus.path)).toBe(1);
+    toMailbox.grant(SOME_OCTETS);
+    await countAbove(second);
+    expect(timesAsked(detailedStatus.path)).toBe(1);
+
+    toMailbox.grant(Infinity);
+    await page
+      .getByRole('region', { name: 'Email transfer' })
+      .getByText('Completed', { exact: true })
+      .waitFor({ timeout: MOVES_WITHIN_MS });
+    expect(timesAsked(detailedStatus.path)).toBe(1);
+  });
+});

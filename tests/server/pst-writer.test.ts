@@ -1,0 +1,440 @@
+import { createHash } from 'node:crypto';
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { PSTFile, type PSTFolder, type PSTMessage } from 'pst-extractor';
+import { PSTContact } from 'pst-extractor/dist/PSTContact.class.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { oddLetters } from '../../src/sandbox/mailbox/odd-letters.ts';
+import type { PstFolder, PstItem } from '../../src/server/export/pst/write-pst.ts';
+import { ODD_LETTERS } from '../support/mail-letters.ts';
+import { needs } from '../support/needs.ts';
+import { checkPst } from '../support/pst/pst-checker.ts';
+import { contactsByReadpst, contentOf, readByExtractor } from '../support/pst/pst-readers.ts';
+import {
+  itemsOf,
+  openPstWorld,
+  rawItem,
+  rawOf,
+  sampleBoxes,
+  samplePerson,
+  sha256,
+  type PstWorld,
+} from '../support/pst/pst-samples.ts';
+import { run } from '../support/run.ts';
+
+let world: PstWorld;
+beforeAll(async () => {
+  world = await openPstWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const INBOX: PstFolder = { path: ['Inbox'], role: 'inbox' };
+
+async function written(items: readonly PstItem[], folders: readonly PstFolder[] = [INBOX]): Promise<string> {
+  const [file] = await world.write(folders, items);
+  const path = file?.path ?? '';
+  expect(checkPst(path)).toEqual([]);
+  return path;
+}
+
+const mail = (...lines: readonly string[]) => Buffer.from(lines.join('\r\n'), 'latin1');
+const digestOf = async (path: string) =>
+  createHash('sha256')
+    .update(await readFile(path))
+    .digest('hex');
+
+async function* failing(): AsyncGenerator<PstItem> {
+  yield rawItem(0, mail('Subject: one', '', 'x'));
+  throw new Error('the disk is gone');
+}
+
+describe('a PST file', () => {
+  test.each([[[]], [[INBOX]], [[{ path: ['A', 'B', 'C'] }]]] as const)(
+    'of an empty mailbox is right: folders %j',
+    async (folders) => {
+      const path = await written([], folders);
+      expect([...readByExtractor(path).values()].flat()).toEqual([]);
+    },
+  );
+
+  test('is the same when it is written again, and another one under another ID', async () => {
+    const boxes = sampleBoxes();
+    const items: PstItem[] = [];
+    for await (const item of itemsOf(boxes)) items.push(item);
+    const digests: string[] = [];
+    for (const id of ['one', 'one', 'other']) {
+      await using own = await openPstWorld();
+      const [file] = await own.write(boxes, items, { name: 'Mail', id });
+      digests.push(await digestOf(file?.path ?? ''));
+    }
+    expect(digests[1]).toBe(digests[0]);
+    expect(digests[2]).not.toBe(digests[0]);
+  });
+
+  test('is the same whatever pieces its messages come in', async () => {
+    const raws: Buffer[] = oddLetters({ name: 'Ann', email: 'ann@x.example' })
+      .slice(0, 21)
+      .map(({ source }) => Buffer.from(source));
+    for (const { samples } of sampleBoxes().slice(0, 2)) raws.push(...samples.map(rawOf));
+    const digests = new Set<string>();
+    for (const piece of [1, 2, 3, 7, 100, 1_000_000]) {
+      await using other = await openPstWorld();
+      const [file] = await other.write(
+        [INBOX],
+        raws.map((raw) => rawItem(0, raw, { piece })),
+        { name: 'Mail' },
+      );
+      digests.add(await digestOf(file?.path ?? ''));
+    }
+    expect(digests.size).toBe(1);
+  });
+
+  test('ends below the stated size and the next one goes on; no message is missing or twice', async () => {
+    const boxes = sampleBoxes();
+    const whole = boxes.reduce((sum, { samples }) => sum + samples.length, 0);
+    const files = await world.write(boxes, itemsOf(boxes), { name: 'split', maxOctets: 1_000_000 });
+    expect(files.length).toBeGreaterThan(1);
+    expect(files.map(({ items }) => items).reduce((sum, count) => sum + count, 0)).toBe(whole);
+    const subjects: string[] = [];
+    for (const { path, size } of files) {
+      expect(size).toBeLessThanOrEqual(1_000_000);
+      expect(checkPst(path)).toEqual([]);
+      for (const [, messages] of readByExtractor(path)) subjects.push(...messages.map(({ subject }) => subject));
+    }
+    expect(subjects.toSorted()).toEqual(
+      boxes.flatMap(({ samples }) => samples.map(({ subject }) => subject)).toSorted(),
+    );
+  });
+
+  test('that can not be finished is gone, and what came before it stays', async () => {
+    await expect(world.write([INBOX], failing(), { name: 'broken' })).rejects.toThrow('the disk is gone');
+    expect(await readdir(world.directory)).not.toContain('broken.pst');
+  });
+
+  test('that is stopped is gone', async () => {
+    const stop = new AbortController();
+    const stopping = async function* (): AsyncGenerator<PstItem> {
+      yield rawItem(0, mail('Subject: one', '', 'x'));
+      stop.abort(new Error('stopped'));
+      yield rawItem(0, mail('Subject: two', '', 'x'));
+    };
+    const writing = world.write([INBOX], stopping(), { name: 'stopped', signal: stop.signal });
+    await expect(writing).rejects.toThrow('stopped');
+    expect(await readdir(world.directory)).not.toContain('stopped.pst');
+  });
+
+  test('tells pffinfo which of its folders are which (needs pffexport)', needs('pffexport'), async () => {
+    const path = await written([], sampleBoxes());
+    const told = (await run('pffinfo', [path])).toString();
+    expect(told).toContain('Folders:\t\tSubtree, Inbox, Wastbox, Sentmail, Finder');
+  });
+});
+
+const bomb = (count: number, part: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => part(index)).join('');
+
+describe('an odd message', () => {
+  test('arrives, and what is broken in form brings its original, octet by octet', async () => {
+    const letters = [
+      ...oddLetters({ name: 'Ann', email: 'ann@sanbruno.example' }).map(({ source }) => Buffer.from(source)),
+      ...ODD_LETTERS.map(({ bytes }) => bytes),
+      mail('Content-Type: multipart/mixed; boundary=a', '', '--a', '', 'one', '--a--', 'A word after the end.'),
+      mail('Content-Type: text/plain; charset=x-nobody-knows', '', 'caf\xe9'),
+      mail('Content-Type: text/plain; charset=utf-8', '', 'caf\xe9 and nothing else'),
+      mail('Content-Type: application/x', 'Content-Transfer-Encoding: base64', '', 'AAAA*AAA'),
+      mail('Content-Type: application/x', 'Content-Transfer-Encoding: x-uuencode', '', 'begin 644 a', 'end'),
+      mail('Subject: nul', '', 'a\0b'),
+      Buffer.alloc(0),
+    ];
+    const path = await written(letters.map((raw) => rawItem(0, raw)));
+    const read = readByExtractor(path).get('Inbox') ?? [];
+    expect(read).toHaveLength(letters.length);
+    const originals = new Set(letters.map(sha256));
+    const kept = read.map(({ attachments }) => attachments.filter((digest) => originals.has(digest)));
+    expect(
+      kept.filter((own, index) => own.some((digest) => digest !== sha256(letters[index] ?? Buffer.alloc(0)))),
+    ).toEqual([]);
+    expect(kept.map((own) => own.length).slice(-7)).toEqual([1, 1, 1, 1, 1, 1, 0]);
+    expect(kept.flat().length).toBeLessThan(letters.length / 3);
+  });
+
+  test('keeps a text of no charset readable, and attachments without encoding as they are', async () => {
+    const content = 'one\ntwo\r\nthree \r\n\r\n';
+    const path = await written([
+      rawItem(0, mail('Subject: \xe4\xf6', '', '\xe4\xf6\xfc')),
+      rawItem(
+        0,
+        mail(
+          'Content-Type: multipart/mixed; boundary="b b"',
+          '',
+          '--b b',
+          '',
+          'See.',
+          '--b b',
+          'Content-Type: text/x-log',
+          'Content-Disposition: attachment; filename=a.log',
+          '',
+          content,
+          '--b b--',
+          '',
+        ),
+      ),
+    ]);
+    const [first, second] = readByExtractor(path).get('Inbox') ?? [];
+    expect([first?.subject, first?.body]).toEqual(['äö', 'äöü']);
+    expect(second?.attachments).toEqual([sha256(Buffer.from(content))]);
+  });
+
+  test.each([
+    [
+      'ten thousand multiparts in one another',
+      mail(bomb(10_000, (n) => `Content-Type: multipart/mixed; boundary=b${n}\r\n\r\n--b${n}\r\n`)),
+    ],
+    [
+      'a thousand messages in one another',
+      mail(
+        bomb(1000, () => 'Content-Type: message/rfc822\r\n\r\n'),
+        'Subject: deep',
+        '',
+        'x',
+      ),
+    ],
+    [
+      'a hundred thousand parts',
+      mail(
+        'Content-Type: multipart/mixed; boundary=p',
+        '',
+        bomb(100_000, () => '--p\r\n\r\nx\r\n'),
+        '--p--',
+      ),
+    ],
+    [
+      'four million dashes at line starts',
+      mail('Content-Type: multipart/mixed; boundary=p', '', '--p', '', '--\r\n'.repeat(1_000_000), '--p--'),
+    ],
+    ['a header of five megabytes', mail('Subject: x', `X-Long: ${'a '.repeat(2_500_000)}`, '', 'body')],
+    ['an address of a megabyte', mail(`To: ${'(<"'.repeat(350_000)}`, `From: ${'a,'.repeat(500_000)}`, '', 'body')],
+    ['a type of a megabyte', mail(`Content-Type: text/plain; ${'a*1="('.repeat(170_000)}`, '', 'body')],
+    ['a subject of encoded words', mail(`Subject: ${'=?utf-8?q?=41?= '.repeat(60_000)}`, '', 'body')],
+    [
+      'blanks without end',
+      mail('Content-Transfer-Encoding: quoted-printable', '', ' '.repeat(5_000_000), '= '.repeat(1_000_000)),
+    ],
+  ])('of %s is written in a few seconds', { timeout: 60_000 }, async (_name, raw) => {
+    const began = performance.now();
+    const path = await written([rawItem(0, raw)]);
+    expect(performance.now() - began).toBeLessThan(30_000);
+    expect(readByExtractor(path).get('Inbox')).toHaveLength(1);
+  });
+});
+
+const CONTACTS: PstFolder = { path: ['Contacts'], role: 'contacts' };
+const item = (contact = samplePerson()): PstItem => ({ folder: 0, contact, received: 0 });
+
+function contactsIn(path: string): PSTContact[] {
+  const found: PSTContact[] = [];
+  const walk = (folder: PSTFolder) => {
+    if (folder.displayName === 'Contacts')
+      for (
+        let next = folder.getNextChild() as PSTMessage | null;
+        next !== null;
+        next = folder.getNextChild() as PSTMessage | null
+      )
+        if (next instanceof PSTContact) found.push(next);
+    if (!folder.displayName.startsWith('SPAM')) for (const child of folder.getSubFolders()) walk(child);
+  };
+  walk(new PSTFile(path).getRootFolder());
+  return found;
+}
+
+describe('a contact', () => {
+  test('has its names, addresses, phones, company, birthday, notes and photo', async () => {
+    const [contact] = contactsIn(await written([item()], [CONTACTS]));
+    const wanted = samplePerson();
+    expect({
+      class: contact?.messageClass,
+      given: contact?.givenName,
+      family: contact?.surname,
+      middle: contact?.middleName,
+      prefix: contact?.displayNamePrefix,
+      suffix: contact?.generation,
+      nickname: contact?.nickname,
+      emails: [contact?.email1EmailAddress, contact?.email2EmailAddress, contact?.email3EmailAddress],
+      mobile: contact?.mobileTelephoneNumber,
+      home: contact?.homeTelephoneNumber,
+      work: contact?.businessTelephoneNumber,
+      fax: contact?.businessFaxNumber,
+      company: [contact?.companyName, contact?.departmentName, contact?.title],
+      homeAddress: [
+        contact?.homeAddressStreet,
+        contact?.homeAddressCity,
+        contact?.homeAddressStateOrProvince,
+        contact?.homeAddressPostalCode,
+      ],
+      workAddress: [contact?.workAddressStreet, contact?.workAddressCity, contact?.workAddressCountry],
+      birthday: contact?.birthday?.toISOString(),
+      notes: contact?.body,
+      photo: contact === undefined ? '' : sha256(contentOf(contact.getAttachment(0))),
+    }).toEqual({
+      class: 'IPM.Contact',
+      given: 'Zoë',
+      family: 'Müller',
+      middle: 'Ann',
+      prefix: 'Dr.',
+      suffix: 'Jr.',
+      nickname: 'Zo',
+      emails: wanted.emails.map(({ value }) => value),
+      mobile: '+1 650 555 0101',
+      home: '+1 650 555 0102',
+      work: '+1 650 555 0103',
+      fax: '+1 650 555 0104',
+      company: ['ACME 会社', 'R&D', 'Engineer'],
+      homeAddress: ['1 Main St', 'San Bruno', 'CA', '94066'],
+      workAddress: ['Floor 2\r\nRing 5', 'Köln', 'Germany'],
+      birthday: '1950-03-04T00:00:00.000Z',
+      notes: 'Met at the lake.\r\nLikes fish.',
+      photo: sha256(wanted.photo?.bytes ?? Buffer.alloc(0)),
+    });
+  });
+
+  test('keeps in its notes what has no place of its own', async () => {
+    const { emails, phones, addresses } = samplePerson();
+    const more = samplePerson({
+      emails: [...emails, { label: 'old', value: 'fourth@example.com' }],
+      phones: Array.from({ length: 12 }, (_, index) => ({ label: 'home', value: `+1 650 555 02${index + 10}` })),
+      addresses: [...addresses, ...addresses],
+      birthday: 'in spring',
+    });
+    const [contact] = contactsIn(await written([item(more)], [CONTACTS]));
+    const notes = contact?.body ?? '';
+    expect(notes).toContain('E-mail: fourth@example.com');
+    expect(notes).toContain('+1 650 555 0221');
+    expect(notes).toContain('Köln');
+    expect(notes).toContain('Birthday: in spring');
+    expect(phones).not.toEqual([]);
+  });
+
+  test('is a vCard to readpst, a name without anything else included (needs readpst)', needs('readpst'), async () => {
+    const bare = samplePerson({
+      name: { formatted: 'Only Name', prefix: '', given: '', middle: '', family: '', suffix: '' },
+      emails: [],
+      phones: [],
+      addresses: [],
+      websites: [],
+      birthday: '--12-24',
+      notes: '',
+      groups: [],
+    });
+    const path = await written([item(), item(bare)], [CONTACTS]);
+    const [first = '', second = ''] = await contactsByReadpst(path, join(world.directory, 'cards'));
+    for (const part of [
+      'N:Müller;Zoë;Ann;Dr.;Jr.',
+      'EMAIL:zoe@example.com',
+      'EMAIL:z.mueller@example.org',
+      'BDAY:1950-03-04',
+      'ORG:ACME 会社',
+      'San Bruno',
+    ])
+      expect(first).toContain(part);
+    expect(second).toContain('FN:Only Name');
+    expect(second).toContain('BDAY:1604-12-24');
+  });
+});
+
+describe('any mailbox', () => {
+  const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 });
+  const value = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 200 }),
+    fc.constantFrom(
+      'multipart/mixed; boundary=x',
+      'multipart/alternative; boundary=x',
+      'message/rfc822',
+      'text/html; charset=utf-8',
+      'base64',
+      'quoted-printable',
+      'attachment; filename=a.txt',
+      'Ann <ann@example.com>',
+      'Tue, 1 Jul 2003 10:52:37 +0200',
+    ),
+  );
+  const field = fc.tuple(
+    fc.constantFrom(
+      'Subject',
+      'From',
+      'To',
+      'Cc',
+      'Date',
+      'Content-Type',
+      'Content-Transfer-Encoding',
+      'Content-Disposition',
+      'Content-ID',
+      'Reply-To',
+    ),
+    value,
+  );
+  const body = fc.oneof(
+    fc.uint8Array({ maxLength: 9000 }).map((bytes) => Buffer.from(bytes)),
+    fc
+      .array(
+        fc.constantFrom(
+          '--x\r\n',
+          '--x--\r\n',
+          '\r\n',
+          'Content-Type: text/html\r\n',
+          'Content-Type: message/rfc822\r\n\r\n',
+          'text = =41 =\r\n',
+          'QUJD\r\n',
+          '--x',
+          '-',
+          '\n',
+        ),
+        { maxLength: 60 },
+      )
+      .map((lines) => Buffer.from(lines.join(''))),
+  );
+  const message = fc.record({
+    fields: fc.array(field, { maxLength: 8 }),
+    body,
+    flags: fc.uniqueArray(
+      fc.constantFrom('\\Seen', '\\Flagged', '\\Answered', '\\Draft', '\\Deleted', '$Forwarded', 'Work', 'x'),
+    ),
+    received: fc.integer({ min: -1e13, max: 4e14 }),
+  });
+  const boxes = fc.uniqueArray(
+    fc.record({ path: fc.array(name, { minLength: 1, maxLength: 4 }), messages: fc.array(message, { maxLength: 6 }) }),
+    { maxLength: 6, selector: ({ path }) => path.join('/') },
+  );
+
+  test(
+    'makes a file that is right, with as many messages in each folder, and every message whole',
+    { timeout: 120_000 },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(boxes, async (all) => {
+          const folders = all.map(({ path }) => ({ path }));
+          const raws = all.map(({ messages }) =>
+            messages.map(({ fields, body: content }) =>
+              Buffer.concat([
+                Buffer.from(fields.map((each) => each.join(': ')).join('\r\n')),
+                Buffer.from('\r\n\r\n'),
+                content,
+              ]),
+            ),
+          );
+          const items = all.flatMap(({ messages }, folder) =>
+            messages.map(({ flags, received }, index) =>
+              rawItem(folder, raws[folder]?.[index] ?? Buffer.alloc(0), { flags, received, piece: 997 }),
+            ),
+          );
+          await using own = await openPstWorld();
+          const [file] = await own.write(folders, items);
+          expect(checkPst(file?.path ?? '')).toEqual([]);
+          const read = [...readByExtractor(file?.path ?? '').values()].map((messages) => messages.length);
+          expect(read.reduce((sum, count) => sum + count, 0)).toBe(items.length);
+        }),
+        { numRuns: 60 },
+      );
+    },
+  );
+});

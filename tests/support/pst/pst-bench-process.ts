@@ -1,0 +1,36 @@
+import { writePst } from '../../../src/server/export/pst/write-pst.ts';
+import { lettersOf } from './pst-corpus.ts';
+
+/** Octets of mail and of files, milliseconds; `rss` is the most that the process had, in octets. */
+export type Measured = {
+  readonly paths: readonly string[];
+  readonly mail: number;
+  readonly octets: number;
+  readonly ms: number;
+  readonly rss: number;
+};
+
+/** Writes a large mailbox and tells, as JSON, how long it took and the most memory it had. */
+const [directory = '', count = '', octets] = process.argv.slice(2);
+const began = performance.now();
+const paths: string[] = [];
+let [mail, written] = [0, 0];
+async function* items() {
+  for await (const item of lettersOf(Number(count), octets === undefined ? undefined : Number(octets))) {
+    if ('size' in item) mail += item.size;
+    yield item;
+  }
+}
+const folders = [{ path: ['Inbox'], role: 'inbox' as const }];
+for await (const { path, size } of writePst({ directory, name: 'Mail', id: 'bench', folders, items: items() })) {
+  paths.push(path);
+  written += size;
+}
+const measured: Measured = {
+  paths,
+  mail,
+  octets: written,
+  ms: performance.now() - began,
+  rss: process.resourceUsage().maxRSS * 1024,
+};
+process.stdout.write(`${JSON.stringify(measured)}\n`);
