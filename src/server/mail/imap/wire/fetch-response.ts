@@ -139,6 +139,37 @@ const MONTHS = 'janfebmaraprmayjunjulaugsepoctnovdec';
  * as well; `undefined` for what is no date.
  */
 export function readInternalDate(text: string): Date | undefined {
+  return readUsualDate(text) ?? readOddDate(text);
+}
+
+/** The form of RFC 9051 §9, which nearly all dates have: a listing reads half a million. */
+function readUsualDate(text: string): Date | undefined {
+  if (text.length !== 26 || text[2] !== '-' || text[6] !== '-' || text[14] !== ':' || text[17] !== ':')
+    return undefined;
+  const month = MONTHS.indexOf(text.slice(3, 6).toLowerCase());
+  const sign = text[21] === '-' ? -1 : text[21] === '+' ? 1 : 0;
+  const day = text[0] === ' ' ? digitsOf(text, 1, 2) : digitsOf(text, 0, 2);
+  const year = digitsOf(text, 7, 11);
+  const [hour, minute, second] = [digitsOf(text, 12, 14), digitsOf(text, 15, 17), digitsOf(text, 18, 20)];
+  const [east, more] = [digitsOf(text, 22, 24), digitsOf(text, 24, 26)];
+  if (month < 0 || month % 3 !== 0 || sign === 0 || year < 100 || day < 1 || day > 31) return undefined;
+  if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60 || east < 0 || more < 0)
+    return undefined;
+  return new Date(Date.UTC(year, month / 3, day, hour, minute, second) - sign * (east * 60 + more) * 60_000);
+}
+
+/** The number between two places of a text; -1 when it is none. */
+function digitsOf(text: string, from: number, to: number): number {
+  let number = 0;
+  for (let at = from; at < to; at++) {
+    const digit = text.charCodeAt(at) - 48;
+    if (!(digit >= 0 && digit <= 9)) return -1;
+    number = number * 10 + digit;
+  }
+  return number;
+}
+
+function readOddDate(text: string): Date | undefined {
   const [date, time, zone = '+0000', ...more] = text.slice(0, 64).trim().split(' ');
   const [day, month, year, ...rest] = (date ?? '').split('-');
   const [hour, minute, second, ...finer] = (time ?? '').split(':');
