@@ -35,11 +35,12 @@ function uids(readings: readonly Reading[]): string[] {
 /** A server of which only this is known: what it answers to a method and a path. */
 type Script = Record<string, (request: ApiRequest) => ApiAnswer>;
 
-const openPlain = (trusted?: string) =>
+const openPlain = (trusted?: string, cleartext = 'LEGACY_CARDDAV_URL') =>
   openContactReader({
     settings: readSettings({
       SANDBOX: 'on',
       LEGACY_CARDDAV_URL: 'http://contacts.example.com/{email}/',
+      ALLOW_CLEAR_TEXT: cleartext,
       ...(trusted === undefined ? {} : { TRUSTED_MAIL_HOSTS: trusted }),
     }),
     credentials: { email: 'a@legacy.example', password: 'x' },
@@ -224,6 +225,7 @@ describe('a CardDAV server', () => {
   });
 
   test('without TLS is not given a password unless its host is trusted', () => {
+    expect(() => openPlain('contacts.example.com', '')).toThrow('LEGACY_CARDDAV_URL must start with https://');
     expect(() => openPlain()).toThrow('contacts.example.com has no TLS');
     expect(() => openPlain('contacts.example.com')).not.toThrow();
   });

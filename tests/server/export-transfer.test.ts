@@ -211,8 +211,10 @@ describe(
         for (const late = Date.now() + 20_000; letters.length < 2 && Date.now() < late;) await wait(50);
         const letter = await PostalMime.parse(letters.at(-1) ?? '');
         expect(letter.subject).toContain('complete');
-        expect(letter.text).toContain(file?.url);
-        expect(letter.html).toContain(file?.url.replaceAll('&', '&#38;'));
+        for (const text of [letter.text, letter.html]) {
+          expect(text).toContain(`/status?migration_id=${id}`);
+          expect(text).not.toContain(file?.url);
+        }
       } finally {
         await new Promise<void>((resolve) => {
           smtp.close(resolve);

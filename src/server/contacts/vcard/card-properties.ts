@@ -6,6 +6,7 @@ import { paramOf, typesOf, unescapeText, type VcardLine } from './vcard-lines.ts
 export class CardProperties {
   readonly all: readonly VcardLine[];
   readonly #labels: ReadonlyMap<string, string>;
+  readonly #byName: ReadonlyMap<string, readonly VcardLine[]>;
 
   constructor(all: readonly VcardLine[]) {
     this.all = all;
@@ -14,11 +15,15 @@ export class CardProperties {
         .filter(({ name, group }) => name === 'X-ABLABEL' && group !== '')
         .map(({ group, value }) => [group.toLowerCase(), labelOfApple(unescapeText(value))]),
     );
+    // Sorted once: a card may hold thousands of lines of one name.
+    this.#byName = new Map(
+      [...Map.groupBy(all, ({ name }) => name)].map(([name, lines]) => [name, preferredFirst(lines)]),
+    );
   }
 
   /** Lines of a property that hold something, preferred ones first (TYPE=pref, PREF=1). */
-  of(name: string): VcardLine[] {
-    return this.all.filter((line) => line.name === name && !isBlank(line.value)).toSorted((a, b) => rank(a) - rank(b));
+  of(name: string): readonly VcardLine[] {
+    return this.#byName.get(name) ?? [];
   }
 
   text(name: string): string {
@@ -41,6 +46,14 @@ export class CardProperties {
 
 export function isBlank(value: string): boolean {
   return /^[\s;,]*$/.test(value);
+}
+
+function preferredFirst(lines: readonly VcardLine[]): VcardLine[] {
+  return lines
+    .filter(({ value }) => !isBlank(value))
+    .map((line) => ({ line, rank: rank(line) }))
+    .toSorted((one, other) => one.rank - other.rank)
+    .map(({ line }) => line);
 }
 
 function rank(line: VcardLine): number {

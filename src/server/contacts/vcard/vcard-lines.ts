@@ -181,7 +181,7 @@ function parseParam(line: string, start: number): { param: VcardParam; next: num
       if (close < 0) return null;
       // RFC 6350 §5.6 shows `TYPE="voice,home"`: a list inside the quotes.
       const quoted = decodeParam(line.slice(at + 1, close));
-      values.push(...(name === 'TYPE' ? quoted.split(',') : [quoted]));
+      for (const value of name === 'TYPE' ? quoted.split(',') : [quoted]) values.push(value);
       at = close + 1;
     } else {
       const value = /^[^,;:"]*/.exec(line.slice(at))?.[0] ?? '';
