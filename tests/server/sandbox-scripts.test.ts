@@ -11,8 +11,10 @@ import {
   switchOffForwarding,
 } from '../../src/server/forwarding/set-up-forwarding.ts';
 import { openSieveSession, sievePlaceOf } from '../../src/server/forwarding/sieve-session.ts';
-import { openWebWorld } from '../support/web-world.ts';
+import { openWeb } from '../../src/server/web/services.ts';
+import { fromBrowser, openWebWorld } from '../support/web-world.ts';
 
+const BROWSER = 'b'.repeat(64);
 const ANNA = 'anna@sanbrunocable.example';
 
 const accepts = (email: string, password: string) => email === ANNA && password === 'right';
@@ -99,7 +101,8 @@ test('forwarding is switched off by who has the password of the mailbox, and by 
   expect((await session.scripts()).length).toBe(1);
   expect(await off('right')).toMatchObject({ status: 200, body: { ok: true } });
   expect(await session.scripts()).toEqual([]);
-  expect((await world.get(`/api/v2/status/?job_id=${id}`)).body).toMatchObject({
+  await openWeb(world.services).owners.add(id, BROWSER);
+  expect((await world.get(`/api/v2/status/?job_id=${id}`, fromBrowser(BROWSER))).body).toMatchObject({
     emailforwarding: { status: 'completed', ended: expect.any(String) as string },
   });
   expect(await off('right')).toMatchObject({ status: 409, body: { error: 'OPERATION_NOT_ALLOWED' } });

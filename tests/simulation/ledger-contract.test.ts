@@ -139,7 +139,7 @@ function questionOf(chance: Chance): Question {
       const added = await side.ledger.addMailboxes([
         { sourcePath: path, sourceUidValidity: uidValidity, destinationPath: path, total },
       ]);
-      side.mailboxes = await side.ledger.mailboxes();
+      side.mailboxes = await mailboxesOf(side);
       return added.map(namelessOf);
     },
     noteMailbox: (side) => {
@@ -175,12 +175,18 @@ function questionOf(chance: Chance): Question {
     disown: (side) => side.ledger.disown(path, uidValidity, uid),
     adopt: async (side) => {
       await side.ledger.adopt();
-      side.mailboxes = await side.ledger.mailboxes();
+      side.mailboxes = await mailboxesOf(side);
     },
     tally: (side) => side.ledger.tally(),
     traffic: (side) => side.ledger.traffic(-1),
   };
   return questions[chance.one(Object.keys(questions))] ?? (async () => null);
+}
+
+/** In an order of their own: the one in which a statement adds them is the database's business. */
+async function mailboxesOf({ ledger }: Pick<Side, 'ledger'>): Promise<readonly LedgerMailbox[]> {
+  const key = ({ sourcePath, sourceUidValidity }: LedgerMailbox) => `${sourcePath} ${sourceUidValidity}`;
+  return (await ledger.mailboxes()).toSorted((one, other) => (key(one) < key(other) ? -1 : 1));
 }
 
 function namelessOf({ id: _id, ...mailbox }: LedgerMailbox) {
@@ -189,7 +195,7 @@ function namelessOf({ id: _id, ...mailbox }: LedgerMailbox) {
 
 /** Everything that a transfer remembers, without the numbers that differ by nature. */
 async function memoryOf({ ledger }: Side) {
-  const mailboxes = await ledger.mailboxes();
+  const mailboxes = await mailboxesOf({ ledger });
   const rows = [];
   for (const { id } of mailboxes) rows.push((await pagesOf(ledger, id)).flat());
   const groups = (await ledger.groups()).map(({ id: _id, mailboxId, ...group }) => ({
