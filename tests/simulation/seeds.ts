@@ -9,7 +9,6 @@ const TOLD = 5;
 export const OPEN: ReadonlyMap<number, string> = new Map([
   [137, 'a message that is moved away between two reads of it is told as changed'],
   [143, 'no UIDPLUS and a listing of the destination that stays short: told as lost'],
-  [402, 'an append that a frozen worker had handed to its system is not taken back when its OK comes after the thaw'],
   [412, 'no UIDPLUS and a listing of the destination that stays short: told as lost'],
 ]);
 

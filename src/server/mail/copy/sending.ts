@@ -287,22 +287,42 @@ async function settleGroup(
 
 /** What another worker has to do by now is not ours: what was stored is taken back, unless that one has claimed it. */
 async function commit(rows: readonly NewRow[], closed: readonly number[], sending: Sending): Promise<void> {
-  const { mailbox, run, session } = sending;
-  const { ledger, onStep, onOrphan } = run.copy;
+  const { mailbox, run } = sending;
+  const { ledger, onStep } = run.copy;
   try {
     await ledger.settle(rows, closed);
   } catch (error) {
     if (!(error instanceof LeaseLost)) throw error;
-    for (const { destinationUid: uid, destinationUidValidity: uidValidity } of rows) {
-      if (uid === undefined || uidValidity === undefined) continue;
-      if (!(await ledger.disown(mailbox.destinationPath, uidValidity, uid))) continue;
-      if (session.writer.traits.saysUids) await session.writer.expunge(mailbox.destinationPath, uid);
-      else onOrphan(mailbox.destinationPath, uid);
-    }
+    await takeBack(rows, sending);
     throw error;
   }
   run.settled(mailbox.sourcePath, rows);
   await onStep('outcome committed', mailbox.sourcePath);
+}
+
+/** Over a connection of its own: the one that stored them may not write any more. */
+async function takeBack(rows: readonly NewRow[], { mailbox, run, session }: Sending): Promise<void> {
+  const { ledger, destination, onOrphan } = run.copy;
+  const path = mailbox.destinationPath;
+  const disowned: { uid: number; uidValidity: bigint }[] = [];
+  for (const { destinationUid: uid, destinationUidValidity: uidValidity } of rows)
+    if (uid !== undefined && uidValidity !== undefined && (await ledger.disown(path, uidValidity, uid)))
+      disowned.push({ uid, uidValidity });
+  if (disowned.length === 0) return;
+  await session.writer[Symbol.asyncDispose]();
+  const left = new Set(disowned);
+  try {
+    await using writer = await destination.writer();
+    const selected = await writer.select(path);
+    for (const each of disowned)
+      if (each.uidValidity === selected.uidValidity) {
+        await writer.expunge(path, each.uid);
+        left.delete(each);
+      }
+  } catch (error) {
+    if (!(error instanceof MailError)) throw error;
+  }
+  for (const { uid } of left) onOrphan(path, uid);
 }
 
 function refusal(mailbox: LedgerMailbox, message: Fetched, reason: RefusalReason | 'unreadable'): NewRow {
