@@ -44,14 +44,7 @@ type Sent = { readonly message: Fetched; readonly flags: readonly string[]; read
  * @throws {MailError} `full`, `busy`, `lost`, `refused` with TRYCREATE; {@link LeaseLost}; {@link Stopped}
  */
 export async function sendMessages(messages: readonly Planned[], sending: Sending): Promise<void> {
-  const limit = appendLimitOf(sending);
-  const fits = messages.filter((message) => message.size <= limit);
-  await refuse(
-    messages.filter((message) => message.size > limit),
-    'too large',
-    sending,
-  );
-  const first = await sendGroups(groupsOf(fits), sending, true);
+  const first = await sendGroups(groupsOf(messages), sending, true);
   // Of a group that was refused as a whole one message is the culprit: each is sent by itself.
   const second = await sendGroups(groupsOf(first.refusedTogether), sending, false);
   // Yahoo leaves a body out now and then: each is asked for once more, alone.
@@ -91,6 +84,7 @@ async function sendGroups(plan: readonly Planned[][], sending: Sending, together
   const { mailbox, selected, session, run, goesOn, resolve } = sending;
   const { ledger, onStep, signal } = run.copy;
   const path = mailbox.sourcePath;
+  const limit = appendLimitOf(sending);
   const [refusedTogether, unseen]: [Planned[], Planned[]] = [[], []];
   const [unsaid, unsaidGroups]: [Unsaid[], number[]] = [[], []];
   let failure: { readonly error: unknown } | undefined;
@@ -129,7 +123,8 @@ async function sendGroups(plan: readonly Planned[][], sending: Sending, together
     await prefetch();
     try {
       await run.room();
-      await run.budget.take(group.messages.reduce((octets, message) => octets + message.size, 0));
+      // What a listing says to be larger is not appended, or is smaller than it says: only the true size tells.
+      await run.budget.take(group.messages.reduce((octets, message) => octets + Math.min(message.size, limit), 0));
     } catch (error) {
       failure = { error };
       break;
