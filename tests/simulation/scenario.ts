@@ -166,7 +166,7 @@ function both(chance: Chance): Partial<Quirks> {
     thinking: chance.one([0, 0.5, 30]),
     delimiter: chance.one(['/', '.']),
     ...(chance.happens(0.1) ? { goodbyeAfterCommands: chance.integer(6, 40) } : {}),
-    ...(chance.happens(0.1) ? { connections: chance.integer(4, 6) } : {}),
+    ...(chance.happens(0.1) ? { connections: chance.integer(2, 6) } : {}),
     ...(chance.happens(0.05) ? { bytesADay: chance.integer(30_000, 200_000) } : {}),
     ...(chance.happens(0.1) ? { roundsSize: true } : {}),
   };
