@@ -75,10 +75,8 @@ export function scenarioOf(seed: number): Scenario {
   const letters = folders.reduce((total, folder) => total + folder.letters, 0);
   const some = <Item>(most: number, make: () => Item): Item[] =>
     Array.from({ length: Math.floor(chance.skewed(most + 0.9)) * rough }, make);
-  const quirks = sourceQuirks(chance);
+  const source = sourceQuirks(chance);
   const destination = destinationQuirks(chance);
-  // By a size that is rounded up a message can be beyond a limit that it is not beyond.
-  const source = destination.appendLimit === undefined ? quirks : { ...quirks, roundsSize: false };
   return {
     seed,
     folders,
@@ -168,7 +166,7 @@ function both(chance: Chance): Partial<Quirks> {
     thinking: chance.one([0, 0.5, 30]),
     delimiter: chance.one(['/', '.']),
     ...(chance.happens(0.1) ? { goodbyeAfterCommands: chance.integer(6, 40) } : {}),
-    ...(chance.happens(0.1) ? { connections: chance.integer(4, 6) } : {}),
+    ...(chance.happens(0.1) ? { connections: chance.integer(2, 6) } : {}),
     ...(chance.happens(0.05) ? { bytesADay: chance.integer(30_000, 200_000) } : {}),
     ...(chance.happens(0.1) ? { roundsSize: true } : {}),
   };

@@ -63,7 +63,36 @@ export function copyAndCompare(copy: MailCopy): Promise<CopyEnd> {
   });
 }
 
+type Account = 'source' | 'destination';
+
+/** A server that has not let all the connections in that are wanted at a time is gone on with over fewer. */
 async function withEngine<Result>(given: MailCopy, work: (engine: Engine) => Promise<Result>): Promise<Result> {
+  const most = { source: given.source.limits.connections, destination: given.destination.limits.connections };
+  for (;;) {
+    const { source, destination } = given;
+    const refused = new Set<Account>();
+    const copy = {
+      ...given,
+      source: { ...source, limits: { ...source.limits, connections: most.source } },
+      destination: { ...destination, limits: { ...destination.limits, connections: most.destination } },
+    };
+    try {
+      return await runEngine(copy, refused, work);
+    } catch (error) {
+      const fewer = [...refused].filter((account) => most[account] > 1);
+      const isRefusal = error instanceof MailError && error.fault === 'busy' && error.pause === undefined;
+      if (!isRefusal || fewer.length === 0 || given.signal.aborted) throw error;
+      for (const account of fewer) most[account] -= 1;
+    }
+  }
+}
+
+/** @param refused is told the accounts that did not let a connection in */
+async function runEngine<Result>(
+  given: MailCopy,
+  refused: Set<Account>,
+  work: (engine: Engine) => Promise<Result>,
+): Promise<Result> {
   const failing = new AbortController();
   const copy = { ...given, signal: AbortSignal.any([given.signal, failing.signal]) };
   const { ledger, clock, source, destination, signal } = copy;
@@ -75,13 +104,22 @@ async function withEngine<Result>(given: MailCopy, work: (engine: Engine) => Pro
   const budget = await openBudget({ source: source.limits, destination: destination.limits }, ledger, clock);
   const towards = destination.limits.connections;
   const pool = { clock, signal, moved: counts.moved };
-  const checking = { ...pool, open: () => openCheckSession(copy, engine.connections) };
-  await using controls = openLanes<Controls>({ ...pool, size: 1, open: () => openControls(copy) });
+  const connections = { source: source.limits.connections, destination: towards };
+  const counted: Counted = (account, opening) =>
+    opening.catch((error: unknown) => {
+      if (error instanceof MailError && error.fault === 'busy') {
+        refused.add(account);
+        connections[account] = Math.max(1, connections[account] - 1);
+      }
+      throw error;
+    });
+  const checking = { ...pool, open: () => openCheckSession(copy, counted) };
+  await using controls = openLanes<Controls>({ ...pool, size: 1, open: () => openControls(copy, counted) });
   await using lanes = openLanes<Session>({
     ...pool,
     size: Math.max(1, Math.min(source.limits.connections, towards)),
     open: async () => {
-      const session = await openSession(copy, engine.connections);
+      const session = await openSession(copy, counted);
       engine.saysUids = session.writer.traits.saysUids;
       return session;
     },
@@ -108,17 +146,22 @@ async function withEngine<Result>(given: MailCopy, work: (engine: Engine) => Pro
     checker,
     checkers,
     failing,
-    connections: { source: source.limits.connections, destination: towards },
+    connections,
     creating: false,
     saysUids: true,
     alone: Promise.withResolvers(),
     checks: openStream(),
     findings: { flags: [], kept: new Map(), absent: [] },
-    forwarded: openForwarded(() => destinationPaths(controls), clock),
+    forwarded: openForwarded(async () => {
+      const paths = await destinationPaths(controls);
+      await spareControls(engine);
+      return paths;
+    }, clock),
     seen: new Map(),
     left: new Map(),
   };
-  return work(engine);
+  // Awaited here: what is `using` is disposed of when this function returns.
+  return await work(engine);
 }
 
 /** How many lanes may stand now, so that there are never more connections than an account allows. */
@@ -184,7 +227,16 @@ async function settleCreations(folders: readonly Folder[], engine: Engine): Prom
     engine.creating = false;
   };
   const done = created();
-  if (Math.min(connections.source, connections.destination) < 4) await done;
+  if (isNarrow(connections)) await done;
+}
+
+function isNarrow({ source, destination }: Engine['connections']): boolean {
+  return Math.min(source, destination) < 4;
+}
+
+/** With few connections allowed, those of the controls are for others once they have been used. */
+async function spareControls({ connections, controls, creating }: Engine): Promise<void> {
+  if (isNarrow(connections) && !creating) await controls[Symbol.asyncDispose]();
 }
 
 function ignoreRefusal(error: unknown): undefined {
@@ -218,13 +270,16 @@ async function settleVanished(current: ReadonlySet<string>, { run, lanes }: Engi
 }
 
 /** Creates what is missing, one after the other in the background; each folder waits for its own. */
-function openFolders(mapped: readonly MappedMailbox[], { controls, forwarded, run }: Engine): readonly Folder[] {
+function openFolders(mapped: readonly MappedMailbox[], engine: Engine): readonly Folder[] {
+  const { controls, forwarded, run } = engine;
   const { lease } = run.copy;
-  const create = (path: string) =>
-    controls.work(workOf([path]), async (each, { destination }) => {
+  const create = async (path: string) => {
+    await controls.work(workOf([path]), async (each, { destination }) => {
       if (!lease.mayWrite()) throw new LeaseLost(lease.transferId);
       await destination.create(each);
     });
+    await spareControls(engine);
+  };
   let before: Promise<unknown> = Promise.resolve();
   const ready = (each: MappedMailbox): Promise<string> => {
     const making = before.then(() => createMapped(each, create));
@@ -437,44 +492,31 @@ async function compareAll(engine: Engine): Promise<CopyEnd> {
   }
 }
 
-async function openControls({ source, destination }: MailCopy): Promise<Controls> {
-  const [one, other] = await both(source.control(), destination.control());
+/** A server that wants a pause before it lets another connection in allows fewer than we thought. */
+type Counted = <Opened>(account: Account, opening: Promise<Opened>) => Promise<Opened>;
+
+async function openControls({ source, destination }: MailCopy, counted: Counted): Promise<Controls> {
+  const [one, other] = await both(counted('source', source.control()), counted('destination', destination.control()));
   return { source: one, destination: other, [Symbol.asyncDispose]: () => closeAll([one, other]) };
 }
 
-/** A server that wants a pause before it lets another connection in allows fewer than we thought. */
-function counting<Opened>(
-  opening: Promise<Opened>,
-  account: 'source' | 'destination',
-  connections: Engine['connections'],
-): Promise<Opened> {
-  return opening.catch((error: unknown) => {
-    if (error instanceof MailError && error.fault === 'busy')
-      connections[account] = Math.max(1, connections[account] - 1);
-    throw error;
-  });
-}
-
-async function openSession(copy: MailCopy, connections: Engine['connections']): Promise<Session> {
-  const [reader, writer] = await both(
-    counting(copy.source.reader(), 'source', connections),
-    counting(copy.destination.writer(), 'destination', connections),
-  );
+async function openSession({ source, destination }: MailCopy, counted: Counted): Promise<Session> {
+  const [reader, writer] = await both(counted('source', source.reader()), counted('destination', destination.writer()));
   let checker: MailReader | undefined;
   return {
     reader,
     writer,
-    checker: async () => (checker ??= await copy.destination.reader()),
+    checker: async () => (checker ??= await counted('destination', destination.reader())),
     [Symbol.asyncDispose]: () => closeAll([reader, writer, ...(checker === undefined ? [] : [checker])]),
   };
 }
 
-async function openCheckSession(copy: MailCopy, connections: Engine['connections']): Promise<CheckSession> {
-  const checker = await counting(copy.destination.reader(), 'destination', connections);
+async function openCheckSession({ source, destination }: MailCopy, counted: Counted): Promise<CheckSession> {
+  const checker = await counted('destination', destination.reader());
   let reader: MailReader | undefined;
   return {
     checker,
-    reader: async () => (reader ??= await copy.source.reader()),
+    reader: async () => (reader ??= await counted('source', source.reader())),
     [Symbol.asyncDispose]: () => closeAll([checker, ...(reader === undefined ? [] : [reader])]),
   };
 }

@@ -80,7 +80,9 @@ function likelyOf(wanted: readonly Wanted[], candidates: readonly Listed[]): rea
   if (candidates.length <= READ_ANYWAY + 2 * wanted.length) return candidates;
   const sizes = new Set(wanted.map((message) => message.size));
   const dates = new Set(wanted.map((message) => message.date));
-  return candidates.filter((listed) => sizes.has(listed.size) || dates.has(secondsOf(listed.internalDate)));
+  return candidates.filter(
+    (listed) => isUnlisted(listed) || sizes.has(listed.size) || dates.has(secondsOf(listed.internalDate)),
+  );
 }
 
 type Known = { readonly size: number; readonly sha256: string };
@@ -165,8 +167,18 @@ export function* inParts(uids: readonly number[]): Iterable<readonly number[]> {
   for (let from = 0; from < uids.length; from += UIDS_A_COMMAND) yield uids.slice(from, from + UIDS_A_COMMAND);
 }
 
+/** One that the server finds and does not list: its body tells the rest, if it is handed out. */
+function unlisted(uid: number): Listed {
+  return { uid, size: 0, flags: [], internalDate: new Date(Number.NaN) };
+}
+
+/** Whether a listing says nothing of it. */
+export function isUnlisted({ size, internalDate }: Listed): boolean {
+  return size === 0 && Number.isNaN(internalDate.getTime());
+}
+
 /**
- * What a mailbox lists from a UID on, by listing and search together: a message must not be taken for missing because
+ * What a mailbox has from a UID on, by listing and search together: a message must not be taken for missing because
  * one of the two left it out.
  */
 export async function* listedFrom(reader: MailReader, path: string, fromUid: number): AsyncIterable<Listed> {
@@ -185,4 +197,5 @@ export async function* listedFrom(reader: MailReader, path: string, fromUid: num
           seen.add(listed.uid);
           yield listed;
         }
+  for (const uid of more) if (!seen.has(uid)) yield unlisted(uid);
 }

@@ -2,7 +2,7 @@ import { MailError } from '../imap/mail-error.ts';
 import type { Listed, MailReader } from '../imap/streams.ts';
 import { digestOf, portraits, secondsOf } from './digest.ts';
 import type { NewRow } from './ledger.ts';
-import { inParts, listedFrom } from './matching.ts';
+import { inParts, isUnlisted, listedFrom } from './matching.ts';
 import { isProvidersForm } from './norm.ts';
 import { isWindow } from './provider-limits.ts';
 import type { Check, Run, Unchecked } from './run.ts';
@@ -53,18 +53,24 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
   };
   await compare([...unread.keys()].toSorted((a, b) => a - b));
   if (unread.size > 0) await compare([...unread.keys()]);
-  if (unread.size > 0) {
-    const listed = new Set<number>();
-    for await (const page of checker.look(path, [...unread.keys()])) for (const { uid } of page) listed.add(uid);
-    for (const message of unread.values()) {
-      if (listed.has(message.destinationUid))
-        throw new MailError('lost', 'The destination lists a message and does not hand it out.');
-      findings.absent.push({ check, message });
-    }
-  }
+  await noteAbsent([...unread.values()], check, checker, findings);
   if (verified.length > 0) await ledger.verified(mailbox.id, verified);
-  if (different.length > 0) await settleDifferent(different, check, session, run);
+  if (different.length > 0) await settleDifferent(different, check, session, run, findings);
   await onStep('verified', mailbox.sourcePath);
+}
+
+/** For messages that were not handed out. @throws {MailError} when the mailbox lists one of them */
+async function noteAbsent(
+  messages: readonly Unchecked[],
+  check: Check,
+  checker: MailReader,
+  findings: Findings,
+): Promise<void> {
+  if (messages.length === 0) return;
+  const uids = messages.map((message) => message.destinationUid);
+  for await (const page of checker.look(check.mailbox.destinationPath, uids))
+    if (page.length > 0) throw new MailError('lost', 'The destination lists a message and does not hand it out.');
+  findings.absent.push(...messages.map((message) => ({ check, message })));
 }
 
 async function openOrNull(reader: MailReader, path: string) {
@@ -94,10 +100,12 @@ function noteFlags(path: string, found: Listed, { flags, destinationUid }: Unche
 /** Whether they are kept in the provider's own form; the date is not part of that. */
 async function settleDifferent(
   messages: readonly Unchecked[],
-  { mailbox, uidValidity }: Check,
+  check: Check,
   session: CheckSession,
   run: Run,
+  findings: Findings,
 ): Promise<void> {
+  const { mailbox, uidValidity } = check;
   const { checker } = session;
   const reader = await session.reader();
   await reader.open(mailbox.sourcePath);
@@ -105,13 +113,21 @@ async function settleDifferent(
   for (const message of messages) {
     const { uid, destinationUid } = message;
     let isKept = false;
-    for await (const sent of portraits(reader, mailbox.sourcePath, [uid]))
-      for await (const stored of portraits(checker, mailbox.destinationPath, [destinationUid]))
+    let isThere = false;
+    let hasSource = false;
+    for await (const sent of portraits(reader, mailbox.sourcePath, [uid])) {
+      hasSource = true;
+      for await (const stored of portraits(checker, mailbox.destinationPath, [destinationUid])) {
+        isThere = true;
         isKept =
           sent.sha256 === message.sha256 &&
           (message.date === null || stored.date === message.date) &&
           isProvidersForm(sent.form, stored.form);
-    rows.push(rowOf(message, mailbox.id, uidValidity, isKept ? 'kept' : 'changed'));
+      }
+    }
+    // Taken away since it was read.
+    if (!isThere && hasSource) await noteAbsent([message], check, checker, findings);
+    else rows.push(rowOf(message, mailbox.id, uidValidity, isKept ? 'kept' : 'changed'));
   }
   await run.copy.ledger.settle(rows);
   run.refated(mailbox.sourcePath, rows);
@@ -153,7 +169,7 @@ export async function settleAbsent(
     let lowest = Infinity;
     for await (const listed of listedFrom(checker, place, 1)) {
       lowest = Math.min(lowest, listed.uid);
-      if (looks.has(`${listed.size} ${secondsOf(listed.internalDate)}`)) alike.push(listed.uid);
+      if (isUnlisted(listed) || looks.has(`${listed.size} ${secondsOf(listed.internalDate)}`)) alike.push(listed.uid);
     }
     // Older than all that is listed: behind the window of a server that shows its newest messages only. It is there.
     if (isHome && isWindow(opened.exists, run.copy.destination.limits))

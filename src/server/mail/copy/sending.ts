@@ -44,14 +44,7 @@ type Sent = { readonly message: Fetched; readonly flags: readonly string[]; read
  * @throws {MailError} `full`, `busy`, `lost`, `refused` with TRYCREATE; {@link LeaseLost}; {@link Stopped}
  */
 export async function sendMessages(messages: readonly Planned[], sending: Sending): Promise<void> {
-  const limit = appendLimitOf(sending);
-  const fits = messages.filter((message) => message.size <= limit);
-  await refuse(
-    messages.filter((message) => message.size > limit),
-    'too large',
-    sending,
-  );
-  const first = await sendGroups(groupsOf(fits), sending, true);
+  const first = await sendGroups(groupsOf(messages), sending, true);
   // Of a group that was refused as a whole one message is the culprit: each is sent by itself.
   const second = await sendGroups(groupsOf(first.refusedTogether), sending, false);
   // Yahoo leaves a body out now and then: each is asked for once more, alone.
@@ -91,6 +84,7 @@ async function sendGroups(plan: readonly Planned[][], sending: Sending, together
   const { mailbox, selected, session, run, goesOn, resolve } = sending;
   const { ledger, onStep, signal } = run.copy;
   const path = mailbox.sourcePath;
+  const limit = appendLimitOf(sending);
   const [refusedTogether, unseen]: [Planned[], Planned[]] = [[], []];
   const [unsaid, unsaidGroups]: [Unsaid[], number[]] = [[], []];
   let failure: { readonly error: unknown } | undefined;
@@ -129,7 +123,8 @@ async function sendGroups(plan: readonly Planned[][], sending: Sending, together
     await prefetch();
     try {
       await run.room();
-      await run.budget.take(group.messages.reduce((octets, message) => octets + message.size, 0));
+      // What a listing says to be larger is not appended, or is smaller than it says: only the true size tells.
+      await run.budget.take(group.messages.reduce((octets, message) => octets + Math.min(message.size, limit), 0));
     } catch (error) {
       failure = { error };
       break;
@@ -287,22 +282,42 @@ async function settleGroup(
 
 /** What another worker has to do by now is not ours: what was stored is taken back, unless that one has claimed it. */
 async function commit(rows: readonly NewRow[], closed: readonly number[], sending: Sending): Promise<void> {
-  const { mailbox, run, session } = sending;
-  const { ledger, onStep, onOrphan } = run.copy;
+  const { mailbox, run } = sending;
+  const { ledger, onStep } = run.copy;
   try {
     await ledger.settle(rows, closed);
   } catch (error) {
     if (!(error instanceof LeaseLost)) throw error;
-    for (const { destinationUid: uid, destinationUidValidity: uidValidity } of rows) {
-      if (uid === undefined || uidValidity === undefined) continue;
-      if (!(await ledger.disown(mailbox.destinationPath, uidValidity, uid))) continue;
-      if (session.writer.traits.saysUids) await session.writer.expunge(mailbox.destinationPath, uid);
-      else onOrphan(mailbox.destinationPath, uid);
-    }
+    await takeBack(rows, sending);
     throw error;
   }
   run.settled(mailbox.sourcePath, rows);
   await onStep('outcome committed', mailbox.sourcePath);
+}
+
+/** Over a connection of its own: the one that stored them may not write any more. */
+async function takeBack(rows: readonly NewRow[], { mailbox, run, session }: Sending): Promise<void> {
+  const { ledger, destination, onOrphan } = run.copy;
+  const path = mailbox.destinationPath;
+  const disowned: { uid: number; uidValidity: bigint }[] = [];
+  for (const { destinationUid: uid, destinationUidValidity: uidValidity } of rows)
+    if (uid !== undefined && uidValidity !== undefined && (await ledger.disown(path, uidValidity, uid)))
+      disowned.push({ uid, uidValidity });
+  if (disowned.length === 0) return;
+  await session.writer[Symbol.asyncDispose]();
+  const left = new Set(disowned);
+  try {
+    await using writer = await destination.writer();
+    const selected = await writer.select(path);
+    for (const each of disowned)
+      if (each.uidValidity === selected.uidValidity) {
+        await writer.expunge(path, each.uid);
+        left.delete(each);
+      }
+  } catch (error) {
+    if (!(error instanceof MailError)) throw error;
+  }
+  for (const { uid } of left) onOrphan(path, uid);
 }
 
 function refusal(mailbox: LedgerMailbox, message: Fetched, reason: RefusalReason | 'unreadable'): NewRow {

@@ -11,6 +11,10 @@ const READ_AHEAD = 256 * 1024;
 const UNASKED_LIMIT = 100_000;
 /** How long a server may take to close the connection after its goodbye, and after ours, in milliseconds. */
 const GOODBYE_WITHIN = 2000;
+/** How long a connection that may not write any more stays for the answers to what it has written, in milliseconds. */
+const LATE_ANSWERS_WITHIN = 10_000;
+/** A timer that comes so much too late, in milliseconds, tells that this process stood still. */
+const STOOD_STILL = 1000;
 
 /** A command's own listeners, asked about what comes while it is the oldest. */
 export type Listeners = {
@@ -60,6 +64,8 @@ export class ImapConnection implements AsyncDisposable {
   #unasked = 0;
   #greeted = false;
   #ended: MailError | undefined;
+  /** This side may not write any more, and only hears what came of what it has written. */
+  #silenced: MailError | undefined;
   #bye: StatusResponse | undefined;
   #leaving = false;
   /** Somebody writes a command in several pieces. */
@@ -111,6 +117,11 @@ export class ImapConnection implements AsyncDisposable {
     return this.#ended;
   }
 
+  /** Why nothing can be written any more; answers to what was written may still come. */
+  get unwritable(): MailError | undefined {
+    return this.#ended ?? this.#silenced;
+  }
+
   /**
    * Sends a command of one line. @returns what the server said with its OK
    * @throws {MailError} for NO and BAD, and for a connection that ends
@@ -135,8 +146,8 @@ export class ImapConnection implements AsyncDisposable {
   begin(listeners: Listeners = {}): { readonly tag: string; readonly done: Promise<StatusResponse> } {
     const { promise, resolve, reject } = Promise.withResolvers<StatusResponse>();
     promise.catch(() => {});
-    if (this.#ended !== undefined) {
-      reject(this.#ended);
+    if (this.unwritable !== undefined) {
+      reject(this.unwritable);
       return { tag: '', done: promise };
     }
     const tag = `A${++this.#tag}`;
@@ -167,7 +178,7 @@ export class ImapConnection implements AsyncDisposable {
    * @returns whether to write on without waiting for `drained`
    */
   write(octets: string | Uint8Array, guarded = false): boolean {
-    if (this.#ended !== undefined) return true;
+    if (this.unwritable !== undefined) return true;
     if (guarded) {
       if (!this.#allowed()) return true;
       this.#guarded = true;
@@ -182,14 +193,35 @@ export class ImapConnection implements AsyncDisposable {
 
   #allowed(): boolean {
     if (this.#mayWrite()) return true;
-    this.end(new MailError('lost', 'This worker may not write any more.'));
+    this.#fallSilent();
     return false;
+  }
+
+  /**
+   * What has been written may be stored after another worker has taken over; only its answer tells by which UID it is to
+   * be taken back. What has not left this process does not leave it any more.
+   */
+  #fallSilent(): void {
+    const error = new MailError('lost', 'This worker may not write any more.');
+    this.#silenced = error;
+    this.#corked = false;
+    this.#socket.cork();
+    this.#continuation?.reject(error);
+    this.#continuation = undefined;
+    this.#drain?.reject(error);
+    this.#drain = undefined;
+    this.#clock.after(LATE_ANSWERS_WITHIN, () => this.end(error));
+    this.#endSilenced();
+  }
+
+  #endSilenced(): void {
+    if (this.#silenced !== undefined && this.#pending.size === 0) this.end(this.#silenced);
   }
 
   #uncork(): void {
     if (!this.#corked) return;
     this.#corked = false;
-    if (this.#ended !== undefined) return;
+    if (this.unwritable !== undefined) return;
     if (this.#guarded) {
       this.#guarded = false;
       if (!this.#allowed()) return;
@@ -199,7 +231,7 @@ export class ImapConnection implements AsyncDisposable {
 
   /** Resolves once the socket takes more. @throws {MailError} when the connection ends before */
   drained(): Promise<void> {
-    if (this.#ended !== undefined) return Promise.reject(this.#ended);
+    if (this.unwritable !== undefined) return Promise.reject(this.unwritable);
     if (!this.#socket.writableNeedDrain) return Promise.resolve();
     if (this.#drain === undefined) {
       this.#drain = Promise.withResolvers();
@@ -215,7 +247,7 @@ export class ImapConnection implements AsyncDisposable {
    * @throws {MailError} when the connection ends before
    */
   async continuation(answered: Promise<unknown>): Promise<boolean> {
-    if (this.#ended !== undefined) throw this.#ended;
+    if (this.unwritable !== undefined) throw this.unwritable;
     const asked = Promise.withResolvers<boolean>();
     this.#continuation = asked;
     this.#heard = this.#clock.elapsed();
@@ -281,6 +313,7 @@ export class ImapConnection implements AsyncDisposable {
 
   /** Says goodbye, if the connection stands, and closes it. */
   async logout(): Promise<void> {
+    if (this.#silenced !== undefined) this.destroy();
     if (this.#ended !== undefined) return;
     const off = this.#clock.after(GOODBYE_WITHIN, () => this.destroy());
     this.#leaving = true;
@@ -437,9 +470,8 @@ export class ImapConnection implements AsyncDisposable {
         this.#detach(this.#socket);
       }
       command.resolve(answer);
-      return;
-    }
-    command.reject(errorOf(answer, command.signingIn === true ? { signingIn: true } : {}));
+    } else command.reject(errorOf(answer, command.signingIn === true ? { signingIn: true } : {}));
+    this.#endSilenced();
   }
 
   /** Whether the server owes something now: only then its silence counts. */
@@ -451,8 +483,11 @@ export class ImapConnection implements AsyncDisposable {
   #arm(): void {
     if (this.#disarm !== undefined || this.#ended !== undefined) return;
     const wait = Math.max(1, this.#heard + this.#silence - this.#clock.elapsed());
+    const due = this.#clock.elapsed() + wait;
     this.#disarm = this.#clock.after(wait, () => {
       this.#disarm = undefined;
+      // What came meanwhile has not been read yet, such as the OK of an append.
+      if (this.#clock.elapsed() - due > STOOD_STILL) this.#heard = this.#clock.elapsed();
       const idle = this.#pending.size === 0 && this.#greeted && this.#drain === undefined;
       if (idle || this.#ended !== undefined) return;
       if (!this.#owed) this.#heard = this.#clock.elapsed();

@@ -140,7 +140,8 @@ class Append {
   async outcome(): Promise<readonly Appended[]> {
     await Promise.all(this.#commands.map(({ answered }) => answered));
     return this.#outcomes.map(
-      (outcome) => outcome ?? { kind: 'failed', error: this.#connection.ended ?? new MailError('lost', 'Not sent.') },
+      (outcome) =>
+        outcome ?? { kind: 'failed', error: this.#connection.unwritable ?? new MailError('lost', 'Not sent.') },
     );
   }
 
@@ -149,7 +150,7 @@ class Append {
     let command: Command | undefined;
     try {
       for await (const message of messages) {
-        if (this.#connection.ended !== undefined) throw this.#connection.ended;
+        if (this.#connection.unwritable !== undefined) throw this.#connection.unwritable;
         const place = this.#outcomes.push(undefined) - 1;
         if (message.size > (this.#traits.appendLimit ?? Infinity))
           this.#outcomes[place] = { kind: 'refused', reason: 'too large', text: '' };
@@ -162,7 +163,8 @@ class Append {
       if (command !== undefined) this.#close(command);
       this.#connection.giveTurn();
     }
-    if (this.#connection.ended !== undefined && this.#commands.some(({ over }) => !over)) throw this.#connection.ended;
+    const { unwritable } = this.#connection;
+    if (unwritable !== undefined && this.#commands.some(({ over }) => !over)) throw unwritable;
   }
 
   #close(command: Command): void {
@@ -204,12 +206,13 @@ class Append {
         if (chunk.length > left) break;
         left -= chunk.length;
         if (!connection.write(chunk, true)) await connection.drained();
-        if (connection.ended !== undefined) throw connection.ended;
+        if (connection.unwritable !== undefined) throw connection.unwritable;
       }
       whole = left === 0;
     } finally {
       // A literal can't be broken off: what the server would take next for the rest of it would change the message.
-      if (!whole) connection.end(new MailError('lost', 'An append was broken off.'));
+      if (!whole && connection.unwritable === undefined)
+        connection.end(new MailError('lost', 'An append was broken off.'));
     }
     if (!whole) throw new RangeError(`A message of ${size} octets was announced; ${left} are missing or it has more.`);
   }
