@@ -81,7 +81,7 @@ test('no password, code or token is in a log, an answer, an address or the datab
   const dump = JSON.stringify(await everything());
   const { token: jwt } = session.body as { token: string };
   const log = world.logLines.join('');
-  expect(log).toContain('a sign-in was refused');
+  expect(log).toContain('sign-in refused');
   for (const canary of canaries)
     for (const [where, text] of Object.entries({ answers: seen.join('\n'), log, database: dump }))
       expect(text.includes(canary), `${canary} in the ${where}`).toBe(false);
