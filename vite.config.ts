@@ -9,7 +9,7 @@ import { installed } from './tests/support/installed.ts';
 
 const root = import.meta.dirname;
 // With no settings at all the portal builds for the sandbox; the start passes the real ones by the environment.
-const settings = () => readSettings({ SANDBOX: 'on', ...process.env });
+const settings = () => readSettings(process.env);
 const CHROMIUM = process.env['CHROMIUM_PATH'] ?? installed('chromium');
 
 /** What the page says before its script has come. */

@@ -1,4 +1,5 @@
 import type { SnapshotFrom } from 'xstate';
+import { withoutEnd } from '../src/contract/without-end.ts';
 import { modeOf } from './mode.ts';
 import { type States, wizardMachine } from './wizard.machine.ts';
 import type { Context, Meta, Page as PageMeta, Step, Visit } from './wizard.types.ts';
@@ -57,7 +58,7 @@ export function isBetweenPages(snapshot: WizardSnapshot): boolean {
 
 /** A slash at the end, or several, mean nothing. */
 export function withoutSlash(path: string): string {
-  return path.replace(/(?<=.)\/+$/, '');
+  return withoutEnd(path, '/') || path.slice(0, 1);
 }
 
 /** What the address bar asks for. Unknown paths ask for nothing that is there. */

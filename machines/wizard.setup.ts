@@ -45,6 +45,7 @@ export const wizard = setup({
   guards: {
     // What is known
     'the source is known': ({ context }) => context.source !== null,
+    'the source can sign in': ({ context }) => (context.source?.password ?? '') !== '',
     'the destination is known': ({ context: { destination } }) =>
       destination !== null &&
       destination.email !== '' &&
@@ -112,6 +113,11 @@ export const wizard = setup({
       providerOf(context.returned?.provider || (context.destination?.provider ?? '')) === 'google',
     'the return is incomplete': ({ context }) =>
       !isTokenId(context.returned?.tokenId ?? '') || !isEmail(context.returned?.email ?? ''),
+    // A page elsewhere can lead a visitor here with a sign-in of its own.
+    'the return is of a sign-in that this tab began': ({ context: { destination, returned } }) =>
+      destination?.email === '' &&
+      isOauthProvider(destination.provider) &&
+      ['', destination.provider].includes(returned?.provider === '' ? '' : providerOf(returned?.provider ?? '')),
     'the return has no hash': ({ context }) => (context.returned?.hash ?? '') === '',
     'the return is from another mailbox': ({ context }) =>
       context.checkSanBrunoOnOauthCallback &&
@@ -123,6 +129,8 @@ export const wizard = setup({
     'there is nothing to show': (_, params: { status: TransferStatus }) =>
       params.status.emailmigration === undefined && params.status.contactsmigration === undefined,
     'the transfer goes on': ({ context }) => goesOn(context.status ?? {}),
+    'there is more to show': ({ context }) => context.status?.limited === true,
+    'more is kept back': (_, params: { status: TransferStatus }) => params.status.limited === true,
     'there are exports': ({ context }) => (context.status?.exports?.length ?? 0) > 0,
     'there are transfers': (_, params: { transfers: TransfersByHash }) => Object.keys(params.transfers).length > 0,
   },
@@ -158,6 +166,15 @@ export const wizard = setup({
       }),
     }),
     'remember the jwt': assign({ jwt: (_, params: { token: string | undefined }) => params.token ?? null }),
+
+    'forget the passwords': assign({
+      source: ({ context: { source } }) => (source === null ? null : { ...source, password: '' }),
+      destination: ({ context: { destination } }) => {
+        if (destination === null) return null;
+        const { password: _password, tokenId: _tokenId, ...account } = destination;
+        return account;
+      },
+    }),
 
     // The destination
     'choose the move': assign({

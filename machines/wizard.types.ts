@@ -37,7 +37,8 @@ export type Message =
   | { readonly about: 'load failed'; readonly code: CallFailureCode }
   | { readonly about: 'support sent' }
   | { readonly about: 'support failed'; readonly code: CallFailureCode }
-  | { readonly about: 'export deletion failed'; readonly code: CallFailureCode };
+  | { readonly about: 'export deletion failed'; readonly code: CallFailureCode }
+  | { readonly about: 'not the owner' };
 
 export type Context = {
   readonly settings: PortalSettings;
@@ -145,6 +146,7 @@ export type Event =
   /** The stream of the status still stands, and has nothing new. */
   | { readonly type: 'status.beat' }
   | { readonly type: 'status.lose' }
+  | { readonly type: 'more.show' }
   | { readonly type: 'export.delete' }
   | { readonly type: 'export.keep' }
   | { readonly type: 'export.confirm' }

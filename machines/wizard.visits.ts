@@ -4,8 +4,8 @@ import type { OauthReturn } from '../src/contract/page-address.ts';
 import { wizard } from './wizard.setup.ts';
 
 const ready = or([
-  and(['the source is known', 'the destination is known']),
-  and(['the source is known', 'it is a download', 'the formats are chosen']),
+  and(['the source can sign in', 'the destination is known']),
+  and(['the source can sign in', 'it is a download', 'the formats are chosen']),
 ]);
 
 /**
@@ -26,7 +26,7 @@ const entrances = wizard.createStateConfig({
       { target: '#home' },
     ],
     'destination.visit': [
-      { guard: not('the source is known'), target: '#home' },
+      { guard: not('the source can sign in'), target: '#home' },
       { guard: { type: 'the scopes of Google are missing', params: ({ event }) => event }, target: '#email-scopes' },
       {
         guard: { type: 'there is an error', params: ({ event }) => event },
@@ -38,8 +38,8 @@ const entrances = wizard.createStateConfig({
       },
       { target: '#destination' },
     ],
-    'google-terms.visit': [{ guard: 'the source is known', target: '#google-terms' }, { target: '#home' }],
-    'email-scopes.visit': [{ guard: 'the source is known', target: '#email-scopes' }, { target: '#home' }],
+    'google-terms.visit': [{ guard: 'the source can sign in', target: '#google-terms' }, { target: '#home' }],
+    'email-scopes.visit': [{ guard: 'the source can sign in', target: '#email-scopes' }, { target: '#home' }],
     'start-migration.visit': [
       { guard: not(ready), target: '#home' },
       { guard: 'terms are missing', target: '#google-terms' },
@@ -57,7 +57,7 @@ const entrances = wizard.createStateConfig({
     ],
     'oauth-callback.visit': [
       {
-        guard: 'the source is known',
+        guard: 'the source can sign in',
         target: '#returned',
         actions: { type: 'read the return', params: ({ event }) => returnOf(event) },
       },

@@ -1,5 +1,5 @@
 import { at } from './at.tsx';
-import { EXPORTED, MOVED, RUNNING, TRANSFER } from './people.ts';
+import { BLANK, EXPORTED, MOVED, RUNNING, TRANSFER } from './people.ts';
 
 export default { title: 'States/Status' };
 
@@ -8,6 +8,9 @@ const running = { ...asked, status: RUNNING };
 const moved = { ...asked, status: MOVED };
 const exported = { ...asked, status: EXPORTED };
 const message = { about: 'export deletion failed', code: 'GENERAL_ERROR' } as const;
+const limited = { ...asked, status: { ...RUNNING, limited: true as const } };
+const typed = { ...BLANK.typed, email: 'pat@sanbrunocable.example', password: 'correct horse' };
+const open = 'status.page.following.live.open';
 const resting = 'status.page.settled.resting';
 
 export const PageAskingPrompt = at('status.page.asking.prompt', asked);
@@ -28,3 +31,38 @@ export const PageUnavailable = at('status.page.unavailable', asked);
 export const BannerHidden = at('status.banner.hidden', exported, resting);
 export const BannerShown = at('status.banner.shown', { ...exported, message }, resting);
 export const BannerHeld = at('status.banner.held', { ...exported, message }, resting);
+
+export const MoreClosed = at('status.more.closed', limited, open);
+export const MoreSigningInEditing = at('status.more.signingIn.editing', limited, open);
+export const MoreSigningInMalformed = at(
+  'status.more.signingIn.malformed',
+  { ...limited, typed: { ...typed, email: 'pat' } },
+  open,
+);
+export const MoreSigningInNotLegacy = at(
+  'status.more.signingIn.notLegacy',
+  { ...limited, typed: { ...typed, email: 'pat@mail.example' } },
+  open,
+);
+export const MoreSigningInPasswordMissing = at(
+  'status.more.signingIn.passwordMissing',
+  { ...limited, typed: { ...typed, password: '' } },
+  open,
+);
+export const MoreSigningInVerifyingPrompt = at('status.more.signingIn.verifying.prompt', { ...limited, typed }, open);
+export const MoreSigningInVerifyingSlow = at('status.more.signingIn.verifying.slow', { ...limited, typed }, open);
+export const MoreSigningInAskingAgainPrompt = at(
+  'status.more.signingIn.askingAgain.prompt',
+  { ...limited, typed: { ...typed, password: '' } },
+  open,
+);
+export const MoreSigningInAskingAgainSlow = at(
+  'status.more.signingIn.askingAgain.slow',
+  { ...limited, typed: { ...typed, password: '' } },
+  open,
+);
+export const MoreSigningInRefused = at(
+  'status.more.signingIn.refused',
+  { ...limited, typed: { ...typed, password: '' }, message: { about: 'not the owner' } },
+  open,
+);

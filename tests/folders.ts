@@ -18,6 +18,8 @@ export const FOLDERS: readonly Folder[] = [
   { name: 'machine', timeout: 30_000, group: 1 },
   { name: 'contract', timeout: 10_000, group: 1 },
   { name: 'server', timeout: 60_000, group: 1, crossesWire: true },
+  { name: 'security', timeout: 60_000, group: 1, crossesWire: true },
+  { name: 'simulation', timeout: 60_000, group: 1 },
   { name: 'e2e', timeout: 120_000, group: 2, crossesWire: true },
   { name: 'budget', timeout: 120_000, group: 3, alone: true },
   { name: 'proofs', timeout: 600_000, group: 4, isProof: true, crossesWire: true },

@@ -96,7 +96,7 @@ const verdict = verdictOf(ran, { mayLack });
 const crossing = new Set(FOLDERS.filter(({ crossesWire }) => crossesWire).map(({ name }) => name));
 const gaps = isProofs || files.length > 0 ? [] : gapsIn(RULES, ran, crossing);
 const missing = missingPrograms(isProofs);
-for (const figure of figures) say(figure);
+if (isProofs) for (const figure of figures) say(figure);
 for (const line of verdict.lines) say(line);
 for (const { line, why } of gaps) say(`Not shown, "${line}": ${why}`);
 for (const { need, debian } of missing)

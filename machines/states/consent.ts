@@ -1,3 +1,4 @@
+import { not, or } from 'xstate';
 import { queryErrorOf } from '../../src/contract/failure-code.ts';
 import { oauthAddress } from '../../src/contract/calls/oauth.ts';
 import { PAGE, readOauthReturn } from '../../src/contract/page-address.ts';
@@ -66,7 +67,7 @@ export const returned = wizard.createStateConfig({
       actions: { type: 'show the message', params: refusal },
     },
     {
-      guard: 'the return is incomplete',
+      guard: or(['the return is incomplete', not('the return is of a sign-in that this tab began')]),
       target: '#destination',
       actions: { type: 'show the message', params: { message: { about: 'query', error: 'OTHER' } } },
     },

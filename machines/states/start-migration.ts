@@ -139,7 +139,10 @@ const submission = wizard.createStateConfig({
         input: ({ context }) => loadRequestOf(context),
         onDone: {
           target: '#complete',
-          actions: { type: 'remember the transfer', params: ({ event }) => ({ id: event.output.jobid }) },
+          actions: [
+            { type: 'remember the transfer', params: ({ event }) => ({ id: event.output.jobid }) },
+            'forget the passwords',
+          ],
         },
         onError: [ifUnavailable, failed],
       },

@@ -4,6 +4,7 @@ import { PAGE, readError, readTransferId, statusQuery } from '../../src/contract
 import { failedWith, failureOf } from '../failure.ts';
 import { wizard } from '../wizard.setup.ts';
 import { banner } from './banner.ts';
+import { showMore } from './show-more.ts';
 import { ifUnavailable, tryingAgain, unavailable } from './unavailable.ts';
 import { givingUp, waiting } from './waiting.ts';
 
@@ -122,7 +123,7 @@ export const status = wizard.createStateConfig({
             ],
           },
         },
-        following,
+        following: { ...following, id: 'status-following' },
         settled: { ...settled, id: 'status-settled' },
         notFound: { id: 'status-not-found' },
         failed: { on: tryingAgain('asking') },
@@ -130,5 +131,6 @@ export const status = wizard.createStateConfig({
       },
     },
     banner: banner('banner life'),
+    more: showMore,
   },
 });

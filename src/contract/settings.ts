@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import { type OauthProvider } from './provider.ts';
 import { OAUTH_PROVIDERS } from './provider-name.ts';
+import { CLEAR_TEXT_SETTINGS, clearTextProblems, isLoopback, publicProblems } from './settings/clear-text.ts';
+import { withoutEnd } from './without-end.ts';
 import { SETTING_NAMES, VARIABLES, type Values } from './settings/variables.ts';
 
 export type ProviderSettings = {
@@ -67,6 +69,9 @@ export type Settings = {
   readonly transfersAtOnce: number;
   readonly connectionsPerAccount?: number;
   readonly exportDays: number;
+  readonly retentionDays: number;
+  /** Whether mail may be given to the SMTP server in clear text. */
+  readonly smtpInClear: boolean;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
   /** How many proxies stand in front and may be believed about the client's address. */
   readonly proxies: number;
@@ -133,6 +138,14 @@ function contradictions(set: Values): string[] {
     problems.push(
       'DATABASE_URL is needed when ROLE is web or worker: the embedded database belongs to one process. Example: ROLE=all',
     );
+  if ((set.RETENTION_DAYS ?? RETENTION_DAYS) < (set.EXPORT_DAYS ?? EXPORT_DAYS))
+    problems.push(
+      `RETENTION_DAYS must not be less than EXPORT_DAYS: a file can't outlive its transfer. Example: RETENTION_DAYS=${set.EXPORT_DAYS ?? EXPORT_DAYS}`,
+    );
+  const unknown = set.ALLOW_CLEAR_TEXT?.filter((name) => !CLEAR_TEXT_SETTINGS.some((known) => known === name)) ?? [];
+  if (unknown.length > 0)
+    problems.push('ALLOW_CLEAR_TEXT must be names of settings, separated by commas. Example: ALLOW_CLEAR_TEXT=SMS_URL');
+  problems.push(...clearTextProblems(set), ...publicProblems(set, sandboxed(set)));
   return problems;
 }
 
@@ -140,13 +153,16 @@ function sandboxed(set: Values): boolean {
   return set.SANDBOX ?? (set.LEGACY_IMAP_URL === undefined && set.DATABASE_URL === undefined);
 }
 
+const EXPORT_DAYS = 7;
+const RETENTION_DAYS = 30;
+
 function settle(set: Values): Settings {
   const port = set.PORT ?? 8080;
   const dataDir = set.DATA_DIR ?? '.data';
   return {
     host: set.HOST ?? '127.0.0.1',
     port,
-    publicUrl: (set.PUBLIC_URL ?? `http://localhost:${port}`).replace(/\/+$/, ''),
+    publicUrl: withoutEnd(set.PUBLIC_URL ?? `http://localhost:${port}`, '/'),
     role: set.ROLE ?? 'all',
     dataDir,
     exportsUrl: set.EXPORTS_URL ?? `${dataDir}/exports`,
@@ -164,7 +180,10 @@ function settle(set: Values): Settings {
     },
     trustedMailHosts: set.TRUSTED_MAIL_HOSTS ?? [],
     transfersAtOnce: set.TRANSFERS_AT_ONCE ?? 4,
-    exportDays: set.EXPORT_DAYS ?? 7,
+    exportDays: set.EXPORT_DAYS ?? EXPORT_DAYS,
+    retentionDays: set.RETENTION_DAYS ?? RETENTION_DAYS,
+    smtpInClear:
+      set.SMTP_URL !== undefined && (isLoopback(set.SMTP_URL) || set.ALLOW_CLEAR_TEXT?.includes('SMTP_URL') === true),
     logLevel: set.LOG_LEVEL ?? 'info',
     proxies: set.PROXIES ?? 0,
     faqUrl: set.FAQ_URL ?? 'https://help.sanbrunocable.example/faq',
@@ -203,7 +222,7 @@ function optional<const Key extends string, Value>(key: Key, value: Value | unde
 
 function service(address: string | undefined, token: string | undefined) {
   if (address === undefined) return undefined;
-  return { url: address.replace(/\/+$/, ''), ...optional('token', token) };
+  return { url: withoutEnd(address, '/'), ...optional('token', token) };
 }
 
 function provider(set: Values, key: OauthProvider): ProviderSettings {

@@ -34,10 +34,8 @@ export function createCalls(bearer: () => string | null): Calls {
     'check the domain': (query, signal) => ask(domainValidation, { query }, signal),
     'check the phone number': (query, signal) => ask(phoneNumberValidation, { query }, signal),
     'write to support': (request, signal) => ask(supportForm, { body: writeSupportForm(request) }, signal),
-    'delete the export': ({ url }, signal) => {
-      const { path, query } = deletionOf(url, location.href);
-      return ask({ ...deleteExport, path }, { query, body: {} }, signal);
-    },
+    'delete the export': ({ url }, signal) =>
+      ask({ ...deleteExport, path: deletionOf(url, location.href) }, { body: {} }, signal),
   };
 }
 

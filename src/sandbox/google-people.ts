@@ -79,6 +79,10 @@ async function perform(c: Context, book: Book): Promise<Answer> {
         for (const name of resourceNames) book.remove(name);
         return ok({});
       });
+    case 'PATCH people/{id}:updateContact':
+      return one(v.safeParse(Fields, body), (person) =>
+        book.update(resourceName, person, c.req.query('updatePersonFields'), c.req.query('personFields')),
+      );
     case 'GET people/{id}':
       return book.read(resourceName, c.req.query('personFields'));
     case 'DELETE people/{id}:deleteContact':
@@ -164,6 +168,20 @@ class Book {
       };
     }
     return ok({ updateResult });
+  }
+
+  /** Replaces the fields of the mask, if nobody has changed the contact since it was read. */
+  update(resourceName: string, changes: Fields, mask: string | undefined, readMask = 'names'): Answer {
+    const person = this.#people().get(resourceName);
+    if (person === undefined) return notFound();
+    if (!v.is(Mask, mask)) return badRequest('updatePersonFields mask is required.');
+    if (changes['etag'] !== person['etag'])
+      return { status: 400, body: errorOf(400, 'FAILED_PRECONDITION', 'The contact has changed since it was read.') };
+    const fields = mask.split(',');
+    if (faultOf(Object.fromEntries(fields.map((field) => [field, changes[field]]))) !== null)
+      return badRequest('The contact is not valid.');
+    const fresh = { ...person, ...Object.fromEntries(fields.map((field) => [field, changes[field] ?? []])) };
+    return ok(masked(this.#store(resourceName, fresh), readMask));
   }
 
   remove(resourceName: string): boolean {

@@ -19,6 +19,7 @@ import { seedMailboxes } from './mailbox/seed.ts';
 import { openOutbox } from './outbox.ts';
 import { openProvisioning } from './provisioning.ts';
 import { mailServersOf, makeSandboxWeb } from './sandbox-web.ts';
+import { startScriptServer } from './script-server.ts';
 import { readSecrets, writeSecrets } from './secrets.ts';
 import { makeSignIn } from './sign-in.ts';
 import { openSignInStore } from './sign-in-store.ts';
@@ -149,6 +150,10 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       return subscriber === undefined ? [] : seedCards(owner, subscriber.contacts);
     }),
   });
+  const scripts = opened.use(
+    await startScriptServer({ port: preferred('scripts'), documents: documents('scripts'), accepts: legacyPassword }),
+  );
+  ports['scripts'] = scripts.port;
   const bearerBook = (key: OauthProvider) =>
     startBook(key, {
       challenge: 'Bearer',
@@ -196,7 +201,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const environment: Record<string, string> = {
     LEGACY_IMAP_URL: `imap://${LOOPBACK}:${legacy.port}`,
     LEGACY_CARDDAV_URL: `${legacyContacts}/dav/{email}/`,
-    TRUSTED_MAIL_HOSTS: [...mailHosts, `${OTHER_HOST}:${other.port}`].join(','),
+    LEGACY_SIEVE_URL: `sieve://${LOOPBACK}:${scripts.port}`,
+    TRUSTED_MAIL_HOSTS: [`${LOOPBACK}:${scripts.port}`, ...mailHosts, `${OTHER_HOST}:${other.port}`].join(','),
     PROVISIONING_URL: `${webUrl}/provisioning`,
     PROVISIONING_TOKEN: secrets.provisioningToken,
     SMTP_URL: `smtp://${LOOPBACK}:${outbox.smtpPort}`,

@@ -88,8 +88,8 @@ export type GraphOptions = {
   readonly ownerOf: (token: string) => Promise<string | null | undefined>;
 };
 
-type Request = { readonly method: string; readonly url: URL; readonly body: unknown };
-type Answer = { readonly status: 200 | 201 | 204 | 400 | 404 | 405; readonly body: unknown };
+type Request = { readonly method: string; readonly url: URL; readonly body: unknown; readonly ifMatch?: string };
+type Answer = { readonly status: 200 | 201 | 204 | 400 | 404 | 405 | 412; readonly body: unknown };
 
 /** The part of Microsoft Graph v1.0 by which contacts are listed, created, changed and given photos, alone or in batches. */
 export function makeGraphApi({ url, documents, ownerOf }: GraphOptions): Hono {
@@ -119,7 +119,13 @@ export function makeGraphApi({ url, documents, ownerOf }: GraphOptions): Hono {
     const bytes = isPhoto ? Buffer.from(await c.req.arrayBuffer()) : null;
     const type = c.req.header('content-type') ?? '';
     const body: unknown = bytes === null ? await c.req.json().catch(() => null) : { type, bytes };
-    const answer = book.perform({ method: c.req.method, url: below, body });
+    const ifMatch = c.req.header('if-match');
+    const answer = book.perform({
+      method: c.req.method,
+      url: below,
+      body,
+      ...(ifMatch === undefined ? {} : { ifMatch }),
+    });
     return answer.body === null ? c.body(null, 204) : c.json(answer.body as object, answer.status as 200);
   });
   return app;
@@ -156,7 +162,7 @@ class Book {
     this.#owner = owner;
   }
 
-  perform({ method, url, body }: Request): Answer {
+  perform({ method, url, body, ifMatch }: Request): Answer {
     const [, id, photo] = /\/me\/contacts(?:\/([^/]+)(\/photo(?:\/\$value)?)?)?$/.exec(url.pathname) ?? [];
     if (!/\/me\/contacts(\/|$)/.test(url.pathname)) return notFound();
     const contactId = id === undefined ? '' : decodeURIComponent(id);
@@ -169,6 +175,8 @@ class Book {
       case 'GET contact':
         return { status: 200, body: selected(this.#contacts().get(contactId) ?? {}, url) };
       case 'PATCH contact':
+        if (ifMatch !== undefined && ifMatch !== this.#contacts().get(contactId)?.['@odata.etag'])
+          return { status: 412, body: errorOf('ErrorIrresolvableConflict', 'The contact has changed.') };
         return this.#write(contactId, this.#contacts().get(contactId) ?? {}, body, 200);
       case 'DELETE contact':
         this.#documents.remove(this.#owner, CONTACTS, contactId);

@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import type { Settings } from '../contract/settings.ts';
 import { checkExports } from './export/storage/check-exports.ts';
 import { exportFiles, exportStanding } from './export/download/links.ts';
-import { countSkippedMessages, skippedMessages } from './mail/copy/ledger.ts';
+import { countSkippedMessages, foldersOf, skippedMessages } from './mail/copy/ledger-report.ts';
+import { contactCounts, contactRemarks } from './contacts/fates-table.ts';
 import type { StatusSources } from './transfers/status.ts';
 import { openExportStore } from './export/storage/open-export-store.ts';
 import { startExportSweeper } from './export/download/sweeper.ts';
@@ -77,7 +78,7 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
     vault,
     safe,
     queue,
-    sources: statusSources({ database, vault, settings, now: Date.now }),
+    sources: statusSources({ database, settings, now: Date.now }),
   });
   const exports = openExportStore(settings);
   // The web side only hands out and deletes.
@@ -131,7 +132,10 @@ export function statusSources(services: Parameters<typeof exportFiles>[0]): Stat
   const { database } = services;
   return {
     skippedMessages: (id, atMost) => skippedMessages(database, id, atMost),
+    folders: (id) => foldersOf(database, id),
     countSkippedMessages: (id) => countSkippedMessages(database, id),
+    contactCounts: (id) => contactCounts(database, id),
+    contactRemarks: (id, of, atMost) => contactRemarks(database, id, of, atMost),
     exportStanding: (id) => exportStanding(database, id),
     exportFiles: (id) => exportFiles(services, id),
   };

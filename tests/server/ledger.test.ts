@@ -1,103 +1,175 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
-import { openLedger, type Intent } from '../../src/server/mail/copy/ledger.ts';
-import type { Database } from '../../src/server/store/database.ts';
-import { takeTransfer, LeaseLost, type Lease } from '../../src/server/transfers/lease.ts';
-import { endTransfer } from '../../src/server/transfers/operations.ts';
+import type { NewRow } from '../../src/server/mail/copy/ledger.ts';
+import { openLedger } from '../../src/server/mail/copy/ledger-on-database.ts';
+import { foldersOf, skippedMessages } from '../../src/server/mail/copy/ledger-report.ts';
+import { openDatabase, type Database } from '../../src/server/store/database.ts';
+import { LeaseLost, releaseLease, takeTransfer, type Lease } from '../../src/server/transfers/lease.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 
-const INTENT: Intent = {
-  size: 3,
-  sha256: 'ab'.repeat(32),
-  internalDate: new Date('2001-02-03T04:05:06Z'),
-  flags: ['\\Seen', '$Forwarded', 'with,comma'],
-  uidValidity: 4_294_967_295n,
-  uidNext: 17,
-};
-const listed = (uid: number) => ({ uid, size: 1, flags: [], internalDate: new Date() });
+const INBOX = { sourcePath: 'INBOX', sourceUidValidity: 1n, destinationPath: 'INBOX', total: 3 };
+const FACTS = { uidValidity: 4_294_967_295n, uidNext: 17 };
 
 let database: Database;
 let transfers = 0;
 beforeAll(async () => {
-  database = await openTestDatabase(FRESH);
+  database = await openDatabase({ folder: 'memory://' });
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-async function withTransfer(work: (database: Database, id: string) => Promise<void>): Promise<void> {
+async function ordered(source = `a${transfers}@b.example`): Promise<string> {
   transfers += 1;
   const id = `${transfers}`.padStart(32, '0');
-  const transfer = {
-    id,
-    sourceEmail: `a${transfers}@b.example`,
-    sourceProvider: 'sanbruno',
-    destinationEmail: 'c@d.example',
-    destinationProvider: 'yahoo',
-    operations: ['emailmigration'],
-    inQa: false,
-  } as const;
-  await insertTransfer(database, transfer, 'key');
-  await work(database, id);
+  await insertTransfer(
+    database,
+    {
+      id,
+      sourceEmail: source,
+      sourceProvider: 'sanbruno',
+      destinationEmail: 'c@d.example',
+      destinationProvider: 'yahoo',
+      operations: ['emailmigration'],
+      inQa: false,
+    },
+    'key',
+  );
+  return id;
 }
 
-async function lease(database: Database, id: string): Promise<Lease> {
-  const taken = await takeTransfer(database, id);
-  if (taken === null) throw new Error('The transfer has ended.');
-  return taken.lease;
+async function taken(id: string): Promise<Lease> {
+  const taking = await takeTransfer(database, id, 0);
+  if (taking === null || !('lease' in taking)) throw new Error('The transfer is not to be had.');
+  return taking.lease;
+}
+
+async function opened(id: string) {
+  const lease = await taken(id);
+  const ledger = openLedger(database, lease);
+  const [mailbox] = await ledger.addMailboxes([INBOX]);
+  if (mailbox === undefined) throw new Error('There is no mailbox.');
+  const row = (uid: number, more: Partial<NewRow> = {}): NewRow => ({
+    mailboxId: mailbox.id,
+    uid,
+    fate: 'stored',
+    size: 3,
+    sha256: 'ab'.repeat(32),
+    date: 981_173_106,
+    destinationUidValidity: 5n,
+    destinationUid: 100 + uid,
+    verified: false,
+    ...more,
+  });
+  return { lease, ledger, mailbox, row };
+}
+
+async function rowsOf(ledger: ReturnType<typeof openLedger>, mailboxId: number) {
+  const rows = [];
+  for await (const page of ledger.rows(mailboxId)) rows.push(...page);
+  return rows;
 }
 
 describe('the ledger', () => {
-  test('gives an intent back as it was, and forgets it when its outcome is known', () =>
-    withTransfer(async (database, id) => {
-      const ledger = openLedger(database, await lease(database, id));
-      const mailbox = await ledger.addMailbox({ sourcePath: 'INBOX', sourceUidValidity: 1n, destinationPath: 'INBOX' });
-      await ledger.addListed(mailbox.id, [listed(1), listed(2)]);
-      await ledger.addListed(mailbox.id, [listed(1), listed(2), listed(3)]);
-      await ledger.intend(mailbox.id, 2, INTENT);
-      expect(await ledger.pending(mailbox.id)).toEqual([
-        { uid: 1, size: 1 },
-        { uid: 2, size: 3, intent: INTENT },
-        { uid: 3, size: 1 },
-      ]);
-      await Promise.all([
-        ledger.settle(mailbox.id, 2, { state: 'done', uid: 20, uidValidity: 5n }),
-        ledger.settle(mailbox.id, 3, { state: 'refused', reason: 'too large', subject: 'a\0b' }),
-      ]);
-      expect(await ledger.pending(mailbox.id)).toEqual([{ uid: 1, size: 1 }]);
-      expect(await ledger.claimed('INBOX', 5n)).toEqual(new Set([20]));
-      expect(await ledger.claimed('INBOX', 6n)).toEqual(new Set());
-      expect(await ledger.progress()).toEqual({ total: 3, done: 2, bytes: 3 });
-    }));
+  test('gives a group back as it was, and forgets it when its outcome is known', async () => {
+    const { ledger, mailbox, row } = await opened(await ordered());
+    const messages = [
+      { uid: 1, size: 3, date: 981_173_106 },
+      { uid: 2, size: 4, date: null },
+    ];
+    const [group] = await ledger.open([{ mailboxId: mailbox.id, messages, ...FACTS }]);
+    expect(await ledger.groups()).toEqual([{ ...group, messages, ...FACTS }]);
+    expect((await ledger.mailboxes())[0]?.destination).toEqual(FACTS);
+    await ledger.settle([row(1)], [group?.id ?? 0]);
+    expect(await ledger.groups()).toEqual([]);
+    expect(await ledger.claimed('INBOX', 5n)).toEqual(new Set([101]));
+    expect(await ledger.claimed('INBOX', 6n)).toEqual(new Set());
+    await ledger.verified(mailbox.id, [1]);
+    expect(await rowsOf(ledger, mailbox.id)).toMatchObject([
+      { uid: 1, fate: 'stored', verified: true, earlier: false },
+    ]);
+    expect(await ledger.tally()).toEqual({ done: 1, bytes: 3, kept: 0 });
+  });
 
-  test('takes up a message again that a listing had left out', () =>
-    withTransfer(async (database, id) => {
-      const ledger = openLedger(database, await lease(database, id));
-      const mailbox = await ledger.addMailbox({ sourcePath: 'INBOX', sourceUidValidity: 1n, destinationPath: 'INBOX' });
-      await ledger.addListed(mailbox.id, [listed(1), listed(2)]);
-      await ledger.settle(mailbox.id, 1, { state: 'gone' });
-      await ledger.settle(mailbox.id, 2, { state: 'refused', reason: 'virus' });
-      await ledger.addListed(mailbox.id, [listed(1), listed(2)]);
-      expect((await ledger.pending(mailbox.id)).map((pending) => pending.uid)).toEqual([1]);
-    }));
+  test('holds names, subjects and dates that a column of the database does not', async () => {
+    const { ledger, mailbox, row } = await opened(await ordered());
+    const odd = { ...INBOX, sourcePath: 'cut \ud83d and \0', destinationPath: 'cut', total: 1 };
+    const again = await ledger.addMailboxes([odd, { ...odd, sourcePath: 'cut \ud83e and \0' }]);
+    expect(again.map(({ sourcePath }) => sourcePath)).toEqual([odd.sourcePath, 'cut \ud83e and \0']);
+    expect(new Set(again.map(({ id }) => id)).size).toBe(2);
+    await ledger.settle([row(1, { subject: 'cut \ud83d\0', date: -99_999_999_999, fate: 'refused', reason: 'virus' })]);
+    expect(await rowsOf(ledger, mailbox.id)).toMatchObject([{ subject: 'cut \ufffd ', date: -99_999_999_999 }]);
+  });
 
-  test('refuses what a worker writes after another one has taken the transfer over', () =>
-    withTransfer(async (database, id) => {
-      const older = openLedger(database, await lease(database, id));
-      const mailbox = await older.addMailbox({ sourcePath: 'INBOX', sourceUidValidity: 1n, destinationPath: 'INBOX' });
-      await older.addListed(mailbox.id, [listed(1), listed(2)]);
-      await older.intend(mailbox.id, 1, INTENT);
-      const newer = openLedger(database, await lease(database, id));
-      await expect(older.settle(mailbox.id, 1, { state: 'done', uid: 9, uidValidity: 5n })).rejects.toThrow(LeaseLost);
-      await expect(older.intend(mailbox.id, 2, INTENT)).rejects.toThrow(LeaseLost);
-      expect((await newer.pending(mailbox.id)).map(({ uid, intent }) => [uid, intent !== undefined])).toEqual([
-        [1, true],
-        [2, false],
-      ]);
-      await newer.settle(mailbox.id, 1, { state: 'done', uid: 9, uidValidity: 5n });
-    }));
+  test('refuses what a worker writes after another one has taken the transfer over', async () => {
+    const id = await ordered();
+    const older = await opened(id);
+    const messages = [{ uid: 1, size: 3, date: null }];
+    await older.ledger.open([{ mailboxId: older.mailbox.id, messages, ...FACTS }]);
+    const newer = await opened(id);
+    await expect(older.ledger.settle([older.row(1)])).rejects.toThrow(LeaseLost);
+    await expect(older.ledger.open([{ mailboxId: older.mailbox.id, messages, ...FACTS }])).rejects.toThrow(LeaseLost);
+    await expect(older.ledger.addMailboxes([{ ...INBOX, sourcePath: 'Sent' }])).rejects.toThrow(LeaseLost);
+    expect(await newer.ledger.groups()).toHaveLength(1);
+    await newer.ledger.settle([newer.row(1)]);
+  });
 
-  test('can not be taken by anyone once the transfer has ended', () =>
-    withTransfer(async (database, id) => {
-      await endTransfer(database, await lease(database, id));
-      expect(await takeTransfer(database, id)).toBeNull();
-    }));
+  test('lets a worker without its lease take back what nobody has claimed, and then nobody claims it', async () => {
+    const id = await ordered();
+    const older = await opened(id);
+    const newer = await opened(id);
+    await newer.ledger.settle([newer.row(1)]);
+    expect(await older.ledger.disown('INBOX', 5n, 101)).toBe(false);
+    expect(await older.ledger.disown('INBOX', 5n, 102)).toBe(true);
+    expect(await newer.ledger.settle([newer.row(2), newer.row(3)])).toEqual([newer.row(2)]);
+    expect((await rowsOf(newer.ledger, newer.mailbox.id)).map(({ uid }) => uid)).toEqual([1, 3]);
+  });
+
+  test('takes over what an earlier transfer between the same accounts has stored, and not what was refused', async () => {
+    const source = 'again@b.example';
+    const before = await opened(await ordered(source));
+    await before.ledger.settle([
+      before.row(1, { verified: true }),
+      before.row(2, { fate: 'taken' }),
+      before.row(3, { fate: 'refused', reason: 'virus' }),
+    ]);
+    await database.query('update transfers set finished = now() where id = $1', [before.lease.transferId]);
+    const after = await opened(await ordered(source));
+    await after.ledger.adopt();
+    await after.ledger.adopt();
+    expect(await rowsOf(after.ledger, after.mailbox.id)).toMatchObject([
+      { uid: 1, fate: 'stored', verified: true, earlier: true },
+      { uid: 2, fate: 'taken', earlier: true },
+    ]);
+    expect(await after.ledger.tally()).toMatchObject({ bytes: 0 });
+  });
+
+  test('tells what was left out, and how far the folders are', async () => {
+    const { ledger, lease, row } = await opened(await ordered());
+    await ledger.addMailboxes([{ ...INBOX, sourcePath: 'Locked', total: 0, reason: 'mailbox unreadable' }]);
+    await ledger.settle([row(1), row(2, { fate: 'refused', reason: 'too large', subject: 'Film' })]);
+    expect(await skippedMessages(database, lease.transferId, 10)).toEqual([
+      { mailbox: 'Locked', reason: 'The current mailbox does not let this folder be read.' },
+      { mailbox: 'INBOX', reason: 'The message is larger than the new mailbox accepts.', subject: 'Film' },
+    ]);
+    expect(await foldersOf(database, lease.transferId)).toEqual([
+      { name: 'INBOX', done: 2, total: 3 },
+      { name: 'Locked', done: 0, total: 0 },
+    ]);
+  });
+});
+
+describe('a lease', () => {
+  test('keeps every other worker away until it has run out or is given back', async () => {
+    const id = await ordered();
+    const first = await takeTransfer(database, id, 60);
+    if (first === null || !('lease' in first)) throw new Error('The transfer is not to be had.');
+    const second = await takeTransfer(database, id, 60);
+    expect(second).toEqual({ heldForSeconds: expect.closeTo(60, -1) as number });
+    await releaseLease(database, first.lease);
+    expect(await takeTransfer(database, id, 60)).toMatchObject({ lease: { epoch: first.lease.epoch + 1 } });
+  });
+
+  test('is given to nobody once the transfer has ended', async () => {
+    const id = await ordered();
+    await database.query('update transfers set finished = now() where id = $1', [id]);
+    expect(await takeTransfer(database, id, 60)).toBeNull();
+  });
 });

@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
 import { describe, expect, test } from 'vitest';
-import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 import { openLog } from '../../src/server/log.ts';
 import { openNotifier, type NotifierSettings } from '../../src/server/notifications/notifier.ts';
 import type { Database } from '../../src/server/store/database.ts';
 import { newsOf } from '../../src/server/transfers/status.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { openJobQueue, type JobQueue } from '../../src/server/worker/queue.ts';
+import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 
 const ID = 'b'.repeat(32);
 const STATUS = `https://portal.example/status?migration_id=${ID}`;
@@ -45,6 +45,9 @@ async function start({ database, queue }: Filled, settings: Partial<NotifierSett
   const sources = {
     skippedMessages: async () => [],
     countSkippedMessages: async () => 0,
+    folders: async () => [],
+    contactCounts: async () => null,
+    contactRemarks: async () => [],
     exportStanding: async () => null,
     exportFiles: async () => [],
   };
@@ -54,6 +57,7 @@ async function start({ database, queue }: Filled, settings: Partial<NotifierSett
         publicUrl: 'https://portal.example',
         legacyName: 'San Bruno',
         supportPhone: '650 555 0100',
+        smtpInClear: true,
         ...settings,
       },
       log: openLog('silent'),

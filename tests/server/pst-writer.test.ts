@@ -44,10 +44,19 @@ const digestOf = async (path: string) =>
     .update(await readFile(path))
     .digest('hex');
 
+async function* failing(): AsyncGenerator<PstItem> {
+  yield rawItem(0, mail('Subject: one', '', 'x'));
+  throw new Error('the disk is gone');
+}
+
 describe('a PST file', () => {
-  test('of an empty mailbox is right, and so is one without any folder', async () => {
-    for (const folders of [[], [INBOX], [{ path: ['A', 'B', 'C'] }]]) await written([], folders);
-  });
+  test.each([[[]], [[INBOX]], [[{ path: ['A', 'B', 'C'] }]]] as const)(
+    'of an empty mailbox is right: folders %j',
+    async (folders) => {
+      const path = await written([], folders);
+      expect([...readByExtractor(path).values()].flat()).toEqual([]);
+    },
+  );
 
   test('is the same when it is written again, and another one under another ID', async () => {
     const boxes = sampleBoxes();
@@ -64,11 +73,9 @@ describe('a PST file', () => {
   });
 
   test('is the same whatever pieces its messages come in', async () => {
-    const raws: Buffer[] = [
-      ...oddLetters({ name: 'Ann', email: 'ann@x.example' })
-        .slice(0, 21)
-        .map(({ source }) => Buffer.from(source)),
-    ];
+    const raws: Buffer[] = oddLetters({ name: 'Ann', email: 'ann@x.example' })
+      .slice(0, 21)
+      .map(({ source }) => Buffer.from(source));
     for (const { samples } of sampleBoxes().slice(0, 2)) raws.push(...samples.map(rawOf));
     const digests = new Set<string>();
     for (const piece of [1, 2, 3, 7, 100, 1_000_000]) {
@@ -101,10 +108,6 @@ describe('a PST file', () => {
   });
 
   test('that can not be finished is gone, and what came before it stays', async () => {
-    const failing = async function* (): AsyncGenerator<PstItem> {
-      yield rawItem(0, mail('Subject: one', '', 'x'));
-      throw new Error('the disk is gone');
-    };
     await expect(world.write([INBOX], failing(), { name: 'broken' })).rejects.toThrow('the disk is gone');
     expect(await readdir(world.directory)).not.toContain('broken.pst');
   });
@@ -128,6 +131,9 @@ describe('a PST file', () => {
   });
 });
 
+const bomb = (count: number, part: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => part(index)).join('');
+
 describe('an odd message', () => {
   test('arrives, and what is broken in form brings its original, octet by octet', async () => {
     const letters = [
@@ -145,12 +151,12 @@ describe('an odd message', () => {
     const read = readByExtractor(path).get('Inbox') ?? [];
     expect(read).toHaveLength(letters.length);
     const originals = new Set(letters.map(sha256));
-    const broken = read.filter(({ attachments }) => attachments.some((digest) => originals.has(digest)));
-    expect(broken.length).toBeGreaterThanOrEqual(7);
-    for (const [index, raw] of letters.entries()) {
-      const kept = read[index]?.attachments.filter((digest) => originals.has(digest)) ?? [];
-      if (kept.length > 0) expect(kept).toEqual([sha256(raw)]);
-    }
+    const kept = read.map(({ attachments }) => attachments.filter((digest) => originals.has(digest)));
+    expect(
+      kept.filter((own, index) => own.some((digest) => digest !== sha256(letters[index] ?? Buffer.alloc(0)))),
+    ).toEqual([]);
+    expect(kept.map((own) => own.length).slice(-7)).toEqual([1, 1, 1, 1, 1, 1, 0]);
+    expect(kept.flat().length).toBeLessThan(letters.length / 3);
   });
 
   test('keeps a text of no charset readable, and attachments without encoding as they are', async () => {
@@ -169,7 +175,7 @@ describe('an odd message', () => {
           'Content-Type: text/x-log',
           'Content-Disposition: attachment; filename=a.log',
           '',
-          `${content}`,
+          content,
           '--b b--',
           '',
         ),
@@ -180,8 +186,6 @@ describe('an odd message', () => {
     expect(second?.attachments).toEqual([sha256(Buffer.from(content))]);
   });
 
-  const bomb = (count: number, part: (index: number) => string) =>
-    Array.from({ length: count }, (_, index) => part(index)).join('');
   test.each([
     [
       'ten thousand multiparts in one another',
@@ -215,7 +219,7 @@ describe('an odd message', () => {
     ['a subject of encoded words', mail(`Subject: ${'=?utf-8?q?=41?= '.repeat(60_000)}`, '', 'body')],
     [
       'blanks without end',
-      mail('Content-Transfer-Encoding: quoted-printable', '', ' '.repeat(5_000_000), `${'= '.repeat(1_000_000)}`),
+      mail('Content-Transfer-Encoding: quoted-printable', '', ' '.repeat(5_000_000), '= '.repeat(1_000_000)),
     ],
   ])('of %s is written in a few seconds', { timeout: 60_000 }, async (_name, raw) => {
     const began = performance.now();
@@ -225,26 +229,26 @@ describe('an odd message', () => {
   });
 });
 
+const CONTACTS: PstFolder = { path: ['Contacts'], role: 'contacts' };
+const item = (contact = samplePerson()): PstItem => ({ folder: 0, contact, received: 0 });
+
+function contactsIn(path: string): PSTContact[] {
+  const found: PSTContact[] = [];
+  const walk = (folder: PSTFolder) => {
+    if (folder.displayName === 'Contacts')
+      for (
+        let next = folder.getNextChild() as PSTMessage | null;
+        next !== null;
+        next = folder.getNextChild() as PSTMessage | null
+      )
+        if (next instanceof PSTContact) found.push(next);
+    if (!folder.displayName.startsWith('SPAM')) for (const child of folder.getSubFolders()) walk(child);
+  };
+  walk(new PSTFile(path).getRootFolder());
+  return found;
+}
+
 describe('a contact', () => {
-  const CONTACTS: PstFolder = { path: ['Contacts'], role: 'contacts' };
-  const item = (contact = samplePerson()): PstItem => ({ folder: 0, contact, received: 0 });
-
-  function contactsIn(path: string): PSTContact[] {
-    const found: PSTContact[] = [];
-    const walk = (folder: PSTFolder) => {
-      if (folder.displayName === 'Contacts')
-        for (
-          let next = folder.getNextChild() as PSTMessage | null;
-          next !== null;
-          next = folder.getNextChild() as PSTMessage | null
-        )
-          if (next instanceof PSTContact) found.push(next);
-      if (!folder.displayName.startsWith('SPAM')) for (const child of folder.getSubFolders()) walk(child);
-    };
-    walk(new PSTFile(path).getRootFolder());
-    return found;
-  }
-
   test('has its names, addresses, phones, company, birthday, notes and photo', async () => {
     const [contact] = contactsIn(await written([item()], [CONTACTS]));
     const wanted = samplePerson();

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readSettings } from '../../src/contract/settings.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/main.ts';
 import { openResolver } from '../../src/server/network/resolver.ts';
+import { FRESH } from '../support/fresh-database.ts';
 import { differenceOf } from '../support/mail-comparison.ts';
 import { PUBLIC_URL, signInAt } from '../support/sandbox-person.ts';
 import { mailUntil, openWorld } from '../support/transfer-world.ts';
@@ -46,7 +47,7 @@ test(
       body: JSON.stringify({ email, password, in_qa: false }),
     });
     const { tokens } = await signInAt(sandbox, 'yahoo', { email, password });
-    await using world = await openWorld({ folder: join(folder, 'database') }, sandbox.environment);
+    await using world = await openWorld(FRESH, sandbox.environment);
     const { id } = await world.transfers.start({
       source: { email, password, provider: 'sanbruno' },
       destination: { email, tokenId: tokens.access_token, provider: 'yahoo' },
@@ -76,7 +77,7 @@ test(
       .find((entry) => entry.startsWith('imap.mail.example'));
     if (tom === undefined || host === undefined) throw new Error('There is no subscriber or no other provider.');
     const settings = readSettings({ ...sandbox.environment, SANDBOX: 'on' });
-    await using world = await openWorld({ folder: join(folder, 'database') }, sandbox.environment, {
+    await using world = await openWorld(FRESH, sandbox.environment, {
       resolver: openResolver(settings.dnsServers),
     });
     const { id } = await world.transfers.start({

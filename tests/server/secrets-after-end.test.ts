@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { SealError } from '../../src/server/store/vault.ts';
 import { startWorker } from '../../src/server/worker/worker.ts';
 import { startDovecot } from '../support/dovecot.ts';
+import { layFreshDatabase } from '../support/fresh-database.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { letter } from '../support/mail-letters.ts';
 import { needs } from '../support/needs.ts';
@@ -79,6 +80,7 @@ describe('after the end of a job', { ...needs('dovecot'), timeout: 120_000 }, ()
       await mail.append('INBOX', [letter(1), letter(2)]);
     }
     const folder = await mkdtemp(join(tmpdir(), 'secrets-'));
+    await layFreshDatabase(folder);
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const temporary = await mkdtemp(join(tmpdir(), 'secrets-temporary-'));
     onTestFinished(() => rm(temporary, { recursive: true, force: true }));
@@ -109,17 +111,22 @@ describe('after the end of a job', { ...needs('dovecot'), timeout: 120_000 }, ()
     if (world.providers.yahoo !== undefined) world.providers.yahoo.person.email = ANN;
 
     const answers: string[] = [];
+    const browser = new OauthBrowser(world);
     const load = async (email: string, account: object) => {
-      const { status, text, headers } = await world.post('/api/load/', {
-        source_account: { email, password: SOURCE, provider: 'sanbruno' },
-        destination_account: account,
-        operations: ['emailmigration'],
-        parameters: {},
-      });
+      const { status, text, headers } = await world.post(
+        '/api/load/',
+        {
+          source_account: { email, password: SOURCE, provider: 'sanbruno' },
+          destination_account: account,
+          operations: ['emailmigration'],
+          parameters: {},
+        },
+        browser.headers,
+      );
       answers.push(text, JSON.stringify([...headers]));
       expect([email, status]).toEqual([email, 200]);
     };
-    const page = await new OauthBrowser(world).until('/api/oauth/?provider=yahoo', isPage);
+    const page = await browser.until('/api/oauth/?provider=yahoo', isPage);
     const tokenId = page.searchParams.get('token_id') ?? '';
     const first = await tokensBehind(world, tokenId);
     world.advance(3_600_000);

@@ -113,7 +113,7 @@ test('a bucket that can not be written is named, and its keys are not', async ()
 
 test('a bucket that can be written is taken, and nothing is left in it', async () => {
   await using server = await startS3Server();
-  await using product = await startProduct({ EXPORTS_URL: server.url, DATA_DIR: join(folder, 'data'), ...S3_KEYS });
+  await using product = await startProduct({ EXPORTS_URL: server.url, ...S3_KEYS });
   expect((await fetch(`${product.url}/readyz`)).status).toBe(200);
   expect(await server.keys()).toEqual([]);
 });

@@ -1,14 +1,17 @@
 import { expect, test } from 'vitest';
-import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 import { endOperation, noteProgress } from '../../src/server/transfers/operations.ts';
 import { statusOf } from '../../src/server/transfers/status.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
+import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 
 const ID = 'c'.repeat(32);
 const LEASE = { transferId: ID, epoch: 0 };
 const NOTHING_ELSE = {
   skippedMessages: async () => [],
   countSkippedMessages: async () => 0,
+  folders: async () => [],
+  contactCounts: async () => null,
+  contactRemarks: async () => [],
   exportStanding: async () => null,
   exportFiles: async () => [],
 };

@@ -9,9 +9,10 @@ import { needs } from '../support/needs.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { mailUntil, NEW_ADDRESS, openWorld, order, SUBSCRIBER } from '../support/transfer-world.ts';
 
-const MESSAGES = 120;
-/** The counts of appended messages at which the database crashes, with their outcomes not committed yet. */
-const CRASHES = [1, 40, 41, 90];
+const FOLDERS = ['INBOX', 'One', 'Two', 'Three', 'Four', 'Five'];
+const MESSAGES = FOLDERS.length * 20;
+/** The counts of appended groups at which the database crashes, with their outcomes not committed yet. */
+const CRASHES = [1, 3, 4, 6];
 
 test(
   'a transfer whose database crashes again and again loses, doubles and changes nothing',
@@ -24,10 +25,13 @@ test(
     const postgres = stack.use(await startPostgres());
     {
       await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
-      await mail.append(
-        'INBOX',
-        Array.from({ length: MESSAGES }, (_, at) => letter(at % 100)),
-      );
+      for (const [index, folder] of FOLDERS.entries()) {
+        if (index > 0) await mail.create(folder);
+        await mail.append(
+          folder,
+          Array.from({ length: 20 }, (_, at) => letter(index * 20 + at)),
+        );
+      }
     }
     let appended = 0;
     let crashes = 0;

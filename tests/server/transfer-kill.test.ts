@@ -1,39 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Step } from '../../src/server/mail/copy/copy-chunk.ts';
-import { DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
-import { openMailClient } from '../support/mail-client.ts';
-import { differenceOf } from '../support/mail-comparison.ts';
-import { letter, ODD_LETTERS } from '../support/mail-letters.ts';
+import { EMBEDDED, KILLS, moveWhileKilled, WHOLE } from '../support/killed-transfer.ts';
 import { needs } from '../support/needs.ts';
 import { POSTGRESQL, startPostgres, type Postgres } from '../support/postgres.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
-import type { TransferProcess } from '../support/transfer-process.ts';
-import { NEW_ADDRESS, SUBSCRIBER } from '../support/transfer-world.ts';
 
-const PROCESS = join(import.meta.dirname, '../support/transfer-process.ts');
-const ORDINARY = 150;
-const TWINS = 30;
-/** The worst moments: before the append, after it and before its outcome is known, and during the search after that. */
-const KILLS: readonly { readonly step: Step; readonly count: number }[] = [
-  { step: 'intent committed', count: 3 },
-  { step: 'appended', count: 5 },
-  { step: 'appended', count: 1 },
-  { step: 'recovered', count: 1 },
-  { step: 'outcome committed', count: 9 },
-  { step: 'appended', count: 40 },
-];
-/** On PostgreSQL each restart waits until the dead worker is missed. */
-const FEWER_KILLS = KILLS.slice(1, 3);
-/** A killed worker's transfer goes on within this time. */
-const RESUMED_WITHIN_MS = 60_000;
-
+// `npm run proofs` kills at random moments as well, and many more times.
 describe('a transfer whose process is killed again and again', { ...needs('dovecot'), timeout: 300_000 }, () => {
   let postgres: Postgres | undefined;
   beforeAll(async () => {
@@ -41,102 +11,28 @@ describe('a transfer whose process is killed again and again', { ...needs('dovec
   });
   afterAll(() => postgres?.[Symbol.asyncDispose]());
 
-  const databases = [
-    {
-      name: 'PGlite',
-      address: async (folder: string) => ({ folder: join(folder, 'database') }),
-      needed: needs(),
-      kills: KILLS,
-      randomKills: 3,
-      withoutUidplus: false,
-    },
-    {
-      name: 'PGlite, towards a server without UIDPLUS',
-      address: async (folder: string) => ({ folder: join(folder, 'database') }),
-      needed: needs(),
-      kills: KILLS.slice(1, 4),
-      randomKills: 0,
-      withoutUidplus: true,
-    },
-    {
-      name: 'PostgreSQL',
-      address: async () => ({ url: (await postgres?.create()) ?? '' }),
-      needed: needs('postgresql'),
-      kills: FEWER_KILLS,
-      randomKills: 0,
-      withoutUidplus: false,
-    },
-  ];
-  for (const { name, address, needed, kills, randomKills, withoutUidplus } of databases) {
-    test(`still loses, doubles and changes nothing, on ${name}`, needed, async () => {
-      await using source = await startDovecot();
-      await using destination = await startDovecot({ separator: '.' });
-      /** Answers to an APPEND that said where the message went. */
-      let hidden = 0;
-      await using plain = await startTcpProxy(destination.port, {
-        change: (direction, part) => {
-          if (direction === 'to server' || !withoutUidplus) return part;
-          const text = part.toString('latin1');
-          hidden += text.includes('APPENDUID') ? 1 : 0;
-          return Buffer.from(text.replaceAll(/ UIDPLUS|\[APPENDUID \d+ \d+\] /g, ''), 'latin1');
-        },
-      });
-      const folder = await mkdtemp(join(tmpdir(), 'transfer-'));
-      try {
-        await fill(source);
-        const database = await address(folder);
-        const environment = { LEGACY_IMAP_URL: source.url, YAHOO_IMAP_URL: `imap://127.0.0.1:${plain.port}` };
-        for (const killAt of kills) {
-          const { signal } = await run({ database, environment, killAt });
-          expect({ killAt, signal }).toEqual({ killAt, signal: 'SIGKILL' });
-        }
-        for (let kill = 0; kill < randomKills; kill += 1) await run({ database, environment }, Math.random() * 300);
-        const restarted = Date.now();
-        const { output, signal } = await run({ database, environment });
-        expect(signal).toBeNull();
-        expect(Date.now() - restarted).toBeLessThan(RESUMED_WITHIN_MS);
-        const account = { user: SUBSCRIBER, password: DOVECOT_PASSWORD };
-        const messages = ORDINARY + TWINS + ODD_LETTERS.length;
-        const difference = await differenceOf(
-          { ...account, port: source.port },
-          { ...account, port: destination.port, user: NEW_ADDRESS },
-          (mailbox) => mailbox.replaceAll('/', '.'),
-        );
-        expect(hidden > messages / 2).toBe(withoutUidplus);
-        expect(difference).toEqual({ messages, lost: [], duplicated: [], changed: [] });
-        expect(JSON.parse(output.trim().split('\n').at(-1) ?? '')).toMatchObject({
-          end: { status: 'completed', done: messages, total: messages, lost: 0, duplicated: 0, changed: 0 },
-        });
-      } finally {
-        await rm(folder, { recursive: true, force: true });
-      }
-    });
-  }
+  test('still loses, doubles and changes nothing, on PGlite', async () => {
+    expect(
+      await moveWhileKilled({ address: EMBEDDED, kills: KILLS, randomKills: 0, withoutUidplus: false }),
+    ).toMatchObject(WHOLE);
+  });
+
+  test('still loses, doubles and changes nothing, on PGlite, towards a server without UIDPLUS', async () => {
+    expect(
+      await moveWhileKilled({ address: EMBEDDED, kills: KILLS.slice(1, 4), randomKills: 0, withoutUidplus: true }),
+    ).toMatchObject(WHOLE);
+  });
+
+  test('still loses, doubles and changes nothing, on PostgreSQL', needs('postgresql'), async () => {
+    const url = (await postgres?.create()) ?? '';
+    // Each restart waits until the dead worker is missed.
+    expect(
+      await moveWhileKilled({
+        address: async () => ({ url }),
+        kills: KILLS.slice(1, 3),
+        randomKills: 0,
+        withoutUidplus: false,
+      }),
+    ).toMatchObject(WHOLE);
+  });
 });
-
-async function fill(source: Dovecot): Promise<void> {
-  await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
-  await mail.append(
-    'INBOX',
-    Array.from({ length: ORDINARY }, (_, index) => letter(index)),
-  );
-  await mail.create('Family/Twins');
-  await mail.append(
-    'Family/Twins',
-    Array.from({ length: TWINS }, () => letter(3)),
-  );
-  await mail.append('Family/Twins', ODD_LETTERS);
-}
-
-/** Runs the process until it ends, or kills it so many milliseconds after it began to work. */
-async function run(options: TransferProcess, killAfter?: number) {
-  const child = spawn(process.execPath, [PROCESS, JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
-  if (killAfter !== undefined) {
-    await Promise.race([once(child.stdout, 'data'), ended]);
-    await wait(killAfter);
-    child.kill('SIGKILL');
-  }
-  const [output, [, signal]] = await Promise.all([text(child.stdout), ended]);
-  return { output, signal };
-}

@@ -1,12 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { moveMail } from '../../src/server/mail/copy/move-mail.ts';
+import { copyAndCompare } from '../../src/server/mail/copy/copy-mail.ts';
 import { MAIL_TIMES, type MailAccount, type MailTimes } from '../../src/server/mail/imap/connection.ts';
-import type { StepListener } from '../../src/server/mail/copy/copy-chunk.ts';
-import { openReader } from '../../src/server/mail/imap/imap-reader.ts';
-import { openWriter } from '../../src/server/mail/imap/imap-writer.ts';
+import type { StepListener } from '../../src/server/mail/copy/mail-copy.ts';
+import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
+import { openControl } from '../../src/server/mail/imap/control.ts';
+import { openDial } from '../../src/server/mail/imap/wire/dial.ts';
+import { openStreamReader } from '../../src/server/mail/imap/wire/imap-stream-reader.ts';
+import { openStreamWriter } from '../../src/server/mail/imap/wire/imap-stream-writer.ts';
+import { openSession } from '../../src/server/mail/imap/wire/session.ts';
 import type { Database } from '../../src/server/store/database.ts';
-import { openLedger } from '../../src/server/mail/copy/ledger.ts';
+import { openLedger } from '../../src/server/mail/copy/ledger-on-database.ts';
 import { takeTransfer } from '../../src/server/transfers/lease.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
@@ -74,23 +78,35 @@ describe('a transfer whose connection is reset', needs('dovecot'), () => {
       },
       id,
     );
-    const taken = await takeTransfer(database, id);
-    if (taken === null) throw new Error('The transfer has ended.');
+    const taken = await takeTransfer(database, id, 60);
+    if (taken === null || !('lease' in taken)) throw new Error('The transfer is not to be had.');
     const { signal } = new AbortController();
     const options = { trusted: ['127.0.0.1'], times, signal };
-    const measured = await moveMail({
+    const clock = { ...MACHINE_CLOCK, after: (_: number, run: () => void) => MACHINE_CLOCK.after(0, run) };
+    const sideOf = (side: Side, email: string) => {
+      const place = account(side, email);
+      // Only the engine's own pauses are cut short.
+      const session = () => openSession(place, { ...options, dial: openDial(options), clock: MACHINE_CLOCK });
+      return {
+        limits: { connections: 1 },
+        control: () => openControl(place, options),
+        reader: async () => openStreamReader(await session()),
+        writer: async () => openStreamWriter(await session()),
+      };
+    };
+    const end = await copyAndCompare({
+      source: sideOf('source', SUBSCRIBER),
+      destination: sideOf('destination', to),
       ledger: openLedger(database, taken.lease),
-      openReader: () => openReader(account('source', SUBSCRIBER), options),
-      openWriter: () => openWriter(account('destination', to), options),
-      openChecker: () => openReader(account('destination', to), options),
-      connections: 1,
+      lease: { ...taken.lease, mayWrite: () => true },
+      clock,
       signal,
-      pause: async () => {},
       onStep,
       onProgress: () => {},
+      onOrphan: () => {},
       forwardedMark: '',
     });
-    expect(measured).toEqual({ lost: 0, duplicated: 0, changed: 0 });
+    expect(end).toEqual({ lost: 0, duplicated: 0, changed: 0, kept: 0, unlisted: 0, mailboxesLeft: 0 });
     return to;
   }
 

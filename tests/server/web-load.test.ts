@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
+import { fromBrowser, LEGACY_DOMAIN, openWebWorld, signedInBy, type WebWorld } from '../support/web-world.ts';
 
 const ANN = `ann@${LEGACY_DOMAIN}`;
 const PASSWORD = 'correct horse';
 const ELSEWHERE = 'ann@mail.example';
+const BROWSER = 'b'.repeat(64);
 const HEX = /^[0-9a-f]{32}$/;
 
 let world: WebWorld;
@@ -19,7 +20,8 @@ beforeEach(async () => {
 });
 
 async function tokenOf(email: string, provider: 'yahoo' | 'google' = 'yahoo'): Promise<string> {
-  return world.services.tokens.store({ email, provider }, { access: 'access', refresh: 'refresh', expiresIn: 3600 });
+  const owner = { email, provider, browser: signedInBy(world, BROWSER) };
+  return world.services.tokens.store(owner, { access: 'access', refresh: 'refresh', expiresIn: 3600 });
 }
 
 type Load = Record<string, unknown> & {
@@ -38,7 +40,7 @@ async function move(change: Partial<Load> = {}): Promise<Load> {
   };
 }
 
-const load = (body: object) => world.post('/api/load/', body);
+const load = (body: object) => world.post('/api/load/', body, fromBrowser(BROWSER));
 const transfers = () => world.database.query('select * from transfers');
 
 describe('a transfer that is proven', () => {

@@ -371,7 +371,7 @@ describe('tokens', () => {
 
   test('that last for a few seconds only are used until they run out', async () => {
     const granted = { access: 'short', refresh: 'kept', expiresIn: 5 };
-    const id = await world.services.tokens.store({ email: ANN, provider: 'yahoo' }, granted);
+    const id = await world.services.tokens.store({ email: ANN, provider: 'yahoo', browser: 'any' }, granted);
     expect(await world.services.tokens.accessToken(id)).toBe('short');
     expect(refreshes('yahoo')).toEqual([]);
   });

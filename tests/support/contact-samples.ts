@@ -1,21 +1,8 @@
 import fc from 'fast-check';
-import type { Contact } from '../../src/contract/contact.ts';
+import { BLANK_CONTACT, type Contact } from '../../src/contract/contact.ts';
 import type { ContactReader } from '../../src/server/contacts/contact-store.ts';
 
-export const BLANK: Contact = {
-  uid: '',
-  name: { formatted: '', prefix: '', given: '', middle: '', family: '', suffix: '' },
-  nickname: '',
-  emails: [],
-  phones: [],
-  addresses: [],
-  websites: [],
-  organization: { name: '', department: '', title: '' },
-  birthday: '',
-  notes: '',
-  groups: [],
-  vcard: '',
-};
+export const BLANK = BLANK_CONTACT;
 
 export function contact(fields: Partial<Contact>): Contact {
   return { ...BLANK, ...fields };
@@ -61,6 +48,11 @@ const day = fc
   .date({ min: new Date('1900-01-01'), max: new Date('2030-12-31'), noInvalidDate: true })
   .map((date) => date.toISOString().slice(0, 10));
 
+const anyDay = fc.oneof(
+  day,
+  day.map((date) => `-${date.slice(4)}`),
+);
+
 const address = fc
   .record({
     poBox: words,
@@ -78,19 +70,35 @@ export const anyContact: fc.Arbitrary<Contact> = fc
   .record({
     uid: fc.uuid(),
     name: fc.record({ formatted: some, prefix: words, given: words, middle: words, family: words, suffix: words }),
+    phonetic: fc.record({ given: words, middle: words, family: words }),
     nickname: words,
     emails: labelled(some.filter((text) => !/^mailto:/i.test(text))),
     phones: labelled(some.filter((text) => !/^tel:/i.test(text))),
     addresses: labelled(address),
     websites: labelled(fc.webUrl()),
     organization: fc.record({ name: some, department: words, title: words }),
-    birthday: fc.oneof(
-      fc.constant(''),
-      day,
-      day.map((date) => `-${date.slice(4)}`),
+    otherOrganizations: fc.array(fc.record({ name: some, department: words, title: words }), { maxLength: 2 }),
+    role: words,
+    birthday: fc.oneof(fc.constant(''), anyDay),
+    dates: fc.uniqueArray(fc.record({ label: fc.constantFrom('anniversary', 'met', 'a;b'), value: anyDay }), {
+      maxLength: 2,
+      selector: ({ label, value }) => `${label} ${value}`,
+    }),
+    messengers: fc.uniqueArray(fc.record({ label: fc.constantFrom('', 'skype', 'jabber'), value: some }), {
+      maxLength: 3,
+      selector: ({ label, value }) => `${label} ${value}`,
+    }),
+    relations: fc.uniqueArray(
+      fc.record({ label: fc.constantFrom('spouse', 'child', 'friend', 'manager'), value: some }),
+      {
+        maxLength: 3,
+        selector: ({ label, value }) => `${label} ${value}`,
+      },
     ),
+    gender: fc.constantFrom('', 'male', 'female', 'other', 'it is complicated'),
     notes: lines,
     groups: fc.uniqueArray(some, { maxLength: 3 }),
+    more: fc.constant([]),
     vcard: fc.constant(''),
     photo: fc.option(
       fc.record({

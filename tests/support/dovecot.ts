@@ -22,6 +22,10 @@ export type DovecotOptions = {
   readonly roles?: Readonly<Record<string, string>>;
   /** Megabytes that an account may hold. */
   readonly quota?: number;
+  /** All that it says it can do (`imap_capability`), in place of its own list. */
+  readonly capabilities?: string;
+  /** It offers COMPRESS=DEFLATE. */
+  readonly compress?: boolean;
   /** In place of the password of all. */
   readonly password?: string;
   /** Scripts by ManageSieve. `extensions` is Pigeonhole's setting, such as `-include`; `smtpPort` is where a redirect goes. */
@@ -98,7 +102,16 @@ function configuration(
   folder: string,
   ports: { imap: number; sieve: number },
   user: { name: string; group: string },
-  { separator = '/', roles = {}, quota, password = DOVECOT_PASSWORD, sieve, tls }: DovecotOptions,
+  {
+    separator = '/',
+    roles = {},
+    quota,
+    password = DOVECOT_PASSWORD,
+    sieve,
+    tls,
+    capabilities,
+    compress,
+  }: DovecotOptions,
 ): string {
   return `
 base_dir = ${folder}/run
@@ -119,6 +132,8 @@ mail_location = sdbox:${folder}/mail/%u
 mail_max_userip_connections = 100
 mail_fsync = never
 ${quota === undefined ? '' : 'mail_plugins = quota'}
+${capabilities === undefined ? '' : `imap_capability = ${capabilities}`}
+${compress === true ? 'protocol imap {\n  mail_plugins = $mail_plugins imap_zlib\n}' : ''}
 service imap-login {
   chroot =
   inet_listener imap {

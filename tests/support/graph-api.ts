@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ApiAnswer, ApiRequest } from './scripted-api.ts';
 
 export type GraphRecord = Record<string, unknown> & { readonly id: string };
@@ -37,6 +38,8 @@ export class GraphApi {
     if (headers.authorization !== `Bearer ${this.token}`) return error(401, 'InvalidAuthenticationToken');
     const photo = /^\/v1\.0\/me\/contacts\/([^/]+)\/photo(\/\$value)?$/.exec(url.pathname);
     if (photo !== null) return this.#photo(request, decodeURIComponent(photo[1] ?? ''));
+    const one = /^\/v1\.0\/me\/contacts\/([^/]+)$/.exec(url.pathname);
+    if (one !== null) return this.#single(request, decodeURIComponent(one[1] ?? ''));
     if (method === 'GET' && url.pathname === '/v1.0/me/contacts') return this.#list(url.searchParams);
     if (method === 'POST' && url.pathname === '/v1.0/$batch')
       return this.#batch((request.json as { requests: BatchRequest[] }).requests);
@@ -61,6 +64,19 @@ export class GraphApi {
     next.set('$skip', String(start + size));
     const more = start + size < all.length;
     return ok({ value, ...(more ? { '@odata.nextLink': `${this.base}/me/contacts?${next.toString()}` } : {}) });
+  }
+
+  /** A change is refused if somebody has changed the contact since it was read. */
+  #single({ method, headers, json }: ApiRequest, id: string): ApiAnswer {
+    const record = this.contacts.get(id);
+    if (record === undefined) return error(404, 'ErrorItemNotFound');
+    if (method === 'GET') return ok({ ...record, '@odata.etag': etagOf(record) });
+    if (method !== 'PATCH') return error(405, 'MethodNotAllowed');
+    if (headers['if-match'] !== etagOf(record)) return error(412, 'ErrorIrresolvableConflict');
+    const after = { ...record, ...(json as Record<string, unknown>) };
+    if (!isValid(after)) return error(400, 'RequestBodyRead');
+    this.contacts.set(id, after);
+    return ok(after);
   }
 
   #batch(requests: readonly BatchRequest[]): ApiAnswer {
@@ -115,6 +131,10 @@ function isTimestamp(value: unknown): boolean {
 
 function ok(json: unknown): ApiAnswer {
   return { status: 200, json };
+}
+
+function etagOf(record: GraphRecord): string {
+  return `W/"${createHash('sha256').update(JSON.stringify(record)).digest('hex').slice(0, 16)}"`;
 }
 
 function error(status: number, code: string): ApiAnswer {

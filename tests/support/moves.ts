@@ -27,6 +27,7 @@ const finished: TransferStatus = {
   emailmigration: { status: 'completed', finished: '2025-11-02T00:00:00Z' },
   exports: [{ url: `/api/exports/${ID}/a.zip`, name: 'a.zip', size: 1, sha256: 'a', expires: '2025-12-01T00:00:00Z' }],
 };
+const limited: TransferStatus = { ...running, limited: true };
 const stopped: TransferStatus = { contactsmigration: { status: 'error' } };
 
 /** What each call may be answered with. */
@@ -43,7 +44,7 @@ export const ANSWERS: Readonly<Record<CallName, readonly unknown[]>> = {
   'create the account': [{ ok: true }],
   'announce the migration': [{ ok: true }],
   'start the transfer': [{ jobid: ID }],
-  'ask for the status': [running, finished, stopped, {}],
+  'ask for the status': [running, finished, stopped, limited, {}],
   'list the transfers': [{ [ID]: '2025-11-01T00:00:00Z' }, {}],
   'check the domain': [{ valid: true }, { valid: false }],
   'check the phone number': [{ valid: true }, { valid: false }],
@@ -103,6 +104,7 @@ export const EVENTS: readonly Event[] = [
   { type: 'status.arrive', status: finished },
   { type: 'status.beat' },
   { type: 'status.lose' },
+  { type: 'more.show' },
   { type: 'export.delete' },
   { type: 'export.keep' },
   { type: 'export.confirm' },
@@ -158,7 +160,13 @@ const signedIn: Session = { ...BLANK_SESSION, source, operations: ['emailmigrati
 export const SESSIONS = {
   blank: BLANK_SESSION,
   signedIn,
-  termsAccepted: { ...signedIn, googleTermsAccepted: true },
+  choosingMove: {
+    ...signedIn,
+    checkSanBrunoOnOauthCallback: true,
+    destination: { email: '', provider: 'yahoo' },
+  },
+  choosingGoogle: { ...signedIn, destination: { email: '', provider: 'google' } },
+  termsAccepted: { ...signedIn, googleTermsAccepted: true, destination: { email: '', provider: 'google' } },
   moving: {
     ...signedIn,
     checkSanBrunoOnOauthCallback: true,

@@ -13,6 +13,11 @@ export class OauthBrowser {
     this.server = product.url;
   }
 
+  /** What it sends along with a call. */
+  get headers(): Record<string, string> {
+    return { cookie: [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ') };
+  }
+
   async go(address: string): Promise<Response> {
     const { publicUrl } = this.#product.settings;
     const url = new URL(address, publicUrl);
@@ -20,7 +25,7 @@ export class OauthBrowser {
     // The jar tells the two sides apart by their names: they share a host, and cookies know no port.
     const response = await fetch(own ? `${this.server}${url.pathname}${url.search}` : url, {
       redirect: 'manual',
-      headers: { cookie: [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
+      headers: this.headers,
     });
     for (const cookie of response.headers.getSetCookie()) {
       const [pair = ''] = cookie.split(';');

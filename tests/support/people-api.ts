@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ApiAnswer, ApiRequest } from './scripted-api.ts';
 
 type Fields = Record<string, readonly Record<string, unknown>[]>;
@@ -29,6 +30,12 @@ export class PeopleApi {
     if (headers.authorization !== `Bearer ${this.token}`) return error(401, 'UNAUTHENTICATED');
     const photo = /^\/v1\/(people\/\w+):updateContactPhoto$/.exec(url.pathname);
     if (method === 'PATCH' && photo !== null) return this.#setPhoto(photo[1] ?? '', request.json);
+    const [, name = '', verb = ''] = /^\/v1\/(people\/c\w+)(:updateContact)?$/.exec(url.pathname) ?? [];
+    if (name !== '' && !this.people.has(name)) return error(404, 'NOT_FOUND');
+    if (method === 'GET' && name !== '' && verb === '')
+      return ok(this.#show(name, url.searchParams.get('personFields')?.split(',') ?? []));
+    if (method === 'PATCH' && verb !== '')
+      return this.#update(name, url.searchParams.get('updatePersonFields')?.split(',') ?? [], request.json as Fields);
     switch (`${method} ${url.pathname}`) {
       case 'GET /v1/people/me/connections':
         return this.#connections(url.searchParams);
@@ -70,7 +77,7 @@ export class PeopleApi {
     }));
     const photos = [{ url: 'https://lh3.example/x', ...(this.photos.has(resourceName) ? {} : { default: true }) }];
     const shown = Object.entries({ ...stored, names, photos }).filter(([name]) => fields.includes(name));
-    return { resourceName, ...Object.fromEntries(shown) } as StoredPerson;
+    return { resourceName, etag: etagOf(stored), ...Object.fromEntries(shown) } as unknown as StoredPerson;
   }
 
   #create({ contacts, readMask }: { contacts: { contactPerson: Fields }[]; readMask?: string }): ApiAnswer {
@@ -86,6 +93,16 @@ export class PeopleApi {
       return { httpStatusCode: 200, person: this.#show(resourceName, readMask?.split(',') ?? []), status: {} };
     });
     return ok({ createdPeople });
+  }
+
+  /** Replaces the fields of the mask, if nobody has changed the person since it was read. */
+  #update(name: string, mask: readonly string[], body: Fields & { readonly etag?: unknown }): ApiAnswer {
+    const before = this.people.get(name) ?? {};
+    if (String(body.etag) !== etagOf(before)) return error(400, 'FAILED_PRECONDITION');
+    const after = { ...before, ...Object.fromEntries(mask.map((field) => [field, body[field] ?? []])) };
+    if (!isValid(after)) return error(400, 'INVALID_ARGUMENT');
+    this.people.set(name, after);
+    return ok(this.#show(name, mask));
   }
 
   #makeGroup(name: string): ApiAnswer {
@@ -104,6 +121,10 @@ export class PeopleApi {
     this.photos.set(resourceName, bytes);
     return ok({});
   }
+}
+
+function etagOf(fields: Fields): string {
+  return createHash('sha256').update(JSON.stringify(fields)).digest('hex').slice(0, 16);
 }
 
 /** Singletons are single, and an address has an @. */

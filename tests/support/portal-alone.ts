@@ -80,7 +80,7 @@ export const FINISHED_EXPORT = {
     files: 'there',
     exports: [
       {
-        url: `/api/exports/${TRANSFER_ID}/mail.zip?signature=abc`,
+        url: `/api/exports/${TRANSFER_ID}/mail.zip`,
         name: 'mail.zip',
         size: 4096,
         sha256: 'f'.repeat(64),

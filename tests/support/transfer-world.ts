@@ -47,7 +47,7 @@ export async function openWorld(
     vault,
     safe,
     queue,
-    sources: statusSources({ database, vault, settings, now: () => Date.now() }),
+    sources: statusSources({ database, settings, now: () => Date.now() }),
   });
   const forgotten: string[] = [];
   const worker = await startWorker({

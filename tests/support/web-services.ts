@@ -47,7 +47,7 @@ export async function openWebServices({ settings, address, key, log, now }: Opti
       vault,
       safe,
       queue,
-      sources: statusSources({ database, vault, settings, now }),
+      sources: statusSources({ database, settings, now }),
     }),
     exports: openExportStore(settings),
     onUncheckedCertificate: openUncheckedCertificates(log),

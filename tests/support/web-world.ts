@@ -278,3 +278,13 @@ export async function startSmtp(opening: AsyncDisposableStack) {
 export function fromClient(address: string): Record<string, string> {
   return { 'x-forwarded-for': address };
 }
+
+/** The cookie of a browser, by its key of 64 hex digits. */
+export function fromBrowser(key: string): Record<string, string> {
+  return { cookie: `browser=${key}` };
+}
+
+/** What the server keeps of a browser that signed in at a provider. */
+export function signedInBy(world: Pick<WebWorld, 'services'>, key: string): string {
+  return world.services.vault.digest('oauth browser', key);
+}

@@ -17,10 +17,21 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 /** A message or contact that the destination did not take, in words for the subscriber. */
 export const Skipped = v.object({ mailbox: v.string(), reason: v.string(), subject: v.optional(v.string()) });
 export type Skipped = v.InferOutput<typeof Skipped>;
+/** What of it anyone with the transfer's ID is told. */
+const SkippedForStrangers = v.object({ reason: v.string() });
+
+/** Why an operation goes on by itself, but not now. */
+const WaitingReason = v.picklist(['provider_limit', 'unreachable', 'busy', 'queue', 'disk']);
+export type WaitingReason = v.InferOutput<typeof WaitingReason>;
+
+/** `name` is missing for callers who may not see it. */
+const Folder = v.object({ name: v.optional(v.string()), done: count, total: count });
+export type Folder = v.InferOutput<typeof Folder>;
 
 /**
  * What the engine knows of one operation. `done` never exceeds `total`, no count ever falls, `bytes` is octets moved;
  * `failure` is a sentence for the subscriber about an operation that has stopped or paused.
+ * `kept` counts what the provider keeps in a form of its own; `folders` are in the order of work.
  * `lost`, `duplicated` and `changed` are there once the final comparison has been made. Times are ISO 8601.
  */
 export const Progress = v.object({
@@ -28,17 +39,57 @@ export const Progress = v.object({
   done: v.optional(count),
   total: v.optional(count),
   bytes: v.optional(count),
-  skipped: v.optional(v.array(Skipped)),
+  skipped: v.optional(v.array(v.union([Skipped, SkippedForStrangers]))),
   failure: v.optional(v.string()),
   lost: v.optional(count),
   duplicated: v.optional(count),
   changed: v.optional(count),
+  kept: v.optional(count),
+  waiting: v.optional(v.object({ reason: WaitingReason, until: v.optional(v.string()) })),
+  folders: v.optional(v.array(Folder)),
   started: v.optional(v.string()),
   finished: v.optional(v.string()),
 });
 export type Progress = v.InferOutput<typeof Progress>;
 
-/** One file of a finished export. `size` is octets, `expires` ISO 8601, `url` signed. */
+/**
+ * Contacts by what became of them; together they are `done`. `remarked`: copied, and there is something to say of it;
+ * `present`: was there already, with nothing to add; `completed`: was there, and now has what it lacked; `refused`: not
+ * copied, and named in `skipped`.
+ */
+export const ContactCounts = v.object({
+  copied: count,
+  remarked: count,
+  present: count,
+  completed: count,
+  refused: count,
+});
+export type ContactCounts = v.InferOutput<typeof ContactCounts>;
+
+/** `remarks` tell of contacts that are there, what of them is not, or is in another place; `skipped` only what was not copied. */
+export const ContactsProgress = v.object({
+  ...Progress.entries,
+  contacts: v.optional(ContactCounts),
+  remarks: v.optional(v.array(Skipped)),
+});
+export type ContactsProgress = v.InferOutput<typeof ContactsProgress>;
+
+/**
+ * Forwarding of new mail. `to` and `since` (ISO 8601) are there once it was set up, `ended` when its owner has switched it
+ * off; `to` only for who may see everything.
+ */
+export const Forwarding = v.object({
+  status: v.string(),
+  failure: v.optional(v.string()),
+  started: v.optional(v.string()),
+  finished: v.optional(v.string()),
+  to: v.optional(v.string()),
+  since: v.optional(v.string()),
+  ended: v.optional(v.string()),
+});
+export type Forwarding = v.InferOutput<typeof Forwarding>;
+
+/** One file of a finished export. `size` is octets, `expires` ISO 8601, `url` answers who may see everything. */
 export const ExportFile = v.object({
   url: v.string(),
   name: v.string(),
@@ -57,9 +108,12 @@ export const detailedStatus = {
   Query: StatusQuery,
   Answer: v.object({
     emailmigration: v.optional(Progress),
-    contactsmigration: v.optional(Progress),
+    contactsmigration: v.optional(ContactsProgress),
+    emailforwarding: v.optional(Forwarding),
     files: v.optional(Files),
     exports: v.optional(v.array(ExportFile)),
+    /** More is shown to the browser that ordered the transfer, and after a sign-in. */
+    limited: v.optional(v.literal(true)),
   }),
 } as const satisfies Call;
 export type TransferStatus = v.InferOutput<typeof detailedStatus.Answer>;

@@ -62,7 +62,7 @@ export const VARIABLES = {
   SMTP_URL: url(['smtp://', 'smtps://'], 'SMTP_URL=smtps://user:secret@smtp.example.com'),
   MAIL_FROM: v.pipe(
     v.string(),
-    v.regex(/^[^\r\n]*@[^\r\n]+$/, fault({ fault: 'must be an address.', example: 'MAIL_FROM=no-reply@example.com' })),
+    v.regex(/^[^\r\n@]*@[^\r\n]+$/, fault({ fault: 'must be an address.', example: 'MAIL_FROM=no-reply@example.com' })),
   ),
   SUPPORT_EMAIL: v.pipe(
     v.string(),
@@ -73,6 +73,13 @@ export const VARIABLES = {
   TRANSFERS_AT_ONCE: number(1, 100, 'TRANSFERS_AT_ONCE=4'),
   CONNECTIONS_PER_ACCOUNT: number(1, 32, 'CONNECTIONS_PER_ACCOUNT=4'),
   EXPORT_DAYS: number(1, 365, 'EXPORT_DAYS=7'),
+  /** After its end, a transfer and all that is known of it are kept so long. */
+  RETENTION_DAYS: number(1, 3650, 'RETENTION_DAYS=30'),
+  /** Settings whose address may be away from this machine and without TLS. */
+  ALLOW_CLEAR_TEXT: v.pipe(
+    v.string(),
+    v.transform((text) => text.split(',').map((name) => name.trim().toUpperCase())),
+  ),
   LOG_LEVEL: v.picklist(
     ['trace', 'debug', 'info', 'warn', 'error', 'silent'],
     fault({ fault: 'must be trace, debug, info, warn, error or silent.', example: 'LOG_LEVEL=info' }),

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import type { Progress } from '../../contract/calls/status.ts';
 import { comparisonOf, standingOf } from '../../contract/transfer-status.ts';
 import { Icon } from '../parts/icon.tsx';
@@ -11,12 +12,14 @@ type Props = {
   readonly progress: Progress;
   /** Whether the operation belongs to an export. */
   readonly ofExport: boolean;
+  /** What only this operation has to tell. */
+  readonly children?: ReactNode;
 };
 
 const ICONS = { running: 'running', success: 'success', failed: 'error' } as const;
 
 /** One operation: how it stands, how far it is, what was done, what is being done, and when it will be done. */
-export function OperationCard({ kind, title, progress, ofExport }: Props) {
+export function OperationCard({ kind, title, progress, ofExport, children }: Props) {
   const { status, done = 0, total, bytes, started, finished, failure, skipped = [] } = progress;
   const standing = standingOf(progress);
   const looks = looksOf(standing);
@@ -63,16 +66,22 @@ export function OperationCard({ kind, title, progress, ofExport }: Props) {
           {(finished === undefined || looks === 'failed') && <dd>{words.when[standing]}</dd>}
         </div>
       </dl>
+      {children}
       {skipped.length > 0 && (
         <details>
           <summary>{words.skipped(kind, skipped.length)}</summary>
           <p>{words.skippedHelp}</p>
           <ul>
-            {skipped.map(({ mailbox, reason, subject }, index) => (
+            {skipped.map((item, index) => (
               // The list only ever grows at its end.
               // oxlint-disable-next-line react/no-array-index-key
               <li key={index}>
-                <span className="strong">{subject ?? words.noSubject}</span> ({mailbox}): {reason}
+                {'mailbox' in item && (
+                  <>
+                    <span className="strong">{item.subject ?? words.noSubject}</span> ({item.mailbox}):{' '}
+                  </>
+                )}
+                {item.reason}
               </li>
             ))}
           </ul>

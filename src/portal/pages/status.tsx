@@ -9,8 +9,10 @@ import { finished } from '../wording/status-finished.ts';
 import { status as words } from '../wording/status.ts';
 import { useSend, useWizard } from '../wizard-context.tsx';
 import { OperationCard } from './status-card.tsx';
+import { ContactsOutcome, ForwardingCard } from './status-contacts.tsx';
 import { DeleteExport, Exports } from './status-exports.tsx';
 import { Finished, isDone } from './status-finished.tsx';
+import { ShowMore } from './status-more.tsx';
 import { WizardPage } from './wizard-page.tsx';
 
 export function StatusPage() {
@@ -55,8 +57,12 @@ function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
         <OperationCard kind="email" title={words.email} progress={status.emailmigration} ofExport={ofExport} />
       )}
       {status?.contactsmigration !== undefined && (
-        <OperationCard kind="contacts" title={words.contacts} progress={status.contactsmigration} ofExport={ofExport} />
+        <OperationCard kind="contacts" title={words.contacts} progress={status.contactsmigration} ofExport={ofExport}>
+          <ContactsOutcome progress={status.contactsmigration} />
+        </OperationCard>
       )}
+      {status?.emailforwarding !== undefined && <ForwardingCard forwarding={status.emailforwarding} />}
+      {status?.limited === true && <ShowMore snapshot={snapshot} />}
       <section className="stack" data-gap="small" aria-labelledby="wrong">
         <h2 id="wrong">{words.questions.wrong}</h2>
         <p>

@@ -35,6 +35,12 @@ export function messageWords(message: Message, legacyName: string): MessageWords
         'There was an error submitting your message, please try again later.',
         'What you wrote is still here. Your mail is safe.',
       );
+    case 'not the owner':
+      return error(
+        'This transfer belongs to another mailbox',
+        `You are signed in, but not to the ${legacyName} mailbox that this transfer reads.`,
+        'Please, sign in with the address that your mail is moved from.',
+      );
     case 'export deletion failed':
       return error(
         'The files could not be deleted',

@@ -146,8 +146,7 @@ export const status = {
   } satisfies Record<Kind, string>,
   unproven: (lost: string, duplicated: string, changed: string) =>
     `We compared both sides: ${lost} missing, ${duplicated} duplicated, ${changed} changed.`,
-  skipped: (kind: Kind, count: number) =>
-    `${counted(kind, count)} could not be copied${kind === 'contacts' ? ', or some details are missing' : ''}`,
+  skipped: (kind: Kind, count: number) => `${counted(kind, count)} could not be copied`,
   skippedHelp: 'They are still in the mailbox you are moving.',
   noSubject: 'No subject',
   wrong: {
@@ -171,6 +170,13 @@ export const status = {
     confirmText: 'You cannot download them after that. The mail in your mailbox stays as it is.',
     confirm: 'Delete',
     keep: 'Keep',
+  },
+  more: {
+    button: 'Show more',
+    lead: 'This page shows numbers only. To see everything of this transfer, and to download files, sign in.',
+    title: 'Sign in to see your transfer',
+    help: (legacyName: string) =>
+      `Use the email address and password of the ${legacyName} mailbox that your mail comes from. This also works when the mailbox is closed, as long as your files are here.`,
   },
   notFound: {
     title: 'Your transfer ID has not been found',

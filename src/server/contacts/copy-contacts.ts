@@ -1,79 +1,62 @@
 import type { Contact } from '../../contract/contact.ts';
-import type { Skipped } from '../../contract/calls/status.ts';
 import {
-  CONTACTS_MAILBOX,
   ContactStoreError,
   type ContactReader,
   type ContactWriter,
+  type ExistingContact,
+  type FillResult,
   type WriteResult,
 } from './contact-store.ts';
-import { MatchIndex, missingIn } from './matching.ts';
+import type { ContactFates, Fate, Settled } from './contact-fates.ts';
+import { compareContacts, Expectations, type Compared } from './compare-contacts.ts';
+import { MatchIndex } from './matching.ts';
+import type { Part } from './parts.ts';
 import { displayNameOf } from './vcard/read-vcard.ts';
+import type { Sleep } from './web.ts';
 
 /** How often a batch is compared with the destination and written again, when nobody knows what became of it. */
 const BATCH_TRIES = 3;
+/** Before a destination is asked what became of a batch, in milliseconds: some show it only after a moment. */
+const LOOK_AFTER = 2_000;
 
 /** A batch is written when its cards have this length together, full or not: photos would fill the memory. */
 const BATCH_LENGTH = 16 * 1024 * 1024;
 
-/** Something of a contact that the destination could not take, or has in its own way; for the subscriber. */
-type ContactNote = { readonly contact: string; readonly note: string };
-
-/** `done` counts what was written, found and skipped; it never falls, and ends at `total`. */
+/** `done` counts every contact whose fate is settled; it never falls, and ends at `total`. */
 type ContactProgress = { readonly total: number; readonly done: number };
-
-export type CopiedContacts = {
-  readonly total: number;
-  readonly written: number;
-  readonly matched: number;
-  readonly skipped: readonly Skipped[];
-  readonly notes: readonly ContactNote[];
-};
 
 export type ContactCopy = {
   readonly reader: ContactReader;
   readonly writer: ContactWriter;
+  readonly fates: ContactFates;
   readonly signal: AbortSignal;
+  readonly sleep: Sleep;
   readonly onProgress?: (progress: ContactProgress) => void;
 };
 
 /**
- * Copies every contact of the source that the destination does not hold yet. Needs no memory of earlier runs: what they
- * wrote is found again, so after any interruption it is called anew, and a second run writes nothing.
+ * Brings every contact of the source to the destination: those that are not there are written, those that are get what
+ * they lack. What became of each is noted in `fates`, before and after, so that it can be stopped at any moment and
+ * called anew, and a second run writes nothing. Then the destination is read once more, and compared.
  * @throws {ContactStoreError} when a store refuses or is gone; what was written until then stays
  */
-export async function copyContacts({ reader, writer, signal, onProgress }: ContactCopy): Promise<CopiedContacts> {
+export async function copyContacts(copy: ContactCopy): Promise<Compared> {
+  const { reader, writer, fates, signal } = copy;
   const survey = await reader.survey(signal);
-  const tally = new Tally(survey.total, onProgress);
   const index = await indexOf(writer, survey.uids, signal);
-  const seen = new Set<string>();
-  let batch: Contact[] = [];
-  const flush = async () => {
-    await writeBatch(batch, { writer, sourceUids: survey.uids, tally, signal });
-    batch = [];
-  };
-
+  const run = new Run(copy, survey.total, index, survey.uids, await fates.all());
   for await (const reading of reader.contacts(signal)) {
     signal.throwIfAborted();
-    if (reading.kind === 'skipped') {
-      tally.skip(reading.skipped);
-      continue;
-    }
-    const { contact } = reading;
-    const match = seen.has(contact.uid) ? null : index.claim(contact);
-    if (seen.has(contact.uid)) tally.match(contact, []);
-    else if (match === null) batch.push(contact);
-    else if (match.by === 'uid') tally.match(contact, await writer.complete(match.existing, contact, signal));
-    else {
-      const missing = missingIn(match.existing, contact);
-      tally.match(contact, missing.length === 0 ? [] : [`was there already; not added to it: ${missing.join(', ')}`]);
-    }
-    seen.add(contact.uid);
-    const length = batch.reduce((sum, { vcard }) => sum + vcard.length, 0);
-    if (batch.length >= writer.batchSize || length >= BATCH_LENGTH) await flush();
+    if (reading.kind === 'contact') await run.contact(reading.contact);
+    else if (reading.kind === 'skipped') {
+      const { id, skipped } = reading;
+      await run.settle([{ uid: id, fate: 'refused', name: skipped.subject ?? '', remarks: [skipped.reason] }]);
+    } else await run.group(reading.group);
   }
-  if (batch.length > 0) await flush();
-  return tally.result();
+  await run.flush();
+  const compared = await compareContacts({ ...copy, expectations: run.expectations, sourceUids: survey.uids });
+  run.finish();
+  return compared;
 }
 
 async function indexOf(writer: ContactWriter, uids: ReadonlySet<string>, signal: AbortSignal): Promise<MatchIndex> {
@@ -82,130 +65,192 @@ async function indexOf(writer: ContactWriter, uids: ReadonlySet<string>, signal:
   return index;
 }
 
-type BatchContext = {
-  readonly writer: ContactWriter;
-  readonly sourceUids: ReadonlySet<string>;
-  readonly tally: Tally;
-  readonly signal: AbortSignal;
-};
-
-async function writeBatch(batch: readonly Contact[], context: BatchContext): Promise<void> {
-  const { writer, sourceUids, tally, signal } = context;
-  let left = batch;
-  for (let attempt = 1; left.length > 0; attempt += 1) {
-    try {
-      tally.write(left, await writer.write(left, signal));
-      return;
-    } catch (error) {
-      if (!(error instanceof ContactStoreError) || error.fault === 'authentication' || attempt >= BATCH_TRIES)
-        throw error;
-      if (error.fault === 'unexpected') throw error;
-      // Nobody knows which of them arrived: ask, so that none is written twice.
-      const index = await indexOf(writer, sourceUids, signal);
-      const missing: Contact[] = [];
-      for (const contact of left) {
-        const match = index.claim(contact);
-        if (match?.by === 'uid') tally.write([contact], [await completed(writer, match.existing, contact, signal)]);
-        else missing.push(contact);
-      }
-      left = missing;
-      if (error.fault === 'refused') {
-        await divide(left, error, context);
-        return;
-      }
-    }
-  }
-}
-
-/** A batch that was refused as a whole: halves are tried until the contact that is to blame stands alone. */
-async function divide(batch: readonly Contact[], error: ContactStoreError, context: BatchContext): Promise<void> {
-  const [first] = batch;
-  if (first === undefined) return;
-  if (batch.length === 1) {
-    const reason = `The destination refused this contact${error.status === undefined ? '' : ` (${error.status})`}.`;
-    context.tally.write(batch, [{ outcome: 'skipped', reason }]);
-    return;
-  }
-  const middle = Math.ceil(batch.length / 2);
-  await writeBatch(batch.slice(0, middle), context);
-  await writeBatch(batch.slice(middle), context);
-}
-
-async function completed(
-  writer: ContactWriter,
-  existing: Parameters<ContactWriter['complete']>[0],
-  contact: Contact,
-  signal: AbortSignal,
-): Promise<WriteResult> {
-  return { outcome: 'written', notes: await writer.complete(existing, contact, signal) };
-}
-
-class Tally {
+class Run {
+  readonly #copy: ContactCopy;
   readonly #total: number;
-  readonly #onProgress: ((progress: ContactProgress) => void) | undefined;
-  #written = 0;
-  #matched = 0;
-  readonly #skipped: Skipped[] = [];
-  readonly #notes: ContactNote[] = [];
+  readonly #index: MatchIndex;
+  readonly #sourceUids: ReadonlySet<string>;
+  readonly #known: ReadonlyMap<string, Fate>;
+  readonly #settled = new Set<string>();
+  readonly expectations = new Expectations();
+  #batch: Contact[] = [];
 
-  constructor(total: number, onProgress: ((progress: ContactProgress) => void) | undefined) {
+  constructor(
+    copy: ContactCopy,
+    total: number,
+    index: MatchIndex,
+    sourceUids: ReadonlySet<string>,
+    known: ReadonlyMap<string, Fate>,
+  ) {
+    this.#copy = copy;
     this.#total = total;
-    this.#onProgress = onProgress;
+    this.#index = index;
+    this.#sourceUids = sourceUids;
+    this.#known = known;
+    for (const [uid, { fate }] of known) if (fate !== 'intent') this.#settled.add(uid);
+    // Theirs before anybody else is matched with them.
+    for (const { destinationId } of known.values()) if (destinationId !== '') index.claimById(destinationId);
     this.#tell();
   }
 
-  write(contacts: readonly Contact[], results: readonly WriteResult[]): void {
-    for (const [at, contact] of contacts.entries()) {
-      const result = results[at];
-      if (result === undefined)
-        throw new ContactStoreError('unexpected', 'the destination did not say what became of a contact');
-      if (result.outcome === 'written') {
-        this.#written += 1;
-        this.#note(contact, result.notes);
-      } else {
-        const subject = displayNameOf(contact);
-        this.#skipped.push({
-          mailbox: CONTACTS_MAILBOX,
-          reason: result.reason,
-          ...(subject === '' ? {} : { subject }),
-        });
-      }
+  async contact(contact: Contact): Promise<void> {
+    const { uid } = contact;
+    const known = this.#known.get(uid);
+    if (known !== undefined && known.fate !== 'intent') {
+      this.expectations.add(contact, known);
+      return;
     }
-    this.#tell();
+    if (this.#settled.has(uid) || this.#batch.some((one) => one.uid === uid)) {
+      await this.#changed(contact);
+      return;
+    }
+    const meant = known === undefined || known.destinationId === '' ? null : this.#index.claimById(known.destinationId);
+    const match = meant === null ? this.#index.claim(contact) : { existing: meant, by: 'likeness' as const };
+    if (match === null) {
+      this.#batch.push(contact);
+      const length = this.#batch.reduce((sum, { vcard }) => sum + vcard.length, 0);
+      if (this.#batch.length >= this.#copy.writer.batchSize || length >= BATCH_LENGTH) await this.flush();
+    } else if (match.by === 'uid' && known !== undefined) await this.#written(contact, match.existing);
+    else await this.#fill(contact, match.existing, known !== undefined);
   }
 
-  match(contact: Contact, notes: readonly string[]): void {
-    this.#matched += 1;
-    this.#note(contact, notes);
-    this.#tell();
+  async flush(): Promise<void> {
+    const batch = this.#batch;
+    this.#batch = [];
+    if (batch.length === 0) return;
+    await this.#copy.fates.intend(batch.map(({ uid }) => ({ uid, destinationId: '' })));
+    await this.#write(batch);
   }
 
-  skip(skipped: Skipped): void {
-    this.#skipped.push(skipped);
+  /** A remark on a group has no contact to count. */
+  async group(group: Parameters<ContactWriter['group']>[0]): Promise<void> {
+    await this.flush();
+    if (this.#known.has(`group ${group.uid}`)) return;
+    const remarks = await this.#copy.writer.group(group, this.#copy.signal);
+    await this.#copy.fates.settle([{ uid: `group ${group.uid}`, fate: 'group', name: group.name, remarks }]);
+  }
+
+  async settle(settled: readonly Settled[]): Promise<void> {
+    const fresh = settled.filter(({ uid }) => !this.#settled.has(uid));
+    await this.#copy.fates.settle(fresh);
+    for (const { uid } of fresh) this.#settled.add(uid);
     this.#tell();
   }
 
   /** The source may have changed since it was counted; `total` then follows what was read. */
-  result(): CopiedContacts {
-    return {
-      total: this.#done(),
-      written: this.#written,
-      matched: this.#matched,
-      skipped: this.#skipped,
-      notes: this.#notes,
-    };
+  finish(): void {
+    const done = this.#settled.size;
+    this.#copy.onProgress?.({ total: done, done });
   }
 
-  #note(contact: Contact, notes: readonly string[]): void {
-    for (const note of notes) this.#notes.push({ contact: displayNameOf(contact), note });
+  /** Somebody changed it at the source while it was read: what it has now is added to what was brought. */
+  async #changed(contact: Contact): Promise<void> {
+    const { writer, signal } = this.#copy;
+    await this.flush();
+    const index = await indexOf(writer, this.#sourceUids, signal);
+    const existing = index.ofUid(contact.uid);
+    if (existing !== null) await writer.fill(existing, contact, signal);
   }
 
-  #done(): number {
-    return this.#written + this.#matched + this.#skipped.length;
+  /** Written by a run that was stopped before it could say so; its photo may be missing. */
+  async #written(contact: Contact, existing: ExistingContact): Promise<void> {
+    const { writer, signal } = this.#copy;
+    const result = await writer.fill(existing, contact, signal);
+    if (result.outcome === 'gone') this.#batch.push(contact);
+    else
+      await this.#note(contact, 'copied', '', result.stays, [
+        ...new Set([...writer.notesOn(contact), ...result.notes]),
+      ]);
+  }
+
+  async #fill(contact: Contact, existing: ExistingContact, wasMeant: boolean): Promise<void> {
+    const { writer, fates, signal } = this.#copy;
+    await fates.intend([{ uid: contact.uid, destinationId: existing.id }]);
+    const result: FillResult = await writer.fill(existing, contact, signal);
+    if (result.outcome === 'gone') {
+      this.#batch.push(contact);
+      return;
+    }
+    const isFilled = result.outcome === 'filled' || wasMeant;
+    await this.#note(contact, isFilled ? 'completed' : 'present', existing.id, result.stays, [...result.notes]);
+  }
+
+  async #write(batch: readonly Contact[]): Promise<void> {
+    const { writer, signal, sleep } = this.#copy;
+    let left = batch;
+    for (let attempt = 1; left.length > 0; attempt += 1) {
+      try {
+        await this.#results(left, await writer.write(left, signal));
+        return;
+      } catch (error) {
+        if (!(error instanceof ContactStoreError) || attempt >= BATCH_TRIES) throw error;
+        if (error.fault !== 'unavailable' && error.fault !== 'refused') throw error;
+        // Nobody knows which of them arrived: ask, so that none is written twice.
+        if (error.fault === 'unavailable') await sleep(LOOK_AFTER * attempt, signal);
+        const index = await indexOf(writer, this.#sourceUids, signal);
+        const missing: Contact[] = [];
+        for (const contact of left) {
+          const existing = index.ofUid(contact.uid);
+          if (existing === null) missing.push(contact);
+          else await this.#written(contact, existing);
+        }
+        left = missing;
+        if (error.fault === 'refused') {
+          await this.#divide(left, error);
+          return;
+        }
+      }
+    }
+  }
+
+  /** A batch that was refused as a whole: halves are tried until the contact that is to blame stands alone. */
+  async #divide(batch: readonly Contact[], error: ContactStoreError): Promise<void> {
+    if (batch.length === 0) return;
+    if (batch.length === 1) {
+      const status = error.status === undefined ? '' : ` (${error.status})`;
+      await this.#results(batch, [
+        { outcome: 'skipped', reason: `Your new address book refused this contact${status}.` },
+      ]);
+      return;
+    }
+    const middle = Math.ceil(batch.length / 2);
+    await this.#write(batch.slice(0, middle));
+    await this.#write(batch.slice(middle));
+  }
+
+  async #results(contacts: readonly Contact[], results: readonly WriteResult[]): Promise<void> {
+    const settled = contacts.map((contact, at): Settled => {
+      const result = results[at];
+      if (result === undefined)
+        throw new ContactStoreError('unexpected', 'the destination did not say what became of a contact');
+      const isWritten = result.outcome === 'written';
+      const one = {
+        uid: contact.uid,
+        fate: isWritten ? ('copied' as const) : ('refused' as const),
+        destinationId: '',
+        name: displayNameOf(contact),
+        remarks: isWritten ? result.notes : [result.reason],
+        stays: isWritten ? result.stays : [],
+      };
+      this.expectations.add(contact, one);
+      return one;
+    });
+    await this.settle(settled);
+  }
+
+  async #note(
+    contact: Contact,
+    fate: 'copied' | 'completed' | 'present',
+    destinationId: string,
+    stays: readonly Part[],
+    remarks: readonly string[],
+  ): Promise<void> {
+    this.expectations.add(contact, { fate, destinationId, stays });
+    await this.settle([{ uid: contact.uid, fate, destinationId, name: displayNameOf(contact), remarks, stays }]);
   }
 
   #tell(): void {
-    const done = this.#done();
-    this.#onProgress?.({ total: Math.max(this.#total, done), done });
+    const done = this.#settled.size;
+    this.#copy.onProgress?.({ total: Math.max(this.#total, done), done });
   }
 }

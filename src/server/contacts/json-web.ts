@@ -1,16 +1,21 @@
 import * as v from 'valibot';
+import { withoutEnd } from '../../contract/without-end.ts';
 import { ContactStoreError } from './contact-store.ts';
-import type { Web, WebRequest } from './web.ts';
+import type { Refusals, Web, WebAnswer, WebRequest } from './web.ts';
 
-export type JsonRequest = Pick<WebRequest, 'method' | 'url' | 'repeatable'> & { readonly json?: unknown };
-export type JsonAnswer = { readonly status: number; readonly json: unknown };
+export type JsonRequest = Pick<WebRequest, 'method' | 'url' | 'repeatable' | 'headers'> & { readonly json?: unknown };
+/** `reason`: the store's own word for a refusal. */
+export type JsonAnswer = { readonly status: number; readonly json: unknown; readonly reason?: string };
 
 /** JSON over `Web`. Statuses that `Web.ask` leaves to its caller come back, so look at `status`. */
 export async function askJson(web: Web, { json, ...request }: JsonRequest, signal: AbortSignal): Promise<JsonAnswer> {
   const body =
-    json === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(json) };
+    json === undefined
+      ? {}
+      : { headers: { ...request.headers, 'content-type': 'application/json' }, body: JSON.stringify(json) };
   const answer = await web.ask({ ...request, ...body }, signal);
-  return { status: answer.status, json: parsed(answer.body.toString('utf8')) };
+  const reason = answer.status < 400 ? undefined : web.reasonOf(answer);
+  return { status: answer.status, json: parsed(answer), ...(reason === undefined ? {} : { reason }) };
 }
 
 /**
@@ -23,15 +28,51 @@ export async function getJson<const Schema extends v.GenericSchema>(
   schema: Schema,
   signal: AbortSignal,
 ): Promise<v.InferOutput<Schema>> {
-  const { status, json } = await askJson(web, request, signal);
-  if (status < 200 || status >= 300) throw refusalOf(web, status);
-  return fitting(web, schema, json);
+  const answer = await askJson(web, request, signal);
+  if (answer.status < 200 || answer.status >= 300) throw refusalOf(web, answer);
+  return fitting(web, schema, answer.json);
 }
 
-export function refusalOf(web: Web, status: number): ContactStoreError {
+export function refusalOf(web: Web, { status, reason }: JsonAnswer): ContactStoreError {
+  const { host } = web.base;
+  const said = { host, status, ...(reason === undefined ? {} : { reason }) };
+  const words = reason === undefined ? `${status}` : `${status} ${reason}`;
+  // What is no quota is a permission: `Refusals` has told them apart.
   if (status === 403)
-    return new ContactStoreError('authentication', `${web.base.host} does not allow access to contacts`, { status });
-  return new ContactStoreError('refused', `${web.base.host} answers ${status}`, { status });
+    return new ContactStoreError('authentication', `${host} does not allow access to contacts (${words})`, said);
+  return new ContactStoreError('refused', `${host} answers ${words}`, said);
+}
+
+/** A code as APIs give them; anything else could be a sentence about somebody. */
+const Reason = v.pipe(v.string(), v.regex(/^[\w.-]{1,64}$/));
+/** The error bodies of Google (`errors[].reason`, `details[].reason`, `status`) and of Microsoft (`code`). */
+const ErrorBody = v.object({
+  error: v.object({
+    code: v.optional(v.unknown()),
+    status: v.optional(v.unknown()),
+    errors: v.optional(v.array(v.looseObject({ reason: v.optional(v.unknown()) })), []),
+    details: v.optional(v.array(v.looseObject({ reason: v.optional(v.unknown()) })), []),
+  }),
+});
+
+/**
+ * Refusals of an API that names its reason in a JSON body.
+ * @param busy reasons that pass; @param full reasons that pass only when its owner has made room
+ */
+export function jsonRefusals(busy: ReadonlySet<string>, full: ReadonlySet<string>): Refusals {
+  return {
+    reasonOf: (answer) => {
+      const body = v.safeParse(ErrorBody, parsed(answer));
+      if (!body.success) return undefined;
+      const { code, status, errors, details } = body.output.error;
+      const reasons = [...errors, ...details].map(({ reason }) => reason);
+      return [...reasons, status, code].find((reason) => v.is(Reason, reason));
+    },
+    kindOf: ({ status }, reason) => {
+      if (status === 507 || (reason !== undefined && full.has(reason))) return 'full';
+      return reason !== undefined && busy.has(reason) ? 'busy' : null;
+    },
+  };
 }
 
 export function fitting<const Schema extends v.GenericSchema>(
@@ -47,12 +88,12 @@ export function fitting<const Schema extends v.GenericSchema>(
 
 /** A path below the base address, whether that ends in a slash or not. */
 export function below(web: Web, path: string): URL {
-  return new URL(`${web.base.href.replace(/\/+$/, '')}/${path}`);
+  return new URL(`${withoutEnd(web.base.href, '/')}/${path}`);
 }
 
-function parsed(text: string): unknown {
+function parsed({ body }: WebAnswer): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(body.toString('utf8'));
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Contact } from '../../contract/contact.ts';
 import type { ExistingContact } from './contact-store.ts';
+import { nameKey, phoneKey, textKey } from './keys.ts';
 import { displayNameOf } from './vcard/read-vcard.ts';
 
 export type Match = { readonly existing: ExistingContact; readonly by: 'uid' | 'likeness' };
@@ -26,6 +27,7 @@ export class MatchIndex {
   readonly #sourceUids: ReadonlySet<string>;
   readonly #claimed = new Set<Entry>();
   readonly #byUid = new Map<string, Entry>();
+  readonly #byId = new Map<string, Entry>();
   readonly #byEmail = new Map<string, Entry[]>();
   readonly #byPhone = new Map<string, Entry[]>();
   readonly #byName = new Map<string, Entry[]>();
@@ -35,7 +37,8 @@ export class MatchIndex {
   }
 
   add(existing: ExistingContact): void {
-    const entry: Entry = { existing, ...keysOf(existing.uid, existing.names, existing.emails, existing.phones) };
+    const entry: Entry = { existing, ...keysOf({ ...existing.contact, uid: existing.uid }) };
+    this.#byId.set(existing.id, entry);
     if (this.#sourceUids.has(entry.uid) && !this.#byUid.has(entry.uid)) {
       this.#byUid.set(entry.uid, entry);
       return;
@@ -45,11 +48,24 @@ export class MatchIndex {
     for (const name of entry.names) push(this.#byName, name, entry);
   }
 
+  /** Gives one that is there to a contact that had it in an earlier run; `null` when it is there no more. */
+  claimById(id: string): ExistingContact | null {
+    const entry = this.#byId.get(id);
+    if (entry === undefined) return null;
+    this.#claimed.add(entry);
+    return entry.existing;
+  }
+
+  /** The one that was written for a contact; `null` when there is none. */
+  ofUid(uid: string): ExistingContact | null {
+    return this.#byUid.get(uid)?.existing ?? null;
+  }
+
   /** The counterpart, which no other contact gets after this; `null` when there is none. */
   claim(contact: Contact): Match | null {
     const own = this.#byUid.get(contact.uid);
     if (own !== undefined) return { existing: own.existing, by: 'uid' };
-    const keys = keysOfContact(contact);
+    const keys = keysOf(contact);
     const candidates = new Set([
       ...[...keys.emails].flatMap((email) => this.#byEmail.get(email) ?? []),
       ...[...keys.phones].flatMap((phone) => this.#byPhone.get(phone) ?? []),
@@ -67,18 +83,6 @@ export class MatchIndex {
   }
 }
 
-/** What of a contact its counterpart lacks, such as `1 phone number`; empty when nothing. */
-export function missingIn(existing: ExistingContact, contact: Contact): string[] {
-  const theirs = keysOf(existing.uid, existing.names, existing.emails, existing.phones);
-  const ours = keysOfContact(contact);
-  const emails = ours.emails.size - common(ours.emails, theirs.emails);
-  const phones = ours.phones.size - common(ours.phones, theirs.phones);
-  return [
-    ...(emails === 0 ? [] : [emails === 1 ? '1 email address' : `${emails} email addresses`]),
-    ...(phones === 0 ? [] : [phones === 1 ? '1 phone number' : `${phones} phone numbers`]),
-  ];
-}
-
 /** How much two have in common; 0: not the same contact. */
 function likenessOf(a: Keys, b: Keys): number {
   const names = common(a.names, b.names);
@@ -94,45 +98,26 @@ function common(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   return [...a].filter((key) => b.has(key)).length;
 }
 
-function keysOfContact(contact: Contact): Keys {
+function keysOf(contact: Contact): Keys {
   const { formatted, given, middle, family } = contact.name;
-  return keysOf(
-    contact.uid,
-    [formatted, `${given} ${family}`, `${given} ${middle} ${family}`, formatted === '' ? displayNameOf(contact) : ''],
-    contact.emails.map(({ value }) => value),
-    contact.phones.map(({ value }) => value),
-  );
-}
-
-function keysOf(uid: string, names: readonly string[], emails: readonly string[], phones: readonly string[]): Keys {
-  const emailKeys = present(emails.map(emailKey));
-  // Some programs put the address in the place of a name that isn't there.
-  const nameKeys = present(names.filter((name) => !emailKeys.has(emailKey(name))).map(nameKey));
-  return { uid, names: nameKeys, emails: emailKeys, phones: present(phones.map(phoneKey)) };
+  const emails = present(contact.emails.map(({ value }) => textKey(value)));
+  const names = [
+    formatted,
+    `${given} ${family}`,
+    `${given} ${middle} ${family}`,
+    formatted === '' ? displayNameOf(contact) : '',
+  ];
+  return {
+    uid: contact.uid,
+    // Some programs put the address in the place of a name that isn't there.
+    names: present(names.filter((name) => !emails.has(textKey(name))).map(nameKey)),
+    emails,
+    phones: present(contact.phones.map(({ value }) => phoneKey(value))),
+  };
 }
 
 function present(texts: readonly string[]): Set<string> {
   return new Set(texts.filter((text) => text !== ''));
-}
-
-function emailKey(email: string): string {
-  return email.normalize('NFKC').trim().toLowerCase();
-}
-
-/** The words of a name in no order, so that `Doe, Jane` is `Jane Doe`. */
-function nameKey(name: string): string {
-  const words =
-    name
-      .normalize('NFKC')
-      .toLowerCase()
-      .match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
-  return words.toSorted().join(' ');
-}
-
-/** The last ten digits, which a number has with and without its country code. */
-function phoneKey(phone: string): string {
-  const digits = phone.normalize('NFKC').replaceAll(/\D/g, '');
-  return digits.length > 10 ? digits.slice(-10) : digits;
 }
 
 function push(map: Map<string, Entry[]>, key: string, entry: Entry): void {

@@ -4,14 +4,16 @@ import { cardDavReader } from './carddav/carddav-reader.ts';
 import { cardDavWriter } from './carddav/carddav-writer.ts';
 import { ContactStoreError, type ContactCredentials, type ContactReader, type ContactWriter } from './contact-store.ts';
 import { Dav } from './carddav/dav.ts';
-import { googleWriter } from './google/google-contacts.ts';
-import { microsoftWriter } from './microsoft/microsoft-contacts.ts';
-import { Web, type Sleep } from './web.ts';
+import { GOOGLE_REFUSALS, googleWriter } from './google/google-contacts.ts';
+import { MICROSOFT_REFUSALS, microsoftWriter } from './microsoft/microsoft-contacts.ts';
+import { Web, type Refusals, type Sleep, type WebFailure } from './web.ts';
 
 export type ContactAccess = {
   readonly settings: Settings;
   readonly credentials: ContactCredentials;
   readonly sleep?: Sleep;
+  /** Told of every request that fails, those that are repeated included. */
+  readonly onFailure?: (failure: WebFailure) => void;
 };
 
 /**
@@ -27,8 +29,12 @@ export function openContactReader(access: ContactAccess): ContactReader {
 
 /** The contacts of an account at a destination. */
 export function openContactWriter(provider: OauthProvider, access: ContactAccess): ContactWriter {
-  return destinationOf(writerFor(provider, webTo(access.settings.providers[provider].contactsUrl, access)));
+  return destinationOf(
+    writerFor(provider, webTo(access.settings.providers[provider].contactsUrl, access, REFUSALS[provider])),
+  );
 }
+
+const REFUSALS: Partial<Record<OauthProvider, Refusals>> = { google: GOOGLE_REFUSALS, office365: MICROSOFT_REFUSALS };
 
 function writerFor(provider: OauthProvider, web: Web): ContactWriter {
   switch (provider) {
@@ -52,9 +58,11 @@ function sourceOf(reader: ContactReader): ContactReader {
 function destinationOf(writer: ContactWriter): ContactWriter {
   return {
     batchSize: writer.batchSize,
+    notesOn: (contact) => writer.notesOn(contact),
     existing: (signal) => notingEach('destination', writer.existing(signal)),
     write: (contacts, signal) => writer.write(contacts, signal).catch(noting('destination')),
-    complete: (existing, contact, signal) => writer.complete(existing, contact, signal).catch(noting('destination')),
+    fill: (existing, contact, signal) => writer.fill(existing, contact, signal).catch(noting('destination')),
+    group: (group, signal) => writer.group(group, signal).catch(noting('destination')),
   };
 }
 
@@ -75,9 +83,11 @@ async function* notingEach<Item>(account: Account, items: AsyncIterable<Item>): 
   }
 }
 
-function webTo(address: string, { settings, credentials, sleep }: ContactAccess): Web {
+function webTo(address: string, { settings, credentials, sleep, onFailure }: ContactAccess, refusals?: Refusals): Web {
   return new Web(new URL(address), credentials, {
     plainHosts: settings.trustedMailHosts,
     ...(sleep === undefined ? {} : { sleep }),
+    ...(refusals === undefined ? {} : { refusals }),
+    ...(onFailure === undefined ? {} : { onFailure }),
   });
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ContactStoreError, type ContactCredentials } from './contact-store.ts';
+import { ContactStoreError, type ContactCredentials, type ContactStoreFault } from './contact-store.ts';
 
 /** One request and its answer, whole, in milliseconds. */
 const REQUEST_TIMEOUT = 60_000;
@@ -8,9 +8,12 @@ export const ANSWER_OCTETS = 64 * 1024 * 1024;
 const REDIRECTS_AT_MOST = 5;
 /** How often a request is made before the store counts as unavailable. */
 export const TRIES = 6;
-/** The first pause without a `Retry-After`, doubled each time, and the longest pause, in milliseconds. */
+/** The first pause without a `Retry-After`, doubled each time, in milliseconds. */
 const FIRST_PAUSE = 1_000;
-const LONGEST_PAUSE = 300_000;
+/** A longer one is left to the caller, who has other things to do meanwhile. */
+const LONGEST_PAUSE = 120_000;
+/** `Retry-After` is not believed beyond a day. */
+const DAY = 86_400_000;
 
 /** Waits; tests pass one that only writes down how long. */
 export type Sleep = (milliseconds: number, signal: AbortSignal) => Promise<void>;
@@ -28,6 +31,15 @@ export type WebRequest = {
   /** The largest answer to read, in octets; `ANSWER_OCTETS` by default. */
   readonly limit?: number;
 };
+/** What went wrong with a request, without a person in it. */
+export type WebFailure = {
+  readonly host: string;
+  readonly method: string;
+  readonly status?: number;
+  readonly reason?: string;
+  /** Milliseconds until it is tried again. */
+  readonly pause?: number;
+};
 export type WebAnswer = { readonly status: number; readonly headers: Headers; readonly body: Buffer };
 
 /** An answer is longer than its limit; the rest of it was not read. */
@@ -35,12 +47,27 @@ export class AnswerTooLarge extends ContactStoreError {
   override name = 'AnswerTooLarge';
 }
 
+/** How a store says, by its answer, why it refuses. */
+export type Refusals = {
+  /** The store's own word, such as `rateLimitExceeded`; `undefined` when it gives none. */
+  readonly reasonOf: (answer: WebAnswer) => string | undefined;
+  /** `busy`: it takes the request later; `full`: only when its owner has made room. */
+  readonly kindOf: (answer: WebAnswer, reason: string | undefined) => 'busy' | 'full' | null;
+};
+
+const PLAIN_REFUSALS: Refusals = {
+  reasonOf: () => undefined,
+  kindOf: ({ status }) => (status === 507 ? 'full' : null),
+};
+
 /** HTTP to one origin: nothing is ever sent elsewhere, whatever a redirect or an answer says. */
 export class Web {
   readonly base: URL;
   readonly #credentials: ContactCredentials;
   readonly #sleep: Sleep;
   readonly #timeout: number;
+  readonly #refusals: Refusals;
+  readonly #onFailure: (failure: WebFailure) => void;
 
   /**
    * @param base a setting of the operator, so its host may be private
@@ -49,7 +76,13 @@ export class Web {
   constructor(
     base: URL,
     credentials: ContactCredentials,
-    options: { plainHosts?: readonly string[]; sleep?: Sleep; timeout?: number } = {},
+    options: {
+      plainHosts?: readonly string[];
+      sleep?: Sleep;
+      timeout?: number;
+      refusals?: Refusals;
+      onFailure?: (failure: WebFailure) => void;
+    } = {},
   ) {
     const named = [base.hostname, base.host].some((host) => options.plainHosts?.includes(host));
     if (base.protocol !== 'https:' && !named && !isLoopback(base.hostname))
@@ -58,6 +91,8 @@ export class Web {
     this.#credentials = credentials;
     this.#sleep = options.sleep ?? sleepForReal;
     this.#timeout = options.timeout ?? REQUEST_TIMEOUT;
+    this.#refusals = options.refusals ?? PLAIN_REFUSALS;
+    this.#onFailure = options.onFailure ?? (() => {});
   }
 
   /** An address of an answer, as long as it is of our origin. */
@@ -71,36 +106,57 @@ export class Web {
   /**
    * Follows redirects within the origin and waits out 429 and 503, as well as other 5xx and broken connections when the
    * request may be repeated. Other statuses are the caller's.
-   * @throws {ContactStoreError} `unavailable`, `authentication` (401), `unexpected`; the signal's reason when aborted
+   * @throws {ContactStoreError} `unavailable`, `full`, `authentication` (401), `unexpected`; the signal's reason when aborted
    */
   async ask(request: WebRequest, signal: AbortSignal): Promise<WebAnswer> {
     for (let attempt = 1; ; attempt += 1) {
       const answer = await this.#try(request, signal);
-      if (!(answer instanceof ContactStoreError)) {
-        if (answer.status === 401)
-          throw new ContactStoreError('authentication', `${this.base.host} refuses the credentials`, { status: 401 });
-        const busy = answer.status === 429 || answer.status === 503;
-        if (!busy && !(answer.status >= 500 && answer.status !== 501 && answer.status !== 507)) return answer;
-        if (!busy && !request.repeatable) throw this.#unavailable(answer.status);
-        if (attempt >= TRIES) throw this.#unavailable(answer.status);
-        await this.pause(answer.headers.get('retry-after'), attempt, signal);
+      if (answer instanceof ContactStoreError) {
+        this.#tell(request, answer.status === undefined ? {} : { status: answer.status });
+        if (!request.repeatable || answer.fault !== 'unavailable' || attempt >= TRIES) throw answer;
+        await this.pause(null, attempt, signal);
         continue;
       }
-      if (!request.repeatable || answer.fault !== 'unavailable' || attempt >= TRIES) throw answer;
-      await this.pause(null, attempt, signal);
+      const { status } = answer;
+      if (status < 400) return answer;
+      const reason = this.#refusals.reasonOf(answer);
+      const said = { status, ...(reason === undefined ? {} : { reason }) };
+      const kind = this.#refusals.kindOf(answer, reason);
+      const busy = kind === 'busy' || status === 429 || status === 503;
+      const retryAfter = answer.headers.get('retry-after');
+      const last = !busy && !(status >= 500 && status !== 501 && status !== 507);
+      const pause = last ? undefined : pauseOf(retryAfter, attempt);
+      this.#tell(request, { ...said, ...(pause === undefined ? {} : { pause }) });
+      if (status === 401) throw this.#error('authentication', said);
+      if (kind === 'full') throw this.#error('full', said);
+      if (pause === undefined) return answer;
+      if ((!busy && !request.repeatable) || attempt >= TRIES || pause > LONGEST_PAUSE)
+        throw this.#error('unavailable', retryAfter === null ? said : { ...said, pause });
+      await this.#wait(pause, signal);
     }
+  }
+
+  /** What the store's answer says of why it refuses, for errors and the log. */
+  reasonOf(answer: WebAnswer): string | undefined {
+    return this.#refusals.reasonOf(answer);
   }
 
   /** Waits as long as `Retry-After` (RFC 9110 §10.2.3) says, else longer with each attempt; `LONGEST_PAUSE` at most. */
   async pause(retryAfter: string | null, attempt: number, signal: AbortSignal): Promise<void> {
-    const asked = retryAfter === null ? Number.NaN : retryAfterOf(retryAfter);
-    const wait = Number.isNaN(asked) ? FIRST_PAUSE * 2 ** (attempt - 1) : asked;
+    await this.#wait(Math.min(pauseOf(retryAfter, attempt), LONGEST_PAUSE), signal);
+  }
+
+  async #wait(milliseconds: number, signal: AbortSignal): Promise<void> {
     try {
-      await this.#sleep(Math.min(Math.max(wait, 0), LONGEST_PAUSE), signal);
+      await this.#sleep(milliseconds, signal);
     } catch (error) {
       signal.throwIfAborted();
       throw error;
     }
+  }
+
+  #tell(request: WebRequest, failure: Omit<WebFailure, 'host' | 'method'>): void {
+    this.#onFailure({ host: this.base.host, method: request.method, ...failure });
   }
 
   async #try(request: WebRequest, signal: AbortSignal): Promise<WebAnswer | ContactStoreError> {
@@ -129,7 +185,8 @@ export class Web {
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof ContactStoreError) return error;
-      return new ContactStoreError('unavailable', `${this.base.host} did not answer`, { cause: error });
+      const host = this.base.host;
+      return new ContactStoreError('unavailable', `${host} did not answer`, { host, cause: error });
     }
   }
 
@@ -150,9 +207,17 @@ export class Web {
     return `Basic ${Buffer.from(`${credentials.email}:${credentials.password}`).toString('base64')}`;
   }
 
-  #unavailable(status: number): ContactStoreError {
-    return new ContactStoreError('unavailable', `${this.base.host} answers ${status}`, { status });
+  #error(fault: ContactStoreFault, said: { status: number; reason?: string; pause?: number }): ContactStoreError {
+    const { host } = this.base;
+    const words = said.reason === undefined ? `${said.status}` : `${said.status} ${said.reason}`;
+    return new ContactStoreError(fault, `${host} answers ${words}`, { host, ...said });
   }
+}
+
+function pauseOf(retryAfter: string | null, attempt: number): number {
+  const asked = retryAfter === null ? Number.NaN : retryAfterOf(retryAfter);
+  const pause = Number.isNaN(asked) ? FIRST_PAUSE * 2 ** (attempt - 1) : asked;
+  return Math.min(Math.max(pause, 0), DAY);
 }
 
 function bodyOf(body: string | Uint8Array): string | Uint8Array<ArrayBuffer> {

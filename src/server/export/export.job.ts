@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import type { Skipped } from '../../contract/calls/status.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { ContactReader } from '../contacts/contact-store.ts';
+import { groupVcard } from '../contacts/vcard/vcard-writer.ts';
 import type { Pause } from '../mail/copy/connection-pool.ts';
 import type { Log } from '../log.ts';
-import { Stopped } from '../mail/copy/copy-chunk.ts';
+import { Stopped } from '../mail/copy/lanes.ts';
 import type { MailReader } from '../mail/imap/message.ts';
 import type { Database } from '../store/database.ts';
 import type { ContactsFormat, EmailFormat } from '../../contract/export-format.ts';
@@ -154,9 +155,15 @@ async function readContacts(
   const { total } = await reader.survey(signal);
   await contacts.clear();
   let count = 0;
+  let groups = 0;
+  let unreadable = 0;
   for await (const reading of reader.contacts(signal)) {
-    if (reading.kind === 'skipped') skipped.push(reading.skipped);
-    else await contacts.put((count += 1), reading.contact);
+    if (reading.kind === 'group') await contacts.putCard('group', (groups += 1), groupVcard(reading.group));
+    else if (reading.kind === 'contact') await contacts.put((count += 1), reading.contact);
+    else {
+      skipped.push(reading.skipped);
+      if (reading.raw !== undefined) await contacts.putCard('unreadable', (unreadable += 1), reading.raw);
+    }
     const done = count + skipped.length;
     onProgress({ done, total: Math.max(total, done), bytes: 0 });
   }
@@ -224,8 +231,7 @@ async function writePart(part: number, workspace: Workspace, contents: Contents)
   const { ledger, folder, services, contacts, work } = workspace;
   const { lastPart, contactsStaged, mailSkipped } = await workspace.reopen();
   const isLast = part === lastPart;
-  const hasContacts = isLast && contactsStaged !== null && contents.contacts !== undefined;
-  const count = hasContacts ? await contacts.count() : 0;
+  const contactsFormat = isLast && contactsStaged !== null ? contents.contacts : undefined;
   await requireRoom(folder, workspace.limits.diskReserve);
   const name = `part-${part}-${randomUUID().slice(0, 8)}.zip`;
   const path = join(folder, name);
@@ -249,8 +255,10 @@ async function writePart(part: number, workspace: Workspace, contents: Contents)
       spool: reader,
       provider: services.settings.legacyName,
       format,
-      contacts: hasContacts && contents.contacts === 'pst' ? people : undefined,
-      ...(hasContacts ? { contactFiles: contactFiles(contents.contacts, count, people, source, format) } : {}),
+      contacts: contactsFormat === 'pst' ? people : undefined,
+      ...(contactsFormat === undefined
+        ? {}
+        : { contactFiles: await contactFiles(contactsFormat, contacts, source, format) }),
     });
     const written = await writeArchive(path, files, work.signal);
     await services.exports.put(workspace.export.name, name, path);

@@ -40,6 +40,23 @@ export async function setUpForwarding(session: SieveSession, address: string): P
   return 'set';
 }
 
+/**
+ * Takes our script away, so that the one that was active before it is active again, or none. A script that forwards to
+ * another address, or that is not ours, stays as it is. Can be repeated.
+ * @throws {MailError}
+ */
+export async function switchOffForwarding(session: SieveSession, address: string): Promise<void> {
+  const scripts = await session.scripts();
+  const own = scripts.find(({ name }) => name === FORWARDING_SCRIPT);
+  if (own === undefined) return;
+  const script = await session.read(FORWARDING_SCRIPT);
+  if (!script.startsWith(MARK) || !script.includes(quoted(address))) return;
+  const before = includedBy(script);
+  // RFC 5804 §2.8: no name deactivates whatever is active.
+  if (own.active) await session.activate(scripts.some(({ name }) => name === before) ? (before ?? '') : '');
+  await session.remove(FORWARDING_SCRIPT);
+}
+
 /** The redirect and the mark come first: the included script may stop, discard, or put the message elsewhere. */
 function forwardingScript(address: string, included: string | undefined, marks: boolean): string {
   const needed = ['copy', 'imap4flags', ...(included === undefined ? [] : ['include'])];

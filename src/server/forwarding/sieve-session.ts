@@ -19,7 +19,9 @@ export type SieveSession = AsyncDisposable & {
   read(name: string): Promise<string>;
   /** Stores a script, in place of the one of that name; the server checks it first. */
   put(name: string, script: string): Promise<void>;
+  /** Makes a script the active one; none with an empty name. */
   activate(name: string): Promise<void>;
+  remove(name: string): Promise<void>;
 };
 
 /** `null` when there is no server of scripts. */
@@ -87,6 +89,9 @@ function sessionOn(socket: SieveSocket, capabilities: Capabilities): SieveSessio
     },
     activate: async (name) => {
       await command(socket, `SETACTIVE ${writeString(name)}`);
+    },
+    remove: async (name) => {
+      await command(socket, `DELETESCRIPT ${writeString(name)}`);
     },
     [Symbol.asyncDispose]: async () => {
       socket.write('LOGOUT\r\n');

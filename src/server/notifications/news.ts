@@ -12,9 +12,16 @@ export type News = {
   readonly destination: { readonly provider: Provider; readonly email: string };
   readonly isExport: boolean;
   readonly messages: number;
+  /** Those that were copied; those that were there, whole or now with what they lacked, come besides. */
   readonly contacts: number;
+  readonly contactsPresent: number;
+  readonly contactsCompleted: number;
+  /** Whether the status page has something to say of single contacts. */
+  readonly remarks: boolean;
   readonly skipped: number;
   readonly outcomes: readonly string[];
+  /** New mail goes to `to`. */
+  readonly forwarding?: { readonly to: string; readonly since: Date };
   /** What can be downloaded. */
   readonly files: readonly Pick<ExportFile, 'name' | 'url' | 'expires'>[];
 };

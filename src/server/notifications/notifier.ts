@@ -13,7 +13,7 @@ const SENT_REMEMBERED = 10_000;
 
 export type NotifierSettings = Pick<
   Settings,
-  'smtpUrl' | 'mailFrom' | 'sms' | 'publicUrl' | 'legacyName' | 'supportPhone'
+  'smtpUrl' | 'smtpInClear' | 'mailFrom' | 'sms' | 'publicUrl' | 'legacyName' | 'supportPhone'
 >;
 
 export type NotificationJob = { readonly transferId: string; readonly kind: NotificationKind };
@@ -32,7 +32,7 @@ export type Notifier = Disposable & {
 
 /** Sends letters and SMS. Without an SMTP server or a gateway for SMS, that way of sending is off. */
 export function openNotifier({ settings, log, news }: NotifierServices): Notifier {
-  const mail = settings.smtpUrl === undefined ? null : transportTo(settings.smtpUrl);
+  const mail = settings.smtpUrl === undefined ? null : transportTo(settings.smtpUrl, settings.smtpInClear);
   const sent = new Set<string>();
   return {
     tell: async ({ transferId, kind }) => {
@@ -59,9 +59,10 @@ export function openNotifier({ settings, log, news }: NotifierServices): Notifie
   };
 }
 
-function transportTo(url: string): Transporter {
+function transportTo(url: string, inClear: boolean): Transporter {
   return createTransport({
     url,
+    requireTLS: !inClear,
     connectionTimeout: SEND_WITHIN_MS,
     greetingTimeout: SEND_WITHIN_MS,
     socketTimeout: SEND_WITHIN_MS,

@@ -106,11 +106,13 @@ function detailsOf(news: Notification): string[] {
   ].join(' and ');
   return [
     ...(done === '' ? [] : [`${done} ${wasOrWere(news.messages + news.contacts)} ${verb}.`]),
+    ...contactsLines(news),
     ...(news.skipped > 0
       ? [
           `${counted(news.skipped, 'item', 'items')} could not be ${verb}. The status page tells you why. Nothing was deleted from your ${news.legacyName} mailbox.`,
         ]
       : []),
+    ...forwardingLines(news),
     ...news.outcomes,
   ];
 }
@@ -133,6 +135,25 @@ function nextStepOf(news: Notification): string {
 }
 
 const DAY = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'America/Los_Angeles' });
+function alreadyThere(count: number): string {
+  return `${counted(count, 'contact', 'contacts')} ${wasOrWere(count)} already there`;
+}
+
+function contactsLines({ contactsPresent, contactsCompleted, remarks }: Notification): string[] {
+  return [
+    ...(contactsPresent > 0 ? [`${alreadyThere(contactsPresent)}.`] : []),
+    ...(contactsCompleted > 0
+      ? [`${alreadyThere(contactsCompleted)}. We added what was missing and changed nothing else.`]
+      : []),
+    ...(remarks ? ['Some contacts have notes from us. You can read them on the status page.'] : []),
+  ];
+}
+
+function forwardingLines({ forwarding, legacyName }: Notification): string[] {
+  if (forwarding === undefined) return [];
+  return [`New mail to your ${legacyName} address goes to ${forwarding.to} since ${DAY.format(forwarding.since)}.`];
+}
+
 const PLURAL = new Intl.PluralRules('en-US');
 const NUMBER = new Intl.NumberFormat('en-US');
 

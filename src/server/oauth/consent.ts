@@ -51,6 +51,8 @@ export type Consents = {
   finish(path: string, query: URLSearchParams, browser: string | undefined): Promise<Consent>;
   /** What a return that is not finished was for, as far as that can be told. */
   purposeOf(query: URLSearchParams, browser: string | undefined): Promise<Purpose>;
+  /** Whether a sign-in of this browser gave the token, and for this account. */
+  gave(tokenId: string, account: { email: string; provider: string }, browser: string): Promise<boolean>;
   /** The address that a status hash proves; `null` when it proves none, or does not any more. */
   emailOf(hash: string): Promise<string | null>;
   purge(): Promise<void>;
@@ -69,6 +71,7 @@ type Services = {
 const Secret = v.object({ verifier: v.string(), nonce: v.string() });
 
 const Transaction = v.object({
+  browser: v.string(),
   provider: OauthProvider,
   purpose: v.picklist(['transfer', 'status']),
   sealed: v.instance(Uint8Array),
@@ -92,14 +95,14 @@ export function openConsents({
   async function take(state: string, browser: string): Promise<Transaction | null> {
     const [row] = await database.query(
       `delete from oauth_transactions where state = $1 and browser = $2 and expires > $3
-       returning provider, purpose, sealed`,
+       returning browser, provider, purpose, sealed`,
       [stateOf(state), browserOf(browser), now()],
     );
     return row === undefined ? null : v.parse(Transaction, row);
   }
 
   async function exchange(transaction: Transaction, state: string, query: URLSearchParams): Promise<Consent> {
-    const { provider, purpose, sealed } = transaction;
+    const { browser, provider, purpose, sealed } = transaction;
     const profile = PROFILES[provider];
     const { verifier, nonce } = v.parse(Secret, JSON.parse(vault.open(placeOf(state), sealed)));
     const configuration = await clients(provider);
@@ -118,7 +121,7 @@ export function openConsents({
       const email = await provenEmail(configuration, answer, profile);
       if (email === null) throw new ConsentRefused('EXTERNAL_OAUTH_ERROR', purpose);
       if (purpose === 'transfer')
-        return { purpose, provider, email, tokenId: await tokens.store({ email, provider }, granted) };
+        return { purpose, provider, email, tokenId: await tokens.store({ email, provider, browser }, granted) };
       const hash = randomBytes(32).toString('hex');
       await database.query('insert into status_hashes (hash, email, expires) values ($1, $2, $3)', [
         vault.digest('status hash', hash),
@@ -129,7 +132,7 @@ export function openConsents({
       // Nothing is kept for a look at the status; the page wants an ID all the same.
       return { purpose, provider, email, hash, tokenId: randomBytes(16).toString('hex') };
     } catch (error) {
-      const email = emailIn(answer.claims() ?? {}, profile.emailClaims) ?? undefined;
+      const email = emailIn(answer.claims() ?? {}, profile) ?? undefined;
       await tokens.revoke({ provider, email: email?.toLowerCase() }, granted);
       throw error;
     }
@@ -189,6 +192,14 @@ export function openConsents({
       return row?.purpose ?? 'transfer';
     },
 
+    gave: async (tokenId, { email, provider }, browser) => {
+      const rows = await database.query(
+        'select 1 from oauth_tokens where id = $1 and email = $2 and provider = $3 and browser = $4 and expires > $5',
+        [tokenId, email, provider, browserOf(browser), now()],
+      );
+      return rows.length > 0;
+    },
+
     emailOf: async (hash) => {
       const [row] = await database.query<{ email: string }>(
         'select email from status_hashes where hash = $1 and expires > $2',
@@ -223,19 +234,23 @@ function hasScopes(granted: string | undefined, needed: readonly string[]): bool
 async function provenEmail(
   configuration: client.Configuration,
   answer: client.TokenEndpointResponse & client.TokenEndpointResponseHelpers,
-  { emailClaims }: Profile,
+  profile: Profile,
 ): Promise<string | null> {
   const claims = answer.claims();
   if (claims === undefined) return null;
-  const inToken = emailIn(claims, emailClaims);
+  const inToken = emailIn(claims, profile);
   if (inToken !== undefined) return inToken;
-  return emailIn(await client.fetchUserInfo(configuration, answer.access_token, claims.sub), emailClaims) ?? null;
+  return emailIn(await client.fetchUserInfo(configuration, answer.access_token, claims.sub), profile) ?? null;
 }
 
-function emailIn(claims: Readonly<Record<string, unknown>>, names: readonly string[]): string | null | undefined {
-  const email = names
+function emailIn(
+  claims: Readonly<Record<string, unknown>>,
+  { emailClaims, isVerified }: Profile,
+): string | null | undefined {
+  const email = emailClaims
     .map((name) => claims[name])
     .find((value): value is string => typeof value === 'string' && isEmail(value));
   if (email === undefined) return undefined;
-  return claims['email_verified'] === false ? null : email.toLowerCase();
+  const refused = claims['email_verified'] === false || isVerified?.(claims) === false;
+  return refused ? null : email.toLowerCase();
 }

@@ -3,17 +3,23 @@ import type { Profile } from './profile.ts';
 const MAIL = 'https://outlook.office.com/IMAP.AccessAsUser.All';
 const CONTACTS = 'https://graph.microsoft.com/Contacts.ReadWrite';
 
+/** The tenant of all personal accounts, whose addresses Microsoft itself has verified. */
+const PERSONAL_ACCOUNTS = '9188040d-6c67-4c5b-b112-36a304b66dad';
+
 /**
  * One consent covers both resources, but each token is for one of them.
  * https://learn.microsoft.com/en-us/entra/identity-platform/scopes-oidc
  *
- * The claim `email` can be set by any tenant's administrator to any address; `preferred_username` is in a domain that
- * the tenant has proven.
+ * Any tenant's administrator can set the claim `email` to any address, and `preferred_username` changes hands. An address
+ * counts when Microsoft has verified it, or says by the optional claim `xms_edov` that the tenant owns its domain.
+ * https://learn.microsoft.com/en-us/entra/identity-platform/migrate-off-email-claim-authorization
  */
 export const office365: Profile = {
   scopes: [MAIL, CONTACTS, 'offline_access'],
   needed: [MAIL],
   scopesOf: { mail: [MAIL], contacts: [CONTACTS] },
   parameters: {},
-  emailClaims: ['preferred_username', 'email'],
+  emailClaims: ['email'],
+  isVerified: ({ tid, xms_edov: edov, email_verified: verified }) =>
+    tid === PERSONAL_ACCOUNTS || [edov, verified].some((claim) => claim === true || claim === 1 || claim === '1'),
 };

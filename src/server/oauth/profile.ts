@@ -13,4 +13,6 @@ export type Profile = {
   readonly parameters: Readonly<Record<string, string>>;
   /** The claims that hold the address, the most trustworthy first. */
   readonly emailClaims: readonly string[];
+  /** Whether the claims say that the address is its owner's; without it, they only must not say the contrary. */
+  readonly isVerified?: (claims: Readonly<Record<string, unknown>>) => boolean;
 };

@@ -57,8 +57,11 @@ type Revocable = { readonly access?: string; readonly refresh?: string };
 type Owner = { readonly provider: OauthProvider; readonly email?: string | undefined };
 
 export type KeptTokens = Tokens & {
-  /** @returns the ID that the browser is given. */
-  store(owner: { email: string; provider: OauthProvider }, granted: Granted): Promise<string>;
+  /**
+   * @param owner `browser` is a digest of what the browser that signed in holds.
+   * @returns the ID that the browser is given.
+   */
+  store(owner: { email: string; provider: OauthProvider; browser: string }, granted: Granted): Promise<string>;
   /** A transfer uses them: they stay until it forgets them. */
   keep(tokenId: string): Promise<void>;
   /**
@@ -247,15 +250,16 @@ export function openTokens(services: Services): KeptTokens {
     forget,
     revoke,
 
-    store: async ({ email, provider }, granted) => {
+    store: async ({ email, provider, browser }, granted) => {
       const id = randomBytes(16).toString('hex');
       const secret: Secret = {
         ...(granted.refresh === undefined ? {} : { refresh: granted.refresh }),
         access: { mail: lifeOf(granted, now()) },
       };
       await database.query(
-        'insert into oauth_tokens (id, provider, email, sealed, expires) values ($1, $2, $3, $4, $5)',
-        [id, provider, email, await seal(id, secret), now() + UNUSED_MS],
+        `insert into oauth_tokens (id, provider, email, browser, sealed, expires)
+         values ($1, $2, $3, $4, $5, $6)`,
+        [id, provider, email, browser, await seal(id, secret), now() + UNUSED_MS],
       );
       return id;
     },

@@ -39,13 +39,15 @@ export async function holdDataFolder(path: string): Promise<DataFolder> {
 }
 
 const SQLITE_BUSY = 5;
+/** A killed process lets go when the last of its threads has ended, a moment after it looks dead. */
+const LET_GO_WITHIN_MS = 1000;
 
 /**
  * An advisory lock on a file, which SQLite takes and the kernel drops with this process, however it ends. Unlike a
  * process number in a file it means the same in two containers that share the folder.
  */
 function takeLock(file: string): DatabaseSync {
-  const lock = new DatabaseSync(file, { timeout: 0 });
+  const lock = new DatabaseSync(file, { timeout: LET_GO_WITHIN_MS });
   try {
     lock.exec('pragma journal_mode = memory; pragma locking_mode = exclusive; begin exclusive');
     return lock;

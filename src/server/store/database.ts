@@ -176,7 +176,7 @@ async function migrate(database: Database): Promise<void> {
 /** Migrations hold plain statements, each ended by a semicolon at a line's end; no function bodies. */
 function statementsOf(text: string): string[] {
   return text
-    .replaceAll(/^\s*--.*$/gm, '')
+    .replaceAll(/^[ \t]*--.*$/gm, '')
     .split(/;\s*$/m)
     .map((statement) => statement.trim())
     .filter((statement) => statement !== '');

@@ -12,11 +12,50 @@ export class LeaseLost extends Error {
 /** The right to write of a transfer. It is good until another worker takes the transfer, which raises the epoch. */
 export type Lease = { readonly transferId: string; readonly epoch: number };
 
-/** Takes a transfer over from whoever had it; `null` when it has ended. */
-export async function takeTransfer(sql: Sql, id: string): Promise<{ transfer: Transfer; lease: Lease } | null> {
+/**
+ * A lease that is confirmed again and again. `mayWrite` is asked without waiting before each write to a mail server:
+ * whether the last confirmation is recent enough. A successor waits until it can not be.
+ */
+export type HeldLease = Lease & { readonly mayWrite: () => boolean };
+
+/** A transfer to work on, or for how many seconds at least another worker has it; `null` when it has ended. */
+export type Taking =
+  | { readonly transfer: Transfer; readonly lease: Lease }
+  | { readonly heldForSeconds: number }
+  | null;
+
+/** Takes a transfer, unless another worker may still be writing. @param seconds until it may be taken over from us */
+export async function takeTransfer(sql: Sql, id: string, seconds: number): Promise<Taking> {
   const [row] = await sql.query<TransferRow>(
-    'update transfers set epoch = epoch + 1 where id = $1 and finished is null returning *',
+    `update transfers set epoch = epoch + 1, leased_until = clock_timestamp() + make_interval(secs => $2)
+     where id = $1 and finished is null and (leased_until is null or leased_until < clock_timestamp()) returning *`,
+    [id, seconds],
+  );
+  if (row !== undefined) return { transfer: transferOf(row), lease: { transferId: id, epoch: row.epoch } };
+  const [held] = await sql.query<{ seconds: number | null }>(
+    `select extract(epoch from leased_until - clock_timestamp())::float8 as seconds from transfers
+     where id = $1 and finished is null`,
     [id],
   );
-  return row === undefined ? null : { transfer: transferOf(row), lease: { transferId: id, epoch: row.epoch } };
+  return held === undefined ? null : { heldForSeconds: Math.max(0, held.seconds ?? 0) };
+}
+
+/** Confirms the lease for so many seconds from now. @returns whether it is still ours */
+export async function confirmLease(sql: Sql, { transferId, epoch }: Lease, seconds: number): Promise<boolean> {
+  const rows = await sql.query(
+    `update transfers set leased_until = clock_timestamp() + make_interval(secs => $3)
+     where id = $1 and epoch = $2 returning 1`,
+    [transferId, epoch, seconds],
+  );
+  return rows.length > 0;
+}
+
+/** Lets the next worker take the transfer at once: nothing of ours is under way any more. */
+export async function releaseLease(sql: Sql, { transferId, epoch }: Lease): Promise<void> {
+  await sql.query('update transfers set leased_until = null where id = $1 and epoch = $2', [transferId, epoch]);
+}
+
+/** For an embedded database, which no other process can have: whoever held a lease is dead. */
+export async function releaseAllLeases(sql: Sql): Promise<void> {
+  await sql.query('update transfers set leased_until = null where leased_until is not null and finished is null');
 }

@@ -1,4 +1,4 @@
-import type { Skipped } from '../../contract/calls/status.ts';
+import type { Skipped, WaitingReason } from '../../contract/calls/status.ts';
 import type { Operation } from '../../contract/operation.ts';
 import type { StatusValue } from '../../contract/transfer-status.ts';
 import type { Sql } from '../store/database.ts';
@@ -14,12 +14,12 @@ export type OperationEnd = {
   readonly status: EndStatus;
   readonly failure?: string;
   readonly measured?: Measured;
-  /** What of the contacts was not taken; messages have the ledger for that. */
+  /** What an export did not take; transfers have the ledger and the fates of contacts for that. */
   readonly skipped?: readonly Skipped[];
 };
 
 /** Counts since the beginning of the transfer. */
-export type Counts = { readonly done: number; readonly total: number; readonly bytes: number };
+export type Counts = { readonly done: number; readonly total: number; readonly bytes: number; readonly kept?: number };
 
 /** The most items that the status tells one by one. */
 export const SKIPPED_SHOWN = 1000;
@@ -47,7 +47,7 @@ export async function beginRun(
   operation: Operation,
 ): Promise<{ idleRuns: number; done: number }> {
   const [row] = await sql.query<{ idle_runs: number; done: number }>(
-    `update operations set status = 'inprogress', failure = null, idle_runs = idle_runs + 1
+    `update operations set status = 'inprogress', failure = null, idle_runs = idle_runs + 1, waiting_reason = null, waiting_until = null
      where transfer_id = $1 and operation = $3 and finished is null and ${HELD} returning idle_runs, done`,
     [transferId, epoch, operation],
   );
@@ -60,16 +60,17 @@ export async function noteProgress(
   sql: Sql,
   { transferId, epoch }: Lease,
   operation: Operation,
-  { done, total, bytes }: Counts,
+  { done, total, bytes, kept }: Counts,
 ): Promise<void> {
   await sql.query(
     `update operations set
        idle_runs = case when $4::integer > done then 0 else idle_runs end,
        done = greatest(done, $4::integer),
        total = greatest(total, $5::integer, done, $4::integer),
-       bytes = greatest(bytes, $6::bigint)
+       bytes = greatest(bytes, $6::bigint),
+       kept = greatest(kept, $7::integer)
      where transfer_id = $1 and operation = $3 and finished is null and ${HELD}`,
-    [transferId, epoch, operation, done, total, bytes],
+    [transferId, epoch, operation, done, total, bytes, kept ?? null],
   );
 }
 
@@ -84,6 +85,24 @@ export async function notePause(
     `update operations set status = 'error', failure = $4, idle_runs = 0
      where transfer_id = $1 and operation = $3 and finished is null and ${HELD} returning 1`,
     [transferId, epoch, operation, failure],
+  );
+  if (rows.length === 0) throw new LeaseLost(transferId);
+}
+
+/** Why an operation does not go on now, and until when (milliseconds since the epoch), if that is known. */
+export type Waiting = { readonly reason: WaitingReason; readonly until?: number };
+
+/** The operation goes on by itself, but not now. @throws {LeaseLost} */
+export async function noteWaiting(
+  sql: Sql,
+  { transferId, epoch }: Lease,
+  operation: Operation,
+  { reason, until }: Waiting,
+): Promise<void> {
+  const rows = await sql.query(
+    `update operations set waiting_reason = $4, waiting_until = to_timestamp($5::float8)
+     where transfer_id = $1 and operation = $3 and finished is null and ${HELD} returning 1`,
+    [transferId, epoch, operation, reason, until === undefined ? null : until / 1000],
   );
   if (rows.length === 0) throw new LeaseLost(transferId);
 }

@@ -33,6 +33,10 @@ export type TransferOrder = {
   readonly inQa: boolean;
 };
 
+type Started =
+  | { readonly kind: 'started'; readonly id: string; readonly usesToken: boolean }
+  | { readonly kind: 'busy'; readonly id: string };
+
 export type Transfers = {
   /**
    * Queues a transfer and answers at once. The same order as the one that runs is that one; so is one that has
@@ -40,19 +44,24 @@ export type Transfers = {
    * `usesToken` tells whether the order's token is the one that the transfer works with.
    * `busy`: the source is being moved somewhere else, by the transfer of that ID.
    */
-  start(
-    order: TransferOrder,
-  ): Promise<{ kind: 'started'; id: string; usesToken: boolean } | { kind: 'busy'; id: string }>;
+  start(order: TransferOrder): Promise<Started>;
   /**
    * The transfer that an order has become whose token is forgotten by now: one that completed with this very token, or
    * the one that runs and had no use for it.
    */
   startedBefore(order: TransferOrder): Promise<{ id: string } | null>;
+  /** Whether `start` would answer with a transfer that there is already. */
+  isStarted(order: TransferOrder): Promise<boolean>;
+  /** How many exports of a mailbox can be downloaded. */
+  exportsOf(sourceEmail: string): Promise<number>;
   /** `null` when there is no such transfer. */
   status(id: string): Promise<TransferStatus | null>;
   /** What a letter tells; `null` when there is no such transfer, or nobody to tell. */
-  news(id: string): Promise<News | null>;
-  /** The newest transfers to an address, newest first. */
+  readonly news: (id: string) => Promise<News | null>;
+  /**
+   * The newest transfers to an address that was proven, newest first: whoever orders an export, or names a server of
+   * their own, can name any address.
+   */
   newestTo(destinationEmail: string, atMost: number): Promise<{ id: string; created: Date }[]>;
 };
 
@@ -103,22 +112,26 @@ export function openTransfers({
     return id;
   }
 
+  /** What a submit finds that is there already. */
+  async function standing(order: TransferOrder, submitKey: string): Promise<Started | null> {
+    const running = await runningTransfer(database, order.source.email);
+    if (running !== null) {
+      if (isSameOrder(running.submitKey, submitKey))
+        return { kind: 'started', id: running.id, usesToken: running.submitKey === submitKey };
+      return { kind: 'busy', id: running.id };
+    }
+    const completed = await completedTransfer(database, submitKey);
+    if (completed !== null && (order.destination.tokenId !== undefined || completed.secondsAgo < SAME_WITHIN_SECONDS))
+      return { kind: 'started', id: completed.id, usesToken: false };
+    return null;
+  }
+
   return {
     start: async (order) => {
       const submitKey = submitKeyOf(order, vault);
       for (let attempt = 1; ; attempt += 1) {
-        const running = await runningTransfer(database, order.source.email);
-        if (running !== null) {
-          if (isSameOrder(running.submitKey, submitKey))
-            return { kind: 'started', id: running.id, usesToken: running.submitKey === submitKey };
-          return { kind: 'busy', id: running.id };
-        }
-        const completed = await completedTransfer(database, submitKey);
-        if (
-          completed !== null &&
-          (order.destination.tokenId !== undefined || completed.secondsAgo < SAME_WITHIN_SECONDS)
-        )
-          return { kind: 'started', id: completed.id, usesToken: false };
+        const before = await standing(order, submitKey);
+        if (before !== null) return before;
         try {
           return { kind: 'started', id: await insert(order, submitKey), usesToken: true };
         } catch (error) {
@@ -135,13 +148,24 @@ export function openTransfers({
       const completed = await completedTransfer(database, submitKey);
       return completed === null ? null : { id: completed.id };
     },
+    isStarted: async (order) => (await standing(order, submitKeyOf(order, vault))) !== null,
+    exportsOf: async (sourceEmail) => {
+      const [row] = await database.query<{ count: number }>(
+        `select count(*)::integer as count from exports join transfers on transfers.id = transfer_id
+         where source_email = $1 and exports.finished is not null and deleted is null and expires > now()`,
+        [sourceEmail],
+      );
+      return row?.count ?? 0;
+    },
     status: (id) => statusOf(database, sources, id),
     news: (id) => newsOf(database, sources, id),
     newestTo: (destinationEmail, atMost) =>
-      database.query('select id, created from transfers where destination_email = $1 order by created desc limit $2', [
-        destinationEmail,
-        atMost,
-      ]),
+      database.query(
+        `select id, created from transfers
+         where destination_email = $1 and destination_provider <> 'file_export' and destination_imap is null
+         order by created desc limit $2`,
+        [destinationEmail, atMost],
+      ),
   };
 }
 

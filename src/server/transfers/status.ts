@@ -1,4 +1,14 @@
-import type { ExportFile, Progress, Skipped, TransferStatus } from '../../contract/calls/status.ts';
+import type {
+  ContactCounts,
+  ContactsProgress,
+  ExportFile,
+  Folder,
+  Forwarding,
+  Progress,
+  Skipped,
+  TransferStatus,
+  WaitingReason,
+} from '../../contract/calls/status.ts';
 import type { Operation } from '../../contract/operation.ts';
 import type { Provider } from '../../contract/provider.ts';
 import { shownStatusOf, type StatusValue } from '../../contract/transfer-status.ts';
@@ -10,7 +20,13 @@ import { SKIPPED_SHOWN } from './operations.ts';
 export type StatusSources = {
   /** The messages that were not taken, so many at most. */
   readonly skippedMessages: (id: string, atMost: number) => Promise<Skipped[]>;
+  /** How far the folders are, in the order of work. */
+  readonly folders: (id: string) => Promise<Folder[]>;
   readonly countSkippedMessages: (id: string) => Promise<number>;
+  /** `null` when the transfer has brought none, as an export. */
+  readonly contactCounts: (id: string) => Promise<ContactCounts | null>;
+  /** Of the contacts that were not copied, or of all the others; so many at most. */
+  readonly contactRemarks: (id: string, of: 'refused' | 'others', atMost: number) => Promise<Skipped[]>;
   /** Whether a transfer's export has been finished, whatever became of its files; `null` when the transfer is none. */
   readonly exportStanding: (id: string) => Promise<'unfinished' | 'finished' | null>;
   /** What can be downloaded of a transfer. */
@@ -30,18 +46,46 @@ export async function statusOf(sql: Sql, sources: StatusSources, id: string): Pr
 
 async function progressesOf(sql: Sql, sources: StatusSources, id: string): Promise<TransferStatus | null> {
   const rows = await sql.query<OperationRow>(
-    `select operations.*, destination_provider = 'file_export' as is_export
+    `select operations.*, destination_provider = 'file_export' as is_export, destination_email
      from operations join transfers on transfers.id = transfer_id where transfer_id = $1`,
     [id],
   );
   if (rows.length === 0) return null;
   const status: TransferStatus = {};
   for (const row of rows) {
-    if (row.operation === 'emailmigration')
-      status.emailmigration = progressOf(row, row.skipped ?? (await sources.skippedMessages(id, SKIPPED_SHOWN)));
-    if (row.operation === 'contactsmigration') status.contactsmigration = progressOf(row, row.skipped ?? []);
+    if (row.operation === 'emailmigration') {
+      const progress = progressOf(row, row.skipped ?? (await sources.skippedMessages(id, SKIPPED_SHOWN)));
+      const folders = row.is_export ? [] : await sources.folders(id);
+      status.emailmigration = { ...progress, ...(folders.length === 0 ? {} : { folders }) };
+    }
+    if (row.operation === 'contactsmigration') status.contactsmigration = await contactsProgressOf(sources, row);
+    if (row.operation === 'emailforwarding') status.emailforwarding = forwardingOf(row);
   }
   return status;
+}
+
+async function contactsProgressOf(sources: StatusSources, row: OperationRow): Promise<ContactsProgress> {
+  const { transfer_id: id } = row;
+  const contacts = await sources.contactCounts(id);
+  const skipped = row.skipped ?? (await sources.contactRemarks(id, 'refused', SKIPPED_SHOWN));
+  const remarks = await sources.contactRemarks(id, 'others', SKIPPED_SHOWN);
+  return {
+    ...progressOf(row, skipped),
+    ...(contacts === null ? {} : { contacts }),
+    ...(remarks.length === 0 ? {} : { remarks }),
+  };
+}
+
+function forwardingOf(row: OperationRow): Forwarding {
+  const { status, failure, started, finished, destination_email: to, forwarding_ended: ended } = row;
+  return {
+    status,
+    ...(failure === null ? {} : { failure }),
+    ...(started === null ? {} : { started: started.toISOString() }),
+    ...(finished === null ? {} : { finished: finished.toISOString() }),
+    ...(status === 'completed' && finished !== null ? { to, since: finished.toISOString() } : {}),
+    ...(ended === null ? {} : { ended: ended.toISOString() }),
+  };
 }
 
 function progressOf(row: OperationRow, skipped: readonly Skipped[]): Progress {
@@ -55,9 +99,15 @@ function progressOf(row: OperationRow, skipped: readonly Skipped[]): Progress {
     ...(row.lost === null ? {} : { lost: row.lost }),
     ...(row.duplicated === null ? {} : { duplicated: row.duplicated }),
     ...(row.changed === null ? {} : { changed: row.changed }),
+    ...(row.kept === null ? {} : { kept: row.kept }),
+    ...(row.waiting_reason === null ? {} : { waiting: waitingOf(row.waiting_reason, row.waiting_until) }),
     ...(row.started === null ? {} : { started: row.started.toISOString() }),
     ...(row.finished === null ? {} : { finished: row.finished.toISOString() }),
   };
+}
+
+function waitingOf(reason: WaitingReason, until: Date | null): NonNullable<Progress['waiting']> {
+  return { reason, ...(until === null ? {} : { until: until.toISOString() }) };
 }
 
 /** The badges of an export know three values (`portal.md` §4). */
@@ -91,15 +141,20 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
     status: string;
     done: number;
     failure: string | null;
+    finished: Date | null;
     skipped: number;
   }>(
-    `select operation, status, done, failure, coalesce(jsonb_array_length(skipped), 0) as skipped
+    `select operation, status, done, failure, finished, coalesce(jsonb_array_length(skipped), 0) as skipped
      from operations where transfer_id = $1 order by operation desc`,
     [id],
   );
   const skippedMessages = await sources.countSkippedMessages(id);
-  const skippedOf = (row: (typeof rows)[number]) =>
-    row.skipped + (row.operation === 'emailmigration' ? skippedMessages : 0);
+  const counts = await sources.contactCounts(id);
+  const skippedOf = (row: (typeof rows)[number]) => {
+    if (row.operation === 'emailforwarding') return 0;
+    return row.skipped + (row.operation === 'emailmigration' ? skippedMessages : (counts?.refused ?? 0));
+  };
+  const forwarding = rows.find(({ operation, status }) => operation === 'emailforwarding' && status === 'completed');
   const taken = (operation: Operation) =>
     rows.filter((row) => row.operation === operation).reduce((total, row) => total + row.done - skippedOf(row), 0);
   return {
@@ -108,16 +163,26 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
     destination: { provider: transfer.destination_provider, email: transfer.destination_email },
     isExport: transfer.destination_provider === 'file_export',
     messages: taken('emailmigration'),
-    contacts: taken('contactsmigration'),
+    contacts: counts === null ? taken('contactsmigration') : counts.copied + counts.remarked,
+    contactsPresent: counts?.present ?? 0,
+    contactsCompleted: counts?.completed ?? 0,
+    remarks: (await sources.contactRemarks(id, 'others', 1)).length > 0,
     skipped: rows.reduce((total, row) => total + skippedOf(row), 0),
     outcomes: rows
       .filter((row) => shownStatusOf(row.status) === 'failed')
       .flatMap((row) => (row.failure === null ? [] : [row.failure])),
     files: await sources.exportFiles(id),
+    ...(forwarding === undefined || forwarding.finished === null
+      ? {}
+      : { forwarding: { to: transfer.destination_email, since: forwarding.finished } }),
   };
 }
 
 type OperationRow = {
+  transfer_id: string;
+  destination_email: string;
+  /** Of forwarding. */
+  forwarding_ended: Date | null;
   is_export: boolean;
   failure: string | null;
   operation: Operation;
@@ -128,6 +193,9 @@ type OperationRow = {
   lost: number | null;
   duplicated: number | null;
   changed: number | null;
+  kept: number | null;
+  waiting_reason: WaitingReason | null;
+  waiting_until: Date | null;
   skipped: Skipped[] | null;
   started: Date | null;
   finished: Date | null;

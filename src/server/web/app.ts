@@ -1,4 +1,5 @@
 import { Hono, type Context } from 'hono';
+import { askerOf } from './browser.ts';
 import { calls } from './calls/all.ts';
 import { statusStream } from '../../contract/calls/status.ts';
 import { answerEvents, openStatusStreams } from './calls/status-events.ts';
@@ -31,7 +32,11 @@ export function createApp(web: Web, portal: PortalFiles = new Map(), stopping?: 
     log.debug({ method: c.req.method, path: knownPath(c), status: c.res.status, ms: performance.now() - began });
   });
   app.onError((error, c) => {
-    if (error instanceof Refusal) return refuse(c, error);
+    if (error instanceof Refusal) {
+      if (error.status === 429)
+        web.securityLog('call refused: too many', { client: clientOf(c, settings), what: knownPath(c) });
+      return refuse(c, error);
+    }
     if (error instanceof DatabaseUnavailable) {
       log.error({ method: c.req.method, path: knownPath(c), err: error }, 'the database is unavailable');
       return refuse(c, unavailable(DATABASE_RETRY_SECONDS));
@@ -90,16 +95,15 @@ function serveCall(app: Hono, route: Route, web: Web): void {
     await web.limits.take(route.limit, client);
     const body: unknown = call.method === 'POST' ? await readJson(c) : undefined;
     const signal = AbortSignal.any([c.req.raw.signal, AbortSignal.timeout(CALL_WITHIN_MS)]);
-    const answering = route.answer({ query: c.req.query(), body }, web, { client, signal, ...bearerOf(c) });
+    const answering = route.answer({ query: c.req.query(), body }, web, {
+      client,
+      signal,
+      ...askerOf(c, web.settings),
+    });
     return c.json((await within(answering, signal)) as object);
   };
   if (call.method === 'GET') app.get(call.path, answer);
   else app.post(call.path, ownJson(web.settings), limitedBody, answer);
-}
-
-function bearerOf(c: Context): { bearer?: string } {
-  const [, bearer] = /^Bearer +([\w.~+/-]{1,512}=*)$/i.exec(c.req.header('authorization') ?? '') ?? [];
-  return bearer === undefined ? {} : { bearer };
 }
 
 async function readJson(c: Context): Promise<unknown> {

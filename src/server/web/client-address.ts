@@ -17,6 +17,14 @@ export function clientNetwork(
   return networkOf(address) ?? networkOf(socketAddress) ?? 'unknown';
 }
 
+/** The /24 or /48 around a network of {@link clientNetwork}: what one customer of a data centre easily has. */
+export function widerNetwork(network: string): string {
+  const end = network.includes(':')
+    ? network.split(':').slice(0, 3).join(':')
+    : network.split('.').slice(0, 3).join('.');
+  return `around ${end}`;
+}
+
 function networkOf(address: string | undefined): string | undefined {
   if (address === undefined || address.includes('%')) return undefined;
   switch (isIP(address)) {

@@ -1,72 +1,64 @@
 import type { Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { deleteExport as deletion, EXPORT_FILE } from '../../contract/calls/export-file.ts';
-import type { Settings } from '../../contract/settings.ts';
-import { limitedBody, ownJson } from './guards.ts';
-import type { Log } from '../log.ts';
+import { askerOf } from './browser.ts';
+import { clientOf, limitedBody, ownJson } from './guards.ts';
+import { mayManage } from './permission.ts';
 import { Refusal } from './refusal.ts';
-import type { Database } from '../store/database.ts';
-import type { Vault } from '../store/vault.ts';
+import type { Web } from './services.ts';
 import { namesTag, namesTagWeakly, rangeOf } from '../export/download/byte-range.ts';
-import { FileGoneError, type ExportStore, type OctetRange } from '../export/storage/export-store.ts';
-import { isProven, offeredFile, type OfferedFile, type Proof } from '../export/download/links.ts';
+import { FileGoneError, type OctetRange } from '../export/storage/export-store.ts';
+import { offeredFile, transferOfExport, type OfferedFile } from '../export/download/links.ts';
 import { deleteExport } from '../export/download/sweeper.ts';
 
-export type DownloadServices = {
-  readonly settings: Settings;
-  readonly database: Database;
-  readonly vault: Vault;
-  readonly log: Log;
-  readonly exports: ExportStore;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-};
-
-const Asked = v.object({
-  exportName: v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/)),
-  expires: v.pipe(v.string(), v.regex(/^\d{1,12}$/), v.transform(Number)),
-  signature: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
-});
+const ExportName = v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/));
 const FileName = v.pipe(v.string(), v.regex(/^part-\d{1,6}-[0-9a-f]{8}\.zip$/));
 
-/**
- * Serves finished exports by their signed links, and deletes them by the same signature. To be mounted before whatever
- * answers all of `/api/`.
- */
-export function mountExports(app: Hono, services: DownloadServices): void {
+type Downloading = Pick<
+  Web,
+  'settings' | 'database' | 'log' | 'exports' | 'now' | 'owners' | 'sessions' | 'securityLog'
+>;
+
+/** Serves and deletes finished exports for who may manage their transfer. To be mounted before whatever answers all of `/api/`. */
+export function mountExports(app: Hono, services: Downloading): void {
   app.get(EXPORT_FILE, async (c) => {
-    const proof = proofOf(c, services);
+    const exportName = await ownExport(c, services);
     const name = v.safeParse(FileName, c.req.param('file'));
-    const file = proof === null || !name.success ? null : await offeredFile(services, proof, name.output);
+    const file = exportName === null || !name.success ? null : await offeredFile(services, exportName, name.output);
     if (file === null) throw notThere();
     return download(c, file, services);
   });
   app.post(deletion.path, ownJson(services.settings), limitedBody, async (c) => {
-    const proof = proofOf(c, services);
-    if (proof === null || !(await deleteExport(services, proof.exportName))) throw notThere();
+    const exportName = await ownExport(c, services);
+    if (exportName === null || !(await deleteExport(services, exportName))) throw notThere();
     return c.json({ ok: true });
   });
 }
 
-function proofOf(c: Context, services: DownloadServices): Proof | null {
-  const asked = v.safeParse(Asked, {
-    exportName: c.req.param('export'),
-    expires: c.req.query('expires'),
-    signature: c.req.query('signature'),
-  });
-  return asked.success && isProven(services, asked.output) ? asked.output : null;
+/** The export of the address, when who asks may have it. */
+async function ownExport(c: Context, services: Downloading): Promise<string | null> {
+  const name = v.safeParse(ExportName, c.req.param('export'));
+  const transferId = name.success ? await transferOfExport(services.database, name.output) : null;
+  if (transferId === null) return null;
+  const facts = { client: clientOf(c, services.settings), transferId };
+  if ((await mayManage(services, askerOf(c, services.settings), transferId)) !== true) {
+    services.securityLog('call refused: not the owner', facts);
+    return null;
+  }
+  services.securityLog(c.req.method === 'POST' ? 'files deleted' : 'file handed out', facts);
+  return name.output as string;
 }
 
-/** The same for a wrong link, one whose days are over, and one whose files were deleted. */
+/** The same for who may not have them, for a wrong address, and for files whose days are over or that were deleted. */
 function notThere(): Refusal {
   return new Refusal(
     404,
     'GENERAL_ERROR',
-    'There are no files at this address. We delete files after a few days. Your mail is safe in your mailbox, and you can start a new export if you need one.',
+    'There are no files for you at this address. We delete files after a few days. Please sign in on the status page of your transfer, or start a new export if you need one. Your mail is safe in your mailbox.',
   );
 }
 
-async function download(c: Context, file: OfferedFile, { exports, log }: DownloadServices): Promise<Response> {
+async function download(c: Context, file: OfferedFile, { exports, log }: Downloading): Promise<Response> {
   const tag = `"${file.sha256}"`;
   const headers = {
     'Accept-Ranges': 'bytes',

@@ -20,6 +20,13 @@ export const LIMITS = {
   'host checks by a client': { burst: 20, everySeconds: 3 },
   'consents by a client': { burst: 30, everySeconds: 5 },
   'support messages by a client': { burst: 5, everySeconds: 300 },
+  'support messages about a mailbox': { burst: 10, everySeconds: 3600 },
+  /** They all go to one desk. */
+  'support messages': { burst: 200, everySeconds: 300 },
+  'transfers of a mailbox': { burst: 20, everySeconds: 3600 },
+  'transfers by a client': { burst: 60, everySeconds: 600 },
+  /** Each has two messages sent, and the contact may be somebody else's. */
+  'transfers that tell a contact': { burst: 12, everySeconds: 2 * 3600 },
 } as const satisfies Record<string, Limit>;
 export type LimitName = keyof typeof LIMITS;
 
@@ -34,8 +41,10 @@ export type SignIn = {
   readonly host: string;
   readonly hostIsNamed: boolean;
   readonly client: string;
+  /** What the browser's cookie holds. */
+  readonly browser: string;
 };
-/** `wrong`: the password was refused. `unknown`: the server could not be asked. */
+/** `wrong`: the password was refused, or there was no answer to it. `unknown`: the server was not asked. */
 export type Outcome = 'right' | 'wrong' | 'unknown';
 
 export type Limits = {
@@ -66,15 +75,19 @@ export function openLimits({ database, vault, now }: Services): Limits {
   return {
     take: (name, subject) => takeOne(database, name, subject),
 
-    trySignIn: async ({ mailbox, host, hostIsNamed, client }) => {
+    trySignIn: async ({ mailbox, host, hostIsNamed, client, browser }) => {
       // A host that the visitor named may let anybody in: who signed in there knows the mailbox there, and nowhere else.
-      const pair = hostIsNamed ? `${pairOf(mailbox, client)}\n${host}` : pairOf(mailbox, client);
-      const known = await isKnown(database, vault.digest('known client', pair), now() - KNOWN_MS);
+      const account = hostIsNamed ? `${mailbox}\n${host}` : mailbox;
+      const pairs = [pairOf(account, client), pairOf(account, `browser ${browser}`)];
+      const keys = pairs.map((each) => vault.digest('known client', each));
+      const seen = await knownOf(database, keys, now() - KNOWN_MS);
+      const pair = pairs.find((_, at) => seen.has(keys[at] ?? ''));
+      const known = pair !== undefined;
       const hostLimit: LimitName = hostIsNamed ? 'sign-ins to a host that a visitor named' : 'sign-ins to a host';
       const mailboxLimit: LimitName = known
         ? 'sign-ins to a mailbox by a client that knows it'
         : 'sign-ins to a mailbox';
-      const mailboxSubject = known ? pair : mailbox;
+      const mailboxSubject = pair ?? account;
       const taken: [LimitName, string][] = [];
       try {
         await takeOne(database, 'sign-ins by a client', client);
@@ -97,14 +110,17 @@ export function openLimits({ database, vault, now }: Services): Limits {
         await giveBack(database, hostLimit, keyOf(hostLimit, host));
         await giveBack(database, 'sign-ins by a client', keyOf('sign-ins by a client', client));
         await database.query(
-          'insert into known_clients (key, seen) values ($1, $2) on conflict (key) do update set seen = excluded.seen',
-          [vault.digest('known client', pair), now()],
+          `insert into known_clients (key, seen) select unnest($1::text[]), $2::float8
+           on conflict (key) do update set seen = excluded.seen`,
+          [keys, now()],
         );
       };
     },
 
-    hasSignedIn: (mailbox, client, withinMs) =>
-      isKnown(database, vault.digest('known client', pairOf(mailbox, client)), now() - withinMs),
+    hasSignedIn: async (mailbox, client, withinMs) => {
+      const key = vault.digest('known client', pairOf(mailbox, client));
+      return (await knownOf(database, [key], now() - withinMs)).has(key);
+    },
 
     purge: async () => {
       const time = now();
@@ -177,9 +193,12 @@ function pairOf(mailbox: string, client: string): string {
   return `${mailbox}\n${client}`;
 }
 
-async function isKnown(sql: Sql, key: string, since: number): Promise<boolean> {
-  const rows = await sql.query('select 1 from known_clients where key = $1 and seen > $2', [key, since]);
-  return rows.length > 0;
+async function knownOf(sql: Sql, keys: readonly string[], since: number): Promise<ReadonlySet<string>> {
+  const rows = await sql.query<{ key: string }>('select key from known_clients where key = any($1) and seen > $2', [
+    [...keys],
+    since,
+  ]);
+  return new Set(rows.map(({ key }) => key));
 }
 
 function tooMany(waitMs: number): Refusal {

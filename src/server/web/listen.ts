@@ -4,6 +4,8 @@ import { createAdaptorServer } from '@hono/node-server';
 import { createApp } from './app.ts';
 import { readPortalFiles } from './portal-files.ts';
 import type { Web } from './services.ts';
+import { eraseEnded } from '../transfers/retention.ts';
+import { limitSockets } from './sockets.ts';
 
 const HEADERS_WITHIN_MS = 10_000;
 const REQUEST_WITHIN_MS = 30_000;
@@ -45,6 +47,7 @@ export async function startWeb(web: Web, options: WebOptions): Promise<RunningWe
   server.requestTimeout = REQUEST_WITHIN_MS;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.maxConnections = CONNECTIONS_AT_MOST;
+  limitSockets(server, web.settings.proxies);
   await listen(server, host, port);
   const purging = setInterval(() => void purge(web), PURGE_EVERY_MS).unref();
   let stopped: Promise<void> | undefined;
@@ -94,12 +97,24 @@ async function close(server: Server, stopping: AbortController): Promise<void> {
 }
 
 /** Erases what has run out. */
-async function purge({ limits, sessions, consents, tokens, log }: Web): Promise<void> {
+async function purge({
+  settings,
+  database,
+  limits,
+  sessions,
+  consents,
+  tokens,
+  verifiers,
+  log,
+  now,
+}: Web): Promise<void> {
   try {
     await limits.purge();
     await sessions.purge();
     await consents.purge();
     await tokens.purge();
+    await verifiers.purge();
+    while ((await eraseEnded(database, settings.retentionDays, now())) > 0);
   } catch (error) {
     log.error({ err: error }, 'what has run out could not be erased');
   }

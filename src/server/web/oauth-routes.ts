@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import type { Context, Hono } from 'hono';
-import { getCookie, setCookie } from 'hono/cookie';
+import { browserOf } from './browser.ts';
 import { OAUTH_RETURN, OAUTH_START, OAUTH_START_FOR_STATUS } from '../../contract/calls/oauth.ts';
 import { oauthReturnAddress } from '../../contract/page-address.ts';
 import type { CallFailureCode } from '../../contract/failure-code.ts';
@@ -10,10 +9,7 @@ import { clientOf, isCrossSite } from './guards.ts';
 import { Refusal } from './refusal.ts';
 import type { Web } from './services.ts';
 import { DatabaseUnavailable } from '../store/database.ts';
-import { CONSENT_WITHIN_MS, ConsentRefused, type Consent, type Purpose } from '../oauth/consent.ts';
-
-const COOKIE = 'oauth';
-const BROWSER = /^[0-9a-f]{32}$/;
+import { ConsentRefused, type Consent, type Purpose } from '../oauth/consent.ts';
 
 const STARTS = [
   [OAUTH_START, 'transfer'],
@@ -44,7 +40,7 @@ async function start(c: Context, web: Web, purpose: Purpose): Promise<Response> 
   if (isCrossSite(c, web.settings)) return refuse(c, purpose, 'EXTERNAL_OAUTH_ERROR', provider);
   try {
     await web.limits.take('consents by a client', clientOf(c, web.settings));
-    return c.redirect((await web.consents.begin(provider, purpose, browserKey(c, web))).href, 302);
+    return c.redirect((await web.consents.begin(provider, purpose, browserOf(c, web.settings).keep())).href, 302);
   } catch (error) {
     return refuse(c, purpose, codeOf(error, web, provider), provider);
   }
@@ -56,9 +52,9 @@ async function finish(c: Context, web: Web): Promise<Response> {
   const query = new URL(c.req.url).searchParams;
   try {
     if (closed(web) !== null)
-      return refuse(c, await web.consents.purposeOf(query, browserOf(c, web)), 'UNAVAILABLE', provider);
+      return refuse(c, await web.consents.purposeOf(query, browserOf(c, web.settings).key), 'UNAVAILABLE', provider);
     await web.limits.take('consents by a client', clientOf(c, web.settings));
-    return succeed(c, await web.consents.finish(path, query, browserOf(c, web)));
+    return succeed(c, await web.consents.finish(path, query, browserOf(c, web.settings).key));
   } catch (error) {
     if (error instanceof ConsentRefused) return refuse(c, error.purpose, error.error, provider);
     return refuse(c, 'transfer', codeOf(error, web, provider), provider);
@@ -83,27 +79,4 @@ function refuse(c: Context, purpose: Purpose, error: CallFailureCode | 'OTHER', 
   // 303, so that a form's post becomes a visit.
   const status = c.req.method === 'GET' || c.req.method === 'HEAD' ? 302 : 303;
   return c.redirect(oauthReturnAddress(purpose, { error, ...(provider === undefined ? {} : { provider }) }), status);
-}
-
-/** What binds a sign-in to this browser; kept, so that two tabs can sign in at once. */
-function browserKey(c: Context, web: Web): string {
-  const browser = browserOf(c, web) ?? randomBytes(16).toString('hex');
-  const secure = isSecure(web);
-  setCookie(c, COOKIE, browser, {
-    httpOnly: true,
-    sameSite: 'Lax',
-    path: '/',
-    maxAge: CONSENT_WITHIN_MS / 1000,
-    ...(secure ? { secure, prefix: 'host' } : {}),
-  });
-  return browser;
-}
-
-function browserOf(c: Context, web: Web): string | undefined {
-  const value = isSecure(web) ? getCookie(c, COOKIE, 'host') : getCookie(c, COOKIE);
-  return value !== undefined && BROWSER.test(value) ? value : undefined;
-}
-
-function isSecure({ settings }: Web): boolean {
-  return settings.publicUrl.startsWith('https://');
 }

@@ -1,10 +1,11 @@
 import type { Provider } from '../../contract/provider.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { Limits, Outcome } from './limits.ts';
-import type { Log } from '../log.ts';
 import type { Resolver } from '../network/resolver.ts';
 import { Refusal } from './refusal.ts';
 import type { Visit } from './visit.ts';
+import type { SecurityLog } from '../security-log.ts';
+import type { Verifiers } from '../transfers/verifiers.ts';
 import { placeOf, type MailPlace } from '../mail/imap/connection.ts';
 import type { Discovery } from '../mail/discovery/discovery.ts';
 import { MailError } from '../mail/imap/mail-error.ts';
@@ -28,6 +29,12 @@ export type Proofs = {
    * @throws {Refusal} 401, 400 `INVALID_IMAP`, 429 or 502.
    */
   prove(claim: Claim, visit: Visit): Promise<void>;
+  /**
+   * The same for who wants to see what was made of a mailbox, which may be gone by now: where it can't be asked any
+   * more, the password is held against what an export keeps of it.
+   * @throws {Refusal}
+   */
+  proveOwner(claim: Claim, visit: Visit): Promise<void>;
 };
 
 type Services = {
@@ -35,11 +42,16 @@ type Services = {
   readonly resolver: Resolver;
   readonly limits: Limits;
   readonly discovery: Discovery;
-  readonly log: Log;
+  readonly verifiers: Pick<Verifiers, 'check'>;
+  readonly securityLog: SecurityLog;
   readonly onUncheckedCertificate: UncheckedCertificates;
+  readonly now: () => number;
 };
 
-export function openProofs({ settings, resolver, limits, discovery, log, onUncheckedCertificate }: Services): Proofs {
+type Asker = { readonly client: string; readonly browser: string };
+
+export function openProofs(services: Services): Proofs {
+  const { settings, resolver, limits, discovery, verifiers, securityLog, onUncheckedCertificate, now } = services;
   async function findPlace(claim: Claim): Promise<MailPlace> {
     try {
       return await placeOf(settings, claim, async (email) => (await discovery.find(email))?.imap ?? null);
@@ -49,40 +61,79 @@ export function openProofs({ settings, resolver, limits, discovery, log, onUnche
     }
   }
 
+  /** Counted and asked to its end, however long the visitor waits: who hangs up after a guess has made it. */
+  async function signIn(claim: Claim, { client, browser }: Asker, checkKept: boolean): Promise<SignIn> {
+    const place = await findPlace(claim);
+    const facts = { mailbox: claim.email, client, what: claim.provider };
+    const attempt = {
+      mailbox: claim.email,
+      host: place.host,
+      hostIsNamed: place.named === 'by visitor',
+      client,
+      browser,
+    };
+    const report = await limits.trySignIn(attempt).catch((error: unknown) => {
+      if (error instanceof Refusal) securityLog('sign-in not tried: too many', facts);
+      throw error;
+    });
+    let outcome: Outcome = 'unknown';
+    try {
+      const { email, password } = claim;
+      const result = await checkSignIn(
+        { email, place, credentials: { kind: 'password', password } },
+        { trusted: settings.trustedMailHosts, resolver, onUncheckedCertificate },
+      );
+      outcome = outcomeOf(result);
+      if (!checkKept || result === 'ok' || !mayBeGone(result)) return result;
+      const kept = await verifiers.check(email, password);
+      if (kept === null) return result;
+      outcome = kept ? 'right' : 'wrong';
+      return kept ? 'ok' : 'credentials';
+    } finally {
+      securityLog(outcome === 'right' ? 'sign-in accepted' : 'sign-in refused', facts);
+      await report(outcome);
+    }
+  }
+
+  /** A mailbox that is closed refuses its password like a wrong one, but not before the access has ended. */
+  function mayBeGone(result: Exclude<SignIn, 'ok'>): boolean {
+    return result !== 'credentials' || now() > Date.parse(settings.accessEnd);
+  }
+
+  async function prove(claim: Claim, { client, browser }: Visit, checkKept: boolean): Promise<void> {
+    if (claim.password === '') throw refusalOf('credentials', claim);
+    // Before the answer, which may come before the sign-in has ended.
+    const asker = { client, browser: browser.keep() };
+    const { promise: late, resolve } = Promise.withResolvers<SignIn>();
+    const timer = setTimeout(resolve, SIGN_IN_WITHIN_MS, 'slow');
+    try {
+      const result = await Promise.race([signIn(claim, asker, checkKept), late]);
+      if (result === 'ok') return;
+      throw refusalOf(result, claim);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   return {
-    prove: async (claim, { client, signal }) => {
-      if (claim.password === '') throw refusalOf('credentials', claim);
-      const place = await findPlace(claim);
-      const report = await limits.trySignIn({
-        mailbox: claim.email,
-        host: place.host,
-        hostIsNamed: place.named === 'by visitor',
-        client,
-      });
-      const deadline = AbortSignal.timeout(SIGN_IN_WITHIN_MS);
-      let outcome: Outcome = 'unknown';
-      try {
-        const result = await checkSignIn(
-          { email: claim.email, place, credentials: { kind: 'password', password: claim.password } },
-          {
-            trusted: settings.trustedMailHosts,
-            resolver,
-            onUncheckedCertificate,
-            signal: AbortSignal.any([signal, deadline]),
-          },
-        ).catch((error: unknown): SignIn => {
-          if (deadline.aborted || signal.aborted) return 'slow';
-          throw error;
-        });
-        outcome = result === 'ok' ? 'right' : result === 'credentials' ? 'wrong' : 'unknown';
-        if (result === 'ok') return;
-        log.info({ provider: claim.provider, result }, 'a sign-in was refused');
-        throw refusalOf(result, claim);
-      } finally {
-        await report(outcome);
-      }
-    },
+    prove: (claim, visit) => prove(claim, visit, false),
+    proveOwner: (claim, visit) => prove(claim, visit, claim.provider === 'sanbruno'),
   };
+}
+
+function outcomeOf(result: SignIn): Outcome {
+  switch (result) {
+    case 'ok':
+      return 'right';
+    case 'credentials':
+    case 'unanswered':
+      return 'wrong';
+    case 'unreachable':
+    case 'certificate':
+    case 'slow':
+    case 'busy':
+      return 'unknown';
+  }
 }
 
 function refusalOf(result: Exclude<SignIn, 'ok'>, { provider }: Claim): Refusal {
@@ -103,6 +154,7 @@ function refusalOf(result: Exclude<SignIn, 'ok'>, { provider }: Claim): Refusal 
             unavailable('could not show that it is the right one, so your password was not sent'),
           );
     case 'slow':
+    case 'unanswered':
       if (named) return new Refusal(400, 'INVALID_IMAP', 'This mail server did not answer in time.');
       return new Refusal(502, 'GENERAL_ERROR', unavailable('did not answer in time'));
     case 'busy':

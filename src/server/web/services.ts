@@ -10,6 +10,9 @@ import type { Resolver } from '../network/resolver.ts';
 import type { OauthClients } from '../oauth/client.ts';
 import { openConsents, type Consents } from '../oauth/consent.ts';
 import { openSessions, type Sessions } from './sessions.ts';
+import { openOwners, type Owners } from '../transfers/owners.ts';
+import { openSecurityLog, type SecurityLog } from '../security-log.ts';
+import { openVerifiers, type Verifiers } from '../transfers/verifiers.ts';
 import type { Database } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
 import type { KeptTokens } from '../oauth/tokens.ts';
@@ -37,15 +40,23 @@ export type Web = Services & {
   readonly proofs: Proofs;
   readonly sessions: Sessions;
   readonly consents: Consents;
+  readonly owners: Owners;
+  readonly verifiers: Verifiers;
+  readonly securityLog: SecurityLog;
 };
 
 /** Puts the web side's own services together; once, by the program's start. */
 export function openWeb(services: Services): Web {
   const limits = openLimits(services);
+  const verifiers = openVerifiers(services);
+  const securityLog = openSecurityLog(services);
   return {
     ...services,
     limits,
-    proofs: openProofs({ ...services, limits }),
+    verifiers,
+    securityLog,
+    owners: openOwners(services),
+    proofs: openProofs({ ...services, limits, verifiers, securityLog }),
     sessions: openSessions(services),
     consents: openConsents(services),
   };

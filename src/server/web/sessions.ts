@@ -7,11 +7,16 @@ export const SESSION_MS = 24 * 3_600_000;
 
 /** What a mailbox's owner is given after signing in. */
 export type Sessions = {
-  /** @returns an opaque token of 256 random bits, good for a day; only its digest is stored. */
-  begin(mailbox: string): Promise<string>;
+  /**
+   * @param browser what the cookie of the browser that signed in holds.
+   * @returns an opaque token of 256 random bits, good for a day; only its digest is stored.
+   */
+  begin(mailbox: string, browser: string): Promise<string>;
   isValid(token: string): Promise<boolean>;
   /** Whether the token was given to who signed in to this mailbox. */
   isOf(token: string, mailbox: string): Promise<boolean>;
+  /** Whether this browser has signed in to the mailbox, within a day. */
+  isOfBrowser(browser: string, mailbox: string): Promise<boolean>;
   purge(): Promise<void>;
 };
 
@@ -25,12 +30,13 @@ export function openSessions({
   readonly now: () => number;
 }): Sessions {
   return {
-    begin: async (mailbox) => {
+    begin: async (mailbox, browser) => {
       const token = randomBytes(32).toString('hex');
-      await database.query('insert into sessions (token, mailbox, expires) values ($1, $2, $3)', [
+      await database.query('insert into sessions (token, mailbox, expires, browser) values ($1, $2, $3, $4)', [
         vault.digest('session', token),
         vault.digest('session mailbox', mailbox),
         now() + SESSION_MS,
+        vault.digest('session browser', browser),
       ]);
       return token;
     },
@@ -44,6 +50,14 @@ export function openSessions({
     isOf: async (token, mailbox) => {
       const rows = await database.query('select 1 from sessions where token = $1 and mailbox = $2 and expires > $3', [
         vault.digest('session', token),
+        vault.digest('session mailbox', mailbox),
+        now(),
+      ]);
+      return rows.length > 0;
+    },
+    isOfBrowser: async (browser, mailbox) => {
+      const rows = await database.query('select 1 from sessions where browser = $1 and mailbox = $2 and expires > $3', [
+        vault.digest('session browser', browser),
         vault.digest('session mailbox', mailbox),
         now(),
       ]);

@@ -1,5 +1,12 @@
+import type { Browser } from './browser.ts';
+
 /**
  * Who asks. `client` is the network that limits count: an IPv4 address, or the /64 of an IPv6 address. `bearer` is the
  * token of the header `Authorization` (RFC 6750), if there is one.
  */
-export type Visit = { readonly client: string; readonly bearer?: string; readonly signal: AbortSignal };
+export type Visit = {
+  readonly client: string;
+  readonly bearer?: string;
+  readonly browser: Browser;
+  readonly signal: AbortSignal;
+};

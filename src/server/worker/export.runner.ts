@@ -41,6 +41,7 @@ export const runContactsStaging: Runner = async (run, services) => {
         return { status: 'authentication_error', failure: SENTENCES.sourceCredentials };
       case 'refused':
       case 'unexpected':
+      case 'full':
         return interrupted(SENTENCES.contactsUnreadable);
       case 'unavailable':
         throw error;

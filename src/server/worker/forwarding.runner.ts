@@ -1,6 +1,6 @@
 import { setUpForwarding, type ForwardingOutcome } from '../forwarding/set-up-forwarding.ts';
 import { openSieveSession, sievePlaceOf } from '../forwarding/sieve-session.ts';
-import { Stopped } from '../mail/copy/copy-chunk.ts';
+import { Stopped } from '../mail/copy/lanes.ts';
 import { MailError } from '../mail/imap/mail-error.ts';
 import type { OperationEnd } from '../transfers/operations.ts';
 import type { Run, Runner, RunnerServices } from './runner.ts';

@@ -1,13 +1,17 @@
 import type { Provider } from '../../contract/provider.ts';
 import { markOf } from '../forwarding/mark.ts';
 import { placeOf, type Credentials, type MailAccount } from '../mail/imap/connection.ts';
-import { openReader } from '../mail/imap/imap-reader.ts';
-import { openWriter } from '../mail/imap/imap-writer.ts';
+import { openControl } from '../mail/imap/control.ts';
 import { MailError } from '../mail/imap/mail-error.ts';
-import { openLedger } from '../mail/copy/ledger.ts';
-import type { OperationEnd } from '../transfers/operations.ts';
+import { openDial } from '../mail/imap/wire/dial.ts';
+import { openStreamReader } from '../mail/imap/wire/imap-stream-reader.ts';
+import { openStreamWriter } from '../mail/imap/wire/imap-stream-writer.ts';
+import { openSession } from '../mail/imap/wire/session.ts';
+import { copyAndCompare, copyWhatIsThere } from '../mail/copy/copy-mail.ts';
+import { openLedger } from '../mail/copy/ledger-on-database.ts';
+import type { MailCopy } from '../mail/copy/mail-copy.ts';
+import { limitsOf } from '../mail/copy/provider-limits.ts';
 import type { Role, Secret } from '../transfers/credentials.ts';
-import { copyWhatIsThere, moveMail, type MailMove } from '../mail/copy/move-mail.ts';
 import type { Run, Runner, RunnerServices } from './runner.ts';
 import { SENTENCES } from './sentences.ts';
 
@@ -15,35 +19,51 @@ export const CONNECTIONS_PER_ACCOUNT = 4;
 
 /** Copies the mail that is there, before forwarding begins. */
 export const copyMail: Runner = async (run, services) => {
-  await copyWhatIsThere(await moveOf(run, services));
+  await copyWhatIsThere(await copyOf(run, services));
   return null;
 };
 
 /** Copies what is not copied yet, and compares both sides. */
 export const finishMail: Runner = async (run, services) => {
-  const measured = await moveMail(await moveOf(run, services));
-  const end: OperationEnd = { status: 'completed', measured };
-  return measured.lost + measured.duplicated + measured.changed === 0
-    ? end
-    : { ...end, status: 'review', failure: SENTENCES.differs(measured) };
+  const { lost, duplicated, changed, unlisted, mailboxesLeft } = await copyAndCompare(await copyOf(run, services));
+  const measured = { lost, duplicated, changed };
+  if (lost + duplicated + changed > 0) return { status: 'review', measured, failure: SENTENCES.differs(measured) };
+  if (unlisted > 0 || mailboxesLeft > 0)
+    return { status: 'review', measured, failure: SENTENCES.incomplete({ unlisted, mailboxesLeft }) };
+  return { status: 'completed', measured };
 };
 
-async function moveOf(run: Run, services: RunnerServices): Promise<MailMove> {
-  const { transfer, signal } = run;
+async function copyOf(run: Run, services: RunnerServices): Promise<MailCopy> {
+  const { transfer, signal, lease } = run;
+  const { settings, times, resolver, clock, log, onUncheckedCertificate } = services;
   const source = await accountOf('source', run, services);
   const destination = await accountOf('destination', run, services);
-  const { settings, times, resolver, onUncheckedCertificate } = services;
   const options = { trusted: settings.trustedMailHosts, times, resolver, signal, onUncheckedCertificate };
+  const dial = openDial(options);
+  const side = (role: Role, account: MailAccount, provider: Provider) => {
+    const session = () =>
+      openedAt(role, () => openSession(account, { dial, clock, times, signal, mayWrite: lease.mayWrite }));
+    return {
+      limits: limitsOf(provider, settings.connectionsPerAccount),
+      control: () => openedAt(role, () => openControl(account, options)),
+      reader: async () => openStreamReader(await session()),
+      writer: async () => openStreamWriter(await session()),
+    };
+  };
   return {
-    ledger: openLedger(services.database, run.lease),
-    openReader: () => openedAt('source', () => openReader(source, options)),
-    openWriter: () => openedAt('destination', () => openWriter(destination, options)),
-    openChecker: () => openedAt('destination', () => openReader(destination, options)),
-    connections: services.settings.connectionsPerAccount ?? CONNECTIONS_PER_ACCOUNT,
+    source: side('source', source, transfer.sourceProvider),
+    destination: side('destination', destination, transfer.destinationProvider),
+    ledger: openLedger(services.database, lease),
+    lease,
+    clock,
     signal,
-    pause: services.pause,
     onStep: services.onStep,
     onProgress: run.onProgress,
+    onOrphan: (mailbox, uid) =>
+      log.error(
+        { transferId: transfer.id, mailbox, uid },
+        'a message was stored after the lease was lost and stays there',
+      ),
     forwardedMark: markOf(transfer.destinationEmail),
   };
 }

@@ -4,6 +4,7 @@ import type { Log } from '../log.ts';
 import type { NotificationKind } from '../notifications/news.ts';
 import type { NotificationJob } from '../notifications/notifier.ts';
 import type { Database, Sql } from '../store/database.ts';
+import { releaseAllLeases } from '../transfers/lease.ts';
 import { unfinishedTransfers } from '../transfers/orders.ts';
 
 const TRANSFERS = 'transfers';
@@ -38,6 +39,8 @@ type Within = { readonly sql?: Sql };
 export type JobQueue = AsyncDisposable & {
   /** Puts a transfer in the queue, within a transaction if one is given. */
   send(transferId: string, options?: Within & { readonly afterSeconds?: number }): Promise<void>;
+  /** Puts a transfer in the queue for later, unless it waits there already. */
+  sendUnlessWaiting(transferId: string, afterSeconds: number): Promise<void>;
   /** Has the subscriber told, if the transaction that is given comes true; each kind once for a transfer. */
   announce(transferId: string, kind: NotificationKind, options?: Within): Promise<void>;
   /**
@@ -92,11 +95,17 @@ export async function openJobQueue({ database, log }: { database: Database; log:
   };
   return {
     send,
+    sendUnlessWaiting: async (transferId, afterSeconds) => {
+      const jobs = await boss.findJobs<TransferJob>(TRANSFERS, { key: transferId });
+      if (!jobs.some((job) => job.state === 'created' || job.state === 'retry'))
+        await send(transferId, { afterSeconds });
+    },
     announce: async (transferId, kind, { sql } = {}) => {
       const job: NotificationJob = { transferId, kind };
       await boss.send(NOTIFICATIONS, job, { id: onceIdOf(job), ...within(sql) });
     },
     resume: async () => {
+      if (database.kind === 'pglite') await releaseAllLeases(database);
       for (const transferId of await unfinishedTransfers(database)) {
         const jobs = await boss.findJobs<TransferJob>(TRANSFERS, { key: transferId });
         const active = jobs.filter((job) => job.state === 'active').map((job) => job.id);

@@ -3,12 +3,13 @@ import type { Settings } from '../../contract/settings.ts';
 import type { ExportStore } from '../export/storage/export-store.ts';
 import type { Log } from '../log.ts';
 import type { Discover, MailTimes } from '../mail/imap/connection.ts';
-import type { StepListener } from '../mail/copy/copy-chunk.ts';
+import type { StepListener } from '../mail/copy/mail-copy.ts';
 import type { UncheckedCertificates } from '../mail/imap/tls.ts';
 import type { Resolver } from '../network/resolver.ts';
 import type { Tokens } from '../oauth/tokens.ts';
 import type { Database } from '../store/database.ts';
-import type { Lease } from '../transfers/lease.ts';
+import type { HeldLease } from '../transfers/lease.ts';
+import type { Clock } from '../mail/imap/wire.ts';
 import type { Counts, OperationEnd } from '../transfers/operations.ts';
 import type { Transfer } from '../transfers/transfer.ts';
 import type { Safe } from '../store/safe.ts';
@@ -30,6 +31,7 @@ export type RunnerServices = {
   readonly exports: ExportStore;
   readonly onUncheckedCertificate: UncheckedCertificates;
   readonly pause: Pause;
+  readonly clock: Clock;
   readonly times: MailTimes;
   readonly onStep: StepListener;
 };
@@ -38,7 +40,7 @@ export type RunnerServices = {
 export type Run = {
   readonly transfer: Transfer;
   readonly operation: Operation;
-  readonly lease: Lease;
+  readonly lease: HeldLease;
   readonly source: Secret;
   /** `null` for an export. */
   readonly destination: Secret | null;

@@ -17,8 +17,14 @@ export const SENTENCES = {
     'The mail server could not prove that it is the right one, so we stopped sending to it. Nothing was deleted from the mailbox you are moving. Please contact support.',
   refused:
     'A mail server refused to continue. Nothing was deleted from the mailbox you are moving. Please contact support with your transfer ID.',
+  setAside:
+    'We stopped your transfer because it was too big a load for our computers. Nothing was deleted from the mailbox you are moving. Please contact support with your transfer ID.',
   contactsRefused:
     'Your new address book did not take your contacts. Nothing was deleted from the address book you are moving. Please contact support with your transfer ID.',
+  contactsFull:
+    'Your new address book is full. Nothing was deleted from the address book you are moving. Please make room in the new one and start the transfer again. Nothing is copied twice.',
+  contactsDiffer:
+    'Some contacts are missing from your new address book, or are there twice. Nothing was deleted from the address book you are moving. Please contact support with your transfer ID.',
   contactsUnreadable:
     'We could not read your address book, so your files have no contacts. Nothing was deleted there. Please contact support with your transfer ID.',
   exportWithoutMail:
@@ -43,4 +49,6 @@ export const SENTENCES = {
     'The transfer stopped because of a problem on our side. Nothing was deleted from the mailbox you are moving. Please contact support with your transfer ID.',
   differs: ({ lost, duplicated, changed }: Measured) =>
     `We compared both mailboxes at the end. Messages missing: ${lost}. There twice: ${duplicated}. Changed: ${changed}. Nothing was deleted from the mailbox you are moving. Please contact support with your transfer ID.`,
+  incomplete: ({ unlisted, mailboxesLeft }: { readonly unlisted: number; readonly mailboxesLeft: number }) =>
+    `We copied all the mail that we were given. Messages that the mail server counts but does not hand out: ${unlisted}. Folders that we could not copy: ${mailboxesLeft}. Nothing was deleted there. Please contact support with your transfer ID.`,
 } as const;

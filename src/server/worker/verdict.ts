@@ -1,10 +1,11 @@
 import { ContactStoreError } from '../contacts/contact-store.ts';
 import { ExportPaused } from '../export/export.job.ts';
-import { Stopped } from '../mail/copy/copy-chunk.ts';
+import { ProviderLimit } from '../mail/copy/budget.ts';
+import { Stopped } from '../mail/copy/lanes.ts';
 import { MailError } from '../mail/imap/mail-error.ts';
 import { ConsentError, TokenUnavailable } from '../oauth/tokens.ts';
 import { LeaseLost } from '../transfers/lease.ts';
-import type { OperationEnd } from '../transfers/operations.ts';
+import type { OperationEnd, Waiting } from '../transfers/operations.ts';
 import { SENTENCES } from './sentences.ts';
 
 /** Runs in a row that moved nothing, with pauses of up to five minutes: about two hours. */
@@ -13,23 +14,35 @@ const IDLE_RUNS = 28;
 const SIGN_IN_TRIES = 3;
 const FIRST_PAUSE_SECONDS = 2;
 const LONGEST_PAUSE_SECONDS = 300;
+const LONGEST_BUSY_PAUSE_SECONDS = 3600;
 
 /** What becomes of an operation after something stopped it. `pass on`: it is not this worker's to judge. */
 export type Verdict =
   | { readonly kind: 'end'; readonly end: OperationEnd }
   /** `paused`: by no fault of the transfer; a sentence that says so. */
-  | { readonly kind: 'later'; readonly seconds: number; readonly paused?: string }
+  | { readonly kind: 'later'; readonly seconds: number; readonly paused?: string; readonly waiting?: Waiting }
   | { readonly kind: 'pass on' };
 
 /**
  * @param idleRuns how many runs in a row have moved nothing, this one included
  * @param hasMoved whether the operation has moved anything ever
+ * @param now milliseconds since the epoch
  */
-export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean): Verdict {
+export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean, now: number): Verdict {
   if (error instanceof Stopped || error instanceof LeaseLost) return { kind: 'pass on' };
   // Room is made by the operator, however long that takes.
   if (error instanceof ExportPaused)
-    return { kind: 'later', seconds: LONGEST_PAUSE_SECONDS, paused: SENTENCES.exportPaused };
+    return {
+      kind: 'later',
+      seconds: LONGEST_PAUSE_SECONDS,
+      paused: SENTENCES.exportPaused,
+      waiting: { reason: 'disk' },
+    };
+  if (error instanceof ProviderLimit) {
+    const { until } = error;
+    const seconds = Math.max(FIRST_PAUSE_SECONDS, (until - now) / 1000);
+    return { kind: 'later', seconds, waiting: { reason: 'provider_limit', until } };
+  }
   if (error instanceof ConsentError) return ending('authentication_error', SENTENCES.destinationCredentials);
   if (error instanceof MailError && error.fault === 'credentials' && !(hasMoved && idleRuns < SIGN_IN_TRIES))
     return ending(
@@ -37,13 +50,23 @@ export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean): 
       error.account === 'source' ? SENTENCES.sourceCredentials : SENTENCES.destinationCredentials,
     );
   if (error instanceof ContactStoreError && error.fault === 'authentication')
-    return ending('authentication_error', SENTENCES.destinationCredentials);
+    return ending(
+      'authentication_error',
+      error.account === 'source' ? SENTENCES.sourceCredentials : SENTENCES.destinationCredentials,
+    );
   const final = sentenceFor(error);
   if (final !== null) return ending('review', final);
-  if (idleRuns >= IDLE_RUNS) return ending('review', sentenceAfterAll(error));
-  const asked = error instanceof MailError && error.pause !== undefined ? error.pause / 1000 : 0;
-  const pause = Math.min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** (Math.max(1, idleRuns) - 1));
-  return { kind: 'later', seconds: Math.max(asked, pause) };
+  const isMail = error instanceof MailError;
+  const isBusy = isMail && error.fault === 'busy';
+  // A server that asks for a pause will let us go on, however often it does.
+  if (idleRuns >= IDLE_RUNS && !isBusy) return ending('review', sentenceAfterAll(error));
+  const longest = isBusy ? LONGEST_BUSY_PAUSE_SECONDS : LONGEST_PAUSE_SECONDS;
+  const pause = Math.min(longest, FIRST_PAUSE_SECONDS * 2 ** (Math.min(Math.max(1, idleRuns), IDLE_RUNS) - 1));
+  // A hint is obeyed to the second.
+  const asked = isMail || error instanceof ContactStoreError ? error.pause : undefined;
+  const seconds = asked === undefined ? pause : Math.max(1, asked / 1000);
+  const waiting: Waiting = { reason: isBusy ? 'busy' : 'unreachable', until: now + seconds * 1000 };
+  return { kind: 'later', seconds, ...(isMail ? { waiting } : {}) };
 }
 
 function ending(status: 'review' | 'authentication_error', failure: string): Verdict {
@@ -53,7 +76,16 @@ function ending(status: 'review' | 'authentication_error', failure: string): Ver
 /** For what only a person can mend; `null` for what may pass. */
 function sentenceFor(error: unknown): string | null {
   if (error instanceof ContactStoreError)
-    return error.fault === 'refused' || error.fault === 'unexpected' ? SENTENCES.contactsRefused : null;
+    switch (error.fault) {
+      case 'full':
+        return SENTENCES.contactsFull;
+      case 'refused':
+      case 'unexpected':
+        return SENTENCES.contactsRefused;
+      case 'authentication':
+      case 'unavailable':
+        return null;
+    }
   if (!(error instanceof MailError)) return null;
   switch (error.fault) {
     case 'full':

@@ -1,34 +1,39 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Operation } from '../../contract/operation.ts';
 import { MAIL_TIMES } from '../mail/imap/connection.ts';
-import { Stopped } from '../mail/copy/copy-chunk.ts';
+import { MACHINE_CLOCK } from '../mail/imap/clock.ts';
+import { Stopped } from '../mail/copy/lanes.ts';
 import type { Pause } from '../mail/copy/connection-pool.ts';
 import { openResolver } from '../network/resolver.ts';
 import { openNotifier } from '../notifications/notifier.ts';
 import type { News } from '../notifications/news.ts';
 import { SealError } from '../store/vault.ts';
 import { destroyCredentials, openCredentials, type Secret } from '../transfers/credentials.ts';
-import { LeaseLost, takeTransfer, type Lease } from '../transfers/lease.ts';
+import { LeaseLost, takeTransfer, type HeldLease } from '../transfers/lease.ts';
 import {
   beginRun,
   endOperation,
   endTransfer,
   notePause,
+  noteWaiting,
   openOperations,
   type Counts,
   type OperationEnd,
 } from '../transfers/operations.ts';
 import type { Transfer } from '../transfers/transfer.ts';
+import { holdLease, TAKEN_FOR_SECONDS } from './lease.ts';
 import { followPlan, planOf, type Rest, type Step } from './plan.ts';
 import { followProgress } from './progress.ts';
 import type { JobQueue } from './queue.ts';
 import type { RunnerServices } from './runner.ts';
 import { RUNNERS } from './runners.ts';
 import { SENTENCES } from './sentences.ts';
+import { countDeaths } from '../transfers/deaths.ts';
+import { DEATHS_AT_MOST, watchMemory, type MemoryWatch } from './memory-watch.ts';
 import { verdictOn } from './verdict.ts';
 
-export type WorkerServices = Omit<RunnerServices, 'pause' | 'times' | 'onStep' | 'resolver'> &
-  Partial<Pick<RunnerServices, 'pause' | 'times' | 'onStep' | 'resolver'>> & {
+export type WorkerServices = Omit<RunnerServices, 'pause' | 'clock' | 'times' | 'onStep' | 'resolver'> &
+  Partial<Pick<RunnerServices, 'pause' | 'clock' | 'times' | 'onStep' | 'resolver'>> & {
     readonly queue: JobQueue;
     /** What a letter about a transfer tells. */
     readonly news: (transferId: string) => Promise<News | null>;
@@ -39,17 +44,25 @@ export type WorkerServices = Omit<RunnerServices, 'pause' | 'times' | 'onStep' |
  * and what is left goes back to the queue.
  */
 export async function startWorker(given: WorkerServices): Promise<AsyncDisposable> {
-  const services = { pause, times: MAIL_TIMES, onStep: () => {}, resolver: openResolver(), ...given };
+  const services = {
+    pause,
+    clock: MACHINE_CLOCK,
+    times: MAIL_TIMES,
+    onStep: () => {},
+    resolver: openResolver(),
+    ...given,
+  };
   const { queue, settings, log } = services;
   await using starting = new AsyncDisposableStack();
   const stop = new AbortController();
   starting.defer(() => log.info('the worker has stopped'));
+  const memory = starting.use(watchMemory(services));
   const notifier = starting.use(openNotifier(services));
   await queue.resume();
   starting.use(await queue.workOnNotifications(notifier.tell));
   starting.use(
     await queue.workOnTransfers(settings.transfersAtOnce, (id, signal) =>
-      runTransfer(id, AbortSignal.any([stop.signal, signal]), services),
+      runTransfer(id, AbortSignal.any([stop.signal, signal]), services, memory),
     ),
   );
   starting.defer(() => stop.abort());
@@ -66,15 +79,25 @@ async function runTransfer(
   id: string,
   signal: AbortSignal,
   services: RunnerServices & { readonly queue: JobQueue },
+  memory: MemoryWatch,
 ): Promise<void> {
-  const { database, safe, tokens, queue, log } = services;
-  const taken = await takeTransfer(database, id);
+  const { database, safe, tokens, queue, log, clock } = services;
+  const asked = clock.elapsed();
+  const taken = await takeTransfer(database, id, TAKEN_FOR_SECONDS);
   if (taken === null) return;
-  const { transfer, lease } = taken;
+  if ('heldForSeconds' in taken) {
+    await queue.sendUnlessWaiting(id, taken.heldForSeconds + 1);
+    return;
+  }
+  const { transfer } = taken;
+  await using lease = holdLease(database, taken.lease, asked, services);
   const credentials = await credentialsOf(id, services);
   const open = new Set(await openOperations(database, id));
-  let rest: Rest;
+  const deaths = await countDeaths(database, id);
+  await using _watched = memory.during(id);
+  let rest: Rest = null;
   try {
+    if (deaths >= DEATHS_AT_MOST) await setAside(lease, open, services);
     await using runs = operationRuns({ transfer, lease, open, signal, ...credentials }, services);
     rest = await followPlan(planOf(transfer), (step) => performStep(step, open, runs));
   } catch (error) {
@@ -96,6 +119,15 @@ async function runTransfer(
   log.info({ transferId: id }, 'a transfer has ended');
 }
 
+/** For the operator to look at: it would take the worker down again, and everybody else's transfers with it. */
+async function setAside(lease: HeldLease, open: Set<Operation>, { database, log }: RunnerServices): Promise<void> {
+  const { transferId } = lease;
+  log.error({ transferId }, 'a transfer has killed its worker again and again, and is set aside');
+  for (const operation of open)
+    await endOperation(database, lease, operation, { status: 'review', failure: SENTENCES.setAside });
+  open.clear();
+}
+
 /** What can't be opened any more, such as after `SECRET_KEY` was changed, is as good as gone. */
 async function credentialsOf(id: string, { database, safe, log }: RunnerServices) {
   try {
@@ -112,7 +144,7 @@ async function credentialsOf(id: string, { database, safe, log }: RunnerServices
 
 type TransferRun = {
   readonly transfer: Transfer;
-  readonly lease: Lease;
+  readonly lease: HeldLease;
   /** Its operations that have not ended. */
   readonly open: Set<Operation>;
   readonly source: Secret | null;
@@ -188,12 +220,13 @@ async function beginOperation(
         return null;
       } catch (error) {
         const stopped = signal.aborted ? new Stopped('The worker stops.') : error;
-        const verdict = verdictOn(stopped, movedNow ? 1 : idleRuns, hasMoved);
+        const verdict = verdictOn(stopped, movedNow ? 1 : idleRuns, hasMoved, services.clock.now());
         switch (verdict.kind) {
           case 'pass on':
             throw stopped;
           case 'later':
             if (verdict.paused !== undefined) await notePause(database, lease, operation, verdict.paused);
+            if (verdict.waiting !== undefined) await noteWaiting(database, lease, operation, verdict.waiting);
             log.warn(
               { err: error, transferId, operation, step: step.name, seconds: verdict.seconds },
               'a step is tried again later',

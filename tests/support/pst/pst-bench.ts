@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { startFlags } from '../start-command.ts';
@@ -28,12 +28,15 @@ export async function measureProgram(
   const child = spawn(program, parameters, { stdio: 'ignore' });
   let rss = 0;
   const look = setInterval(() => {
-    readFile(`/proc/${child.pid}/status`, 'utf8').then(
-      (status) => {
-        rss = Math.max(rss, Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024);
-      },
-      () => clearInterval(look),
-    );
+    // Gone from there when the program has ended: then the last look stands.
+    try {
+      rss = Math.max(
+        rss,
+        Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? 0) * 1024,
+      );
+    } catch {
+      clearInterval(look);
+    }
   }, 20);
   const [code] = (await once(child, 'exit')) as [number | null];
   clearInterval(look);

@@ -1,11 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { Contact } from '../../../contract/contact.ts';
 import type { Skipped } from '../../../contract/calls/status.ts';
-import { CONTACTS_MAILBOX, type ContactReader, type Reading, type Survey } from '../contact-store.ts';
-import type { Dav, StoredCard } from './dav.ts';
+import {
+  CONTACTS_MAILBOX,
+  type ContactGroup,
+  type ContactReader,
+  type Reading,
+  type Survey,
+} from '../contact-store.ts';
+import { textKey } from '../keys.ts';
 import { derivedUid } from '../matching.ts';
-import { memberKey, readCard, type GroupCard, type ReadCard } from '../vcard/read-vcard.ts';
+import { memberKey, photoLinkOf, readCards, type GroupCard, type ReadCard } from '../vcard/read-vcard.ts';
 import type { CardFault } from '../vcard/vcard-lines.ts';
+import type { Book, Dav, ListedCard, StoredCard } from './dav.ts';
 
 const REASONS: Record<CardFault, string> = {
   'not a vCard': 'We cannot read this contact card.',
@@ -14,12 +21,16 @@ const REASONS: Record<CardFault, string> = {
   empty: 'This contact card is empty.',
 };
 
-type Book = { readonly url: URL; readonly cards: readonly URL[] };
+/** How often a book is listed again after it was read, for what has changed meanwhile. */
+const LOOKS_AGAIN = 3;
+
+type ListedBook = Book & { readonly cards: readonly ListedCard[] };
 type Known = {
-  readonly books: readonly Book[];
+  readonly books: readonly ListedBook[];
   readonly survey: Survey;
-  /** Groups by `memberKey`. */
-  readonly groups: ReadonlyMap<string, readonly string[]>;
+  readonly groups: readonly ContactGroup[];
+  /** The names of the groups and, if there are several, the books of each contact, by its UID. */
+  readonly joined: ReadonlyMap<string, ReadonlySet<string>>;
 };
 
 /** Reads all address books of an account. Twice, as groups may come after their members; one batch is in memory at a time. */
@@ -29,65 +40,159 @@ export function cardDavReader(dav: Dav): ContactReader {
   return {
     survey: async (signal) => (await look(signal)).survey,
     async *contacts(signal) {
-      const { books, groups } = await look(signal);
-      const uids = new UidGiver();
-      for await (const card of allCards(dav, books, signal)) {
-        const reading = readingOf(card, groups, uids);
-        if (reading !== null) yield reading;
+      const { books, groups, joined } = await look(signal);
+      const reader = new Pass(dav, joined, signal);
+      for (const { url, cards } of books) yield* reader.read(url, cards);
+      for (let round = 1; round <= LOOKS_AGAIN; round += 1) {
+        const before = reader.count;
+        for (const { url } of books) yield* reader.read(url, reader.changed(await dav.cards(url, signal)));
+        if (reader.count === before) break;
       }
+      for (const group of groups) yield { kind: 'group', group };
     },
   };
 }
 
 async function lookThrough(dav: Dav, signal: AbortSignal): Promise<Known> {
-  const books: Book[] = [];
-  for (const url of await dav.books(signal)) books.push({ url, cards: await dav.cards(url, signal) });
+  const books: ListedBook[] = [];
+  for (const book of await dav.books(signal)) books.push({ ...book, cards: await dav.cards(book.url, signal) });
 
-  const groups = new Map<string, string[]>();
   const given = new UidGiver();
   const uids = new Set<string>();
-  let total = 0;
-  for await (const card of allCards(dav, books, signal)) {
-    const read = cardOf(card);
-    if (read.kind === 'group') addGroup(groups, read.group);
-    else total += 1;
-    if (read.kind === 'contact') uids.add(given.uidOf(read.contact));
+  const byMember = new Map<string, string>();
+  const joined = new Map<string, Set<string>>();
+  const groupCards = new Map<string, GroupCard>();
+  let faults = 0;
+  const join = (uid: string, group: string) => {
+    const groups = joined.get(uid);
+    if (groups === undefined) joined.set(uid, new Set([group]));
+    else groups.add(group);
+  };
+  for (const { name, url, cards } of books)
+    for await (const card of dav.fetchCards(url, urlsOf(cards), signal))
+      for (const { read } of cardsOf(card)) {
+        if (read.kind === 'fault') faults += 1;
+        if (read.kind === 'group') groupCards.set(groupKey(read.group), read.group);
+        if (read.kind !== 'contact') continue;
+        const { contact } = read;
+        const uid = given.uidOf(contact);
+        uids.add(uid);
+        if (contact.uid !== '') setFirst(byMember, memberKey(contact.uid), uid);
+        for (const { value } of contact.emails) setFirst(byMember, `mailto:${textKey(value)}`, uid);
+        if (books.length > 1 && name !== '') join(uid, name);
+      }
+  const groups = [...groupCards.values()].map((card) => groupOf(card, byMember));
+  for (const { name, members } of groups) for (const member of members) join(member, name);
+  return { books, groups, joined, survey: { total: uids.size + faults, uids } };
+}
+
+/** One reading of all books, and what it has read already. */
+class Pass {
+  readonly #dav: Dav;
+  readonly #joined: Known['joined'];
+  readonly #signal: AbortSignal;
+  readonly #uids = new UidGiver();
+  readonly #seen = new Set<string>();
+  readonly #etags = new Map<string, string>();
+  /** The UID that a card had when it was read first: changed, it is still the same contact. */
+  readonly #uidOfCard = new Map<string, string>();
+  count = 0;
+
+  constructor(dav: Dav, joined: Known['joined'], signal: AbortSignal) {
+    this.#dav = dav;
+    this.#joined = joined;
+    this.#signal = signal;
   }
-  return { books, groups, survey: { total, uids } };
+
+  changed(cards: readonly ListedCard[]): ListedCard[] {
+    return cards.filter(({ url, etag }) => this.#etags.get(url.href) !== etag);
+  }
+
+  async *read(book: URL, cards: readonly ListedCard[]): AsyncIterable<Reading> {
+    const again = new Set(cards.filter(({ url }) => this.#etags.has(url.href)).map(({ url }) => url.href));
+    for (const { url, etag } of cards) this.#etags.set(url.href, etag);
+    for await (const card of this.#dav.fetchCards(book, urlsOf(cards), this.#signal)) {
+      for (const [at, { text, read }] of cardsOf(card).entries()) {
+        const place = `${card.url.href} ${at}`;
+        if (read.kind === 'fault') yield* this.#skipped(card.url, place, text, read.fault);
+        if (read.kind === 'contact') yield* this.#contact(read.contact, place, again.has(card.url.href));
+      }
+    }
+  }
+
+  *#skipped(url: URL, place: string, raw: string, fault: CardFault): Iterable<Reading> {
+    const id = derivedUid('unreadable', place);
+    if (this.#seen.has(id)) return;
+    this.#seen.add(id);
+    this.count += 1;
+    yield { kind: 'skipped', skipped: skippedOf(fault, url), id, ...(raw === '' ? {} : { raw }) };
+  }
+
+  /** A card that lies in two books is one contact. */
+  async *#contact(contact: Contact, place: string, isAgain: boolean): AsyncIterable<Reading> {
+    const uid = (isAgain ? this.#uidOfCard.get(place) : undefined) ?? this.#uids.uidOf(contact);
+    this.#uidOfCard.set(place, uid);
+    if (this.#seen.has(uid) && !isAgain) return;
+    this.#seen.add(uid);
+    this.count += 1;
+    const groups = [...new Set([...contact.groups, ...(this.#joined.get(uid) ?? [])])];
+    yield { kind: 'contact', contact: await this.#withPhoto({ ...contact, uid, groups }) };
+  }
+
+  /** What lies at the legacy service ends with it, so a photo that a card only points to is taken along. */
+  async #withPhoto(contact: Contact): Promise<Contact> {
+    const link = contact.photo === undefined ? photoLinkOf(contact.vcard) : null;
+    const photo = link === null ? null : await this.#dav.file(link, this.#signal);
+    if (photo === null) return contact;
+    const more = contact.more.filter(({ label, value }) => label !== 'photo' || value !== link);
+    return { ...contact, photo: { mediaType: photo.mediaType, bytes: Uint8Array.from(photo.bytes) }, more };
+  }
 }
 
-async function* allCards(dav: Dav, books: readonly Book[], signal: AbortSignal): AsyncIterable<StoredCard> {
-  for (const { url, cards } of books) yield* dav.fetchCards(url, cards, signal);
+function urlsOf(cards: readonly ListedCard[]): URL[] {
+  return cards.map(({ url }) => url);
 }
 
-function cardOf({ text }: StoredCard): ReadCard {
-  return text === null ? { kind: 'fault', fault: 'too large' } : readCard(text);
+function cardsOf({ text }: StoredCard): { readonly text: string; readonly read: ReadCard }[] {
+  return text === null ? [{ text: '', read: { kind: 'fault', fault: 'too large' } }] : readCards(text);
 }
 
-function addGroup(groups: Map<string, string[]>, { name, members }: GroupCard): void {
-  if (name === '') return;
-  for (const member of members) groups.set(member, [...(groups.get(member) ?? []), name]);
+function setFirst(map: Map<string, string>, key: string, value: string): void {
+  if (!map.has(key)) map.set(key, value);
 }
 
-function readingOf(card: StoredCard, groups: Known['groups'], uids: UidGiver): Reading | null {
-  const read = cardOf(card);
-  if (read.kind === 'group') return null;
-  if (read.kind === 'fault') return { kind: 'skipped', skipped: skippedOf(read.fault, card.url) };
-  const { contact } = read;
-  const joined = groups.get(memberKey(contact.uid)) ?? [];
+function groupKey({ uid, vcard }: GroupCard): string {
+  return uid === '' ? vcard : uid;
+}
+
+function groupOf({ uid, name, notes, members, vcard }: GroupCard, byMember: ReadonlyMap<string, string>): ContactGroup {
+  const found = members.flatMap((member) => byMember.get(member) ?? []);
   return {
-    kind: 'contact',
-    contact: { ...contact, uid: uids.uidOf(contact), groups: [...new Set([...contact.groups, ...joined])] },
+    uid: uid === '' ? derivedUid('group', vcard) : uid,
+    name: name === '' ? 'List' : name,
+    notes,
+    members: [...new Set(found)],
+    strangers: members.length - found.length,
+    vcard,
   };
 }
 
 function skippedOf(fault: CardFault, url: URL): Skipped {
-  return {
-    mailbox: CONTACTS_MAILBOX,
-    reason: REASONS[fault],
-    subject: decodeURIComponent(url.pathname.split('/').at(-1) ?? ''),
-  };
+  return { mailbox: CONTACTS_MAILBOX, reason: REASONS[fault], subject: fileNameOf(url) };
 }
+
+function fileNameOf({ pathname }: URL): string {
+  const name = pathname.split('/').at(-1) ?? '';
+  try {
+    return decodeURIComponent(name);
+  } catch (error) {
+    if (error instanceof URIError) return name;
+    throw error;
+  }
+}
+
+/** Destinations keep UIDs in fields of their own, which have their limits. */
+const UID_LENGTH = 255;
 
 /** Gives every contact a UID of its own: its own one, or one made of its text when it has none or shares it with another. */
 class UidGiver {
@@ -96,8 +201,9 @@ class UidGiver {
   uidOf(contact: Contact): string {
     const text = createHash('sha256').update(contact.vcard).digest('hex');
     if (contact.uid === '') return derivedUid(text);
-    const first = this.#texts.get(contact.uid);
-    if (first === undefined) this.#texts.set(contact.uid, text);
-    return first === undefined || first === text ? contact.uid : derivedUid(contact.uid, text);
+    const uid = contact.uid.length > UID_LENGTH ? derivedUid(contact.uid) : contact.uid.toWellFormed();
+    const first = this.#texts.get(uid);
+    if (first === undefined) this.#texts.set(uid, text);
+    return first === undefined || first === text ? uid : derivedUid(uid, text);
   }
 }

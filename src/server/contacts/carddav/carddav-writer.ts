@@ -1,45 +1,73 @@
 import type { Contact } from '../../../contract/contact.ts';
-import { ContactStoreError, type ContactWriter, type ExistingContact, type WriteResult } from '../contact-store.ts';
-import type { Dav } from './dav.ts';
+import {
+  ContactStoreError,
+  type ContactGroup,
+  type ContactWriter,
+  type ExistingContact,
+  type FillResult,
+  type WriteResult,
+} from '../contact-store.ts';
+import { fillingFor } from '../fill.ts';
 import { derivedUid } from '../matching.ts';
+import { PHOTO_NOT_TAKEN } from '../photo-note.ts';
+import { stayNote } from '../remarks.ts';
 import { readCard } from '../vcard/read-vcard.ts';
-import { composeVcard, writeVcard } from '../vcard/vcard-writer.ts';
+import { composeVcard, fillVcard, groupVcard, writeVcard } from '../vcard/vcard-writer.ts';
+import type { Dav } from './dav.ts';
 
 /** Cards that are put at the same time. */
 const PUTS_AT_ONCE = 4;
+/** How often a card that others change at the same time is read and filled anew. */
+const FILL_TRIES = 4;
 
-/** Writes into the account's first address book. A card is there whole or not at all, so nothing is ever left to complete. */
+/** Writes into the account's first address book, a whole card at a time. */
 export function cardDavWriter(dav: Dav): ContactWriter {
   let books: readonly URL[] | undefined;
-  const look = async (signal: AbortSignal) => (books ??= await dav.books(signal));
+  const look = async (signal: AbortSignal) => (books ??= (await dav.books(signal)).map(({ url }) => url));
+  const first = async (signal: AbortSignal) => {
+    const [book] = await look(signal);
+    if (book === undefined) throw new ContactStoreError('unexpected', 'the account has no address book');
+    return book;
+  };
   return {
     batchSize: PUTS_AT_ONCE,
+    notesOn: () => [],
     async *existing(signal) {
       for (const book of await look(signal)) {
-        for await (const { url, text } of dav.fetchCards(book, await dav.cards(book, signal), signal)) {
+        const cards = (await dav.cards(book, signal)).map(({ url }) => url);
+        for await (const { url, text } of dav.fetchCards(book, cards, signal)) {
           const read = text === null ? null : readCard(text);
           if (read?.kind === 'contact') yield existingOf(url, read.contact);
         }
       }
     },
     async write(contacts, signal) {
-      const [book] = await look(signal);
-      if (book === undefined) throw new ContactStoreError('unexpected', 'the account has no address book');
+      const book = await first(signal);
       return Promise.all(contacts.map((contact) => put(dav, book, contact, signal)));
     },
-    complete: async () => [],
+    async fill({ id }, contact, signal) {
+      for (let attempt = 1; attempt <= FILL_TRIES; attempt += 1) {
+        const result = await fill(dav, new URL(id), contact, signal);
+        if (result !== 'conflict') return result;
+      }
+      throw new ContactStoreError('unavailable', 'a contact is being changed all the time');
+    },
+    group: async (group, signal) => putGroup(dav, await first(signal), group, signal),
   };
 }
 
 function existingOf(url: URL, contact: Contact): ExistingContact {
-  const { formatted, given, family } = contact.name;
+  const { photo, ...plain } = contact;
   return {
     id: url.href,
     uid: contact.uid,
-    names: [formatted, `${given} ${family}`],
-    emails: contact.emails.map(({ value }) => value),
-    phones: contact.phones.map(({ value }) => value),
+    contact: { ...plain, vcard: '' },
+    hasPhoto: photo !== undefined,
   };
+}
+
+function addressOf(book: URL, uid: string): URL {
+  return new URL(`${derivedUid(uid)}.vcf`, book.pathname.endsWith('/') ? book : `${book.href}/`);
 }
 
 /** The source's own card first; the plainest one when that is refused; then without its photo. */
@@ -47,18 +75,48 @@ async function put(dav: Dav, book: URL, contact: Contact, signal: AbortSignal): 
   const { photo, ...plain } = contact;
   const attempts: { card: string; notes: string[] }[] = [
     { card: writeVcard(contact, '3.0'), notes: [] },
-    { card: composeVcard(contact, '3.0'), notes: ['details outside the common fields were not taken'] },
+    { card: composeVcard(contact, '3.0'), notes: ['Details outside the common fields were put into the notes there.'] },
   ];
-  if (photo !== undefined) attempts.push({ card: composeVcard(plain, '3.0'), notes: ['the photo was not taken'] });
+  if (photo !== undefined) attempts.push({ card: composeVcard(plain, '3.0'), notes: [PHOTO_NOT_TAKEN] });
 
-  const url = new URL(`${derivedUid(contact.uid)}.vcf`, book.pathname.endsWith('/') ? book : `${book.href}/`);
+  const url = addressOf(book, contact.uid);
   let refusal = 0;
   for (const { card, notes } of attempts) {
     const status = await dav.create(url, card, signal);
     // 412: it is there from a try that we took for lost.
-    if ((status >= 200 && status < 300) || status === 412) return { outcome: 'written', notes };
-    if (status === 507) throw new ContactStoreError('unavailable', `${url.host} has no room left`, { status });
+    if ((status >= 200 && status < 300) || status === 412)
+      return { outcome: 'written', notes, stays: notes.includes(PHOTO_NOT_TAKEN) ? ['photo'] : [] };
     refusal = status;
   }
-  return { outcome: 'skipped', reason: `The destination refused this contact (${refusal}).` };
+  return { outcome: 'skipped', reason: `Your new address book refused this contact (${refusal}).` };
+}
+
+/** A card is replaced only if nobody has changed it since it was read (`If-Match`). */
+async function fill(dav: Dav, url: URL, contact: Contact, signal: AbortSignal): Promise<FillResult | 'conflict'> {
+  const stored = await dav.read(url, signal);
+  const read = stored === null ? null : readCard(stored.text);
+  if (stored === null || read?.kind !== 'contact') return { outcome: 'gone' };
+  const { add, added, stays } = fillingFor(existingOf(url, read.contact), contact);
+  const notes = stayNote(stays);
+  if (added.length === 0) return { outcome: 'whole', stays, notes };
+  if (stored.etag === '')
+    return { outcome: 'whole', stays: [...stays, ...added], notes: stayNote([...stays, ...added]) };
+  const status = await dav.replace(url, fillVcard(stored.text, add), stored.etag, signal);
+  if (status === 412) return 'conflict';
+  if (status >= 200 && status < 300) return { outcome: 'filled', stays, notes };
+  return {
+    outcome: 'whole',
+    stays: [...stays, ...added],
+    notes: [`Your new address book refused to add details to this contact (${status}).`],
+  };
+}
+
+/** As a card of its own, next to the categories that its members name. */
+async function putGroup(dav: Dav, book: URL, group: ContactGroup, signal: AbortSignal): Promise<string[]> {
+  const status = await dav.create(addressOf(book, group.uid), groupVcard(group), signal);
+  const isThere = (status >= 200 && status < 300) || status === 412 || status === 409;
+  return [
+    ...(isThere || group.notes.trim() === '' ? [] : ['The notes of this group were not accepted there.']),
+    ...(isThere || group.members.length > 0 ? [] : ['This group has no contacts in it, and was not accepted there.']),
+  ];
 }

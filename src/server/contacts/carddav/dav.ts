@@ -10,9 +10,15 @@ const CARDS_AT_MOST = 100_000;
 
 /** What one multiget may give, in octets; with more, fewer cards are asked for at once. */
 export const CARDS_OCTETS = 16 * 1024 * 1024;
+/** The largest file that a card points to and that is taken, in octets. */
+const FILE_OCTETS = 10 * 1024 * 1024;
 
 /** A card as the server holds it; `null` when it alone is larger than `CARDS_OCTETS`. */
 export type StoredCard = { readonly url: URL; readonly text: string | null };
+
+export type Book = { readonly url: URL; readonly name: string };
+/** A card as it is listed; another `etag` is another text. */
+export type ListedCard = { readonly url: URL; readonly etag: string };
 
 type DavFetch = NonNullable<Parameters<typeof propfind>[0]['fetch']>;
 
@@ -24,7 +30,7 @@ export class Dav {
   }
 
   /** From the address that was set: an address book itself, a home, or whatever leads to one (RFC 6764 §6). */
-  async books(signal: AbortSignal): Promise<URL[]> {
+  async books(signal: AbortSignal): Promise<Book[]> {
     for (const start of [this.#web.base, this.#web.resolve('/.well-known/carddav')]) {
       const found = await this.#booksFrom(start, signal);
       if (found.length > 0) return found;
@@ -32,10 +38,10 @@ export class Dav {
     throw new ContactStoreError('unexpected', `${this.#web.base.host} shows no address book`);
   }
 
-  async #booksFrom(start: URL, signal: AbortSignal): Promise<URL[]> {
+  async #booksFrom(start: URL, signal: AbortSignal): Promise<Book[]> {
     const [here] = await this.#properties(start, '0', signal);
     if (here === undefined) return [];
-    if (isBook(here)) return [start];
+    if (isBook(here)) return [{ url: start, name: nameOf(here) }];
     const home = hrefOf(here, 'addressbookHomeSet') ?? (await this.#homeOf(here, start, signal));
     return this.#booksIn(home === null ? start : this.#web.resolve(home, start), signal);
   }
@@ -47,15 +53,17 @@ export class Dav {
     return properties === undefined ? null : hrefOf(properties, 'addressbookHomeSet');
   }
 
-  async #booksIn(home: URL, signal: AbortSignal): Promise<URL[]> {
+  async #booksIn(home: URL, signal: AbortSignal): Promise<Book[]> {
     const books = (await this.#properties(home, '1', signal)).filter(isBook);
     if (books.length > BOOKS_AT_MOST)
       throw new ContactStoreError('unexpected', `${home.host} has more than ${BOOKS_AT_MOST} address books`);
-    return books.flatMap(({ href }) => (href === undefined ? [] : [this.#web.resolve(href, home)]));
+    return books.flatMap((book) =>
+      book.href === undefined ? [] : [{ url: this.#web.resolve(book.href, home), name: nameOf(book) }],
+    );
   }
 
   /** The addresses of a book's cards, in the order of their names, so that every run reads alike. */
-  async cards(book: URL, signal: AbortSignal): Promise<URL[]> {
+  async cards(book: URL, signal: AbortSignal): Promise<ListedCard[]> {
     const listed = await propfind({
       url: book.href,
       props: { 'd:getetag': {}, 'd:resourcetype': {}, 'd:getcontenttype': {} },
@@ -65,11 +73,11 @@ export class Dav {
     this.#check(listed, 'list its cards');
     const cards = listed
       .filter(({ href, props }) => href !== undefined && !isCollection(props))
-      .map(({ href }) => this.#web.resolve(href ?? '', book))
-      .filter((url) => url.pathname !== book.pathname);
+      .map(({ href, props }) => ({ url: this.#web.resolve(href ?? '', book), etag: textOf(props?.['getetag']) }))
+      .filter(({ url }) => url.pathname !== book.pathname);
     if (cards.length > CARDS_AT_MOST)
       throw new ContactStoreError('unexpected', `${book.host} has more than ${CARDS_AT_MOST} cards`);
-    return cards.toSorted((a, b) => (a.pathname < b.pathname ? -1 : 1));
+    return cards.toSorted((a, b) => (a.url.pathname < b.url.pathname ? -1 : 1));
   }
 
   /** The cards at these addresses; those gone meanwhile are left out. */
@@ -114,10 +122,54 @@ export class Dav {
     return status;
   }
 
+  /** A card with what tells whether it has changed; `null` when it is gone. */
+  async read(url: URL, signal: AbortSignal): Promise<{ readonly text: string; readonly etag: string } | null> {
+    const { status, headers, body } = await this.#web.ask({ method: 'GET', url, repeatable: true }, signal);
+    if (status === 404 || status === 410) return null;
+    const { host } = this.#web.base;
+    if (status !== 200)
+      throw new ContactStoreError('refused', `${host} does not give a card: ${status}`, { host, status });
+    return { text: body.toString('utf8'), etag: headers.get('etag') ?? '' };
+  }
+
+  /** Puts a card in the place of the one that was read; 412 when that has changed. The status is the caller's to judge. */
+  async replace(url: URL, card: string, etag: string, signal: AbortSignal): Promise<number> {
+    const headers = { 'content-type': 'text/vcard; charset=utf-8', 'if-match': etag };
+    // Carried out twice it would answer 412 and be read again, so it may be repeated.
+    const { status } = await this.#web.ask({ method: 'PUT', url, headers, body: card, repeatable: true }, signal);
+    return status;
+  }
+
+  /** A file of this server, such as a photo that a card only points to; `null` for any other, and when it is not given. */
+  async file(
+    link: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly mediaType: string; readonly bytes: Buffer } | null> {
+    const url = URL.parse(link);
+    if (url === null || url.origin !== this.#web.base.origin || url.username !== '' || url.password !== '') return null;
+    try {
+      const { status, headers, body } = await this.#web.ask(
+        { method: 'GET', url, repeatable: true, limit: FILE_OCTETS },
+        signal,
+      );
+      const mediaType = (headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+      return status === 200 && mediaType.startsWith('image/') && body.length > 0 ? { mediaType, bytes: body } : null;
+    } catch (error) {
+      // A file alone never keeps a contact from its way.
+      if (error instanceof ContactStoreError && error.fault !== 'authentication') return null;
+      throw error;
+    }
+  }
+
   async #properties(url: URL, depth: '0' | '1', signal: AbortSignal): Promise<DAVResponse[]> {
     const answers = await propfind({
       url: url.href,
-      props: { 'd:resourcetype': {}, 'd:current-user-principal': {}, 'card:addressbook-home-set': {} },
+      props: {
+        'd:resourcetype': {},
+        'd:displayname': {},
+        'd:current-user-principal': {},
+        'card:addressbook-home-set': {},
+      },
       depth,
       fetch: this.#fetch(signal),
     });
@@ -133,7 +185,9 @@ export class Dav {
     // tsdav gives an answer that is no multistatus as a single response without properties.
     if (first === undefined || answers.some(({ props }) => props !== undefined)) return;
     if (first.status === 207 || (first.status === 404 && first.href !== undefined)) return;
-    throw new ContactStoreError('refused', `${this.#web.base.host} does not ${what}`, { status: first.status });
+    const { host } = this.#web.base;
+    const { status } = first;
+    throw new ContactStoreError('refused', `${host} does not ${what}: ${status}`, { host, status });
   }
 
   /** Gives tsdav our own way to the network: one origin, bounded, repeated. Everything it sends only reads. */
@@ -154,6 +208,10 @@ export class Dav {
       return new Response(status === 204 ? null : Uint8Array.from(body), { status, headers });
     };
   }
+}
+
+function nameOf({ props }: DAVResponse): string {
+  return textOf(props?.['displayname']).trim();
 }
 
 function isBook({ props }: DAVResponse): boolean {

@@ -1,27 +1,46 @@
-import type { Labelled, PostalAddress } from '../../../contract/contact.ts';
+import type { Contact, Labelled, PostalAddress } from '../../../contract/contact.ts';
+import { dayInWords, envelopeOf, itemsOf, type Item, type Part } from '../parts.ts';
+import { placed, type Destination } from '../places.ts';
+import { Spill } from '../spill.ts';
 
-/** Values that found no column; they go below the notes, under a line that says so. */
-export class CsvSpill {
-  readonly #lines: string[] = [];
+const HEADING = 'Without a column of their own:';
 
-  add(kind: string, values: readonly Labelled<string>[]): void {
-    for (const { label, value } of values) this.#lines.push(`${kind}${label === '' ? '' : ` (${label})`}: ${value}`);
+/** A contact on its way into columns: what fits, and what goes below the notes, under a line that says so. */
+export class CsvContact {
+  readonly fits: Contact;
+  readonly #items: readonly Item[];
+  readonly #spill = new Spill();
+
+  constructor(contact: Contact, layout: Extract<Destination, `${string}.csv`>) {
+    const { fits, left } = placed(contact, layout);
+    this.fits = fits;
+    this.#items = itemsOf(contact);
+    this.#spill.add(left.filter(({ part }) => part !== 'photo'));
   }
 
-  below(notes: string): string {
-    if (this.#lines.length === 0) return notes;
-    return [...(notes === '' ? [] : [notes, '']), 'Without a column of their own:', ...this.#lines].join('\n');
+  /** Puts a value below the notes that its column can't take. */
+  spill(part: Part, { label, value }: Labelled<string>): void {
+    const text = part === 'birthday' || part === 'date' ? dayInWords(value) : value;
+    const item = this.#items.find((one) => one.part === part && one.label === label && one.value === text);
+    if (item !== undefined) this.#spill.add([item]);
+  }
+
+  spillAddress({ label, value }: Labelled<PostalAddress>): void {
+    this.spill('address', { label, value: envelopeOf(value) });
+  }
+
+  get notes(): string {
+    return this.#spill.below(this.fits.notes, HEADING);
   }
 }
 
-/** An address in the order of an envelope. */
-export function envelopeOf(address: PostalAddress): string {
-  const { poBox, extended, street, city, region, postalCode, country } = address;
-  const place = [city, region, postalCode].filter((part) => part !== '').join(' ');
-  return [poBox, extended, street, place, country].filter((line) => line !== '').join('\n');
+/** A date that an import takes; one without a year reads as a formula or a wrong year. */
+export function hasYear(date: string): boolean {
+  return /^\d{4}-/.test(date);
 }
 
-/** `--MM-DD`: no import takes it without reading a formula or a wrong year. */
-export function hasYear(birthday: string): boolean {
-  return /^\d{4}-/.test(birthday);
+/** Whether the name is only a formatted one, which then stands in the column of the first name. */
+export function givenName({ name, organization }: Contact): string {
+  const structured = [name.given, name.middle, name.family].some((part) => part !== '');
+  return structured || name.formatted === organization.name ? name.given : name.formatted;
 }

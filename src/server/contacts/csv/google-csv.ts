@@ -1,9 +1,12 @@
 import type { Contact, Labelled } from '../../../contract/contact.ts';
+import { envelopeOf, hasOwnDisplayName } from '../parts.ts';
 import type { Cells } from './cells.ts';
-import { CsvSpill, envelopeOf, hasYear } from './csv-spill.ts';
+import { CsvContact, givenName, hasYear } from './csv-spill.ts';
 
-/** How many columns each kind of value has; what is beyond goes to the notes. */
-const PLACES = { 'E-mail': 5, Phone: 6, Address: 3, Website: 3 } as const;
+/** How many columns each kind of value has; `PLACES` has the same numbers. */
+const PLACES = { 'E-mail': 5, Phone: 6, Address: 3, Website: 3, Event: 3, Relation: 3 } as const;
+/** For roles, messengers, genders and whatever else has a name of its own. */
+const CUSTOM_FIELDS = 8;
 const ADDRESS_PARTS = [
   'Label',
   'Formatted',
@@ -20,7 +23,7 @@ function numbered(kind: keyof typeof PLACES, parts: readonly string[]): string[]
   return Array.from({ length: PLACES[kind] }, (_, at) => parts.map((part) => `${kind} ${at + 1} - ${part}`)).flat();
 }
 
-/** The header that Google Contacts exports and imports. */
+/** The header that Google Contacts exports and imports: the template at contacts.google.com, "Import" (read 2026-11-21). */
 export const GOOGLE_COLUMNS: readonly string[] = [
   'First Name',
   'Middle Name',
@@ -43,10 +46,12 @@ export const GOOGLE_COLUMNS: readonly string[] = [
   ...numbered('Phone', ['Label', 'Value']),
   ...numbered('Address', ADDRESS_PARTS),
   ...numbered('Website', ['Label', 'Value']),
-  'Event 1 - Label',
-  'Event 1 - Value',
-  'Custom Field 1 - Label',
-  'Custom Field 1 - Value',
+  ...numbered('Event', ['Label', 'Value']),
+  ...numbered('Relation', ['Label', 'Value']),
+  ...Array.from({ length: CUSTOM_FIELDS }, (_, at) => [
+    `Custom Field ${at + 1} - Label`,
+    `Custom Field ${at + 1} - Value`,
+  ]).flat(),
 ];
 
 const LABELS: ReadonlyMap<string, string> = new Map([
@@ -65,58 +70,85 @@ const LABELS: ReadonlyMap<string, string> = new Map([
 const JOINT = ' ::: ';
 
 export function googleCells(contact: Contact): Cells {
-  const spill = new CsvSpill();
-  const { name, organization } = contact;
-  const structured = [name.given, name.middle, name.family].some((part) => part !== '');
-  const numberedCells = [
-    ...cellsOf('E-mail', contact.emails, spill),
-    ...cellsOf('Phone', contact.phones, spill),
-    ...cellsOf('Website', contact.websites, spill),
-    ...addressCells(contact, spill),
-  ];
-  if (contact.birthday !== '' && !hasYear(contact.birthday))
-    spill.add('Birthday', [{ label: '', value: contact.birthday.slice(2) }]);
-  return new Map([
-    ['First Name', structured || name.formatted === organization.name ? name.given : name.formatted],
+  const row = new CsvContact(contact, 'google.csv');
+  const { fits } = row;
+  const { name, organization, phonetic } = fits;
+  const dates = fits.dates.filter((date) => hasYear(date.value));
+  for (const date of fits.dates) if (!hasYear(date.value)) row.spill('date', date);
+  if (fits.birthday !== '' && !hasYear(fits.birthday)) row.spill('birthday', { label: '', value: fits.birthday });
+  const cells: [string, string][] = [
+    ['First Name', givenName(fits)],
     ['Middle Name', name.middle],
     ['Last Name', name.family],
+    ['Phonetic First Name', phonetic.given],
+    ['Phonetic Middle Name', phonetic.middle],
+    ['Phonetic Last Name', phonetic.family],
     ['Name Prefix', name.prefix],
     ['Name Suffix', name.suffix],
-    ['Nickname', contact.nickname],
-    ['File As', structured ? name.formatted : ''],
+    ['Nickname', fits.nickname],
+    ['File As', fileAsOf(fits)],
     ['Organization Name', organization.name],
     ['Organization Title', organization.title],
     ['Organization Department', organization.department],
-    ['Birthday', hasYear(contact.birthday) ? contact.birthday : ''],
+    ['Birthday', hasYear(fits.birthday) ? fits.birthday : ''],
     // `* ` marks a group of Google's own.
-    ['Labels', [...contact.groups, '* myContacts'].join(JOINT)],
-    ...numberedCells,
-    ['Notes', spill.below(contact.notes)],
-  ]);
+    ['Labels', [...fits.groups, '* myContacts'].join(JOINT)],
+    ...cellsOf('E-mail', fits.emails),
+    ...cellsOf('Phone', fits.phones),
+    ...cellsOf('Website', fits.websites),
+    ...cellsOf('Event', dates),
+    ...cellsOf('Relation', fits.relations),
+    ...addressCells(fits),
+    ...customCells(fits, row),
+  ];
+  return new Map([...cells, ['Notes', row.notes]]);
+}
+
+function fileAsOf(contact: Contact): string {
+  const { given, middle, family } = contact.name;
+  const structured = [given, middle, family].some((part) => part !== '');
+  return structured || hasOwnDisplayName(contact) ? contact.name.formatted : '';
 }
 
 function labelOf(label: string): string {
   return LABELS.get(label) ?? label;
 }
 
+function capitalized(label: string): string {
+  return label.charAt(0).toUpperCase() + label.slice(1);
+}
+
 function cellsOf(
   kind: Exclude<keyof typeof PLACES, 'Address'>,
   values: readonly Labelled<string>[],
-  spill: CsvSpill,
 ): [string, string][] {
-  spill.add(kind, values.slice(PLACES[kind]));
-  return values.slice(0, PLACES[kind]).flatMap(({ label, value }, at): [string, string][] => [
-    [`${kind} ${at + 1} - Label`, labelOf(label)],
+  return values.flatMap(({ label, value }, at): [string, string][] => [
+    [`${kind} ${at + 1} - Label`, kind === 'Event' || kind === 'Relation' ? capitalized(label) : labelOf(label)],
     [`${kind} ${at + 1} - Value`, value],
   ]);
 }
 
-function addressCells({ addresses }: Contact, spill: CsvSpill): [string, string][] {
-  spill.add(
-    'Address',
-    addresses.slice(PLACES.Address).map(({ label, value }) => ({ label, value: envelopeOf(value) })),
-  );
-  return addresses.slice(0, PLACES.Address).flatMap(({ label, value }, at) => {
+function customCells(fits: Contact, row: CsvContact): [string, string][] {
+  const fields: { part: 'role' | 'gender' | 'messenger' | 'detail'; label: string; own: string; value: string }[] = [
+    ...(fits.role === '' ? [] : [{ part: 'role' as const, label: 'Role', own: '', value: fits.role }]),
+    ...(fits.gender === '' ? [] : [{ part: 'gender' as const, label: 'Gender', own: '', value: fits.gender }]),
+    ...fits.messengers.map(({ label, value }) => ({
+      part: 'messenger' as const,
+      label: label === '' ? 'Messenger' : capitalized(label),
+      own: label,
+      value,
+    })),
+    ...fits.more.map(({ label, value }) => ({ part: 'detail' as const, label: capitalized(label), own: label, value })),
+  ];
+  for (const { part, own, value } of fields.slice(CUSTOM_FIELDS)) row.spill(part, { label: own, value });
+  return fields.slice(0, CUSTOM_FIELDS).flatMap(({ label, value }, at): [string, string][] => [
+    [`Custom Field ${at + 1} - Label`, label],
+    [`Custom Field ${at + 1} - Value`, value],
+  ]);
+}
+
+function addressCells({ addresses }: Contact): [string, string][] {
+  return addresses.flatMap(({ label, value }, at) => {
     const cells: Record<(typeof ADDRESS_PARTS)[number], string> = {
       Label: labelOf(label),
       Formatted: envelopeOf(value),

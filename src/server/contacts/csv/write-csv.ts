@@ -2,20 +2,22 @@ import { stringify } from 'csv-stringify/sync';
 import type { Contact } from '../../../contract/contact.ts';
 import type { Cells } from './cells.ts';
 import { GOOGLE_COLUMNS, googleCells } from './google-csv.ts';
-import { OUTLOOK_COLUMNS, outlookCells } from './outlook-csv.ts';
+import { OUTLOOK_COLUMNS, OUTLOOK_COM_COLUMNS, outlookCells, outlookComCells } from './outlook-csv.ts';
 
 /** Which program's import the columns are for. */
-export type CsvLayout = 'google' | 'outlook';
+export type CsvLayout = 'google' | 'outlook' | 'outlook-com';
 
 const LAYOUTS: Record<CsvLayout, { columns: readonly string[]; cellsOf: (contact: Contact) => Cells }> = {
   google: { columns: GOOGLE_COLUMNS, cellsOf: googleCells },
   outlook: { columns: OUTLOOK_COLUMNS, cellsOf: outlookCells },
+  'outlook-com': { columns: OUTLOOK_COM_COLUMNS, cellsOf: outlookComCells },
 };
 
 /** Without it Excel and Outlook take UTF-8 for Windows-1252. */
 const BYTE_ORDER_MARK = '\uFEFF';
-/** With or without an extension ("ext. 7", "ext 7", "x7", "x 7"), which no program can calculate with. */
-const PHONE_NUMBER = /^\+[0-9][0-9 ().-]{5,}(?: (?:ext\.? |x ?)[0-9]{1,8})?$/;
+/** An address of which the first part begins with a sign; without brackets and blanks there is nothing to run. */
+const EMAIL_ADDRESS = /^[+＋\-－][\w.+-]{1,64}@(?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,63}$/i;
+const LONGEST_PLAIN = 254;
 /** As ASVS 1.2.10 lists them, and their full-width twins, which Excel takes alike. */
 const FORMULA = /^(?:[\t\r]|\s*[=+\-@＝＋－＠])/;
 
@@ -40,5 +42,30 @@ function rowOf(cells: readonly string[]): string {
 export function harmless(cell: string): string {
   // oxlint-disable-next-line no-control-regex
   const clean = cell.replaceAll(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/g, '');
-  return FORMULA.test(clean) && !PHONE_NUMBER.test(clean) ? `'${clean}` : clean;
+  return FORMULA.test(clean) && !isPlain(clean) ? `'${clean}` : clean;
+}
+
+function isPlain(cell: string): boolean {
+  return cell.length <= LONGEST_PLAIN && (isPhoneNumber(cell) || EMAIL_ADDRESS.test(cell));
+}
+
+const FEWEST_PLACES = 7;
+/** Digits, blanks and dashes of every kind, brackets, pauses (`,` `;`), and letters as they stand on a dial. */
+const DIALLED = /^[+＋]\s?\(?[0-9][0-9A-Za-z\s()./*#,;\u00AD\u2010-\u2015-]*$/;
+/** An extension or a pause, or a word such as `FLOWERS`; no name of a cell, such as `A1`. */
+const DIALLED_WORD = /^(?:(?:x|ext|p|w)[0-9]{0,12}|[A-Za-z]{3,12})$/i;
+
+/** A number to dial: nothing that is called by a name, and so nothing to run. */
+function isPhoneNumber(cell: string): boolean {
+  const words = cell.match(/[A-Za-z]+[0-9]*/g) ?? [];
+  const calls = /[A-Za-z]\s?\(/.test(cell);
+  const places = cell.replaceAll(/[^0-9A-Za-z]/g, '').length;
+  const isOneLine = !/[\r\n]/.test(cell);
+  return (
+    isOneLine &&
+    DIALLED.test(cell) &&
+    !calls &&
+    places >= FEWEST_PLACES &&
+    words.every((word) => DIALLED_WORD.test(word))
+  );
 }

@@ -1,11 +1,39 @@
 import * as v from 'valibot';
 import type { Contact } from '../../../contract/contact.ts';
-import { ContactStoreError, type ContactWriter, type ExistingContact, type WriteResult } from '../contact-store.ts';
-import { COMPARED_FIELDS, existingOf, Person, personOf, uidOf } from './google-person.ts';
-import { askJson, below, fitting, getJson, refusalOf } from '../json-web.ts';
-import { putPhoto } from '../photo-note.ts';
-import { unheldNote } from '../unheld-note.ts';
+import {
+  ContactStoreError,
+  type ContactGroup,
+  type ContactWriter,
+  type ExistingContact,
+  type FillResult,
+  type WriteResult,
+} from '../contact-store.ts';
+import { fillingFor } from '../fill.ts';
+import { COMPARED_FIELDS, existingOf, filledPerson, Person, personOf, uidOf } from './google-person.ts';
+import { askJson, below, fitting, getJson, jsonRefusals, refusalOf, type JsonAnswer } from '../json-web.ts';
+import { putPhoto, staysOf } from '../photo-note.ts';
+import type { Part } from '../parts.ts';
+import { spillNotes, stayNote } from '../remarks.ts';
 import type { Web } from '../web.ts';
+
+/**
+ * Quotas pass, by themselves or tomorrow; Google answers them with 429, and with 403 as well. A full account does not.
+ * Any other 403 is about permissions.
+ */
+export const GOOGLE_REFUSALS = jsonRefusals(
+  new Set([
+    'rateLimitExceeded',
+    'userRateLimitExceeded',
+    'quotaExceeded',
+    'dailyLimitExceeded',
+    'RATE_LIMIT_EXCEEDED',
+    'RESOURCE_EXHAUSTED',
+  ]),
+  new Set(['MY_CONTACTS_OVERFLOW_COUNT']),
+);
+
+/** How often a contact that others change at the same time is read and filled anew. */
+const FILL_TRIES = 4;
 
 /** `people.batchCreateContacts` takes no more. */
 const CONTACTS_AT_ONCE = 200;
@@ -47,8 +75,8 @@ export function googleWriter(web: Web): ContactWriter {
     for (const contact of contacts) await groups.make(contact.groups, signal);
     let left = contacts;
     while (left.length > 0) {
-      const people = left.map((contact) => ({ contactPerson: personOf(contact, groups.resourcesOf(contact)) }));
-      const { status, json } = await askJson(
+      const people = left.map((contact) => ({ contactPerson: personOf(contact, groups.resourcesOf(contact)).fields }));
+      const answer = await askJson(
         web,
         {
           method: 'POST',
@@ -58,12 +86,13 @@ export function googleWriter(web: Web): ContactWriter {
         },
         signal,
       );
-      if (status === 200) {
-        for (const [contact, result] of createdOf(left, fitting(web, Created, json))) outcome.set(contact, result);
+      if (answer.status === 200) {
+        for (const [contact, result] of createdOf(left, fitting(web, Created, answer.json)))
+          outcome.set(contact, result);
         return outcome;
       }
-      const blamed = status === 400 ? blamedOf(left, json) : [];
-      if (blamed.length === 0) throw refusalOf(web, status);
+      const blamed = answer.status === 400 ? blamedOf(left, answer.json) : [];
+      if (blamed.length === 0) throw refusalOf(web, answer);
       for (const contact of blamed)
         outcome.set(contact, { outcome: 'skipped', reason: 'Google refused this contact (400).' });
       left = left.filter((contact) => !outcome.has(contact));
@@ -82,9 +111,54 @@ export function googleWriter(web: Web): ContactWriter {
     return putPhoto(() => askJson(web, request, signal));
   };
 
+  const fill = async (existing: ExistingContact, contact: Contact, signal: AbortSignal): Promise<FillResult> => {
+    const url = below(web, `v1/${existing.id}`);
+    url.searchParams.set('personFields', `${COMPARED_FIELDS},metadata`);
+    const answer = await askJson(web, { method: 'GET', url, repeatable: true }, signal);
+    if (answer.status === 404) return { outcome: 'gone' };
+    if (answer.status !== 200) throw refusalOf(web, answer);
+    const person = fitting(web, Person, answer.json);
+    const { add, added, stays } = fillingFor(existingOf(person, groups.nameOf), contact);
+    const toSet = added.filter((part) => part !== 'photo');
+    await groups.make(add.groups, signal);
+    const fields = toSet.length === 0 ? {} : filledPerson(person, add, groups.resourcesOf(add));
+    const changed = await update(person, fields, signal);
+    const photo = await setPhoto(existing.id, add, signal);
+    const notes = [...stayNote(stays), ...groups.notesOn(add), ...photo];
+    const isFilled = changed || (add.photo !== undefined && photo.length === 0);
+    return {
+      outcome: isFilled ? 'filled' : 'whole',
+      stays: [...stays, ...groups.refusedOf(add), ...staysOf(photo)],
+      notes,
+    };
+  };
+
+  const update = async (
+    person: Person,
+    fields: ReturnType<typeof filledPerson>,
+    signal: AbortSignal,
+  ): Promise<boolean> => {
+    const mask = Object.keys(fields).join(',');
+    if (mask === '') return false;
+    const url = below(web, `v1/${person.resourceName}:updateContact`);
+    url.searchParams.set('updatePersonFields', mask);
+    const sources = person.metadata?.sources.filter(({ type }) => type === 'CONTACT');
+    const json = { etag: person.etag, ...(sources === undefined ? {} : { metadata: { sources } }), ...fields };
+    const answer = await askJson(web, { method: 'PATCH', url, json, repeatable: true }, signal);
+    if (isConflict(answer)) throw new Conflict();
+    if (answer.status !== 200) throw refusalOf(web, answer);
+    return true;
+  };
+
+  const notesOn = (contact: Contact) => [...spillNotes(personOf(contact, []).spill), ...groups.notesOn(contact)];
+
   return {
     batchSize: CONTACTS_AT_ONCE,
-    existing: (signal) => connections(web, signal),
+    notesOn,
+    async *existing(signal) {
+      await groups.list(signal);
+      yield* connections(web, groups.nameOf, signal);
+    },
     async write(contacts, signal) {
       const created = await create(contacts, signal);
       const results: WriteResult[] = [];
@@ -94,18 +168,50 @@ export function googleWriter(web: Web): ContactWriter {
         if ('outcome' in result) results.push(result);
         else {
           const photo = await setPhoto(result.resourceName, contact, signal);
-          const notes = [...unheldNote(contact), ...groups.notesOn(contact), ...photo];
-          results.push({ outcome: 'written', notes });
+          const notes = [...notesOn(contact), ...photo];
+          results.push({ outcome: 'written', notes, stays: [...groups.refusedOf(contact), ...staysOf(photo)] });
         }
       }
       return results;
     },
-    complete: async (existing, contact, signal) =>
-      existing.hasPhoto === false ? setPhoto(existing.id, contact, signal) : [],
+    async fill(existing, contact, signal) {
+      for (let attempt = 1; attempt <= FILL_TRIES; attempt += 1) {
+        try {
+          return await fill(existing, contact, signal);
+        } catch (error) {
+          if (!(error instanceof Conflict)) throw error;
+        }
+      }
+      throw new ContactStoreError('unavailable', `${web.base.host}: a contact is being changed all the time`);
+    },
+    async group(group, signal) {
+      await groups.make([group.name], signal);
+      return [...groups.notesOn({ groups: [group.name] }), ...notesOfGroup(group)];
+    },
   };
 }
 
-async function* connections(web: Web, signal: AbortSignal): AsyncIterable<ExistingContact> {
+/** Somebody has changed the contact since it was read. */
+class Conflict extends Error {
+  override name = 'Conflict';
+}
+
+function isConflict({ status, reason }: JsonAnswer): boolean {
+  return status === 412 || (status === 400 && reason?.replaceAll('_', '').toLowerCase() === 'failedprecondition');
+}
+
+function notesOfGroup({ notes, strangers }: ContactGroup): string[] {
+  return [
+    ...(notes.trim() === '' ? [] : ['Groups have no notes there, so the notes of this one were left out.']),
+    ...(strangers === 0 ? [] : ['Some members of this group have no card, so they were left out.']),
+  ];
+}
+
+async function* connections(
+  web: Web,
+  groupName: (resource: string) => string | undefined,
+  signal: AbortSignal,
+): AsyncIterable<ExistingContact> {
   let token = '';
   for (let page = 0; page < PAGES_AT_MOST; page += 1) {
     const url = below(web, 'v1/people/me/connections');
@@ -113,7 +219,7 @@ async function* connections(web: Web, signal: AbortSignal): AsyncIterable<Existi
     url.searchParams.set('pageSize', String(PAGE));
     if (token !== '') url.searchParams.set('pageToken', token);
     const answer = await getJson(web, { method: 'GET', url, repeatable: true }, Connections, signal);
-    yield* answer.connections.map(existingOf);
+    yield* answer.connections.map((person) => existingOf(person, groupName));
     token = answer.nextPageToken;
     if (token === '') return;
   }
@@ -152,28 +258,39 @@ function blamedOf(contacts: readonly Contact[], json: unknown): Contact[] {
 class GroupNames {
   readonly #web: Web;
   #known: Map<string, string | null> | undefined;
+  readonly #names = new Map<string, string>();
 
   constructor(web: Web) {
     this.#web = web;
   }
 
+  /** The name of a group of the account's own. */
+  readonly nameOf = (resource: string): string | undefined => this.#names.get(resource);
+
   async make(names: readonly string[], signal: AbortSignal): Promise<void> {
-    if (names.length === 0) return;
-    const known = (this.#known ??= await this.#list(signal));
-    for (const name of names) if (!known.has(keyOf(name))) known.set(keyOf(name), await this.#make(name, signal));
+    if (names.length > 0 && this.#known === undefined) await this.list(signal);
+    for (const name of names)
+      if (this.#known?.has(keyOf(name)) !== true) {
+        const resource = await this.#make(name, signal);
+        this.#known?.set(keyOf(name), resource);
+      }
   }
 
-  resourcesOf(contact: Contact): string[] {
+  resourcesOf(contact: Pick<Contact, 'groups'>): string[] {
     const resources = contact.groups.map((name) => this.#known?.get(keyOf(name)) ?? '');
     return [...new Set(resources)].filter((resource) => resource !== '');
   }
 
-  notesOn(contact: Contact): string[] {
-    const refused = contact.groups.filter((name) => this.#known?.get(keyOf(name)) === null);
-    return refused.length === 0 ? [] : [`groups that could not be made: ${refused.join(', ')}`];
+  refusedOf(contact: Pick<Contact, 'groups'>): Part[] {
+    return this.notesOn(contact).length === 0 ? [] : ['group'];
   }
 
-  async #list(signal: AbortSignal): Promise<Map<string, string | null>> {
+  notesOn({ groups }: Pick<Contact, 'groups'>): string[] {
+    const refused = groups.filter((name) => this.#known?.get(keyOf(name)) === null);
+    return refused.length === 0 ? [] : ['A group of this contact could not be made there.'];
+  }
+
+  async list(signal: AbortSignal): Promise<Map<string, string | null>> {
     const known = new Map<string, string | null>();
     let token = '';
     do {
@@ -182,9 +299,15 @@ class GroupNames {
       if (token !== '') url.searchParams.set('pageToken', token);
       const page = await getJson(this.#web, { method: 'GET', url, repeatable: true }, Groups, signal);
       for (const { name, resourceName, groupType } of page.contactGroups)
-        if (groupType !== 'SYSTEM_CONTACT_GROUP') known.set(keyOf(name), resourceName);
+        if (groupType !== 'SYSTEM_CONTACT_GROUP') {
+          known.set(keyOf(name), resourceName);
+          this.#names.set(resourceName, name);
+        }
       token = page.nextPageToken;
     } while (token !== '' && known.size < PAGE * PAGES_AT_MOST);
+    // Those that Google did not want before, it does not want now.
+    for (const [name, resource] of this.#known ?? []) if (resource === null && !known.has(name)) known.set(name, null);
+    this.#known = known;
     return known;
   }
 
@@ -196,11 +319,15 @@ class GroupNames {
       // A name is taken once only (409), so a repeated request makes no second group.
       repeatable: true,
     };
-    const { status, json } = await askJson(this.#web, request, signal);
-    if (status === 200) return fitting(this.#web, Group, json).resourceName;
-    if (status === 409) return (await this.#list(signal)).get(keyOf(name)) ?? null;
-    if (status === 400) return null;
-    throw refusalOf(this.#web, status);
+    const answer = await askJson(this.#web, request, signal);
+    if (answer.status === 200) {
+      const { resourceName } = fitting(this.#web, Group, answer.json);
+      this.#names.set(resourceName, name);
+      return resourceName;
+    }
+    if (answer.status === 409) return (await this.list(signal)).get(keyOf(name)) ?? null;
+    if (answer.status === 400) return null;
+    throw refusalOf(this.#web, answer);
   }
 }
 

@@ -1,46 +1,129 @@
 import * as v from 'valibot';
-import type { Contact, Labelled } from '../../../contract/contact.ts';
+import {
+  BLANK_CONTACT,
+  type Contact,
+  type Labelled,
+  type Organization,
+  type PostalAddress,
+} from '../../../contract/contact.ts';
 import type { ExistingContact } from '../contact-store.ts';
+import { hasOwnDisplayName, organizationsOf } from '../parts.ts';
+import { placed } from '../places.ts';
+import { Spill } from '../spill.ts';
 
 /** Where a person of ours keeps the `uid` of the contact it was written for, in `clientData`. */
 const UID_KEY = 'sanBrunoTransferUid';
 
-/** The fields that are asked for to compare. */
-export const COMPARED_FIELDS = 'names,emailAddresses,phoneNumbers,organizations,photos,clientData';
+/** The fields that are compared, and filled where they are empty. */
+export const COMPARED_FIELDS =
+  'names,fileAses,nicknames,emailAddresses,phoneNumbers,addresses,urls,organizations,occupations,birthdays,events,imClients,relations,genders,biographies,memberships,userDefined,photos,clientData';
 
-const values = v.optional(v.array(v.object({ value: v.optional(v.string(), '') })), []);
-/** The part of a Person (People API v1) that is compared. */
+const text = v.optional(v.string(), '');
+const source = v.optional(v.looseObject({ source: v.optional(v.looseObject({ type: text })) }));
+const many = <const Entries extends v.ObjectEntries>(entries: Entries) =>
+  v.optional(v.array(v.looseObject({ ...entries, metadata: source })), []);
+const date = v.optional(
+  v.object({ year: v.optional(v.number(), 0), month: v.optional(v.number(), 0), day: v.optional(v.number(), 0) }),
+);
+/** Of a Person (People API v1) what is compared; entries keep whatever else they have. */
 export const Person = v.object({
   resourceName: v.pipe(v.string(), v.regex(/^people\/[\w-]{1,256}$/)),
-  names: v.optional(
-    v.array(
-      v.object({
-        displayName: v.optional(v.string(), ''),
-        givenName: v.optional(v.string(), ''),
-        familyName: v.optional(v.string(), ''),
-      }),
-    ),
-    [],
-  ),
-  emailAddresses: values,
-  phoneNumbers: values,
-  organizations: v.optional(v.array(v.object({ name: v.optional(v.string(), '') })), []),
-  photos: v.optional(v.array(v.object({ default: v.optional(v.boolean(), false) })), []),
-  clientData: v.optional(v.array(v.object({ key: v.optional(v.string(), ''), value: v.optional(v.string(), '') })), []),
+  etag: text,
+  metadata: v.optional(v.looseObject({ sources: v.optional(v.array(v.looseObject({ type: text })), []) })),
+  names: many({
+    displayName: text,
+    honorificPrefix: text,
+    givenName: text,
+    middleName: text,
+    familyName: text,
+    honorificSuffix: text,
+    phoneticGivenName: text,
+    phoneticMiddleName: text,
+    phoneticFamilyName: text,
+  }),
+  fileAses: many({ value: text }),
+  nicknames: many({ value: text }),
+  emailAddresses: many({ value: text, type: text }),
+  phoneNumbers: many({ value: text, type: text }),
+  addresses: many({
+    type: text,
+    poBox: text,
+    extendedAddress: text,
+    streetAddress: text,
+    city: text,
+    region: text,
+    postalCode: text,
+    country: text,
+  }),
+  urls: many({ value: text, type: text }),
+  organizations: many({ name: text, department: text, title: text }),
+  occupations: many({ value: text }),
+  birthdays: many({ date }),
+  events: many({ date, type: text }),
+  imClients: many({ username: text, protocol: text }),
+  relations: many({ person: text, type: text }),
+  genders: many({ value: text }),
+  biographies: many({ value: text }),
+  memberships: many({
+    contactGroupMembership: v.optional(v.looseObject({ contactGroupResourceName: text })),
+  }),
+  userDefined: many({ key: text, value: text }),
+  photos: many({ default: v.optional(v.boolean(), false) }),
+  clientData: many({ key: text, value: text }),
 });
 export type Person = v.InferOutput<typeof Person>;
+type Field = Exclude<keyof Person, 'resourceName' | 'etag' | 'metadata'>;
+/** The body of a request, by field. */
+export type PersonFields = Partial<Record<Field, readonly Record<string, unknown>[]>>;
 
-export function existingOf(person: Person): ExistingContact {
-  const names = person.names.flatMap(({ displayName, givenName, familyName }) => [
-    displayName,
-    `${givenName} ${familyName}`,
-  ]);
+function labelled<Entry extends { type: string }>(
+  entries: readonly Entry[],
+  value: (entry: Entry) => string,
+): Labelled<string>[] {
+  return entries.map((entry) => ({ label: entry.type, value: value(entry) }));
+}
+
+/** @param groupName the name of a group by its resource name */
+export function existingOf(person: Person, groupName: (resource: string) => string | undefined): ExistingContact {
+  const [name] = person.names;
+  const [organization = BLANK_CONTACT.organization, ...otherOrganizations] = person.organizations.map(organizationOf);
   return {
     id: person.resourceName,
     uid: uidOf(person),
-    names: names.length > 0 ? names : person.organizations.map(({ name }) => name),
-    emails: person.emailAddresses.map(({ value }) => value),
-    phones: person.phoneNumbers.map(({ value }) => value),
+    contact: {
+      ...BLANK_CONTACT,
+      name: {
+        formatted: person.fileAses[0]?.value || (name?.displayName ?? ''),
+        prefix: name?.honorificPrefix ?? '',
+        given: name?.givenName ?? '',
+        middle: name?.middleName ?? '',
+        family: name?.familyName ?? '',
+        suffix: name?.honorificSuffix ?? '',
+      },
+      phonetic: {
+        given: name?.phoneticGivenName ?? '',
+        middle: name?.phoneticMiddleName ?? '',
+        family: name?.phoneticFamilyName ?? '',
+      },
+      nickname: person.nicknames.map(({ value }) => value).join(', '),
+      emails: labelled(person.emailAddresses, ({ value }) => value),
+      phones: person.phoneNumbers.map(({ type, value }) => ({ label: LABELS_OF_PHONE_TYPES.get(type) ?? type, value })),
+      addresses: person.addresses.map((address) => ({ label: address.type, value: addressOf(address) })),
+      websites: labelled(person.urls, ({ value }) => value),
+      organization,
+      otherOrganizations,
+      role: person.occupations[0]?.value ?? '',
+      birthday: dayOf(person.birthdays[0]?.date),
+      dates: labelled(person.events, (event) => dayOf(event.date)),
+      messengers: person.imClients.map(({ protocol, username }) => ({ label: protocol, value: username })),
+      relations: labelled(person.relations, ({ person: relative }) => relative),
+      gender: person.genders[0]?.value ?? '',
+      notes: person.biographies.map(({ value }) => value).join('\n'),
+      groups: person.memberships.flatMap(
+        ({ contactGroupMembership }) => groupName(contactGroupMembership?.contactGroupResourceName ?? '') ?? [],
+      ),
+      more: person.userDefined.map(({ key, value }) => ({ label: key, value })),
+    },
     // Google draws a default picture for everybody.
     hasPhoto: person.photos.some((photo) => !photo.default),
   };
@@ -50,25 +133,61 @@ export function uidOf(person: Person): string {
   return person.clientData.find(({ key }) => key === UID_KEY)?.value ?? '';
 }
 
+function organizationOf({ name, department, title }: Organization): Organization {
+  return { name, department, title };
+}
+
+function addressOf(address: Person['addresses'][number]): PostalAddress {
+  const { poBox, city, region, postalCode, country } = address;
+  return {
+    poBox,
+    extended: address.extendedAddress,
+    street: address.streetAddress,
+    city,
+    region,
+    postalCode,
+    country,
+  };
+}
+
+function two(number: number): string {
+  return String(number).padStart(2, '0');
+}
+
+/** `--MM-DD` without a year; `''` without a day. */
+function dayOf(day: { year: number; month: number; day: number } | undefined): string {
+  if (day === undefined || day.month === 0 || day.day === 0) return '';
+  const year = day.year === 0 ? '-' : String(day.year).padStart(4, '0');
+  return `${year}-${two(day.month)}-${two(day.day)}`;
+}
+
 const PHONE_TYPES: ReadonlyMap<string, string> = new Map([
   ['home fax', 'homeFax'],
   ['work fax', 'workFax'],
   ['fax', 'otherFax'],
   ['work mobile', 'workMobile'],
 ]);
+const LABELS_OF_PHONE_TYPES: ReadonlyMap<string, string> = new Map(
+  [...PHONE_TYPES].map(([label, type]) => [type, label]),
+);
 
 /**
- * A contact as People API v1 creates it. Names, biographies and birthdays are single; the photo goes by its own call.
+ * A contact as People API v1 creates it; `spill` has what stands in its notes. Names, biographies, birthdays and genders
+ * are single; the photo goes by its own call.
  * @param groups the resource names of its groups
  */
-export function personOf(contact: Contact, groups: readonly string[]): Record<string, unknown> {
-  const { organization } = contact;
-  const person = {
-    names: namesOf(contact),
-    nicknames: contact.nickname === '' ? [] : [{ value: contact.nickname }],
-    emailAddresses: contact.emails.map(typed),
-    phoneNumbers: contact.phones.map(({ label, value }) => ({ value, ...typeOf(PHONE_TYPES.get(label) ?? label) })),
-    addresses: contact.addresses.map(({ label, value }) => ({
+export function personOf(contact: Contact, groups: readonly string[]): { fields: PersonFields; spill: Spill } {
+  const { fits, left } = placed(contact, 'google');
+  const spill = new Spill();
+  spill.add(left);
+  const notes = spill.below(fits.notes);
+  const fields: PersonFields = {
+    names: namesOf(fits),
+    fileAses: hasOwnDisplayName(fits) && hasPieces(fits) ? [{ value: fits.name.formatted }] : [],
+    nicknames: fits.nickname === '' ? [] : [{ value: fits.nickname }],
+    emailAddresses: fits.emails.map(typed),
+    phoneNumbers: fits.phones.map(({ label, value }) => ({ value, ...typeOf(PHONE_TYPES.get(label) ?? label) })),
+    addresses: fits.addresses.map(({ label, value }) => ({
       ...typeOf(label),
       ...present({
         poBox: value.poBox,
@@ -80,32 +199,115 @@ export function personOf(contact: Contact, groups: readonly string[]): Record<st
         country: value.country,
       }),
     })),
-    urls: contact.websites.map(typed),
-    organizations: Object.values(organization).some((part) => part !== '') ? [present(organization)] : [],
-    birthdays: contact.birthday === '' ? [] : [{ date: dateOf(contact.birthday) }],
-    biographies: contact.notes === '' ? [] : [{ value: contact.notes, contentType: 'TEXT_PLAIN' }],
+    urls: fits.websites.map(typed),
+    organizations: organizationsOf(fits).map((organization) => present(organization)),
+    occupations: fits.role === '' ? [] : [{ value: fits.role }],
+    birthdays: fits.birthday === '' ? [] : [{ date: dateOf(fits.birthday) }],
+    events: fits.dates.map(({ label, value }) => ({ date: dateOf(value), ...typeOf(label) })),
+    imClients: fits.messengers.map(({ label, value }) => ({
+      username: value,
+      ...(label === '' ? {} : { protocol: label }),
+    })),
+    relations: fits.relations.map(({ label, value }) => ({ person: value, ...typeOf(label) })),
+    genders: fits.gender === '' ? [] : [{ value: fits.gender }],
+    biographies: notes === '' ? [] : [{ value: notes, contentType: 'TEXT_PLAIN' }],
     memberships: ['contactGroups/myContacts', ...groups].map((contactGroupResourceName) => ({
       contactGroupMembership: { contactGroupResourceName },
     })),
+    userDefined: fits.more.map(({ label, value }) => ({ key: label, value })),
     clientData: [{ key: UID_KEY, value: contact.uid }],
   };
-  return Object.fromEntries(Object.entries(person).filter(([, entries]) => entries.length > 0));
+  return {
+    fields: Object.fromEntries(Object.entries(fields).filter(([, entries]) => entries.length > 0)),
+    spill,
+  };
+}
+
+/** Fields of which a contact has one entry, so that a missing piece goes into the one that is there. */
+const SINGLETONS: ReadonlySet<Field> = new Set(['names', 'biographies', 'birthdays', 'genders'] as const);
+
+/**
+ * The fields of a person with what it lacks; entries that are there stay as they are.
+ * @param add `fillingFor` of this person
+ */
+export function filledPerson(person: Person, add: Contact, groups: readonly string[]): PersonFields {
+  const { fields } = personOf(add, groups);
+  const filled: PersonFields = {};
+  for (const [field, entries] of Object.entries(fields) as [Field, readonly Record<string, unknown>[]][]) {
+    if (field === 'clientData' || (field === 'memberships' && groups.length === 0)) continue;
+    const there = person[field].filter(({ metadata }) => (metadata?.source?.type ?? 'CONTACT') === 'CONTACT');
+    const plain = there.map((entry) => Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== '')));
+    filled[field] = SINGLETONS.has(field) ? [oneOf(field, plain[0], entries[0])] : joined(field, plain, entries);
+  }
+  return filled;
+}
+
+function oneOf(
+  field: Field,
+  there: Record<string, unknown> | undefined,
+  add: Record<string, unknown> = {},
+): Record<string, unknown> {
+  if (there === undefined) return add;
+  if (field === 'biographies')
+    return {
+      ...there,
+      value: [there['value'], add['value']].filter((value) => typeof value === 'string').join('\n\n'),
+    };
+  if (field !== 'names') return { ...add, ...there };
+  // Google makes both of the pieces.
+  const { displayName: _display, displayNameLastFirst: _last, unstructuredName: _whole, ...pieces } = there;
+  return { ...add, ...pieces };
+}
+
+function joined(
+  field: Field,
+  there: readonly Record<string, unknown>[],
+  add: readonly Record<string, unknown>[],
+): Record<string, unknown>[] {
+  if (field !== 'organizations')
+    return [...there, ...add.filter((entry) => !there.some((one) => sameGroup(one, entry)))];
+  const rest = [...add];
+  const filled = there.map((organization) => {
+    const at = rest.findIndex(({ name }) => name === organization['name']);
+    const [missing] = at < 0 ? [] : rest.splice(at, 1);
+    return { ...missing, ...organization };
+  });
+  return [...filled, ...rest];
+}
+
+function sameGroup(one: Record<string, unknown>, other: Record<string, unknown>): boolean {
+  const name = groupResourceOf(one);
+  return name !== undefined && name === groupResourceOf(other);
+}
+
+function groupResourceOf({ contactGroupMembership: group }: Record<string, unknown>): string | undefined {
+  return (group as { contactGroupResourceName?: string } | undefined)?.contactGroupResourceName;
 }
 
 function typed({ label, value }: Labelled<string>): Record<string, string> {
   return { value, ...typeOf(label) };
 }
 
-function namesOf({ name, organization }: Contact): Record<string, string>[] {
+function hasPieces({ name }: Contact): boolean {
+  return [name.prefix, name.given, name.middle, name.family, name.suffix].some((piece) => piece !== '');
+}
+
+function namesOf(contact: Contact): Record<string, string>[] {
+  const { name, phonetic } = contact;
   const parts = present({
     honorificPrefix: name.prefix,
     givenName: name.given,
     middleName: name.middle,
     familyName: name.family,
     honorificSuffix: name.suffix,
+    phoneticGivenName: phonetic.given,
+    phoneticMiddleName: phonetic.middle,
+    phoneticFamilyName: phonetic.family,
   });
-  if (Object.keys(parts).length > 0) return [parts];
-  return name.formatted === '' || name.formatted === organization.name ? [] : [{ unstructuredName: name.formatted }];
+  if (hasPieces(contact)) return [parts];
+  if (name.formatted === '' || name.formatted === contact.organization.name)
+    return Object.keys(parts).length === 0 ? [] : [parts];
+  return [{ unstructuredName: name.formatted, ...parts }];
 }
 
 function present(texts: Readonly<Record<string, string>>): Record<string, string> {

@@ -1,43 +1,113 @@
 import * as v from 'valibot';
-import type { Contact, Labelled, PostalAddress } from '../../../contract/contact.ts';
+import { BLANK_CONTACT, type Contact, type Labelled, type PostalAddress } from '../../../contract/contact.ts';
 import type { ExistingContact } from '../contact-store.ts';
-import { unheldNote } from '../unheld-note.ts';
+import { dayInWords, envelopeOf, itemsOf, type Item } from '../parts.ts';
+import { placed } from '../places.ts';
+import { Spill } from '../spill.ts';
 import { displayNameOf } from '../vcard/read-vcard.ts';
 
 /** Outlook has room for no more. */
 const EMAILS_AT_MOST = 3;
+const MESSENGERS_AT_MOST = 3;
 const PHONES_AT_MOST = { mobile: 1, home: 2, business: 2 } as const;
 
 /** A MAPI property of our own that keeps the `uid` of the contact it was written for. */
 export const UID_PROPERTY = 'String {6f1f3c0e-6a53-4a8e-9a55-7d5d0f4f2f0b} Name SanBrunoTransferUid';
 export const COMPARED_FIELDS =
-  'id,displayName,givenName,surname,companyName,emailAddresses,mobilePhone,homePhones,businessPhones';
+  'id,displayName,title,givenName,middleName,surname,generation,nickName,yomiGivenName,yomiSurname,companyName,department,jobTitle,profession,emailAddresses,mobilePhone,homePhones,businessPhones,homeAddress,businessAddress,otherAddress,businessHomePage,birthday,imAddresses,spouseName,children,assistantName,manager,categories,personalNotes';
 
 const text = v.optional(v.nullish(v.string(), ''), '');
 const texts = v.optional(v.nullish(v.array(v.string()), []), []);
-/** The part of a contact (Graph v1.0) that is compared. */
+const address = v.optional(
+  v.nullish(v.object({ street: text, city: text, state: text, postalCode: text, countryOrRegion: text })),
+);
+/** Of a contact (Graph v1.0) what is compared. */
 export const GraphContact = v.object({
+  '@odata.etag': text,
   id: v.pipe(v.string(), v.minLength(1), v.maxLength(1_024)),
   displayName: text,
+  title: text,
   givenName: text,
+  middleName: text,
   surname: text,
+  generation: text,
+  nickName: text,
+  yomiGivenName: text,
+  yomiSurname: text,
   companyName: text,
-  emailAddresses: v.optional(v.nullish(v.array(v.object({ address: text })), []), []),
+  department: text,
+  jobTitle: text,
+  profession: text,
+  emailAddresses: v.optional(v.nullish(v.array(v.looseObject({ address: text })), []), []),
   mobilePhone: text,
   homePhones: texts,
   businessPhones: texts,
+  homeAddress: address,
+  businessAddress: address,
+  otherAddress: address,
+  businessHomePage: text,
+  birthday: text,
+  imAddresses: texts,
+  spouseName: text,
+  children: texts,
+  assistantName: text,
+  manager: text,
+  categories: texts,
+  personalNotes: text,
   singleValueExtendedProperties: v.optional(v.array(v.object({ id: v.string(), value: text })), []),
 });
 export type GraphContact = v.InferOutput<typeof GraphContact>;
 
-export function existingOf(contact: GraphContact): ExistingContact {
-  const names = [contact.displayName, `${contact.givenName} ${contact.surname}`].filter((name) => name.trim() !== '');
+function one(label: string, value: string): Labelled<string>[] {
+  return value === '' ? [] : [{ label, value }];
+}
+
+export function existingOf(record: GraphContact): ExistingContact {
+  const place = (label: string, value: GraphContact['homeAddress']) =>
+    value === undefined || value === null || Object.values(value).every((part) => part === '')
+      ? []
+      : [{ label, value: addressOf(value) }];
   return {
-    id: contact.id,
-    uid: contact.singleValueExtendedProperties.find(({ id }) => sameProperty(id))?.value ?? '',
-    names: names.length > 0 ? names : [contact.companyName],
-    emails: contact.emailAddresses.map(({ address }) => address),
-    phones: [contact.mobilePhone, ...contact.homePhones, ...contact.businessPhones],
+    id: record.id,
+    uid: record.singleValueExtendedProperties.find(({ id }) => sameProperty(id))?.value ?? '',
+    contact: {
+      ...BLANK_CONTACT,
+      name: {
+        formatted: record.displayName,
+        prefix: record.title,
+        given: record.givenName,
+        middle: record.middleName,
+        family: record.surname,
+        suffix: record.generation,
+      },
+      phonetic: { given: record.yomiGivenName, middle: '', family: record.yomiSurname },
+      nickname: record.nickName,
+      emails: record.emailAddresses.flatMap(({ address: value }) => one('', value)),
+      phones: [
+        ...one('mobile', record.mobilePhone),
+        ...record.homePhones.flatMap((value) => one('home', value)),
+        ...record.businessPhones.flatMap((value) => one('work', value)),
+      ],
+      addresses: [
+        ...place('home', record.homeAddress),
+        ...place('work', record.businessAddress),
+        ...place('other', record.otherAddress),
+      ],
+      websites: one('', record.businessHomePage),
+      organization: { name: record.companyName, department: record.department, title: record.jobTitle },
+      role: record.profession,
+      birthday: record.birthday.slice(0, 'YYYY-MM-DD'.length),
+      // As we write them: the field has no place for the service.
+      messengers: record.imAddresses.flatMap((value) => one('', value)),
+      relations: [
+        ...one('spouse', record.spouseName),
+        ...record.children.flatMap((value) => one('child', value)),
+        ...one('assistant', record.assistantName),
+        ...one('manager', record.manager),
+      ],
+      notes: record.personalNotes,
+      groups: record.categories,
+    },
   };
 }
 
@@ -46,98 +116,228 @@ function sameProperty(id: string): boolean {
   return id.toLowerCase() === UID_PROPERTY.toLowerCase();
 }
 
-/** A contact as Graph v1.0 creates it. What has no field of its own is written into the notes, and `notes` says so. */
-export function graphContactOf(contact: Contact): { body: Record<string, unknown>; notes: string[] } {
+function addressOf({ street, city, state, postalCode, countryOrRegion }: GraphAddress): PostalAddress {
+  return { poBox: '', extended: '', street, city, region: state, postalCode, country: countryOrRegion };
+}
+
+/** The properties of a contact that were taken before: they stay as they are. */
+type Taken = Pick<
+  GraphContact,
+  | 'mobilePhone'
+  | 'homePhones'
+  | 'businessPhones'
+  | 'emailAddresses'
+  | 'imAddresses'
+  | 'children'
+  | 'categories'
+  | 'businessHomePage'
+  | 'companyName'
+  | 'spouseName'
+  | 'assistantName'
+  | 'manager'
+  | 'homeAddress'
+  | 'businessAddress'
+  | 'otherAddress'
+  | 'personalNotes'
+>;
+const NOTHING_TAKEN: Taken = {
+  mobilePhone: '',
+  homePhones: [],
+  businessPhones: [],
+  emailAddresses: [],
+  imAddresses: [],
+  children: [],
+  categories: [],
+  businessHomePage: '',
+  companyName: '',
+  spouseName: '',
+  assistantName: '',
+  manager: '',
+  homeAddress: undefined,
+  businessAddress: undefined,
+  otherAddress: undefined,
+  personalNotes: '',
+};
+
+/** A contact as Graph v1.0 creates it. What has no field of its own is written into the notes, and `spill` has it. */
+export function graphContactOf(contact: Contact): { body: Record<string, unknown>; spill: Spill } {
+  const { fields, spill } = fieldsOf(contact, NOTHING_TAKEN);
+  const body = {
+    ...fields,
+    displayName: displayNameOf(contact),
+    personalNotes: spill.below(contact.notes),
+    singleValueExtendedProperties: [{ id: UID_PROPERTY, value: contact.uid }],
+  };
+  return { body, spill };
+}
+
+/**
+ * The properties to set so that a contact lacks nothing; lists hold what is there as well.
+ * @param add `fillingFor` of this contact
+ */
+export function filledContact(record: GraphContact, add: Contact): { body: Record<string, unknown>; spill: Spill } {
+  const { fields, spill } = fieldsOf(add, record);
+  const more = spill.below(add.notes);
+  const notes = [record.personalNotes, more].filter((part) => part !== '').join('\n\n');
+  const body = {
+    ...fields,
+    ...(add.name.formatted === '' ? {} : { displayName: add.name.formatted }),
+    ...(more === '' ? {} : { personalNotes: notes }),
+  };
+  return { body, spill };
+}
+
+function fieldsOf(contact: Contact, taken: Taken): { fields: Record<string, unknown>; spill: Spill } {
   const spill = new Spill();
-  const { name, organization } = contact;
-  const emails = contact.emails.slice(0, EMAILS_AT_MOST);
-  spill.add('Email', contact.emails.slice(EMAILS_AT_MOST));
-  const [website] = contact.websites;
-  spill.add('Website', contact.websites.slice(1));
-  const birthday = contact.birthday.startsWith('--') ? '' : contact.birthday;
-  if (contact.birthday !== birthday) spill.add('Birthday', [{ label: '', value: contact.birthday.slice(2) }]);
+  const { fits, left } = placed(contact, 'microsoft');
+  spill.add(left.filter(({ part }) => part !== 'note'));
+  const items = itemsOf(contact);
+  const give = (part: Item['part'], value: string, label?: string) =>
+    spill.add(
+      items
+        .filter((item) => item.part === part && item.value === value && (label ?? item.label) === item.label)
+        .slice(0, 1),
+    );
+  const { name, organization, phonetic } = fits;
+  const birthday = fits.birthday.startsWith('--') ? '' : fits.birthday;
+  if (fits.birthday !== birthday) give('birthday', dayInWords(fits.birthday));
+  if (phonetic.middle !== '') give('phonetic name', phonetic.middle, 'middle');
+
+  const emails = room(fits.emails, EMAILS_AT_MOST - taken.emailAddresses.length);
+  for (const { label, value } of emails.left) give('email', value, label);
+  const messengers = room(fits.messengers, MESSENGERS_AT_MOST - taken.imAddresses.length);
+  for (const { label, value } of messengers.left) give('messenger', value, label);
+  const websites = room(fits.websites, taken.businessHomePage === '' ? 1 : 0);
+  for (const { label, value } of websites.left) give('website', value, label);
+  const hasJob = taken.companyName !== '' && taken.companyName !== organization.name;
+  if (hasJob) spill.add(items.filter(({ part }) => part === 'company').slice(0, 1));
 
   const fields = {
-    displayName: displayNameOf(contact),
     title: name.prefix,
     givenName: name.given,
     middleName: name.middle,
     surname: name.family,
     generation: name.suffix,
-    nickName: contact.nickname,
-    companyName: organization.name,
-    department: organization.department,
-    jobTitle: organization.title,
-    businessHomePage: website?.value ?? '',
+    nickName: fits.nickname,
+    yomiGivenName: phonetic.given,
+    yomiSurname: phonetic.family,
+    ...(hasJob
+      ? {}
+      : { companyName: organization.name, department: organization.department, jobTitle: organization.title }),
+    profession: fits.role,
+    businessHomePage: websites.fits[0]?.value ?? '',
     // Midday keeps the day whatever the time zone that shows it.
     birthday: birthday === '' ? '' : `${birthday}T12:00:00Z`,
-    emailAddresses: emails.map(({ value }) => ({ address: value, name: displayNameOf(contact) })),
-    categories: contact.groups,
-    ...phonesOf(contact.phones, spill),
+    ...joined('emailAddresses', taken.emailAddresses, emails.fits, ({ value }) => ({
+      address: value,
+      name: displayNameOf(contact),
+    })),
+    ...joined('imAddresses', taken.imAddresses, messengers.fits, ({ label, value }) =>
+      label === '' ? value : `${label}: ${value}`,
+    ),
+    ...joined('categories', taken.categories, fits.groups, (group) => group),
+    ...relationsOf(fits.relations, taken, ({ label, value }) => give('relation', value, label)),
+    ...phonesOf(fits.phones, taken, ({ label, value }) => give('phone', value, label)),
+    ...addressesOf(fits.addresses, taken, ({ label, value }) => give('address', envelopeOf(value), label)),
   };
-  const addresses = addressesOf(contact.addresses, spill);
-  const body = {
-    ...addresses,
-    ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value.length !== 0)),
-    personalNotes: [contact.notes, ...spill.lines].filter((line) => line !== '').join('\n'),
-    singleValueExtendedProperties: [{ id: UID_PROPERTY, value: contact.uid }],
+  return {
+    fields: Object.fromEntries(Object.entries(fields).filter(([, value]) => !isEmpty(value))),
+    spill,
   };
-  const moved = spill.kinds.size === 0 ? [] : [`moved into the notes: ${[...spill.kinds].join(', ')}`];
-  return { body, notes: [...moved, ...unheldNote(contact)] };
 }
 
-class Spill {
-  readonly lines: string[] = [];
-  readonly kinds = new Set<string>();
+function isEmpty(value: string | readonly unknown[] | GraphAddress): boolean {
+  return typeof value === 'string' || Array.isArray(value) ? value.length === 0 : false;
+}
 
-  add(kind: string, values: readonly Labelled<string>[]): void {
-    for (const { label, value } of values) {
-      this.lines.push(`${kind}${label === '' ? '' : ` (${label})`}: ${value}`);
-      this.kinds.add(kind.toLowerCase());
-    }
+type Give<Value> = (value: Labelled<Value>) => void;
+
+function room<Value>(values: readonly Value[], most: number): { fits: readonly Value[]; left: readonly Value[] } {
+  const places = Math.max(0, most);
+  return { fits: values.slice(0, places), left: values.slice(places) };
+}
+
+/** A list is set as a whole: what is there, and then what is added; nothing when nothing is. */
+function joined<Value>(
+  field: string,
+  there: readonly unknown[],
+  add: readonly Value[],
+  spell: (value: Value) => unknown,
+): Record<string, readonly unknown[]> {
+  return add.length === 0 ? {} : { [field]: [...there, ...add.map(spell)] };
+}
+
+function relationsOf(relations: readonly Labelled<string>[], taken: Taken, give: Give<string>) {
+  const single = { spouse: taken.spouseName, assistant: taken.assistantName, manager: taken.manager };
+  const added = { spouse: '', assistant: '', manager: '' };
+  const children: string[] = [];
+  for (const relation of relations) {
+    const { label, value } = relation;
+    if (label === 'child') children.push(value);
+    else if ((label === 'spouse' || label === 'assistant' || label === 'manager') && single[label] === '')
+      single[label] = added[label] = value;
+    else give(relation);
   }
+  return {
+    spouseName: added.spouse,
+    assistantName: added.assistant,
+    manager: added.manager,
+    ...joined('children', taken.children, children, (child) => child),
+  };
 }
 
-function phonesOf(phones: readonly Labelled<string>[], spill: Spill) {
-  const mobile: string[] = [];
-  const home: string[] = [];
-  const business: string[] = [];
+function phonesOf(phones: readonly Labelled<string>[], taken: Taken, give: Give<string>) {
+  const places = {
+    mobile: taken.mobilePhone === '' ? [] : [taken.mobilePhone],
+    home: [...taken.homePhones],
+    business: [...taken.businessPhones],
+  };
+  const changed = new Set<keyof typeof places>();
   for (const phone of phones) {
-    const [place, most] = placeOf(phone.label, { mobile, home, business });
-    if (place !== null && place.length < most) place.push(phone.value);
-    else spill.add('Phone', [phone]);
+    const place = placeOf(phone.label);
+    if (place !== null && places[place].length < PHONES_AT_MOST[place]) {
+      places[place].push(phone.value);
+      changed.add(place);
+    } else give(phone);
   }
-  return { mobilePhone: mobile[0] ?? '', homePhones: home, businessPhones: business };
+  return {
+    mobilePhone: changed.has('mobile') ? (places.mobile[0] ?? '') : '',
+    homePhones: changed.has('home') ? places.home : [],
+    businessPhones: changed.has('business') ? places.business : [],
+  };
 }
 
 /** Numbers without a telling label go where there is most room: to home. */
-function placeOf(
-  label: string,
-  places: { mobile: string[]; home: string[]; business: string[] },
-): [string[] | null, number] {
+function placeOf(label: string): keyof typeof PHONES_AT_MOST | null {
   switch (label) {
     case 'mobile':
     case 'work mobile':
-      return [places.mobile, PHONES_AT_MOST.mobile];
+      return 'mobile';
     case 'work':
     case 'main':
-      return [places.business, PHONES_AT_MOST.business];
+      return 'business';
     case 'home':
     case 'other':
     case '':
-      return [places.home, PHONES_AT_MOST.home];
+      return 'home';
     default:
-      return [null, 0];
+      return null;
   }
 }
 
 type GraphAddress = Readonly<Record<'street' | 'city' | 'state' | 'postalCode' | 'countryOrRegion', string>>;
 
-function addressesOf(addresses: readonly Labelled<PostalAddress>[], spill: Spill): Record<string, GraphAddress> {
+function addressesOf(
+  addresses: readonly Labelled<PostalAddress>[],
+  taken: Taken,
+  give: Give<PostalAddress>,
+): Record<string, readonly GraphAddress[] | GraphAddress> {
   const places = new Map<string, GraphAddress>();
   for (const { label, value } of addresses) {
     const wanted = label === 'home' ? 'homeAddress' : label === 'work' ? 'businessAddress' : 'otherAddress';
-    if (places.has(wanted)) spill.add('Address', [{ label, value: Object.values(value).filter(Boolean).join(', ') }]);
+    const there = taken[wanted];
+    const isFree = there === undefined || there === null || Object.values(there).every((part) => part === '');
+    if (!isFree || places.has(wanted)) give({ label, value });
     else places.set(wanted, graphAddressOf(value));
   }
   return Object.fromEntries(places);

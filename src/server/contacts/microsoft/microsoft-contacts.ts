@@ -1,10 +1,35 @@
 import * as v from 'valibot';
 import type { Contact } from '../../../contract/contact.ts';
-import { ContactStoreError, type ContactWriter, type ExistingContact, type WriteResult } from '../contact-store.ts';
-import { COMPARED_FIELDS, existingOf, GraphContact, graphContactOf, UID_PROPERTY } from './graph-contact.ts';
-import { askJson, below, fitting, getJson } from '../json-web.ts';
-import { putPhoto } from '../photo-note.ts';
+import {
+  ContactStoreError,
+  type ContactGroup,
+  type ContactWriter,
+  type ExistingContact,
+  type FillResult,
+  type WriteResult,
+} from '../contact-store.ts';
+import { fillingFor } from '../fill.ts';
+import {
+  COMPARED_FIELDS,
+  existingOf,
+  filledContact,
+  GraphContact,
+  graphContactOf,
+  UID_PROPERTY,
+} from './graph-contact.ts';
+import { askJson, below, fitting, getJson, jsonRefusals, refusalOf } from '../json-web.ts';
+import { PHOTO_NOT_TAKEN, putPhoto, staysOf } from '../photo-note.ts';
+import { spillNotes, stayNote } from '../remarks.ts';
 import { TRIES, type Web } from '../web.ts';
+
+/** Throttling comes as 429 and 503; a mailbox without room names itself, by any status. */
+export const MICROSOFT_REFUSALS = jsonRefusals(
+  new Set(['ApplicationThrottled', 'ErrorServerBusy', 'TooManyRequests', 'MailboxConcurrency', 'activityLimitReached']),
+  new Set(['ErrorQuotaExceeded', 'quotaLimitReached']),
+);
+
+/** How often a contact that others change at the same time is read and filled anew. */
+const FILL_TRIES = 4;
 
 /** Requests in one `$batch`, and those that one mailbox takes at the same time. */
 const REQUESTS_PER_BATCH = 20;
@@ -35,7 +60,7 @@ export function microsoftWriter(web: Web): ContactWriter {
   const setPhoto = async (id: string, contact: Contact, signal: AbortSignal): Promise<string[]> => {
     if (contact.photo === undefined) return [];
     const { mediaType, bytes } = contact.photo;
-    if (bytes.length > PHOTO_OCTETS_AT_MOST) return ['the photo was not taken (it is too large)'];
+    if (bytes.length > PHOTO_OCTETS_AT_MOST) return [PHOTO_NOT_TAKEN];
     const request = {
       method: 'PUT',
       url: below(web, `me/contacts/${encodeURIComponent(id)}/photo/$value`),
@@ -46,8 +71,41 @@ export function microsoftWriter(web: Web): ContactWriter {
     return putPhoto(() => web.ask(request, signal));
   };
 
+  const hasPhoto = async (id: string, signal: AbortSignal): Promise<boolean> => {
+    const url = below(web, `me/contacts/${encodeURIComponent(id)}/photo`);
+    return (await askJson(web, { method: 'GET', url, repeatable: true }, signal)).status !== 404;
+  };
+
+  const fill = async (id: string, contact: Contact, signal: AbortSignal): Promise<FillResult | 'conflict'> => {
+    const address = below(web, `me/contacts/${encodeURIComponent(id)}`);
+    const url = new URL(address);
+    url.searchParams.set('$select', COMPARED_FIELDS);
+    const answer = await askJson(web, { method: 'GET', url, repeatable: true }, signal);
+    if (answer.status === 404) return { outcome: 'gone' };
+    if (answer.status !== 200) throw refusalOf(web, answer);
+    const record = fitting(web, GraphContact, answer.json);
+    const there = contact.photo === undefined || (await hasPhoto(id, signal));
+    const { add, stays } = fillingFor({ ...existingOf(record), hasPhoto: there }, contact);
+    const { body, spill } = filledContact(record, add);
+    const isToSet = Object.keys(body).length > 0;
+    if (isToSet) {
+      const headers = { 'if-match': record['@odata.etag'] };
+      const set = await askJson(web, { method: 'PATCH', url: address, headers, json: body, repeatable: true }, signal);
+      if (set.status === 412 || set.status === 409) return 'conflict';
+      if (set.status !== 200) throw refusalOf(web, set);
+    }
+    const photo = await setPhoto(id, add, signal);
+    const isFilled = isToSet || (add.photo !== undefined && photo.length === 0);
+    return {
+      outcome: isFilled ? 'filled' : 'whole',
+      stays: [...stays, ...staysOf(photo)],
+      notes: [...stayNote(stays), ...spillNotes(spill), ...photo],
+    };
+  };
+
   return {
     batchSize: REQUESTS_PER_BATCH,
+    notesOn,
     existing: (signal) => contacts(web, signal),
     async write(batch, signal) {
       const mapped = batch.map(graphContactOf);
@@ -62,20 +120,44 @@ export function microsoftWriter(web: Web): ContactWriter {
           const { status, body } = at(responses, start + offset);
           if (status < 200 || status >= 300) return skipped(status);
           const { id } = fitting(web, GraphContact, body);
-          const notes = [...at(mapped, start + offset).notes, ...(await setPhoto(id, contact, signal))];
-          return { outcome: 'written', notes } as const;
+          const photo = await setPhoto(id, contact, signal);
+          const notes = [...notesOn(contact), ...photo];
+          return { outcome: 'written', notes, stays: staysOf(photo) } as const;
         });
         results.push(...(await Promise.all(some)));
       }
       return results;
     },
-    async complete(existing, contact, signal) {
-      if (contact.photo === undefined) return [];
-      const url = below(web, `me/contacts/${encodeURIComponent(existing.id)}/photo`);
-      const { status } = await askJson(web, { method: 'GET', url, repeatable: true }, signal);
-      return status === 404 ? setPhoto(existing.id, contact, signal) : [];
+    async fill({ id }, contact, signal) {
+      for (let attempt = 1; attempt <= FILL_TRIES; attempt += 1) {
+        const result = await fill(id, contact, signal);
+        if (result !== 'conflict') return result;
+      }
+      throw new ContactStoreError('unavailable', `${web.base.host}: a contact is being changed all the time`);
     },
+    // A category is there as soon as a contact names it.
+    group: async (group) => notesOfGroup(group),
   };
+}
+
+function notesOn(contact: Contact): string[] {
+  return [...spillNotes(graphContactOf(contact).spill), ...labelNotes(contact)];
+}
+
+function notesOfGroup({ notes, members, strangers }: ContactGroup): string[] {
+  return [
+    ...(members.length === 0 ? ['This group has no contacts in it, so it was left out.'] : []),
+    ...(notes.trim() === '' ? [] : ['Categories have no notes there, so the notes of this group were left out.']),
+    ...(strangers === 0 ? [] : ['Some members of this group have no card, so they were left out.']),
+  ];
+}
+
+const PLAIN_LABELS: ReadonlySet<string> = new Set(['', 'home', 'work', 'other']);
+
+/** Email addresses and websites have no labels there; those that their owner made up are missed. */
+function labelNotes({ emails, websites }: Contact): string[] {
+  const isMissed = [...emails, ...websites].some(({ label }) => !PLAIN_LABELS.has(label));
+  return isMissed ? ['The labels of email addresses and websites have no place there.'] : [];
 }
 
 async function* contacts(web: Web, signal: AbortSignal): AsyncIterable<ExistingContact> {

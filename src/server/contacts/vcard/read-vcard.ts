@@ -1,37 +1,30 @@
-import type { Contact, Labelled, PostalAddress } from '../../../contract/contact.ts';
-import { labelOfApple, labelOfTypes, type LabelKind } from './vcard-labels.ts';
-import {
-  paramOf,
-  readCardLines,
-  splitValue,
-  typesOf,
-  unescapeText,
-  type CardFault,
-  type VcardLine,
-} from './vcard-lines.ts';
+import type { Contact, Organization, PostalAddress } from '../../../contract/contact.ts';
+import { CardProperties, isBlank } from './card-properties.ts';
+import { readCardLines, splitCards, splitValue, unescapeText, type CardFault, type VcardLine } from './vcard-lines.ts';
+import { moreOf } from './vcard-more.ts';
+import { datesOf, genderOf, messengersOf, relationsOf } from './vcard-people.ts';
 import { birthdayOf, bytesOf } from './vcard-values.ts';
 
-/** A card that names others: the members are UIDs without `urn:uuid:`. */
-export type GroupCard = { readonly name: string; readonly members: readonly string[] };
+/** A card that names others: the members are UIDs without `urn:uuid:`, or addresses as `mailto:` has them. */
+export type GroupCard = {
+  readonly uid: string;
+  readonly name: string;
+  readonly notes: string;
+  readonly members: readonly string[];
+  readonly vcard: string;
+};
 
 export type ReadCard =
   | { readonly kind: 'contact'; readonly contact: Contact }
   | { readonly kind: 'group'; readonly group: GroupCard }
   | { readonly kind: 'fault'; readonly fault: CardFault };
 
-/** The properties that `Contact` holds, or that say nothing of the person. */
-const HELD: ReadonlySet<string> = new Set(
-  'FN N NICKNAME EMAIL TEL ADR URL ORG TITLE BDAY NOTE PHOTO CATEGORIES UID VERSION REV PRODID X-ABLABEL KIND X-ABADR'.split(
-    ' ',
-  ),
-);
-
 /** Reads one vCard 2.1, 3.0 or 4.0. Its UID may be missing, then `uid` is `''`. Never throws. */
 export function readCard(text: string): ReadCard {
   const card = readCardLines(text);
   if (typeof card === 'string') return { kind: 'fault', fault: card };
-  const lines = new Lines(card.lines);
-  if (isGroup(lines)) return { kind: 'group', group: groupOf(lines) };
+  const lines = new CardProperties(card.lines);
+  if (isGroup(lines)) return { kind: 'group', group: groupOf(lines, text) };
   const contact = contactOf(lines, text);
   const tells = card.lines.some(
     ({ name, value }) => !['UID', 'REV', 'PRODID', 'KIND'].includes(name) && !isBlank(value),
@@ -39,13 +32,20 @@ export function readCard(text: string): ReadCard {
   return tells ? { kind: 'contact', contact } : { kind: 'fault', fault: 'empty' };
 }
 
-/** The names of the properties that only the vCard itself can keep, such as `ANNIVERSARY`. */
-export function unheldProperties(vcard: string): string[] {
+/** A resource should hold one card (RFC 6352 §5.1); some programs put all of an address book into one. */
+export function readCards(text: string): { readonly text: string; readonly read: ReadCard }[] {
+  const cards = splitCards(text);
+  return (cards.length === 0 ? [text] : cards).map((card) => ({ text: card, read: readCard(card) }));
+}
+
+/** The address of a photo that lies elsewhere; `null` when there is none, or one inside. */
+export function photoLinkOf(vcard: string): string | null {
   const card = vcard === '' ? 'empty' : readCardLines(vcard);
-  if (typeof card === 'string') return [];
-  const linked = card.lines.some((line) => line.name === 'PHOTO' && bytesOf(line) === null) ? ['PHOTO (a link)'] : [];
-  const names = card.lines.filter(({ name, value }) => !HELD.has(name) && !isBlank(value)).map(({ name }) => name);
-  return [...new Set([...names, ...linked])];
+  if (typeof card === 'string') return null;
+  const photos = card.lines.filter(({ name, value }) => name === 'PHOTO' && !isBlank(value));
+  if (photos.some((line) => bytesOf(line) !== null)) return null;
+  const links = photos.map((line) => unescapeText(line.value).trim());
+  return links.find((link) => /^https?:/i.test(link)) ?? null;
 }
 
 /** What to call a contact when its formatted name is empty. */
@@ -63,47 +63,6 @@ export function displayNameOf(contact: Contact): string {
   );
 }
 
-function isBlank(value: string): boolean {
-  return /^[\s;,]*$/.test(value);
-}
-
-class Lines {
-  readonly all: readonly VcardLine[];
-  readonly #labels: ReadonlyMap<string, string>;
-
-  constructor(all: readonly VcardLine[]) {
-    this.all = all;
-    this.#labels = new Map(
-      all
-        .filter(({ name, group }) => name === 'X-ABLABEL' && group !== '')
-        .map(({ group, value }) => [group.toLowerCase(), labelOfApple(unescapeText(value))]),
-    );
-  }
-
-  /** Lines of a property that hold something, preferred ones first (TYPE=pref, PREF=1). */
-  of(name: string): VcardLine[] {
-    return this.all.filter((line) => line.name === name && !isBlank(line.value)).toSorted((a, b) => rank(a) - rank(b));
-  }
-
-  text(name: string): string {
-    const [line] = this.of(name);
-    return line === undefined ? '' : unescapeText(line.value);
-  }
-
-  labelled<Value>(name: string, kind: LabelKind, valueOf: (line: VcardLine) => Value): Labelled<Value>[] {
-    return this.of(name).map((line) => ({
-      label: this.#labels.get(line.group.toLowerCase()) ?? labelOfTypes(kind, typesOf(line)),
-      value: valueOf(line),
-    }));
-  }
-}
-
-function rank(line: VcardLine): number {
-  const preference = Number(paramOf(line, 'PREF') ?? Number.NaN);
-  if (preference >= 1 && preference <= 100) return preference;
-  return typesOf(line).includes('pref') ? 1 : 101;
-}
-
 function components(line: VcardLine | undefined): string[] {
   if (line === undefined) return [];
   return splitValue(line.value, ';').map((part) => splitValue(part, ',').map(unescapeText).join(' ').trim());
@@ -114,9 +73,9 @@ function parts(line: VcardLine | undefined): string[] {
   return line === undefined ? [] : splitValue(line.value, ';').map((part) => unescapeText(part).trim());
 }
 
-function contactOf(lines: Lines, vcard: string): Contact {
+function contactOf(lines: CardProperties, vcard: string): Contact {
   const [family = '', given = '', middle = '', prefix = '', suffix = ''] = components(lines.of('N')[0]);
-  const [organization = '', ...units] = parts(lines.of('ORG')[0]);
+  const [organization = BLANK_ORGANIZATION, ...otherOrganizations] = organizationsOf(lines);
   const photo = lines
     .of('PHOTO')
     .map(bytesOf)
@@ -124,6 +83,11 @@ function contactOf(lines: Lines, vcard: string): Contact {
   return {
     uid: lines.text('UID').trim(),
     name: { formatted: lines.text('FN').trim(), prefix, given, middle, family, suffix },
+    phonetic: {
+      given: lines.text('X-PHONETIC-FIRST-NAME').trim(),
+      middle: lines.text('X-PHONETIC-MIDDLE-NAME').trim(),
+      family: lines.text('X-PHONETIC-LAST-NAME').trim(),
+    },
     nickname: lines
       .of('NICKNAME')
       .flatMap((line) => splitValue(line.value, ',').map((part) => unescapeText(part).trim()))
@@ -136,12 +100,14 @@ function contactOf(lines: Lines, vcard: string): Contact {
     phones: lines.labelled('TEL', 'phone', phoneOf),
     addresses: lines.labelled('ADR', 'place', addressOf),
     websites: lines.labelled('URL', 'place', (line) => unescapeText(line.value).trim()),
-    organization: {
-      name: organization,
-      department: units.filter((unit) => unit !== '').join(', '),
-      title: lines.text('TITLE').trim(),
-    },
+    organization,
+    otherOrganizations,
+    role: lines.text('ROLE').trim(),
     birthday: lines.of('BDAY').map(birthdayOf)[0] ?? '',
+    dates: datesOf(lines),
+    messengers: messengersOf(lines),
+    relations: relationsOf(lines),
+    gender: genderOf(lines),
     notes: lines
       .of('NOTE')
       .map((line) => unescapeText(line.value))
@@ -150,8 +116,33 @@ function contactOf(lines: Lines, vcard: string): Contact {
     groups: distinct(
       lines.of('CATEGORIES').flatMap((line) => splitValue(line.value, ',').map((part) => unescapeText(part).trim())),
     ),
+    more: moreOf(lines),
     vcard,
   };
+}
+
+const BLANK_ORGANIZATION: Organization = { name: '', department: '', title: '' };
+
+/** A title belongs to the organization of its group (RFC 6350 §3.3), else to the first that has none. */
+function organizationsOf(lines: CardProperties): Organization[] {
+  const organizations = lines.of('ORG').map((line) => {
+    const [name = '', ...units] = parts(line);
+    return {
+      group: line.group.toLowerCase(),
+      name,
+      department: units.filter((unit) => unit !== '').join(', '),
+      title: '',
+    };
+  });
+  for (const line of lines.of('TITLE')) {
+    const group = line.group.toLowerCase();
+    const free = organizations.filter(({ title }) => title === '');
+    const own = free.find((organization) => group !== '' && organization.group === group) ?? free[0];
+    const title = unescapeText(line.value).trim();
+    if (own === undefined) organizations.push({ ...BLANK_ORGANIZATION, group, title });
+    else own.title = title;
+  }
+  return organizations.map(({ name, department, title }) => ({ name, department, title }));
 }
 
 function phoneOf(line: VcardLine): string {
@@ -167,18 +158,24 @@ function addressOf(line: VcardLine): PostalAddress {
   return { poBox, extended, street, city, region, postalCode, country };
 }
 
-function isGroup(lines: Lines): boolean {
+function isGroup(lines: CardProperties): boolean {
   return ['KIND', 'X-ADDRESSBOOKSERVER-KIND'].some((name) => lines.text(name).trim().toLowerCase() === 'group');
 }
 
-function groupOf(lines: Lines): GroupCard {
+function groupOf(lines: CardProperties, vcard: string): GroupCard {
   return {
+    uid: lines.text('UID').trim(),
     name: lines.text('FN').trim() || components(lines.of('N')[0]).join(' ').trim(),
+    notes: lines
+      .of('NOTE')
+      .map((line) => unescapeText(line.value))
+      .join('\n\n'),
     members: distinct(
       ['MEMBER', 'X-ADDRESSBOOKSERVER-MEMBER'].flatMap((name) =>
         lines.of(name).map((line) => memberKey(unescapeText(line.value))),
       ),
     ),
+    vcard,
   };
 }
 

@@ -34,22 +34,76 @@ const ENCODINGS: ReadonlySet<string> = new Set(['BASE64', 'B', 'QUOTED-PRINTABLE
 export function readCardLines(text: string): VcardLines | CardFault {
   if (text.length > CARD_LENGTH) return 'too large';
   const physical = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
-  const begin = physical.findIndex((line) => /^BEGIN:VCARD\s*$/i.test(line));
+  const begin = physical.findIndex((line) => BEGIN.test(line));
   if (begin < 0) return 'not a vCard';
-  const end = physical.findIndex((line, at) => at > begin && /^END:VCARD\s*$/i.test(line));
+  const end = endOf(physical, begin);
   if (end < 0) return 'cut off';
 
-  const all = unfold(physical.slice(begin + 1, end)).map(({ line, text: written }) => parseLine(line, written));
+  const flat = withAgentsInLine(physical.slice(begin + 1, end));
+  const all = unfold(flat).map(({ line, text: written }) => parseLine(line, written));
   const declared = all.find((line) => line.name === 'VERSION')?.value.trim();
   const lines = all.filter((line) => line.name !== 'VERSION');
-  if (declared === '4.0') return { version: '4.0', lines };
-  return { version: '3.0', lines: declared === '3.0' ? lines : lines.map(from21) };
+  if (declared === '4.0') return { version: '4.0', lines: lines.map(withoutQuotedPrintable) };
+  return { version: '3.0', lines: lines.map(declared === '3.0' ? withoutQuotedPrintable : from21) };
 }
 
 /** The single cards of a text that may hold many. What follows the last END is a card cut off, unless it is blank. */
 export function splitCards(text: string): string[] {
-  const cards = text.split(/(?<=^END:VCARD[ \t]*(?:\r\n|\n|\r))/im);
-  return cards.filter((card) => card.trim() !== '');
+  const physical = text.split(/(?<=\r\n|\n|\r(?!\n))/);
+  const cards: string[] = [];
+  let start = 0;
+  while (start < physical.length) {
+    let begin = start;
+    while (begin < physical.length && !BEGIN.test((physical[begin] ?? '').replace(/^\uFEFF/, ''))) begin += 1;
+    const end = endOf(physical, begin);
+    const next = end < 0 ? physical.length : end + 1;
+    cards.push(physical.slice(start, next).join(''));
+    start = next;
+  }
+  return cards.filter((card) => card.replace(/^\uFEFF/, '').trim() !== '');
+}
+
+const BEGIN = /^BEGIN:VCARD\s*$/i;
+const END = /^END:VCARD\s*$/i;
+/** vCard 2.1 §2.4.3: the agent's whole card stands inside, from the line of `AGENT` or from the next one. */
+const AGENT = /^(?:[\w-]+\.)?AGENT[^:]*:\s*(?:(BEGIN:VCARD)\s*)?$/i;
+
+/** The line of the END that belongs to the BEGIN, or -1. */
+function endOf(physical: readonly string[], begin: number): number {
+  let depth = 0;
+  for (let at = begin + 1; at < physical.length; at += 1) {
+    const line = physical[at] ?? '';
+    if (opensAgent(physical, at)) depth += 1;
+    else if (END.test(line)) {
+      if (depth === 0) return at;
+      depth -= 1;
+    }
+  }
+  return -1;
+}
+
+function opensAgent(physical: readonly string[], at: number): boolean {
+  const line = physical[at] ?? '';
+  if (BEGIN.test(line)) return AGENT.test(physical[at - 1] ?? '');
+  return AGENT.exec(line)?.[1] !== undefined;
+}
+
+/** Puts an agent's card into the value of its line, as vCard 3.0 has it (RFC 2426 §3.5.4). */
+function withAgentsInLine(physical: readonly string[]): string[] {
+  const lines: string[] = [];
+  for (let at = 0; at < physical.length; at += 1) {
+    const line = physical[at] ?? '';
+    const opens = AGENT.test(line) && (opensAgent(physical, at) || opensAgent(physical, at + 1));
+    const begin = opensAgent(physical, at) ? at : at + 1;
+    const end = opens ? endOf(physical, begin) : -1;
+    if (end < 0) lines.push(line);
+    else {
+      const inside = ['BEGIN:VCARD', ...physical.slice(begin + 1, end), 'END:VCARD'];
+      lines.push(`AGENT:${escapeText(inside.join('\n'))}`);
+      at = end;
+    }
+  }
+  return lines;
 }
 
 type Unfolded = { line: string; text: string };
@@ -127,7 +181,7 @@ function parseParam(line: string, start: number): { param: VcardParam; next: num
       if (close < 0) return null;
       // RFC 6350 §5.6 shows `TYPE="voice,home"`: a list inside the quotes.
       const quoted = decodeParam(line.slice(at + 1, close));
-      values.push(...(name === 'TYPE' ? quoted.split(',') : [quoted]));
+      for (const value of name === 'TYPE' ? quoted.split(',') : [quoted]) values.push(value);
       at = close + 1;
     } else {
       const value = /^[^,;:"]*/.exec(line.slice(at))?.[0] ?? '';
@@ -161,6 +215,14 @@ function from21(line: VcardLine): VcardLine {
   const escaped = decoded.replaceAll(/\\(?![;,\\nN])/g, '\\\\').replaceAll(/\r\n|\r|\n/g, '\\n');
   const value = line.name === 'CATEGORIES' ? escaped : escaped.replaceAll(/(?<!\\),/g, '\\,');
   return { ...line, params, value, text: '' };
+}
+
+/** Some programs go on writing it under later versions, which know it no more; the value is escaped as theirs is. */
+function withoutQuotedPrintable(line: VcardLine): VcardLine {
+  if (paramOf(line, 'ENCODING')?.toUpperCase() !== 'QUOTED-PRINTABLE') return line;
+  const params = line.params.filter(({ name }) => name !== 'CHARSET' && name !== 'ENCODING');
+  const decoded = decodeQuotedPrintable(line.value, paramOf(line, 'CHARSET'));
+  return { ...line, params, value: decoded.replaceAll(/\r\n|\r|\n/g, '\\n'), text: '' };
 }
 
 function decodeQuotedPrintable(value: string, charset: string | undefined): string {

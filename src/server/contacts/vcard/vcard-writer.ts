@@ -1,4 +1,8 @@
 import type { Contact, Labelled } from '../../../contract/contact.ts';
+import type { ContactGroup } from '../contact-store.ts';
+import { itemsOf } from '../parts.ts';
+import { Spill } from '../spill.ts';
+import { isBlank } from './card-properties.ts';
 import { displayNameOf, readCard } from './read-vcard.ts';
 import { typesOfLabel, type LabelKind } from './vcard-labels.ts';
 import {
@@ -6,6 +10,7 @@ import {
   lineOf,
   paramOf,
   readCardLines,
+  splitValue,
   typesOf,
   unescapeText,
   writeCardLines,
@@ -52,6 +57,9 @@ export function composeVcard(contact: Contact, version: VcardVersion): string {
       ...unlessEmpty('UID', escapeText(contact.uid)),
       lineOf('FN', escapeText(displayNameOf(contact))),
       nameLine(contact.name),
+      ...unlessEmpty('X-PHONETIC-FIRST-NAME', escapeText(contact.phonetic.given)),
+      ...unlessEmpty('X-PHONETIC-MIDDLE-NAME', escapeText(contact.phonetic.middle)),
+      ...unlessEmpty('X-PHONETIC-LAST-NAME', escapeText(contact.phonetic.family)),
       ...unlessEmpty('NICKNAME', escapeText(contact.nickname)),
       ...labelled('EMAIL', 'place', contact.emails, escapeText),
       ...labelled('TEL', 'phone', contact.phones, escapeText),
@@ -67,22 +75,156 @@ export function composeVcard(contact: Contact, version: VcardVersion): string {
         ),
       ),
       ...labelled('URL', 'place', contact.websites, (url) => (version === '4.0' ? url : escapeText(url))),
-      ...unlessEmpty('ORG', organizationOf(contact)),
-      ...unlessEmpty('TITLE', escapeText(contact.organization.title)),
+      ...organizationLines(contact),
+      ...unlessEmpty('ROLE', escapeText(contact.role)),
       ...(contact.birthday === '' ? [] : [birthdayLine(contact.birthday, version)]),
-      ...unlessEmpty('NOTE', escapeText(contact.notes)),
+      ...contact.dates.flatMap(({ label, value }) => {
+        items += 1;
+        const line = birthdayLine(value, '3.0');
+        return [
+          { ...line, name: 'X-ABDATE', group: `item${items}` },
+          ...unlessEmpty('X-ABLabel', escapeText(label), `item${items}`),
+        ];
+      }),
+      ...contact.messengers.map(({ label, value }) =>
+        lineOf(
+          'IMPP',
+          escapeText(`x-apple:${encodeURIComponent(value)}`),
+          label === '' ? [] : [{ name: 'X-SERVICE-TYPE', values: [label] }],
+        ),
+      ),
+      ...contact.relations.flatMap(({ label, value }) => {
+        items += 1;
+        return [
+          lineOf('X-ABRELATEDNAMES', escapeText(value), [], `item${items}`),
+          ...unlessEmpty('X-ABLabel', escapeText(label), `item${items}`),
+        ];
+      }),
+      ...(contact.gender === '' ? [] : [genderLine(contact.gender, version)]),
+      ...unlessEmpty('NOTE', escapeText(notesOf(contact))),
       ...(contact.photo === undefined ? [] : [bytesLine('PHOTO', contact.photo, version)]),
       ...groupLines(contact.groups),
     ],
   });
 }
 
-function unlessEmpty(property: string, value: string): VcardLine[] {
-  return value === '' ? [] : [lineOf(property, value)];
+/**
+ * A card with what it lacks; every line of its own stays as it was written, but for the pieces of its name, a company's
+ * department, and notes that go on.
+ * @param add `fillingFor` of this card
+ */
+export function fillVcard(card: string, add: Contact): string {
+  const there = readCardLines(card);
+  if (typeof there === 'string') return card;
+  const { version } = there;
+  const composed = readCardLines(composeVcard({ ...add, uid: '' }, version));
+  const lines = [...there.lines];
+  const own = freshGroups(lines);
+  // The title that follows a company belongs to it.
+  let job = '';
+  for (const line of typeof composed === 'string' ? [] : composed.lines) {
+    const at = lines.findIndex(({ name, value }) => name === line.name && !isBlank(value));
+    const one = lines[at];
+    switch (line.name) {
+      case 'FN':
+        // Composed, a card always has one, whether the name is missing or not.
+        if (one === undefined) lines.push(line);
+        break;
+      case 'N':
+        if (one === undefined) lines.push(line);
+        else lines[at] = { ...one, value: filledPieces(one.value, line.value), text: '' };
+        break;
+      case 'NOTE':
+      case 'CATEGORIES': {
+        const joint = line.name === 'NOTE' ? '\\n\\n' : ',';
+        if (one === undefined) lines.push(line);
+        else lines[at] = { ...one, value: `${one.value}${joint}${line.value}`, text: '' };
+        break;
+      }
+      case 'ORG': {
+        const same = lines.findIndex(({ name, value }) => name === 'ORG' && isSameCompany(value, line.value));
+        const company = lines[same];
+        job = company === undefined ? own(line.group === '' ? 'job' : line.group) : company.group;
+        if (company === undefined) lines.push({ ...line, group: job });
+        else lines[same] = { ...company, value: filledPieces(company.value, line.value), text: '' };
+        break;
+      }
+      case 'TITLE':
+        lines.push({ ...line, group: job });
+        break;
+      default:
+        lines.push(line.group === '' ? line : { ...line, group: own(line.group) });
+    }
+  }
+  return writeCardLines({ version, lines });
 }
 
-function organizationOf({ organization: { name, department } }: Contact): string {
-  return department === '' ? escapeText(name) : structured(name, department);
+/** Names for groups that the card does not have yet. */
+function freshGroups(lines: readonly VcardLine[]): (group: string) => string {
+  const taken = lines.map(({ group }) => group.toLowerCase());
+  let number = 1;
+  while (taken.some((group) => group.startsWith(`added${number}-`))) number += 1;
+  return (group) => `added${number}-${group}`;
+}
+
+function isSameCompany(one: string, other: string): boolean {
+  return unescapeText(splitValue(one, ';')[0] ?? '') === unescapeText(splitValue(other, ';')[0] ?? '');
+}
+
+/** The components of a structured value, and of the other one where they are empty. */
+function filledPieces(there: string, add: string): string {
+  const own = splitValue(there, ';');
+  const pieces = splitValue(add, ';');
+  return Array.from({ length: Math.max(own.length, pieces.length) }, (_, at) => own[at] || (pieces[at] ?? '')).join(
+    ';',
+  );
+}
+
+/** A group as a card of vCard 3.0, as Apple and CardDAV servers know it. */
+export function groupVcard({ uid, name, notes, members, vcard }: ContactGroup): string {
+  const own = vcard === '' ? 'empty' : readCardLines(vcard);
+  const kept = typeof own === 'string' ? [] : own.lines.filter(({ name: property }) => !GROUP_PROPERTIES.has(property));
+  return writeCardLines({
+    version: '3.0',
+    lines: [
+      lineOf('UID', escapeText(uid)),
+      lineOf('FN', escapeText(name)),
+      lineOf('N', `${escapeText(name)};;;;`),
+      lineOf('X-ADDRESSBOOKSERVER-KIND', 'group'),
+      ...members.map((member) => lineOf('X-ADDRESSBOOKSERVER-MEMBER', `urn:uuid:${escapeText(member)}`)),
+      ...unlessEmpty('NOTE', escapeText(notes)),
+      ...kept,
+    ],
+  });
+}
+
+const GROUP_PROPERTIES: ReadonlySet<string> = new Set(
+  'UID FN N KIND MEMBER NOTE X-ADDRESSBOOKSERVER-KIND X-ADDRESSBOOKSERVER-MEMBER'.split(' '),
+);
+
+function unlessEmpty(property: string, value: string, group = ''): VcardLine[] {
+  return value === '' ? [] : [lineOf(property, value, [], group)];
+}
+
+/** The first one plain, as every program reads it; a group joins each further one to its title. */
+function organizationLines({ organization, otherOrganizations }: Contact): VcardLine[] {
+  return [organization, ...otherOrganizations].flatMap(({ name, department, title }, at) => {
+    const group = at === 0 ? '' : `job${at}`;
+    const value = department === '' ? escapeText(name) : structured(name, department);
+    return [...unlessEmpty('ORG', value, group), ...unlessEmpty('TITLE', escapeText(title), group)];
+  });
+}
+
+function genderLine(gender: string, version: VcardVersion): VcardLine {
+  const sex = { male: 'M', female: 'F', other: 'O', none: 'N', unknown: 'U' }[gender];
+  return lineOf(version === '4.0' ? 'GENDER' : 'X-GENDER', sex ?? structured('', gender));
+}
+
+/** Composed anew, a card has lines for common fields only; the rest stands in the notes. */
+function notesOf(contact: Contact): string {
+  const spill = new Spill();
+  spill.add(itemsOf(contact).filter(({ part }) => part === 'detail'));
+  return spill.below(contact.notes);
 }
 
 function structured(...values: readonly string[]): string {
@@ -103,6 +245,9 @@ function upToDate(lines: readonly VcardLine[], contact: Contact, version: VcardV
   let kept = [...lines];
   if (contact.uid !== '' && known?.uid !== contact.uid)
     kept = [lineOf('UID', escapeText(contact.uid)), ...kept.filter(({ name }) => name !== 'UID')];
+  // A link to the legacy service ends with it.
+  if (contact.photo !== undefined && known?.photo === undefined)
+    kept = [...kept.filter(({ name }) => name !== 'PHOTO'), bytesLine('PHOTO', contact.photo, version)];
   if (known?.groups.join('\n') !== contact.groups.join('\n'))
     kept = [...kept.filter(({ name }) => name !== 'CATEGORIES'), ...groupLines(contact.groups)];
   // FN is required by both versions, N by 3.0 (RFC 2426 §3.1.2).
@@ -118,6 +263,8 @@ function convert(line: VcardLine, version: VcardVersion): VcardLine {
     const bytes = bytesOf(line);
     if (bytes !== null) return bytesLine(line.name, bytes, version, line.group);
   }
+  // vCard 4.0 knows no agents, and a card inside a card would end it for some readers.
+  if (line.name === 'AGENT' && version === '4.0') return { ...line, name: 'X-AGENT', text: '' };
   if (line.name === 'BDAY') {
     const birthday = birthdayOf(line);
     if (birthday !== '') return { ...birthdayLine(birthday, version), group: line.group };

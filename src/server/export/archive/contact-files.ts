@@ -24,34 +24,63 @@ export type ContactFiles = {
 };
 
 const FOLDER = 'contacts';
+const UNREADABLE = 'unreadable';
+
+/** The contacts that a reader has staged; all of it can be read again. */
+export type ContactsToWrite = {
+  readonly count: () => Promise<number>;
+  readonly contacts: () => AsyncIterable<Contact>;
+  readonly countCards: (kind: 'group' | 'unreadable') => Promise<number>;
+  readonly card: (kind: 'group' | 'unreadable', number: number) => Promise<string>;
+};
 
 type Written = {
-  readonly files: Readonly<Record<string, (contacts: AsyncIterable<Contact>) => AsyncIterable<string>>>;
+  readonly files: Readonly<Record<string, (staged: ContactsToWrite) => AsyncIterable<string>>>;
   readonly about: readonly string[];
 };
 
 const FORMATS: Record<Exclude<ContactsFormat, 'pst'>, Written> = {
   csv: {
     files: {
-      'google.csv': (contacts) => contactsCsv(contacts, 'google'),
-      'outlook.csv': (contacts) => contactsCsv(contacts, 'outlook'),
+      'google.csv': ({ contacts }) => contactsCsv(contacts(), 'google'),
+      'outlook.csv': ({ contacts }) => contactsCsv(contacts(), 'outlook'),
+      'outlook-com.csv': ({ contacts }) => contactsCsv(contacts(), 'outlook-com'),
     },
     about: [
-      'contacts/      Your contacts as tables: google.csv for Google Contacts (Import),',
-      '               outlook.csv for Outlook (File > Open & Export > Import). Each holds',
-      '               all of them; take one. Photos have no place in such a table: choose',
-      '               vcf to have them.',
+      'contacts/      Your contacts as tables. Each file holds all of them, so import one.',
+      '               Import it as it is: do not open and save it in Excel first, because',
+      '               Excel changes phone numbers, dates and letters with accents.',
+      '  google.csv        Gmail. Go to contacts.google.com. Click Import, then Select',
+      '                    file. Choose google.csv and click Import.',
+      '  outlook-com.csv   Outlook.com and the new Outlook. Click the People icon. Click',
+      '                    Manage contacts, then Import contacts. Choose outlook-com.csv',
+      '                    and click Import.',
+      '  outlook.csv       Classic Outlook for Windows. Click File, Open & Export, then',
+      '                    Import/Export. Choose "Import from another program or file",',
+      '                    then "Comma Separated Values". Choose outlook.csv, and then the',
+      '                    folder Contacts.',
+      '               What such a table has no column for stands in the notes. It has no',
+      '               place for photos: choose vcf to have them.',
     ],
   },
   vcf: {
-    files: { 'contacts.vcf': (contacts) => contactsVcf(contacts) },
+    files: { 'contacts.vcf': contactsAndGroups },
     about: [
-      'contacts/      Your contacts in one file, contacts.vcf (vCard 3.0), photos included.',
-      '               Apple Contacts, Google Contacts, Outlook.com, Thunderbird and phones',
-      '               import it as it is.',
+      'contacts/      Your contacts in one file, contacts.vcf (vCard 3.0), with photos and',
+      '               groups. Import it as it is.',
+      '               Gmail: contacts.google.com, Import, Select file.',
+      '               iPhone, iPad, Mac: open the file, then choose Add All Contacts.',
+      '               Android: Contacts app, Settings, Import.',
+      '               Thunderbird: Tools, Import, Import Address Books, vCard file.',
     ],
   },
 };
+
+async function* contactsAndGroups(staged: ContactsToWrite): AsyncIterable<string> {
+  yield* contactsVcf(staged.contacts());
+  const groups = await staged.countCards('group');
+  for (let number = 1; number <= groups; number += 1) yield staged.card('group', number);
+}
 
 /** Lines for contacts in the same file as the mail, and for those in a file of their own. */
 const AMONG_MAIL = ['               Your contacts are in the same file, in the folder Contacts.'];
@@ -60,43 +89,77 @@ const ALONE = [
   '               Export > Open Outlook Data File.',
 ];
 
-export function contactFiles(
+type File = Pick<PartFileContent, 'path' | 'content'>;
+
+export async function contactFiles(
   format: ContactsFormat,
-  count: number,
-  contacts: () => AsyncIterable<Contact>,
+  staged: ContactsToWrite,
   source: Scratch,
   mail: MailFormat,
-): ContactFiles {
+): Promise<ContactFiles> {
+  const { paths, files, about } = writtenAs(format, staged, source, mail);
+  const unreadable = await staged.countCards('unreadable');
+  return {
+    count: await staged.count(),
+    async *files() {
+      yield* files();
+      for (let number = 1; number <= unreadable; number += 1)
+        yield {
+          path: `${UNREADABLE}/contact-${String(number).padStart(4, '0')}.vcf`,
+          content: () => octets(one(() => staged.card('unreadable', number))),
+        };
+    },
+    about: [...about, ...aboutUnreadable(unreadable)],
+    entries: () => entriesOf(() => staged.contacts(), paths),
+  };
+}
+
+function writtenAs(
+  format: ContactsFormat,
+  staged: ContactsToWrite,
+  source: Scratch,
+  mail: MailFormat,
+): {
+  /** Known once the mail is written. */
+  readonly paths: () => readonly string[];
+  readonly files: () => AsyncIterable<File> | readonly never[];
+  readonly about: readonly string[];
+} {
   if (format === 'pst') {
     const { contactsPath } = mail;
-    if (contactsPath !== undefined)
-      return { count, files: () => [], about: AMONG_MAIL, entries: () => entriesOf(contacts, [contactsPath()]) };
-    const paths = [`${FOLDER}/contacts.pst`];
-    return {
-      count,
-      files: () => contactsPst(source, contacts),
-      about: ALONE,
-      entries: () => entriesOf(contacts, paths),
-    };
+    if (contactsPath !== undefined) return { paths: () => [contactsPath()], files: () => [], about: AMONG_MAIL };
+    const files = () => contactsPst(source, () => staged.contacts());
+    return { paths: () => [`${FOLDER}/contacts.pst`], files, about: ALONE };
   }
   const { files, about } = FORMATS[format];
-  const paths = Object.keys(files).map((name) => `${FOLDER}/${name}`);
   return {
-    count,
+    paths: () => Object.keys(files).map((name) => `${FOLDER}/${name}`),
     async *files() {
       for (const [name, write] of Object.entries(files))
-        yield { path: `${FOLDER}/${name}`, content: () => octets(write(contacts())) };
+        yield { path: `${FOLDER}/${name}`, content: () => octets(write(staged)) };
     },
     about,
-    entries: () => entriesOf(contacts, paths),
   };
+}
+
+function aboutUnreadable(count: number): string[] {
+  if (count === 0) return [];
+  return [
+    '',
+    `${UNREADABLE}/    ${count === 1 ? 'One contact card that is' : `${count.toLocaleString('en-US')} contact cards that are`} damaged, just as we found ${count === 1 ? 'it' : 'them'}. ${count === 1 ? 'It is' : 'They are'}`,
+    '               not in the files above. Open with a text editor to see what is there.',
+  ];
+}
+
+async function* one(read: () => Promise<string>): AsyncIterable<string> {
+  yield await read();
 }
 
 async function* entriesOf(
   contacts: () => AsyncIterable<Contact>,
-  paths: readonly string[],
+  paths: () => readonly string[],
 ): AsyncGenerator<ContactEntry> {
-  for (const path of paths) {
+  for (const path of paths()) {
     let index = 0;
     for await (const contact of contacts()) {
       index += 1;

@@ -18,8 +18,8 @@ export function messageName(message: {
   readonly number: number;
 }): string {
   const header = headerOf(message.bytes);
-  const sender = safeName(senderOf(field(header, 'from')), SENDER_LENGTH) || 'Unknown sender';
-  const subject = safeName(decodeWords(field(header, 'subject')), SUBJECT_LENGTH) || 'No subject';
+  const sender = safeName(senderOf(field(header, FROM)), SENDER_LENGTH) || 'Unknown sender';
+  const subject = safeName(decodeWords(field(header, SUBJECT)), SUBJECT_LENGTH) || 'No subject';
   const date = message.internalDate.toISOString().slice(0, 16).replace('T', ' ').replace(':', '.');
   return `${date} ${sender} - ${subject} (${message.number}).eml`;
 }
@@ -30,9 +30,12 @@ function headerOf(bytes: Buffer): string {
   return new TextDecoder().decode(start.subarray(0, end));
 }
 
-/** The first field of that name, unfolded (RFC 5322 §2.2.3); empty when there is none. */
-function field(header: string, name: string): string {
-  const found = new RegExp(`^${name}[ \\t]*:(.*(?:\\r?\\n[ \\t].*)*)`, 'im').exec(header);
+const FROM = /^from[ \t]*:(.*(?:\r?\n[ \t].*)*)/im;
+const SUBJECT = /^subject[ \t]*:(.*(?:\r?\n[ \t].*)*)/im;
+
+/** The first such field, unfolded (RFC 5322 §2.2.3); empty when there is none. */
+function field(header: string, expression: RegExp): string {
+  const found = expression.exec(header);
   return (found?.[1] ?? '')
     .slice(0, FIELD_LENGTH)
     .replaceAll(/\r?\n(?=[ \t])/g, '')
@@ -46,7 +49,7 @@ function senderOf(from: string): string {
 
 /** The address in the `From` field, for an mbox `From_` line; `MAILER-DAEMON` where there is none that fits one word. */
 export function senderAddress(bytes: Buffer): string {
-  const [first] = addressParser(field(headerOf(bytes), 'from'));
+  const [first] = addressParser(field(headerOf(bytes), FROM));
   const address = first?.address ?? '';
   return /^[\x21-\x7e]{1,254}$/.test(address) && address.includes('@') ? address : 'MAILER-DAEMON';
 }

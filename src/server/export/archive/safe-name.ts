@@ -1,3 +1,5 @@
+import { withoutEnd } from '../../../contract/without-end.ts';
+
 /** Windows' device names, which it finds in any folder and with any ending. */
 const RESERVED = /^(?:con|prn|aux|nul|clock\$|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/iu;
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
@@ -20,7 +22,7 @@ export function safeName(text: string, length: number): string {
     .replaceAll(/[/\\|:]/g, '-')
     .replaceAll(/ {2,}/g, ' ')
     .replace(/^[. ~-]+/, '');
-  const name = cut(readable, length).replace(/[. ]+$/, '');
+  const name = withoutEnd(cut(readable, length), '. ');
   return RESERVED.test(name) ? `_${name}`.slice(0, length) : name;
 }
 

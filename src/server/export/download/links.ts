@@ -1,13 +1,8 @@
-import { timingSafeEqual } from 'node:crypto';
 import { exportFileAddress } from '../../../contract/calls/export-file.ts';
 import type { ExportFile } from '../../../contract/calls/status.ts';
 import type { Settings } from '../../../contract/settings.ts';
 import type { Database } from '../../store/database.ts';
-import type { Vault } from '../../store/vault.ts';
 import { safeName } from '../archive/safe-name.ts';
-
-/** What a link proves: that we gave it out, for this export and until then (Unix seconds). */
-export type Proof = { readonly exportName: string; readonly expires: number; readonly signature: string };
 
 /** A file that can be downloaded. `title` is the name it is saved under. */
 export type OfferedFile = {
@@ -20,8 +15,7 @@ export type OfferedFile = {
   readonly expires: Date;
 };
 
-type Signing = { readonly vault: Vault };
-type Offering = Signing & {
+type Offering = {
   readonly database: Database;
   readonly settings: Pick<Settings, 'publicUrl' | 'legacyName'>;
   /** Milliseconds since the epoch. */
@@ -30,34 +24,24 @@ type Offering = Signing & {
 
 const SECOND_MS = 1000;
 
-function signatureOf({ vault }: Signing, exportName: string, expires: number): string {
-  return vault.digest('export link', `${exportName}\n${expires}`);
-}
-
-/** Whether the link is ours and still good; takes as long for a wrong one. */
-export function isProven(
-  services: Signing & Pick<Offering, 'now'>,
-  { exportName, expires, signature }: Proof,
-): boolean {
-  const given = Buffer.from(signature);
-  const right = Buffer.from(signatureOf(services, exportName, expires));
-  return given.length === right.length && timingSafeEqual(given, right) && expires * SECOND_MS > services.now();
-}
-
-/** The files of a transfer's export, with signed links; none before it is finished or after its days are over. */
+/** The files of a transfer's export; none before it is finished or after its days are over. */
 export async function exportFiles(services: Offering, transferId: string): Promise<ExportFile[]> {
   const files = await offered(services, 'transfer_id', transferId);
-  return files.map(({ exportName, name, title, size, sha256, expires }) => {
-    const until = Math.floor(expires.getTime() / SECOND_MS);
-    const signature = { expires: String(until), signature: signatureOf(services, exportName, until) };
-    return {
-      url: `${services.settings.publicUrl}${exportFileAddress(exportName, name, signature)}`,
-      name: title,
-      size,
-      sha256,
-      expires: new Date(until * SECOND_MS).toISOString(),
-    };
-  });
+  return files.map(({ exportName, name, title, size, sha256, expires }) => ({
+    url: `${services.settings.publicUrl}${exportFileAddress(exportName, name)}`,
+    name: title,
+    size,
+    sha256,
+    expires: new Date(Math.floor(expires.getTime() / SECOND_MS) * SECOND_MS).toISOString(),
+  }));
+}
+
+/** The transfer that an export is of; `null` when there is no such export. */
+export async function transferOfExport(database: Database, exportName: string): Promise<string | null> {
+  const [row] = await database.query<{ id: string }>('select transfer_id as id from exports where name = $1', [
+    exportName,
+  ]);
+  return row?.id ?? null;
 }
 
 /** Whether a transfer's export has been finished, whatever became of its files; `null` when the transfer is none. */
@@ -75,14 +59,10 @@ export async function exportStanding(
   return row.finished ? 'finished' : 'unfinished';
 }
 
-/** The file that a link names, if it can still be downloaded. */
-export async function offeredFile(
-  services: Offering,
-  { exportName, expires }: Proof,
-  name: string,
-): Promise<OfferedFile | null> {
+/** The file of that name, if it can still be downloaded. */
+export async function offeredFile(services: Offering, exportName: string, name: string): Promise<OfferedFile | null> {
   const files = await offered(services, 'exports.name', exportName);
-  return files.find((file) => file.name === name && Math.floor(file.expires.getTime() / SECOND_MS) === expires) ?? null;
+  return files.find((file) => file.name === name) ?? null;
 }
 
 async function offered(

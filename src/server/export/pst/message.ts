@@ -359,7 +359,7 @@ function addresses(fields: readonly HeaderField[], name: string): Address[] {
 
 /** `Date.parse` knows RFC 5322's dates, but for comments. */
 function dateText(value: string): string {
-  return value.slice(0, 100).replaceAll(/\([^)]*\)/g, ' ');
+  return value.slice(0, 100).replaceAll(/\([^()]*\)/g, ' ');
 }
 
 function importance(fields: readonly HeaderField[]): number {
@@ -418,11 +418,13 @@ function endingOf(type: string): string {
   return known[type] ?? /^(?:image|audio|video)\/([a-z0-9]{1,8})$/.exec(type)?.[1] ?? 'bin';
 }
 
+const plainName = (part: string) => part.replaceAll(/[^A-Za-z0-9_-]/g, '_');
+
 /** Eight characters and three, as programs of old want it. */
 function shortName(name: string): string {
   const dot = name.lastIndexOf('.');
-  const plain = (part: string) => part.replaceAll(/[^A-Za-z0-9_-]/g, '_');
-  const [base, ending] = dot > 0 ? [plain(name.slice(0, dot)), plain(name.slice(dot + 1))] : [plain(name), ''];
+  const base = plainName(dot > 0 ? name.slice(0, dot) : name);
+  const ending = dot > 0 ? plainName(name.slice(dot + 1)) : '';
   const short = base.length <= 8 ? base : `${base.slice(0, 6)}~1`;
   return ending === '' ? short : `${short}.${ending.slice(0, 3)}`;
 }

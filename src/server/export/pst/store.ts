@@ -180,6 +180,11 @@ function entryId(uid: Buffer, nid: number): Buffer {
   return id;
 }
 
+/** A folder of the store's own, in which there is nothing. */
+function own(nid: number, parent: number, name: string): StoreFolder {
+  return { nid, parent, name, role: undefined, count: 0, unread: 0, contents: undefined };
+}
+
 /** Writes what every PST file has besides its messages (§2.7), and the folders. Folders without messages come here as well. */
 export function writeStore(database: NodeDatabase, { uid, name, folders }: Store): void {
   const add = (nid: number, { data, subnodes }: Written, parent = 0) =>
@@ -219,15 +224,6 @@ export function writeStore(database: NodeDatabase, { uid, name, folders }: Store
   activity.writeUInt32LE(SPAM_SEARCH);
   database.addNode({ nid: SEARCH_ACTIVITY, data: database.writeBlock(activity), subnodes: 0, parent: 0 });
 
-  const own = (nid: number, parent: number, called: string): StoreFolder => ({
-    nid,
-    parent,
-    name: called,
-    role: undefined,
-    count: 0,
-    unread: 0,
-    contents: undefined,
-  });
   const all = [
     own(ROOT, ROOT, ''),
     own(TOP, ROOT, 'Top of Personal Folders'),
@@ -250,7 +246,7 @@ export function writeStore(database: NodeDatabase, { uid, name, folders }: Store
       : [text(0x3613, folder.role === 'contacts' ? 'IPF.Contact' : 'IPF.Note')]),
   ];
   // Where Outlook looks for the folders that the store itself doesn't name (MS-OXOSFLD §2.2.3).
-  const known2 = [
+  const wellKnown = [
     ...entry(0x36d1, known('contacts')),
     ...entry(0x36d7, known('drafts')),
     ...(junk === undefined ? [] : [binaries(0x36d8, [...Array(4).fill(Buffer.alloc(0)), entryId(uid, junk)])]),
@@ -258,7 +254,7 @@ export function writeStore(database: NodeDatabase, { uid, name, folders }: Store
   for (const folder of all) {
     const { nid, parent } = folder;
     const holdsEntries = nid === ROOT || nid === inbox;
-    properties(nid, [...described(folder), ...(holdsEntries ? known2 : [])], parent);
+    properties(nid, [...described(folder), ...(holdsEntries ? wellKnown : [])], parent);
     const typed = (type: number) => Math.floor(nid / 32) * 32 + type;
     if (nid === SPAM_SEARCH) {
       database.addNode({ nid: typed(NODE_TYPE.searchQueue), data: 0, subnodes: 0, parent: 0 });

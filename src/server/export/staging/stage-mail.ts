@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { MailError } from '../../mail/imap/mail-error.ts';
-import { Stopped } from '../../mail/copy/copy-chunk.ts';
+import { Stopped } from '../../mail/copy/lanes.ts';
 import type { MailReader, Message, OpenedMailbox } from '../../mail/imap/message.ts';
 import { requireRoom } from './disk-full.ts';
 import type { StagedMessage, StagedMessages } from './staged-messages.ts';

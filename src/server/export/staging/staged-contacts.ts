@@ -1,4 +1,4 @@
-import type { Contact } from '../../../contract/contact.ts';
+import { BLANK_CONTACT, type Contact } from '../../../contract/contact.ts';
 import type { Database } from '../../store/database.ts';
 
 const PAGE = 100;
@@ -10,7 +10,14 @@ export type StagedContacts = {
   put(number: number, contact: Contact): Promise<void>;
   count(): Promise<number>;
   contacts(): AsyncIterable<Contact>;
+  /** A card that is no contact: one of a group, or one that could not be read. */
+  putCard(kind: CardKind, number: number, card: string): Promise<void>;
+  countCards(kind: CardKind): Promise<number>;
+  /** @param number from 1 */
+  card(kind: CardKind, number: number): Promise<string>;
 };
+
+export type CardKind = 'group' | 'unreadable';
 
 type Row = { number: number; contact: string; photo_type: string | null; photo: Uint8Array | null };
 
@@ -18,6 +25,29 @@ export function openStagedContacts(database: Database, exportId: number): Staged
   return {
     clear: async () => {
       await database.query('delete from export_contacts where export_id = $1', [exportId]);
+      await database.query('delete from export_cards where export_id = $1', [exportId]);
+    },
+    putCard: async (kind, number, card) => {
+      await database.query('insert into export_cards (export_id, kind, number, card) values ($1, $2, $3, $4)', [
+        exportId,
+        kind,
+        number,
+        JSON.stringify(card),
+      ]);
+    },
+    countCards: async (kind) => {
+      const [row] = await database.query<{ count: number }>(
+        'select count(*)::float8 as count from export_cards where export_id = $1 and kind = $2',
+        [exportId, kind],
+      );
+      return row?.count ?? 0;
+    },
+    card: async (kind, number) => {
+      const [row] = await database.query<{ card: string }>(
+        'select card from export_cards where export_id = $1 and kind = $2 and number = $3',
+        [exportId, kind, number],
+      );
+      return row === undefined ? '' : (JSON.parse(row.card) as string);
     },
     put: async (number, { photo, ...contact }) => {
       await database.query(
@@ -56,6 +86,7 @@ export function openStagedContacts(database: Database, exportId: number): Staged
 }
 
 function contactOf({ contact, photo_type: mediaType, photo }: Row): Contact {
-  const stored = JSON.parse(contact) as Omit<Contact, 'photo'>;
+  // One that an older version has staged lacks the newer fields.
+  const stored = { ...BLANK_CONTACT, ...(JSON.parse(contact) as Omit<Contact, 'photo'>) };
   return mediaType === null || photo === null ? stored : { ...stored, photo: { mediaType, bytes: photo } };
 }

@@ -317,6 +317,7 @@ export function openStagedMessages(database: Database, exportId: number) {
         ]);
         await sql.query('delete from export_mailboxes where export_id = $1', [exportId]);
         await sql.query('delete from export_contacts where export_id = $1', [exportId]);
+        await sql.query('delete from export_cards where export_id = $1', [exportId]);
       }),
   };
 }

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { SettingsError, type Settings } from '../../../contract/settings.ts';
+import { withoutEnd } from '../../../contract/without-end.ts';
 import type { BucketAddress } from './bucket-store.ts';
 import { openFolderStore } from './folder-store.ts';
 import type { ExportStore } from './export-store.ts';
@@ -24,7 +25,7 @@ export function openExportStore({ exportsUrl, dataDir }: Pick<Settings, 'exports
   const { bucket, prefix, ...query } = {
     ...Object.fromEntries(url?.searchParams ?? []),
     bucket: url?.hostname,
-    prefix: url?.pathname.replaceAll(/^\/+|\/+$/g, ''),
+    prefix: url === null ? undefined : withoutEnd(url.pathname.replace(/^\/+/, ''), '/'),
   };
   const address = v.safeParse(Bucket, { bucket, prefix, ...query });
   if (url?.protocol !== 's3:' || !address.success)

@@ -1,5 +1,5 @@
 import { MailError } from '../imap/mail-error.ts';
-import { Stopped } from './copy-chunk.ts';
+import { Stopped } from './lanes.ts';
 
 /** Tries in a row that move nothing before the run gives up; the transfer itself goes on later. */
 const TRIES_IN_A_ROW = 4;

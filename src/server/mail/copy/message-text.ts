@@ -26,9 +26,15 @@ export function sentDateOf(bytes: Buffer): Date | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date;
 }
 
-function headerOf(bytes: Buffer, name: string): string | undefined {
+const FIELDS = {
+  subject: /^subject:(.*(?:\r?\n[ \t].*)*)/im,
+  'message-id': /^message-id:(.*(?:\r?\n[ \t].*)*)/im,
+  date: /^date:(.*(?:\r?\n[ \t].*)*)/im,
+};
+
+function headerOf(bytes: Buffer, name: keyof typeof FIELDS): string | undefined {
   const text = bytes.subarray(0, HEADERS_LOOKED_AT).toString('utf8');
   const headers = text.split(/\r?\n\r?\n/, 1)[0] ?? '';
-  const match = new RegExp(`^${name}:((?:.*)(?:\\r?\\n[ \\t].*)*)`, 'im').exec(headers);
+  const match = FIELDS[name].exec(headers);
   return match?.[1]?.replaceAll(/\r?\n[ \t]+/g, ' ').trim();
 }

@@ -1,14 +1,21 @@
-import type { RefusalReason } from '../imap/writer.ts';
+import type { RefusalReason } from '../imap/streams.ts';
+import type { FolderReason } from './run.ts';
 
-/** Why a single message was not taken, for the subscriber. */
-export const REASONS: Readonly<Record<RefusalReason, string>> = {
+/** Why a message or a mailbox was left out, for the subscriber. */
+const REASONS: Readonly<Record<RefusalReason | FolderReason | 'unreadable' | 'lost' | 'removed', string>> = {
   'too large': 'The message is too large for the new mailbox.',
   'not accepted': 'The new mailbox did not accept the message.',
   virus: 'The new mailbox refused the message because of a virus.',
   unreadable: 'The mail server lists this message but does not hand it out.',
+  lost: 'The new mailbox took the message but no longer has it. It is still in the mailbox you are moving.',
+  removed: 'The message was in the new mailbox and has been removed there since.',
+  'mailbox unreadable': 'The mail server does not let us read this folder.',
+  'mailbox not created': 'The new mailbox did not let us make this folder.',
+  'mailbox closed': 'The new mailbox does not take messages into this folder.',
+  'mailbox not complete': 'The mail server counts more messages in this folder than it hands out.',
 };
 
 /** Reasons are stored by their names; one that an older release stored is told as it is. */
 export function wordsFor(reason: string): string {
-  return reason in REASONS ? REASONS[reason as RefusalReason] : reason;
+  return Object.hasOwn(REASONS, reason) ? REASONS[reason as keyof typeof REASONS] : reason;
 }

@@ -5,6 +5,8 @@ import type { Resolver } from '../../network/resolver.ts';
 
 const HTTPS_PORT = 443;
 const WITHIN_MS = 2500;
+/** A host's name has 253 characters at most; around it there may be spaces. */
+const TEXT_LENGTH = 500;
 const SIZE_LIMIT_OCTETS = 64 * 1024;
 
 export type ImapServer = { readonly host: string; readonly port: number };
@@ -26,9 +28,7 @@ export async function fetchAutoconfig(domain: string, options: Options): Promise
 
 /** The first IMAP server with TLS in an autoconfiguration document; `null` when it names none. */
 export function readAutoconfig(document: string): ImapServer | null {
-  for (const [, attributes = '', body = ''] of document.matchAll(
-    /<incomingServer\b([^>]{0,200})>([\s\S]{0,4000}?)<\/incomingServer>/g,
-  )) {
+  for (const { attributes, body } of elementsIn(document, 'incomingServer')) {
     if (!/\btype\s*=\s*["']imap["']/.test(attributes)) continue;
     const host = textOf(body, 'hostname').toLowerCase();
     const port = Number(textOf(body, 'port'));
@@ -45,8 +45,24 @@ export function readAutoconfig(document: string): ImapServer | null {
   return null;
 }
 
-function textOf(body: string, element: string): string {
-  return new RegExp(`<${element}>\\s*([^<]{1,253}?)\\s*</${element}>`).exec(body)?.[1] ?? '';
+/** The elements of that name, which hold none of their own name here; each sign is looked at a few times, whatever the text. */
+function* elementsIn(text: string, name: string): Iterable<{ attributes: string; body: string }> {
+  const end = `</${name}>`;
+  for (let at = text.indexOf(`<${name}`); at >= 0; at = text.indexOf(`<${name}`, at)) {
+    const inside = text.indexOf('>', at) + 1;
+    const after = inside === 0 ? -1 : text.indexOf(end, inside);
+    if (after < 0) return;
+    yield {
+      attributes: text.slice(at + name.length + 1, inside - 1).slice(0, TEXT_LENGTH),
+      body: text.slice(inside, after),
+    };
+    at = after + end.length;
+  }
+}
+
+function textOf(body: string, name: string): string {
+  const [element] = elementsIn(body, name);
+  return element === undefined ? '' : element.body.slice(0, TEXT_LENGTH).trim();
 }
 
 async function fetchDocument(host: string, path: string, { resolver, trusted }: Options): Promise<string | null> {

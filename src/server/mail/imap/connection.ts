@@ -176,7 +176,7 @@ async function signIn(
 }
 
 /** A name that an operator configured is looked up by the connection itself. */
-async function addressOf(
+export async function addressOf(
   place: MailPlace,
   trusted: readonly string[],
   resolver: Resolver | undefined,

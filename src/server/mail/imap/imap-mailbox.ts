@@ -1,5 +1,5 @@
 import type { FetchMessageObject, ImapFlow, ListResponse } from 'imapflow';
-import { mailErrorOf } from './mail-error.ts';
+import { MailError, mailErrorOf } from './mail-error.ts';
 import type { ListedMessage, Mailbox, Message } from './message.ts';
 
 /** How long a goodbye may take before the socket is closed. */
@@ -16,13 +16,40 @@ export async function asking<Answer>(ask: () => Promise<Answer>): Promise<Answer
 
 /** The mailboxes that can be opened, each once: some servers list one twice. */
 export async function listMailboxes(client: ImapFlow): Promise<Mailbox[]> {
-  const listed = await asking(() => client.list());
+  const listed = await boundedListing(client);
   const mailboxes = new Map<string, Mailbox>();
   for (const entry of listed) {
     if (entry.flags.has('\\Noselect') || entry.flags.has('\\NonExistent')) continue;
     if (!mailboxes.has(entry.path)) mailboxes.set(entry.path, mailboxOf(entry));
   }
   return [...mailboxes.values()];
+}
+
+/** No account has so many; the list is held in memory, and its server may be a stranger's. */
+export const MAILBOXES_AT_MOST = 20_000;
+const LISTING_OCTETS = 4 * 1024 * 1024;
+const LISTING_LOOKED_AT_MS = 20;
+
+const tooMany = () => new MailError('refused', `The mail server lists more than ${MAILBOXES_AT_MOST} mailboxes.`);
+
+/** @throws {MailError} `refused` when the server lists more than any account has, before that takes the memory. */
+async function boundedListing(client: ImapFlow): Promise<ListResponse[]> {
+  const before = client.stats().received;
+  let stopped = false;
+  const timer = setInterval(() => {
+    if (client.stats().received - before < LISTING_OCTETS) return;
+    stopped = true;
+    client.close();
+  }, LISTING_LOOKED_AT_MS);
+  try {
+    const listed = await asking(() => client.list());
+    if (listed.length > MAILBOXES_AT_MOST) throw tooMany();
+    return listed;
+  } catch (error) {
+    throw stopped ? tooMany() : error;
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 /** A name in some language is a good enough sign for a mailbox that messages are put into, not for one that is a view. */
@@ -57,25 +84,6 @@ export async function* fetchMessages(client: ImapFlow, uids: readonly number[]):
     if (found.source === undefined || (found.source.length === 0 && (found.size ?? 0) > 0)) continue;
     yield { ...listedOf(found), bytes: found.source };
   }
-}
-
-/** A command with so many UIDs stays below the 8,192 octets that every server takes (RFC 7162 §4). */
-const UIDS_A_COMMAND = 500;
-
-/** The Message-IDs, without their brackets, of what came to the open mailbox since a day. */
-export async function messageIdsIn(client: ImapFlow, since: Date): Promise<Set<string>> {
-  const ids = new Set<string>();
-  if (client.mailbox === false || client.mailbox.exists === 0) return ids;
-  const found = await asking(() => client.search({ since }, { uid: true }));
-  if (found === false || found === undefined || found.length === 0) return ids;
-  for (let from = 0; from < found.length; from += UIDS_A_COMMAND) {
-    const range = uidSet(found.slice(from, from + UIDS_A_COMMAND));
-    for await (const { envelope } of fetched(client, range, { uid: true, envelope: true })) {
-      const id = /<([^<>]+)>/.exec(envelope?.messageId ?? '')?.[1]?.trim();
-      if (id !== undefined) ids.add(id);
-    }
-  }
-  return ids;
 }
 
 async function* fetched(

@@ -72,8 +72,12 @@ const REFUSED_SIGN_IN_CODES = new Set(['AUTHENTICATIONFAILED', 'AUTHORIZATIONFAI
 /** Gmail, Exchange and Yahoo say these without a response code. */
 const BUSY_TEXT =
   /throttl|too many (?:simultaneous )?connections|rate limit|suggested backoff|server (?:busy|unavailable)/i;
-const FULL_TEXT = /over ?quota|quota (?:limit|exceeded)|exceed\w* (?:your |the )?quota|storage limit|mailbox is full/i;
+const FULL_TEXT =
+  /over ?quota|quota (?:limit|exceeded)|exceed(?:s|ed|ing)? (?:your |the )?quota|storage limit|mailbox is full/i;
 const BACKOFF = /backoff time[:=\s]+(\d{1,9})\s*milliseconds/i;
+
+/** Of a server's words no more is read. */
+const TEXT_LENGTH = 500;
 
 /** What imapflow and Node put on the errors of a connection; the texts are a server's own. */
 type Clues = {
@@ -98,7 +102,10 @@ export function mailErrorOf(error: unknown): MailError {
   const responseCode = (
     typeof clues.serverResponseCode === 'string' ? clues.serverResponseCode : codeOf(clues.response)
   )?.toUpperCase();
-  const text = [clues.responseText, clues.reason].filter((part) => typeof part === 'string').join(' ');
+  const text = [clues.responseText, clues.reason]
+    .filter((part) => typeof part === 'string')
+    .map((part) => part.slice(0, TEXT_LENGTH))
+    .join(' ');
   const wait = pauseOf(clues, text);
   const make = (fault: MailFault) =>
     new MailError(fault, `The mail server: ${fault} (${code || (responseCode ?? 'no code')}).`, {

@@ -4,7 +4,8 @@ import { MailError, type MailFault } from './mail-error.ts';
 /** A visitor waits for this one. */
 const SIGN_IN_TIMES: MailTimes = { connect: 10_000, greeting: 8_000, silence: 15_000 };
 
-export type SignIn = 'ok' | Exclude<MailFault, 'lost' | 'full' | 'refused'>;
+/** `unanswered`: the password was sent, and nothing came back. */
+export type SignIn = 'ok' | 'unanswered' | Exclude<MailFault, 'lost' | 'full' | 'refused'>;
 
 /** Signs in for real and out again. Never throws for what a mail server does. */
 export async function checkSignIn(
@@ -22,12 +23,20 @@ export async function checkSignIn(
       case 'full':
       case 'refused':
         return 'unreachable';
+      case 'slow':
+        return isBeforeSignIn(error) ? 'slow' : 'unanswered';
       case 'credentials':
       case 'unreachable':
       case 'certificate':
-      case 'slow':
       case 'busy':
         return error.fault;
     }
   }
+}
+
+/** How imapflow names the waits that come before a password is sent. */
+const EARLY_WAITS: ReadonlySet<unknown> = new Set(['CONNECT_TIMEOUT', 'GREETING_TIMEOUT', 'UPGRADE_TIMEOUT']);
+
+function isBeforeSignIn({ cause }: MailError): boolean {
+  return EARLY_WAITS.has((cause as { code?: unknown } | undefined)?.code);
 }

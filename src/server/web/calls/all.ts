@@ -1,6 +1,7 @@
 import { answerCapabilities } from './capabilities.ts';
 import { answerCreateAccount } from './create-account.ts';
 import { answerDomainValidation } from './domain-validation.ts';
+import { answerForwardingOff } from './forwarding-off.ts';
 import { answerJobsByEmail } from './jobs-by-email.ts';
 import { answerLoad } from './load.ts';
 import { answerPhoneNumberValidation } from './phone-number-validation.ts';
@@ -27,4 +28,5 @@ export const calls: readonly Route[] = [
   answerCreateAccount,
   answerSetMigrationStarted,
   answerSupportForm,
+  answerForwardingOff,
 ];

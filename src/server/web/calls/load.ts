@@ -12,23 +12,47 @@ import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
 import type { Visit } from '../visit.ts';
 import { allowedOperations } from './capabilities.ts';
+import { isUsPhone } from './phone-number-validation.ts';
 import { route } from './route.ts';
 
-type Loading = Pick<Web, 'settings' | 'transfers' | 'tokens' | 'proofs'>;
+/** Each may be as large as the mailbox. */
+export const EXPORTS_AT_ONCE = 10;
+
+type Loading = Pick<
+  Web,
+  'settings' | 'transfers' | 'tokens' | 'proofs' | 'consents' | 'owners' | 'verifiers' | 'securityLog' | 'limits'
+>;
 
 /**
  * Starts a transfer when both mailboxes were proven; what was submitted before, or is running, is answered with its ID,
  * even when its tokens are gone because it has completed.
  */
 export const answerLoad = route(load, 'calls by a client', async ({ body }, services: Loading, visit) => {
-  const { settings, transfers, tokens } = services;
-  const order = orderOf(body, settings);
-  const isProven = await hasConsent(order, services);
-  const before = isProven ? null : await transfers.startedBefore(order);
-  if (!isProven && before === null) throw notSignedIn();
+  const order = orderOf(body, services.settings);
+  // First, since every later answer tells something of the mailbox.
   await proveSource(order, services, visit);
-  if (before !== null) return { jobid: before.id };
+  const jobid = await startOnce(order, services, visit);
+  await services.owners.add(jobid, visit.browser.keep());
+  if (order.destination.provider === 'file_export')
+    await services.verifiers.keep(jobid, order.source.email, order.source.password);
+  services.securityLog('transfer ordered', {
+    mailbox: order.source.email,
+    client: visit.client,
+    transferId: jobid,
+    what: order.destination.provider,
+  });
+  return { jobid };
+});
+
+async function startOnce(order: TransferOrder, services: Loading, visit: Visit): Promise<string> {
+  const { transfers, tokens } = services;
+  if (!(await hasConsent(order, services, visit))) {
+    const before = await transfers.startedBefore(order);
+    if (before === null) throw notSignedIn();
+    return before.id;
+  }
   await proveDestination(order, services, visit);
+  await limitOrders(order, services, visit);
   const started = await transfers.start(order);
   if (started.kind === 'busy')
     throw new Refusal(
@@ -39,8 +63,26 @@ export const answerLoad = route(load, 'calls by a client', async ({ body }, serv
   const { tokenId } = order.destination;
   // One that nobody will use must not stay good.
   if (tokenId !== undefined) await (started.usesToken ? tokens.keep(tokenId) : tokens.forget(tokenId));
-  return { jobid: started.id };
-});
+  return started.id;
+}
+
+/** Each costs the operator disk, letters and time. One that is there already, and is only answered again, costs nothing. */
+async function limitOrders(order: TransferOrder, { limits, transfers }: Loading, { client }: Visit): Promise<void> {
+  if (await transfers.isStarted(order)) return;
+  await limits.take('transfers of a mailbox', order.source.email);
+  await limits.take('transfers by a client', client);
+  if (order.notificationContact !== undefined)
+    await limits.take('transfers that tell a contact', order.notificationContact);
+  if (
+    order.destination.provider === 'file_export' &&
+    (await transfers.exportsOf(order.source.email)) >= EXPORTS_AT_ONCE
+  )
+    throw new Refusal(
+      400,
+      'OPERATION_NOT_ALLOWED',
+      `There are ${EXPORTS_AT_ONCE} exports of this mailbox already. Nothing was started, and your mail is safe. Please download those and delete one of them on its status page.`,
+    );
+}
 
 /** @throws {Refusal} for what is not allowed, before anything is asked of a mail server. */
 function orderOf(request: LoadRequest, settings: Settings): TransferOrder {
@@ -83,7 +125,7 @@ function checkDestinationEmail({ email, provider }: LoadRequest['destinationAcco
 
 function checkNotification(contact: string | undefined, provider: string, settings: Settings): void {
   if (contact === undefined) return;
-  if (v.is(UsPhone, contact) && provider !== 'yahoo')
+  if (v.is(UsPhone, contact) && (provider !== 'yahoo' || !isUsPhone(contact)))
     throw new Refusal(400, 'INVALID_EMAIL', 'Please, enter a valid email address.');
   if (isAtDomain(contact, settings.legacyDomains))
     throw new Refusal(
@@ -140,13 +182,16 @@ async function proveSource({ source }: TransferOrder, { proofs }: Loading, visit
   await proofs.prove({ email: source.email, password: source.password, provider: source.provider }, visit);
 }
 
-/** An account at an OAuth provider is proven by its tokens; the rest by a sign-in, later. */
-async function hasConsent({ destination }: TransferOrder, { tokens }: Loading): Promise<boolean> {
+/** An account at an OAuth provider is proven by its tokens, in the browser that got them; the rest by a sign-in, later. */
+async function hasConsent(
+  { destination }: TransferOrder,
+  { consents }: Pick<Loading, 'consents'>,
+  { browser }: Visit,
+): Promise<boolean> {
   const { email, provider, password, tokenId } = destination;
   if (provider === 'file_export') return true;
   if (tokenId === undefined) return password !== undefined;
-  const owner = await tokens.of(tokenId);
-  return owner?.email === email && owner.provider === provider;
+  return browser.key !== undefined && consents.gave(tokenId, { email, provider }, browser.key);
 }
 
 function notSignedIn(): Refusal {

@@ -3,17 +3,20 @@ import { streamSSE } from 'hono/streaming';
 import * as v from 'valibot';
 import { statusStream, type TransferStatus } from '../../../contract/calls/status.ts';
 import { goesOn, STATUS_HEARTBEAT_MS } from '../../../contract/transfer-status.ts';
+import { widerNetwork } from '../client-address.ts';
 import { clientOf } from '../guards.ts';
 import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
-import { statusOf } from './status.ts';
+import { askerOf } from '../browser.ts';
+import { statusOf, viewOf } from './status.ts';
 
 /** How often the database is asked, once for each transfer however many watch it. */
 const LOOK_EVERY_MS = 1000;
 /** A browser comes back by itself after a stream ends. */
 const STREAM_AT_MOST_MS = 30 * 60_000;
 export const STREAMS_AT_MOST = 1000;
-export const STREAMS_PER_CLIENT = 20;
+export const STREAMS_PER_CLIENT = 10;
+export const STREAMS_PER_WIDER_NETWORK = 100;
 
 type Viewer = { readonly changed: (status: TransferStatus) => void; readonly ended: () => void };
 type Watch = { readonly viewers: Set<Viewer>; last: string; timer: NodeJS.Timeout };
@@ -29,8 +32,21 @@ export function openStatusStreams(
   stopping?: AbortSignal,
 ): StatusStreams {
   const watches = new Map<string, Watch>();
-  const open = new Map<string, number>();
+  /** By network, and by wider network; the oldest first. */
+  const open = new Map<string, Set<Viewer>>();
   let total = 0;
+
+  function viewersOf(network: string): Set<Viewer> {
+    const viewers = open.get(network) ?? new Set();
+    open.set(network, viewers);
+    return viewers;
+  }
+
+  function endOneOfTheMost(): void {
+    const most = [...open.values()].reduce((largest, each) => (each.size > largest.size ? each : largest), new Set());
+    const [oldest] = most;
+    oldest?.ended();
+  }
 
   stopping?.addEventListener('abort', () => {
     for (const watch of watches.values()) for (const viewer of watch.viewers) viewer.ended();
@@ -68,19 +84,25 @@ export function openStatusStreams(
 
   return {
     open: async (id, client, viewer) => {
-      const mine = open.get(client) ?? 0;
-      if (total >= STREAMS_AT_MOST || mine >= STREAMS_PER_CLIENT)
+      const wider = widerNetwork(client);
+      if (
+        (open.get(client)?.size ?? 0) >= STREAMS_PER_CLIENT ||
+        (open.get(wider)?.size ?? 0) >= STREAMS_PER_WIDER_NETWORK
+      )
         throw new Refusal(429, 'TOO_MANY_ATTEMPTS', 'Too many status pages are open. Your transfer goes on.', {
           retryAfter: 30,
         });
+      // A newcomer is let in for a stream of whoever has the most.
+      if (total >= STREAMS_AT_MOST) endOneOfTheMost();
       total += 1;
-      open.set(client, mine + 1);
+      for (const network of [client, wider]) viewersOf(network).add(viewer);
       let watch: Watch | undefined;
       const close = () => {
         total -= 1;
-        const left = (open.get(client) ?? 1) - 1;
-        if (left === 0) open.delete(client);
-        else open.set(client, left);
+        for (const network of [client, wider]) {
+          viewersOf(network).delete(viewer);
+          if (viewersOf(network).size === 0) open.delete(network);
+        }
         if (watch === undefined) return;
         watch.viewers.delete(viewer);
         if (watch.viewers.size > 0) return;
@@ -107,12 +129,16 @@ function eventOf<Name extends keyof Events>(event: Name, data: v.InferInput<Even
 }
 
 /** Answers with the stream of the contract. */
-export function answerEvents({ settings, limits }: Pick<Web, 'settings' | 'limits'>, streams: StatusStreams) {
+export function answerEvents(
+  { settings, limits, owners, sessions }: Pick<Web, 'settings' | 'limits' | 'owners' | 'sessions'>,
+  streams: StatusStreams,
+) {
   return async (c: Context): Promise<Response> => {
     const query = v.safeParse(statusStream.Query, c.req.query());
     if (!query.success) throw new Refusal(404, 'MIGRATION_ID_NOT_FOUND', 'Your transfer ID has not been found.');
     const client = clientOf(c, settings);
     await limits.take('calls by a client', client);
+    const view = await viewOf(query.output.job_id, { owners, sessions }, askerOf(c, settings));
     const viewer = openMailslot();
     const opened = await streams.open(query.output.job_id, client, viewer);
     const response = streamSSE(c, async (stream) => {
@@ -123,7 +149,7 @@ export function answerEvents({ settings, limits }: Pick<Web, 'settings' | 'limit
         let shown: TransferStatus | null = null;
         for (let status = opened.status; ; status = await viewer.next(status)) {
           if (status === shown) await stream.writeSSE(eventOf('alive', null));
-          else await stream.writeSSE(eventOf('status', status));
+          else await stream.writeSSE(eventOf('status', view(status)));
           shown = status;
           if (!goesOn(status)) await stream.writeSSE(eventOf('end', null));
           if (!goesOn(status) || viewer.isOver()) return;

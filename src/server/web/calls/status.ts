@@ -1,6 +1,8 @@
-import { detailedStatus, status, type TransferStatus } from '../../../contract/calls/status.ts';
+import { detailedStatus, status, type Progress, type TransferStatus } from '../../../contract/calls/status.ts';
+import { mayManage } from '../permission.ts';
 import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
+import type { Visit } from '../visit.ts';
 import { route } from './route.ts';
 
 export const answerStatus = route(
@@ -18,7 +20,10 @@ export const answerStatus = route(
 export const answerDetailedStatus = route(
   detailedStatus,
   'calls by a client',
-  ({ query }, { transfers }: Pick<Web, 'transfers'>) => statusOf(query.job_id, transfers),
+  async ({ query }, web: Pick<Web, 'transfers' | 'owners' | 'sessions'>, visit) => {
+    const view = await viewOf(query.job_id, web, visit);
+    return view(await statusOf(query.job_id, web.transfers));
+  },
 );
 
 /** @throws {Refusal} 404 */
@@ -26,4 +31,52 @@ export async function statusOf(id: string, transfers: Web['transfers']): Promise
   const found = await transfers.status(id);
   if (found === null) throw new Refusal(404, 'MIGRATION_ID_NOT_FOUND', 'Your transfer ID has not been found.');
   return found;
+}
+
+/** What of a status may be shown to who asks. */
+export async function viewOf(
+  id: string,
+  guard: Pick<Web, 'owners' | 'sessions'>,
+  asker: Pick<Visit, 'bearer' | 'browser'>,
+): Promise<(status: TransferStatus) => TransferStatus> {
+  return (await mayManage(guard, asker, id)) === true ? (whole) => whole : forStrangers;
+}
+
+/** What anyone with the ID may see of a progress: numbers and times. What is not named here is kept back. */
+const FOR_STRANGERS: { readonly [Key in keyof Progress]-?: (value: Progress[Key]) => Progress[Key] } = {
+  status: (status) => status,
+  done: (done) => done,
+  total: (total) => total,
+  bytes: (bytes) => bytes,
+  skipped: (skipped) => skipped?.map(({ reason }) => ({ reason })),
+  failure: (failure) => failure,
+  lost: (lost) => lost,
+  duplicated: (duplicated) => duplicated,
+  changed: (changed) => changed,
+  kept: (kept) => kept,
+  waiting: (waiting) => waiting,
+  folders: (folders) => folders?.map(({ done, total }) => ({ done, total })),
+  started: (started) => started,
+  finished: (finished) => finished,
+};
+
+function forStrangers({ emailmigration, contactsmigration, emailforwarding, files }: TransferStatus): TransferStatus {
+  const contacts = contactsmigration?.contacts;
+  return {
+    limited: true,
+    ...(emailmigration === undefined ? {} : { emailmigration: limited(emailmigration) }),
+    ...(contactsmigration === undefined
+      ? {}
+      : { contactsmigration: { ...limited(contactsmigration), ...(contacts === undefined ? {} : { contacts }) } }),
+    ...(emailforwarding === undefined ? {} : { emailforwarding: { status: emailforwarding.status } }),
+    ...(files === undefined ? {} : { files }),
+  };
+}
+
+function limited(progress: Progress): Progress {
+  const shown = Object.entries(FOR_STRANGERS).map(([key, show]) => [
+    key,
+    (show as (value: unknown) => unknown)(progress[key as keyof Progress]),
+  ]);
+  return Object.fromEntries(shown.filter(([, value]) => value !== undefined)) as Progress;
 }

@@ -14,18 +14,21 @@ const MAIL_SERVER_WITHIN_MS = 10_000;
 export const answerSupportForm = route(
   supportForm,
   'support messages by a client',
-  async ({ body }, { settings, log }: Pick<Web, 'settings' | 'log'>) => {
+  async ({ body }, { settings, limits, log }: Pick<Web, 'settings' | 'limits' | 'log'>) => {
     const { smtpUrl, mailFrom, supportEmail, legacyName, legacyDomains } = settings;
     const [cableDomain = ''] = legacyDomains;
     if (!isAtDomain(body.emailAddress, [cableDomain]))
       throw new Refusal(400, 'INVALID_EMAIL', `Please, enter a valid ${cableDomain} email address.`);
     if (smtpUrl === undefined || mailFrom === undefined || supportEmail === undefined) throw notSent();
+    await limits.take('support messages about a mailbox', body.emailAddress);
+    await limits.take('support messages', 'all');
     const replyTo = body.destinationEmail ?? body.emailAddress;
     const transport = createTransport({
       url: smtpUrl,
       connectionTimeout: MAIL_SERVER_WITHIN_MS,
       greetingTimeout: MAIL_SERVER_WITHIN_MS,
       socketTimeout: MAIL_SERVER_WITHIN_MS,
+      requireTLS: !settings.smtpInClear,
       disableFileAccess: true,
       disableUrlAccess: true,
     });

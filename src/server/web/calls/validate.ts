@@ -13,9 +13,9 @@ export const answerValidate = route(
     if (provider === 'sanbruno' && !isAtDomain(email, settings.legacyDomains))
       throw new Refusal(400, 'INVALID_EMAIL', `Please, enter a ${settings.legacyName} email address.`);
     const { imap, ...claim } = body;
-    await proofs.prove({ ...claim, ...(imap === undefined ? {} : { imap }) }, visit);
+    await proofs.proveOwner({ ...claim, ...(imap === undefined ? {} : { imap }) }, visit);
     // A server that the visitor named may let anybody in under any address.
     const mailbox = provider === 'sanbruno' ? email : `${provider} ${email}`;
-    return { ok: true, token: await sessions.begin(mailbox) };
+    return { ok: true, token: await sessions.begin(mailbox, visit.browser.keep()) };
   },
 );

@@ -1,0 +1,95 @@
+import { not, or, stateIn } from 'xstate';
+import { failureOf } from '../failure.ts';
+import { wizard } from '../wizard.setup.ts';
+import { waiting } from './waiting.ts';
+
+/** What is being verified stays as it is. */
+const settled = or([stateIn('#status-verifying'), stateIn('#status-asking-again')]);
+
+const refused = {
+  target: 'refused',
+  actions: [{ type: 'remember the message', params: failureOf('sign-in refused') }, 'forget the typed password'],
+} as const;
+
+/** Beside the status page: to who has shown nothing it tells numbers alone, and all of it after a sign-in. */
+export const showMore = wizard.createStateConfig({
+  initial: 'closed',
+  states: {
+    closed: { id: 'status-more-closed', on: { 'more.show': { guard: 'there is more to show', target: 'signingIn' } } },
+    signingIn: {
+      initial: 'editing',
+      entry: 'forget what was typed',
+      on: {
+        'modal.close': { target: 'closed', actions: 'forget what was typed' },
+        'email.type': {
+          guard: not(settled),
+          target: '.editing',
+          actions: { type: 'type', params: ({ event }) => ({ email: event.email.trim().toLowerCase() }) },
+        },
+        'password.type': {
+          guard: not(settled),
+          target: '.editing',
+          actions: { type: 'type', params: ({ event }) => ({ password: event.password }) },
+        },
+        'credentials.submit': [
+          { guard: settled },
+          { guard: 'the email is malformed', target: '.malformed' },
+          { guard: not('the email is at a legacy domain'), target: '.notLegacy' },
+          { guard: 'the password is empty', target: '.passwordMissing' },
+          { target: '.verifying' },
+        ],
+      },
+      states: {
+        editing: {},
+        malformed: {},
+        notLegacy: {},
+        passwordMissing: {},
+        verifying: {
+          ...waiting(refused),
+          id: 'status-verifying',
+          invoke: {
+            src: 'validate the account',
+            input: ({ context }) => ({
+              email: context.typed.email,
+              password: context.typed.password,
+              provider: 'sanbruno' as const,
+            }),
+            onDone: {
+              target: 'askingAgain',
+              actions: [
+                { type: 'remember the jwt', params: ({ event }) => ({ token: event.output.token }) },
+                'forget the typed password',
+              ],
+            },
+            onError: refused,
+          },
+        },
+        askingAgain: {
+          ...waiting(refused),
+          id: 'status-asking-again',
+          invoke: {
+            src: 'ask for the status',
+            input: ({ context }) => ({ id: context.transferId ?? '' }),
+            onDone: [
+              {
+                guard: { type: 'more is kept back', params: ({ event }) => ({ status: event.output }) },
+                target: 'refused',
+                actions: { type: 'remember the message', params: { message: { about: 'not the owner' } } },
+              },
+              {
+                // Followed anew, by a stream that shows all.
+                target: ['#status-more-closed', '#status-following'],
+                actions: [
+                  { type: 'remember the status', params: ({ event }) => ({ status: event.output }) },
+                  'forget what was typed',
+                ],
+              },
+            ],
+            onError: refused,
+          },
+        },
+        refused: { exit: 'forget the message' },
+      },
+    },
+  },
+});

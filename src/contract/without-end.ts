@@ -1,0 +1,6 @@
+/** A text without the signs at its end, in linear time: an expression would begin anew at each run of them. */
+export function withoutEnd(text: string, signs: string): string {
+  let end = text.length;
+  while (end > 0 && signs.includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
+}

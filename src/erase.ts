@@ -1,0 +1,24 @@
+import { existsSync } from 'node:fs';
+import { readSettings, SettingsError } from './contract/settings.ts';
+import { isEmail } from './contract/email-address.ts';
+import { eraseFromServer } from './server/erase.ts';
+import { DataFolderError } from './server/store/data-folder.ts';
+
+/** `npm run erase -- address`: erases all that is known of a subscriber, at their request. */
+const [address = ''] = process.argv.slice(2);
+if (!isEmail(address))
+  stop('Name the address whose data are to be erased. Example: npm run erase -- ann@sanbruno.example', 64);
+
+try {
+  if (existsSync('.env')) process.loadEnvFile('.env');
+  const count = await eraseFromServer(readSettings(process.env), address);
+  process.stdout.write(`Erased. Transfers from, to or about this address: ${count}\n`);
+} catch (error) {
+  if (error instanceof SettingsError || error instanceof DataFolderError) stop(error.message, 78);
+  throw error;
+}
+
+function stop(message: string, code: number): never {
+  process.stderr.write(`${message}\n`);
+  process.exit(code);
+}

@@ -1,0 +1,54 @@
+import type { ContactsProgress, Forwarding } from '../../contract/calls/status.ts';
+import { contactsOutcome, contactsRemarks, forwardingWords } from '../wording/status-contacts.ts';
+
+const OUTCOMES = ['copied', 'remarked', 'completed', 'present', 'refused'] as const;
+
+/** What became of the contacts, by number, and what there is to say of single ones. */
+export function ContactsOutcome({ progress }: { readonly progress: ContactsProgress }) {
+  const { contacts, remarks = [] } = progress;
+  return (
+    <>
+      {contacts !== undefined && (
+        <ul>
+          {OUTCOMES.filter((outcome) => contacts[outcome] > 0).map((outcome) => (
+            <li key={outcome}>{contactsOutcome[outcome](contacts[outcome])}</li>
+          ))}
+        </ul>
+      )}
+      {remarks.length > 0 && (
+        <details>
+          <summary>{contactsRemarks.title(remarks.length)}</summary>
+          <p>{contactsRemarks.help}</p>
+          <ul>
+            {remarks.map(({ reason, subject }, index) => (
+              // Two contacts may have one name and one remark.
+              // oxlint-disable-next-line react/no-array-index-key
+              <li key={index}>
+                <span className="strong">{subject ?? contactsRemarks.noName}</span>: {reason}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
+  );
+}
+
+/** Whether new mail goes on to the new mailbox, where to and since when. */
+export function ForwardingCard({ forwarding }: { readonly forwarding: Forwarding }) {
+  const { finished, failure, since, to, ended } = forwarding;
+  return (
+    <section className="status-card" aria-labelledby="forwarding">
+      <h2 id="forwarding">{forwardingWords.title}</h2>
+      {finished === undefined && <p>{forwardingWords.waiting}</p>}
+      {since !== undefined && (
+        <p>{ended === undefined ? forwardingWords.on(to, since) : forwardingWords.ended(ended)}</p>
+      )}
+      {finished !== undefined && since === undefined && (
+        <div role="alert">
+          <p className="strong">{failure ?? forwardingWords.off}</p>
+        </div>
+      )}
+    </section>
+  );
+}

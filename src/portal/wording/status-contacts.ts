@@ -1,0 +1,38 @@
+import type { ContactCounts } from '../../contract/calls/status.ts';
+import { formatNumber, LOCALE } from '../wording.ts';
+import { formatDay } from './status.ts';
+
+const plural = new Intl.PluralRules(LOCALE);
+
+function counted(count: number): string {
+  return `${formatNumber(count)} ${plural.select(count) === 'one' ? 'contact' : 'contacts'}`;
+}
+
+function were(count: number): string {
+  return plural.select(count) === 'one' ? 'was' : 'were';
+}
+
+/** What became of contacts, a sentence for each way that some went. */
+export const contactsOutcome: Readonly<Record<keyof ContactCounts, (count: number) => string>> = {
+  copied: (count) => `${counted(count)} copied.`,
+  remarked: (count) => `${counted(count)} copied, with a note from us below.`,
+  present: (count) => `${counted(count)} ${were(count)} already there.`,
+  completed: (count) => `${counted(count)} ${were(count)} already there. We added what was missing.`,
+  refused: (count) => `${counted(count)} could not be copied.`,
+};
+
+export const contactsRemarks = {
+  title: (count: number) =>
+    `${formatNumber(count)} ${plural.select(count) === 'one' ? 'note' : 'notes'} on your contacts`,
+  help: 'These contacts are in your new address book. Some of their details are in another place there, or were left out.',
+  noName: 'A contact',
+} as const;
+
+export const forwardingWords = {
+  title: 'Forwarding',
+  waiting: 'We set up forwarding as soon as your mail is copied.',
+  on: (to: string | undefined, since: string) =>
+    `New mail goes to ${to ?? 'your new mailbox'} since ${formatDay(since)}. A copy stays in your San Bruno mailbox.`,
+  ended: (iso: string) => `Forwarding is off since ${formatDay(iso)}. New mail stays in your San Bruno mailbox.`,
+  off: 'Forwarding is not on.',
+} as const;

@@ -1,0 +1,36 @@
+import type { Part } from './parts.ts';
+
+/**
+ * What became of a contact: `copied`; `present` there already, with nothing to add; `completed`, there and now with what
+ * it lacked; `refused`, not copied. `intent`: about to be written or filled, and nobody knows. `group` is no contact.
+ */
+export type FateName = 'intent' | 'copied' | 'present' | 'completed' | 'refused' | 'group';
+
+export type Fate = {
+  readonly fate: FateName;
+  /** The counterpart that was there before us; `''` when there was none. */
+  readonly destinationId: string;
+  /** Parts that stayed out of it. */
+  readonly stays: readonly Part[];
+};
+
+export type Settled = {
+  /** The contact's, or the `id` of what could not be read. */
+  readonly uid: string;
+  readonly fate: Exclude<FateName, 'intent'>;
+  /** For the subscriber; may be empty. */
+  readonly name: string;
+  /** Sentences for the subscriber, without names and values. */
+  readonly remarks: readonly string[];
+  readonly destinationId?: string;
+  readonly stays?: readonly Part[];
+};
+
+/** The memory of a copy of contacts, by the contacts' UIDs. What a call has answered is on disk. */
+export type ContactFates = {
+  all(): Promise<ReadonlyMap<string, Fate>>;
+  intend(contacts: readonly { readonly uid: string; readonly destinationId: string }[]): Promise<void>;
+  settle(settled: readonly Settled[]): Promise<void>;
+  /** Adds a remark to contacts that are settled. Can be repeated. */
+  remark(remarks: readonly { readonly uid: string; readonly remark: string }[]): Promise<void>;
+};

@@ -1,0 +1,125 @@
+import type { ContactCounts, Skipped } from '../../contract/calls/status.ts';
+import type { Sql } from '../store/database.ts';
+import { LeaseLost, type Lease } from '../transfers/lease.ts';
+import type { ContactFates, Fate, FateName } from './contact-fates.ts';
+import { CONTACTS_MAILBOX } from './contact-store.ts';
+import type { Part } from './parts.ts';
+
+const NAME_LENGTH = 200;
+
+type Change = {
+  uid: string;
+  fate: FateName;
+  destination_id: string;
+  name: string;
+  remarks: readonly string[];
+  stays: readonly string[];
+};
+
+/** The fates of a transfer's contacts, in the database: its only writer. Writes throw {@link LeaseLost}. */
+export function openContactFates(sql: Sql, { transferId, epoch }: Lease): ContactFates {
+  const write = async (changes: readonly Change[]): Promise<void> => {
+    if (changes.length === 0) return;
+    const rows = await sql.query(
+      `insert into contact_fates (transfer_id, uid, fate, destination_id, name, remarks, stays)
+       select $1, c.uid, c.fate, c.destination_id, c.name, c.remarks, c.stays
+       from jsonb_to_recordset($3::jsonb)
+         as c(uid text, fate text, destination_id text, name text, remarks jsonb, stays jsonb)
+       where exists (select 1 from transfers where id = $1 and epoch = $2)
+       on conflict (transfer_id, uid) do update set fate = excluded.fate, destination_id = excluded.destination_id,
+         name = excluded.name, remarks = excluded.remarks, stays = excluded.stays
+       returning 1`,
+      [transferId, epoch, JSON.stringify(changes)],
+    );
+    if (rows.length === 0) throw new LeaseLost(transferId);
+  };
+  return {
+    all: async () => {
+      const rows = await sql.query<{ uid: string; fate: FateName; destination_id: string; stays: Part[] }>(
+        'select uid, fate, destination_id, stays from contact_fates where transfer_id = $1',
+        [transferId],
+      );
+      return new Map(
+        rows.map(({ uid, fate, destination_id: destinationId, stays }): [string, Fate] => [
+          uid,
+          { fate, destinationId, stays },
+        ]),
+      );
+    },
+    intend: (contacts) =>
+      write(
+        contacts.map(({ uid, destinationId }) => ({
+          uid,
+          fate: 'intent',
+          destination_id: destinationId,
+          name: '',
+          remarks: [],
+          stays: [],
+        })),
+      ),
+    settle: (settled) =>
+      write(
+        settled.map(({ uid, fate, name, remarks, destinationId = '', stays = [] }) => ({
+          uid,
+          fate,
+          destination_id: destinationId,
+          name: storable(name).slice(0, NAME_LENGTH),
+          remarks,
+          stays,
+        })),
+      ),
+    remark: async (remarks) => {
+      if (remarks.length === 0) return;
+      const rows = await sql.query(
+        `update contact_fates f set remarks = case when f.remarks @> to_jsonb(c.remark) then f.remarks
+           else f.remarks || to_jsonb(c.remark) end
+         from jsonb_to_recordset($3::jsonb) as c(uid text, remark text)
+         where f.transfer_id = $1 and f.uid = c.uid and exists (select 1 from transfers where id = $1 and epoch = $2)
+         returning 1`,
+        [transferId, epoch, JSON.stringify(remarks)],
+      );
+      if (rows.length === 0) throw new LeaseLost(transferId);
+    },
+  };
+}
+
+/** PostgreSQL's text has no NUL, and no half characters. */
+function storable(text: string): string {
+  return text.replaceAll('\u0000', '').toWellFormed();
+}
+
+/** Contacts by what became of them; `null` when the transfer has brought none. The five add up to those that are done. */
+export async function contactCounts(sql: Sql, transferId: string): Promise<ContactCounts | null> {
+  const [row] = await sql.query<ContactCounts & { all: number }>(
+    `select count(*)::integer as all,
+       (count(*) filter (where fate = 'copied' and remarks = '[]'))::integer as copied,
+       (count(*) filter (where fate = 'copied' and remarks <> '[]'))::integer as remarked,
+       (count(*) filter (where fate = 'present'))::integer as present,
+       (count(*) filter (where fate = 'completed'))::integer as completed,
+       (count(*) filter (where fate = 'refused'))::integer as refused
+     from contact_fates where transfer_id = $1 and fate not in ('intent', 'group')`,
+    [transferId],
+  );
+  if (row === undefined || row.all === 0) return null;
+  const { all: _all, ...counts } = row;
+  return counts;
+}
+
+/** What there is to say of single contacts: of those that were not copied, or of all the others. */
+export async function contactRemarks(
+  sql: Sql,
+  transferId: string,
+  of: 'refused' | 'others',
+  most: number,
+): Promise<Skipped[]> {
+  const rows = await sql.query<{ name: string; remark: string }>(
+    `select name, remark.value as remark from contact_fates, jsonb_array_elements_text(remarks) as remark
+     where transfer_id = $1 and (fate = 'refused') = $2 and fate <> 'intent' order by name, uid limit $3`,
+    [transferId, of === 'refused', most],
+  );
+  return rows.map(({ name, remark }) => ({
+    mailbox: CONTACTS_MAILBOX,
+    reason: remark,
+    ...(name === '' ? {} : { subject: name }),
+  }));
+}

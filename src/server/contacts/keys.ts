@@ -1,0 +1,39 @@
+import type { PostalAddress } from '../../contract/contact.ts';
+
+/** Forms by which two spellings of one value are known to be the same; `''` for what says nothing. */
+export function textKey(text: string): string {
+  return text.normalize('NFKC').replaceAll(/\s+/g, ' ').trim().toLowerCase();
+}
+
+/** The words of a text in no order, so that `Doe, Jane` is `Jane Doe`. */
+export function wordsOf(text: string): string[] {
+  return (
+    text
+      .normalize('NFKC')
+      .toLowerCase()
+      .match(/[\p{L}\p{N}\p{M}]+/gu) ?? []
+  );
+}
+
+export function nameKey(name: string): string {
+  return wordsOf(name).toSorted().join(' ');
+}
+
+const FEWEST_DIGITS = 5;
+
+/** The last ten digits, which a number has with and without its country code; the text where letters are dialled. */
+export function phoneKey(phone: string): string {
+  const digits = phone.normalize('NFKC').replaceAll(/\D/g, '');
+  if (digits.length < FEWEST_DIGITS) return digits === '' || /\p{L}/u.test(phone) ? textKey(phone) : digits;
+  return digits.length > 10 ? digits.slice(-10) : digits;
+}
+
+export function addressKey(address: PostalAddress): string {
+  return Object.values(address).flatMap(wordsOf).toSorted().join(' ');
+}
+
+export function websiteKey(website: string): string {
+  return textKey(website)
+    .replace(/^https?:\/\//, '')
+    .replace(/\/$/, '');
+}

@@ -1,0 +1,79 @@
+import type { Labelled } from '../../../contract/contact.ts';
+import { CardProperties, isBlank } from './card-properties.ts';
+import { unescapeText, type VcardLine } from './vcard-lines.ts';
+import { dateOf, isName, MESSENGER_PROPERTIES, RELATION_PROPERTIES } from './vcard-people.ts';
+import { birthdayOf, bytesOf } from './vcard-values.ts';
+
+/** Properties of which every line has a field of `Contact`. */
+const HELD: ReadonlySet<string> = new Set([
+  ...'NICKNAME EMAIL TEL ADR URL ORG TITLE NOTE CATEGORIES IMPP X-ABRELATEDNAMES AGENT'.split(' '),
+  ...MESSENGER_PROPERTIES.keys(),
+  ...RELATION_PROPERTIES.keys(),
+]);
+/** Properties of which the first line has a field of `Contact`. */
+const HELD_ONCE: ReadonlySet<string> = new Set(
+  'FN N ROLE GENDER X-GENDER X-PHONETIC-FIRST-NAME X-PHONETIC-MIDDLE-NAME X-PHONETIC-LAST-NAME'.split(' '),
+);
+/** They say nothing of the person, but of the card or the program that wrote it. */
+const SILENT: ReadonlySet<string> = new Set(
+  'UID VERSION REV PRODID KIND MAILER PROFILE NAME SOURCE CLASS CLIENTPIDMAP X-ABLABEL X-ABADR X-ABUID X-ABSHOWAS X-EVOLUTION-FILE-AS X-ADDRESSBOOKSERVER-KIND'.split(
+    ' ',
+  ),
+);
+
+const NAMES: ReadonlyMap<string, string> = new Map([
+  ['BDAY', 'birthday'],
+  ['FN', 'other name'],
+  ['N', 'other name'],
+  ['ANNIVERSARY', 'anniversary'],
+  ['X-ANNIVERSARY', 'anniversary'],
+  ['X-ABDATE', 'date'],
+  ['PHOTO', 'photo'],
+  ['LOGO', 'logo'],
+  ['SOUND', 'sound'],
+  ['KEY', 'key'],
+  ['LANG', 'language'],
+  ['TZ', 'time zone'],
+  ['GEO', 'position'],
+  ['RELATED', 'related'],
+  ['HOBBY', 'hobby'],
+  ['INTEREST', 'interest'],
+  ['EXPERTISE', 'expertise'],
+  ['CALURI', 'calendar'],
+  ['FBURL', 'free or busy'],
+  ['X-SOCIALPROFILE', 'social profile'],
+  ['X-UNREADABLE', 'unreadable line'],
+]);
+
+/**
+ * What no field of a contact holds, in readable form. `value` is `''` for what can't be read by people, such as a sound:
+ * only the vCard itself keeps that.
+ */
+export function moreOf(lines: CardProperties): Labelled<string>[] {
+  const seen = new Set<string>();
+  let hasPhoto = false;
+  return lines.all.flatMap((line): Labelled<string>[] => {
+    if (isBlank(line.value) || SILENT.has(line.name) || HELD.has(line.name)) return [];
+    const first = !seen.has(line.name);
+    seen.add(line.name);
+    if (HELD_ONCE.has(line.name) && line === lines.of(line.name)[0]) return [];
+    if (line.name === 'X-GENDER' && lines.of('GENDER').length > 0) return [];
+    if (line.name === 'BDAY' && first && birthdayOf(line) !== '') return [];
+    if (line.name === 'RELATED' && isName(line)) return [];
+    if (dateOf(lines, line) !== null) return [];
+    if (line.name === 'PHOTO' && !hasPhoto && bytesOf(line) !== null) {
+      hasPhoto = true;
+      return [];
+    }
+    return [{ label: lines.labelOf(line) ?? NAMES.get(line.name) ?? line.name, value: readable(line) }];
+  });
+}
+
+/** Longer ones are files rather than words. */
+const READABLE_LENGTH = 4_000;
+
+function readable(line: VcardLine): string {
+  if (bytesOf(line) !== null || /^data:/i.test(line.value)) return '';
+  const text = unescapeText(line.value).replaceAll(/;+/g, ' ').trim();
+  return text.length > READABLE_LENGTH ? '' : text;
+}

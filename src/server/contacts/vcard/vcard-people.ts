@@ -1,0 +1,138 @@
+import type { Labelled } from '../../../contract/contact.ts';
+import { CardProperties } from './card-properties.ts';
+import { paramOf, readCardLines, splitValue, typesOf, unescapeText, type VcardLine } from './vcard-lines.ts';
+import { birthdayOf } from './vcard-values.ts';
+
+/** Properties of single messengers from before IMPP (RFC 4770), and the service of each. */
+export const MESSENGER_PROPERTIES: ReadonlyMap<string, string> = new Map([
+  ['X-AIM', 'aim'],
+  ['X-GADUGADU', 'gadugadu'],
+  ['X-GOOGLE-TALK', 'gtalk'],
+  ['X-GROUPWISE', 'groupwise'],
+  ['X-GTALK', 'gtalk'],
+  ['X-ICQ', 'icq'],
+  ['X-JABBER', 'jabber'],
+  ['X-MSN', 'msn'],
+  ['X-QQ', 'qq'],
+  ['X-SIP', 'sip'],
+  ['X-SKYPE', 'skype'],
+  ['X-SKYPE-USERNAME', 'skype'],
+  ['X-YAHOO', 'yahoo'],
+]);
+
+/** Properties of single relations, of Evolution, KAddressBook and others. */
+export const RELATION_PROPERTIES: ReadonlyMap<string, string> = new Map([
+  ['X-SPOUSE', 'spouse'],
+  ['X-EVOLUTION-SPOUSE', 'spouse'],
+  ['X-KADDRESSBOOK-X-SPOUSESNAME', 'spouse'],
+  ['X-CHILD', 'child'],
+  ['X-CHILDREN', 'child'],
+  ['X-MANAGER', 'manager'],
+  ['X-EVOLUTION-MANAGER', 'manager'],
+  ['X-KADDRESSBOOK-X-MANAGERSNAME', 'manager'],
+  ['X-ASSISTANT', 'assistant'],
+  ['X-EVOLUTION-ASSISTANT', 'assistant'],
+  ['X-KADDRESSBOOK-X-ASSISTANTSNAME', 'assistant'],
+]);
+
+const ANNIVERSARIES = ['ANNIVERSARY', 'X-ANNIVERSARY', 'X-EVOLUTION-ANNIVERSARY', 'X-KADDRESSBOOK-X-ANNIVERSARY'];
+
+/** The date that a line holds, with its label; `null` when it holds none that is whole. */
+export function dateOf(lines: CardProperties, line: VcardLine): Labelled<string> | null {
+  const isDate = line.name === 'X-ABDATE';
+  if (!isDate && !ANNIVERSARIES.includes(line.name)) return null;
+  const value = birthdayOf(line);
+  return value === '' ? null : { label: isDate ? (lines.labelOf(line) ?? '') : 'anniversary', value };
+}
+
+export function datesOf(lines: CardProperties): Labelled<string>[] {
+  return distinct(lines.all.flatMap((line) => dateOf(lines, line) ?? []));
+}
+
+export function messengersOf(lines: CardProperties): Labelled<string>[] {
+  const found = lines.all.flatMap((line): Labelled<string>[] => {
+    const value = unescapeText(line.value).trim();
+    if (value === '') return [];
+    const service = MESSENGER_PROPERTIES.get(line.name);
+    if (service !== undefined) return [{ label: service, value }];
+    if (line.name !== 'IMPP') return [];
+    const [, scheme = '', address = value] = /^([A-Za-z][\w+.-]*):(?:\/\/)?(.+)$/s.exec(value) ?? [];
+    const named = paramOf(line, 'X-SERVICE-TYPE') ?? scheme;
+    return [{ label: (named === 'x-apple' ? '' : named).toLowerCase(), value: decoded(address) }];
+  });
+  return distinct(found);
+}
+
+function decoded(address: string): string {
+  try {
+    return decodeURIComponent(address);
+  } catch (error) {
+    if (error instanceof URIError) return address;
+    throw error;
+  }
+}
+
+/** Whether a line of `RELATED` names somebody, and does not only point to another card. */
+export function isName(line: VcardLine): boolean {
+  return !/^(?:urn:|https?:|data:)/i.test(line.value);
+}
+
+export function relationsOf(lines: CardProperties): Labelled<string>[] {
+  const found = lines.all.flatMap((line): Labelled<string>[] => {
+    const value = unescapeText(line.value).trim();
+    if (value === '') return [];
+    if (line.name === 'X-ABRELATEDNAMES') return [{ label: lines.labelOf(line) ?? '', value }];
+    if (line.name === 'RELATED' && isName(line))
+      return [
+        {
+          label:
+            lines.labelOf(line) ??
+            typesOf(line)
+              .filter((type) => type !== 'pref')
+              .join(' '),
+          value,
+        },
+      ];
+    if (line.name === 'AGENT') return [{ label: 'agent', value: agentOf(value) }];
+    const relation = RELATION_PROPERTIES.get(line.name);
+    return relation === undefined ? [] : [{ label: relation, value }];
+  });
+  return distinct(found);
+}
+
+/** An agent is a whole card (RFC 2426 §3.5.4): its name, addresses and numbers in one line. */
+function agentOf(value: string): string {
+  const card = readCardLines(value);
+  if (typeof card === 'string') return value;
+  const lines = new CardProperties(card.lines);
+  const name = lines.text('FN').trim() || nameOf(lines.of('N')[0]);
+  const reached = ['EMAIL', 'TEL'].flatMap((property) =>
+    lines.of(property).map((line) => unescapeText(line.value).trim()),
+  );
+  return [name, ...reached].filter((part) => part !== '').join(', ');
+}
+
+function nameOf(line: VcardLine | undefined): string {
+  const [family = '', given = ''] = line === undefined ? [] : splitValue(line.value, ';').map(unescapeText);
+  return `${given} ${family}`.trim();
+}
+
+const SEXES: Readonly<Record<string, string>> = { M: 'male', F: 'female', O: 'other', N: 'none', U: 'unknown' };
+
+/** `GENDER:M;text` (RFC 6350 §6.2.7), or what programs wrote before it; the text says more than the letter. */
+export function genderOf(lines: CardProperties): string {
+  const line = lines.of('GENDER')[0] ?? lines.of('X-GENDER')[0];
+  if (line === undefined) return '';
+  const [sex = '', text = ''] = splitValue(line.value, ';').map((part) => unescapeText(part).trim());
+  return text === '' ? (SEXES[sex.toUpperCase()] ?? sex.toLowerCase()) : text;
+}
+
+function distinct(values: readonly Labelled<string>[]): Labelled<string>[] {
+  const seen = new Set<string>();
+  return values.filter(({ label, value }) => {
+    const key = JSON.stringify([label, value]);
+    const fresh = !seen.has(key);
+    seen.add(key);
+    return fresh;
+  });
+}

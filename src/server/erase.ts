@@ -1,0 +1,35 @@
+import { join } from 'node:path';
+import type { Settings } from '../contract/settings.ts';
+import { openExportStore } from './export/storage/open-export-store.ts';
+import { openLog } from './log.ts';
+import { openOauthClients } from './oauth/client.ts';
+import { openTokens } from './oauth/tokens.ts';
+import { holdDataFolder } from './store/data-folder.ts';
+import { openDatabase } from './store/database.ts';
+import { openFolderSafe, openSharedSafe } from './store/safe.ts';
+import { requireSealingKey } from './store/sealing-key.ts';
+import { openVault } from './store/vault.ts';
+import { eraseSubscriber } from './transfers/retention.ts';
+
+/**
+ * Erases a subscriber from the database that the settings name. The embedded one belongs to one process, so the product
+ * must be stopped for it; with a PostgreSQL it may run.
+ * @throws {DataFolderError}
+ */
+export async function eraseFromServer(settings: Settings, address: string): Promise<number> {
+  await using opened = new AsyncDisposableStack();
+  const { databaseUrl, dataDir, secretKey } = settings;
+  const folder = databaseUrl === undefined ? opened.use(await holdDataFolder(dataDir)) : null;
+  const key = secretKey === undefined ? await folder?.secretKey() : Buffer.from(secretKey, 'base64');
+  if (key === undefined) throw new Error('Settings with DATABASE_URL have a SECRET_KEY.');
+  const vault = openVault(key);
+  const database = opened.use(
+    await openDatabase(databaseUrl === undefined ? { folder: join(dataDir, 'database') } : { url: databaseUrl }),
+  );
+  if (databaseUrl !== undefined) await requireSealingKey(database, vault);
+  const safe = databaseUrl === undefined ? await openFolderSafe(vault, join(dataDir, 'keys')) : openSharedSafe(vault);
+  const log = openLog(settings.logLevel);
+  const now = Date.now;
+  const tokens = openTokens({ oauthClients: openOauthClients({ settings, now }), database, safe, log, now });
+  return eraseSubscriber({ database, safe, vault, log, tokens, exports: openExportStore(settings) }, address);
+}

@@ -1,0 +1,53 @@
+import type { NewRow } from './ledger.ts';
+import type { MailCopy } from './mail-copy.ts';
+import type { FolderCount } from './run.ts';
+
+/** What all folders together count; tells each change. */
+export type Counts = {
+  readonly set: (path: string, count: FolderCount) => void;
+  /** Adds rows of messages that had none. */
+  readonly add: (path: string, rows: readonly NewRow[]) => void;
+  /** Rows that were `stored` and are something else now. */
+  readonly refate: (path: string, rows: readonly NewRow[]) => void;
+  /** Grows whenever anything has been moved. */
+  readonly moved: () => number;
+};
+
+export function openCounts({ onProgress }: Pick<MailCopy, 'onProgress'>): Counts {
+  const folders = new Map<string, FolderCount>();
+  let moved = 0;
+  const tell = () => {
+    const sum = { done: 0, total: 0, bytes: 0, kept: 0 };
+    for (const { done, total, bytes, kept } of folders.values()) {
+      sum.done += done;
+      sum.total += total;
+      sum.bytes += bytes;
+      sum.kept += kept;
+    }
+    onProgress(sum);
+  };
+  return {
+    set: (path, count) => {
+      folders.set(path, { ...count });
+      tell();
+    },
+    add: (path, rows) => {
+      moved += rows.length;
+      const count = folders.get(path);
+      if (count === undefined) return;
+      for (const { fate, size } of rows) {
+        count.done += 1;
+        if (fate === 'kept') count.kept += 1;
+        if (fate === 'stored' || fate === 'kept' || fate === 'changed') count.bytes += size;
+      }
+      count.total = Math.max(count.total, count.done);
+      tell();
+    },
+    refate: (path, rows) => {
+      const count = folders.get(path);
+      if (count !== undefined) count.kept += rows.filter((row) => row.fate === 'kept').length;
+      tell();
+    },
+    moved: () => moved,
+  };
+}

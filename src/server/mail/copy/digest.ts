@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import type { MailReader, Octets } from '../imap/streams.ts';
+import { openForm, type Form } from './norm.ts';
+
+/** As much of a message as its header is looked for in, in octets. */
+const HEAD_OCTETS = 16 * 1024;
+
+/** What passed: octets, their digest in hex, and the first of them, for the header. */
+export type Digest = { readonly size: number; readonly sha256: string; readonly head: Buffer };
+
+/** Passes octets on and computes their digest, which is there once all of them have passed. */
+export function digesting(octets: Octets): { readonly octets: Octets; readonly digest: () => Digest } {
+  const hash = createHash('sha256');
+  const head: Buffer[] = [];
+  let size = 0;
+  async function* passing() {
+    for await (const chunk of octets) {
+      hash.update(chunk);
+      if (size < HEAD_OCTETS) head.push(Buffer.from(chunk.subarray(0, HEAD_OCTETS - size)));
+      size += chunk.length;
+      yield chunk;
+    }
+  }
+  return {
+    octets: passing(),
+    digest: () => ({ size, sha256: hash.digest('hex'), head: Buffer.concat(head) }),
+  };
+}
+
+/** Reads all octets, only for their digest. */
+export async function digestOf(octets: Octets): Promise<{ readonly size: number; readonly sha256: string }> {
+  const hash = createHash('sha256');
+  let size = 0;
+  for await (const chunk of octets) {
+    hash.update(chunk);
+    size += chunk.length;
+  }
+  return { size, sha256: hash.digest('hex') };
+}
+
+/** A message with its digest and what remains of it in every provider's form. */
+export type Portrait = Digest & { readonly uid: number; readonly date: number | null; readonly form: Form };
+
+export async function* portraits(reader: MailReader, path: string, uids: readonly number[]): AsyncIterable<Portrait> {
+  for await (const { uid, internalDate, octets } of reader.fetch(path, uids)) {
+    const form = openForm();
+    const passing = digesting(octets);
+    for await (const chunk of passing.octets) form.write(chunk);
+    yield { ...passing.digest(), uid, date: secondsOf(internalDate), form: form.end() };
+  }
+}
+
+/** Internal dates have whole seconds on the wire. @returns seconds since the epoch, `null` when there is no date */
+export function secondsOf(date: Date): number | null {
+  const time = date.getTime();
+  return Number.isNaN(time) ? null : Math.floor(time / 1000);
+}

@@ -1,0 +1,189 @@
+import { MailError } from '../imap/mail-error.ts';
+import type { Clock } from '../imap/wire.ts';
+
+/** Tries in a row that move nothing before the run gives up; the transfer itself goes on later. */
+const TRIES_IN_A_ROW = 4;
+const FIRST_PAUSE_MS = 1000;
+/** A server that asks for more than this is left alone by the whole run. */
+const LONGEST_PAUSE_MS = 60_000;
+
+/** The work was asked to end; what is done is done, the rest waits. */
+export class Stopped extends Error {
+  override name = 'Stopped';
+}
+
+/** Waits; ends early, without an error, when the signal aborts. */
+export function pause(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const callOff = clock.after(milliseconds, resolve);
+  signal.addEventListener('abort', () => resolve(), { once: true });
+  return promise.finally(callOff);
+}
+
+/** Items that wait for a lane. One that is given back is the next one again. */
+export type Work<Item> = {
+  /** `null` once there will be none any more. */
+  next(): Item | null | Promise<Item | null>;
+  giveBack(item: Item): void;
+};
+
+export function workOf<Item>(items: readonly Item[]): Work<Item> {
+  const waiting = [...items];
+  return { next: () => waiting.shift() ?? null, giveBack: (item) => waiting.unshift(item) };
+}
+
+/** Items that come while others are worked on; `next` waits for them until it is ended. */
+export type Stream<Item> = Work<Item> & {
+  push(item: Item): void;
+  end(): void;
+  readonly length: () => number;
+  /** Resolves when no more than so many wait, or when it is ended. */
+  shrunk(to: number): Promise<void>;
+};
+
+export function openStream<Item>(): Stream<Item> {
+  const waiting: Item[] = [];
+  const state = { ended: false };
+  let changed = Promise.withResolvers<void>();
+  const tell = () => {
+    changed.resolve();
+    changed = Promise.withResolvers();
+  };
+  return {
+    next: async () => {
+      for (;;) {
+        const item = waiting.shift();
+        if (item !== undefined) {
+          tell();
+          return item;
+        }
+        if (state.ended) return null;
+        await changed.promise;
+      }
+    },
+    giveBack: (item) => {
+      waiting.unshift(item);
+      tell();
+    },
+    push: (item) => {
+      waiting.push(item);
+      tell();
+    },
+    end: () => {
+      state.ended = true;
+      tell();
+    },
+    length: () => waiting.length,
+    shrunk: async (to) => {
+      while (waiting.length > to && !state.ended) await changed.promise;
+    },
+  };
+}
+
+/** Sessions towards mail servers, which stand from one call of `work` to the next. */
+export type Lanes<Session> = AsyncDisposable & {
+  /**
+   * Works through all items with a few sessions at once, each made when it is needed and made anew after a passing
+   * fault. An item may be worked on again after a fault. A server that doesn't allow all the sessions keeps those it does.
+   * `goesOn` is false once another lane has failed: then what can wait is left.
+   * @param most how many lanes may work now; one more is closed before its next item
+   * @throws {MailError} the fault that could not be got over; {@link Stopped} after an abort
+   */
+  work<Item>(
+    items: Work<Item>,
+    work: (item: Item, session: Session, goesOn: () => boolean) => Promise<void>,
+    most?: () => number,
+  ): Promise<void>;
+};
+
+type Options<Session> = {
+  readonly size: number;
+  readonly open: () => Promise<Session>;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** How much has been moved so far, to tell a run that goes on from one that is stuck. */
+  readonly moved: () => number;
+};
+
+export function openLanes<Session extends AsyncDisposable>(options: Options<Session>): Lanes<Session> {
+  const { size, open, clock, signal, moved } = options;
+  const slots: { session?: Session | undefined }[] = Array.from({ length: size }, () => ({}));
+  const close = async (slot: { session?: Session | undefined }) => {
+    const { session } = slot;
+    slot.session = undefined;
+    await session?.[Symbol.asyncDispose]();
+  };
+  return {
+    work: async (items, work, most = () => size) => {
+      const failures: unknown[] = [];
+      let busy = 0;
+      let left = false;
+      const lane = async (slot: { session?: Session | undefined }, number: number) => {
+        let tries = 0;
+        let movedBefore = moved();
+        try {
+          for (;;) {
+            if (number >= Math.max(1, most())) {
+              await close(slot);
+              return;
+            }
+            const item = await items.next();
+            if (item === null) return;
+            if (failures.length > 0) {
+              items.giveBack(item);
+              return;
+            }
+            if (signal.aborted) throw new Stopped('The work was asked to stop.');
+            let working = false;
+            try {
+              slot.session ??= await open();
+              working = true;
+              busy += 1;
+              await work(item, slot.session, () => failures.length === 0 && !signal.aborted);
+              tries = 0;
+            } catch (error) {
+              await close(slot);
+              if (signal.aborted) throw new Stopped('The work was asked to stop.', { cause: error });
+              if (!(error instanceof MailError) || !error.passing) throw error;
+              items.giveBack(item);
+              // The others have what the server allows; they will take this item as well.
+              if (!working && busy > 0) {
+                left = true;
+                return;
+              }
+              tries = moved() > movedBefore ? 1 : tries + 1;
+              movedBefore = moved();
+              const wait = Math.max(error.pause ?? 0, FIRST_PAUSE_MS * 2 ** (tries - 1));
+              if (tries >= TRIES_IN_A_ROW || wait > LONGEST_PAUSE_MS) throw error;
+              await pause(clock, wait, signal);
+            } finally {
+              if (working) busy -= 1;
+            }
+          }
+        } catch (error) {
+          failures.push(error);
+        }
+      };
+      do {
+        left = false;
+        await Promise.all(slots.map(lane));
+        // A lane that gave its item back may leave it to nobody, when the others had just ended.
+      } while (left && failures.length === 0);
+      if (failures.length > 0) throw worst(failures);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(slots.map(close));
+    },
+  };
+}
+
+/** A fault that somebody must mend says more than a lost connection, and a stop says least. */
+function worst(failures: readonly unknown[]): unknown {
+  return failures.toSorted((a, b) => rank(b) - rank(a))[0];
+}
+
+function rank(error: unknown): number {
+  if (error instanceof Stopped) return 0;
+  return error instanceof MailError ? (error.passing ? 1 : 2) : 3;
+}

@@ -1,0 +1,441 @@
+import { createHash } from 'node:crypto';
+import type { Database, Sql } from '../../store/database.ts';
+import { LeaseLost, type Lease } from '../../transfers/lease.ts';
+import type { Fate, Group, Ledger, LedgerMailbox, NewMailbox, NewRow, Row, Tally } from './ledger.ts';
+
+const PAGE = 5000;
+/** Groups of one lease are numbered from here on; no lease has so many. */
+const NUMBERS_A_LEASE = 1e9;
+
+type Writes = {
+  readonly opened: Group[];
+  readonly rows: Map<string, NewRow>;
+  readonly closed: number[];
+  readonly verified: { readonly mailbox_id: number; readonly uid: number }[];
+};
+
+export function openLedger(database: Database, { transferId, epoch }: Lease): Ledger {
+  let waiting = noWrites();
+  let next: Promise<ReadonlySet<string>> | undefined;
+  let running: Promise<unknown> = Promise.resolve();
+  let count = 0;
+
+  /** Collects what comes while a write is under way and writes it together. @returns the keys of the rows written */
+  function write(add: (writes: Writes) => void): Promise<ReadonlySet<string>> {
+    add(waiting);
+    next ??= (async () => {
+      await running.catch(() => {});
+      const writes = waiting;
+      waiting = noWrites();
+      next = undefined;
+      const writing = commit(database, transferId, epoch, writes);
+      // What follows waits for this write, but does not fail with it.
+      running = writing.catch(() => {});
+      return writing;
+    })();
+    return next;
+  }
+
+  return {
+    mailboxes: async () =>
+      (
+        await database.query<MailboxRow>(`select ${MAILBOX} from ledger_mailboxes where transfer_id = $1 order by id`, [
+          transferId,
+        ])
+      ).map(mailboxOf),
+    addMailboxes: async (mailboxes) => {
+      const rows = await database.query<MailboxRow>(
+        `insert into ledger_mailboxes (transfer_id, source_path, source_uid_validity, destination_path, total, reason)
+         select id, x.source_path, x.validity, x.destination_path, x.total, x.reason
+         from transfers, json_to_recordset($2::json) as x(source_path text, validity bigint, destination_path text, total integer, reason text, number bigint)
+         where id = $1 and epoch = $3 order by x.number
+         on conflict (transfer_id, source_path, source_uid_validity)
+           do update set total = excluded.total, reason = excluded.reason
+         returning ${MAILBOX}`,
+        [transferId, JSON.stringify(mailboxes.map((mailbox, number) => ({ ...mailboxJson(mailbox), number }))), epoch],
+      );
+      const byKey = new Map(rows.map((row) => [`${row.source_uid_validity} ${row.source_path}`, mailboxOf(row)]));
+      return mailboxes.map((given) => {
+        const mailbox = byKey.get(`${given.sourceUidValidity} ${nameKey(given.sourcePath)}`);
+        if (mailbox === undefined) throw lost(transferId);
+        const { destinationPath, sourcePath } = given;
+        const same = mailbox.destinationPath === nameKey(destinationPath);
+        return { ...mailbox, sourcePath, ...(same ? { destinationPath } : {}) };
+      });
+    },
+    noteMailbox: async (mailboxId, { total, reason }) => {
+      await database.query('update ledger_mailboxes set total = $2, reason = $3 where id = $1', [
+        mailboxId,
+        total,
+        reason === undefined ? null : storable(reason),
+      ]);
+    },
+    adopt: () => adopt(database, transferId, epoch),
+    async *rows(mailboxId) {
+      for (let after = 0; ;) {
+        const rows = await database.query<LedgerRow>(
+          `select ${COLUMNS} from ledger where mailbox_id = $1 and uid > $2 order by uid limit ${PAGE}`,
+          [mailboxId, after],
+        );
+        const last = rows.at(-1);
+        if (last === undefined) return;
+        yield rows.map(rowOf);
+        if (rows.length < PAGE) return;
+        after = last.uid;
+      }
+    },
+    groups: async () =>
+      (
+        await database.query<GroupRow>(
+          `select number::float8 as number, mailbox_id::float8 as mailbox_id, uids::float8[] as uids,
+             sizes::float8[] as sizes, dates::float8[] as dates, uid_validity::text as uid_validity,
+             uid_next::float8 as uid_next
+           from ledger_groups where transfer_id = $1 order by number`,
+          [transferId],
+        )
+      ).map(groupOf),
+    open: async (groups) => {
+      const opened = groups.map((group) => ({ ...group, id: epoch * NUMBERS_A_LEASE + (count += 1) }));
+      await write((writes) => writes.opened.push(...opened));
+      return opened;
+    },
+    settle: async (rows, closed = []) => {
+      const written = await write((writes) => {
+        for (const row of rows) writes.rows.set(keyOf(row.mailboxId, row.uid), row);
+        writes.closed.push(...closed);
+      });
+      return rows.filter((row) => !written.has(keyOf(row.mailboxId, row.uid)));
+    },
+    forget: async (mailboxId, uids) => {
+      await database.query(
+        `delete from ledger using (select 1 from transfers where id = $1 and epoch = $2 for share) lease
+         where mailbox_id = $3 and uid = any($4::bigint[])`,
+        [transferId, epoch, mailboxId, [...uids]],
+      );
+    },
+    verified: async (mailboxId, uids) => {
+      await write((writes) => writes.verified.push(...uids.map((uid) => ({ mailbox_id: mailboxId, uid }))));
+    },
+    claimed: async (destinationPath, uidValidity) =>
+      new Set(
+        (
+          await database.query<{ uid: number }>(
+            `select l.destination_uid::float8 as uid from ledger l join ledger_mailboxes m on m.id = l.mailbox_id
+             where m.transfer_id = $1 and m.destination_path = $2
+               and l.destination_uid_validity = $3 and l.destination_uid is not null`,
+            [transferId, nameKey(destinationPath), uidValidity.toString()],
+          )
+        ).map((row) => row.uid),
+      ),
+    disown: (destinationPath, uidValidity, uid) =>
+      database.transaction(async (sql) => {
+        const place = [transferId, nameKey(destinationPath), uidValidity.toString(), uid];
+        await sql.query('select 1 from transfers where id = $1 for update', [transferId]);
+        const claims = await sql.query(
+          `select 1 from ledger l join ledger_mailboxes m on m.id = l.mailbox_id
+           where m.transfer_id = $1 and m.destination_path = $2 and l.destination_uid_validity = $3
+             and l.destination_uid = $4`,
+          place,
+        );
+        if (claims.length > 0) return false;
+        await sql.query(
+          'insert into ledger_disowned (transfer_id, destination_path, uid_validity, uid) values ($1, $2, $3, $4) on conflict do nothing',
+          place,
+        );
+        return true;
+      }),
+    traffic: async (since) => {
+      const [row] = await database.query<{ up: number; down: number }>(
+        `select coalesce(sum(l.size) filter (where that.destination_email = this.destination_email
+             and that.destination_provider = this.destination_provider), 0)::float8 as up,
+           coalesce(sum(l.size) filter (where that.source_email = this.source_email
+             and that.source_provider = this.source_provider), 0)::float8 as down
+         from transfers this
+         join transfers that on that.destination_email = this.destination_email or that.source_email = this.source_email
+         join ledger_mailboxes m on m.transfer_id = that.id
+         join ledger l on l.mailbox_id = m.id and not l.earlier and l.destination_uid is not null
+           and l.settled > to_timestamp($2)
+         where this.id = $1`,
+        [transferId, since / 1000],
+      );
+      return row ?? { up: 0, down: 0 };
+    },
+    tally: async () => {
+      const [row] = await database.query<Tally>(
+        `select count(*)::integer as done,
+           coalesce(sum(size) filter (where fate in ('stored', 'kept', 'changed') and not earlier), 0)::float8 as bytes,
+           (count(*) filter (where fate = 'kept'))::integer as kept
+         from ledger where mailbox_id in (select id from ledger_mailboxes where transfer_id = $1)`,
+        [transferId],
+      );
+      return row ?? { done: 0, bytes: 0, kept: 0 };
+    },
+  };
+}
+
+function noWrites(): Writes {
+  return { opened: [], rows: new Map(), closed: [], verified: [] };
+}
+
+function keyOf(mailboxId: number, uid: number): string {
+  return `${mailboxId}/${uid}`;
+}
+
+function lost(transferId: string): LeaseLost {
+  return new LeaseLost(transferId);
+}
+
+/** The lease is locked until all of it is committed; the rows see what was disowned before. */
+function commit(
+  database: Database,
+  transferId: string,
+  epoch: number,
+  { opened, rows, closed, verified }: Writes,
+): Promise<ReadonlySet<string>> {
+  return database.transaction(async (sql) => {
+    await holdLease(sql, transferId, epoch);
+    const written = new Set<string>();
+    if (opened.length > 0)
+      await sql.query(
+        `insert into ledger_groups (transfer_id, number, mailbox_id, uids, sizes, dates, uid_validity, uid_next)
+         select $1, number, mailbox_id, uids, sizes, dates, uid_validity, uid_next
+         from json_to_recordset($2::json) as x(number bigint, mailbox_id bigint, uids bigint[], sizes bigint[],
+           dates bigint[], uid_validity bigint, uid_next bigint)`,
+        [transferId, JSON.stringify(opened.map(groupJson))],
+      );
+    for (const [mailboxId, first] of firsts(opened))
+      await sql.query(
+        `update ledger_mailboxes set destination_uid_validity = $2, destination_uid_next = $3
+         where id = $1 and destination_uid_validity is null`,
+        [mailboxId, first.uidValidity.toString(), first.uidNext],
+      );
+    if (rows.size > 0 || closed.length > 0) {
+      const answers = await sql.query<{ mailbox_id: number; uid: number }>(SETTLE, [
+        transferId,
+        JSON.stringify([...rows.values()].map(rowJson)),
+        closed,
+      ]);
+      for (const { mailbox_id: mailboxId, uid } of answers) written.add(keyOf(mailboxId, uid));
+    }
+    if (verified.length > 0)
+      await sql.query(
+        `update ledger l set verified = true from json_to_recordset($1::json) as x(mailbox_id bigint, uid bigint)
+         where l.mailbox_id = x.mailbox_id and l.uid = x.uid`,
+        [JSON.stringify(verified)],
+      );
+    return written;
+  });
+}
+
+function firsts(groups: readonly Group[]): Map<number, Group> {
+  return new Map(groups.toReversed().map((group) => [group.mailboxId, group]));
+}
+
+async function holdLease(sql: Sql, transferId: string, epoch: number): Promise<void> {
+  const lease = await sql.query('select 1 from transfers where id = $1 and epoch = $2 for share', [transferId, epoch]);
+  if (lease.length === 0) throw lost(transferId);
+}
+
+const SETTLE = `
+  with closed as (delete from ledger_groups where transfer_id = $1 and number = any($3::bigint[]))
+  insert into ledger (mailbox_id, uid, fate, size, sha256, internal_date, destination_uid_validity, destination_uid,
+    verified, earlier, reason, subject)
+  select x.mailbox_id, x.uid, x.fate, x.size, decode(x.sha256, 'hex'), x.date, x.destination_uid_validity,
+    x.destination_uid, x.verified, coalesce(x.earlier, false), x.reason, x.subject
+  from json_to_recordset($2::json) as x(mailbox_id bigint, uid bigint, fate text, size bigint, sha256 text, date bigint,
+    destination_uid_validity bigint, destination_uid bigint, verified boolean, earlier boolean, reason text, subject text)
+  join ledger_mailboxes m on m.id = x.mailbox_id
+  where not exists (select 1 from ledger_disowned d where d.transfer_id = $1
+    and d.destination_path = m.destination_path and d.uid_validity = x.destination_uid_validity
+    and d.uid = x.destination_uid)
+  on conflict (mailbox_id, uid) do update set fate = excluded.fate, size = excluded.size, sha256 = excluded.sha256,
+    internal_date = excluded.internal_date, destination_uid_validity = excluded.destination_uid_validity,
+    destination_uid = excluded.destination_uid, verified = excluded.verified, reason = excluded.reason,
+    subject = coalesce(excluded.subject, ledger.subject), settled = now()
+  returning mailbox_id::float8 as mailbox_id, uid::float8 as uid`;
+
+/** Other transfers between the same two accounts ($1) that have ended, as `that`. */
+const EARLIER = `
+  transfers this join transfers that on that.id <> this.id and that.finished is not null
+    and that.source_email = this.source_email and that.source_provider = this.source_provider
+    and that.source_imap is not distinct from this.source_imap
+    and that.destination_email = this.destination_email and that.destination_provider = this.destination_provider
+    and that.destination_imap is not distinct from this.destination_imap
+  join ledger_mailboxes theirs on theirs.transfer_id = that.id`;
+
+const MINE = `
+  join ledger_mailboxes mine on mine.transfer_id = this.id and mine.source_path = theirs.source_path
+    and mine.source_uid_validity = theirs.source_uid_validity and mine.destination_path = theirs.destination_path`;
+
+function adopt(database: Database, transferId: string, epoch: number): Promise<void> {
+  return database.transaction(async (sql) => {
+    await holdLease(sql, transferId, epoch);
+    const first = await sql.query(
+      'insert into ledger_adoptions (transfer_id) values ($1) on conflict do nothing returning 1',
+      [transferId],
+    );
+    if (first.length === 0) return;
+    await sql.query(
+      `insert into ledger_mailboxes (transfer_id, source_path, source_uid_validity, destination_path,
+         destination_uid_validity, destination_uid_next)
+       select distinct on (theirs.source_path, theirs.source_uid_validity) this.id, theirs.source_path,
+         theirs.source_uid_validity, theirs.destination_path, theirs.destination_uid_validity,
+         theirs.destination_uid_next
+       from ${EARLIER} where this.id = $1
+       order by theirs.source_path, theirs.source_uid_validity, that.created desc
+       on conflict do nothing`,
+      [transferId],
+    );
+    await sql.query(
+      `insert into ledger (mailbox_id, uid, fate, size, sha256, internal_date, destination_uid_validity,
+         destination_uid, verified, earlier, subject, settled)
+       select distinct on (mine.id, old.uid) mine.id, old.uid, old.fate, old.size, old.sha256, old.internal_date,
+         old.destination_uid_validity, old.destination_uid, old.verified, true, old.subject, old.settled
+       from ${EARLIER} ${MINE}
+       join ledger old on old.mailbox_id = theirs.id and old.fate in ('stored', 'kept', 'changed', 'twin', 'taken')
+       where this.id = $1 order by mine.id, old.uid, that.created desc
+       on conflict do nothing`,
+      [transferId],
+    );
+    await sql.query(
+      `insert into ledger_groups (transfer_id, number, mailbox_id, uids, sizes, dates, uid_validity, uid_next)
+       select this.id, -row_number() over (order by that.created, old.number), mine.id, old.uids, old.sizes, old.dates,
+         old.uid_validity, old.uid_next
+       from ${EARLIER} ${MINE}
+       join ledger_groups old on old.transfer_id = that.id and old.mailbox_id = theirs.id
+       where this.id = $1`,
+      [transferId],
+    );
+  });
+}
+
+/** A text column holds no NUL and no lone surrogate. */
+function storable(text: string): string {
+  return text.replaceAll('\0', ' ').toWellFormed();
+}
+
+/** A mailbox's name as a column holds it; two names never become one. */
+function nameKey(name: string): string {
+  const plain = storable(name);
+  return plain === name
+    ? name
+    : `${plain} ${createHash('sha256').update(JSON.stringify(name)).digest('hex').slice(0, 12)}`;
+}
+
+const MAILBOX = `id::float8 as id, source_path, source_uid_validity::text as source_uid_validity, destination_path,
+  destination_uid_validity::text as destination_uid_validity, destination_uid_next::float8 as destination_uid_next`;
+
+type MailboxRow = {
+  id: number;
+  source_path: string;
+  source_uid_validity: string;
+  destination_path: string;
+  destination_uid_validity: string | null;
+  destination_uid_next: number | null;
+};
+
+function mailboxOf(row: MailboxRow): LedgerMailbox {
+  const { destination_uid_validity: uidValidity, destination_uid_next: uidNext } = row;
+  return {
+    id: row.id,
+    sourcePath: row.source_path,
+    sourceUidValidity: BigInt(row.source_uid_validity),
+    destinationPath: row.destination_path,
+    ...(uidValidity === null || uidNext === null ? {} : { destination: { uidValidity: BigInt(uidValidity), uidNext } }),
+  };
+}
+
+function mailboxJson(mailbox: NewMailbox) {
+  return {
+    source_path: nameKey(mailbox.sourcePath),
+    validity: mailbox.sourceUidValidity.toString(),
+    destination_path: nameKey(mailbox.destinationPath),
+    total: mailbox.total,
+    reason: mailbox.reason === undefined ? undefined : storable(mailbox.reason),
+  };
+}
+
+const COLUMNS = `uid::float8 as uid, fate, size::float8 as size, encode(sha256, 'hex') as sha256,
+  internal_date::float8 as date, destination_uid_validity::text as destination_uid_validity,
+  destination_uid::float8 as destination_uid, verified, earlier, reason, subject`;
+
+type LedgerRow = {
+  uid: number;
+  fate: Fate;
+  size: number;
+  sha256: string | null;
+  date: number | null;
+  destination_uid_validity: string | null;
+  destination_uid: number | null;
+  verified: boolean;
+  earlier: boolean;
+  reason: string | null;
+  subject: string | null;
+};
+
+function rowOf(row: LedgerRow): Row {
+  const { uid, fate, size, date, verified, earlier } = row;
+  return {
+    uid,
+    fate,
+    size,
+    date,
+    verified,
+    earlier,
+    ...(row.sha256 === null ? {} : { sha256: row.sha256 }),
+    ...(row.destination_uid_validity === null ? {} : { destinationUidValidity: BigInt(row.destination_uid_validity) }),
+    ...(row.destination_uid === null ? {} : { destinationUid: row.destination_uid }),
+    ...(row.reason === null ? {} : { reason: row.reason }),
+    ...(row.subject === null ? {} : { subject: row.subject }),
+  };
+}
+
+function rowJson(row: NewRow) {
+  return {
+    mailbox_id: row.mailboxId,
+    uid: row.uid,
+    fate: row.fate,
+    size: row.size,
+    sha256: row.sha256,
+    date: row.date,
+    destination_uid_validity: row.destinationUidValidity?.toString(),
+    destination_uid: row.destinationUid,
+    verified: row.verified,
+    earlier: row.earlier,
+    reason: row.reason === undefined ? undefined : storable(row.reason),
+    subject: row.subject === undefined ? undefined : storable(row.subject),
+  };
+}
+
+type GroupRow = {
+  number: number;
+  mailbox_id: number;
+  uids: number[];
+  sizes: number[];
+  dates: (number | null)[];
+  uid_validity: string;
+  uid_next: number;
+};
+
+function groupOf(row: GroupRow): Group {
+  return {
+    id: row.number,
+    mailboxId: row.mailbox_id,
+    messages: row.uids.map((uid, index) => ({ uid, size: row.sizes[index] ?? 0, date: row.dates[index] ?? null })),
+    uidValidity: BigInt(row.uid_validity),
+    uidNext: row.uid_next,
+  };
+}
+
+function groupJson(group: Group) {
+  const { messages, uidValidity } = group;
+  return {
+    number: group.id,
+    mailbox_id: group.mailboxId,
+    uids: messages.map((message) => message.uid),
+    sizes: messages.map((message) => message.size),
+    dates: messages.map((message) => message.date),
+    uid_validity: uidValidity.toString(),
+    uid_next: group.uidNext,
+  };
+}

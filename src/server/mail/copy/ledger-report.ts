@@ -1,0 +1,46 @@
+import type { Folder, Skipped } from '../../../contract/calls/status.ts';
+import type { Sql } from '../../store/database.ts';
+import { wordsFor } from './reasons.ts';
+
+/** A message that is not in the new mailbox as it was sent, or a mailbox that is not there as a whole. */
+const LEFT_OUT = `l.fate in ('refused', 'lost', 'changed', 'taken') and (l.reason is not null or l.fate = 'lost')`;
+
+/** What was left out, mailboxes first, with the reasons in words. */
+export async function skippedMessages(sql: Sql, transferId: string, atMost: number): Promise<Skipped[]> {
+  const rows = await sql.query<{ mailbox: string; reason: string; subject: string | null }>(
+    `(select source_path as mailbox, reason, null as subject from ledger_mailboxes
+      where transfer_id = $1 and reason is not null order by id)
+     union all
+     (select m.source_path, coalesce(l.reason, l.fate), l.subject
+      from ledger l join ledger_mailboxes m on m.id = l.mailbox_id
+      where m.transfer_id = $1 and ${LEFT_OUT} order by m.id, l.uid limit $2)`,
+    [transferId, atMost],
+  );
+  return rows.slice(0, atMost).map(({ mailbox, reason, subject }) => ({
+    mailbox,
+    reason: wordsFor(reason),
+    ...(subject === null ? {} : { subject }),
+  }));
+}
+
+/** How many messages were left out. */
+export async function countSkippedMessages(sql: Sql, transferId: string): Promise<number> {
+  const [row] = await sql.query<{ count: number }>(
+    `select count(*)::float8 as count from ledger l join ledger_mailboxes m on m.id = l.mailbox_id
+     where m.transfer_id = $1 and ${LEFT_OUT}`,
+    [transferId],
+  );
+  return row?.count ?? 0;
+}
+
+/** How far the folders are, in the order of work. What a folder has under an older UIDVALIDITY is not told apart. */
+export function foldersOf(sql: Sql, transferId: string): Promise<Folder[]> {
+  return sql.query<Folder>(
+    `select name, least(done, total) as done, total from (
+       select m.source_path as name, min(m.id) as first, max(m.total) as total,
+         (select count(*) from ledger l where l.mailbox_id = max(m.id))::integer as done
+       from ledger_mailboxes m where m.transfer_id = $1 and m.total is not null group by m.source_path) folders
+     order by first`,
+    [transferId],
+  );
+}

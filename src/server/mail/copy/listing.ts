@@ -1,0 +1,64 @@
+import type { Listed, MailReader, Opened } from '../imap/streams.ts';
+import { secondsOf } from './digest.ts';
+import type { Planned } from './ledger.ts';
+import { inParts } from './matching.ts';
+
+/** A listing that stays short is asked for so often. */
+const TRIES = 3;
+
+export type Listing = {
+  readonly opened: Opened;
+  /** In the order of their UIDs. */
+  readonly messages: readonly Planned[];
+  /** Of those the ones with the keyword. */
+  readonly marked: readonly Listed[];
+  /** How many the mailbox counts and does not list, asked again. */
+  readonly unlisted: number;
+};
+
+/**
+ * What a mailbox holds. The listing is held against EXISTS: when it is short it goes on behind its last message, for
+ * servers that cap an answer, then SEARCH is asked for what is missing, and then all of it again.
+ */
+export async function listMailbox(reader: MailReader, path: string, keyword: string): Promise<Listing> {
+  const messages = new Map<number, Planned>();
+  const marked = new Map<number, Listed>();
+  const take = async (pages: AsyncIterable<readonly Listed[]>) => {
+    const before = messages.size;
+    for await (const page of pages)
+      for (const listed of page) {
+        const { uid, size, flags, internalDate } = listed;
+        messages.set(uid, { uid, size, date: secondsOf(internalDate) });
+        if (flags.some((flag) => flag.toLowerCase() === keyword)) marked.set(uid, listed);
+      }
+    return messages.size > before;
+  };
+  let validity: bigint | undefined;
+  for (let attempt = 1; ; attempt += 1) {
+    const opened = await reader.open(path);
+    if (validity !== opened.uidValidity) for (const found of [messages, marked]) found.clear();
+    validity = opened.uidValidity;
+    const isShort = () => messages.size < opened.exists;
+    if (opened.exists > 0 && (await take(reader.list(path))))
+      while (isShort() && (await take(reader.list(path, highest(messages) + 1))));
+    if (isShort()) {
+      const missing = (await reader.search(path)).filter((uid) => !messages.has(uid));
+      for (const uids of inParts(missing)) await take(reader.look(path, uids));
+      // Found and not listed: its body tells the rest, if it is handed out.
+      for (const uid of missing) if (!messages.has(uid)) messages.set(uid, { uid, size: 0, date: null });
+    }
+    if (!isShort() || attempt === TRIES)
+      return {
+        opened,
+        messages: [...messages.values()].toSorted((a, b) => a.uid - b.uid),
+        marked: [...marked.values()],
+        unlisted: Math.max(0, opened.exists - messages.size),
+      };
+  }
+}
+
+function highest(messages: ReadonlyMap<number, Planned>): number {
+  let uid = 0;
+  for (const each of messages.keys()) uid = Math.max(uid, each);
+  return uid;
+}

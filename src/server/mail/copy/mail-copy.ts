@@ -1,0 +1,66 @@
+import type { MailControl, MailReader, MailWriter } from '../imap/streams.ts';
+import type { Clock } from '../imap/wire.ts';
+import type { HeldLease } from '../../transfers/lease.ts';
+import type { Ledger } from './ledger.ts';
+
+/** The moments between which a worker can die; `onStep` sees each of them. */
+export type Step =
+  | 'listed'
+  | 'intent committed'
+  | 'octets sent'
+  | 'appended'
+  | 'outcome committed'
+  | 'verified'
+  | 'recovered';
+export type StepListener = (step: Step, mailbox: string) => void | Promise<void>;
+
+/** What a provider allows, as far as it is known; see provider-limits.ts. */
+export type AccountLimits = {
+  readonly connections: number;
+  /** Octets in 24 hours, appended to the account or read from it. */
+  readonly upADay?: number;
+  readonly downADay?: number;
+  /** The newest messages of a mailbox that are shown; older ones are there and not listed. */
+  readonly window?: number;
+};
+
+export type CopySource = {
+  readonly control: () => Promise<MailControl>;
+  readonly reader: () => Promise<MailReader>;
+  readonly limits: AccountLimits;
+};
+export type CopyDestination = CopySource & { readonly writer: () => Promise<MailWriter> };
+
+export type CopyProgress = {
+  readonly done: number;
+  readonly total: number;
+  readonly bytes: number;
+  readonly kept: number;
+};
+
+/** A copy of an account's mail. Time, randomness, connections and the ledger come from outside. */
+export type MailCopy = {
+  readonly source: CopySource;
+  readonly destination: CopyDestination;
+  readonly ledger: Ledger;
+  readonly lease: Pick<HeldLease, 'transferId' | 'mayWrite'>;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly onStep: StepListener;
+  readonly onProgress: (progress: CopyProgress) => void;
+  /** A message was stored for this worker after its lease was lost, and can't be taken back one by one. */
+  readonly onOrphan: (mailbox: string, uid: number) => void;
+  /** The keyword of source messages that were forwarded to this destination. */
+  readonly forwardedMark: string;
+};
+
+/** `unlisted`: messages that the source counts and does not list, asked again. */
+export type CopyEnd = {
+  readonly lost: number;
+  readonly duplicated: number;
+  readonly changed: number;
+  readonly kept: number;
+  readonly unlisted: number;
+  /** Mailboxes that could not be copied, each with its reason in the ledger. */
+  readonly mailboxesLeft: number;
+};

@@ -1,0 +1,201 @@
+import type { Listed, MailReader } from '../imap/streams.ts';
+import { digestOf, portraits, secondsOf, type Portrait } from './digest.ts';
+import { isProvidersForm } from './norm.ts';
+
+/** With more unclaimed messages than this, only those of the right size or date are read. */
+const READ_ANYWAY = 200;
+/** So many messages are compared by their forms at once; their headers are in memory. */
+const FORMS_AT_ONCE = 500;
+const UIDS_A_COMMAND = 200;
+
+/** A source message that is looked for at the destination; its digest is fetched from the source when it is not known. */
+export type Wanted = {
+  readonly uid: number;
+  readonly size: number;
+  /** Seconds since the epoch. */
+  readonly date: number | null;
+  readonly sha256?: string;
+};
+
+/** `stored` octet for octet, `kept` by the norm, `changed` by its Message-ID and date only. */
+export type Found = {
+  readonly fate: 'stored' | 'kept' | 'changed';
+  readonly destinationUid: number;
+  readonly size: number;
+  /** Hex; of the source's octets, or of the destination's when the source has lost the message. */
+  readonly sha256: string;
+};
+
+export type Matched = {
+  /** By source UID. */
+  readonly found: ReadonlyMap<number, Found>;
+  /** Source messages that are not there any more, asked for by UID. */
+  readonly gone: ReadonlySet<number>;
+};
+
+type Place = { readonly reader: MailReader; readonly path: string };
+
+/**
+ * Finds out which of some source messages are among some messages of the destination, each of which can stand for one:
+ * by octets, then by the norm, then by Message-ID and date; and by size and date where the source has lost the message.
+ * @param source opened, or `null` when it can't be asked
+ */
+export async function match(
+  wanted: readonly Wanted[],
+  source: Place | null,
+  candidates: readonly Listed[],
+  destination: Place,
+): Promise<Matched> {
+  const found = new Map<number, Found>();
+  const gone = new Set<number>();
+  const likely = likelyOf(wanted, candidates);
+  if (likely.length === 0 || wanted.length === 0) return { found, gone };
+
+  const known = await digestsOf(wanted, source, gone);
+  const byDigest = new Map<string, (Listed & { readonly sha256: string })[]>();
+  for (const uids of inParts(likely.map((listed) => listed.uid)))
+    for await (const message of destination.reader.fetch(destination.path, uids)) {
+      const { sha256 } = await digestOf(message.octets);
+      const same = byDigest.get(sha256) ?? [];
+      same.push({ ...message, sha256 });
+      byDigest.set(sha256, same);
+    }
+
+  const open: Wanted[] = [];
+  for (const message of wanted) {
+    const digest = known.get(message.uid);
+    const same = digest === undefined ? undefined : byDigest.get(digest.sha256);
+    const index = same?.findIndex((each) => secondsOf(each.internalDate) === message.date) ?? -1;
+    const candidate = same?.splice(Math.max(0, index), 1)[0];
+    if (candidate === undefined || digest === undefined) open.push(message);
+    else found.set(message.uid, { fate: 'stored', destinationUid: candidate.uid, ...digest });
+  }
+  const left = [...byDigest.values()].flat();
+  if (open.length > 0 && left.length > 0) await matchForms(open, source, left, destination, gone, found);
+  return { found, gone };
+}
+
+/** Some servers round RFC822.SIZE, and some ignore the internal date, so neither alone rules a message out. */
+function likelyOf(wanted: readonly Wanted[], candidates: readonly Listed[]): readonly Listed[] {
+  if (candidates.length <= READ_ANYWAY + 2 * wanted.length) return candidates;
+  const sizes = new Set(wanted.map((message) => message.size));
+  const dates = new Set(wanted.map((message) => message.date));
+  return candidates.filter(
+    (listed) => isUnlisted(listed) || sizes.has(listed.size) || dates.has(secondsOf(listed.internalDate)),
+  );
+}
+
+type Known = { readonly size: number; readonly sha256: string };
+
+async function digestsOf(
+  wanted: readonly Wanted[],
+  source: Place | null,
+  gone: Set<number>,
+): Promise<Map<number, Known>> {
+  const known = new Map<number, Known>();
+  const unknown = new Set<number>();
+  for (const { uid, size, sha256 } of wanted) {
+    if (sha256 === undefined) unknown.add(uid);
+    else known.set(uid, { size, sha256 });
+  }
+  if (source !== null)
+    for (const uids of inParts([...unknown]))
+      for await (const message of source.reader.fetch(source.path, uids)) {
+        known.set(message.uid, await digestOf(message.octets));
+        unknown.delete(message.uid);
+      }
+  for (const uid of await notListed(source, [...unknown])) gone.add(uid);
+  return known;
+}
+
+/** Of these messages those that the source does not list, asked for by UID. */
+async function notListed(source: Place | null, uids: readonly number[]): Promise<readonly number[]> {
+  const missing = new Set(uids);
+  if (source !== null)
+    for (const part of inParts(uids))
+      for await (const page of source.reader.look(source.path, part)) for (const { uid } of page) missing.delete(uid);
+  return [...missing];
+}
+
+async function matchForms(
+  wanted: readonly Wanted[],
+  source: Place | null,
+  left: readonly Listed[],
+  destination: Place,
+  gone: ReadonlySet<number>,
+  found: Map<number, Found>,
+): Promise<void> {
+  const stored: Portrait[] = [];
+  for (const uids of inParts(left.slice(0, FORMS_AT_ONCE).map((listed) => listed.uid)))
+    for await (const portrait of portraits(destination.reader, destination.path, uids)) stored.push(portrait);
+  const take = (fits: (portrait: Portrait) => boolean): Portrait | undefined => {
+    const index = stored.findIndex(fits);
+    return index < 0 ? undefined : stored.splice(index, 1)[0];
+  };
+  const sent: Portrait[] = [];
+  const readable = wanted.filter((message) => !gone.has(message.uid)).map((message) => message.uid);
+  if (source !== null)
+    for (const uids of inParts(readable))
+      for await (const portrait of portraits(source.reader, source.path, uids)) sent.push(portrait);
+
+  const dateOf = new Map(wanted.map((message) => [message.uid, message.date]));
+  const settle = (fate: 'kept' | 'changed', fits: (sent: Portrait, stored: Portrait) => boolean) => {
+    for (const portrait of sent) {
+      if (found.has(portrait.uid)) continue;
+      const one = take((each) => fits(portrait, each));
+      if (one === undefined) continue;
+      const { size, sha256 } = portrait;
+      found.set(portrait.uid, { fate, destinationUid: one.uid, size, sha256 });
+    }
+  };
+  const sameDate = (one: Portrait, other: Portrait) => dateOf.get(one.uid) === other.date;
+  settle('kept', (one, other) => sameDate(one, other) && isProvidersForm(one.form, other.form));
+  settle('kept', (one, other) => isProvidersForm(one.form, other.form));
+  settle('changed', (one, other) => sameDate(one, other) && isSameId(one, other));
+  for (const { uid, size, date } of wanted) {
+    if (found.has(uid) || (source !== null && !gone.has(uid))) continue;
+    const one = take((each) => each.size === size && each.date === date);
+    if (one !== undefined) found.set(uid, { fate: 'stored', destinationUid: one.uid, size, sha256: one.sha256 });
+  }
+}
+
+function isSameId(one: Portrait, other: Portrait): boolean {
+  return one.form.messageId !== '' && one.form.messageId === other.form.messageId;
+}
+
+export function* inParts(uids: readonly number[]): Iterable<readonly number[]> {
+  for (let from = 0; from < uids.length; from += UIDS_A_COMMAND) yield uids.slice(from, from + UIDS_A_COMMAND);
+}
+
+/** One that the server finds and does not list: its body tells the rest, if it is handed out. */
+function unlisted(uid: number): Listed {
+  return { uid, size: 0, flags: [], internalDate: new Date(Number.NaN) };
+}
+
+/** Whether a listing says nothing of it. */
+export function isUnlisted({ size, internalDate }: Listed): boolean {
+  return size === 0 && Number.isNaN(internalDate.getTime());
+}
+
+/**
+ * What a mailbox has from a UID on, by listing and search together: a message must not be taken for missing because
+ * one of the two left it out.
+ */
+export async function* listedFrom(reader: MailReader, path: string, fromUid: number): AsyncIterable<Listed> {
+  const seen = new Set<number>();
+  for await (const page of reader.list(path, fromUid))
+    for (const listed of page)
+      if (listed.uid >= fromUid && !seen.has(listed.uid)) {
+        seen.add(listed.uid);
+        yield listed;
+      }
+  const more = (await reader.search(path)).filter((uid) => uid >= fromUid && !seen.has(uid));
+  for (const uids of inParts(more))
+    for await (const page of reader.look(path, uids))
+      for (const listed of page)
+        if (!seen.has(listed.uid)) {
+          seen.add(listed.uid);
+          yield listed;
+        }
+  for (const uid of more) if (!seen.has(uid)) yield unlisted(uid);
+}

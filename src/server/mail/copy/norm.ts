@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+
+const [LF, CR] = [10, 13];
+/** Longer headers are not compared field by field: what is beyond counts as the body. */
+const HEADER_OCTETS = 256 * 1024;
+
+/**
+ * What a provider leaves of a message that it keeps in a form of its own: the header fields, whatever their order,
+ * folding and blanks, and the body, whatever its line ends and the empty lines at its end.
+ */
+export type Form = { readonly fields: ReadonlyMap<string, number>; readonly body: string; readonly messageId: string };
+
+/** Takes a message's octets one chunk after the other. Holds no more of it than its header. */
+export function openForm(): { write: (chunk: Uint8Array) => void; end: () => Form } {
+  const head: Buffer[] = [];
+  let headOctets = 0;
+  let inBody = false;
+  let lineIsEmpty = true;
+  let heldEnds = 0;
+  const hash = createHash('sha256');
+
+  /** Lines of the body, ended by LF, without those that are empty at the end. */
+  function body(chunk: Buffer): void {
+    for (let at = 0; at < chunk.length;) {
+      const octet = chunk[at];
+      if (octet === CR) at += 1;
+      else if (octet === LF) {
+        heldEnds += 1;
+        at += 1;
+      } else {
+        let end = at;
+        while (end < chunk.length && chunk[end] !== CR && chunk[end] !== LF) end += 1;
+        if (heldEnds > 0) hash.update('\n'.repeat(Math.min(heldEnds, 1024)));
+        heldEnds = 0;
+        hash.update(chunk.subarray(at, end));
+        at = end;
+      }
+    }
+  }
+
+  return {
+    write: (given) => {
+      const chunk = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
+      let at = 0;
+      while (!inBody && at < chunk.length) {
+        const octet = chunk[at];
+        at += 1;
+        if (octet === LF) {
+          inBody = lineIsEmpty || headOctets + at > HEADER_OCTETS;
+          lineIsEmpty = true;
+        } else if (octet !== CR) lineIsEmpty = false;
+      }
+      if (at > 0) {
+        head.push(Buffer.from(chunk.subarray(0, at)));
+        headOctets += at;
+      }
+      if (at < chunk.length) body(chunk.subarray(at));
+    },
+    end: () => {
+      const fields = new Map<string, number>();
+      let messageId = '';
+      for (const field of fieldsOf(Buffer.concat(head).toString('latin1'))) {
+        fields.set(field, (fields.get(field) ?? 0) + 1);
+        if (field.startsWith('message-id:')) messageId ||= field.slice('message-id:'.length);
+      }
+      return { fields, body: hash.digest('hex'), messageId };
+    },
+  };
+}
+
+function* fieldsOf(header: string): Iterable<string> {
+  const unfolded = header.replaceAll('\r', '').replaceAll(/\n[ \t]+/g, ' ');
+  for (const line of unfolded.split('\n')) {
+    const colon = line.indexOf(':');
+    if (colon <= 0) continue;
+    const value = line
+      .slice(colon + 1)
+      .replaceAll(/[ \t]+/g, ' ')
+      .trim();
+    yield `${line.slice(0, colon).trim().toLowerCase()}:${value}`;
+  }
+}
+
+/** Whether `stored` is `sent` as a provider keeps it: nothing of it is missing; header fields may have come on top. */
+export function isProvidersForm(sent: Form, stored: Form): boolean {
+  if (sent.body !== stored.body) return false;
+  for (const [field, count] of sent.fields) if ((stored.fields.get(field) ?? 0) < count) return false;
+  return true;
+}

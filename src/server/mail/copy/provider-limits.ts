@@ -1,0 +1,36 @@
+import type { Provider } from '../../../contract/provider.ts';
+import type { AccountLimits } from './mail-copy.ts';
+
+const MB = 1_000_000;
+const CONNECTIONS = 4;
+
+/**
+ * What providers allow, as far as it is published or has been seen; each line names its source in
+ * `mail-transfer-peers.md` (§0, §D) or the provider's own page. What is not known is not limited here: a server's own
+ * hint counts above all of it.
+ */
+const LIMITS: Readonly<Record<Exclude<Provider, 'file_export'>, AccountLimits>> = {
+  // 2,500 MB down and 500 MB up a day, 15 connections: support.google.com/a/answer/1071518; GL1, GL2.
+  google: { connections: 4, upADay: 500 * MB, downADay: 2500 * MB },
+  // The newest 10,000 messages of a mailbox are shown: YQ, YH. No number of connections is published.
+  yahoo: { connections: CONNECTIONS, window: 10_000 },
+  aol: { connections: CONNECTIONS, window: 10_000 },
+  // It names its pauses itself: IS:Office365, IS#198.
+  office365: { connections: CONNECTIONS },
+  sanbruno: { connections: CONNECTIONS },
+  other: { connections: CONNECTIONS },
+};
+
+/** @param connections the operator's upper bound, if there is one */
+export function limitsOf(provider: Provider, connections: number | undefined): AccountLimits {
+  const limits = provider === 'file_export' ? { connections: CONNECTIONS } : LIMITS[provider];
+  return { ...limits, connections: connections ?? limits.connections };
+}
+
+/** What servers that are not known by name show of a mailbox at most: Gmail's setting, Yahoo, Yahoo's export host. */
+const WINDOWS: ReadonlySet<number> = new Set([1000, 10_000, 100_000]);
+
+/** Whether a mailbox that counts so many messages may hold older ones, which it does not list. */
+export function isWindow(exists: number, { window }: AccountLimits): boolean {
+  return window === undefined ? WINDOWS.has(exists) : exists >= window;
+}

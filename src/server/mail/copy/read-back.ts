@@ -1,0 +1,197 @@
+import { MailError } from '../imap/mail-error.ts';
+import type { Listed, MailReader } from '../imap/streams.ts';
+import { digestOf, portraits, secondsOf } from './digest.ts';
+import type { NewRow } from './ledger.ts';
+import { inParts, isUnlisted, listedFrom } from './matching.ts';
+import { isProvidersForm } from './norm.ts';
+import { isWindow } from './provider-limits.ts';
+import type { Check, Run, Unchecked } from './run.ts';
+
+/** Connections of a lane that reads back. The source is asked only for what differs. */
+export type CheckSession = AsyncDisposable & {
+  readonly checker: MailReader;
+  readonly reader: () => Promise<MailReader>;
+};
+
+/** Flags that a message was appended with and does not have. */
+export type FlagsMissing = { readonly path: string; readonly uid: number; readonly flags: readonly string[] };
+
+/** What reading back leaves for the end. */
+export type Findings = {
+  readonly flags: FlagsMissing[];
+  /** By mailbox path: flags that the destination has kept on some message, in lower case. */
+  readonly kept: Map<string, Set<string>>;
+  /** Not found where they were stored; they are looked for elsewhere. */
+  readonly absent: { readonly check: Check; readonly message: Unchecked }[];
+};
+
+/** Reads messages back and holds their octets against what was sent. */
+export async function readBack(check: Check, session: CheckSession, run: Run, findings: Findings): Promise<void> {
+  const { ledger, onStep } = run.copy;
+  const { mailbox, uidValidity } = check;
+  const path = mailbox.destinationPath;
+  const { checker } = session;
+  const opened = await openOrNull(checker, path);
+  if (opened?.uidValidity !== uidValidity) {
+    if (opened === null) findings.absent.push(...check.messages.map((message) => ({ check, message })));
+    else run.stale.add(mailbox.id);
+    return;
+  }
+  const unread = new Map(check.messages.map((message) => [message.destinationUid, message]));
+  const verified: number[] = [];
+  const different: Unchecked[] = [];
+  const compare = async (uids: readonly number[]) => {
+    for await (const found of checker.fetch(path, uids)) {
+      const message = unread.get(found.uid);
+      if (message === undefined) continue;
+      const { sha256 } = await digestOf(found.octets);
+      unread.delete(found.uid);
+      if (sha256 === message.sha256 && isSameDate(found, message)) verified.push(message.uid);
+      else different.push(message);
+      noteFlags(path, found, message, findings);
+    }
+  };
+  await compare([...unread.keys()].toSorted((a, b) => a - b));
+  if (unread.size > 0) await compare([...unread.keys()]);
+  await noteAbsent([...unread.values()], check, checker, findings);
+  if (verified.length > 0) await ledger.verified(mailbox.id, verified);
+  if (different.length > 0) await settleDifferent(different, check, session, run, findings);
+  await onStep('verified', mailbox.sourcePath);
+}
+
+/** For messages that were not handed out. @throws {MailError} when the mailbox lists one of them */
+async function noteAbsent(
+  messages: readonly Unchecked[],
+  check: Check,
+  checker: MailReader,
+  findings: Findings,
+): Promise<void> {
+  if (messages.length === 0) return;
+  const uids = messages.map((message) => message.destinationUid);
+  for await (const page of checker.look(check.mailbox.destinationPath, uids))
+    if (page.length > 0) throw new MailError('lost', 'The destination lists a message and does not hand it out.');
+  findings.absent.push(...messages.map((message) => ({ check, message })));
+}
+
+async function openOrNull(reader: MailReader, path: string) {
+  try {
+    return await reader.open(path);
+  } catch (error) {
+    if (error instanceof MailError && error.fault === 'refused') return null;
+    throw error;
+  }
+}
+
+function isSameDate({ internalDate }: Listed, { date }: Unchecked): boolean {
+  return date === null || secondsOf(internalDate) === date;
+}
+
+/** Keywords and system flags differ in case between servers (RFC 9051 §2.3.2). */
+function noteFlags(path: string, found: Listed, { flags, destinationUid }: Unchecked, findings: Findings): void {
+  if (flags === undefined || flags.length === 0) return;
+  const there = new Set(found.flags.map((flag) => flag.toLowerCase()));
+  const kept = findings.kept.get(path) ?? new Set();
+  findings.kept.set(path, kept);
+  const missing = flags.filter((flag) => !there.has(flag.toLowerCase()));
+  for (const flag of flags) if (there.has(flag.toLowerCase())) kept.add(flag.toLowerCase());
+  if (missing.length > 0) findings.flags.push({ path, uid: destinationUid, flags: missing });
+}
+
+/** Whether they are kept in the provider's own form; the date is not part of that. */
+async function settleDifferent(
+  messages: readonly Unchecked[],
+  check: Check,
+  session: CheckSession,
+  run: Run,
+  findings: Findings,
+): Promise<void> {
+  const { mailbox, uidValidity } = check;
+  const { checker } = session;
+  const reader = await session.reader();
+  await reader.open(mailbox.sourcePath);
+  const rows: NewRow[] = [];
+  for (const message of messages) {
+    const { uid, destinationUid } = message;
+    let isKept = false;
+    let isThere = false;
+    let hasSource = false;
+    for await (const sent of portraits(reader, mailbox.sourcePath, [uid])) {
+      hasSource = true;
+      for await (const stored of portraits(checker, mailbox.destinationPath, [destinationUid])) {
+        isThere = true;
+        isKept =
+          sent.sha256 === message.sha256 &&
+          (message.date === null || stored.date === message.date) &&
+          isProvidersForm(sent.form, stored.form);
+      }
+    }
+    // Taken away since it was read.
+    if (!isThere && hasSource) await noteAbsent([message], check, checker, findings);
+    else rows.push(rowOf(message, mailbox.id, uidValidity, isKept ? 'kept' : 'changed'));
+  }
+  await run.copy.ledger.settle(rows);
+  run.refated(mailbox.sourcePath, rows);
+}
+
+function rowOf(message: Unchecked, mailboxId: number, uidValidity: bigint, fate: NewRow['fate']): NewRow {
+  const { flags: _, ...what } = message;
+  return { ...what, mailboxId, fate, destinationUidValidity: uidValidity, verified: fate !== 'lost' };
+}
+
+/**
+ * Settles messages that are not where they were stored: kept once with an equal one, moved into another mailbox,
+ * removed since, or lost.
+ * @param others the paths of all the destination's mailboxes
+ */
+export async function settleAbsent(
+  path: string,
+  absent: Findings['absent'],
+  others: readonly string[],
+  checker: MailReader,
+  run: Run,
+): Promise<void> {
+  const open = new Map(absent.map((each) => [each.message, each.check]));
+  const [first] = absent;
+  if (first === undefined) return;
+  let assigned = Infinity;
+  for (const place of [path, ...others.filter((other) => other !== path)]) {
+    if (open.size === 0) break;
+    const opened = await openOrNull(checker, place);
+    if (opened === null) continue;
+    const isHome = place === path;
+    if (isHome) assigned = opened.uidNext ?? 0;
+    const looks = new Map<string, Unchecked[]>();
+    for (const message of open.keys()) {
+      const key = `${message.size} ${message.date}`;
+      looks.set(key, [...(looks.get(key) ?? []), message]);
+    }
+    const alike: number[] = [];
+    let lowest = Infinity;
+    for await (const listed of listedFrom(checker, place, 1)) {
+      lowest = Math.min(lowest, listed.uid);
+      if (isUnlisted(listed) || looks.has(`${listed.size} ${secondsOf(listed.internalDate)}`)) alike.push(listed.uid);
+    }
+    // Older than all that is listed: behind the window of a server that shows its newest messages only. It is there.
+    if (isHome && isWindow(opened.exists, run.copy.destination.limits))
+      for (const message of open.keys()) if (message.destinationUid < lowest) open.delete(message);
+    const rows: NewRow[] = [];
+    for (const uids of inParts(alike))
+      for await (const { octets } of checker.fetch(place, uids)) {
+        const { sha256 } = await digestOf(octets);
+        for (const [message, { mailbox, uidValidity }] of open) {
+          if (message.sha256 !== sha256) continue;
+          rows.push(rowOf(message, mailbox.id, uidValidity, isHome ? 'twin' : 'taken'));
+          open.delete(message);
+          // An equal message in the same mailbox stands for all that were kept once; one that was moved, for itself.
+          if (!isHome) break;
+        }
+      }
+    if (rows.length > 0) await run.copy.ledger.settle(rows);
+  }
+  const left = [...open].map(([message, { mailbox, uidValidity }]): NewRow => {
+    // A UID that the mailbox has given to a message and that it does not list is of one that was expunged.
+    if (message.destinationUid >= assigned) return rowOf(message, mailbox.id, uidValidity, 'lost');
+    return { ...rowOf(message, mailbox.id, uidValidity, 'taken'), reason: 'removed' };
+  });
+  if (left.length > 0) await run.copy.ledger.settle(left);
+}

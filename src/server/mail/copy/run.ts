@@ -1,0 +1,70 @@
+import type { MailReader, MailWriter } from '../imap/streams.ts';
+import type { MailCopy } from './mail-copy.ts';
+import type { Fate, LedgerMailbox, NewRow } from './ledger.ts';
+
+/** Connections of one lane. The one that reads the destination is made when it is first needed. */
+export type Session = AsyncDisposable & {
+  readonly reader: MailReader;
+  readonly writer: MailWriter;
+  readonly checker: () => Promise<MailReader>;
+};
+
+/** A stored message that is to be read back. */
+export type Unchecked = {
+  readonly uid: number;
+  readonly destinationUid: number;
+  readonly size: number;
+  readonly sha256: string;
+  readonly date: number | null;
+  readonly fate: Fate;
+  readonly subject?: string;
+  /** As they were appended; missing when an earlier run did it: then they are the subscriber's. */
+  readonly flags?: readonly string[];
+};
+
+/** Some messages of one mailbox that are to be read back. */
+export type Check = {
+  readonly mailbox: LedgerMailbox;
+  readonly uidValidity: bigint;
+  readonly messages: readonly Unchecked[];
+};
+
+/** Octets that may still be appended today. */
+export type Budget = {
+  /** @throws {ProviderLimit} when there are not so many left */
+  take(octets: number): Promise<void>;
+};
+
+/** What a folder counts for the progress; messages with a row are done. */
+export type FolderCount = { done: number; total: number; bytes: number; kept: number };
+
+/** What the lanes of one copy share. */
+export type Run = {
+  readonly copy: MailCopy;
+  /** What is to be read back. */
+  readonly check: (check: Check) => void;
+  /** Resolves when reading back is not too far behind. */
+  readonly room: () => Promise<void>;
+  readonly budget: Budget;
+  /** What the ledger knows, by source path: the mailbox under each UIDVALIDITY that it has had. */
+  readonly known: Map<string, readonly LedgerMailbox[]>;
+  /** Sets a folder's counts anew. */
+  readonly count: (path: string, count: FolderCount) => void;
+  /** Adds rows to a folder's counts. */
+  readonly settled: (path: string, rows: readonly NewRow[]) => void;
+  /** Rows that are written anew with another fate. */
+  readonly refated: (path: string, rows: readonly NewRow[]) => void;
+  /** Mailboxes whose destination has another UIDVALIDITY than their rows, found while reading back. */
+  readonly stale: Set<number>;
+};
+
+/** A mailbox can't be copied, for a reason of its own; the others go on. */
+export class FolderLeft extends Error {
+  override name = 'FolderLeft';
+  readonly reason: FolderReason;
+  constructor(reason: FolderReason, cause: unknown) {
+    super(`The mailbox is left out: ${reason}.`, { cause });
+    this.reason = reason;
+  }
+}
+export type FolderReason = 'mailbox unreadable' | 'mailbox not created' | 'mailbox closed' | 'mailbox not complete';

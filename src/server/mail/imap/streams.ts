@@ -1,0 +1,127 @@
+import type { Mailbox } from './message.ts';
+
+/**
+ * Octets of one message, in order, to be read once. The chunks are the reader's own: copy what is kept for longer than
+ * until the next one is asked for.
+ */
+export type Octets = AsyncIterable<Uint8Array>;
+
+/** The personal namespace (RFC 2342) and hierarchy delimiter of an account. */
+export type Namespace = { readonly prefix: string; readonly delimiter: string };
+
+/** What is done with an account besides moving messages: over imapflow in production. @throws {MailError} everywhere */
+export type MailControl = AsyncDisposable & {
+  readonly namespace: Namespace;
+  /** The mailboxes that hold messages, each once; containers that can't be opened are left out. */
+  mailboxes(): Promise<readonly Mailbox[]>;
+  /** Creates a mailbox and subscribes to it; one that exists already is fine. */
+  create(path: string): Promise<void>;
+};
+
+/** A mailbox as it was when it was opened. `uidValidity` is never 0; `uidNext` is missing where a server leaves it out. */
+export type Opened = {
+  readonly uidValidity: bigint;
+  readonly uidNext?: number;
+  readonly exists: number;
+  readonly highestModseq?: bigint;
+};
+
+/** A message as a listing shows it. `size` is RFC822.SIZE in octets, which some servers get wrong; no `\Recent` in `flags`. */
+export type Listed = {
+  readonly uid: number;
+  readonly size: number;
+  readonly flags: readonly string[];
+  /** Invalid when the server gives none. */
+  readonly internalDate: Date;
+};
+
+/** A message on its way. `size` is the true number of octets. What of `octets` is not read is skipped. */
+export type Fetched = Listed & { readonly octets: Octets };
+
+/** Reads an account by EXAMINE and BODY.PEEK only, over one connection. @throws {MailError} everywhere */
+export type MailReader = AsyncDisposable & {
+  /** EXAMINEs anew, so that it tells what is there now. */
+  open(path: string): Promise<Opened>;
+  /** What STATUS says of a mailbox, without opening it. */
+  status(path: string): Promise<Opened>;
+  /** What the mailbox lists from a UID on (1 by default), in pages of at most 1,000, in the order of the server. */
+  list(path: string, fromUid?: number): AsyncIterable<readonly Listed[]>;
+  /** Asks for those UIDs only, each of which may be missing from the answer. */
+  look(path: string, uids: readonly number[]): AsyncIterable<readonly Listed[]>;
+  /** UID SEARCH: all, or those with an internal date since a day. */
+  search(path: string, since?: Date): Promise<readonly number[]>;
+  /** The header sections (BODY.PEEK[HEADER]), each bounded to 64 KB. */
+  headers(path: string, uids: readonly number[]): AsyncIterable<{ readonly uid: number; readonly header: Buffer }>;
+  /**
+   * Whole messages, in the order of the server; those without a body are left out. The command is sent at the call, so
+   * that the next one can be sent before the last one is read; several are to be read in the order of their calls.
+   * The connection is not read ahead of whoever reads `octets`.
+   */
+  fetch(path: string, uids: readonly number[]): AsyncIterable<Fetched>;
+};
+
+/** What a writer can do, by its server's capabilities. */
+export type WriterTraits = {
+  /** The largest message in octets (RFC 7889, as far as it is said without a mailbox). */
+  readonly appendLimit?: number;
+  /** MULTIAPPEND (RFC 3502). */
+  readonly together: boolean;
+  /** LITERAL+, LITERAL- or neither (RFC 7888). */
+  readonly literals: 'any size' | 'small' | 'synchronising';
+  /** UIDPLUS (RFC 4315): it says the UIDs of what it stored, and one message can be expunged. */
+  readonly saysUids: boolean;
+};
+
+/** A mailbox that messages are appended to. */
+export type Selected = Opened & {
+  /** Of these flags the ones that this mailbox keeps, by its PERMANENTFLAGS; never `\Recent`. */
+  readonly keeps: (flags: readonly string[]) => string[];
+  /** Of this mailbox, when it has one of its own. */
+  readonly appendLimit?: number;
+};
+
+/** A message to be appended; `size` is exactly the number of octets that `octets` gives. */
+export type NewMessage = {
+  readonly size: number;
+  readonly flags: readonly string[];
+  readonly internalDate: Date;
+  readonly octets: Octets;
+};
+
+/** Why a message was not taken: for good, each in words for the subscriber in `reasons.ts`. */
+export type RefusalReason = 'too large' | 'not accepted' | 'virus';
+
+/** What came of one message. */
+export type Appended =
+  /** `uid` is missing when the server did not say it. */
+  | { readonly kind: 'stored'; readonly uid?: number; readonly uidValidity?: bigint }
+  /** It is not stored, because of itself. Of several that went together each has it, and none is stored. */
+  | { readonly kind: 'refused'; readonly reason: RefusalReason; readonly text: string }
+  /** It is not stored, for a reason that is not its own: `full`, `busy`, `refused` (with its response code, such as TRYCREATE). */
+  | { readonly kind: 'failed'; readonly error: Error }
+  /** The connection ended, and nobody knows. */
+  | { readonly kind: 'unknown'; readonly error: Error };
+
+export type Appending = {
+  /** All octets are handed to the socket: the next messages may be appended. Rejects with what the source threw, too. */
+  readonly sent: Promise<void>;
+  /** One for each message that was taken from `messages`, in their order. Never rejects. */
+  readonly outcome: Promise<readonly Appended[]>;
+};
+
+/** Writes an account over one connection. @throws {MailError} everywhere */
+export type MailWriter = AsyncDisposable & {
+  readonly traits: WriterTraits;
+  /** SELECTs anew, so that it tells what is there now and which flags are kept. */
+  select(path: string): Promise<Selected>;
+  /**
+   * Appends messages, octet for octet, each streamed as it comes; nothing is sent before the first one comes.
+   * `together`: by one MULTIAPPEND if the server has it, so that all are stored or none. Several calls may be under way
+   * once the one before is `sent`. When `messages` throws in the middle of a message the socket is destroyed.
+   */
+  append(path: string, messages: AsyncIterable<NewMessage>, options: { readonly together: boolean }): Appending;
+  /** Adds flags, so that a server that dropped them at the append has them after all. */
+  addFlags(path: string, uid: number, flags: readonly string[]): Promise<void>;
+  /** Takes one message away for good, by UID STORE \Deleted and UID EXPUNGE of exactly it. Not asked for `MayWrite`. */
+  expunge(path: string, uid: number): Promise<void>;
+};

@@ -1,0 +1,28 @@
+import type { Duplex } from 'node:stream';
+import type { MailPlace } from './connection.ts';
+
+/** Time from outside, so that a simulation can own it. */
+export type Clock = {
+  /** Milliseconds since the epoch; may jump. */
+  now(): number;
+  /** Milliseconds since some moment; never jumps, never goes back. */
+  elapsed(): number;
+  /** Runs something once, so many milliseconds later. @returns what calls it off */
+  after(milliseconds: number, run: () => void): () => void;
+};
+
+/** A byte stream to a mail server; `startTls` is there when it is not encrypted yet. */
+export type Line = {
+  readonly socket: Duplex;
+  /** Encrypts what follows. The old socket is not to be used any more. @throws {MailError} `certificate` */
+  readonly startTls?: () => Promise<Duplex>;
+};
+
+/** Reaches a mail server; for `tls` the handshake is over. @throws {MailError} `unreachable`, `certificate`, `slow` */
+export type Dial = (place: MailPlace, signal: AbortSignal) => Promise<Line>;
+
+/**
+ * Asked without waiting before each write to a socket. After `false` nothing is written any more: the socket is
+ * destroyed, and what was under way fails with the fault `lost`.
+ */
+export type MayWrite = () => boolean;

@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
+import type { Resolver } from '../../../network/resolver.ts';
+import { addressOf } from '../connection.ts';
+import { MailError, mailErrorOf } from '../mail-error.ts';
+import { tlsTowards } from '../tls.ts';
+import type { Dial, Line } from '../wire.ts';
+
+export type DialOptions = {
+  /** `TRUSTED_MAIL_HOSTS`. */
+  readonly trusted: readonly string[];
+  /** Asked for hosts that a visitor named; without it the system's name servers are. */
+  readonly resolver?: Resolver;
+};
+
+/** Dials over the network: to an address that was checked, and with a certificate that fits the name. */
+export function openDial({ trusted, resolver }: DialOptions): Dial {
+  return async (place, signal): Promise<Line> => {
+    signal.throwIfAborted();
+    const { address, servername } = await addressOf(place, trusted, resolver);
+    signal.throwIfAborted();
+    const target = { host: address, port: place.port, noDelay: true, keepAlive: true };
+    const name = isIP(servername) > 0 ? {} : { servername };
+    if (place.security === 'tls') {
+      const socket = connectTls({ ...target, ...name, ...tlsTowards(place) });
+      await standing(socket, 'secureConnect', signal);
+      return { socket };
+    }
+    const socket = connectTcp(target);
+    await standing(socket, 'connect', signal);
+    return { socket, startTls: () => encrypted(socket, { host: address, ...name, ...tlsTowards(place) }, signal) };
+  };
+}
+
+async function encrypted(socket: Socket, options: ConnectionOptions, signal: AbortSignal): Promise<Duplex> {
+  const secure = connectTls({ ...options, socket });
+  await standing(secure, 'secureConnect', signal, 'certificate');
+  return secure;
+}
+
+async function standing(
+  socket: Socket | TLSSocket,
+  event: string,
+  signal: AbortSignal,
+  fault?: 'certificate',
+): Promise<void> {
+  try {
+    await once(socket, event, { signal });
+  } catch (error) {
+    socket.on('error', () => {});
+    socket.destroy();
+    signal.throwIfAborted();
+    throw reading(error, fault);
+  }
+}
+
+/** What a connection fails with before there is a conversation. */
+function reading(error: unknown, fault: 'certificate' | undefined): MailError {
+  if (fault !== undefined && (error as NodeJS.ErrnoException).code === undefined)
+    return new MailError(fault, 'There is no TLS with the mail server.', { cause: error });
+  const read = mailErrorOf(error);
+  // A handshake that the other side broke off, or a port that closes at once.
+  return read.fault === 'lost' ? new MailError('unreachable', read.message, { cause: error }) : read;
+}

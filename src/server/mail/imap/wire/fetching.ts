@@ -1,0 +1,214 @@
+import { MailError } from '../mail-error.ts';
+import type { Fetched } from '../streams.ts';
+import { ArrivingOctets, Arrivals } from './arrivals.ts';
+import { type FetchItems, FetchReader } from './fetch-response.ts';
+import type { ImapConnection, Listeners } from './imap-connection.ts';
+import type { LiteralSink, Part } from './response-parser.ts';
+import { setsOf } from './uid-sets.ts';
+
+/** What a listing asks for. */
+export const DESCRIPTION = 'UID RFC822.SIZE INTERNALDATE FLAGS';
+/** What a message without its octets takes in memory, in octets. */
+const MESSAGE_WEIGHT = 512;
+/** Messages that are asked for one by one are asked for so many at a time. */
+const SINGLES_AT_ONCE = 20;
+
+type Arrival = { readonly message: Fetched; readonly octets: ArrivingOctets };
+
+/** What a connection has learnt about how its server answers. */
+export type FetchHabits = {
+  /** It gives a message's octets before its UID, flags or date: then these are asked for by a command of their own. */
+  bodyFirst: boolean;
+};
+
+/**
+ * One fetch of whole messages. A message that spoils the answer to its whole command is found by asking for each alone,
+ * and left out. It is asked for when the last message of the fetch before begins to come: a server may answer two
+ * commands in turns (Dovecot does), and what came of the second would keep the first from being read to its end.
+ */
+export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> {
+  readonly #connection: ImapConnection;
+  readonly #reader: FetchReader;
+  readonly #habits: FetchHabits;
+  /** UIDs of which nothing has come. */
+  readonly #wanted: Set<number>;
+  readonly #arrivals: Arrivals<Arrival>;
+  readonly #offEnding: () => void;
+  /** The one whose octets come now. */
+  #coming: ArrivingOctets | undefined;
+  #given: ArrivingOctets | undefined;
+  readonly #lastBegun = Promise.withResolvers<void>();
+
+  /** @param open opens the mailbox, its command being sent at the call. */
+  constructor(
+    connection: ImapConnection,
+    { reader, habits }: { readonly reader: FetchReader; readonly habits: FetchHabits },
+    uids: readonly number[],
+    { open, before }: { readonly open: () => Promise<unknown>; readonly before: Fetching | undefined },
+  ) {
+    this.#connection = connection;
+    this.#reader = reader;
+    this.#habits = habits;
+    this.#wanted = new Set(uids);
+    this.#arrivals = new Arrivals(connection);
+    this.#offEnding = connection.whenEnded((error) => {
+      this.#coming?.fail(error);
+      this.#arrivals.finish(error);
+    });
+    this.#run(open, before).then(
+      () => this.#finish(),
+      (error: unknown) => this.#finish(error),
+    );
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Fetched, undefined>> {
+    this.#given?.skip();
+    this.#given = undefined;
+    const [arrival] = await this.#arrivals.take(1);
+    if (arrival === undefined) return { done: true, value: undefined };
+    this.#given = arrival.octets;
+    return { done: false, value: arrival.message };
+  }
+
+  /** Closes the connection of a fetch that is under way, because it can't be called off. */
+  return(): Promise<IteratorResult<Fetched, undefined>> {
+    this.#given?.skip();
+    if (!this.#arrivals.finished) this.#connection.destroy();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  #finish(error?: unknown): void {
+    this.#lastBegun.resolve();
+    this.#offEnding();
+    this.#arrivals.finish(error);
+  }
+
+  async #run(open: () => Promise<unknown>, before: Fetching | undefined): Promise<void> {
+    if (before !== undefined && !before.#arrivals.finished) await before.#lastBegun.promise;
+    const opened = open();
+    opened.catch(() => {});
+    const together = this.#habits.bodyFirst ? 'alone' : this.#askTogether();
+    await opened;
+    if ((await together) === 'done') return;
+    const uids = [...this.#wanted];
+    for (let from = 0; from < uids.length; from += SINGLES_AT_ONCE)
+      await Promise.all(uids.slice(from, from + SINGLES_AT_ONCE).map((uid) => this.#askAlone(uid)));
+  }
+
+  /** @returns `alone` when those of which nothing came are to be asked for one by one. */
+  #askTogether(): Promise<'done' | 'alone'> {
+    let bodyFirst = false;
+    const listeners: Listeners = {
+      untagged: (parts, line) => this.#takeResponse(parts, line),
+      literal: (parts, size) => {
+        const before = this.#bodyAt(parts);
+        if (before === undefined) return undefined;
+        const { uid, flags, internalDate } = before;
+        if (uid !== undefined && !this.#wanted.has(uid)) return undefined;
+        if (uid !== undefined && flags !== undefined && internalDate !== undefined)
+          return this.#arrive(uid, before, size);
+        bodyFirst = true;
+        this.#habits.bodyFirst = true;
+        return NOBODY;
+      },
+    };
+    const commands = [...setsOf([...this.#wanted])].map(({ set }) =>
+      this.#connection.command(`UID FETCH ${set} (${DESCRIPTION} BODY.PEEK[])`, listeners),
+    );
+    const one = this.#wanted.size === 1;
+    const answered = Promise.all(commands).then(
+      () => (bodyFirst ? ('alone' as const) : ('done' as const)),
+      (error: unknown) => {
+        if (!(error instanceof MailError) || error.fault !== 'refused') throw error;
+        return one ? ('done' as const) : ('alone' as const);
+      },
+    );
+    answered.catch(() => {});
+    return answered;
+  }
+
+  async #askAlone(uid: number): Promise<void> {
+    let described: FetchItems | undefined;
+    const description = this.#connection.command(`UID FETCH ${uid} (${DESCRIPTION})`, {
+      untagged: (parts, line) => {
+        if (FetchReader.numberOf(line) < 0) return false;
+        const items = this.#reader.read(parts);
+        if (items.uid !== uid) return false;
+        described = items;
+        return true;
+      },
+    });
+    const body = this.#connection.command(`UID FETCH ${uid} (BODY.PEEK[])`, {
+      untagged: (parts, line) => this.#takeResponse(parts, line, uid, described),
+      literal: (parts, size) => {
+        const before = this.#bodyAt(parts);
+        if (before === undefined || (before.uid ?? uid) !== uid || !this.#wanted.has(uid)) return undefined;
+        return this.#arrive(uid, described ?? before, size);
+      },
+    });
+    const answers = await Promise.allSettled([description, body]);
+    for (const answer of answers) {
+      if (answer.status === 'fulfilled') continue;
+      if (!(answer.reason instanceof MailError) || answer.reason.fault !== 'refused') throw answer.reason;
+    }
+  }
+
+  /** What was said before the octets of a whole message, if the literal that begins is one. */
+  #bodyAt(parts: readonly Part[]): FetchItems | undefined {
+    const last = parts.at(-1);
+    if (typeof last !== 'string' || !endsWithBody(last)) return undefined;
+    if (typeof parts[0] !== 'string' || FetchReader.numberOf(parts[0]) < 0) return undefined;
+    const { items, open } = this.#reader.readBefore(parts);
+    return open === 'BODY[]' || open === 'RFC822' ? items : undefined;
+  }
+
+  #takeResponse(parts: readonly Part[], line: string, alone?: number, described?: FetchItems): boolean {
+    if (FetchReader.numberOf(line) < 0) return false;
+    const items = this.#reader.read(parts);
+    const coming = this.#coming;
+    this.#coming = undefined;
+    const uid = items.uid ?? alone;
+    if (items.body === undefined || uid === undefined || !this.#wanted.has(uid)) {
+      this.#finishIfWhole();
+      return coming !== undefined;
+    }
+    // NIL in place of the octets: they are not given.
+    if (items.body === null) this.#wanted.delete(uid);
+    else {
+      const sink = this.#arrive(uid, described ?? items, items.body.length);
+      this.#coming = undefined;
+      sink.octets(items.body);
+      sink.end();
+    }
+    this.#finishIfWhole();
+    return true;
+  }
+
+  /** Without waiting for the answer to the command: messages of the next fetch may come before it. */
+  #finishIfWhole(): void {
+    if (this.#wanted.size === 0) this.#finish();
+  }
+
+  #arrive(uid: number, items: FetchItems, size: number): LiteralSink {
+    this.#wanted.delete(uid);
+    if (this.#wanted.size === 0) this.#lastBegun.resolve();
+    // Some servers answer with nothing where they can't give a message (Yahoo at times).
+    if (size === 0 && (items.size ?? 0) > 0) return NOBODY;
+    const octets = new ArrivingOctets(this.#connection);
+    this.#coming = octets;
+    const { flags = [], internalDate = new Date(Number.NaN) } = items;
+    this.#arrivals.push({ message: { uid, size, flags, internalDate, octets }, octets }, MESSAGE_WEIGHT);
+    return octets;
+  }
+}
+
+const NOBODY: LiteralSink = { octets: () => {}, end: () => {} };
+
+function endsWithBody(text: string): boolean {
+  const end = text.slice(-8).trimEnd().toUpperCase();
+  return end.endsWith('BODY[]') || end.endsWith('RFC822');
+}

@@ -1,0 +1,267 @@
+import { MailError } from '../mail-error.ts';
+import type { Fetched, Listed, MailReader, Opened } from '../streams.ts';
+import { Arrivals } from './arrivals.ts';
+import { type FetchItems, FetchReader, writeInternalDate } from './fetch-response.ts';
+import { DESCRIPTION, Fetching } from './fetching.ts';
+import type { ImapConnection, Listeners } from './imap-connection.ts';
+import { askStatus, Opening } from './opening.ts';
+import type { LiteralSink } from './response-parser.ts';
+import { numbersOf, setsOf } from './uid-sets.ts';
+
+const PAGE = 1000;
+/** Messages that one command of a listing asks for; another is under way meanwhile. */
+const LISTING_RANGE = 5000;
+/** More than any mailbox has, and as many as a hostile server may tell of. */
+const LISTING_LIMIT = 5_000_000;
+/** What a row of a listing takes in memory, in octets. */
+const ROW_WEIGHT = 200;
+const HEADER_LIMIT = 64 * 1024;
+/** Header sections that one command asks for. */
+const HEADERS_AT_ONCE = 100;
+
+/** Reads over a connection that is signed in, and closes it in the end. */
+export function openStreamReader(connection: ImapConnection): MailReader {
+  return new ImapStreamReader(connection);
+}
+
+class ImapStreamReader implements MailReader {
+  readonly #connection: ImapConnection;
+  readonly #opening: Opening;
+  /** The last one that was asked for. */
+  #fetching: Fetching | undefined;
+  readonly #answers = { reader: new FetchReader(), habits: { bodyFirst: false } };
+
+  constructor(connection: ImapConnection) {
+    this.#connection = connection;
+    this.#opening = new Opening(connection, 'EXAMINE');
+  }
+
+  async open(path: string): Promise<Opened> {
+    const { permanentFlags: _, ...opened } = await this.#opening.open(path);
+    return opened;
+  }
+
+  async status(path: string): Promise<Opened> {
+    const modseq = this.#connection.capabilities.has('CONDSTORE') ? ['HIGHESTMODSEQ'] : [];
+    const numbers = await askStatus(this.#connection, path, ['MESSAGES', 'UIDNEXT', 'UIDVALIDITY', ...modseq]);
+    const uidValidity = numbers.get('UIDVALIDITY') ?? 0n;
+    if (uidValidity === 0n) throw new MailError('refused', 'The mail server gives no UIDVALIDITY.');
+    const [uidNext, highestModseq] = [numbers.get('UIDNEXT'), numbers.get('HIGHESTMODSEQ')];
+    return {
+      uidValidity,
+      exists: Number(numbers.get('MESSAGES') ?? 0n),
+      ...(uidNext === undefined ? {} : { uidNext: Number(uidNext) }),
+      ...(highestModseq === undefined ? {} : { highestModseq }),
+    };
+  }
+
+  async *list(path: string, fromUid = 1): AsyncGenerator<readonly Listed[]> {
+    const { exists } = await this.#opening.ensure(path);
+    if (exists > LISTING_LIMIT) throw new MailError('refused', 'The mailbox has more messages than can be listed.');
+    if (exists === 0) return;
+    // `n:*` also names the last message when n is beyond it (RFC 9051 §9, seq-range).
+    if (fromUid > 1 && this.#most === Infinity)
+      yield* this.#rows([`UID FETCH ${fromUid}:* (${DESCRIPTION})`], ({ uid = 0 }) => uid >= fromUid);
+    else yield* this.#listAll(exists, fromUid);
+  }
+
+  /** How many messages a command may name (RFC 9738): Yahoo takes 1,000. */
+  get #most(): number {
+    const limit = [...this.#connection.capabilities].find((name) => name.startsWith('MESSAGELIMIT='));
+    const most = Number(limit?.slice(13));
+    return Number.isSafeInteger(most) && most > 0 ? most : Infinity;
+  }
+
+  /** By sequence numbers, so that a message that was not told of is known, and asked for again. */
+  async *#listAll(exists: number, fromUid: number): AsyncGenerator<readonly Listed[]> {
+    const most = Math.min(LISTING_RANGE, this.#most);
+    const expunged = this.#connection.expunged;
+    const seen = new Uint8Array(exists + 1);
+    const first = ({ number, uid }: FetchItems) => {
+      if (uid === undefined || number > exists || seen[number] === 1) return false;
+      seen[number] = 1;
+      return uid >= fromUid;
+    };
+    const ranges: string[] = [];
+    for (let from = 1; from <= exists; from += most)
+      ranges.push(`FETCH ${from}:${Math.min(exists, from + most - 1)} (${DESCRIPTION})`);
+    yield* this.#rows(ranges, first);
+    const missing: number[] = [];
+    for (let number = 1; number <= exists; number++) if (seen[number] === 0) missing.push(number);
+    yield* this.#rows(this.#commands('FETCH', missing), first);
+    // Sequence numbers stand still during FETCH (RFC 9051 §7.5.1); where they don't, a message may have been passed over.
+    if (this.#connection.expunged !== expunged)
+      throw new MailError('lost', 'Messages went from the mailbox while it was listed.');
+  }
+
+  async *look(path: string, uids: readonly number[]): AsyncGenerator<readonly Listed[]> {
+    if (uids.length === 0) return;
+    await this.#opening.ensure(path, uids);
+    const wanted = new Set(uids);
+    yield* this.#rows(this.#commands('UID FETCH', uids), ({ uid = 0 }) => wanted.delete(uid));
+  }
+
+  #commands(verb: 'FETCH' | 'UID FETCH', numbers: readonly number[]): string[] {
+    const commands: string[] = [];
+    const most = Math.min(numbers.length, this.#most);
+    for (let from = 0; from < numbers.length; from += most)
+      for (const { set } of setsOf(numbers.slice(from, from + most))) commands.push(`${verb} ${set} (${DESCRIPTION})`);
+    return commands;
+  }
+
+  async *#rows(commands: readonly string[], wanted: (items: FetchItems) => boolean): AsyncGenerator<readonly Listed[]> {
+    const connection = this.#connection;
+    const arrivals = new Arrivals<Listed>(connection);
+    let rows = 0;
+    const untagged: Listeners['untagged'] = (parts, line) => {
+      if (FetchReader.numberOf(line) < 0) return false;
+      const items = this.#answers.reader.read(parts);
+      if (items.uid === undefined || !wanted(items)) return false;
+      if (++rows > LISTING_LIMIT) throw new MailError('lost', 'The mail server lists messages without end.');
+      const { uid, size = 0, flags = [], internalDate = new Date(Number.NaN) } = items;
+      arrivals.push({ uid, size, flags, internalDate }, ROW_WEIGHT);
+      return true;
+    };
+    const ask = async () => {
+      let before: Promise<unknown> = Promise.resolve();
+      for (const command of commands) {
+        const asked = connection.command(command, { untagged });
+        asked.catch(() => {});
+        await before;
+        before = asked;
+      }
+      await before;
+    };
+    const off = connection.whenEnded((error) => arrivals.finish(error));
+    ask().then(
+      () => arrivals.finish(),
+      (error: unknown) => arrivals.finish(error),
+    );
+    try {
+      for (let page; (page = await arrivals.take(PAGE)).length > 0;) yield page;
+    } finally {
+      off();
+      // A listing can't be called off.
+      if (!arrivals.finished) connection.destroy();
+    }
+  }
+
+  async search(path: string, since?: Date): Promise<readonly number[]> {
+    const { exists } = await this.#opening.ensure(path);
+    if (exists === 0) return [];
+    const compact = this.#connection.capabilities.has('ESEARCH');
+    const uids = new Set<number>();
+    const key = since === undefined ? 'ALL' : `SINCE ${searchDate(since)}`;
+    await this.#connection.command(`UID SEARCH ${compact ? 'RETURN (ALL) ' : ''}${key}`, {
+      untagged: (_parts, line) => {
+        const found = foundIn(line);
+        for (const uid of found ?? []) uids.add(uid);
+        return found !== undefined;
+      },
+    });
+    return [...uids];
+  }
+
+  async *headers(path: string, uids: readonly number[]): AsyncGenerator<{ uid: number; header: Buffer }> {
+    await this.#opening.ensure(path, uids);
+    for (let from = 0; from < uids.length; from += HEADERS_AT_ONCE)
+      yield* await this.#headersOf(uids.slice(from, from + HEADERS_AT_ONCE));
+  }
+
+  async #headersOf(uids: readonly number[]): Promise<{ uid: number; header: Buffer }[]> {
+    const headers: { uid: number; header: Buffer }[] = [];
+    const wanted = new Set(uids);
+    let collected: HeaderSink | undefined;
+    const listeners: Listeners = {
+      literal: (parts) => {
+        if (typeof parts[0] !== 'string' || FetchReader.numberOf(parts[0]) < 0) return undefined;
+        const last = parts.at(-1);
+        if (typeof last !== 'string' || !last.toUpperCase().includes('BODY[HEADER]')) return undefined;
+        collected = new HeaderSink();
+        return collected;
+      },
+      untagged: (parts, line) => {
+        if (FetchReader.numberOf(line) < 0) return false;
+        const { uid } = this.#answers.reader.read(parts);
+        const header = collected?.header;
+        collected = undefined;
+        if (uid === undefined || header === undefined || !wanted.delete(uid)) return false;
+        headers.push({ uid, header });
+        return true;
+      },
+    };
+    await Promise.all(
+      [...setsOf(uids)].map(({ set }) =>
+        this.#connection.command(`UID FETCH ${set} (UID BODY.PEEK[HEADER]<0.${HEADER_LIMIT}>)`, listeners),
+      ),
+    );
+    return headers;
+  }
+
+  fetch(path: string, uids: readonly number[]): AsyncIterable<Fetched> {
+    const open = () => this.#opening.ensure(path, uids);
+    this.#fetching = new Fetching(this.#connection, this.#answers, uids, { open, before: this.#fetching });
+    return this.#fetching;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#connection.logout();
+  }
+}
+
+/** Keeps the beginning of a header section. */
+class HeaderSink implements LiteralSink {
+  readonly #chunks: Buffer[] = [];
+  #room = HEADER_LIMIT;
+
+  octets(chunk: Buffer): void {
+    const kept = chunk.subarray(0, this.#room);
+    this.#room -= kept.length;
+    if (kept.length > 0) this.#chunks.push(kept);
+  }
+
+  end(): void {}
+
+  get header(): Buffer {
+    return Buffer.concat(this.#chunks);
+  }
+}
+
+/** What a SEARCH (RFC 3501 §7.2.5) or ESEARCH (RFC 4731) response found; `undefined` when it is another. */
+function foundIn(line: string): readonly number[] | undefined {
+  const name = line.slice(2, 10).toUpperCase();
+  if (name.startsWith('SEARCH ') || name === 'SEARCH') return numbersFrom(line, 9);
+  if (name !== 'ESEARCH ' && name !== 'ESEARCH') return undefined;
+  const words = line.split(' ', 20);
+  const set = words[words.findIndex((word) => word.toUpperCase() === 'ALL') + 1];
+  if (set === words[0] || set === undefined) return [];
+  const numbers = numbersOf(set, LISTING_LIMIT);
+  if (numbers === undefined) throw new MailError('lost', 'The mail server found messages in a way that can’t be read.');
+  return numbers;
+}
+
+/** The numbers between spaces, up to what is none: `(MODSEQ 5)`. */
+function numbersFrom(line: string, from: number): number[] {
+  const numbers: number[] = [];
+  let number = 0;
+  let digits = 0;
+  for (let at = from; at <= line.length; at++) {
+    const digit = line.charCodeAt(at) - 48;
+    if (digit >= 0 && digit <= 9 && digits < 10) {
+      number = number * 10 + digit;
+      digits++;
+    } else if (at === line.length || line.charCodeAt(at) === 32) {
+      if (digits > 0) numbers.push(number);
+      number = 0;
+      digits = 0;
+    } else break;
+  }
+  return numbers;
+}
+
+/** The day of RFC 9051 §6.4.4, in UTC. */
+function searchDate(day: Date): string {
+  const date = writeInternalDate(day);
+  if (date === undefined) throw new RangeError('This day can’t be searched for.');
+  return date.slice(1, 12).trim();
+}

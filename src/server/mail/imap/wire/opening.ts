@@ -1,0 +1,168 @@
+import { MailError } from '../mail-error.ts';
+import type { Opened } from '../streams.ts';
+import { numberOf } from './fetch-response.ts';
+import type { ImapConnection } from './imap-connection.ts';
+import { mailboxName } from './mailbox-name.ts';
+import type { Part } from './response-parser.ts';
+import { readStatus, type StatusResponse } from './status-response.ts';
+
+/** A mailbox as EXAMINE or SELECT opened it. */
+export type OpenMailbox = Opened & {
+  /** PERMANENTFLAGS; `undefined` when the server gave none, which means all (RFC 9051 §7.1). */
+  readonly permanentFlags: readonly string[] | undefined;
+};
+
+/** The mailbox that a connection has open, opened anew when another one is wanted. */
+export class Opening {
+  readonly #connection: ImapConnection;
+  readonly #verb: 'EXAMINE' | 'SELECT';
+  readonly #validities = new Map<string, bigint>();
+  #path: string | undefined;
+  #opened: Promise<OpenMailbox> | undefined;
+  /** Of the open mailbox, as far as it is known. */
+  #uidNext = Infinity;
+
+  constructor(connection: ImapConnection, verb: 'EXAMINE' | 'SELECT') {
+    this.#connection = connection;
+    this.#verb = verb;
+  }
+
+  /** Opens a mailbox anew; its UIDVALIDITY is the one that counts from now on. @throws {MailError} */
+  open(path: string): Promise<OpenMailbox> {
+    return this.#ask(path, undefined);
+  }
+
+  /**
+   * Sees to it that a mailbox is open for the commands that follow; its own is sent at the call. A UIDVALIDITY other than
+   * it was ends the connection, before anything of the mailbox is believed. @throws {MailError}
+   * @param uids to be found there: a mailbox that was opened before it had them is opened anew, because some servers
+   * show an open mailbox as it was (Courier)
+   */
+  ensure(path: string, uids: readonly number[] = []): Promise<OpenMailbox> {
+    const known = this.#path === path && uids.every((uid) => uid < this.#uidNext);
+    if (known && this.#opened !== undefined) return this.#opened;
+    return this.#ask(path, this.#validities.get(path));
+  }
+
+  #ask(path: string, expected: bigint | undefined): Promise<OpenMailbox> {
+    this.#path = path;
+    this.#uidNext = Infinity;
+    const opened = this.#send(path, expected);
+    this.#opened = opened;
+    void this.#note(path, opened);
+    return opened;
+  }
+
+  async #note(path: string, opened: Promise<OpenMailbox>): Promise<void> {
+    try {
+      const { uidValidity, uidNext = Infinity } = await opened;
+      this.#validities.set(path, uidValidity);
+      if (this.#opened === opened) this.#uidNext = uidNext;
+    } catch {
+      // Whoever asked for it learns why.
+      if (this.#opened === opened) this.#opened = undefined;
+    }
+  }
+
+  async #send(path: string, expected: bigint | undefined): Promise<OpenMailbox> {
+    let exists = 0;
+    let uidValidity = 0n;
+    let uidNext: number | undefined;
+    let highestModseq: bigint | undefined;
+    let permanentFlags: readonly string[] | undefined;
+    const learn = ({ code, args }: StatusResponse) => {
+      switch (code) {
+        case 'UIDVALIDITY':
+          uidValidity = bigNumberOf(args) ?? 0n;
+          if (expected !== undefined && uidValidity !== expected)
+            throw new MailError('lost', 'The mailbox has another UIDVALIDITY than before.');
+          return true;
+        case 'UIDNEXT':
+          if (numberOf(args) > 0) uidNext = numberOf(args);
+          return true;
+        case 'HIGHESTMODSEQ':
+          highestModseq = bigNumberOf(args);
+          return true;
+        case 'PERMANENTFLAGS':
+          permanentFlags = args
+            .replaceAll(/[()]/g, ' ')
+            .split(' ')
+            .filter((flag) => flag !== '');
+          return true;
+        case 'UNSEEN':
+        case 'NOMODSEQ':
+        case 'MAILBOXID':
+          return true;
+        case undefined:
+        default:
+          return false;
+      }
+    };
+    await this.#connection.command(`${this.#verb} ${mailboxName(path)}`, {
+      untagged: (_parts, line) => {
+        const status = readStatus(line, 2);
+        if (status !== undefined) return status.status === 'OK' && learn(status);
+        const words = line.slice(2, 40).toUpperCase().split(' ');
+        if (words[1] === 'EXISTS' && numberOf(words[0] ?? '') >= 0) {
+          exists = numberOf(words[0] ?? '');
+          return true;
+        }
+        return words[1] === 'RECENT' || words[0] === 'FLAGS';
+      },
+    });
+    // RFC 9051 §2.3.1.1 demands it; without one no message could be told from another after a reconnect.
+    if (uidValidity === 0n) throw new MailError('refused', 'The mail server gives no UIDVALIDITY.');
+    return {
+      uidValidity,
+      exists,
+      permanentFlags,
+      ...(uidNext === undefined ? {} : { uidNext }),
+      ...(highestModseq === undefined ? {} : { highestModseq }),
+    };
+  }
+}
+
+/** Asks for numbers of a mailbox without opening it. @returns what came, by upper-case name. @throws {MailError} */
+export async function askStatus(
+  connection: ImapConnection,
+  path: string,
+  items: readonly string[],
+): Promise<ReadonlyMap<string, bigint>> {
+  const numbers = new Map<string, bigint>();
+  await connection.command(`STATUS ${mailboxName(path)} (${items.join(' ')})`, {
+    untagged: (parts, line) => {
+      if (line.slice(2, 9).toUpperCase() !== 'STATUS ') return false;
+      readStatusItems(parts, numbers);
+      return true;
+    },
+  });
+  return numbers;
+}
+
+/** The name of the mailbox is passed over: some servers don't quote it as they should. */
+function readStatusItems(parts: readonly Part[], numbers: Map<string, bigint>): void {
+  const text = parts.at(-1);
+  if (typeof text !== 'string') return;
+  const open = text.lastIndexOf('(');
+  const close = text.lastIndexOf(')');
+  if (open < 0 || close < open) return;
+  const words = text
+    .slice(open + 1, close)
+    .split(' ', 100)
+    .filter((word) => word !== '');
+  for (let at = 0; at + 1 < words.length; at += 2) {
+    const number = bigNumberOf(words[at + 1] ?? '');
+    if (number !== undefined) numbers.set((words[at] ?? '').toUpperCase(), number);
+  }
+}
+
+/** A number of 64 bits (RFC 9051 §9, number64). */
+function bigNumberOf(text: string): bigint | undefined {
+  if (text.length === 0 || text.length > 20 || !isDigits(text)) return undefined;
+  return BigInt(text);
+}
+
+function isDigits(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) < 48 || text.charCodeAt(at) > 57) return false;
+  return true;
+}

@@ -1,0 +1,177 @@
+import type { Clock, Dial, Line, MayWrite } from '../wire.ts';
+import { MAIL_TIMES, type MailAccount, type MailPlace, type MailTimes } from '../connection.ts';
+import { MailError } from '../mail-error.ts';
+import { ImapConnection } from './imap-connection.ts';
+import { isQuotable, quoted } from './mailbox-name.ts';
+
+/** Whose connection this is, told to servers that want to know before they open a mailbox (NetEase). */
+const CLIENT = '("name" "email-data-transfer")';
+
+export type SessionOptions = {
+  readonly dial: Dial;
+  readonly clock: Clock;
+  readonly times?: MailTimes;
+  /** Gives up the attempt; a connection that stands is not touched by it. */
+  readonly signal?: AbortSignal;
+  readonly mayWrite?: MayWrite;
+  /**
+   * Whether to compress when the server offers it. It pays where the line is slower than about 100 Mbit/s or paid by
+   * the octet, and for listings; on a fast line it only costs processor time on both sides.
+   */
+  readonly compress?: boolean;
+};
+
+/**
+ * A connection that is signed in and ready for mailboxes. A refused access token is renewed once.
+ * @throws {MailError}
+ */
+export async function openSession(account: MailAccount, options: SessionOptions): Promise<ImapConnection> {
+  const { credentials } = account;
+  if (credentials.kind === 'password')
+    return signIn(account, { kind: 'password', secret: credentials.password }, options);
+  try {
+    return await signIn(account, { kind: 'token', secret: await credentials.accessToken() }, options);
+  } catch (error) {
+    if (!(error instanceof MailError) || error.fault !== 'credentials') throw error;
+    return signIn(account, { kind: 'token', secret: await credentials.accessToken({ renew: true }) }, options);
+  }
+}
+
+type Secret = { readonly kind: 'password' | 'token'; readonly secret: string };
+
+async function signIn(account: MailAccount, secret: Secret, options: SessionOptions): Promise<ImapConnection> {
+  const { dial, clock, times = MAIL_TIMES, signal, mayWrite } = options;
+  const { place } = account;
+  signal?.throwIfAborted();
+  const giveUp = new AbortController();
+  const slow = new MailError('slow', 'The mail server took too long for the sign-in.');
+  let connection: ImapConnection | undefined;
+  const end = (reason: unknown) => {
+    giveUp.abort(reason);
+    connection?.end(slow);
+  };
+  const calledOff = () => end(signal?.reason);
+  signal?.addEventListener('abort', calledOff, { once: true });
+  let off = clock.after(times.connect, () => end(slow));
+  try {
+    const { socket, startTls } = await dial(place, giveUp.signal);
+    off();
+    off = clock.after(times.greeting + times.silence, () => end(slow));
+    connection = new ImapConnection(socket, {
+      clock,
+      silence: times.silence,
+      ...(mayWrite === undefined ? {} : { mayWrite }),
+    });
+    giveUp.signal.throwIfAborted();
+    await prepare(connection, startTls, account, secret);
+    if (options.compress === true && connection.capabilities.has('COMPRESS=DEFLATE')) await connection.compress();
+    return connection;
+  } catch (error) {
+    connection?.destroy();
+    signal?.throwIfAborted();
+    throw giveUp.signal.aborted ? slow : error;
+  } finally {
+    off();
+    signal?.removeEventListener('abort', calledOff);
+  }
+}
+
+async function prepare(
+  connection: ImapConnection,
+  startTls: Line['startTls'],
+  { email, place }: MailAccount,
+  secret: Secret,
+): Promise<void> {
+  const greeting = await connection.greeting();
+  // Nobody would know whose mailbox this is.
+  if (greeting.status === 'PREAUTH') throw new MailError('refused', 'The mail server asks for no sign-in.');
+  await learn(connection);
+  if (startTls !== undefined && (place.security === 'starttls' || connection.capabilities.has('STARTTLS'))) {
+    if (!connection.capabilities.has('STARTTLS')) throw new MailError('certificate', 'The mail server offers no TLS.');
+    await connection.startTls(startTls);
+    await learn(connection);
+  }
+  await authenticate(connection, email, place, secret);
+  await learn(connection);
+  // What it says to that is of no interest, and the end of the connection shows in everything else.
+  if (connection.capabilities.has('ID')) connection.command(`ID ${CLIENT}`).catch(() => {});
+}
+
+async function learn(connection: ImapConnection): Promise<void> {
+  if (connection.capabilities.size === 0) await connection.command('CAPABILITY');
+}
+
+/** Signs in by the safest way that the server offers. What it can do is to be learnt anew after it. */
+async function authenticate(
+  connection: ImapConnection,
+  email: string,
+  { host, port }: MailPlace,
+  { kind, secret }: Secret,
+): Promise<void> {
+  const offered = connection.capabilities;
+  connection.forgetCapabilities();
+  const initial = offered.has('SASL-IR');
+  if (kind === 'token' && offered.has('AUTH=OAUTHBEARER')) {
+    const name = email.replaceAll('=', '=3D').replaceAll(',', '=2C');
+    const response = `n,a=${name},\x01host=${host}\x01port=${port}\x01auth=Bearer ${secret}\x01\x01`;
+    return exchange(connection, { mechanism: 'OAUTHBEARER', response, initial, afterRefusal: 'AQ==' });
+  }
+  if (kind === 'token') {
+    if (!offered.has('AUTH=XOAUTH2')) throw new MailError('credentials', 'The mail server takes no access tokens.');
+    const response = `user=${email}\x01auth=Bearer ${secret}\x01\x01`;
+    return exchange(connection, { mechanism: 'XOAUTH2', response, initial, afterRefusal: '' });
+  }
+  if (offered.has('AUTH=PLAIN')) {
+    const response = `\0${email}\0${secret}`;
+    return exchange(connection, { mechanism: 'PLAIN', response, initial, afterRefusal: '*' });
+  }
+  if (offered.has('LOGINDISABLED')) throw new MailError('credentials', 'The mail server takes no passwords.');
+  return login(connection, email, secret);
+}
+
+type Exchange = {
+  readonly mechanism: string;
+  readonly response: string;
+  /** SASL-IR (RFC 4959): the response goes with the command. */
+  readonly initial: boolean;
+  /** What is said to a second challenge, which holds the reason of a refusal (RFC 7628 §3.2.3). */
+  readonly afterRefusal: string;
+};
+
+async function exchange(
+  connection: ImapConnection,
+  { mechanism, response, initial, afterRefusal }: Exchange,
+): Promise<void> {
+  const encoded = Buffer.from(response).toString('base64');
+  await connection.takeTurn();
+  const { tag, done } = connection.begin({ signingIn: true });
+  try {
+    connection.write(`${tag} AUTHENTICATE ${mechanism}${initial ? ` ${encoded}` : ''}\r\n`);
+    if (!initial && (await connection.continuation(done))) connection.write(`${encoded}\r\n`);
+    if (await connection.continuation(done)) connection.write(`${afterRefusal}\r\n`);
+  } finally {
+    connection.giveTurn();
+  }
+  await done;
+}
+
+async function login(connection: ImapConnection, email: string, password: string): Promise<void> {
+  await connection.takeTurn();
+  const { tag, done } = connection.begin({ signingIn: true });
+  try {
+    connection.write(`${tag} LOGIN`);
+    for (const text of [email, password]) {
+      if (isQuotable(text)) connection.write(` ${quoted(text)}`);
+      else {
+        const octets = Buffer.from(text);
+        connection.write(` {${octets.length}}\r\n`);
+        if (!(await connection.continuation(done))) break;
+        connection.write(octets);
+      }
+    }
+    connection.write('\r\n');
+  } finally {
+    connection.giveTurn();
+  }
+  await done;
+}

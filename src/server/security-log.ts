@@ -1,0 +1,45 @@
+import type { Log } from './log.ts';
+import type { Vault } from './store/vault.ts';
+
+/**
+ * What an operator is told of who tried what, beside the log of the program. An address is a keyed digest, the same in
+ * each line, so that one can be followed through the log without being named; only who has `SECRET_KEY` can look for one.
+ */
+export type SecurityEvent =
+  | 'sign-in accepted'
+  | 'sign-in refused'
+  | 'sign-in not tried: too many'
+  | 'call refused: too many'
+  | 'call refused: not the owner'
+  | 'consent refused'
+  | 'transfer ordered'
+  | 'file handed out'
+  | 'files deleted'
+  | 'subscriber erased';
+
+export type SecurityFacts = {
+  readonly mailbox?: string;
+  /** The network that asks. */
+  readonly client?: string;
+  readonly transferId?: string;
+  readonly what?: string;
+};
+
+export type SecurityLog = (event: SecurityEvent, facts?: SecurityFacts) => void;
+
+const DIGEST_LENGTH = 16;
+
+/** Lines with `security` in them, on the same output and whatever `LOG_LEVEL` says; `silent` silences them too. */
+export function openSecurityLog({ log, vault }: { readonly log: Log; readonly vault: Vault }): SecurityLog {
+  const silent = log.level === 'silent';
+  const lines = log.child({ log: 'security' }, { level: silent ? 'silent' : 'info' });
+  return (security, { mailbox, client, transferId, what } = {}) => {
+    lines.info({
+      security,
+      ...(mailbox === undefined ? {} : { mailbox: vault.digest('log mailbox', mailbox).slice(0, DIGEST_LENGTH) }),
+      ...(client === undefined ? {} : { client: vault.digest('log client', client).slice(0, DIGEST_LENGTH) }),
+      ...(transferId === undefined ? {} : { transferId }),
+      ...(what === undefined ? {} : { what }),
+    });
+  };
+}

@@ -1,0 +1,23 @@
+import type { Sql } from '../store/database.ts';
+
+/** The forwarding that a transfer has set up; `null` when it was to set up none. */
+export async function forwardingOf(
+  sql: Sql,
+  transferId: string,
+): Promise<{ readonly sourceEmail: string; readonly to: string; readonly isOn: boolean } | null> {
+  const [row] = await sql.query<{ source_email: string; destination_email: string; is_on: boolean }>(
+    `select source_email, destination_email, operations.status = 'completed' and forwarding_ended is null as is_on
+     from operations join transfers on transfers.id = transfer_id
+     where transfer_id = $1 and operation = 'emailforwarding'`,
+    [transferId],
+  );
+  return row === undefined ? null : { sourceEmail: row.source_email, to: row.destination_email, isOn: row.is_on };
+}
+
+export async function noteForwardingOff(sql: Sql, transferId: string): Promise<void> {
+  await sql.query(
+    `update operations set forwarding_ended = coalesce(forwarding_ended, now())
+     where transfer_id = $1 and operation = 'emailforwarding'`,
+    [transferId],
+  );
+}

@@ -1,0 +1,37 @@
+import type { Database } from '../store/database.ts';
+import type { Vault } from '../store/vault.ts';
+
+/** Whose a transfer is: of the browsers that ordered it, and of who has the mailbox that it reads. */
+export type Owners = {
+  /** @param browser what the browser's cookie holds; only its digest is stored, until the transfer is erased. */
+  add(transferId: string, browser: string): Promise<void>;
+  has(transferId: string, browser: string): Promise<boolean>;
+  /** The address of the mailbox; `null` when there is no such transfer. */
+  mailboxOf(transferId: string): Promise<string | null>;
+};
+
+export function openOwners({ database, vault }: { readonly database: Database; readonly vault: Vault }): Owners {
+  const digestOf = (browser: string) => vault.digest('transfer browser', browser);
+  return {
+    add: async (transferId, browser) => {
+      await database.query(
+        'insert into transfer_browsers (transfer_id, browser) values ($1, $2) on conflict do nothing',
+        [transferId, digestOf(browser)],
+      );
+    },
+    has: async (transferId, browser) => {
+      const rows = await database.query('select 1 from transfer_browsers where transfer_id = $1 and browser = $2', [
+        transferId,
+        digestOf(browser),
+      ]);
+      return rows.length > 0;
+    },
+    mailboxOf: async (transferId) => {
+      const [row] = await database.query<{ email: string }>(
+        'select source_email as email from transfers where id = $1',
+        [transferId],
+      );
+      return row?.email ?? null;
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import type { Log } from '../log.ts';
+import { openSecurityLog } from '../security-log.ts';
+import type { Database, Sql } from '../store/database.ts';
+import type { Safe } from '../store/safe.ts';
+import type { Vault } from '../store/vault.ts';
+import { destroyCredentials, openCredentials } from './credentials.ts';
+
+const DAY_MS = 24 * 3_600_000;
+const ERASED_AT_ONCE = 50;
+
+/**
+ * Erases transfers that ended so many days ago, and with them all that is known of them: messages, contacts, letters,
+ * browsers. One whose files still lie somewhere waits for them to be deleted.
+ * @returns how many were erased.
+ */
+export async function eraseEnded(sql: Sql, retentionDays: number, now: number): Promise<number> {
+  const rows = await sql.query(
+    `delete from transfers where id in
+       (select id from transfers where finished < $1 and not exists
+         (select 1 from exports join export_files on export_id = exports.id where transfer_id = transfers.id)
+        limit ${ERASED_AT_ONCE})
+     returning 1`,
+    [new Date(now - retentionDays * DAY_MS)],
+  );
+  return rows.length;
+}
+
+type Erasing = {
+  readonly database: Database;
+  readonly safe: Safe;
+  readonly vault: Vault;
+  readonly log: Log;
+  readonly tokens: { forget(tokenId: string): Promise<void> };
+  readonly exports: { remove(name: string): Promise<void> };
+};
+
+/**
+ * Erases all that is known of a subscriber at once: transfers from and to the address with their files, tokens, letters
+ * and sign-ins. A transfer that runs is ended by it, wherever it is worked on; what has been copied stays.
+ * @returns how many transfers there were.
+ */
+export async function eraseSubscriber(services: Erasing, address: string): Promise<number> {
+  const { database, safe, vault, tokens, exports } = services;
+  const email = address.toLowerCase();
+  const transfers = await database.query<{ id: string }>(
+    `update transfers set epoch = epoch + 1, finished = coalesce(finished, now())
+     where source_email = $1 or (destination_email = $1 and destination_provider <> 'file_export') returning id`,
+    [email],
+  );
+  for (const { id } of transfers) {
+    const destination = await openCredentials(database, safe, id, 'destination');
+    if (destination?.kind === 'token') await tokens.forget(destination.tokenId);
+    for (const { name } of await database.query<{ name: string }>('select name from exports where transfer_id = $1', [
+      id,
+    ]))
+      await exports.remove(name);
+    await database.query('delete from transfers where id = $1', [id]);
+    await destroyCredentials(safe, id);
+  }
+  for (const { id } of await database.query<{ id: string }>('select id from oauth_tokens where email = $1', [email]))
+    await tokens.forget(id);
+  await database.query('delete from status_hashes where email = $1', [email]);
+  await database.query('delete from sessions where mailbox = $1', [vault.digest('session mailbox', email)]);
+  openSecurityLog(services)('subscriber erased', { mailbox: email });
+  return transfers.length;
+}

@@ -1,0 +1,78 @@
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import type { Database } from '../store/database.ts';
+import type { Vault } from '../store/vault.ts';
+
+/** 32 MB and about a tenth of a second (OWASP, Password Storage). */
+const COST = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 };
+const SALT_OCTETS = 16;
+const HASH_OCTETS = 32;
+/** The newest exports of one mailbox that a password is held against. */
+const CHECKED_AT_MOST = 3;
+
+/** Lets the owner of a mailbox sign in to an export when its mail server is gone. */
+export type Verifiers = {
+  /** Until the export ends. */
+  keep(transferId: string, email: string, password: string): Promise<void>;
+  /** `null` when nothing is kept for the address. */
+  check(email: string, password: string): Promise<boolean | null>;
+  /** Forgets those of exports that have ended. */
+  purge(): Promise<void>;
+};
+
+type Services = { readonly database: Database; readonly vault: Vault; readonly now: () => number };
+
+const placeOf = (transferId: string) => `export_verifiers/${transferId}`;
+
+/** An export that will come or can be had: of a transfer that runs, or with files that are not deleted. */
+const LIVES = `exists (select 1 from transfers left join exports on exports.transfer_id = transfers.id
+  where transfers.id = export_verifiers.transfer_id
+    and (transfers.finished is null or (exports.finished is not null and exports.deleted is null and exports.expires > $1)))`;
+
+export function openVerifiers({ database, vault, now }: Services): Verifiers {
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** One after another, so that many sign-ins at once don't take all memory. */
+  function hash(password: string, salt: Buffer): Promise<Buffer> {
+    const next = last.then(
+      () =>
+        new Promise<Buffer>((resolve, reject) => {
+          scrypt(password.normalize('NFC'), salt, HASH_OCTETS, COST, (error, key) => {
+            if (error === null) resolve(key);
+            else reject(error);
+          });
+        }),
+    );
+    last = next.catch(() => null);
+    return next;
+  }
+
+  return {
+    keep: async (transferId, email, password) => {
+      const salt = randomBytes(SALT_OCTETS);
+      const verifier = Buffer.concat([salt, await hash(password, salt)]).toString('base64');
+      await database.query(
+        `insert into export_verifiers (transfer_id, mailbox, sealed) values ($1, $2, $3)
+         on conflict (transfer_id) do update set sealed = excluded.sealed`,
+        [transferId, vault.digest('verifier mailbox', email), vault.seal(placeOf(transferId), verifier)],
+      );
+    },
+    check: async (email, password) => {
+      const rows = await database.query<{ id: string; sealed: Uint8Array }>(
+        `select transfer_id as id, sealed from export_verifiers join transfers on transfers.id = transfer_id
+         where mailbox = $2 and ${LIVES} order by transfers.created desc limit ${CHECKED_AT_MOST}`,
+        [new Date(now()), vault.digest('verifier mailbox', email)],
+      );
+      if (rows.length === 0) return null;
+      let right = false;
+      for (const { id, sealed } of rows) {
+        const kept = Buffer.from(vault.open(placeOf(id), sealed), 'base64');
+        const key = await hash(password, kept.subarray(0, SALT_OCTETS));
+        right ||= timingSafeEqual(key, kept.subarray(SALT_OCTETS));
+      }
+      return right;
+    },
+    purge: async () => {
+      await database.query(`delete from export_verifiers where not ${LIVES}`, [new Date(now())]);
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import type { Clock } from '../mail/imap/wire.ts';
+import type { Log } from '../log.ts';
+import type { Database } from '../store/database.ts';
+import { confirmLease, releaseLease, type HeldLease, type Lease } from '../transfers/lease.ts';
+
+/** A worker whose lease was last confirmed longer ago writes to no socket. */
+const LEASE_MS = 15_000;
+/** Clocks and the database's answer are not more than so much off. */
+const MARGIN_MS = 3000;
+const CONFIRM_EVERY_MS = 3000;
+/** What was written under a lease has arrived or failed so long after its end: a proxy or a kernel may still hold it. */
+const LONGEST_APPEND_MS = 15_000;
+/** How long after a confirmation nobody else may take the transfer. */
+export const TAKEN_FOR_SECONDS = (LEASE_MS + LONGEST_APPEND_MS) / 1000;
+
+/**
+ * Confirms the lease that `takeTransfer` gave, until it is disposed of; then the next worker may take the transfer at
+ * once.
+ * @param taken when that was asked for, by the clock's `elapsed`
+ */
+export function holdLease(
+  database: Database,
+  lease: Lease,
+  taken: number,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): HeldLease & AsyncDisposable {
+  let confirmed = taken;
+  let isOurs = true;
+  let isOver = false;
+  let callOff: (() => void) | undefined;
+  let confirming: Promise<void> = Promise.resolve();
+  const confirm = async () => {
+    const asked = clock.elapsed();
+    try {
+      isOurs &&= await confirmLease(database, lease, TAKEN_FOR_SECONDS);
+      if (isOurs) confirmed = asked;
+    } catch (error) {
+      log.warn({ err: error, transferId: lease.transferId }, 'the lease of a transfer could not be confirmed');
+    }
+    if (isOurs && !isOver) next();
+  };
+  const next = () => {
+    callOff = clock.after(CONFIRM_EVERY_MS, () => {
+      confirming = confirm();
+    });
+  };
+  next();
+  return {
+    ...lease,
+    mayWrite: () => isOurs && clock.elapsed() - confirmed < LEASE_MS - MARGIN_MS,
+    [Symbol.asyncDispose]: async () => {
+      isOver = true;
+      callOff?.();
+      await confirming;
+      await releaseLease(database, lease).catch((error: unknown) =>
+        log.warn({ err: error, transferId: lease.transferId }, 'the lease of a transfer could not be released'),
+      );
+    },
+  };
+}

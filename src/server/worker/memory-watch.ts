@@ -1,0 +1,58 @@
+import { getHeapStatistics } from 'node:v8';
+import type { Log } from '../log.ts';
+import type { Database } from '../store/database.ts';
+import { noteShortage, noteSurvival } from '../transfers/deaths.ts';
+
+/** Two deaths may be chance; a third is not risked. */
+export const DEATHS_AT_MOST = 2;
+const LOOK_EVERY_MS = 250;
+/** From this share of what the process may have, a death is taken to be one of want of memory. */
+const SHORT_FROM = 0.75;
+
+export type MemoryWatch = Disposable & {
+  /** Watches while a transfer is worked on, until the answer is disposed of. */
+  during(transferId: string): AsyncDisposable;
+};
+
+type Services = {
+  readonly database: Database;
+  readonly log: Log;
+  /** The share of its memory that the process uses. */
+  readonly memoryUsed?: () => number;
+};
+
+/** Notes which transfers run while memory is short, so that one that kills its worker is known when it is taken again. */
+export function watchMemory({ database, log, memoryUsed = shareUsed }: Services): MemoryWatch {
+  const running = new Set<string>();
+  const noted = new Set<string>();
+  const timer = setInterval(() => {
+    if (memoryUsed() < SHORT_FROM) return;
+    const unnoted = [...running].filter((id) => !noted.has(id));
+    if (unnoted.length === 0) return;
+    for (const id of unnoted) noted.add(id);
+    log.warn({ transfers: unnoted.length }, 'memory is short');
+    noteShortage(database, unnoted).catch((error: unknown) =>
+      log.error({ err: error }, 'that memory is short could not be noted'),
+    );
+  }, LOOK_EVERY_MS).unref();
+  return {
+    during: (transferId) => {
+      running.add(transferId);
+      return {
+        [Symbol.asyncDispose]: async () => {
+          running.delete(transferId);
+          if (noted.delete(transferId)) await noteSurvival(database, transferId);
+        },
+      };
+    },
+    [Symbol.dispose]: () => clearInterval(timer),
+  };
+}
+
+function shareUsed(): number {
+  const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
+  const allowed = process.constrainedMemory();
+  const rss = process.memoryUsage.rss();
+  // Without a limit the figure is that of the machine, or larger than any machine.
+  return Math.max(used / limit, allowed > 0 ? rss / allowed : 0);
+}

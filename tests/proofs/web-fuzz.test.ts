@@ -1,0 +1,3 @@
+import { fuzzWeb } from '../support/web-fuzz.ts';
+
+fuzzWeb(2000);

@@ -1,0 +1,231 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect, Socket, type AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { EXPORTS_AT_ONCE } from '../../src/server/web/calls/load.ts';
+import { LIMITS } from '../../src/server/web/limits.ts';
+import { limitSockets, SOCKETS_PER_NETWORK } from '../../src/server/web/sockets.ts';
+import { eraseEnded, eraseSubscriber } from '../../src/server/transfers/retention.ts';
+import { fromClient, LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
+
+const ANN = `ann@${LEGACY_DOMAIN}`;
+const PASSWORD = 'correct horse';
+const DAY_MS = 86_400_000;
+
+let world: WebWorld;
+beforeAll(async () => {
+  world = await openWebWorld();
+  world.passwords.set(ANN, PASSWORD);
+});
+afterAll(() => world[Symbol.asyncDispose]());
+beforeEach(async () => {
+  for (const table of ['limits', 'limit_slots', 'known_clients', 'transfers', 'sessions'])
+    await world.database.query(`delete from ${table}`);
+  world.logLines.length = 0;
+});
+
+/** Orders an export and ends it at once, without files. */
+async function order(change: { contact?: string; destination?: string } = {}, client = '203.0.113.1') {
+  const answer = await world.post(
+    '/api/load/',
+    {
+      source_account: { email: ANN, password: PASSWORD, provider: 'sanbruno' },
+      destination_account: { email: change.destination ?? 'ann@mail.example', provider: 'file_export' },
+      operations: ['emailmigration', 'contactsmigration'],
+      parameters: change.contact === undefined ? {} : { notification_email: change.contact },
+      file_export_parameters: { email_format: 'eml', contacts_format: 'vcf' },
+    },
+    fromClient(client),
+  );
+  await world.database.query("update operations set finished = now(), status = 'review'");
+  await world.database.query('update transfers set finished = now()');
+  return answer;
+}
+
+const signIn = (password: string, client: string, headers: Record<string, string> = {}, claim: object = {}) =>
+  world.post(
+    '/api/validate/',
+    { email: ANN, password, provider: 'sanbruno', ...claim },
+    { ...fromClient(client), ...headers },
+  );
+
+describe('the owner of a mailbox', () => {
+  test('is not kept out by guesses at a server that a stranger names', async () => {
+    const named = { provider: 'other', imap: world.trustedImap };
+    for (let at = 0; at <= LIMITS['sign-ins to a mailbox'].burst; at += 1)
+      await signIn('guess', `198.51.100.${at}`, {}, named);
+    expect((await signIn('guess', '198.51.100.99', {}, named)).status).toBe(429);
+    expect((await signIn(PASSWORD, '203.0.113.9')).status).toBe(200);
+  });
+
+  test(
+    'gets in from anywhere in a browser that has signed in before, through six hours of guesses',
+    { timeout: 240_000 },
+    async () => {
+      const first = await signIn(PASSWORD, '203.0.113.9');
+      const cookie = { cookie: first.headers.getSetCookie()[0]?.split(';')[0] ?? '' };
+      let refused = 0;
+      for (let minute = 0; minute < 6 * 60; minute += 15) {
+        for (let at = 0; at < 45; at += 1)
+          refused += (await signIn('guess', `198.51.100.${at}`)).status === 429 ? 1 : 0;
+        expect((await signIn(PASSWORD, `192.0.2.${minute % 250}`, cookie)).status, `after ${minute} minutes`).toBe(200);
+        world.advance(15 * 60_000);
+      }
+      expect(refused).toBeGreaterThan(0);
+      world.advance(-6 * 3_600_000);
+    },
+  );
+});
+
+const send = (client: string) =>
+  world.post('/api/v2/support-form/', { email_address: ANN, issue: 'Please help me.' }, fromClient(client));
+
+describe('what costs money or disk has a bound', () => {
+  test.each(['+19005550123', '+18765550123', '+18005550123'])('no message goes to %s', async (contact) => {
+    const answer = await world.post('/api/load/', {
+      source_account: { email: ANN, password: PASSWORD, provider: 'sanbruno' },
+      destination_account: { email: ANN, provider: 'yahoo', password: 'any' },
+      operations: ['emailmigration'],
+      parameters: { notification_email: contact },
+    });
+    expect([answer.status, answer.body]).toMatchObject([400, { error: 'INVALID_EMAIL' }]);
+  });
+
+  test('one contact is told of so many transfers, whoever orders them', async () => {
+    const statuses = [];
+    for (let at = 0; at <= LIMITS['transfers that tell a contact'].burst; at += 1)
+      statuses.push((await order({ contact: 'tom@mail.example', destination: `ann${at}@mail.example` })).status);
+    expect(statuses).toEqual([
+      ...Array.from({ length: LIMITS['transfers that tell a contact'].burst }, () => 200),
+      429,
+    ]);
+    expect((await order({ destination: 'another@mail.example' })).status, 'without a contact').toBe(200);
+  });
+
+  test('one mailbox is transferred so often', async () => {
+    const statuses = [];
+    for (let at = 0; at <= LIMITS['transfers of a mailbox'].burst; at += 1)
+      statuses.push((await order({ destination: `ann${at}@mail.example` }, `198.51.100.${at}`)).status);
+    expect(statuses.at(-2)).toBe(200);
+    expect(statuses.at(-1)).toBe(429);
+  });
+
+  test('one mailbox has so many exports that can be downloaded, and the subscriber is told what to do', async () => {
+    for (let at = 0; at < EXPORTS_AT_ONCE; at += 1) {
+      const { jobid } = (await order({ destination: `ann${at}@mail.example` })).body as { jobid: string };
+      await world.database.query(
+        "insert into exports (transfer_id, name, finished, expires) values ($1, $1, now(), now() + interval '1 day')",
+        [jobid],
+      );
+    }
+    expect((await order({ destination: 'one-more@mail.example' })).body).toMatchObject({
+      error: 'OPERATION_NOT_ALLOWED',
+      message: expect.stringContaining('delete one of them'),
+    });
+  });
+
+  test('the support desk gets so many letters about one mailbox, wherever they come from', async () => {
+    const statuses = [];
+    for (let at = 0; at <= LIMITS['support messages about a mailbox'].burst; at += 1)
+      statuses.push((await send(`198.51.100.${at}`)).status);
+    expect(statuses.at(-2)).toBe(200);
+    expect(statuses.at(-1)).toBe(429);
+  });
+
+  test('the list of an address has only transfers that were proven to go there', async () => {
+    await order();
+    await world.database.query("update transfers set destination_email = 'bob@mail.example'");
+    expect(await world.services.transfers.newestTo('bob@mail.example', 5)).toEqual([]);
+    await world.database.query("update transfers set destination_provider = 'other', destination_imap = 'own.example'");
+    expect(await world.services.transfers.newestTo('bob@mail.example', 5)).toEqual([]);
+    await world.database.query('update transfers set destination_imap = null');
+    expect(await world.services.transfers.newestTo('bob@mail.example', 5)).toHaveLength(1);
+  });
+});
+
+test('one network holds so many connections, and frees them when they end', async () => {
+  const server = createServer();
+  limitSockets(server, 0);
+  const seen: Socket[] = [];
+  server.on('connection', (socket) => seen.push(socket));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  /** What the server sees of one more. */
+  const open = async (): Promise<Socket> => {
+    const arrived = once(server, 'connection');
+    connect(port, '127.0.0.1').on('error', () => {});
+    await arrived;
+    return seen.at(-1) ?? new Socket();
+  };
+  for (let at = 0; at < SOCKETS_PER_NETWORK; at += 1) expect((await open()).destroyed).toBe(false);
+  expect((await open()).destroyed).toBe(true);
+  const [first] = seen;
+  first?.destroy();
+  if (first !== undefined) await once(first, 'close');
+  expect((await open()).destroyed).toBe(false);
+  for (const socket of seen) socket.destroy();
+  server.close();
+});
+
+describe('what is known of a transfer', () => {
+  test('is erased so many days after its end, and not while its files lie somewhere', async () => {
+    const { jobid } = (await order({ contact: 'tom@mail.example' })).body as { jobid: string };
+    expect(await eraseEnded(world.database, 30, Date.now() + 29 * DAY_MS)).toBe(0);
+    await world.database.query(
+      `with made as (insert into exports (transfer_id, name, finished) values ($1, $1, now()) returning id)
+       insert into export_files (export_id, part, name, size, sha256) select id, 1, 'a', 1, 'b' from made`,
+      [jobid],
+    );
+    expect(await eraseEnded(world.database, 30, Date.now() + 31 * DAY_MS)).toBe(0);
+    await world.database.query('delete from export_files');
+    expect(await eraseEnded(world.database, 30, Date.now() + 31 * DAY_MS)).toBe(1);
+    expect(await world.database.query('select 1 from transfers')).toEqual([]);
+    expect(await world.database.query('select 1 from transfer_browsers')).toEqual([]);
+  });
+
+  test('is erased at once when its subscriber asks for it, files and running transfers with it', async () => {
+    const { jobid } = (await order()).body as { jobid: string };
+    await world.database.query('update transfers set finished = null');
+    await world.database.query('insert into exports (transfer_id, name, finished) values ($1, $1, now())', [jobid]);
+    const removed: string[] = [];
+    const services = {
+      ...world.services,
+      safe: world.safe,
+      exports: {
+        remove: async (name: string) => {
+          removed.push(name);
+        },
+      },
+    };
+    expect(await eraseSubscriber(services, ANN.toUpperCase())).toBe(1);
+    expect(removed).toEqual([jobid]);
+    for (const table of [
+      'transfers',
+      'operations',
+      'credentials',
+      'exports',
+      'export_verifiers',
+      'transfer_browsers',
+      'sessions',
+    ])
+      expect([table, await world.database.query(`select 1 from ${table}`)]).toEqual([table, []]);
+  });
+});
+
+test('the security log tells who did what by digests, and names nobody', async () => {
+  await signIn('guess', '203.0.113.9');
+  await signIn(PASSWORD, '203.0.113.9');
+  const { jobid } = (await order()).body as { jobid: string };
+  await world.get(`/api/exports/${jobid}/part-1-00000000.zip`);
+  const lines = world.logLines.filter((line) => line.includes('"log":"security"'));
+  const events = lines.map((line) => JSON.parse(line) as { security: string; mailbox?: string });
+  expect(events.map(({ security }) => security)).toEqual([
+    'sign-in refused',
+    'sign-in accepted',
+    'sign-in accepted',
+    'transfer ordered',
+  ]);
+  expect(new Set(events.map(({ mailbox }) => mailbox)).size).toBe(1);
+  expect(lines.join('')).not.toMatch(/ann@|203\.0\.113/);
+});

@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'vitest';
+import { isEmail } from '../../src/contract/email-address.ts';
+import { readHost } from '../../src/contract/mail-host.ts';
+import { readCard } from '../../src/server/contacts/vcard/read-vcard.ts';
+import { splitCards } from '../../src/server/contacts/vcard/vcard-lines.ts';
+import { folderName } from '../../src/server/export/archive/folder-name.ts';
+import { messageName, senderAddress } from '../../src/server/export/archive/message-name.ts';
+import { safeName } from '../../src/server/export/archive/safe-name.ts';
+import { namesTagWeakly, rangeOf } from '../../src/server/export/download/byte-range.ts';
+import { readReply } from '../../src/server/forwarding/sieve-reply.ts';
+import { messageIdOf, sentDateOf, subjectOf } from '../../src/server/mail/copy/message-text.ts';
+import { readAutoconfig } from '../../src/server/mail/discovery/autoconfig.ts';
+import { mailErrorOf } from '../../src/server/mail/imap/mail-error.ts';
+import { clientNetwork } from '../../src/server/web/client-address.ts';
+import { superLinear } from './linear-expressions.lint.ts';
+
+/** Who reads what a stranger wrote, and how it begins and ends there. */
+const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
+  'an autoconfiguration document': readAutoconfig,
+  'a host within it': (text) =>
+    readAutoconfig(`<incomingServer type="imap"><hostname>${text}</hostname></incomingServer>`),
+  'hosts of many servers': (text) =>
+    readAutoconfig(
+      (text.match(/[^]{1,3900}/g) ?? [])
+        .map((part) => `<incomingServer type="imap"><hostname>${part}<x></incomingServer>`)
+        .join(''),
+    ),
+  "a mail server's refusal": (text) =>
+    mailErrorOf(Object.assign(new Error('NO'), { responseStatus: 'NO', responseText: text })),
+  'a response code': (text) =>
+    mailErrorOf(Object.assign(new Error('NO'), { responseStatus: 'NO', serverResponseCode: text })),
+  'a subject': (text) => subjectOf(Buffer.from(`Subject: ${text}\r\n\r\n`)),
+  'a message ID': (text) => messageIdOf(Buffer.from(`Message-ID: ${text}\r\n\r\n`)),
+  'a date': (text) => sentDateOf(Buffer.from(`Date: ${text}\r\n\r\n`)),
+  'a sender': (text) => senderAddress(Buffer.from(`From: ${text}\r\n\r\n`)),
+  'the name of a message': (text) =>
+    messageName({
+      bytes: Buffer.from(`From: ${text}\r\nSubject: ${text}\r\n\r\n`),
+      internalDate: new Date(0),
+      number: 1,
+    }),
+  'the name of a file': (text) => safeName(text, 100),
+  'the name of a folder': (text) => folderName(text, '/', new Set()),
+  'a vCard': (text) => readCard(`BEGIN:VCARD\r\nVERSION:3.0\r\nFN:${text}\r\nTEL;TYPE=${text}:1\r\nEND:VCARD\r\n`),
+  'a file of vCards': splitCards,
+  'the answer of a ManageSieve server': (text) => {
+    try {
+      return readReply(Buffer.from(text));
+    } catch (error) {
+      return error;
+    }
+  },
+  'an address': isEmail,
+  'a host': readHost,
+  'a header of proxies': (text) => clientNetwork('192.0.2.1', text, 1),
+  'a range': (text) => rangeOf(text, 1000),
+  'entity tags': (text) => namesTagWeakly(text, '"x"'),
+};
+
+const PIECES: readonly string[] = [
+  [
+    ' ',
+    '\t',
+    '\n',
+    '\r\n',
+    '\r\n ',
+    'a',
+    '.',
+    '@',
+    ',',
+    ';',
+    ':',
+    '"',
+    '\\',
+    '<',
+    '>',
+    '=',
+    '(',
+    ')',
+    '/',
+    '-',
+    '\u0301',
+  ],
+  ['<incomingServer ', '<incomingServer>', '</incomingServer>', '<hostname>', '<hostname> ', 'type=', "type='imap'"],
+  ['exceed', 'exceeds ', 'quota ', 'over', 'too many ', 'backoff time ', 'backoff time:1', '[ALERT] ', 'rate limit'],
+  ['=?utf-8?q?', '=?utf-8?q?=61?=', '=?utf-8?b?', '?=', '<a@b>', '"a" <', 'group:', 'a@b.c', 'a.', '1,', 'W/"a",'],
+  [
+    'BEGIN:VCARD\r\n',
+    'END:VCARD\r\n',
+    'FN:a\r\n',
+    '\r\n FN',
+    'TYPE=',
+    '\\,',
+    '\\;',
+    'bytes=',
+    '{9}',
+    '{1}\r\n',
+    '"\\"',
+  ],
+].flat();
+const SMALL = 8 * 1024;
+const TIMES = 8;
+/** What a garbage collection or another program may add. */
+const NOISE_MS = 120;
+
+/** Milliseconds of this process's own work. */
+function costOf(parse: (text: string) => unknown, text: string): number {
+  const before = process.cpuUsage();
+  parse(text);
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+const longOf = (piece: string, length: number) => piece.repeat(Math.ceil(length / piece.length)).slice(0, length);
+
+describe('eight times as much foreign text takes about eight times as long, whatever is repeated in', () => {
+  test.each(Object.entries(PARSERS))('%s', (_what, parse) => {
+    const slow = PIECES.filter((piece) => {
+      const small = Math.min(costOf(parse, longOf(piece, SMALL)), costOf(parse, longOf(piece, SMALL)));
+      return costOf(parse, longOf(piece, SMALL * TIMES)) > small * TIMES * 2 + NOISE_MS;
+    });
+    expect(slow).toEqual([]);
+  });
+});
+
+describe('the lint rule for expressions', () => {
+  test.each([
+    [String.raw`exceed\w* (?:your |the )?quota`, 'i'],
+    [String.raw`<incomingServer\b([^>]{0,200})>([\s\S]{0,4000}?)<\/incomingServer>`, 'g'],
+    [String.raw`^(a+)+$`, ''],
+    [String.raw`\/+$`, ''],
+    [String.raw`^\s*(.*?)\s*$`, ''],
+    [String.raw`<port>\s*([^<]{1,253}?)\s*</port>`, ''],
+  ])('knows /%s/%s as one that can take very long', (pattern, flags) => {
+    expect(superLinear(pattern, flags)).not.toBeNull();
+  });
+
+  test.each([
+    [String.raw`^[0-9a-f]{32}$`, ''],
+    [String.raw`[\p{Z}\s]+`, 'gu'],
+    [String.raw`^subject:(.*(?:\r?\n[ \t].*)*)`, 'im'],
+    [String.raw`<([^<>]+)>`, ''],
+  ])('lets /%s/%s be', (pattern, flags) => {
+    expect(superLinear(pattern, flags)).toBeNull();
+  });
+});

@@ -1,0 +1,114 @@
+import { createServer, type Socket } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { openLog } from '../../src/server/log.ts';
+import { connect, MAIL_TIMES } from '../../src/server/mail/imap/connection.ts';
+import { listMailboxes } from '../../src/server/mail/imap/imap-mailbox.ts';
+import { countDeaths, noteShortage } from '../../src/server/transfers/deaths.ts';
+import { watchMemory } from '../../src/server/worker/memory-watch.ts';
+import { startWorker } from '../../src/server/worker/worker.ts';
+import { LEGACY_DOMAIN, openWebWorld } from '../support/web-world.ts';
+
+const MEGABYTE = 1024 * 1024;
+
+/** A server that signs anybody in and lists mailboxes for as long as somebody listens. */
+async function endlessServer() {
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.write('* OK [CAPABILITY IMAP4rev1] ready\r\n');
+    socket.on('data', (part) => {
+      for (const line of part.toString().split('\r\n')) {
+        const [tag = '', verb = '', ...rest] = line.split(' ');
+        if (verb === '') continue;
+        if (verb === 'LIST' && rest.join(' ').includes('*')) listFor(socket);
+        else socket.write(`${tag} OK done\r\n`);
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  return { port, [Symbol.dispose]: () => void server.close() };
+}
+
+function listFor(socket: Socket): void {
+  let at = 0;
+  const more = () => {
+    while (!socket.destroyed) {
+      at += 1;
+      if (!socket.write(`* LIST () "/" "box ${at} ${'x'.repeat(40)}"\r\n`)) break;
+    }
+  };
+  socket.on('drain', more);
+  more();
+}
+
+test('a server that lists mailboxes without end is given up before it has taken the memory', async () => {
+  using server = await endlessServer();
+  const place = { host: '127.0.0.1', port: server.port, security: 'open', named: 'by operator' } as const;
+  const client = await connect(
+    { email: 'ann@mail.example', place, credentials: { kind: 'password', password: 'any' } },
+    { trusted: ['127.0.0.1'], times: MAIL_TIMES },
+  );
+  const before = process.memoryUsage().rss;
+  await expect(listMailboxes(client)).rejects.toMatchObject({ name: 'MailError', fault: 'refused' });
+  expect((process.memoryUsage().rss - before) / MEGABYTE).toBeLessThan(400);
+});
+
+const ANN = `ann@${LEGACY_DOMAIN}`;
+
+async function ordered() {
+  const world = await openWebWorld();
+  const started = await world.services.transfers.start({
+    source: { email: ANN, password: 'any', provider: 'sanbruno' },
+    destination: { email: 'ann@mail.example', password: 'any', provider: 'aol' },
+    operations: ['emailmigration'],
+    notificationContact: 'ann@home.example',
+    inQa: false,
+  });
+  if (started.kind === 'busy') throw new Error('There is one already.');
+  return {
+    world,
+    database: world.database,
+    id: started.id,
+    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+  };
+}
+
+describe('a transfer that kills its worker', () => {
+  test('is known by the want of memory in which its run was cut off, and by nothing else', async () => {
+    await using opened = await ordered();
+    const { database, id } = opened;
+    expect(await countDeaths(database, id)).toBe(0);
+    await noteShortage(database, [id]);
+    expect(await countDeaths(database, id)).toBe(1);
+    expect(await countDeaths(database, id), 'killed from outside').toBe(1);
+    using memory = watchMemory({ database, log: openLog('silent'), memoryUsed: () => 0.9 });
+    {
+      await using _run = memory.during(id);
+      const short = () => database.query('select short_of_memory as short from transfers');
+      await expect.poll(short).toEqual([{ short: true }]);
+    }
+    expect(await countDeaths(database, id), 'outlived by its worker').toBe(1);
+  });
+
+  test('is set aside for the operator when it has done so twice', async () => {
+    await using opened = await ordered();
+    const { world, id } = opened;
+    await world.database.query('update transfers set deaths = 2');
+    await using _worker = await startWorker({
+      ...world.services,
+      safe: world.safe,
+      queue: world.queue,
+      news: world.services.transfers.news,
+      discover: () => Promise.resolve(null),
+    });
+    const status = async () => (await world.services.transfers.status(id))?.emailmigration;
+    await expect.poll(status, { timeout: 20_000 }).toMatchObject({
+      status: 'review',
+      failure: expect.stringContaining('Nothing was deleted'),
+    });
+    const told = () => world.outbox.some(({ raw }) => raw.includes('needs your attention'));
+    await expect.poll(told, { timeout: 20_000 }).toBe(true);
+    expect(world.signIns).toEqual([]);
+    expect(world.logLines.join('')).toContain('set aside');
+  });
+});

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest';
+import { readSettings, SettingsError, type Environment } from '../../src/contract/settings.ts';
+import { CLEAR_TEXT_SETTINGS } from '../../src/contract/settings/clear-text.ts';
+import { contentSecurityPolicy } from '../../src/server/web/headers.ts';
+
+const LEGACY = { LEGACY_IMAP_URL: 'imaps://imap.example.com:993' };
+
+function problemsOf(environment: Environment): readonly string[] {
+  try {
+    readSettings(environment);
+    return [];
+  } catch (error) {
+    if (error instanceof SettingsError) return error.problems;
+    throw error;
+  }
+}
+
+describe('an address in clear text', () => {
+  const inClear = CLEAR_TEXT_SETTINGS.filter((name) => name !== 'SMTP_URL');
+
+  test.each(inClear)('is refused for %s, unless it is named', (name) => {
+    const environment = { ...LEGACY, [name]: 'http://service.example.com' };
+    expect(problemsOf(environment)).toEqual([expect.stringMatching(`^${name} must start with https://`)]);
+    expect(problemsOf({ ...environment, ALLOW_CLEAR_TEXT: name })).toEqual([]);
+  });
+
+  test.each(inClear)('is taken for %s on this machine', (name) => {
+    for (const host of ['localhost:9', '127.0.0.1:9', '[::1]:9'])
+      expect(problemsOf({ ...LEGACY, [name]: `http://${host}` })).toEqual([]);
+  });
+
+  test.each(['http://127.0.0.1.example.com', 'http://localhost.example.com', 'http://127.example.com'])(
+    'is not on this machine by a name like %s',
+    (address) => {
+      expect(problemsOf({ ...LEGACY, SMS_URL: address })).toHaveLength(1);
+    },
+  );
+
+  test('of an SMTP server means that it must take up TLS before anything is sent, unless it is named', () => {
+    const away = { ...LEGACY, SMTP_URL: 'smtp://mail.example.com', MAIL_FROM: 'a@example.com' };
+    expect(readSettings(away).smtpInClear).toBe(false);
+    expect(readSettings({ ...away, ALLOW_CLEAR_TEXT: 'SMTP_URL' }).smtpInClear).toBe(true);
+    expect(readSettings({ ...away, SMTP_URL: 'smtp://127.0.0.1:25' }).smtpInClear).toBe(true);
+  });
+
+  test('is not allowed for what is no such setting', () => {
+    expect(problemsOf({ ...LEGACY, ALLOW_CLEAR_TEXT: 'everything' })).toEqual([
+      expect.stringMatching('^ALLOW_CLEAR_TEXT must be names of settings'),
+    ]);
+  });
+});
+
+describe('at a public address', () => {
+  test.each([{ PUBLIC_URL: 'https://transfer.example.com' }, { HOST: '0.0.0.0' }, { HOST: '::' }])(
+    'the sandbox and the viewer are refused: %o',
+    (address) => {
+      expect(problemsOf({ ...address, SANDBOX: 'on', INSPECT: 'on' })).toEqual([
+        expect.stringMatching('^SANDBOX must be off'),
+        expect.stringMatching('^INSPECT must be off'),
+      ]);
+      expect(problemsOf({ ...address, ...LEGACY })).toEqual([]);
+    },
+  );
+
+  test('on this machine they run', () => {
+    for (const HOST of ['127.0.0.1', 'localhost', '::1'])
+      expect(problemsOf({ HOST, SANDBOX: 'on', INSPECT: 'on' })).toEqual([]);
+  });
+});
+
+test('a transfer is not erased before its files are', () => {
+  expect(problemsOf({ ...LEGACY, EXPORT_DAYS: '40' })).toEqual([
+    expect.stringMatching('^RETENTION_DAYS must not be less'),
+  ]);
+  expect(problemsOf({ ...LEGACY, EXPORT_DAYS: '40', RETENTION_DAYS: '40' })).toEqual([]);
+});
+
+test('no script can write markup', () => {
+  expect(contentSecurityPolicy(readSettings(LEGACY))).toContain(
+    "require-trusted-types-for 'script'; trusted-types 'none'",
+  );
+});

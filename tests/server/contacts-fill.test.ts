@@ -1,0 +1,400 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import * as v from 'valibot';
+import type { Contact } from '../../src/contract/contact.ts';
+import { readSettings } from '../../src/contract/settings.ts';
+import type { ExistingContact } from '../../src/server/contacts/contact-store.ts';
+import { copyContacts } from '../../src/server/contacts/copy-contacts.ts';
+import { googleCells } from '../../src/server/contacts/csv/google-csv.ts';
+import { outlookCells, outlookComCells } from '../../src/server/contacts/csv/outlook-csv.ts';
+import { contactCounts, contactRemarks, openContactFates } from '../../src/server/contacts/fates-table.ts';
+import { fillingFor, missingItems } from '../../src/server/contacts/fill.ts';
+import * as google from '../../src/server/contacts/google/google-person.ts';
+import * as microsoft from '../../src/server/contacts/microsoft/graph-contact.ts';
+import { openContactWriter } from '../../src/server/contacts/open-contacts.ts';
+import { itemsOf } from '../../src/server/contacts/parts.ts';
+import { openDatabase } from '../../src/server/store/database.ts';
+import { anyContact, contact, person, readerOf, BLANK } from '../support/contact-samples.ts';
+import { copyInto, MemoryFates } from '../support/contacts-copy.ts';
+import { GraphApi } from '../support/graph-api.ts';
+import { PeopleApi } from '../support/people-api.ts';
+import { faultsAt, startApi, type ApiAnswer, type ScriptedApi } from '../support/scripted-api.ts';
+
+const SIGNAL = new AbortController().signal;
+const ROSE = contact({
+  uid: 'rose',
+  name: { ...BLANK.name, formatted: 'Rose Hill', given: 'Rose', family: 'Hill' },
+  nickname: 'Rosie',
+  emails: [
+    { label: 'home', value: 'rose@example.com' },
+    { label: 'work', value: 'rose@work.example' },
+  ],
+  phones: [{ label: 'mobile', value: '+1 650 555 0100' }],
+  addresses: [
+    {
+      label: 'home',
+      value: {
+        poBox: '',
+        extended: '',
+        street: '1 Main St',
+        city: 'San Bruno',
+        region: 'CA',
+        postalCode: '94066',
+        country: 'USA',
+      },
+    },
+  ],
+  organization: { name: 'Acme', department: 'Sales', title: 'Head' },
+  otherOrganizations: [{ name: 'Choir', department: '', title: 'Alto' }],
+  role: 'Singer',
+  birthday: '1950-04-13',
+  dates: [{ label: 'anniversary', value: '1975-06-01' }],
+  messengers: [{ label: 'skype', value: 'rose.hill' }],
+  relations: [
+    { label: 'spouse', value: 'Bill Hill' },
+    { label: 'child', value: 'Ann Hill' },
+  ],
+  gender: 'female',
+  notes: 'likes tea',
+  groups: ['Choir'],
+  more: [{ label: 'hobby', value: 'chess' }],
+  photo: { mediaType: 'image/png', bytes: new Uint8Array([1, 2, 3]) },
+});
+
+describe.each(['google', 'office365'] as const)('a contact that is at %s already', (provider) => {
+  let people: PeopleApi;
+  let graph: GraphApi;
+  let api: ScriptedApi;
+  beforeEach(async () => {
+    people = new PeopleApi('token');
+    graph = new GraphApi('token');
+    api = await startApi(provider === 'google' ? people.answer : graph.answer);
+    graph.base = `${api.url}/v1.0`;
+  });
+  afterEach(async () => api[Symbol.asyncDispose]());
+
+  const writer = (pauses: number[] = []) =>
+    openContactWriter(provider, {
+      settings: readSettings({
+        SANDBOX: 'on',
+        GOOGLE_CONTACTS_URL: api.url,
+        OFFICE365_CONTACTS_URL: `${api.url}/v1.0`,
+      }),
+      credentials: { email: 'rose@example.com', accessToken: async () => 'token' },
+      sleep: async (milliseconds) => void pauses.push(milliseconds),
+    });
+  const copy = (contacts: readonly Contact[]) =>
+    copyInto({ reader: readerOf(contacts), writer: writer(), signal: SIGNAL });
+  const putTheirs = () => {
+    if (provider === 'google')
+      people.add({
+        names: [{ givenName: 'Rose', familyName: 'Hill' }],
+        emailAddresses: [{ value: 'ROSE@example.com', type: 'private' }],
+        birthdays: [{ date: { year: 1951, month: 1, day: 2 } }],
+        biographies: [{ value: 'owes me a book' }],
+        memberships: [{ contactGroupMembership: { contactGroupResourceName: 'contactGroups/myContacts' } }],
+      });
+    else
+      graph.add({
+        displayName: 'Rose Hill',
+        givenName: 'Rose',
+        surname: 'Hill',
+        emailAddresses: [{ address: 'ROSE@example.com', name: 'her' }],
+        birthday: '1951-01-02T11:59:00Z',
+        personalNotes: 'owes me a book',
+      });
+  };
+  const stored = () => JSON.stringify([...(provider === 'google' ? people.people : graph.contacts).values()]);
+  const changed = provider === 'google' ? ':updateContact' : '';
+
+  test('gets all that it lacks, keeps all that it has, and what stays out is said', async () => {
+    putTheirs();
+    expect(await copy([ROSE])).toMatchObject({ written: 0, completed: 1, lost: 0, changed: 0 });
+    const now = stored();
+    for (const own of ['ROSE@example.com', '1951', 'owes me a book']) expect(now).toContain(own);
+    for (const ours of [
+      'rose@work.example',
+      '555 0100',
+      '1 Main St',
+      'Acme',
+      'Alto',
+      'likes tea',
+      'rose.hill',
+      'chess',
+    ])
+      expect(now).toContain(ours);
+    for (const ours of ['Bill Hill', 'Ann Hill', 'Rosie', 'Singer']) expect(now).toContain(ours);
+    expect(now).not.toContain('1950');
+    expect((provider === 'google' ? people.photos : graph.photos).size).toBe(1);
+    const again = await copy([ROSE]);
+    expect(again).toMatchObject({ written: 0, completed: 0, present: 1, changed: 0 });
+    expect(again.notes).toEqual([
+      { contact: 'Rose Hill', note: 'Not added, because something else is there: birthday.' },
+    ]);
+    expect(stored()).toBe(now);
+  });
+
+  test('is filled after all when somebody changes it at the same time', async () => {
+    putTheirs();
+    const conflict: ApiAnswer =
+      provider === 'google'
+        ? { status: 400, json: { error: { code: 400, status: 'FAILED_PRECONDITION' } } }
+        : { status: 412, json: { error: { code: 'ErrorIrresolvableConflict' } } };
+    let conflicts = 0;
+    const onPatch = ({ method, url }: { method: string; url: URL }) => {
+      if (method !== 'PATCH' || !url.pathname.endsWith(changed)) return null;
+      conflicts += 1;
+      return conflict;
+    };
+    api.faults.push(onPatch, onPatch);
+    expect(await copy([ROSE])).toMatchObject({ completed: 1, changed: 0 });
+    expect(conflicts).toBeGreaterThan(0);
+    expect(stored()).toContain('rose@work.example');
+  });
+
+  test('loses nothing of the odd cards, in a copy and in the one after it', async () => {
+    const pauses: number[] = [];
+    expect(await copyInto({ reader: readerOf([ROSE]), writer: writer(pauses), signal: SIGNAL })).toMatchObject({
+      written: 1,
+      lost: 0,
+      changed: 0,
+      duplicated: 0,
+    });
+    const after = stored();
+    expect(await copy([ROSE])).toMatchObject({ written: 0, present: 1, changed: 0 });
+    expect(stored()).toBe(after);
+    expect(pauses).toEqual([]);
+  });
+});
+
+const refusal = (reason: string, status = 'PERMISSION_DENIED', headers: Record<string, string> = {}): ApiAnswer => ({
+  status: 403,
+  headers,
+  json: { error: { code: 403, status, errors: [{ reason, message: 'about rose@example.com' }] } },
+});
+
+describe('a refusal of Google', () => {
+  let api: ScriptedApi;
+  const pauses: number[] = [];
+  const failures: unknown[] = [];
+  beforeEach(async () => {
+    api = await startApi(new PeopleApi('token').answer);
+    pauses.length = failures.length = 0;
+  });
+  afterEach(async () => api[Symbol.asyncDispose]());
+  const copy = () =>
+    copyInto({
+      reader: readerOf([ROSE]),
+      writer: openContactWriter('google', {
+        settings: readSettings({ SANDBOX: 'on', GOOGLE_CONTACTS_URL: api.url }),
+        credentials: { email: 'rose@example.com', accessToken: async () => 'token' },
+        sleep: async (milliseconds) => void pauses.push(milliseconds),
+        onFailure: (failure) => failures.push(failure),
+      }),
+      signal: SIGNAL,
+    });
+
+  test.each(['rateLimitExceeded', 'userRateLimitExceeded', 'quotaExceeded'])(
+    'that says %s is waited for',
+    async (reason) => {
+      api.faults.push(...faultsAt('batchCreateContacts', refusal(reason), 2));
+      expect(await copy()).toMatchObject({ written: 1 });
+      expect(pauses).toEqual([1_000, 2_000]);
+      expect(failures).toEqual([
+        { host: new URL(api.url).host, method: 'POST', status: 403, reason, pause: 1_000 },
+        { host: new URL(api.url).host, method: 'POST', status: 403, reason, pause: 2_000 },
+      ]);
+    },
+  );
+
+  test('that says insufficientPermissions asks for consent, and names no person', async () => {
+    api.faults.push(...faultsAt('contactGroups', refusal('insufficientPermissions')));
+    await expect(copy()).rejects.toMatchObject({
+      fault: 'authentication',
+      status: 403,
+      reason: 'insufficientPermissions',
+    });
+    expect(JSON.stringify(failures)).not.toContain('rose');
+    expect(pauses).toEqual([]);
+  });
+
+  test('that asks for an hour leaves the wait to the worker', async () => {
+    api.faults.push(...faultsAt('contactGroups', refusal('quotaExceeded', 'X', { 'retry-after': '3600' })));
+    await expect(copy()).rejects.toMatchObject({ fault: 'unavailable', pause: 3_600_000 });
+    expect(pauses).toEqual([]);
+  });
+
+  test('that says the account is full is told as such', async () => {
+    api.faults.push(...faultsAt('batchCreateContacts', { ...refusal('MY_CONTACTS_OVERFLOW_COUNT'), status: 400 }));
+    await expect(copy()).rejects.toMatchObject({ fault: 'full', reason: 'MY_CONTACTS_OVERFLOW_COUNT' });
+  });
+});
+
+function throughMicrosoft(one: Contact): ExistingContact {
+  return microsoft.existingOf(v.parse(microsoft.GraphContact, { id: 'x', ...microsoft.graphContactOf(one).body }));
+}
+
+describe('any contact', () => {
+  const detailed = fc
+    .tuple(
+      anyContact,
+      fc.array(
+        fc.record({
+          label: fc.constantFrom('hobby', 'X-ID'),
+          value: fc.string({ minLength: 1, maxLength: 20, unit: fc.constantFrom('a', 'B', '7', 'ß', '日') }),
+        }),
+        { maxLength: 3 },
+      ),
+    )
+    .map(([one, more]): Contact => ({ ...one, more }));
+  const groups = new Map<string, string>();
+  const throughGoogle = (one: Contact): ExistingContact => {
+    const resources = one.groups.map((name, at) => {
+      groups.set(`contactGroups/g${at}`, name);
+      return `contactGroups/g${at}`;
+    });
+    const { fields } = google.personOf(one, resources);
+    const read = v.parse(google.Person, { resourceName: 'people/c1', ...fields });
+    return google.existingOf(read, (resource) => groups.get(resource));
+  };
+
+  test.each([
+    ['Google', throughGoogle],
+    ['Microsoft', throughMicrosoft],
+  ] as const)('comes back from %s with every value, in a field or in the notes', (_, through) => {
+    fc.assert(
+      fc.property(detailed, (one) => {
+        const back = { ...through(one), hasPhoto: true };
+        expect(missingItems(back, one)).toEqual([]);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test.each([
+    ['google.csv', googleCells],
+    ['outlook.csv', outlookCells],
+    ['outlook-com.csv', outlookComCells],
+  ] as const)('is in the row of %s with every value', (_, cellsOf) => {
+    const parts = new Set([
+      'email',
+      'phone',
+      'website',
+      'role',
+      'nickname',
+      'relation',
+      'messenger',
+      'detail',
+      'company',
+    ]);
+    fc.assert(
+      fc.property(detailed, (one) => {
+        const row = [...cellsOf(one).values()].join('\n');
+        const jobs = [one.organization, ...one.otherOrganizations].flatMap((job) => Object.values(job));
+        const values = itemsOf(one).filter(({ part, value }) => parts.has(part) && part !== 'company' && value !== '');
+        for (const value of [...values.map((item) => item.value), ...jobs]) expect(row).toContain(value);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test('lacks nothing of another one once it has got what it lacks, and never loses what it had', () => {
+    fc.assert(
+      fc.property(detailed, detailed, (theirs, ours) => {
+        const there: ExistingContact = {
+          id: 'x',
+          uid: '',
+          contact: theirs,
+          hasPhoto: true,
+        };
+        const { add, stays } = fillingFor(there, ours);
+        for (const item of missingItems(there, ours))
+          expect(stays.includes(item.part) || itemsOf(add).some(({ part }) => part === item.part)).toBe(true);
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
+
+describe('the fates of contacts', () => {
+  test('survive a kill: what was said is said again, nothing is written twice, and the sum is right', async () => {
+    await using database = await openDatabase({ folder: 'memory://' });
+    const id = 'a'.repeat(32);
+    await database.query(
+      `insert into transfers (id, submit_key, source_email, source_provider, destination_email, destination_provider, operations, epoch)
+       values ($1, 'k', 'a@x.example', 'sanbruno', 'a@outlook.example', 'office365', '{contactsmigration}', 1)`,
+      [id],
+    );
+    const graph = new GraphApi('token');
+    await using api = await startApi(graph.answer);
+    graph.base = `${api.url}/v1.0`;
+    const crowd = Array.from({ length: 60 }, (_, at) => ({
+      ...person(`u${at}`, `Person ${at}`, [`p${at}@example.com`]),
+      gender: at % 2 === 0 ? 'female' : '',
+    }));
+    const writer = () =>
+      openContactWriter('office365', {
+        settings: readSettings({ SANDBOX: 'on', OFFICE365_CONTACTS_URL: `${api.url}/v1.0` }),
+        credentials: { email: 'a@outlook.example', accessToken: async () => 'token' },
+        sleep: async () => {},
+      });
+    const run = (signal: AbortSignal, onProgress: (done: number) => void) =>
+      copyContacts({
+        reader: readerOf(crowd),
+        writer: writer(),
+        fates: openContactFates(database, { transferId: id, epoch: 1 }),
+        sleep: async () => {},
+        signal,
+        onProgress: ({ done }) => onProgress(done),
+      });
+    const kill = new AbortController();
+    const killed = run(kill.signal, (done) => {
+      if (done >= 20) kill.abort(new Error('killed'));
+    });
+    await expect(killed).rejects.toThrow('killed');
+    expect(await contactCounts(database, id)).toMatchObject({ copied: 10, remarked: 10 });
+    // The next batch was written, and its answer never came.
+    api.faults.push(...faultsAt('$batch', 'drop'));
+    expect(await run(SIGNAL, () => {})).toEqual({ lost: 0, duplicated: 0, changed: 0 });
+    expect(graph.contacts.size).toBe(60);
+    expect(await contactCounts(database, id)).toEqual({
+      copied: 30,
+      remarked: 30,
+      present: 0,
+      completed: 0,
+      refused: 0,
+    });
+    const remarks = await contactRemarks(database, id, 'others', 100);
+    expect(remarks).toHaveLength(30);
+    expect(remarks[0]?.reason).toBe('Now in the notes there: gender.');
+  });
+
+  test('are written with the lease alone', async () => {
+    await using database = await openDatabase({ folder: 'memory://' });
+    const id = 'b'.repeat(32);
+    await database.query(
+      `insert into transfers (id, submit_key, source_email, source_provider, destination_email, destination_provider, operations, epoch)
+       values ($1, 'k', 'a@x.example', 'sanbruno', 'a@outlook.example', 'office365', '{contactsmigration}', 2)`,
+      [id],
+    );
+    const stale = openContactFates(database, { transferId: id, epoch: 1 });
+    await expect(stale.intend([{ uid: 'x', destinationId: '' }])).rejects.toMatchObject({ name: 'LeaseLost' });
+    expect(await openContactFates(database, { transferId: id, epoch: 2 }).all()).toEqual(new Map());
+  });
+
+  test('keep one counterpart for a contact that was about to be filled', async () => {
+    const people = new PeopleApi('token');
+    await using api = await startApi(people.answer);
+    people.add({ names: [{ givenName: 'Rose', familyName: 'Hill' }], emailAddresses: [{ value: 'rose@example.com' }] });
+    const writer = openContactWriter('google', {
+      settings: readSettings({ SANDBOX: 'on', GOOGLE_CONTACTS_URL: api.url }),
+      credentials: { email: 'a@gmail.example', accessToken: async () => 'token' },
+      sleep: async () => {},
+    });
+    const fates = new MemoryFates();
+    await fates.intend([{ uid: 'rose', destinationId: 'people/c1' }]);
+    const copied = await copyInto({ reader: readerOf([ROSE]), writer, signal: SIGNAL }, fates);
+    expect(copied).toMatchObject({ completed: 1, written: 0 });
+    expect(people.people.size).toBe(1);
+  });
+});

@@ -1,0 +1,275 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Contact } from '../../src/contract/contact.ts';
+import { readSettings } from '../../src/contract/settings.ts';
+import type { Reading } from '../../src/server/contacts/contact-store.ts';
+import { openContactReader } from '../../src/server/contacts/open-contacts.ts';
+import { readCard, readCards } from '../../src/server/contacts/vcard/read-vcard.ts';
+import { writeVcard } from '../../src/server/contacts/vcard/vcard-writer.ts';
+import { eml } from '../../src/server/export/archive/eml.format.ts';
+import { contactFiles } from '../../src/server/export/archive/contact-files.ts';
+import { openStagedContacts } from '../../src/server/export/staging/staged-contacts.ts';
+import { openDatabase } from '../../src/server/store/database.ts';
+import { startApi, type ApiAnswer, type ScriptedApi } from '../support/scripted-api.ts';
+
+const SIGNAL = new AbortController().signal;
+const card = (version: string, ...lines: readonly string[]) =>
+  ['BEGIN:VCARD', `VERSION:${version}`, ...lines, 'END:VCARD', ''].join('\r\n');
+
+function read(text: string): Contact {
+  const result = readCard(text);
+  if (result.kind !== 'contact') throw new Error(`not a contact but ${JSON.stringify(result)}`);
+  return result.contact;
+}
+
+describe('an odd card', () => {
+  test('of 2.1 with an agent inside keeps its own end, and the agent’s name and address', () => {
+    const agent = ['BEGIN:VCARD', 'VERSION:2.1', 'FN:Al Agent', 'EMAIL:al@example.com', 'END:VCARD'];
+    for (const lines of [
+      ['AGENT:', ...agent],
+      [`AGENT:${agent[0]}`, ...agent.slice(1)],
+    ]) {
+      const text = card('2.1', 'FN:Jane', ...lines, 'TEL;CELL:1234567');
+      expect(readCards(text)).toHaveLength(1);
+      const jane = read(text);
+      expect(jane).toMatchObject({
+        name: { formatted: 'Jane' },
+        phones: [{ label: 'mobile', value: '1234567' }],
+        relations: [{ label: 'agent', value: 'Al Agent, al@example.com' }],
+      });
+      const written = read(writeVcard(jane, '3.0'));
+      expect(written).toMatchObject({ phones: jane.phones, relations: jane.relations });
+    }
+  });
+
+  test('with quoted-printable under VERSION:3.0 is read as it was meant', () => {
+    const text = card(
+      '3.0',
+      'FN;ENCODING=QUOTED-PRINTABLE;CHARSET=UTF-8:J=C3=B6rg',
+      'NOTE;QUOTED-PRINTABLE:a=0D=0Ab=',
+      'c',
+    );
+    expect(read(text)).toMatchObject({ name: { formatted: 'Jörg' }, notes: 'a\nbc' });
+  });
+
+  test('keeps second jobs, days, messengers, relations, sounds and what nobody knows', () => {
+    const jane = read(
+      card(
+        '3.0',
+        'FN:Jane',
+        'ORG:Acme;Sales',
+        'TITLE:Head',
+        'item2.ORG:Choir',
+        'item2.TITLE:Alto',
+        'ROLE:Boss',
+        'BDAY:1950',
+        'ANNIVERSARY:20090808',
+        'item1.X-ABDATE:2001-02-03',
+        'item1.X-ABLabel:Met',
+        'X-SKYPE:jane',
+        'IMPP;X-SERVICE-TYPE=Jabber:xmpp:jane@x.example',
+        'X-SPOUSE:Bob',
+        'item3.X-ABRELATEDNAMES:Ann',
+        'item3.X-ABLabel:_$!<Child>!$_',
+        'X-PHONETIC-FIRST-NAME:Dzhayn',
+        'GENDER:F',
+        'X-HAT-SIZE:7',
+        'SOUND;ENCODING=b:AAAA',
+      ),
+    );
+    expect(jane).toMatchObject({
+      organization: { name: 'Acme', department: 'Sales', title: 'Head' },
+      otherOrganizations: [{ name: 'Choir', department: '', title: 'Alto' }],
+      role: 'Boss',
+      birthday: '',
+      dates: [
+        { label: 'anniversary', value: '2009-08-08' },
+        { label: 'Met', value: '2001-02-03' },
+      ],
+      messengers: [
+        { label: 'skype', value: 'jane' },
+        { label: 'jabber', value: 'jane@x.example' },
+      ],
+      relations: [
+        { label: 'spouse', value: 'Bob' },
+        { label: 'child', value: 'Ann' },
+      ],
+      phonetic: { given: 'Dzhayn' },
+      gender: 'female',
+      more: [
+        { label: 'birthday', value: '1950' },
+        { label: 'X-HAT-SIZE', value: '7' },
+        { label: 'sound', value: '' },
+      ],
+    });
+  });
+});
+
+/** Books by their path, with a card's text and a version for each path; they can change while they are read. */
+class Books {
+  readonly cards: Record<string, { text: string; version: number }> = {};
+  readonly names: Record<string, string> = { '/b/': 'Family' };
+  onMultiget: () => void = () => {};
+
+  readonly answer = ({ method, url, bytes }: { method: string; url: URL; bytes: Buffer }): ApiAnswer => {
+    const { pathname } = url;
+    if (method === 'GET' && pathname === '/photos/jane.png')
+      return { status: 200, text: 'PNG', headers: { 'content-type': 'image/png' } };
+    if (method === 'PROPFIND' && pathname === '/home/')
+      return multistatus(
+        response('/home/', '<resourcetype><collection/></resourcetype>'),
+        ...Object.entries(this.names).map(([path, name]) =>
+          response(
+            path,
+            `<displayname>${name}</displayname><resourcetype><collection/><C:addressbook/></resourcetype>`,
+          ),
+        ),
+      );
+    const inside = Object.entries(this.cards).filter(([path]) => path.startsWith(pathname));
+    if (method === 'PROPFIND')
+      return multistatus(
+        ...inside.map(([path, { version }]) => response(path, `<getetag>"${version}"</getetag><resourcetype/>`)),
+      );
+    if (method !== 'REPORT') return { status: 404 };
+    const wanted = bytes.toString();
+    const answer = multistatus(
+      ...inside
+        .filter(([path]) => wanted.includes(path))
+        .map(([path, { text }]) =>
+          response(path, `<C:address-data>${text.replaceAll('\r\n', '&#13;\n')}</C:address-data>`),
+        ),
+    );
+    this.onMultiget();
+    return answer;
+  };
+}
+function multistatus(...responses: readonly string[]): ApiAnswer {
+  const text = `<?xml version="1.0"?><multistatus xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:carddav">${responses.join('')}</multistatus>`;
+  return { status: 207, text, headers: { 'content-type': 'application/xml' } };
+}
+function response(href: string, properties: string): string {
+  return `<response><href>${href}</href><propstat><prop>${properties}</prop><status>HTTP/1.1 200 OK</status></propstat></response>`;
+}
+
+describe('an odd address book', () => {
+  let books: Books;
+  let api: ScriptedApi;
+  beforeEach(async () => {
+    books = new Books();
+    api = await startApi(books.answer);
+  });
+  afterEach(async () => api[Symbol.asyncDispose]());
+  const put = (path: string, text: string) =>
+    void (books.cards[path] = { text, version: (books.cards[path]?.version ?? 0) + 1 });
+  const open = () =>
+    openContactReader({
+      settings: readSettings({ SANDBOX: 'on', LEGACY_CARDDAV_URL: `${api.url}/home/` }),
+      credentials: { email: 'a@legacy.example', password: 'x' },
+    });
+  const readAll = async () => {
+    const reader = open();
+    const { total } = await reader.survey(SIGNAL);
+    const readings: Reading[] = [];
+    for await (const reading of reader.contacts(SIGNAL)) readings.push(reading);
+    const contacts = readings.flatMap((reading) => (reading.kind === 'contact' ? [reading.contact] : []));
+    const groups = readings.flatMap((reading) => (reading.kind === 'group' ? [reading.group] : []));
+    const skipped = readings.flatMap((reading) => (reading.kind === 'skipped' ? [reading] : []));
+    return { total, contacts, groups, skipped };
+  };
+
+  test('with several cards in one resource gives them all, and what can not be read as it is', async () => {
+    const broken = 'BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Cut';
+    put('/b/all.vcf', card('3.0', 'UID:1', 'FN:Jane') + card('3.0', 'UID:2', 'FN:Ann') + broken);
+    const { total, contacts, skipped } = await readAll();
+    expect(total).toBe(3);
+    expect(contacts.map(({ name }) => name.formatted)).toEqual(['Jane', 'Ann']);
+    expect(skipped).toMatchObject([
+      { raw: broken, skipped: { reason: 'This contact card is cut off: its end is missing.' } },
+    ]);
+  });
+
+  test('that is one of several gives its name to its contacts, and one that lies in two comes once', async () => {
+    books.names['/c/'] = 'Work';
+    put('/b/1.vcf', card('3.0', 'UID:1', 'FN:Jane'));
+    put('/c/1.vcf', card('3.0', 'UID:1', 'FN:Jane'));
+    put('/c/2.vcf', card('3.0', 'UID:2', 'FN:Ann', 'EMAIL:ann@example.com'));
+    put(
+      '/c/list.vcf',
+      card(
+        '4.0',
+        'KIND:group',
+        'UID:g',
+        'FN:List',
+        'NOTE:ours',
+        'MEMBER:urn:uuid:1',
+        'MEMBER:mailto:ann@example.com',
+        'MEMBER:mailto:nobody@example.com',
+      ),
+    );
+    const { total, contacts, groups } = await readAll();
+    expect(total).toBe(2);
+    expect(contacts.map(({ name, groups: joined }) => [name.formatted, joined])).toEqual([
+      ['Jane', ['Family', 'Work', 'List']],
+      ['Ann', ['Work', 'List']],
+    ]);
+    expect(groups).toMatchObject([{ uid: 'g', name: 'List', notes: 'ours', members: ['1', '2'], strangers: 1 }]);
+  });
+
+  test('has its photos by link brought along from its own server, and from no other', async () => {
+    put('/b/1.vcf', card('3.0', 'UID:1', 'FN:Jane', `PHOTO;VALUE=uri:${api.url}/photos/jane.png`));
+    put('/b/2.vcf', card('3.0', 'UID:2', 'FN:Ann', 'PHOTO;VALUE=uri:http://169.254.169.254/latest'));
+    const { contacts } = await readAll();
+    const [jane, ann] = contacts;
+    expect(jane?.photo).toEqual({ mediaType: 'image/png', bytes: new Uint8Array(Buffer.from('PNG')) });
+    expect(jane === undefined ? '' : writeVcard(jane, '3.0')).not.toContain('photos/jane.png');
+    expect(ann).toMatchObject({ more: [{ label: 'photo', value: 'http://169.254.169.254/latest' }] });
+    expect(ann?.photo).toBeUndefined();
+  });
+
+  test('that changes while it is read gives what came and what changed, under the same UID', async () => {
+    put('/b/1.vcf', card('3.0', 'UID:1', 'FN:Jane'));
+    let gets = 0;
+    books.onMultiget = () => {
+      gets += 1;
+      if (gets !== 2) return;
+      put('/b/1.vcf', card('3.0', 'UID:1', 'FN:Jane', 'TEL:1234567'));
+      put('/b/2.vcf', card('3.0', 'UID:2', 'FN:Ann'));
+    };
+    const { contacts } = await readAll();
+    expect(contacts.map(({ uid, name, phones }) => [uid, name.formatted, phones.length])).toEqual([
+      ['1', 'Jane', 0],
+      ['1', 'Jane', 1],
+      ['2', 'Ann', 0],
+    ]);
+  });
+});
+
+test('an archive has groups with the contacts, and cards that could not be read as they were', async () => {
+  await using database = await openDatabase({ folder: 'memory://' });
+  const id = 'e'.repeat(32);
+  await database.query(
+    `insert into transfers (id, submit_key, source_email, source_provider, destination_email, destination_provider, operations)
+     values ($1, 'k', 'a@x.example', 'sanbruno', 'a@y.example', 'file_export', '{contactsmigration}')`,
+    [id],
+  );
+  const [row] = await database.query<{ id: number }>(
+    'insert into exports (transfer_id, name) values ($1, $1) returning id::float8 as id',
+    [id],
+  );
+  const staged = openStagedContacts(database, row?.id ?? 0);
+  await staged.put(1, read(card('3.0', 'UID:1', 'FN:Jane')));
+  await staged.putCard('group', 1, card('3.0', 'UID:g', 'FN:List'));
+  await staged.putCard('unreadable', 1, 'BEGIN:VCARD\r\n\u0000broken');
+  const source = { scratch: '/nowhere', id: 'x', made: new Date(0), signal: SIGNAL };
+  const { files, about, count } = await contactFiles('vcf', staged, source, eml);
+  const texts: Record<string, string> = {};
+  for await (const { path, content } of files()) {
+    const pieces: Uint8Array[] = [];
+    for await (const piece of content()) pieces.push(piece);
+    texts[path] = Buffer.concat(pieces).toString();
+  }
+  expect(count).toBe(1);
+  expect(Object.keys(texts)).toEqual(['contacts/contacts.vcf', 'unreadable/contact-0001.vcf']);
+  expect(texts['contacts/contacts.vcf']?.match(/^FN:.*$/gm)).toEqual(['FN:Jane', 'FN:List']);
+  expect(texts['unreadable/contact-0001.vcf']).toBe('BEGIN:VCARD\r\n\u0000broken');
+  expect(about.join('\n')).toContain('One contact card that is damaged');
+});

@@ -1,0 +1,126 @@
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates, TLSSocket } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { MailPlace } from '../../src/server/mail/imap/connection.ts';
+import { openDial } from '../../src/server/mail/imap/wire/dial.ts';
+import { openSession } from '../../src/server/mail/imap/wire/session.ts';
+import { systemClock } from '../../src/server/mail/imap/wire/system-clock.ts';
+import { selfSigned } from '../support/certificate.ts';
+import { needs } from '../support/needs.ts';
+
+type Certificate = { readonly key: Buffer; readonly cert: Buffer };
+
+/** Answers OK to everything; encrypts when it is asked to and can. */
+function serve(socket: Socket | TLSSocket, certificate: Certificate | undefined, heard: string[]): void {
+  const capabilities = certificate !== undefined && !(socket instanceof TLSSocket) ? 'IMAP4rev1 STARTTLS' : 'IMAP4rev1';
+  socket.on('error', () => {});
+  const onData = (chunk: Buffer) => {
+    for (const line of chunk.toString().split('\r\n')) {
+      if (line === '') continue;
+      const [tag, command] = line.split(' ');
+      heard.push(`${socket instanceof TLSSocket ? 'secret' : 'open'} ${command}`);
+      if (command === 'CAPABILITY') socket.write(`* CAPABILITY ${capabilities}\r\n`);
+      socket.write(`${tag} OK done\r\n`);
+      if (command !== 'STARTTLS' || certificate === undefined) continue;
+      socket.off('data', onData);
+      serve(new TLSSocket(socket, { isServer: true, ...certificate }), certificate, heard);
+    }
+  };
+  socket.on('data', onData);
+}
+
+async function signIn(place: Partial<MailPlace> & { port: number }, trusted: string[] = []): Promise<void> {
+  const connection = await openSession(
+    {
+      email: 'anna',
+      place: { host: 'localhost', security: 'tls', named: 'by operator', ...place },
+      credentials: { kind: 'password', password: 'x' },
+    },
+    { dial: openDial({ trusted }), clock: systemClock },
+  );
+  await connection.logout();
+}
+
+describe('The way to a mail server', needs('openssl'), () => {
+  const before = getCACertificates('default');
+  let good: Certificate;
+  let other: Certificate;
+  const servers: Server[] = [];
+  beforeAll(async () => {
+    [good, other] = await Promise.all([selfSigned('localhost'), selfSigned('elsewhere.example')]);
+    setDefaultCACertificates([...before, good.cert.toString(), other.cert.toString()]);
+  });
+  afterAll(() => {
+    setDefaultCACertificates(before);
+    for (const server of servers) server.close();
+  });
+
+  async function listening(kind: 'tls' | 'starttls' | 'plain', certificate: Certificate) {
+    const heard: string[] = [];
+    const greet = (socket: Socket) => {
+      socket.write('* OK hello\r\n');
+      serve(socket, kind === 'plain' ? undefined : certificate, heard);
+    };
+    const server = kind === 'tls' ? createTlsServer(certificate, greet) : createServer(greet);
+    servers.push(server.listen(0, '127.0.0.1'));
+    await once(server, 'listening');
+    const address = server.address();
+    return { port: typeof address === 'object' && address !== null ? address.port : 0, heard };
+  }
+
+  test('TLS from the first octet, for a certificate that fits the name', async () => {
+    const { port, heard } = await listening('tls', good);
+    await signIn({ port });
+    expect(heard).toEqual(['secret CAPABILITY', 'secret LOGIN', 'secret CAPABILITY', 'secret LOGOUT']);
+  });
+
+  test.each(['starttls', 'open'] as const)('STARTTLS before the password, where the place is %s', async (security) => {
+    const { port, heard } = await listening('starttls', good);
+    await signIn({ port, security });
+    expect(heard.slice(0, 4)).toEqual(['open CAPABILITY', 'open STARTTLS', 'secret CAPABILITY', 'secret LOGIN']);
+  });
+
+  test('a server without TLS hears a password only where the operator trusts it', async () => {
+    const { port, heard } = await listening('plain', good);
+    await expect(signIn({ port, security: 'starttls' })).rejects.toMatchObject({ fault: 'certificate' });
+    await expect(signIn({ port, security: 'tls' })).rejects.toMatchObject({ fault: 'certificate' });
+    expect(heard.filter((line) => line.includes('LOGIN'))).toEqual([]);
+    await signIn({ port, security: 'open' });
+    expect(heard).toContain('open LOGIN');
+  });
+
+  test.each(['tls', 'starttls'] as const)('a certificate of another name is refused by %s', async (security) => {
+    const { port, heard } = await listening(security === 'tls' ? 'tls' : 'starttls', other);
+    await expect(signIn({ port, security })).rejects.toMatchObject({ fault: 'certificate' });
+    expect(heard.filter((line) => line.includes('LOGIN'))).toEqual([]);
+  });
+
+  test('a server that may be spoken to in clear is spoken to by TLS, whatever its certificate', async () => {
+    const { port, heard } = await listening('starttls', other);
+    await signIn({ port, security: 'open' });
+    expect(heard).toContain('secret LOGIN');
+    expect(heard).not.toContain('open LOGIN');
+  });
+
+  test('a host that a visitor named is not reached at a private address, unless it is trusted', async () => {
+    const { port, heard } = await listening('plain', good);
+    const place = { port, host: '127.0.0.1', security: 'open', named: 'by visitor' } as const;
+    await expect(signIn(place)).rejects.toMatchObject({ fault: 'unreachable' });
+    await expect(signIn({ ...place, port: 143 })).rejects.toMatchObject({ fault: 'unreachable' });
+    expect(heard).toEqual([]);
+    await signIn(place, [`127.0.0.1:${port}`]);
+    expect(heard).toContain('open LOGIN');
+  });
+
+  test('a port where nobody listens is unreachable', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    server.close();
+    await once(server, 'close');
+    for (const security of ['tls', 'open'] as const)
+      await expect(signIn({ port, security })).rejects.toMatchObject({ fault: 'unreachable' });
+  });
+});

@@ -1,0 +1,245 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { MailError } from '../../src/server/mail/imap/mail-error.ts';
+import { FetchReader, readInternalDate, writeInternalDate } from '../../src/server/mail/imap/wire/fetch-response.ts';
+import { mailboxName } from '../../src/server/mail/imap/wire/mailbox-name.ts';
+import { type Part, RESPONSE_LIMITS, ResponseParser } from '../../src/server/mail/imap/wire/response-parser.ts';
+import { readStatus } from '../../src/server/mail/imap/wire/status-response.ts';
+import { numbersOf, setsOf } from '../../src/server/mail/imap/wire/uid-sets.ts';
+import { ValueReader } from '../../src/server/mail/imap/wire/value-reader.ts';
+
+/** What a parser makes of chunks: responses, their literals as text, those that a sink took in angle brackets. */
+function parsed(chunks: readonly Buffer[]): unknown[] {
+  const responses: unknown[] = [];
+  let taken = '';
+  const parser = new ResponseParser({
+    literal: (_parts, size) =>
+      size % 2 === 0
+        ? undefined
+        : { octets: (chunk) => (taken += chunk.toString('latin1')), end: () => (taken += ';') },
+    response: (parts) => {
+      responses.push([...parts.map((part) => (Buffer.isBuffer(part) ? `{${part.toString('latin1')}}` : part)), taken]);
+      taken = '';
+    },
+  });
+  for (const chunk of chunks) parser.feed(chunk);
+  return responses;
+}
+
+function cut(octets: Buffer, cuts: readonly number[]): Buffer[] {
+  const places = [...new Set(cuts.map((place) => place % (octets.length + 1)))].toSorted((a, b) => a - b);
+  return [0, ...places].map((place, index) => octets.subarray(place, places[index]));
+}
+
+const octets = fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes).toString('latin1'));
+const literal = octets.map((text) => `{${text.length}}\r\n${text}`);
+const word = fc.constantFrom('UID 7', 'FLAGS (\\Seen)', 'BODY[] NIL', '"a {3}"', '(a (b) c)', 'X-GM-LABELS ()');
+const value = fc.oneof(
+  word,
+  literal.map((text) => `BODY[] ${text}`),
+  literal.map((text) => `X ~${text}`),
+);
+const response = fc.oneof(
+  fc.array(value, { maxLength: 6 }).map((values) => `* 3 FETCH (${values.join(' ')})\r\n`),
+  fc.constantFrom('* OK [ALERT] {12}\r\n', '+ go on {3}\r\n', 'A1 NO \r\n', '* BYE\n', '\r\n', '* 3 EXISTS\n'),
+);
+
+describe('The parser of responses', () => {
+  test('the same octets give the same responses, however they are chunked', () => {
+    fc.assert(
+      fc.property(fc.array(response, { maxLength: 8 }), fc.array(fc.nat(2000), { maxLength: 30 }), (texts, cuts) => {
+        const all = Buffer.from(texts.join(''), 'latin1');
+        const whole = parsed([all]);
+        expect(whole).toHaveLength(texts.length);
+        expect(parsed(cut(all, cuts))).toEqual(whole);
+        expect(parsed([...all].map((octet) => Buffer.from([octet])))).toEqual(whole);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('garbage ends in nothing but a MailError', () => {
+    const garbage = fc.oneof(
+      fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
+      fc
+        .array(
+          fc.constantFrom('* ', '1 FETCH (', '{3}\r\n', '(', ')', '"', '\\', 'UID ', '[', ']', '\r\n', 'NIL', ' ', '~'),
+          {
+            maxLength: 60,
+          },
+        )
+        .map((pieces) => Buffer.from(pieces.join(''))),
+    );
+    const reader = new FetchReader();
+    fc.assert(
+      fc.property(garbage, fc.array(fc.nat(300)), (bytes, cuts) => {
+        expect(() => feedAll(reader, cut(bytes, cuts))).not.toThrow();
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test.each([
+    ['a line without an end', () => Buffer.alloc(65_536, 'a'), 17],
+    ['lines of one octet', () => Buffer.from('* 1 FETCH (X {1}\r\n'), 0],
+    ['a literal that is too large', () => Buffer.from('* 1 FETCH (X {1048577}\r\n'), 1],
+    ['a literal of more digits than there are', () => Buffer.from('* 1 FETCH (X {99999999999999999999}\r\n'), 1],
+  ])('%s goes as far as its limit', (_what, chunk, most) => {
+    let fed = 0;
+    const parser = new ResponseParser({ literal: () => undefined, response: () => {} });
+    const feed = () => {
+      for (; fed < 3000; fed++) parser.feed(fed > 0 && most === 0 ? Buffer.from('x y {1}\r\n') : chunk());
+    };
+    expect(feed).toThrow(MailError);
+    expect(fed).toBeLessThan(most === 0 ? 3000 : most);
+  });
+
+  test('search results may be longer than other lines', () => {
+    const line = `* SEARCH ${'1234567 '.repeat(300_000)}`;
+    expect(line.length).toBeGreaterThan(RESPONSE_LIMITS.line);
+    expect(parsed(cut(Buffer.from(`${line}\r\n`), [5, 70_000, 1_500_000]))).toEqual([[line, '']]);
+    expect(() => parsed(cut(Buffer.from(`* LIST${line}`), [5, 70_000, 1_500_000]))).toThrow(MailError);
+  });
+
+  test('twice the octets take about twice the time, also of the worst kind', () => {
+    const worst = [
+      (n: number) => [`* 1 FETCH (${'('.repeat(60)}${'a '.repeat(n)}`],
+      (n: number) => [`* OK ${'[('.repeat(n)}`],
+      (n: number) => [`* 1 FETCH (FLAGS ("${'\\"'.repeat(n)}`],
+      (n: number) => Array.from({ length: n }, () => 'a'),
+    ];
+    for (const make of worst) {
+      const time = (n: number) => {
+        const chunks = [...make(n).map((text) => Buffer.from(text)), Buffer.from('\r\n')];
+        const reader = new FetchReader();
+        const from = process.cpuUsage();
+        feedAll(reader, chunks);
+        const { user } = process.cpuUsage(from);
+        return user;
+      };
+      time(1000);
+      const small = Math.max(2000, time(20_000));
+      expect(time(160_000)).toBeLessThan(small * 40);
+    }
+  });
+});
+
+/** Reads everything of it. @throws whatever is not a {@link MailError} */
+function feedAll(reader: FetchReader, chunks: readonly Buffer[]): void {
+  const parser = new ResponseParser({ literal: () => undefined, response: (parts) => readAll(reader, parts) });
+  try {
+    for (const chunk of chunks) parser.feed(chunk);
+  } catch (error) {
+    if (!(error instanceof MailError)) throw error;
+  }
+}
+
+function readAll(reader: FetchReader, parts: readonly Part[]): void {
+  const [line] = parts;
+  if (typeof line !== 'string') return;
+  if (FetchReader.numberOf(line) >= 0) reader.read(parts);
+  readStatus(line, 2);
+  const values = new ValueReader(parts, 0);
+  while (!values.done) values.value();
+}
+
+describe('What a FETCH says', () => {
+  const reader = new FetchReader();
+  const read = (...parts: Part[]) => reader.read(parts);
+  const date = new Date('1996-07-17T09:44:25Z');
+
+  test('the items are read in any order, with literals and strings anywhere', () => {
+    const line =
+      '* 12 FETCH (UID 5 RFC822.SIZE 44827 INTERNALDATE "17-Jul-1996 02:44:25 -0700" FLAGS (\\Seen $X \\Recent))';
+    const items = { number: 12, uid: 5, size: 44_827, internalDate: date, flags: ['\\Seen', '$X'] };
+    expect(read(line)).toEqual(items);
+    expect(
+      read(
+        '* 12  fetch (FLAGS ("\\\\Seen" ',
+        Buffer.from('$X'),
+        ') ENVELOPE (NIL "a" ((NIL NIL "b" NIL))) BODY[] ',
+        null,
+        '  uid 5  RFC822.SIZE "44827" INTERNALDATE ',
+        Buffer.from('17-Jul-1996 02:44:25 -0700'),
+        ' MODSEQ (7))',
+      ),
+    ).toEqual(items);
+    expect(read('* 5 UIDFETCH (FLAGS () BODY[] "ab\\"c")')).toEqual({
+      number: 5,
+      flags: [],
+      body: Buffer.from('ab"c'),
+    });
+    expect(read('* 5 FETCH (BODY[HEADER.FIELDS (DATE FROM)]<0> "x" BODY[] NIL UID 3)')).toEqual({
+      number: 5,
+      uid: 3,
+      body: null,
+    });
+  });
+
+  test('what makes no sense is left out', () => {
+    expect(read('* 1 FETCH (UID 0 RFC822.SIZE NIL FLAGS NIL)')).toEqual({ number: 1, flags: [] });
+    expect(read('* 1 FETCH (INTERNALDATE "yesterday" UID 1x)').internalDate?.getTime()).toBeNaN();
+  });
+
+  test.each(['* 1 FETCH (UID', '* 1 FETCH UID 3', '* 1 FETCH (FLAGS (\\Seen)', `* 1 FETCH (X ${'('.repeat(70)}`])(
+    '%s is no answer',
+    (line) => {
+      expect(() => read(line)).toThrow(MailError);
+    },
+  );
+
+  test.each([
+    ['17-Jul-1996 02:44:25 -0700', date],
+    [' 7-Jul-1996 02:44:25 +0000', new Date('1996-07-07T02:44:25Z')],
+    ['07-JUL-96 02:44:25', new Date('1996-07-07T02:44:25Z')],
+    ['01-Jan-2024 00:00:60 +0545', new Date('2023-12-31T18:16:00Z')],
+    ['1-Foo-2024 00:00:00 +0000', undefined],
+    ['1-anf-2024 00:00:00 +0000', undefined],
+    ['1-Jan-2024 24:00:00 +0000', undefined],
+    ['', undefined],
+    ['NIL', undefined],
+  ])('the date %j is read', (text, expected) => {
+    expect(readInternalDate(text)).toEqual(expected);
+  });
+
+  test('dates are written so that they are read again', () => {
+    const dates = fc.date({ min: new Date('0100-01-01'), max: new Date('9999-12-31'), noInvalidDate: true });
+    fc.assert(
+      fc.property(dates, (any) => {
+        const text = writeInternalDate(any) ?? '';
+        expect(readInternalDate(text.slice(1, -1))?.getTime()).toBe(Math.floor(any.getTime() / 1000) * 1000);
+      }),
+    );
+    expect(writeInternalDate(new Date(Number.NaN))).toBeUndefined();
+    expect(writeInternalDate(date)).toBe('"17-Jul-1996 09:44:25 +0000"');
+  });
+});
+
+describe('Sets of UIDs', () => {
+  test('commands name each UID once, and stay short', () => {
+    const uids = fc.uniqueArray(fc.integer({ min: 1, max: 0xff_ff_ff_ff }), { maxLength: 3000 });
+    fc.assert(
+      fc.property(uids, (numbers) => {
+        const sets = [...setsOf(numbers)];
+        for (const { set } of sets) expect(set.length).toBeLessThan(7100);
+        const named = sets.flatMap(({ set, count }) => numbersOf(set, count) ?? []);
+        expect(named).toEqual(numbers.toSorted((a, b) => a - b));
+      }),
+      { numRuns: 30 },
+    );
+    expect([...setsOf([3, 1, 2, 7])]).toEqual([{ set: '1:3,7', count: 4 }]);
+  });
+
+  test.each(['', '1:', '0', '2:1', '*', '1:4294967296', '1,,2', 'x', '1:11'])(
+    '%j is none that can be believed',
+    (set) => {
+      expect(numbersOf(set, 10)).toBeUndefined();
+    },
+  );
+
+  test('mailbox names are quoted and in modified UTF-7', () => {
+    expect(mailboxName('INBOX')).toBe('"INBOX"');
+    expect(mailboxName('Entwürfe & "x" \\ 日本語/😀')).toBe('"Entw&APw-rfe &- \\"x\\" \\\\ &ZeVnLIqe-/&2D3eAA-"');
+    expect(mailboxName('a\r\nA1 DELETE x')).toBe('"a&AA0ACg-A1 DELETE x"');
+  });
+});

@@ -1,0 +1,263 @@
+import { createHash } from 'node:crypto';
+
+export type StoredMail = {
+  /** Never used again, whatever happens to UIDs. */
+  readonly id: number;
+  uid: number;
+  /** What it was known as before its mailbox was renumbered. */
+  readonly formerly: { readonly uidValidity: number; readonly uid: number }[];
+  readonly octets: Buffer;
+  /** Hex sha256 of what was given, before the server made its own of it. */
+  readonly digest: string;
+  flags: Set<string>;
+  /** Milliseconds since 1970, whole seconds. */
+  readonly internalDate: number;
+  /** `before` the simulation, the `subscriber`, or the process that appended it. */
+  readonly by: string;
+};
+
+export type MailFolder = {
+  readonly name: string;
+  uidValidity: number;
+  uidNext: number;
+  messages: StoredMail[];
+  subscribed: boolean;
+  readonly specialUse?: string;
+  /** What its connections don't know yet: it has been renumbered or deleted. */
+  stale: number;
+};
+
+/** One thing that happened to a message, as the server saw it. */
+export type Deed = {
+  readonly time: number;
+  readonly kind: 'stored' | 'expunged' | 'flagged' | 'moved' | 'refused';
+  readonly by: string;
+  readonly folder: string;
+  readonly id: number;
+  readonly digest: string;
+  /** Why it was refused, as the server's response code, or empty. */
+  readonly reason?: string;
+};
+
+/** What a server makes of what it is given. */
+export type Rewriting = 'nothing' | 'adds headers' | 'changes line ends' | 'adds headers and size';
+
+export type Literals = 'synchronising' | 'minus' | 'plus';
+
+/** How a simulated server differs from a good one; see the names of RFC 5530 for the response codes. */
+export type Quirks = {
+  readonly literals: Literals;
+  readonly uidPlus: boolean;
+  readonly multiAppend: boolean;
+  /** Only so many of its newest messages are shown. */
+  readonly window: number;
+  /** So many listings leave messages out; infinite: all of them. */
+  readonly shortListings: number;
+  readonly rewriting: Rewriting;
+  readonly twinsKeptOnce: boolean;
+  readonly appendLimit: number;
+  /** Whether it says that limit beforehand (RFC 7889). */
+  readonly saysAppendLimit: boolean;
+  /** Messages, by digest, that it never takes, and the response code that it gives, or none. */
+  readonly refused: ReadonlyMap<string, string>;
+  /** Messages, by digest, that it lists and never gives out. */
+  readonly withheld: ReadonlySet<string>;
+  /** Of all appends, without a reason and only for now. */
+  readonly refusesNow: number;
+  readonly quota: number;
+  /** Appends in a minute before `[THROTTLED]`. */
+  readonly appendsAMinute: number;
+  readonly goodbyeAfterCommands: number;
+  readonly longestName: number;
+  readonly foldsCase: boolean;
+  /** Octets a day in both directions together. */
+  readonly bytesADay: number;
+  readonly connections: number;
+  readonly dropsKeywords: boolean;
+  readonly roundsSize: boolean;
+  readonly ignoresDate: boolean;
+  readonly delimiter: string;
+  /** Milliseconds for a command. */
+  readonly thinking: number;
+};
+
+export const GOOD: Quirks = {
+  literals: 'plus',
+  uidPlus: true,
+  multiAppend: true,
+  window: Infinity,
+  shortListings: 0,
+  rewriting: 'nothing',
+  twinsKeptOnce: false,
+  appendLimit: Infinity,
+  saysAppendLimit: false,
+  refused: new Map(),
+  withheld: new Set(),
+  refusesNow: 0,
+  quota: Infinity,
+  appendsAMinute: Infinity,
+  goodbyeAfterCommands: Infinity,
+  longestName: Infinity,
+  foldsCase: false,
+  bytesADay: Infinity,
+  connections: Infinity,
+  dropsKeywords: false,
+  roundsSize: false,
+  ignoresDate: false,
+  delimiter: '/',
+  thinking: 0,
+};
+
+export function digestOf(octets: Buffer): string {
+  return createHash('sha256').update(octets).digest('hex');
+}
+
+export type GivenMail = { readonly octets: Buffer; readonly flags: readonly string[]; readonly internalDate: number };
+
+/** A mailbox account as its server holds it, with all that ever happened to it. */
+export class SimulatedAccount {
+  readonly folders = new Map<string, MailFolder>();
+  readonly history: Deed[] = [];
+  readonly #now: () => number;
+  readonly quirks: Quirks;
+  #nextId = 1;
+  #nextUidValidity = 1_000_000;
+
+  constructor(quirks: Quirks, now: () => number) {
+    this.quirks = quirks;
+    this.#now = now;
+    this.create('INBOX');
+  }
+
+  create(name: string, specialUse?: string): MailFolder {
+    const folder: MailFolder = {
+      name,
+      uidValidity: this.#newUidValidity(),
+      uidNext: 1,
+      messages: [],
+      subscribed: name === 'INBOX',
+      stale: 0,
+      ...(specialUse === undefined ? {} : { specialUse }),
+    };
+    this.folders.set(name, folder);
+    return folder;
+  }
+
+  find(name: string): MailFolder | undefined {
+    if (name.toUpperCase() === 'INBOX') return this.folders.get('INBOX');
+    const exact = this.folders.get(name);
+    if (exact !== undefined || !this.quirks.foldsCase) return exact;
+    return [...this.folders.values()].find((folder) => folder.name.toLowerCase() === name.toLowerCase());
+  }
+
+  delete(name: string, by: string): void {
+    const folder = this.folders.get(name);
+    if (folder === undefined) return;
+    for (const message of folder.messages) this.#did('expunged', by, folder, message);
+    folder.stale += 1;
+    this.folders.delete(name);
+  }
+
+  /** All at once, as MULTIAPPEND does (RFC 3502). @returns the UID of each */
+  store(folder: MailFolder, given: readonly GivenMail[], by: string): number[] {
+    return given.map((mail) => this.#storeOne(folder, mail, by));
+  }
+
+  refuse(folder: string, given: readonly GivenMail[], by: string, reason: string): void {
+    for (const { octets } of given)
+      this.history.push({
+        time: this.#now(),
+        kind: 'refused',
+        by,
+        folder,
+        id: 0,
+        digest: digestOf(octets),
+        reason,
+      });
+  }
+
+  expunge(folder: MailFolder, gone: ReadonlySet<StoredMail>, by: string): void {
+    for (const message of gone) this.#did('expunged', by, folder, message);
+    folder.messages = folder.messages.filter((message) => !gone.has(message));
+  }
+
+  flag(folder: MailFolder, message: StoredMail, flags: readonly string[], by: string): void {
+    message.flags = new Set(flags);
+    this.#did('flagged', by, folder, message);
+  }
+
+  move(from: MailFolder, message: StoredMail, to: MailFolder, by: string): void {
+    from.messages = from.messages.filter((each) => each !== message);
+    message.uid = to.uidNext;
+    to.uidNext += 1;
+    to.messages.push(message);
+    this.#did('moved', by, to, message);
+  }
+
+  /** All UIDs mean nothing any more. */
+  renumber(folder: MailFolder): void {
+    const before = folder.uidValidity;
+    folder.uidValidity = this.#newUidValidity();
+    folder.messages.forEach((message, index) => {
+      message.formerly.push({ uidValidity: before, uid: message.uid });
+      message.uid = index + 1;
+    });
+    folder.uidNext = folder.messages.length + 1;
+    folder.stale += 1;
+  }
+
+  size(): number {
+    let total = 0;
+    for (const folder of this.folders.values()) for (const { octets } of folder.messages) total += octets.length;
+    return total;
+  }
+
+  #newUidValidity(): number {
+    this.#nextUidValidity += 1;
+    return this.#nextUidValidity;
+  }
+
+  #storeOne(folder: MailFolder, { octets, flags, internalDate }: GivenMail, by: string): number {
+    const digest = digestOf(octets);
+    const own = by === 'before' || by === 'subscriber';
+    if (this.quirks.twinsKeptOnce && !own) {
+      const twin = folder.messages.find((message) => message.digest === digest);
+      if (twin !== undefined) return twin.uid;
+    }
+    const message: StoredMail = {
+      id: this.#nextId,
+      uid: folder.uidNext,
+      formerly: [],
+      octets: own ? octets : rewritten(octets, this.quirks.rewriting, this.#nextId),
+      digest,
+      flags: new Set(this.quirks.dropsKeywords ? flags.filter((flag) => flag.startsWith('\\')) : flags),
+      internalDate: this.quirks.ignoresDate && !own ? Math.floor(this.#now() / 1000) * 1000 : internalDate,
+      by,
+    };
+    this.#nextId += 1;
+    folder.uidNext += 1;
+    folder.messages.push(message);
+    this.#did('stored', by, folder, message);
+    return message.uid;
+  }
+
+  #did(kind: Deed['kind'], by: string, folder: MailFolder, { id, digest }: StoredMail): void {
+    this.history.push({ time: this.#now(), kind, by, folder: folder.name, id, digest });
+  }
+}
+
+function rewritten(octets: Buffer, rewriting: Rewriting, id: number): Buffer {
+  switch (rewriting) {
+    case 'nothing':
+      return octets;
+    case 'changes line ends':
+      return Buffer.from(octets.toString('latin1').replaceAll(/\r?\n/g, '\r\n'), 'latin1');
+    case 'adds headers':
+      return Buffer.concat([Buffer.from(`X-Provider-Id: ${String(id).padStart(8, '0')}\r\n`), octets]);
+    case 'adds headers and size':
+      return Buffer.concat([
+        Buffer.from(`X-Provider-Id: ${id}\r\nX-Provider-Trace: ${'x'.repeat(id % 60)}\r\n`),
+        Buffer.from(octets.toString('latin1').replaceAll(/\r?\n/g, '\r\n'), 'latin1'),
+      ]);
+  }
+}

@@ -1,0 +1,109 @@
+import type { Duplex } from 'node:stream';
+import { MailError } from '../../src/server/mail/imap/mail-error.ts';
+import type { Mailbox } from '../../src/server/mail/imap/message.ts';
+import type { MailControl } from '../../src/server/mail/imap/streams.ts';
+import { quoted, textOf, wordsOf, type Word } from './imap-words.ts';
+import type { SimulatedProcess } from './process.ts';
+
+const SILENCE = 180_000;
+const BUSY = new Set(['LIMIT', 'THROTTLED', 'UNAVAILABLE', 'INUSE', 'SERVERBUG']);
+
+type Waiting = { readonly tag: string; readonly lines: string[]; settle(status: string | Error): void };
+
+/** What imapflow does for the engine in production, over a simulated connection. */
+export async function openControl(stream: Duplex, process: SimulatedProcess): Promise<MailControl> {
+  let rest = '';
+  let waiting: Waiting | null = null;
+  let count = 0;
+  let ended: Error | null = null;
+  const end = (error: Error) => {
+    ended ??= error;
+    waiting?.settle(ended);
+    waiting = null;
+  };
+  stream.on('error', () => end(new MailError('lost', 'The connection broke.')));
+  stream.on('close', () => end(new MailError('lost', 'The connection was closed.')));
+  stream.on('end', () => end(new MailError('lost', 'The server hung up.')));
+  stream.on('data', (data: Buffer) => {
+    rest += data.toString('utf8');
+    for (let at = rest.indexOf('\r\n'); at >= 0; at = rest.indexOf('\r\n')) {
+      const line = rest.slice(0, at);
+      rest = rest.slice(at + 2);
+      if (waiting === null) continue;
+      if (line.startsWith(`${waiting.tag} `)) {
+        const done = waiting;
+        waiting = null;
+        done.settle(line.slice(done.tag.length + 1));
+      } else waiting.lines.push(line);
+    }
+  });
+  let before: Promise<unknown> = Promise.resolve();
+  /** One after the other, as imapflow does. */
+  const ask = (command: string): Promise<string[]> => {
+    const asking = before.then(() => askNow(command));
+    before = asking.catch(() => {});
+    return asking;
+  };
+  const askNow = (command: string): Promise<string[]> =>
+    new Promise((resolve, reject) => {
+      if (ended !== null) {
+        reject(ended);
+        return;
+      }
+      count += 1;
+      const lines: string[] = [];
+      const timer = process.timer(SILENCE, () => {
+        end(new MailError('slow', 'The server does not answer.'));
+        stream.destroy();
+      });
+      waiting = {
+        tag: `C${count}`,
+        lines,
+        settle: (status) => {
+          timer.cancel();
+          if (status instanceof Error) reject(status);
+          else if (status.startsWith('OK')) resolve(lines);
+          else reject(refusalOf(status));
+        },
+      };
+      stream.write(`C${count} ${command}\r\n`);
+    });
+  await ask('LOGIN anna secret');
+  const namespaces = (await ask('NAMESPACE')).join('');
+  const delimiter = /NAMESPACE \(\("" "(.)"\)\)/.exec(namespaces)?.[1] ?? '/';
+  return {
+    namespace: { prefix: '', delimiter },
+    mailboxes: async () =>
+      (await ask('LIST "" "*"'))
+        .filter((line) => line.startsWith('* LIST '))
+        .map((line): Mailbox => {
+          const [, , flags, delimiter, path] = wordsOf([Buffer.from(line)]);
+          const attributes = (flags as readonly Word[]).map((flag) => textOf(flag));
+          const specialUse = attributes.find((flag) => /^\\(?:Sent|Drafts|Junk|Trash|Archive|All)$/.test(flag));
+          return {
+            path: textOf(path),
+            delimiter: textOf(delimiter),
+            subscribed: attributes.includes('\\Subscribed'),
+            ...(specialUse === undefined ? {} : { specialUse }),
+          };
+        }),
+    create: async (path) => {
+      try {
+        await ask(`CREATE ${quoted(path)}`);
+      } catch (error) {
+        if (!(error instanceof MailError) || error.responseCode !== 'ALREADYEXISTS') throw error;
+      }
+      await ask(`SUBSCRIBE ${quoted(path)}`);
+    },
+    [Symbol.asyncDispose]: async () => {
+      stream.destroy();
+    },
+  };
+}
+
+function refusalOf(status: string): MailError {
+  const code = /\[([A-Z]+)/.exec(status)?.[1];
+  const options = code === undefined ? {} : { responseCode: code };
+  if (code !== undefined && BUSY.has(code)) return new MailError('busy', status, options);
+  return new MailError(code === 'OVERQUOTA' ? 'full' : 'refused', status, options);
+}

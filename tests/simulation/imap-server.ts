@@ -1,0 +1,560 @@
+import { digestOf, type GivenMail, type MailFolder, type SimulatedAccount, type StoredMail } from './account.ts';
+import type { Chance } from './chance.ts';
+import {
+  BadWords,
+  dateTimeOf,
+  dayOf,
+  membersOf,
+  quoted,
+  setOf,
+  textOf,
+  timeOf,
+  wordsOf,
+  type Word,
+} from './imap-words.ts';
+import type { Peer, ServerSide } from './network.ts';
+import type { Scheduler } from './scheduler.ts';
+
+/** Literals that a server with LITERAL- takes without being asked (RFC 7888 §4). */
+const SMALL_LITERAL = 4096;
+const LITERAL_MARK = /~?\{(\d+)(\+?)\}$/;
+const DAY = 86_400_000;
+const SIZE_UNIT = 1024;
+
+/** What all connections of one account share besides the account. */
+export type ServerLoad = {
+  connections: number;
+  readonly traffic: { day: number; bytes: number };
+  /** When each message of the last minute came. */
+  appends: number[];
+  shortListings: number;
+  commands: number;
+  /** Told of every command, before it is done. */
+  onCommand?: (count: number) => void;
+};
+
+export function emptyLoad(): ServerLoad {
+  return { connections: 0, traffic: { day: 0, bytes: 0 }, appends: [], shortListings: 0, commands: 0 };
+}
+
+type Answer = { readonly status: 'OK' | 'NO' | 'BAD'; readonly text: string; readonly thenBye?: boolean };
+
+/** Thrown by a command that is not done. */
+class Refusal extends Error {
+  readonly status: 'NO' | 'BAD';
+  constructor(status: 'NO' | 'BAD', text: string) {
+    super(text);
+    this.status = status;
+  }
+}
+
+/** One connection to a simulated IMAP server (RFC 9051, 3501), which does what its account's quirks say. */
+export function serve(
+  peer: Peer,
+  account: SimulatedAccount,
+  load: ServerLoad,
+  scheduler: Scheduler,
+  chance: Chance,
+): ServerSide {
+  const { quirks } = account;
+  let open = true;
+  let buffer: Buffer = Buffer.alloc(0);
+  let parts: Buffer[] = [];
+  let literal: number | null = null;
+  let busy = false;
+  let commands = 0;
+  let signedIn = false;
+  let waiting: ((line: string) => void) | null = null;
+  let selected: { folder: MailFolder; stale: number; view: StoredMail[]; readOnly: boolean } | null = null;
+
+  load.connections += 1;
+  const count = (octets: number) => {
+    const day = Math.floor(scheduler.now() / DAY);
+    if (load.traffic.day !== day) {
+      load.traffic.day = day;
+      load.traffic.bytes = 0;
+    }
+    load.traffic.bytes += octets;
+  };
+  const send = (...data: readonly (string | Buffer)[]) => {
+    const all = Buffer.concat(data.map((each) => (typeof each === 'string' ? Buffer.from(each) : each)));
+    count(all.length);
+    peer.send(all);
+  };
+  const close = () => {
+    if (!open) return;
+    open = false;
+    load.connections -= 1;
+  };
+  const hangUp = (text: string) => {
+    send(`* BYE ${text}\r\n`);
+    peer.end();
+    close();
+  };
+
+  /** Takes what has come, as far as it makes whole commands; one at a time. */
+  const consume = () => {
+    for (;;) {
+      if (!open || busy) return;
+      if (literal !== null) {
+        if (buffer.length < literal) return;
+        parts.push(buffer.subarray(0, literal));
+        buffer = buffer.subarray(literal);
+        literal = null;
+      }
+      const end = buffer.indexOf('\r\n');
+      if (end < 0) return;
+      const line = buffer.subarray(0, end);
+      buffer = buffer.subarray(end + 2);
+      if (waiting !== null) {
+        const answer = waiting;
+        waiting = null;
+        answer(line.toString());
+        continue;
+      }
+      const mark = LITERAL_MARK.exec(line.toString('latin1', Math.max(0, line.length - 20)));
+      if (mark === null) {
+        const command = [...parts, line];
+        parts = [];
+        perform(command);
+        continue;
+      }
+      parts.push(line.subarray(0, line.length - mark[0].length));
+      literal = Number(mark[1]);
+      if (mark[2] === '+') {
+        const most = { synchronising: -1, minus: SMALL_LITERAL, plus: Infinity }[quirks.literals];
+        if (literal > most) {
+          hangUp('[TOOBIG] That literal is not taken');
+          return;
+        }
+      } else {
+        const refusal = earlyRefusal(parts, literal);
+        if (refusal === null) send('+ Go ahead\r\n');
+        else {
+          const tag = tagOf(parts);
+          parts = [];
+          literal = null;
+          send(`${tag} NO ${refusal}\r\n`);
+        }
+      }
+    }
+  };
+
+  /** What a server says before it takes a literal. */
+  const earlyRefusal = (parts: readonly Buffer[], size: number): string | null =>
+    /^\S+ APPEND /i.test(parts[0]?.toString('latin1') ?? '') && size > quirks.appendLimit && quirks.saysAppendLimit
+      ? '[TOOBIG] Too large'
+      : null;
+
+  const perform = (command: readonly Buffer[]) => {
+    busy = true;
+    scheduler.after(quirks.thinking * (0.5 + chance.fraction()), `${peer.client}'s command`, () => {
+      if (!open) return;
+      const tag = tagOf(command);
+      busy = false;
+      commands += 1;
+      load.commands += 1;
+      load.onCommand?.(load.commands);
+      scheduler.note(`${peer.client} says ${command[0]?.toString('latin1', 0, 120)}`);
+      if (commands > quirks.goodbyeAfterCommands) {
+        hangUp('That is enough for this connection');
+        return;
+      }
+      const answer = answered(tag, command);
+      if (answer !== null) finish(tag, answer);
+      consume();
+    });
+  };
+  const finish = (tag: string, { status, text, thenBye }: Answer) => {
+    update();
+    if (status !== 'OK') scheduler.note(`${peer.client} gets ${tag} ${status} ${text}`);
+    send(`${tag} ${status} ${text}\r\n`);
+    if (thenBye === true) hangUp('Bye');
+  };
+  const answered = (tag: string, command: readonly Buffer[]): Answer | null => {
+    try {
+      const [, verb, ...words] = wordsOf(command);
+      const name = textOf(verb).toUpperCase();
+      if (name === 'UID') return obey(`UID ${textOf(words[0]).toUpperCase()}`, words.slice(1), tag);
+      return obey(name, words, tag);
+    } catch (error) {
+      if (error instanceof Refusal) return { status: error.status, text: error.message };
+      if (error instanceof BadWords) return { status: 'BAD', text: error.message };
+      throw error;
+    }
+  };
+
+  const obey = (name: string, words: readonly Word[], tag: string): Answer | null => {
+    if (!signedIn && !['CAPABILITY', 'NOOP', 'LOGOUT', 'AUTHENTICATE', 'LOGIN', 'ID'].includes(name))
+      throw new Refusal('BAD', 'Sign in first');
+    if (signedIn && load.traffic.bytes > quirks.bytesADay && Math.floor(scheduler.now() / DAY) === load.traffic.day)
+      if (/^(?:UID FETCH|APPEND|FETCH)$/.test(name)) {
+        if (name === 'APPEND') refuseAppend(words, 'OVERQUOTA');
+        return {
+          status: 'NO',
+          text: '[OVERQUOTA] Account exceeded command or bandwidth limits. (Failure)',
+          thenBye: true,
+        };
+      }
+    switch (name) {
+      case 'CAPABILITY':
+        send(`* CAPABILITY ${capabilities()}\r\n`);
+        return { status: 'OK', text: 'Done' };
+      case 'NOOP':
+      case 'ENABLE':
+        return { status: 'OK', text: 'Done' };
+      case 'ID':
+        send('* ID NIL\r\n');
+        return { status: 'OK', text: 'Done' };
+      case 'LOGOUT':
+        send('* BYE Goodbye\r\n', `${tag} OK Done\r\n`);
+        peer.end();
+        close();
+        return null;
+      case 'LOGIN':
+        return signIn();
+      case 'AUTHENTICATE':
+        if (words.length > 1) return signIn();
+        send('+ \r\n');
+        waiting = () => finish(tag, signIn());
+        return null;
+      case 'NAMESPACE':
+        send(`* NAMESPACE (("" ${quoted(quirks.delimiter)})) NIL NIL\r\n`);
+        return { status: 'OK', text: 'Done' };
+      case 'LIST':
+      case 'LSUB':
+        return list(name, words);
+      case 'CREATE':
+        return create(textOf(words[0]));
+      case 'SUBSCRIBE':
+        folderOf(words[0]).subscribed = true;
+        return { status: 'OK', text: 'Done' };
+      case 'STATUS':
+        return status(words);
+      case 'SELECT':
+      case 'EXAMINE':
+        return select(folderOf(words[0]), name === 'EXAMINE');
+      case 'CLOSE':
+      case 'UNSELECT':
+        selected = null;
+        return { status: 'OK', text: 'Done' };
+      case 'FETCH':
+        return fetch(words, true);
+      case 'UID FETCH':
+        return fetch(words, false);
+      case 'UID SEARCH':
+        return search(words);
+      case 'UID STORE':
+        return store(words);
+      case 'UID EXPUNGE':
+        if (!quirks.uidPlus) throw new Refusal('BAD', 'UID EXPUNGE is not known');
+        return expunge(
+          membersOf(
+            textOf(words[0]),
+            current().view.map((message) => message.uid),
+          ),
+        );
+      case 'EXPUNGE':
+        return expunge(current().view.map((message) => message.uid));
+      case 'APPEND':
+        return append(words);
+      default:
+        throw new Refusal('BAD', `${name.slice(0, 40)} is not known`);
+    }
+  };
+
+  const capabilities = () =>
+    [
+      'IMAP4rev1 SASL-IR AUTH=PLAIN AUTH=XOAUTH2 NAMESPACE UNSELECT SPECIAL-USE LIST-EXTENDED LIST-STATUS ENABLE ID',
+      { synchronising: '', minus: 'LITERAL-', plus: 'LITERAL+' }[quirks.literals],
+      quirks.uidPlus ? 'UIDPLUS' : '',
+      quirks.multiAppend ? 'MULTIAPPEND' : '',
+      quirks.saysAppendLimit ? `APPENDLIMIT=${quirks.appendLimit}` : '',
+    ]
+      .filter((name) => name !== '')
+      .join(' ');
+
+  const signIn = (): Answer => {
+    if (load.connections > quirks.connections)
+      return { status: 'NO', text: '[LIMIT] Too many simultaneous connections', thenBye: true };
+    signedIn = true;
+    return { status: 'OK', text: `[CAPABILITY ${capabilities()}] Welcome` };
+  };
+
+  const folderOf = (word: Word | undefined, code = 'NONEXISTENT'): MailFolder => {
+    const folder = account.find(textOf(word));
+    if (folder === undefined) throw new Refusal('NO', `[${code}] No such mailbox`);
+    return folder;
+  };
+  const current = () => {
+    if (selected === null) throw new Refusal('BAD', 'Select a mailbox first');
+    return selected;
+  };
+  const shown = (folder: MailFolder): StoredMail[] =>
+    Number.isFinite(quirks.window) ? folder.messages.slice(-quirks.window) : [...folder.messages];
+
+  const list = (name: string, words: readonly Word[]): Answer => {
+    const withStatus = JSON.stringify(words).includes('STATUS');
+    if (textOf(words[1]) === '') {
+      send(`* LIST (\\Noselect) ${quoted(quirks.delimiter)} ""\r\n`);
+      return { status: 'OK', text: 'Done' };
+    }
+    for (const folder of account.folders.values()) {
+      if (name === 'LSUB' && !folder.subscribed) continue;
+      const flags = ['\\HasNoChildren', folder.specialUse ?? '', folder.subscribed ? '\\Subscribed' : ''];
+      const attributes = flags.filter((flag) => flag !== '').join(' ');
+      send(`* ${name} (${attributes}) ${quoted(quirks.delimiter)} ${quoted(folder.name)}\r\n`);
+      if (withStatus) send(statusLine(folder));
+    }
+    return { status: 'OK', text: 'Done' };
+  };
+  const create = (name: string): Answer => {
+    if (account.find(name) !== undefined) throw new Refusal('NO', '[ALREADYEXISTS] It exists');
+    if (name.length > quirks.longestName) throw new Refusal('NO', '[CANNOT] The name is too long');
+    account.create(name);
+    return { status: 'OK', text: 'Done' };
+  };
+  const statusLine = (folder: MailFolder) =>
+    `* STATUS ${quoted(folder.name)} (MESSAGES ${shown(folder).length} UIDNEXT ${folder.uidNext} UIDVALIDITY ${folder.uidValidity})\r\n`;
+  const status = (words: readonly Word[]): Answer => {
+    send(statusLine(folderOf(words[0])));
+    return { status: 'OK', text: 'Done' };
+  };
+  const select = (folder: MailFolder, readOnly: boolean): Answer => {
+    selected = { folder, stale: folder.stale, view: shown(folder), readOnly };
+    const flags = '\\Answered \\Flagged \\Deleted \\Seen \\Draft';
+    send(
+      `* FLAGS (${flags})\r\n`,
+      `* ${selected.view.length} EXISTS\r\n`,
+      '* 0 RECENT\r\n',
+      `* OK [PERMANENTFLAGS (${flags}${quirks.dropsKeywords ? '' : ' \\*'})] Kept\r\n`,
+      `* OK [UIDVALIDITY ${folder.uidValidity}] Valid\r\n`,
+      `* OK [UIDNEXT ${folder.uidNext}] Next\r\n`,
+    );
+    return { status: 'OK', text: `[${readOnly ? 'READ-ONLY' : 'READ-WRITE'}] Done` };
+  };
+
+  /** Tells of what others did meanwhile; a mailbox that has gone or been renumbered ends the connection. */
+  const update = () => {
+    if (selected === null || !open) return;
+    const { folder, view } = selected;
+    if (folder.stale !== selected.stale) return;
+    const there = new Set(folder.messages);
+    for (let at = view.length - 1; at >= 0; at -= 1) {
+      const message = view[at];
+      if (message === undefined || there.has(message)) continue;
+      view.splice(at, 1);
+      send(`* ${at + 1} EXPUNGE\r\n`);
+    }
+    const seen = new Set(view);
+    const newest = folder.messages.filter((message) => !seen.has(message) && message.uid > (view.at(-1)?.uid ?? 0));
+    if (newest.length === 0) return;
+    view.push(...(Number.isFinite(quirks.window) ? newest.slice(-quirks.window) : newest));
+    send(`* ${view.length} EXISTS\r\n`);
+  };
+
+  const fetch = (words: readonly Word[], byNumber: boolean): Answer => {
+    const { view, folder, stale } = current();
+    if (folder.stale !== stale) return { status: 'NO', text: '[SERVERBUG] The mailbox has changed', thenBye: true };
+    const items = itemsOf(words[1]);
+    const there = new Set(folder.messages);
+    let uids = membersOf(
+      textOf(words[0]),
+      view.map((message, index) => (byNumber ? index + 1 : message.uid)),
+    );
+    if (byNumber) uids = uids.map((number) => view[number - 1]?.uid ?? 0);
+    const listing = !items.some((item) => item.startsWith('BODY'));
+    if (listing && uids.length > 1 && load.shortListings < quirks.shortListings) {
+      load.shortListings += 1;
+      uids = uids.filter((_, index) => index % 2 === 0);
+    }
+    const wanted = new Set(uids);
+    view.forEach((message, index) => {
+      if (!wanted.has(message.uid) || !there.has(message)) return;
+      if (!listing && quirks.withheld.has(message.digest)) return;
+      send(`* ${index + 1} FETCH (`, ...fetched(message, items), ')\r\n');
+    });
+    return { status: 'OK', text: 'Done' };
+  };
+  const fetched = (message: StoredMail, items: readonly string[]): (string | Buffer)[] => {
+    const pieces: (string | Buffer)[] = [];
+    const all = items.some((item) => item === 'UID') ? items : ['UID', ...items];
+    all.forEach((item, index) => {
+      if (index > 0) pieces.push(' ');
+      const upper = item.toUpperCase();
+      if (upper === 'UID') pieces.push(`UID ${message.uid}`);
+      else if (upper === 'FLAGS') pieces.push(`FLAGS (${[...message.flags].join(' ')})`);
+      else if (upper === 'INTERNALDATE') pieces.push(`INTERNALDATE ${dateTimeOf(message.internalDate)}`);
+      else if (upper === 'RFC822.SIZE') pieces.push(`RFC822.SIZE ${sizeOf(message)}`);
+      else if (upper.startsWith('BODY')) {
+        const octets = section(message.octets, upper);
+        pieces.push(`${item.replace(/\.PEEK/i, '').replace(/<(\d+)\.\d+>$/, '<$1>')} {${octets.length}}\r\n`, octets);
+      } else throw new Refusal('BAD', `${upper.slice(0, 40)} is not known`);
+    });
+    return pieces;
+  };
+  const sizeOf = ({ octets }: StoredMail) =>
+    quirks.roundsSize ? Math.ceil(octets.length / SIZE_UNIT) * SIZE_UNIT : octets.length;
+
+  const search = (words: readonly Word[]): Answer => {
+    const { view, folder } = current();
+    const there = new Set(folder.messages);
+    let found = view.filter((message) => there.has(message));
+    for (let at = 0; at < words.length; at += 1) {
+      const key = textOf(words[at]).toUpperCase();
+      if (key === 'ALL') continue;
+      else if (key === 'SINCE') {
+        at += 1;
+        const day = dayOf(textOf(words[at]));
+        found = found.filter((message) => message.internalDate / DAY >= day);
+      } else if (key === 'UID') {
+        at += 1;
+        const members = new Set(
+          membersOf(
+            textOf(words[at]),
+            view.map((message) => message.uid),
+          ),
+        );
+        found = found.filter((message) => members.has(message.uid));
+      } else if (key === 'HEADER') {
+        const header = `\n${textOf(words[at + 1])}: `.toLowerCase();
+        const value = textOf(words[at + 2]).toLowerCase();
+        at += 2;
+        found = found.filter(({ octets }) => {
+          const head = `\n${headerOf(octets).toString('latin1')}`.toLowerCase();
+          const from = head.indexOf(header);
+          return from >= 0 && head.slice(from).split('\r\n')[0]?.includes(value) === true;
+        });
+      } else throw new Refusal('BAD', `The search key ${key.slice(0, 40)} is not known`);
+    }
+    if (!Number.isFinite(quirks.shortListings) && found.length > 1) found = found.filter((_, index) => index % 2 === 0);
+    send(`* SEARCH${found.map(({ uid }) => ` ${uid}`).join('')}\r\n`);
+    return { status: 'OK', text: 'Done' };
+  };
+
+  const store = (words: readonly Word[]): Answer => {
+    const { view, folder, readOnly, stale } = current();
+    if (readOnly) throw new Refusal('NO', '[NOPERM] It is open for reading only');
+    if (folder.stale !== stale) return { status: 'NO', text: '[SERVERBUG] The mailbox has changed', thenBye: true };
+    const uids = new Set(
+      membersOf(
+        textOf(words[0]),
+        view.map((message) => message.uid),
+      ),
+    );
+    const action = textOf(words[1]).toUpperCase();
+    const flags = itemsOf(words[2]).filter((flag) => !quirks.dropsKeywords || flag.startsWith('\\'));
+    const there = new Set(folder.messages);
+    view.forEach((message, index) => {
+      if (!uids.has(message.uid) || !there.has(message)) return;
+      const before = action.startsWith('FLAGS') ? [] : [...message.flags];
+      const lower = new Set(flags.map((flag) => flag.toLowerCase()));
+      const kept = before.filter((flag) => !lower.has(flag.toLowerCase()));
+      account.flag(folder, message, action.startsWith('-') ? kept : [...kept, ...flags], peer.client);
+      if (!action.endsWith('.SILENT'))
+        send(`* ${index + 1} FETCH (UID ${message.uid} FLAGS (${[...message.flags].join(' ')}))\r\n`);
+    });
+    return { status: 'OK', text: 'Done' };
+  };
+  const expunge = (uids: readonly number[]): Answer => {
+    const { folder, readOnly, stale } = current();
+    if (readOnly) throw new Refusal('NO', '[NOPERM] It is open for reading only');
+    if (folder.stale !== stale) return { status: 'NO', text: '[SERVERBUG] The mailbox has changed', thenBye: true };
+    const wanted = new Set(uids);
+    account.expunge(
+      folder,
+      new Set(folder.messages.filter((each) => wanted.has(each.uid) && each.flags.has('\\Deleted'))),
+      peer.client,
+    );
+    return { status: 'OK', text: 'Done' };
+  };
+
+  const givenOf = (words: readonly Word[]): GivenMail[] => {
+    const given: GivenMail[] = [];
+    let flags: string[] = [];
+    let internalDate = Math.floor(scheduler.now() / 1000) * 1000;
+    for (const word of words.slice(1))
+      if (Buffer.isBuffer(word)) {
+        given.push({ octets: Buffer.from(word), flags, internalDate });
+        flags = [];
+        internalDate = Math.floor(scheduler.now() / 1000) * 1000;
+      } else if (typeof word === 'string') internalDate = timeOf(word);
+      else flags = itemsOf(word);
+    if (given.length === 0) throw new Refusal('BAD', 'There is no message');
+    if (given.length > 1 && !quirks.multiAppend) throw new Refusal('BAD', 'One message at a time');
+    return given;
+  };
+  const refuseAppend = (words: readonly Word[], reason: string) =>
+    account.refuse(textOf(words[0]), givenOf(words), peer.client, reason);
+  const append = (words: readonly Word[]): Answer => {
+    const name = textOf(words[0]);
+    const given = givenOf(words);
+    const no = (code: string, culprits: readonly GivenMail[], text = 'Not stored'): Answer => {
+      account.refuse(name, culprits, peer.client, code);
+      return { status: 'NO', text: code === '' ? text : `[${code}] ${text}` };
+    };
+    const folder = account.find(name);
+    if (folder === undefined) return no('TRYCREATE', given);
+    const minute = scheduler.now() - 60_000;
+    load.appends = load.appends.filter((time) => time > minute);
+    if (load.appends.length + given.length > quirks.appendsAMinute && load.appends.length > 0)
+      return no('THROTTLED', given, 'Suggested Backoff Time: 30000 milliseconds');
+    const large = given.filter(({ octets }) => octets.length > quirks.appendLimit);
+    if (large.length > 0) return no('TOOBIG', large);
+    const poison = given.filter((mail) => quirks.refused.has(digestOf(mail.octets)));
+    const [first] = poison;
+    if (first !== undefined) return no(quirks.refused.get(digestOf(first.octets)) ?? '', [first]);
+    const octets = given.reduce((total, mail) => total + mail.octets.length, 0);
+    if (account.size() + octets > quirks.quota) return no('OVERQUOTA', given);
+    if (chance.happens(quirks.refusesNow)) return no('', given);
+    load.appends.push(...given.map(() => scheduler.now()));
+    count(octets);
+    const uids = account.store(folder, given, peer.client);
+    const text = quirks.uidPlus ? `[APPENDUID ${folder.uidValidity} ${appendedSet(uids)}] Done` : 'Done';
+    return { status: 'OK', text };
+  };
+
+  send(`* OK [CAPABILITY ${capabilities()}] Ready\r\n`);
+  return {
+    receive: (data) => {
+      if (!open) return;
+      buffer = buffer.length === 0 ? data : Buffer.concat([buffer, data]);
+      consume();
+    },
+    closed: close,
+  };
+}
+
+function appendedSet(uids: readonly number[]): string {
+  // Twins that are kept once come with UIDs that don't rise.
+  return uids.every((uid, index) => index === 0 || uid > (uids[index - 1] ?? 0)) ? setOf(uids) : uids.join(',');
+}
+
+function tagOf(parts: readonly Buffer[]): string {
+  return /^\S+/.exec(parts[0]?.toString('latin1') ?? '')?.[0] ?? '*';
+}
+
+function itemsOf(word: Word | undefined): string[] {
+  if (Array.isArray(word)) return (word as readonly Word[]).map((each) => textOf(each));
+  return [textOf(word)];
+}
+
+function headerOf(octets: Buffer): Buffer {
+  const end = octets.indexOf('\r\n\r\n');
+  return end < 0 ? octets : octets.subarray(0, end + 4);
+}
+
+/** `BODY[]`, `BODY[HEADER]`, `BODY[HEADER.FIELDS (…)]`, each with `<from.size>` if wanted. */
+function section(octets: Buffer, item: string): Buffer {
+  const name = /\[(.*)\]/.exec(item)?.[1] ?? '';
+  let part = octets;
+  if (name === 'HEADER') part = headerOf(octets);
+  else if (name.startsWith('HEADER.FIELDS')) {
+    const fields = new Set((/\((.*)\)/.exec(name)?.[1] ?? '').split(' '));
+    const lines = headerOf(octets).toString('latin1').split('\r\n');
+    const kept = lines.filter((line) => fields.has((line.split(':')[0] ?? '').toUpperCase()));
+    part = Buffer.from([...kept, '', ''].join('\r\n'), 'latin1');
+  } else if (name !== '') throw new Refusal('BAD', 'That section is not known');
+  const range = /<(\d+)\.(\d+)>$/.exec(item);
+  return range === null ? part : part.subarray(Number(range[1]), Number(range[1]) + Number(range[2]));
+}

@@ -1,0 +1,225 @@
+import type { Row } from '../../src/server/mail/copy/ledger.ts';
+import { digestOf, type Deed, type SimulatedAccount } from './account.ts';
+import type { Scenario } from './scenario.ts';
+
+/** How one order ended, as the subscriber is told. */
+export type Receipt = {
+  readonly status: 'completed' | 'review' | 'authentication_error';
+  readonly failure?: string;
+  readonly lost: number;
+  readonly duplicated: number;
+  readonly changed: number;
+  readonly kept: number;
+  readonly unlisted: number;
+  readonly mailboxesLeft: number;
+};
+
+/** What is told of single messages: the ledger's rows, by source mailbox and UIDVALIDITY. */
+export type Told = readonly { readonly path: string; readonly uidValidity: number; readonly rows: readonly Row[] }[];
+
+export type Evidence = {
+  readonly scenario: Scenario;
+  readonly source: SimulatedAccount;
+  readonly destination: SimulatedAccount;
+  readonly receipt: Receipt;
+  readonly told: Told;
+};
+
+const SUBSCRIBER = new Set(['before', 'subscriber']);
+const isWorker = (by: string) => !SUBSCRIBER.has(by);
+
+type Count = { need: number; most: number; have: number; skipped: number; folders: Set<string>; subject: string };
+
+/**
+ * Holds what the engine says against what the two servers have and remember. Knows nothing of the ledger but what the
+ * subscriber is told of it. @returns what is wrong, in words
+ */
+export function judge(evidence: Evidence): string[] {
+  const { scenario, source, destination, receipt, told } = evidence;
+  const wrong: string[] = [];
+  const counts = countAll(evidence);
+  const refusals = new Map<string, Set<string>>();
+  for (const deed of destination.history)
+    if (deed.kind === 'refused')
+      refusals.set(deed.digest, (refusals.get(deed.digest) ?? new Set()).add(deed.reason ?? ''));
+  countSkipped(told, source, destination, counts, wrong);
+
+  let lost = 0;
+  let duplicated = 0;
+  for (const [digest, count] of counts) {
+    const once = destination.quirks.twinsKeptOnce ? Math.min(count.need, count.folders.size) : count.need;
+    if (count.have + count.skipped < once) {
+      lost += once - count.have - count.skipped;
+      if (receipt.status === 'completed')
+        wrong.push(`completed, but ${count.subject} (${digest.slice(0, 8)}) is there ${count.have} times of ${once}`);
+    }
+    if (count.have > count.most) {
+      duplicated += count.have - count.most;
+      wrong.push(`${count.subject} (${digest.slice(0, 8)}) was stored ${count.have} times of ${count.most}`);
+    }
+  }
+  untouched(destination, wrong);
+  if (receipt.status === 'completed') {
+    const told = receipt.lost + receipt.duplicated + receipt.changed + receipt.unlisted + receipt.mailboxesLeft;
+    if (told > 0) wrong.push(`completed with ${told} differences`);
+  }
+  if (receipt.duplicated !== duplicated) wrong.push(`${receipt.duplicated} duplicated are told of ${duplicated}`);
+  // What the subscriber deletes before it is read back can't be told from what the server lost; what is moved can, by
+  // its UID.
+  const unclear = takenOf(destination, destination.quirks.uidPlus ? ['expunged'] : ['expunged', 'moved']);
+  if (receipt.lost > lost + unclear.length) wrong.push(`${receipt.lost} lost are told of ${lost}`);
+  if (receipt.failure === undefined) countForms(evidence, wrong);
+  if (receipt.status !== 'completed') wrong.push(...withoutCause(scenario, receipt, lost + duplicated));
+  return wrong;
+}
+
+/** A subscriber is not to be worried, nor a transfer given up, for nothing. */
+function withoutCause(scenario: Scenario, receipt: Receipt, differences: number): string[] {
+  const { destination, source } = scenario;
+  const wrong: string[] = [];
+  const { failure, unlisted, mailboxesLeft, changed } = receipt;
+  if (failure !== undefined) {
+    const isLimited = [destination.quota, destination.bytesADay, source.bytesADay].some((limit) => limit !== undefined);
+    const isRough = scenario.links.length + scenario.database.length + scenario.deeds.length > 0;
+    const hangsUp = (source.goodbyeAfterCommands ?? destination.goodbyeAfterCommands) !== undefined;
+    const isNarrow = (source.connections ?? destination.connections) !== undefined;
+    if (!isLimited && !isRough && !hangsUp && !isNarrow) wrong.push(`given up for no reason: ${failure}`);
+  } else if (differences + receipt.lost + unlisted + mailboxesLeft + changed === 0) wrong.push('a review of nothing');
+  if (unlisted > 0 && source.shortListings === undefined) wrong.push(`${unlisted} unlisted are told of none`);
+  if (mailboxesLeft > 0 && destination.longestName === undefined && scenario.deeds.length === 0)
+    wrong.push(`${mailboxesLeft} mailboxes were left out for no reason`);
+  return wrong;
+}
+
+/** Whether the engine surely learns what became of each append: else what is deleted before may be brought again. */
+function isCalm({ stops, links, database, source, destination, orders }: Scenario): boolean {
+  const hangsUp = source.goodbyeAfterCommands !== undefined || destination.goodbyeAfterCommands !== undefined;
+  const isSaid = destination.uidPlus === true && orders === 1;
+  return stops.length + links.length + database.length === 0 && !hangsUp && isSaid;
+}
+
+/** By the octets that were given: what the source has, and what workers stored and did not take back. */
+function countAll({ scenario, source, destination }: Evidence): Map<string, Count> {
+  const counts = new Map<string, Count>();
+  const countOf = (digest: string) => {
+    const count = counts.get(digest) ?? {
+      need: 0,
+      most: 0,
+      have: 0,
+      skipped: 0,
+      folders: new Set<string>(),
+      subject: '',
+    };
+    counts.set(digest, count);
+    return count;
+  };
+  const arrivedLate = new Set(source.history.filter(({ by }) => by === 'subscriber').map(({ id }) => id));
+  for (const folder of source.folders.values())
+    for (const { digest, id, octets } of folder.messages) {
+      const count = countOf(digest);
+      count.most += 1;
+      count.subject = subjectOf(octets);
+      if (arrivedLate.has(id)) continue;
+      count.need += 1;
+      count.folders.add(folder.name);
+    }
+  for (const deed of source.history) if (deed.kind === 'expunged') countOf(deed.digest).most += 1;
+  if (!isCalm(scenario)) for (const digest of takenOf(destination, ['expunged', 'moved'])) countOf(digest).most += 1;
+  for (const deed of destination.history) {
+    if (!isWorker(deed.by)) continue;
+    if (deed.kind === 'stored') countOf(deed.digest).have += 1;
+    if (deed.kind === 'expunged') countOf(deed.digest).have -= 1;
+  }
+  return counts;
+}
+
+/** A message that was left out was refused by the destination, or withheld by the source. */
+function countSkipped(
+  told: Told,
+  source: SimulatedAccount,
+  destination: SimulatedAccount,
+  counts: Map<string, Count>,
+  wrong: string[],
+): void {
+  const refused = new Set(destination.history.filter(({ kind }) => kind === 'refused').map(({ digest }) => digest));
+  const counted = new Set<number>();
+  for (const { path, uidValidity, rows } of told) {
+    const folder = source.find(path);
+    const find = (uid: number) =>
+      folder?.messages.find(
+        (each) =>
+          (folder.uidValidity === uidValidity && each.uid === uid) ||
+          each.formerly.some((name) => name.uidValidity === uidValidity && name.uid === uid),
+      );
+    for (const row of rows) {
+      if (row.fate !== 'refused') continue;
+      const message = find(row.uid);
+      if (message === undefined || counted.has(message.id)) continue;
+      counted.add(message.id);
+      const count = counts.get(message.digest);
+      if (count !== undefined) count.skipped += 1;
+      const tooLarge = message.octets.length > destination.quirks.appendLimit;
+      const withheld = source.quirks.withheld.has(message.digest);
+      const isTrue = withheld || tooLarge || refused.has(message.digest);
+      if (!isTrue) wrong.push(`${subjectOf(message.octets)} was skipped as "${row.reason}", but nobody refused it`);
+      else if (row.reason === 'too large' && !tooLarge && !wasToldTooLarge(destination, message.digest))
+        wrong.push(`${subjectOf(message.octets)} was skipped as too large, but it is not`);
+    }
+  }
+}
+
+function wasToldTooLarge(destination: SimulatedAccount, digest: string): boolean {
+  return destination.history.some(
+    (deed) =>
+      deed.kind === 'refused' && deed.digest === digest && (deed.reason === 'TOOBIG' || deed.reason === 'LIMIT'),
+  );
+}
+
+/** What was at the destination before, what came there otherwise, and what the subscriber did, is nobody's business. */
+function untouched(destination: SimulatedAccount, wrong: string[]): void {
+  const owners = new Map<number, string>();
+  const touched = new Map<number, string>();
+  for (const deed of destination.history) {
+    if (deed.kind === 'refused') continue;
+    if (deed.kind === 'stored') owners.set(deed.id, deed.by);
+    if (!isWorker(deed.by)) {
+      if (deed.kind !== 'stored') touched.set(deed.id, deed.kind);
+      continue;
+    }
+    if (deed.kind === 'stored') continue;
+    if (!isWorker(owners.get(deed.id) ?? 'before')) wrong.push(`a message of the destination's own was ${deed.kind}`);
+    else if (touched.has(deed.id) && deed.kind === 'flagged')
+      wrong.push(`the flags of a message were set after the subscriber had ${touched.get(deed.id)} it`);
+  }
+}
+
+/** The digests of what workers stored and the subscriber deleted, or moved away. */
+function takenOf({ history }: SimulatedAccount, kinds: readonly Deed['kind'][]): string[] {
+  const ours = new Set(history.filter(({ kind, by }) => kind === 'stored' && isWorker(by)).map(({ id }) => id));
+  const taken = new Map<number, string>();
+  for (const { kind, by, id, digest } of history)
+    if (kinds.includes(kind) && !isWorker(by) && ours.has(id)) taken.set(id, digest);
+  return [...taken.values()];
+}
+
+/** What the provider keeps in a form of its own is told as that, and nothing else is told as changed. */
+function countForms({ source, destination, receipt }: Evidence, wrong: string[]): void {
+  let now = 0;
+  const moved = new Set(destination.history.filter(({ kind }) => kind === 'moved').map(({ id }) => id));
+  // What is behind the window of a server can't be read back.
+  for (const folder of destination.folders.values())
+    for (const message of folder.messages.slice(-Math.min(destination.quirks.window, 1e9)))
+      if (isWorker(message.by) && !moved.has(message.id) && digestOf(message.octets) !== message.digest) now += 1;
+  const ever = destination.quirks.rewriting === 'nothing' ? 0 : Infinity;
+  // A form can't be held against what the source has lost meanwhile.
+  const left = destination.quirks.ignoresDate
+    ? Infinity
+    : source.history.filter(({ kind, by }) => kind === 'expunged' && by === 'subscriber').length;
+  if (receipt.changed > left) wrong.push(`${receipt.changed} changed are told of none`);
+  if ((receipt.kept + receipt.changed < now && !destination.quirks.ignoresDate) || receipt.kept > ever)
+    wrong.push(`${receipt.kept} kept in another form are told of ${now}`);
+}
+
+function subjectOf(octets: Buffer): string {
+  return /Subject: ([^\r\n]*)/.exec(octets.toString('latin1', 0, 300))?.[1] ?? 'a message';
+}

@@ -1,0 +1,206 @@
+import { GOOD, type Quirks } from './account.ts';
+import { chanceOf, type Chance } from './chance.ts';
+import type { DatabaseFault } from './database.ts';
+import type { LinkFault, Weather } from './network.ts';
+import type { Stop } from './process.ts';
+
+export type Side = 'source' | 'destination';
+
+/** What the subscriber, or the server itself, does to an account at its n-th command. */
+export type Deed = {
+  readonly side: Side;
+  readonly atCommand: number;
+  readonly does:
+    | 'moves a message'
+    | 'deletes a message'
+    | 'reads a message'
+    | 'gets new mail'
+    | 'deletes a mailbox'
+    | 'renumbers a mailbox';
+};
+
+export type Folder = { readonly name: string; readonly letters: number; readonly specialUse?: string };
+
+/** One of the source's messages, counted over all folders, that the destination never takes, or the source never gives. */
+export type Poison =
+  | { readonly letter: number; readonly code: string }
+  | { readonly letter: number; readonly withheld: true };
+
+/** Everything that happens in one simulation; what it does not say follows from its seed. */
+export type Scenario = {
+  readonly seed: number;
+  readonly folders: readonly Folder[];
+  /** Of the destination before the transfer. */
+  readonly own: readonly Folder[];
+  readonly source: Partial<Quirks>;
+  readonly destination: Partial<Quirks>;
+  readonly poison: readonly Poison[];
+  readonly weather: Weather;
+  /** How many connections the engine may open to each account. */
+  readonly connections: number;
+  readonly deeds: readonly Deed[];
+  /** The n-th worker process, from 1, is stopped. */
+  readonly stops: readonly (Stop & { readonly worker: number })[];
+  readonly links: readonly (LinkFault & { readonly side: Side })[];
+  readonly database: readonly DatabaseFault[];
+  /** The wall clock of all processes jumps, at so many milliseconds, by so many. */
+  readonly clockJumps: readonly { readonly at: number; readonly by: number }[];
+  /** Workers that start together. */
+  readonly workers: number;
+  /** The same is ordered again after it has ended, so often. */
+  readonly orders: number;
+};
+
+const NAMES = ['Sent', 'Letters', 'Archive/2019', 'letters', 'A folder with a rather long name for a small server'];
+const DESTINATION_DEEDS = [
+  'moves a message',
+  'deletes a message',
+  'reads a message',
+  'gets new mail',
+  'deletes a mailbox',
+  'renumbers a mailbox',
+] as const;
+const SOURCE_DEEDS = ['deletes a message', 'gets new mail', 'reads a message', 'renumbers a mailbox'] as const;
+const POISON_CODES = ['LIMIT', 'TOOBIG', 'CANNOT', ''];
+const MINUTE = 60_000;
+/** A server's window is far larger than what is under way at a time: 10,000 to 100 messages. */
+const LARGEST_FOLDER = 25;
+
+/** What happens in the simulation of a seed. */
+export function scenarioOf(seed: number): Scenario {
+  const chance = chanceOf(seed);
+  // A fifth is quiet, so that what fails in fair weather is seen as such.
+  const rough = chance.happens(0.8) ? 1 : 0;
+  const folders = foldersOf(chance);
+  const letters = folders.reduce((total, folder) => total + folder.letters, 0);
+  const some = <Item>(most: number, make: () => Item): Item[] =>
+    Array.from({ length: Math.floor(chance.skewed(most + 0.9)) * rough }, make);
+  const source = sourceQuirks(chance);
+  const destination = destinationQuirks(chance);
+  return {
+    seed,
+    folders,
+    own: chance.happens(0.5)
+      ? [{ name: 'INBOX', letters: chance.integer(1, chance.one([12, 2 * LARGEST_FOLDER])) }]
+      : [],
+    source,
+    destination,
+    poison: chance.happens(0.25)
+      ? Array.from({ length: chance.integer(1, Math.min(12, letters)) }, () => poisonOf(chance, letters))
+      : [],
+    weather: {
+      latency: chance.one([0.1, 0.1, 2, 20]),
+      jitter: chance.one([0, 1, 20]),
+      pieces: chance.happens(0.3),
+    },
+    connections: chance.integer(1, 4),
+    deeds: some(6, () => deedOf(chance)),
+    stops: some(6, () => ({
+      worker: chance.integer(1, 4),
+      ...(chance.happens(0.5)
+        ? { atEffect: chance.integer(1, chance.one([40, 200, 400])) }
+        : { atWrite: chance.integer(1, chance.one([15, 40, 100])) }),
+      ...(chance.happens(0.45) ? { freezeFor: chance.one([1000, 20_000, 5 * MINUTE, 60 * MINUTE]) } : {}),
+    })),
+    links: some(4, () => ({
+      side: chance.one(['source', 'destination'] as const),
+      connection: chance.integer(1, 8),
+      direction: chance.one(['up', 'down'] as const),
+      atOctet: chance.integer(0, chance.one([100, 1000, 30_000])),
+      ...(chance.happens(0.4) ? { stallFor: chance.one([1000, 20_000, 4 * MINUTE, Infinity]) } : {}),
+    })),
+    database: some(2, () => databaseFaultOf(chance)),
+    clockJumps: some(2, () => ({
+      at: chance.skewed(20_000),
+      by: chance.one([-3_600_000, -5000, 5000, 3_600_000, 86_400_000]),
+    })),
+    workers: rough === 1 && chance.happens(0.15) ? 2 : 1,
+    orders: chance.happens(0.25) ? 2 : 1,
+  };
+}
+
+function foldersOf(chance: Chance): Folder[] {
+  const folders: Folder[] = [{ name: 'INBOX', letters: chance.integer(0, chance.one([3, 12, LARGEST_FOLDER])) }];
+  for (const name of NAMES)
+    if (chance.happens(0.3))
+      folders.push({
+        name,
+        letters: chance.integer(0, chance.one([3, 10, 15])),
+        ...(name === 'Sent' && chance.happens(0.5) ? { specialUse: '\\Sent' } : {}),
+      });
+  return folders;
+}
+
+function sourceQuirks(chance: Chance): Partial<Quirks> {
+  return {
+    ...both(chance),
+    ...(chance.happens(0.1) ? { shortListings: chance.one([1, 3, Infinity]) } : {}),
+  };
+}
+
+function destinationQuirks(chance: Chance): Partial<Quirks> {
+  const limit = chance.integer(1000, 8000);
+  return {
+    ...both(chance),
+    literals: chance.one(['plus', 'plus', 'minus', 'synchronising'] as const),
+    uidPlus: chance.happens(0.75),
+    multiAppend: chance.happens(0.5),
+    ...(chance.happens(0.1) ? { window: chance.integer(LARGEST_FOLDER + 1, 2 * LARGEST_FOLDER) } : {}),
+    ...(chance.happens(0.05) ? { shortListings: chance.one([1, 3]) } : {}),
+    ...(chance.happens(0.2)
+      ? { rewriting: chance.one(['adds headers', 'changes line ends', 'adds headers and size'] as const) }
+      : {}),
+    ...(chance.happens(0.1) ? { twinsKeptOnce: true } : {}),
+    ...(chance.happens(0.1) ? { appendLimit: limit, saysAppendLimit: chance.happens(0.5) } : {}),
+    ...(chance.happens(0.05) ? { quota: chance.integer(1000, 100_000) } : {}),
+    ...(chance.happens(0.05) ? { appendsAMinute: chance.integer(3, 20) } : {}),
+    ...(chance.happens(0.1) ? { longestName: 30 } : {}),
+    ...(chance.happens(0.1) ? { foldsCase: true } : {}),
+    ...(chance.happens(0.05) ? { dropsKeywords: true } : {}),
+    ...(chance.happens(0.05) ? { ignoresDate: true } : {}),
+  };
+}
+
+function both(chance: Chance): Partial<Quirks> {
+  return {
+    thinking: chance.one([0, 0.5, 30]),
+    delimiter: chance.one(['/', '.']),
+    ...(chance.happens(0.1) ? { goodbyeAfterCommands: chance.integer(6, 40) } : {}),
+    ...(chance.happens(0.1) ? { connections: chance.integer(2, 6) } : {}),
+    ...(chance.happens(0.05) ? { bytesADay: chance.integer(30_000, 200_000) } : {}),
+    ...(chance.happens(0.1) ? { roundsSize: true } : {}),
+  };
+}
+
+function poisonOf(chance: Chance, letters: number): Poison {
+  const letter = chance.integer(0, Math.max(0, letters - 1));
+  return chance.happens(0.2) ? { letter, withheld: true } : { letter, code: chance.one(POISON_CODES) };
+}
+
+function deedOf(chance: Chance): Deed {
+  const atCommand = chance.integer(3, chance.one([20, 60, 150]));
+  if (chance.happens(0.3)) return { side: 'source', atCommand, does: chance.one(SOURCE_DEEDS) };
+  return { side: 'destination', atCommand, does: chance.one(DESTINATION_DEEDS) };
+}
+
+function databaseFaultOf(chance: Chance): DatabaseFault {
+  const atQuestion = chance.integer(1, 60);
+  const milliseconds = chance.one([50, 2000, 30_000]);
+  return chance.happens(0.6)
+    ? { kind: 'gone', atQuestion, milliseconds }
+    : { kind: 'slow', atQuestion, milliseconds, delay: chance.one([20, 500, 5000]) };
+}
+
+/** The quirks of one side, whole. */
+export function quirksOf(scenario: Scenario, side: Side, digests: readonly string[]): Quirks {
+  const refused = new Map<string, string>();
+  const withheld = new Set<string>();
+  for (const each of scenario.poison) {
+    const digest = digests[each.letter];
+    if (digest === undefined) continue;
+    if ('withheld' in each) withheld.add(digest);
+    else refused.set(digest, each.code);
+  }
+  const quirks = side === 'source' ? { ...scenario.source, withheld } : { ...scenario.destination, refused };
+  return { ...GOOD, ...quirks };
+}

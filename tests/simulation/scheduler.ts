@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto';
+
+type Event = { readonly time: number; readonly order: number; readonly label: string; run: (() => void) | null };
+
+export type Timer = { cancel(): void };
+
+/** `ended` when what was waited for came true, `stuck` when nothing was left to happen before that. */
+export type Ending = 'ended' | 'stuck' | 'endless';
+
+/**
+ * Owns virtual time (milliseconds) and the order of everything that happens. Between two events all promises settle, so
+ * that nothing depends on the real event loop.
+ */
+export type Scheduler = {
+  now(): number;
+  after(milliseconds: number, label: string, run: () => void): Timer;
+  /** Runs events until `done`, or until there are none left, or `most` have run. */
+  run(done: () => boolean, most: number): Promise<Ending>;
+  note(line: string): void;
+  /** Of everything that happened so far: two runs of one seed have the same. */
+  digest(): string;
+  /** What happened, line by line, if it is kept. */
+  readonly trace: readonly string[];
+  readonly events: () => number;
+};
+
+export function openScheduler(options: { readonly keepsTrace: boolean } = { keepsTrace: false }): Scheduler {
+  const heap: Event[] = [];
+  const trace: string[] = [];
+  const hash = createHash('sha256');
+  let now = 0;
+  let order = 0;
+  let lines = '';
+  let events = 0;
+  const note = (line: string) => {
+    const stamped = `${now.toFixed(3)} ${line}\n`;
+    lines += stamped;
+    if (lines.length > 16_384) {
+      hash.update(lines);
+      lines = '';
+    }
+    if (options.keepsTrace) trace.push(stamped.trimEnd());
+  };
+  return {
+    now: () => now,
+    after: (milliseconds, label, run) => {
+      const event: Event = { time: now + Math.max(0, milliseconds), order, label, run };
+      order += 1;
+      push(heap, event);
+      return {
+        cancel: () => {
+          event.run = null;
+        },
+      };
+    },
+    run: async (done, most) => {
+      await settled();
+      for (let count = 0; count < most; count += 1) {
+        if (done()) return 'ended';
+        const event = pop(heap);
+        if (event === undefined) return 'stuck';
+        if (event.run === null) continue;
+        now = event.time;
+        events += 1;
+        note(event.label);
+        event.run();
+        await settled();
+      }
+      return done() ? 'ended' : 'endless';
+    },
+    note,
+    digest: () => hash.copy().update(lines).digest('hex'),
+    trace,
+    events: () => events,
+  };
+}
+
+/** Promises and `nextTick` come before it, whoever made them. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+function before(a: Event, b: Event): boolean {
+  return a.time < b.time || (a.time === b.time && a.order < b.order);
+}
+
+function push(heap: Event[], event: Event): void {
+  let at = heap.length;
+  heap.push(event);
+  while (at > 0) {
+    const up = (at - 1) >> 1;
+    const parent = heap[up];
+    if (parent === undefined || !before(event, parent)) break;
+    heap[at] = parent;
+    at = up;
+  }
+  heap[at] = event;
+}
+
+function pop(heap: Event[]): Event | undefined {
+  const first = heap[0];
+  const last = heap.pop();
+  if (first === undefined || last === undefined || heap.length === 0) return first;
+  let at = 0;
+  for (;;) {
+    let child = 2 * at + 1;
+    const left = heap[child];
+    if (left === undefined) break;
+    const right = heap[child + 1];
+    let least = left;
+    if (right !== undefined && before(right, left)) {
+      child += 1;
+      least = right;
+    }
+    if (!before(least, last)) break;
+    heap[at] = least;
+    at = child;
+  }
+  heap[at] = last;
+  return first;
+}

@@ -1,0 +1,98 @@
+import { judge, type Receipt, type Told } from './judge.ts';
+import { openProcess } from './process.ts';
+import type { Scenario } from './scenario.ts';
+import { work, type Mutation, type Work } from './worker.ts';
+import { openWorld, type World } from './world.ts';
+
+const MOST_EVENTS = 60_000;
+
+export type Outcome = {
+  /** What was wrong, in words; empty when all went well. */
+  readonly wrong: readonly string[];
+  readonly receipts: readonly Receipt[];
+  /** Equal for two runs of one scenario. */
+  readonly digest: string;
+  readonly trace: readonly string[];
+  readonly events: number;
+};
+
+/** Runs the engine in a scenario, order after order, and judges each. */
+export async function simulate(
+  scenario: Scenario,
+  options: { readonly mutation?: Mutation; readonly keepsTrace?: boolean } = {},
+): Promise<Outcome> {
+  const unhandled: unknown[] = [];
+  const noteUnhandled = (error: unknown) => unhandled.push(error);
+  process.on('unhandledRejection', noteUnhandled);
+  try {
+    const outcome = await simulated(scenario, options);
+    // A worker process dies of it.
+    const deaths = unhandled.map((error) => `a rejection that nobody handles: ${textOf(error)}`);
+    return { ...outcome, wrong: [...deaths, ...outcome.wrong] };
+  } finally {
+    process.off('unhandledRejection', noteUnhandled);
+  }
+}
+
+async function simulated(
+  scenario: Scenario,
+  options: { readonly mutation?: Mutation; readonly keepsTrace?: boolean },
+): Promise<Outcome> {
+  const world = openWorld(scenario, { keepsTrace: options.keepsTrace ?? false });
+  const { scheduler, tables, accounts } = world;
+  tables.isFenced = options.mutation?.isUnfenced !== true;
+  const wrong: string[] = [];
+  const receipts: Receipt[] = [];
+  const workers = { started: 0 };
+  for (let order = 1; order <= scenario.orders && wrong.length === 0; order += 1) {
+    const transfer = `order ${order}`;
+    tables.begin(transfer);
+    const job: Work = { world, transfer, mutation: options.mutation ?? {}, receipt: null, crashes: [] };
+    for (let count = 1; count <= scenario.workers; count += 1) startWorker(job, workers);
+    const ending = await scheduler.run(() => job.receipt !== null || job.crashes.length > 0, MOST_EVENTS);
+    for (const crash of job.crashes) wrong.push(`crashed: ${textOf(crash)}`);
+    if (wrong.length > 0) break;
+    const { receipt } = job;
+    if (receipt === null) {
+      wrong.push(`order ${order} is ${ending} at ${Math.round(scheduler.now())} ms`);
+      break;
+    }
+    receipts.push(receipt);
+    const rest = await scheduler.run(() => false, MOST_EVENTS);
+    if (rest !== 'stuck') wrong.push('something goes on for ever after the end');
+    for (const crash of job.crashes) wrong.push(`crashed: ${textOf(crash)}`);
+    wrong.push(...judge({ scenario, ...accounts, receipt, told: toldOf(world, transfer) }));
+  }
+  return { wrong, receipts, digest: scheduler.digest(), trace: scheduler.trace, events: scheduler.events() };
+}
+
+function startWorker(job: Work, workers: { started: number }): void {
+  const { scheduler, scenario, chance } = job.world;
+  workers.started += 1;
+  const number = workers.started;
+  const worker = openProcess(
+    scheduler,
+    `worker${number}`,
+    scenario.stops.filter((stop) => stop.worker === number),
+  );
+  const again = () => {
+    scheduler.after(chance.fraction() * 5000, 'another worker starts', () => startWorker(job, workers));
+  };
+  worker.onDeath(again);
+  worker.onFreeze(again);
+  work(worker, job).catch((error: unknown) => {
+    job.crashes.push(error);
+  });
+}
+
+function textOf(error: unknown): string {
+  return (error instanceof Error ? error.stack : undefined) ?? String(error);
+}
+
+function toldOf({ tables }: World, transfer: string): Told {
+  return tables.mailboxes(transfer).map(({ id, sourcePath, sourceUidValidity }) => ({
+    path: sourcePath,
+    uidValidity: Number(sourceUidValidity),
+    rows: tables.rows(id),
+  }));
+}

@@ -1,0 +1,36 @@
+import type { Ledger } from '../../src/server/mail/copy/ledger.ts';
+import type { SimulatedDatabase } from './database.ts';
+import type { Holding, LedgerTables } from './ledger-tables.ts';
+import type { SimulatedProcess } from './process.ts';
+
+const PAGE = 5000;
+
+/** The ledger as a process reaches it, over a simulated database. */
+export function openSimulatedLedger(
+  tables: LedgerTables,
+  holding: Holding,
+  database: SimulatedDatabase,
+  process: SimulatedProcess,
+): Ledger {
+  const ask = <Answer>(label: string, work: () => Answer) => database.ask(process, label, work);
+  const { transfer } = holding;
+  return {
+    mailboxes: () => ask('mailboxes', () => tables.mailboxes(transfer)),
+    addMailboxes: (mailboxes) => ask('addMailboxes', () => tables.addMailboxes(holding, mailboxes)),
+    noteMailbox: (id, note) => ask('noteMailbox', () => tables.noteMailbox(id, note)),
+    adopt: () => ask('adopt', () => tables.adopt(holding)),
+    async *rows(mailboxId) {
+      const rows = await ask('rows', () => tables.rows(mailboxId));
+      for (let from = 0; from < rows.length; from += PAGE) yield rows.slice(from, from + PAGE);
+    },
+    groups: () => ask('groups', () => tables.groups(transfer)),
+    open: (groups) => ask(`open ${groups.length}`, () => tables.open(holding, groups)),
+    settle: (rows, closed) => ask(`settle ${rows.length}`, () => tables.settle(holding, rows, closed)),
+    forget: (mailboxId, uids) => ask('forget', () => tables.forget(holding, mailboxId, uids)),
+    verified: (mailboxId, uids) => ask('verified', () => tables.verified(holding, mailboxId, uids)),
+    claimed: (path, uidValidity) => ask('claimed', () => tables.claimed(transfer, path, uidValidity)),
+    disown: (path, uidValidity, uid) => ask('disown', () => tables.disown(transfer, path, uidValidity, uid)),
+    traffic: (since) => ask('traffic', () => tables.traffic(since)),
+    tally: () => ask('tally', () => tables.tally(transfer)),
+  };
+}

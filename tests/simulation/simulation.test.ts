@@ -1,0 +1,38 @@
+import { describe, expect, test } from 'vitest';
+import { MUTATIONS } from './mutations.ts';
+import { scenarioOf } from './scenario.ts';
+import { failuresIn, OPEN } from './seeds.ts';
+import { simulate } from './simulate.ts';
+
+const SEEDS = 500;
+const ONE_SEED = process.env['SIMULATION_SEED'];
+const LONG = { timeout: 300_000 };
+
+describe('the engine in the simulation', () => {
+  test('the same seed replays exactly, and another one differs', LONG, async () => {
+    const digests: string[] = [];
+    for (const seed of [1, 1, 2, 7, 7, 33, 33]) digests.push((await simulate(scenarioOf(seed))).digest);
+    const [one, oneAgain, two, seven, sevenAgain, last, lastAgain] = digests;
+    expect([oneAgain, sevenAgain, lastAgain]).toEqual([one, seven, last]);
+    expect(new Set([one, two, seven, last]).size).toBe(4);
+  });
+
+  test('every message arrives once or is skipped for a true reason, and the receipt says so', LONG, async () => {
+    expect(ONE_SEED === undefined ? await failuresIn(1, SEEDS) : await toldOf(Number(ONE_SEED))).toEqual([]);
+  });
+
+  test.for(Object.entries(MUTATIONS))('the simulation finds %s', LONG, async ([, mutation]) => {
+    let found: number | null = null;
+    for (let seed = 1; seed <= SEEDS && found === null; seed += 1)
+      if (!OPEN.has(seed) && (await simulate(scenarioOf(seed), { mutation })).wrong.length > 0) found = seed;
+    expect(found).not.toBeNull();
+  });
+});
+
+/** Runs one seed and prints everything that happens in it. @returns what is wrong */
+async function toldOf(seed: number): Promise<readonly string[]> {
+  const scenario = scenarioOf(seed);
+  const { wrong, trace, receipts } = await simulate(scenario, { keepsTrace: true });
+  process.stdout.write(`${JSON.stringify(scenario)}\n${trace.join('\n')}\n${JSON.stringify(receipts)}\n`);
+  return wrong;
+}

@@ -1,0 +1,49 @@
+import type { MailFolder, SimulatedAccount, StoredMail } from './account.ts';
+import type { Chance } from './chance.ts';
+import { lettersOf } from './letters.ts';
+import type { Deed } from './scenario.ts';
+
+const WHO = 'subscriber';
+
+/** Does to an account what somebody else does meanwhile; nothing when there is nothing to do it to. */
+export function perform(deed: Deed, account: SimulatedAccount, chance: Chance): void {
+  const folders = [...account.folders.values()];
+  const full = folders.filter((folder) => folder.messages.length > 0);
+  const folder = full.length === 0 ? undefined : chance.one(full);
+  // What has just been brought is what the engine could take for its own to mend.
+  const message = folder === undefined ? undefined : pick(folder, chance);
+  switch (deed.does) {
+    case 'moves a message':
+      if (folder === undefined || message === undefined) return;
+      account.move(folder, message, account.find('Kept by hand') ?? account.create('Kept by hand'), WHO);
+      return;
+    case 'deletes a message':
+      if (folder !== undefined && message !== undefined) account.expunge(folder, new Set([message]), WHO);
+      return;
+    case 'reads a message':
+      if (folder !== undefined && message !== undefined)
+        account.flag(folder, message, [...new Set([...message.flags, '\\Seen'])], WHO);
+      return;
+    case 'gets new mail':
+      account.store(
+        account.find('INBOX') ?? chance.one(folders),
+        lettersOf(chance, 1, `new.${chance.integer(0, 1e9)}`),
+        WHO,
+      );
+      return;
+    case 'deletes a mailbox': {
+      const others = folders.filter(
+        ({ name, messages }) => name !== 'INBOX' && messages.every(({ by }) => by !== 'before' && by !== WHO),
+      );
+      if (others.length > 0) account.delete(chance.one(others).name, WHO);
+      return;
+    }
+    case 'renumbers a mailbox':
+      account.renumber(chance.one(folders));
+  }
+}
+
+function pick(folder: MailFolder, chance: Chance): StoredMail {
+  const newest = folder.messages.at(-1);
+  return newest !== undefined && chance.happens(0.5) ? newest : chance.one(folder.messages);
+}

@@ -1,0 +1,249 @@
+import { ProviderLimit } from '../../src/server/mail/copy/budget.ts';
+import { copyAndCompare } from '../../src/server/mail/copy/copy-mail.ts';
+import type { Ledger } from '../../src/server/mail/copy/ledger.ts';
+import { LeaseLost, type HeldLease } from '../../src/server/transfers/lease.ts';
+import { Stopped } from '../../src/server/mail/copy/lanes.ts';
+import type { CopyEnd } from '../../src/server/mail/copy/mail-copy.ts';
+import { MailError, mailErrorOf } from '../../src/server/mail/imap/mail-error.ts';
+import type { MailAccount } from '../../src/server/mail/imap/connection.ts';
+import type { Clock } from '../../src/server/mail/imap/wire.ts';
+import { openStreamReader } from '../../src/server/mail/imap/wire/imap-stream-reader.ts';
+import { openStreamWriter } from '../../src/server/mail/imap/wire/imap-stream-writer.ts';
+import { openSession } from '../../src/server/mail/imap/wire/session.ts';
+import type { Log } from '../../src/server/log.ts';
+import type { Database } from '../../src/server/store/database.ts';
+import { holdLease, TAKEN_FOR_SECONDS } from '../../src/server/worker/lease.ts';
+import { verdictOn } from '../../src/server/worker/verdict.ts';
+import type { Chance } from './chance.ts';
+import { openControl } from './control.ts';
+import { DatabaseGone } from './database.ts';
+import type { Receipt } from './judge.ts';
+import type { Holding } from './ledger-tables.ts';
+import { dial } from './network.ts';
+import type { SimulatedProcess } from './process.ts';
+import type { Side } from './scenario.ts';
+import { openSimulatedLedger } from './simulated-ledger.ts';
+import type { World } from './world.ts';
+
+const LOOK_EVERY = 5000;
+const EPOCH = Date.UTC(2026, 0, 1);
+
+/** What is broken on purpose, so that the simulation can show that it sees it. */
+export type Mutation = {
+  readonly ledger?: (ledger: Ledger) => Ledger;
+  readonly lease?: (lease: HeldLease) => HeldLease;
+  /** The database lets everybody write, and take what another one has. */
+  readonly isUnfenced?: boolean;
+};
+
+/** What the workers of a transfer have in common. */
+export type Work = {
+  readonly world: World;
+  readonly transfer: string;
+  readonly mutation: Mutation;
+  /** The end that was committed. */
+  receipt: Receipt | null;
+  /** Errors that no worker expects. */
+  readonly crashes: unknown[];
+};
+
+/** Works on a transfer until it has ended, as the worker's queue would, in one process. */
+export async function work(process: SimulatedProcess, job: Work): Promise<void> {
+  const { world, transfer } = job;
+  const { tables, database } = world;
+  let idleRuns = 0;
+  let done = 0;
+  const clock = clockOf(process, world);
+  for (;;) {
+    const taking = process.now();
+    const taken = await asked(() =>
+      database.ask(process, 'take', () => tables.take(transfer, TAKEN_FOR_SECONDS * 1000)),
+    );
+    if (taken === 'ended') return;
+    if (taken === null || taken === 'held') {
+      await wait(process, LOOK_EVERY);
+      continue;
+    }
+    const holding = { transfer, epoch: taken };
+    const lease = holdLease(leaseDatabase(process, world, holding), { transferId: transfer, epoch: taken }, taking, {
+      clock,
+      log: logOf(process, world),
+    });
+    const before = done;
+    let rest = 0;
+    idleRuns += 1;
+    try {
+      const end = await copyAndCompare(
+        copyOf(process, job, holding, job.mutation.lease?.(lease) ?? lease, (now) => {
+          done = Math.max(done, now);
+        }),
+      );
+      await finish(process, job, holding, receiptOf(end));
+      return;
+    } catch (error) {
+      if (done > before) idleRuns = 1;
+      const seconds = await judged(error, { process, job, holding, idleRuns, hasMoved: done > 0 });
+      if (seconds === null) return;
+      rest = seconds;
+    } finally {
+      await lease[Symbol.asyncDispose]();
+    }
+    await wait(process, rest * 1000);
+  }
+}
+
+type Failed = {
+  readonly process: SimulatedProcess;
+  readonly job: Work;
+  readonly holding: Holding;
+  readonly idleRuns: number;
+  readonly hasMoved: boolean;
+};
+
+/** @returns after how many seconds it is tried again, or `null` when it has ended */
+async function judged(error: unknown, { process, job, holding, idleRuns, hasMoved }: Failed): Promise<number | null> {
+  job.world.scheduler.note(`${process.name} fails: ${String(error)}`);
+  if (error instanceof LeaseLost || error instanceof Stopped || error instanceof DatabaseGone) return LOOK_EVERY / 1000;
+  if (!(error instanceof MailError) && !(error instanceof ProviderLimit)) job.crashes.push(error);
+  const verdict = verdictOn(error, idleRuns, hasMoved, clockOf(process, job.world).now());
+  switch (verdict.kind) {
+    case 'pass on':
+      return LOOK_EVERY / 1000;
+    case 'later':
+      return verdict.seconds;
+    case 'end': {
+      const { status, failure = '' } = verdict.end;
+      const ended = await asked(() =>
+        finish(process, job, holding, {
+          status,
+          failure,
+          lost: 0,
+          duplicated: 0,
+          changed: 0,
+          kept: 0,
+          unlisted: 0,
+          mailboxesLeft: 0,
+        }),
+      );
+      return ended === null ? LOOK_EVERY / 1000 : null;
+    }
+  }
+}
+
+function receiptOf(end: CopyEnd): Receipt {
+  const { lost, duplicated, changed, unlisted, mailboxesLeft } = end;
+  return { ...end, status: lost + duplicated + changed + unlisted + mailboxesLeft === 0 ? 'completed' : 'review' };
+}
+
+async function finish(process: SimulatedProcess, job: Work, holding: Holding, receipt: Receipt): Promise<true> {
+  const { database, tables } = job.world;
+  await database.ask(process, 'finish', () => {
+    tables.finish(holding);
+    job.receipt = receipt;
+  });
+  return true;
+}
+
+/** @returns `null` when the database did not answer, or the lease is another's */
+async function asked<Answer>(ask: () => Promise<Answer>): Promise<Answer | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof DatabaseGone || error instanceof LeaseLost) return null;
+    throw error;
+  }
+}
+
+function wait(process: SimulatedProcess, milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    process.timer(milliseconds, resolve);
+  });
+}
+
+/** As much of the database as the lease asks for. */
+function leaseDatabase(process: SimulatedProcess, { tables, database }: World, holding: Holding): Database {
+  const query = async (text: string, parameters: readonly unknown[] = []) => {
+    const isRelease = text.includes('leased_until = null');
+    if (!isRelease && !text.includes('leased_until = clock_timestamp()'))
+      throw new Error(`The lease asks for something new: ${text}`);
+    const milliseconds = isRelease ? 0 : Number(parameters[2]) * 1000;
+    const label = isRelease ? 'release' : 'heartbeat';
+    return (await database.ask(process, label, () => tables.confirm(holding, milliseconds))) ? [{}] : [];
+  };
+  return { query } as unknown as Database;
+}
+
+function logOf(process: SimulatedProcess, { scheduler }: World): Log {
+  return { warn: (_: unknown, text: string) => scheduler.note(`${process.name} warns: ${text}`) } as unknown as Log;
+}
+
+function clockOf(process: SimulatedProcess, { scenario }: World): Clock {
+  return {
+    now: () => {
+      const jumped = scenario.clockJumps.reduce((sum, { at, by }) => (at <= process.now() ? sum + by : sum), 0);
+      return EPOCH + Math.floor(process.now() + jumped);
+    },
+    elapsed: () => process.now(),
+    after: (milliseconds, run) => {
+      const timer = process.timer(milliseconds, run);
+      return () => timer.cancel();
+    },
+  };
+}
+
+function copyOf(
+  process: SimulatedProcess,
+  job: Work,
+  holding: Holding,
+  lease: HeldLease,
+  onDone: (done: number) => void,
+) {
+  const { world, mutation } = job;
+  const { scenario, scheduler } = world;
+  const chance: Chance = world.chance.fork();
+  const clock = clockOf(process, world);
+  const signal = new AbortController().signal;
+  const ledger = openSimulatedLedger(world.tables, holding, world.database, process);
+  const connect = async (side: Side) => {
+    try {
+      return await dial(world.hosts[side], process, scheduler, chance);
+    } catch (error) {
+      throw mailErrorOf(error);
+    }
+  };
+  const session = (side: Side) =>
+    openSession(ACCOUNT, {
+      dial: async () => ({ socket: await connect(side) }),
+      clock,
+      signal,
+      mayWrite: lease.mayWrite,
+    });
+  const reading = (side: Side) => ({
+    control: async () => openControl(await connect(side), process),
+    reader: async () => openStreamReader(await session(side)),
+    limits: { connections: scenario.connections },
+  });
+  const { window } = scenario.destination;
+  return {
+    source: reading('source'),
+    destination: {
+      ...reading('destination'),
+      writer: async () => openStreamWriter(await session('destination')),
+      limits: { connections: scenario.connections, ...(window === undefined ? {} : { window }) },
+    },
+    ledger: mutation.ledger?.(ledger) ?? ledger,
+    lease,
+    clock,
+    signal,
+    onStep: (step: string, mailbox: string) => scheduler.note(`${process.name} step ${step} in ${mailbox}`),
+    onProgress: ({ done }: { readonly done: number }) => onDone(done),
+    onOrphan: (mailbox: string, uid: number) => scheduler.note(`${process.name} leaves ${uid} in ${mailbox} behind`),
+    forwardedMark: 'Forwarded-by-San-Bruno',
+  };
+}
+
+const ACCOUNT: MailAccount = {
+  email: 'anna@example.org',
+  place: { host: 'imap.example.org', port: 143, security: 'open', named: 'by operator' },
+  credentials: { kind: 'password', password: 'secret' },
+};

@@ -1,0 +1,75 @@
+import { digestOf, SimulatedAccount } from './account.ts';
+import { chanceOf, type Chance } from './chance.ts';
+import { openDatabase, type SimulatedDatabase } from './database.ts';
+import { emptyLoad, serve } from './imap-server.ts';
+import { LedgerTables } from './ledger-tables.ts';
+import { lettersOf } from './letters.ts';
+import type { Host } from './network.ts';
+import { quirksOf, type Scenario, type Side } from './scenario.ts';
+import { openScheduler, type Scheduler } from './scheduler.ts';
+import { perform } from './subscriber.ts';
+
+/** All that a simulated worker can reach. */
+export type World = {
+  readonly scenario: Scenario;
+  readonly scheduler: Scheduler;
+  readonly chance: Chance;
+  readonly accounts: Readonly<Record<Side, SimulatedAccount>>;
+  readonly hosts: Readonly<Record<Side, Host>>;
+  readonly database: SimulatedDatabase;
+  readonly tables: LedgerTables;
+};
+
+export function openWorld(scenario: Scenario, options: { readonly keepsTrace: boolean }): World {
+  const scheduler = openScheduler(options);
+  const chance = chanceOf(scenario.seed);
+  const letters = lettersIn(scenario, chance.fork());
+  const digests = [...letters.values()].flat().map(({ octets }) => digestOf(octets));
+  const accountOf = (side: Side) => new SimulatedAccount(quirksOf(scenario, side, digests), () => scheduler.now());
+  const source = accountOf('source');
+  const destination = accountOf('destination');
+  for (const { name, specialUse } of scenario.folders) {
+    const folder = source.find(name) ?? source.create(name, specialUse);
+    source.store(folder, letters.get(name) ?? [], 'before');
+  }
+  const own = chance.fork();
+  for (const { name, letters } of scenario.own)
+    destination.store(
+      destination.find(name) ?? destination.create(name),
+      lettersOf(own, letters, `own.${name}`),
+      'before',
+    );
+  const hostOf = (side: Side, account: SimulatedAccount): Host => {
+    const load = emptyLoad();
+    const quirksChance = chance.fork();
+    const deedsChance = chance.fork();
+    const deeds = scenario.deeds.filter((deed) => deed.side === side);
+    load.onCommand = (count) => {
+      for (const deed of deeds)
+        if (deed.atCommand === count) {
+          scheduler.note(`at the ${side} somebody ${deed.does}`);
+          perform(deed, account, deedsChance);
+        }
+    };
+    return {
+      name: side,
+      accept: (peer) => serve(peer, account, load, scheduler, quirksChance),
+      weather: scenario.weather,
+      faults: scenario.links.filter((fault) => fault.side === side),
+      connections: 0,
+    };
+  };
+  return {
+    scenario,
+    scheduler,
+    chance,
+    accounts: { source, destination },
+    hosts: { source: hostOf('source', source), destination: hostOf('destination', destination) },
+    database: openDatabase(scheduler, chance.fork(), scenario.database),
+    tables: new LedgerTables(() => scheduler.now()),
+  };
+}
+
+function lettersIn(scenario: Scenario, chance: Chance) {
+  return new Map(scenario.folders.map(({ name, letters }) => [name, lettersOf(chance.fork(), letters, name)]));
+}

@@ -1,0 +1,124 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect } from 'vitest';
+import type { Step } from '../../src/server/mail/copy/mail-copy.ts';
+import { DOVECOT_PASSWORD, startDovecot, type Dovecot } from './dovecot.ts';
+import { layFreshDatabase } from './fresh-database.ts';
+import { openMailClient } from './mail-client.ts';
+import { differenceOf } from './mail-comparison.ts';
+import { letter, ODD_LETTERS } from './mail-letters.ts';
+import { startTcpProxy } from './tcp-proxy.ts';
+import type { TransferProcess } from './transfer-process.ts';
+import { NEW_ADDRESS, SUBSCRIBER } from './transfer-world.ts';
+
+const PROCESS = join(import.meta.dirname, 'transfer-process.ts');
+const ORDINARY = 350;
+const TWINS = 30;
+/** The worst moments: before the append, after it and before its outcome is known, and during the search after that. */
+export const KILLS: readonly { readonly step: Step; readonly count: number }[] = [
+  { step: 'intent committed', count: 1 },
+  { step: 'octets sent', count: 1 },
+  { step: 'appended', count: 1 },
+  { step: 'recovered', count: 1 },
+  { step: 'outcome committed', count: 1 },
+];
+/** A killed worker's transfer goes on within this time. */
+const RESUMED_WITHIN_MS = 60_000;
+
+type KilledTransfer = {
+  /** Where the database is; `folder` is of this transfer alone. */
+  readonly address: (folder: string) => Promise<TransferProcess['database']>;
+  readonly kills: typeof KILLS;
+  /** So many more, each at any moment within 300 ms of work. */
+  readonly randomKills: number;
+  readonly withoutUidplus: boolean;
+};
+
+export const EMBEDDED = async (folder: string) => ({ folder: join(folder, 'database') });
+
+const MESSAGES = ORDINARY + TWINS + ODD_LETTERS.length;
+/** Every message is there once and as it was, by a comparison of both sides and by the product's own word. */
+export const WHOLE = {
+  difference: { messages: MESSAGES, lost: [], duplicated: [], changed: [] },
+  end: { status: 'completed', done: MESSAGES, total: MESSAGES, lost: 0, duplicated: 0, changed: 0 },
+};
+
+/** Moves a mailbox by a process that is killed again and again, and answers how it ended: {@link WHOLE}, or not. */
+export async function moveWhileKilled({
+  address,
+  kills,
+  randomKills,
+  withoutUidplus,
+}: KilledTransfer): Promise<unknown> {
+  await using source = await startDovecot();
+  await using destination = await startDovecot({ separator: '.' });
+  /** Answers to an APPEND that said where the message went. */
+  let hidden = 0;
+  await using plain = await startTcpProxy(destination.port, {
+    change: (direction, part) => {
+      if (direction === 'to server' || !withoutUidplus) return part;
+      const text = part.toString('latin1');
+      hidden += text.includes('APPENDUID') ? 1 : 0;
+      return Buffer.from(text.replaceAll(/ UIDPLUS|\[APPENDUID \d+ [\d:,]+\] /g, ''), 'latin1');
+    },
+  });
+  const folder = await mkdtemp(join(tmpdir(), 'transfer-'));
+  try {
+    await fill(source);
+    await layFreshDatabase(folder);
+    const database = await address(folder);
+    const environment = { LEGACY_IMAP_URL: source.url, YAHOO_IMAP_URL: `imap://127.0.0.1:${plain.port}` };
+    for (const killAt of kills) {
+      const { signal } = await run({ database, environment, killAt });
+      expect({ killAt, signal }).toEqual({ killAt, signal: 'SIGKILL' });
+    }
+    for (let kill = 0; kill < randomKills; kill += 1) await run({ database, environment }, Math.random() * 300);
+    const restarted = Date.now();
+    const { output, signal } = await run({ database, environment });
+    expect(signal).toBeNull();
+    expect(Date.now() - restarted).toBeLessThan(RESUMED_WITHIN_MS);
+    const account = { user: SUBSCRIBER, password: DOVECOT_PASSWORD };
+    const difference = await differenceOf(
+      { ...account, port: source.port },
+      { ...account, port: destination.port, user: NEW_ADDRESS },
+      (mailbox) => mailbox.replaceAll('/', '.'),
+    );
+    expect(hidden > 0).toBe(withoutUidplus);
+    const { end } = JSON.parse(output.trim().split('\n').at(-1) ?? '') as { end: unknown };
+    return { difference, end };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function fill(source: Dovecot): Promise<void> {
+  await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
+  await mail.append(
+    'INBOX',
+    Array.from({ length: ORDINARY }, (_, index) => letter(index)),
+  );
+  await mail.create('Family/Twins');
+  await mail.append(
+    'Family/Twins',
+    Array.from({ length: TWINS }, () => letter(3)),
+  );
+  await mail.append('Family/Twins', ODD_LETTERS);
+}
+
+/** Runs the process until it ends, or kills it so many milliseconds after it began to work. */
+async function run(options: TransferProcess, killAfter?: number) {
+  const child = spawn(process.execPath, [PROCESS, JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+  if (killAfter !== undefined) {
+    await Promise.race([once(child.stdout, 'data'), ended]);
+    await wait(killAfter);
+    child.kill('SIGKILL');
+  }
+  const [output, [, signal]] = await Promise.all([text(child.stdout), ended]);
+  return { output, signal };
+}
