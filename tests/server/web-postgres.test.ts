@@ -246,7 +246,7 @@ describe('a PostgreSQL that hangs', { ...needs('postgresql'), timeout: 60_000 },
     await using line = await startTcpProxy(Number(database.port), { before: async () => isUp });
     database.port = String(line.port);
     // The time is a minute otherwise.
-    database.searchParams.set('query_timeout', '700');
+    database.searchParams.set('query_timeout', '3000');
     await using world = await openWebWorld({ providers: ['yahoo'], address: { url: database.href } });
     const status = `/api/status/?job_id=${'a'.repeat(32)}`;
     expect((await world.get(status)).status).toBe(404);

@@ -185,8 +185,11 @@ function questionOf(chance: Chance): Question {
 
 /** In an order of their own: the one in which a statement adds them is the database's business. */
 async function mailboxesOf({ ledger }: Pick<Side, 'ledger'>): Promise<readonly LedgerMailbox[]> {
-  const key = ({ sourcePath, sourceUidValidity }: LedgerMailbox) => `${sourcePath} ${sourceUidValidity}`;
-  return (await ledger.mailboxes()).toSorted((one, other) => (key(one) < key(other) ? -1 : 1));
+  return (await ledger.mailboxes()).toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+}
+
+function keyOf({ sourcePath, sourceUidValidity }: LedgerMailbox): string {
+  return `${sourcePath} ${sourceUidValidity}`;
 }
 
 function namelessOf({ id: _id, ...mailbox }: LedgerMailbox) {
