@@ -39,7 +39,7 @@ export function messageWords(message: Message, legacyName: string): MessageWords
       return error(
         'This transfer belongs to another mailbox',
         `You are signed in, but not to the ${legacyName} mailbox that this transfer reads.`,
-        'Please, sign in with the address that your mail is moved from.',
+        'Please sign in with the address that your mail is moved from.',
       );
     case 'export deletion failed':
       return error(
