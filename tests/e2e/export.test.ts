@@ -84,9 +84,9 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
   }
 
   test.each([
-    ['eml', 'csv', 'tom', ['contacts/google.csv', 'contacts/outlook.csv']],
+    ['eml', 'csv', 'tom', ['contacts/google.csv', 'contacts/outlook-com.csv', 'contacts/outlook.csv']],
     ['eml', 'vcf', 'ines', ['contacts/contacts.vcf']],
-    ['mbox', 'csv', 'paul', ['contacts/google.csv', 'contacts/outlook.csv']],
+    ['mbox', 'csv', 'paul', ['contacts/google.csv', 'contacts/outlook-com.csv', 'contacts/outlook.csv']],
     ['mbox', 'vcf', 'walter', ['contacts/contacts.vcf']],
     ['pst', 'pst', 'ines', ['mail/San Bruno.pst']],
     ['eml', 'pst', 'walter', ['contacts/contacts.pst']],
