@@ -96,7 +96,7 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
     async (email, contacts, name, expected) => {
       await order(subscriber(name), product.url, email, contacts);
       await isComplete();
-      const file = await saved(name);
+      const file = await saved(`${name}-${email}-${contacts}`);
       await run('unzip', ['-tqq', file]);
       const digest = createHash('sha256')
         .update(await readFile(file))
@@ -104,7 +104,7 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
       await files().getByText('Checksum (SHA-256)').click();
       await files().getByText(digest, { exact: true }).waitFor();
 
-      const place = join(folder, name);
+      const place = join(folder, `${name}-${email}-${contacts}`);
       await run('unzip', ['-q', file, '-d', place]);
       await run('sha256sum', ['--check', '--strict', '--quiet', 'SHA256SUMS'], { cwd: place });
       const listed = (await readFile(join(place, 'manifest.jsonl'), 'utf8'))
