@@ -13,7 +13,7 @@ import { validateImap } from '../contract/calls/validate-imap.ts';
 import { validateToken } from '../contract/calls/validate-token.ts';
 import { validate } from '../contract/calls/validate.ts';
 import { createApi } from './api.ts';
-import type { Calls } from './services.ts';
+import type { Calls } from './machine-calls.ts';
 
 /** The calls of the contract, each under the name of the actor that makes it: what the machine says, as it travels. */
 export function createCalls(bearer: () => string | null): Calls {

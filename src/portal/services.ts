@@ -1,21 +1,15 @@
-import { fromCallback, fromPromise, type InputFrom, type OutputFrom } from 'xstate';
+import { fromCallback, fromPromise } from 'xstate';
 import { type ACTORS, CALLS } from '../../machines/wizard.actors.ts';
 import type { Event } from '../../machines/wizard.types.ts';
 import { CallError } from './call-error.ts';
-
-type CallName = keyof typeof CALLS;
-type Input<Name extends CallName> = InputFrom<(typeof CALLS)[Name]>;
-/** Every call of the machine, as a function that makes it. @throws {CallError} */
-export type Calls = {
-  readonly [Name in CallName]: (input: Input<Name>, signal: AbortSignal) => Promise<OutputFrom<(typeof CALLS)[Name]>>;
-};
+import type { CallInput, CallName } from './machine-calls.ts';
 
 /** The calls are fetched with the first of them, so that Home is there sooner. */
 const fetchCalls = () => import('./calls.ts');
 
 /** The machine's actors, for real. */
 export function createServices(bearer: () => string | null): typeof ACTORS {
-  const make = async <Name extends CallName>(name: Name, input: Input<Name>, signal: AbortSignal) =>
+  const make = async <Name extends CallName>(name: Name, input: CallInput<Name>, signal: AbortSignal) =>
     (await fetched(fetchCalls)).createCalls(bearer)[name](input, signal);
   const calls = Object.fromEntries(
     (Object.keys(CALLS) as CallName[]).map((name) => [

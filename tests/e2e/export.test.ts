@@ -84,9 +84,9 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
   }
 
   test.each([
-    ['eml', 'csv', 'tom', ['contacts/google.csv', 'contacts/outlook.csv']],
+    ['eml', 'csv', 'tom', ['contacts/google.csv', 'contacts/outlook-com.csv', 'contacts/outlook.csv']],
     ['eml', 'vcf', 'ines', ['contacts/contacts.vcf']],
-    ['mbox', 'csv', 'paul', ['contacts/google.csv', 'contacts/outlook.csv']],
+    ['mbox', 'csv', 'paul', ['contacts/google.csv', 'contacts/outlook-com.csv', 'contacts/outlook.csv']],
     ['mbox', 'vcf', 'walter', ['contacts/contacts.vcf']],
     ['pst', 'pst', 'ines', ['mail/San Bruno.pst']],
     ['eml', 'pst', 'walter', ['contacts/contacts.pst']],
@@ -96,7 +96,7 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
     async (email, contacts, name, expected) => {
       await order(subscriber(name), product.url, email, contacts);
       await isComplete();
-      const file = await saved(name);
+      const file = await saved(`${name}-${email}-${contacts}`);
       await run('unzip', ['-tqq', file]);
       const digest = createHash('sha256')
         .update(await readFile(file))
@@ -104,7 +104,7 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
       await files().getByText('Checksum (SHA-256)').click();
       await files().getByText(digest, { exact: true }).waitFor();
 
-      const place = join(folder, name);
+      const place = join(folder, `${name}-${email}-${contacts}`);
       await run('unzip', ['-q', file, '-d', place]);
       await run('sha256sum', ['--check', '--strict', '--quiet', 'SHA256SUMS'], { cwd: place });
       const listed = (await readFile(join(place, 'manifest.jsonl'), 'utf8'))

@@ -28,7 +28,7 @@ function openValve() {
 }
 
 /** What the other mailbox takes before it is held: the sign-in, and some messages. */
-const SOME_OCTETS = 150_000;
+const SOME_OCTETS = 1_000_000;
 const MOVES_WITHIN_MS = 30_000;
 
 describe('the status page beside a transfer that runs, in Chromium (needs chromium)', needs('chromium'), () => {
@@ -97,7 +97,7 @@ describe('the status page beside a transfer that runs, in Chromium (needs chromi
     line.resetAll();
     await expect.poll(() => timesAsked(statusStream.path), { timeout: MOVES_WITHIN_MS }).toBe(1);
     expect(timesAsked(detailedStatus.path)).toBe(1);
-    toMailbox.grant(SOME_OCTETS);
+    toMailbox.grant(3 * SOME_OCTETS);
     await countAbove(second);
     expect(timesAsked(detailedStatus.path)).toBe(1);
 

@@ -259,7 +259,7 @@ describe('a PostgreSQL that hangs', { ...needs('postgresql'), timeout: 60_000 },
     const led = await world.get(START);
     expect(led.headers.get('location')).toBe('/oauth-callback?error=UNAVAILABLE&provider=yahoo');
 
-    const queues = { pool: { options: { connectionTimeoutMillis: 20_000, query_timeout: 60_000, keepAlive: true } } };
+    const queues = { config: { connectionTimeoutMillis: 20_000, query_timeout: 60_000, keepAlive: true } };
     expect(world.database.queue().getDb(), 'the connections of the queue').toMatchObject(queues);
 
     isUp = true;

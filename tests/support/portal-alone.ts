@@ -177,6 +177,12 @@ export const SESSIONS = {
   signedIn,
   move: { ...signedIn, dstAccount: destination(SUBSCRIBER.email, 'yahoo'), checkSanBrunoOnOauthCallback: 'true' },
   gmail: { ...signedIn, dstAccount: destination('maria@gmail.com', 'google'), googleTermsAccepted: 'true' },
+  choosingMove: {
+    ...signedIn,
+    dstAccount: destination('', 'yahoo', {}),
+    checkSanBrunoOnOauthCallback: 'true',
+  },
+  choosingGmail: { ...signedIn, dstAccount: destination('', 'google', {}), googleTermsAccepted: 'true' },
   gmailWithoutTerms: { ...signedIn, dstAccount: destination('maria@gmail.com', 'google') },
   other: {
     ...signedIn,

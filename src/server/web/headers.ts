@@ -24,7 +24,7 @@ export function securityHeaders(settings: Settings): MiddlewareHandler {
   };
 }
 
-export function contentSecurityPolicy({ footerUrl }: Settings): string {
+export function contentSecurityPolicy({ footerUrl, inspectorUrl }: Settings): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
@@ -36,9 +36,8 @@ export function contentSecurityPolicy({ footerUrl }: Settings): string {
     "frame-ancestors 'none'",
     "base-uri 'none'",
     "object-src 'none'",
-    // No script can write markup, not even ours: React builds elements.
-    "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
+    // No script can write markup, not even ours: React builds elements. The inspector's viewer draws its chart as markup.
+    ...(inspectorUrl === undefined ? ["require-trusted-types-for 'script'", "trusted-types 'none'"] : []),
     ...(footerUrl === undefined ? [] : [`frame-src ${new URL(footerUrl).origin}`]),
   ].join('; ');
 }
