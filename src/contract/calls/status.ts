@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { TransferId } from '../transfer.ts';
 import type { Call, Stream } from './call.ts';
+import { Side } from './resume.ts';
 
 const StatusQuery = v.object({ job_id: TransferId });
 const Status = v.object({ status: v.string() });
@@ -24,6 +25,12 @@ const SkippedForStrangers = v.object({ reason: v.string() });
 const WaitingReason = v.picklist(['provider_limit', 'unreachable', 'busy', 'queue', 'disk']);
 export type WaitingReason = v.InferOutput<typeof WaitingReason>;
 
+/** What its owner has to put right before an operation goes on. */
+const AttentionReason = v.picklist(['password', 'consent', 'full', 'refused']);
+export type AttentionReason = v.InferOutput<typeof AttentionReason>;
+const Attention = v.object({ side: Side, reason: AttentionReason });
+export type Attention = v.InferOutput<typeof Attention>;
+
 /** `name` is missing for callers who may not see it. */
 const Folder = v.object({ name: v.optional(v.string()), done: count, total: count });
 export type Folder = v.InferOutput<typeof Folder>;
@@ -32,6 +39,8 @@ export type Folder = v.InferOutput<typeof Folder>;
  * What the engine knows of one operation. `done` never exceeds `total`, no count ever falls, `bytes` is octets moved;
  * `failure` is a sentence for the subscriber about an operation that has stopped or paused.
  * `kept` counts what the provider keeps in a form of its own; `folders` are in the order of work.
+ * `compared` counts the messages that were read back at the destination; `left` is seconds until it is likely done, where
+ * that can be said; `ended` tells that its owner stopped it; `taken_back` counts what was removed again after that.
  * `lost`, `duplicated` and `changed` are there once the final comparison has been made. Times are ISO 8601.
  */
 export const Progress = v.object({
@@ -46,7 +55,12 @@ export const Progress = v.object({
   changed: v.optional(count),
   kept: v.optional(count),
   waiting: v.optional(v.object({ reason: WaitingReason, until: v.optional(v.string()) })),
+  attention: v.optional(Attention),
+  ended: v.optional(v.literal('cancelled')),
+  compared: v.optional(count),
+  left: v.optional(count),
   folders: v.optional(v.array(Folder)),
+  taken_back: v.optional(count),
   started: v.optional(v.string()),
   finished: v.optional(v.string()),
 });

@@ -55,7 +55,12 @@ const FOR_STRANGERS: { readonly [Key in keyof Progress]-?: (value: Progress[Key]
   changed: (changed) => changed,
   kept: (kept) => kept,
   waiting: (waiting) => waiting,
+  attention: (attention) => attention,
+  ended: (ended) => ended,
+  compared: (compared) => compared,
+  left: (left) => left,
   folders: (folders) => folders?.map(({ done, total }) => ({ done, total })),
+  taken_back: (takenBack) => takenBack,
   started: (started) => started,
   finished: (finished) => finished,
 };

@@ -1,0 +1,13 @@
+import * as v from 'valibot';
+import { TransferId } from '../transfer.ts';
+
+export const ReceiptFormat = v.picklist(['csv', 'json', 'html']);
+export type ReceiptFormat = v.InferOutput<typeof ReceiptFormat>;
+
+/** Where the receipt of a transfer is fetched; the answer is a file, not JSON for the portal. */
+export const RECEIPT = '/api/v2/transfers/receipt/';
+export const ReceiptQuery = v.object({ job_id: TransferId, format: v.optional(ReceiptFormat, 'html') });
+
+export function receiptAddress(id: string, format: ReceiptFormat): string {
+  return `${RECEIPT}?${new URLSearchParams({ job_id: id, format }).toString()}`;
+}
