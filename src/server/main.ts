@@ -114,6 +114,8 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
           log,
           tokens,
           oauthClients,
+          safe,
+          queue,
           transfers,
           resolver,
           discovery,

@@ -13,6 +13,8 @@ export type SecurityEvent =
   | 'call refused: not the owner'
   | 'consent refused'
   | 'transfer ordered'
+  | 'transfer stopped'
+  | 'transfer put right'
   | 'file handed out'
   | 'files deleted'
   | 'subscriber erased';

@@ -28,7 +28,7 @@ const exported: Notification = {
   destination: { provider: 'file_export', email: '' },
   files: [{ name: 'mail.zip', url: LINK, expires: '2026-11-28T20:00:00.000Z' }],
 };
-const KINDS = ['started', 'finished', 'attention'] as const;
+const KINDS = ['started', 'finished', 'attention', 'stopped', 'paused'] as const;
 
 /** What a mail client shows of HTML, its entities read. */
 function shown(html: string): string {
@@ -68,6 +68,29 @@ describe('a letter', () => {
         expect(part).not.toContain('signature');
         for (const [link] of part.matchAll(/https?:[^\s"<]+/g)) expect(link).toBe(exported.statusUrl);
       }
+    },
+  );
+
+  test.each([
+    ['source', 'password', 'type the new password of your San Bruno mailbox'],
+    ['destination', 'password', 'type the new password of your new mailbox'],
+    ['destination', 'consent', 'sign in to your new mailbox again'],
+    ['destination', 'full', 'Make room in your new mailbox'],
+    ['destination', 'refused', 'so that we try again'],
+  ] as const)(
+    'about a transfer whose %s needs its owner for "%s" says to %s, and until when',
+    (side, reason, action) => {
+      const until = new Date('2026-12-05T20:00:00Z');
+      const { subject, text } = letterOf({
+        ...moved,
+        kind: 'paused',
+        outcomes: ['It can not go on.'],
+        attention: { side, reason, until, resumed: 0 },
+      });
+      expect(subject).toBe('Your San Bruno email transfer to Yahoo is waiting for you');
+      expect(text).toContain('It can not go on.');
+      expect(text).toContain(action);
+      expect(text).toContain('by December 5, 2026');
     },
   );
 

@@ -34,6 +34,13 @@ describe('the plan of a move', () => {
     expect(rest).toBe(20);
   });
 
+  test('copies the contacts, and nothing that comes after the mail, while the mail waits for its owner', async () => {
+    const { begun, rest } = await follow('yahoo', { 'copy mail': Infinity });
+    expect(begun).toEqual(['copy contacts', 'copy mail']);
+    expect(rest).toBe(Infinity);
+    expect((await follow('yahoo', { 'copy mail': Infinity, 'copy contacts': 300 })).rest).toBe(300);
+  });
+
   test('goes through all that can be done before it tells of a step that failed', async () => {
     const failure = new Error('The lease is lost.');
     const { begun, rest } = await follow('yahoo', { 'copy contacts': failure });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { stopTransfer } from '../../src/server/transfers/stopping.ts';
 import { SealError } from '../../src/server/store/vault.ts';
 import { startWorker } from '../../src/server/worker/worker.ts';
 import { startDovecot } from '../support/dovecot.ts';
@@ -72,7 +73,7 @@ const outcomes = (world: WebWorld) =>
   );
 
 describe('after the end of a job', { ...needs('dovecot'), timeout: 120_000 }, () => {
-  test('no password and no token of it is anywhere, whether it completed or failed', async () => {
+  test('no password and no token of it is anywhere, whether it completed or its owner stopped it while it was at rest', async () => {
     await using source = await startDovecot({ password: SOURCE });
     await using destination = await startDovecot({ password: DESTINATION });
     for (const user of [ANN, BEN, EVE]) {
@@ -157,13 +158,22 @@ describe('after the end of a job', { ...needs('dovecot'), timeout: 120_000 }, ()
         discover: () => Promise.resolve(null),
       }),
     );
+    await expect
+      .poll(() => world.database.query('select 1 from operations where attention_since is not null'), {
+        timeout: WITHIN_MS,
+      })
+      .toHaveLength(1);
+    const [atRest] = await world.database.query<{ id: string }>('select id from transfers where source_email = $1', [
+      EVE,
+    ]);
+    expect(await stopTransfer({ ...world.services, safe: world.safe }, atRest?.id ?? '', (ms) => wait(ms))).toBe(true);
     for (const until = Date.now() + WITHIN_MS; (await outcomes(world)).length < 3; await wait(100))
       if (Date.now() > until) throw new Error(`Not all have ended: ${JSON.stringify(await outcomes(world))}`);
     await worker[Symbol.asyncDispose]();
     expect(await outcomes(world)).toEqual([
       { source_email: ANN, status: 'completed' },
       { source_email: BEN, status: 'completed' },
-      { source_email: EVE, status: 'authentication_error' },
+      { source_email: EVE, status: 'review' },
     ]);
 
     expect(await world.database.query('select * from credentials')).toEqual([]);

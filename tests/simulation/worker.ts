@@ -111,6 +111,7 @@ async function judged(error: unknown, { process, job, holding, idleRuns, hasMove
       return LOOK_EVERY / 1000;
     case 'later':
       return verdict.seconds;
+    case 'attention':
     case 'end': {
       const { status, failure = '' } = verdict.end;
       const ended = await asked(() =>

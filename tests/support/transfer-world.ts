@@ -60,6 +60,7 @@ export async function openWorld(
     news: transfers.news,
     tokens: {
       accessToken: async (id) => id,
+      keep: async () => {},
       forget: async (id) => {
         forgotten.push(id);
       },

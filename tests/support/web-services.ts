@@ -40,6 +40,8 @@ export async function openWebServices({ settings, address, key, log, now }: Opti
     now,
     resolver,
     oauthClients,
+    safe,
+    queue,
     discovery: openDiscovery({ settings, resolver, now }),
     tokens: openTokens({ oauthClients, database, safe, log, now }),
     transfers: openTransfers({

@@ -1,7 +1,11 @@
-import type { ExportFile } from '../../contract/calls/status.ts';
+import type { Attention, ExportFile } from '../../contract/calls/status.ts';
 import type { Provider } from '../../contract/provider.ts';
 
-export type NotificationKind = 'started' | 'finished' | 'attention';
+/**
+ * `attention`: it has ended, not all of it well. `stopped`: its owner has ended it. `paused`: it goes on when its owner
+ * has put something right.
+ */
+export type NotificationKind = 'started' | 'finished' | 'attention' | 'stopped' | 'paused';
 
 /** What a transfer has to tell. `outcomes` are sentences, one for each operation that did not complete. */
 export type News = {
@@ -20,6 +24,8 @@ export type News = {
   readonly remarks: boolean;
   readonly skipped: number;
   readonly outcomes: readonly string[];
+  /** What its owner has to put right, and until when; `resumed` counts how often they have done so before. */
+  readonly attention?: Attention & { readonly until: Date; readonly resumed: number };
   /** New mail goes to `to`. */
   readonly forwarding?: { readonly to: string; readonly since: Date };
   /** What can be downloaded. */

@@ -16,7 +16,12 @@ export type NotifierSettings = Pick<
   'smtpUrl' | 'smtpInClear' | 'mailFrom' | 'sms' | 'publicUrl' | 'legacyName' | 'supportPhone'
 >;
 
-export type NotificationJob = { readonly transferId: string; readonly kind: NotificationKind };
+/** `occurrence` tells those apart of a kind that is told more than once; it begins with {@link News.attention}'s `resumed`. */
+export type NotificationJob = {
+  readonly transferId: string;
+  readonly kind: NotificationKind;
+  readonly occurrence?: string;
+};
 
 type NotifierServices = {
   readonly settings: NotifierSettings;
@@ -35,16 +40,17 @@ export function openNotifier({ settings, log, news }: NotifierServices): Notifie
   const mail = settings.smtpUrl === undefined ? null : transportTo(settings.smtpUrl, settings.smtpInClear);
   const sent = new Set<string>();
   return {
-    tell: async ({ transferId, kind }) => {
-      const key = `${kind}.${transferId}`;
+    tell: async (job) => {
+      const { transferId, kind } = job;
+      const key = keyOf(job);
       // The queue could not note it: it was sent all the same.
       if (sent.has(key)) return;
       const told = await news(transferId);
-      if (told === null) return;
+      if (told === null || isOver(job, told)) return;
       const { publicUrl, legacyName, supportPhone } = settings;
       const statusUrl = `${publicUrl}${statusAddress(transferId)}`;
       try {
-        await send({ ...told, kind, transferId, statusUrl, legacyName, supportPhone }, settings, mail);
+        await send({ ...told, kind, transferId, statusUrl, legacyName, supportPhone }, key, settings, mail);
       } catch (error) {
         log.warn({ err: error, transferId, kind }, 'a notification was not sent; it is tried again');
         throw error;
@@ -69,10 +75,25 @@ function transportTo(url: string, inClear: boolean): Transporter {
   });
 }
 
-async function send(notification: Notification, settings: NotifierSettings, mail: Transporter | null): Promise<void> {
-  const { contact, transferId, kind } = notification;
+export function keyOf({ transferId, kind, occurrence }: NotificationJob): string {
+  return occurrence === undefined ? `${kind}.${transferId}` : `${kind}.${occurrence}.${transferId}`;
+}
+
+/** What was to be put right is by now. */
+function isOver({ kind, occurrence }: NotificationJob, { attention }: News): boolean {
+  return kind === 'paused' && (attention === undefined || occurrence?.startsWith(`${attention.resumed}.`) !== true);
+}
+
+/** @param key the same for each attempt, so that a mailbox or a gateway can tell a message that came twice */
+async function send(
+  notification: Notification,
+  key: string,
+  settings: NotifierSettings,
+  mail: Transporter | null,
+): Promise<void> {
+  const { contact } = notification;
   if (v.is(UsPhone, contact)) {
-    if (settings.sms !== undefined) await sendSms(settings.sms, contact, smsOf(notification), `${kind}.${transferId}`);
+    if (settings.sms !== undefined) await sendSms(settings.sms, contact, smsOf(notification), key);
     return;
   }
   if (mail === null || settings.mailFrom === undefined) return;
@@ -80,8 +101,7 @@ async function send(notification: Notification, settings: NotifierSettings, mail
     from: sender(settings.mailFrom, settings.legacyName),
     to: contact,
     ...letterOf(notification),
-    // The same for each attempt, so that a mailbox can tell a letter that came twice.
-    messageId: `<${kind}.${transferId}@${new URL(settings.publicUrl).hostname}>`,
+    messageId: `<${key}@${new URL(settings.publicUrl).hostname}>`,
     headers: { 'Auto-Submitted': 'auto-generated' },
   });
 }
@@ -91,7 +111,6 @@ function sender(mailFrom: string, legacyName: string): string | { name: string; 
   return mailFrom.includes('<') ? mailFrom : { name: senderName(legacyName), address: mailFrom };
 }
 
-/** @param key the same for each attempt, so that a gateway can tell a message that came twice. */
 async function sendSms(sms: NonNullable<Settings['sms']>, to: string, text: string, key: string): Promise<void> {
   const answer = await fetch(sms.url, {
     method: 'POST',

@@ -1,3 +1,4 @@
+import type { AttentionReason } from '../../contract/calls/status.ts';
 import { displayName } from '../../contract/provider-name.ts';
 import type { News, NotificationKind } from './news.ts';
 
@@ -27,6 +28,10 @@ function headline(news: Notification): string {
       return `${what} is complete.`;
     case 'attention':
       return `${what} needs your attention.`;
+    case 'stopped':
+      return `${what} was stopped.`;
+    case 'paused':
+      return `${what} is waiting for you.`;
   }
 }
 
@@ -126,11 +131,39 @@ function nextStepOf(news: Notification): string {
       return 'Nothing for now. You can close the page and turn off your computer.';
     case 'attention':
       return 'Open the status page. It tells you what stopped and what you can do.';
+    case 'stopped':
+      return isExport
+        ? 'Nothing. Your mail is as it was. You can start again at any time.'
+        : `Nothing. What we copied stays in your new mailbox, and your ${legacyName} mailbox is as it was. You can start again at any time. Nothing is copied twice.`;
+    case 'paused':
+      return putRightOf(news);
     case 'finished':
       if (first !== undefined)
         return `Download your files by ${DAY.format(new Date(first.expires))}. Then we delete them. You will find them on the status page. It may ask you to sign in with your ${legacyName} address.`;
       if (isExport) return 'Open the status page to see what was saved.';
       return `Sign in to ${mailboxOf(news)} as ${destination.email}. Your mail is there.`;
+  }
+}
+
+/** The one thing that makes it go on. */
+function putRightOf({ attention, legacyName }: Notification): string {
+  if (attention === undefined) return 'Open the status page. It tells you what stopped and what you can do.';
+  const until = `Please do this by ${DAY.format(attention.until)}. After that, the transfer ends.`;
+  return `${actionOf(attention.reason, attention.side, legacyName)} It goes on where it stopped. ${until}`;
+}
+
+function actionOf(reason: AttentionReason, side: 'source' | 'destination', legacyName: string): string {
+  switch (reason) {
+    case 'password':
+      return side === 'source'
+        ? `Open the status page and type the new password of your ${legacyName} mailbox.`
+        : 'Open the status page and type the new password of your new mailbox.';
+    case 'consent':
+      return 'Open the status page and sign in to your new mailbox again.';
+    case 'full':
+      return 'Make room in your new mailbox. Then open the status page and press “Put it right”.';
+    case 'refused':
+      return 'Open the status page and press “Put it right”, so that we try again.';
   }
 }
 

@@ -45,6 +45,8 @@ export type Tokens = {
    */
   accessToken(tokenId: string, options?: { renew?: boolean; resource?: Resource }): Promise<string>;
   of(tokenId: string): Promise<{ email: string; provider: OauthProvider } | null>;
+  /** A transfer uses them: they stay until it forgets them, or nobody has asked for them for so many milliseconds. */
+  keep(tokenId: string, forMs?: number): Promise<void>;
   /** Erases the tokens, and has the provider revoke them where it can. */
   forget(tokenId: string): Promise<void>;
 };
@@ -62,8 +64,7 @@ export type KeptTokens = Tokens & {
    * @returns the ID that the browser is given.
    */
   store(owner: { email: string; provider: OauthProvider; browser: string }, granted: Granted): Promise<string>;
-  /** A transfer uses them: they stay until it forgets them. */
-  keep(tokenId: string): Promise<void>;
+
   /**
    * Has the provider revoke a token that is not stored, unless others of the same person are: at Google and elsewhere
    * that would end all of them, and with them a transfer that runs.
@@ -264,8 +265,11 @@ export function openTokens(services: Services): KeptTokens {
       return id;
     },
 
-    keep: async (id) => {
-      await database.query('update oauth_tokens set expires = $2 where id = $1', [id, now() + KEPT_MS]);
+    keep: async (id, forMs = KEPT_MS) => {
+      await database.query('update oauth_tokens set expires = greatest(expires, $2::float8) where id = $1', [
+        id,
+        now() + forMs,
+      ]);
     },
 
     purge: async () => {

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { Sql } from '../store/database.ts';
 import type { Safe } from '../store/safe.ts';
+import { SealError } from '../store/vault.ts';
 
 const Secret = v.union([
   v.object({ kind: v.literal('password'), password: v.string() }),
@@ -25,10 +26,13 @@ export async function sealOrder(
   const sealed = [];
   for (const role of ROLES) {
     const secret = secretOf(order[role]);
-    if (secret !== null)
-      sealed.push({ role, secret: await safe.seal(placeOf(transferId, role), JSON.stringify(secret)) });
+    if (secret !== null) sealed.push({ role, secret: await sealCredential(safe, transferId, role, secret) });
   }
   return sealed;
+}
+
+export function sealCredential(safe: Safe, transferId: string, role: Role, secret: Secret): Promise<Buffer> {
+  return safe.seal(placeOf(transferId, role), JSON.stringify(secret));
 }
 
 function secretOf({ password, tokenId }: Account): Secret | null {
@@ -43,6 +47,14 @@ function secretOf({ password, tokenId }: Account): Secret | null {
 export async function openCredentials(sql: Sql, safe: Safe, transferId: string, role: Role): Promise<Secret | null> {
   const sealed = await sealedCredentials(sql, transferId, role);
   return sealed === null ? null : v.parse(Secret, JSON.parse(await safe.open(placeOf(transferId, role), sealed)));
+}
+
+/** The same for what is to be erased or replaced: one that can't be opened is none. */
+export async function credentialsIfAny(sql: Sql, safe: Safe, transferId: string, role: Role): Promise<Secret | null> {
+  return openCredentials(sql, safe, transferId, role).catch((error: unknown) => {
+    if (error instanceof SealError) return null;
+    throw error;
+  });
 }
 
 export async function insertCredentials(sql: Sql, id: string, role: Role, sealed: Buffer): Promise<void> {
@@ -60,6 +72,11 @@ async function sealedCredentials(sql: Sql, id: string, role: Role): Promise<Uint
 /** After their rows are gone. */
 export function destroyCredentials(safe: Safe, transferId: string): Promise<void> {
   return safe.destroy(...ROLES.map((role) => placeOf(transferId, role)));
+}
+
+/** After its row is gone, or in the transaction that deletes it. */
+export function destroyCredential(safe: Safe, transferId: string, role: Role): Promise<void> {
+  return safe.destroy(placeOf(transferId, role));
 }
 
 /** Where there are credentials now, in the words of the safe. */

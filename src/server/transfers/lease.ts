@@ -20,34 +20,47 @@ export type HeldLease = Lease & { readonly mayWrite: () => boolean };
 
 /** A transfer to work on, or for how many seconds at least another worker has it; `null` when it has ended. */
 export type Taking =
-  | { readonly transfer: Transfer; readonly lease: Lease }
+  | { readonly transfer: Transfer; readonly lease: Lease; readonly stopAsked: boolean }
   | { readonly heldForSeconds: number }
   | null;
 
+/** Of the transfer `t` until when nobody may take it: its own lease, and those of others of the mailbox that were stopped. */
+const LEASED_UNTIL = `(select max(other.leased_until) from transfers other where other.source_email = t.source_email)`;
+
 /** Takes a transfer, unless another worker may still be writing. @param seconds until it may be taken over from us */
 export async function takeTransfer(sql: Sql, id: string, seconds: number): Promise<Taking> {
-  const [row] = await sql.query<TransferRow>(
-    `update transfers set epoch = epoch + 1, leased_until = clock_timestamp() + make_interval(secs => $2)
-     where id = $1 and finished is null and (leased_until is null or leased_until < clock_timestamp()) returning *`,
+  const [row] = await sql.query<TransferRow & { stop_asked: Date | null }>(
+    `update transfers t set epoch = epoch + 1, leased_until = clock_timestamp() + make_interval(secs => $2)
+     where id = $1 and finished is null and coalesce(${LEASED_UNTIL} < clock_timestamp(), true) returning *`,
     [id, seconds],
   );
-  if (row !== undefined) return { transfer: transferOf(row), lease: { transferId: id, epoch: row.epoch } };
+  if (row !== undefined)
+    return {
+      transfer: transferOf(row),
+      lease: { transferId: id, epoch: row.epoch },
+      stopAsked: row.stop_asked !== null,
+    };
   const [held] = await sql.query<{ seconds: number | null }>(
-    `select extract(epoch from leased_until - clock_timestamp())::float8 as seconds from transfers
+    `select extract(epoch from ${LEASED_UNTIL} - clock_timestamp())::float8 as seconds from transfers t
      where id = $1 and finished is null`,
     [id],
   );
   return held === undefined ? null : { heldForSeconds: Math.max(0, held.seconds ?? 0) };
 }
 
-/** Confirms the lease for so many seconds from now. @returns whether it is still ours */
-export async function confirmLease(sql: Sql, { transferId, epoch }: Lease, seconds: number): Promise<boolean> {
-  const rows = await sql.query(
+/** Confirms the lease for so many seconds from now. `stop`: it is still ours, and the owner has asked for a stop. */
+export async function confirmLease(
+  sql: Sql,
+  { transferId, epoch }: Lease,
+  seconds: number,
+): Promise<'ours' | 'stop' | 'lost'> {
+  const [row] = await sql.query<{ stops: boolean }>(
     `update transfers set leased_until = clock_timestamp() + make_interval(secs => $3)
-     where id = $1 and epoch = $2 returning 1`,
+     where id = $1 and epoch = $2 returning stop_asked is not null as stops`,
     [transferId, epoch, seconds],
   );
-  return rows.length > 0;
+  if (row === undefined) return 'lost';
+  return row.stops ? 'stop' : 'ours';
 }
 
 /** Lets the next worker take the transfer at once: nothing of ours is under way any more. */
@@ -57,5 +70,5 @@ export async function releaseLease(sql: Sql, { transferId, epoch }: Lease): Prom
 
 /** For an embedded database, which no other process can have: whoever held a lease is dead. */
 export async function releaseAllLeases(sql: Sql): Promise<void> {
-  await sql.query('update transfers set leased_until = null where leased_until is not null and finished is null');
+  await sql.query('update transfers set leased_until = null where leased_until is not null');
 }

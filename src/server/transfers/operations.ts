@@ -116,6 +116,7 @@ export async function endOperation(
 ): Promise<void> {
   const rows = await sql.query(
     `update operations set status = $4, failure = $5, lost = $6, duplicated = $7, changed = $8, skipped = $9::jsonb,
+       attention_side = null, attention_reason = null, attention_since = null,
        finished = now(), total = case when $4 = 'completed' then coalesce(total, done) else total end
      where transfer_id = $1 and operation = $3 and finished is null and ${HELD}
      returning 1`,

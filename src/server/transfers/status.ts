@@ -1,4 +1,5 @@
 import type {
+  Attention,
   ContactCounts,
   ContactsProgress,
   ExportFile,
@@ -14,6 +15,7 @@ import type { Provider } from '../../contract/provider.ts';
 import { shownStatusOf, type StatusValue } from '../../contract/transfer-status.ts';
 import type { News } from '../notifications/news.ts';
 import type { Sql } from '../store/database.ts';
+import { ENDS_AFTER_MS, restingOperations } from './attention.ts';
 import { SKIPPED_SHOWN } from './operations.ts';
 
 /** What other rooms know of a transfer, which its status tells as well. */
@@ -101,6 +103,10 @@ function progressOf(row: OperationRow, skipped: readonly Skipped[]): Progress {
     ...(row.changed === null ? {} : { changed: row.changed }),
     ...(row.kept === null ? {} : { kept: row.kept }),
     ...(row.waiting_reason === null ? {} : { waiting: waitingOf(row.waiting_reason, row.waiting_until) }),
+    ...(row.attention_side === null || row.attention_reason === null
+      ? {}
+      : { attention: { side: row.attention_side, reason: row.attention_reason } }),
+    ...(row.cancelled ? { ended: 'cancelled' as const } : {}),
     ...(row.started === null ? {} : { started: row.started.toISOString() }),
     ...(row.finished === null ? {} : { finished: row.finished.toISOString() }),
   };
@@ -131,8 +137,10 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
     destination_provider: Provider;
     destination_email: string;
     notification_contact: string | null;
+    resumed: number;
   }>(
-    'select source_email, destination_provider, destination_email, notification_contact from transfers where id = $1',
+    `select source_email, destination_provider, destination_email, notification_contact, resumed
+     from transfers where id = $1`,
     [id],
   );
   if (transfer === undefined || transfer.notification_contact === null) return null;
@@ -148,6 +156,7 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
      from operations where transfer_id = $1 order by operation desc`,
     [id],
   );
+  const [resting] = await restingOperations(sql, id);
   const skippedMessages = await sources.countSkippedMessages(id);
   const counts = await sources.contactCounts(id);
   const skippedOf = (row: (typeof rows)[number]) => {
@@ -172,6 +181,16 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
       .filter((row) => shownStatusOf(row.status) === 'failed')
       .flatMap((row) => (row.failure === null ? [] : [row.failure])),
     files: await sources.exportFiles(id),
+    ...(resting === undefined
+      ? {}
+      : {
+          attention: {
+            side: resting.side,
+            reason: resting.reason,
+            until: new Date(resting.since.getTime() + ENDS_AFTER_MS),
+            resumed: transfer.resumed,
+          },
+        }),
     ...(forwarding === undefined || forwarding.finished === null
       ? {}
       : { forwarding: { to: transfer.destination_email, since: forwarding.finished } }),
@@ -197,6 +216,9 @@ type OperationRow = {
   waiting_reason: WaitingReason | null;
   waiting_until: Date | null;
   skipped: Skipped[] | null;
+  cancelled: boolean;
+  attention_side: Attention['side'] | null;
+  attention_reason: Attention['reason'] | null;
   started: Date | null;
   finished: Date | null;
 };

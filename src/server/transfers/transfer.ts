@@ -46,6 +46,12 @@ export async function insertTransfer(sql: Sql, transfer: Transfer, submitKey: st
     ]);
 }
 
+/** `null` when there is no such transfer. */
+export async function transferById(sql: Sql, id: string): Promise<Transfer | null> {
+  const [row] = await sql.query<TransferRow>('select * from transfers where id = $1', [id]);
+  return row === undefined ? null : transferOf(row);
+}
+
 /** A transfer as its row; `epoch` counts the workers that have taken it. */
 export type TransferRow = {
   id: string;

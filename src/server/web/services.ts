@@ -13,9 +13,17 @@ import { openSessions, type Sessions } from './sessions.ts';
 import { openOwners, type Owners } from '../transfers/owners.ts';
 import { openSecurityLog, type SecurityLog } from '../security-log.ts';
 import { openVerifiers, type Verifiers } from '../transfers/verifiers.ts';
-import type { Database } from '../store/database.ts';
+import type { Database, Sql } from '../store/database.ts';
+import type { Safe } from '../store/safe.ts';
+import type { NotificationKind } from '../notifications/news.ts';
 import type { Vault } from '../store/vault.ts';
 import type { KeptTokens } from '../oauth/tokens.ts';
+
+/** What is queued with a change, in its transaction. */
+type TransferQueue = {
+  readonly send: (transferId: string, options: { readonly sql: Sql }) => Promise<void>;
+  readonly announce: (transferId: string, kind: NotificationKind, options: { readonly sql: Sql }) => Promise<void>;
+};
 
 /** What the web side needs from the program's start. */
 export type Services = {
@@ -24,6 +32,8 @@ export type Services = {
   readonly vault: Vault;
   readonly log: Log;
   readonly tokens: KeptTokens;
+  readonly safe: Safe;
+  readonly queue: TransferQueue;
   readonly transfers: Transfers;
   readonly oauthClients: OauthClients;
   readonly resolver: Resolver;

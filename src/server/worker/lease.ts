@@ -7,11 +7,22 @@ import { confirmLease, releaseLease, type HeldLease, type Lease } from '../trans
 const LEASE_MS = 15_000;
 /** Clocks and the database's answer are not more than so much off. */
 const MARGIN_MS = 3000;
-const CONFIRM_EVERY_MS = 3000;
+const CONFIRM_EVERY_MS = 1500;
+/** After its owner has asked for a stop, what is under way has so long to be settled. */
+const SETTLED_WITHIN_MS = 2000;
 /** What was written under a lease has arrived or failed so long after its end: a proxy or a kernel may still hold it. */
 const LONGEST_APPEND_MS = 15_000;
 /** How long after a confirmation nobody else may take the transfer. */
 export const TAKEN_FOR_SECONDS = (LEASE_MS + LONGEST_APPEND_MS) / 1000;
+
+/** A lease whose worker is told when it is to stop. */
+export type WorkersLease = HeldLease &
+  AsyncDisposable & {
+    /** Aborts once the owner has asked for a stop, or another worker has the transfer. */
+    readonly ending: AbortSignal;
+    /** Why it was aborted: `null` before that. */
+    readonly why: () => 'stop' | 'lost' | null;
+  };
 
 /**
  * Confirms the lease that `takeTransfer` gave, until it is disposed of; then the next worker may take the transfer at
@@ -23,21 +34,32 @@ export function holdLease(
   lease: Lease,
   taken: number,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
-): HeldLease & AsyncDisposable {
+): WorkersLease {
   let confirmed = taken;
-  let isOurs = true;
+  let why: 'stop' | 'lost' | null = null;
+  let maySettle = true;
+  let endSettling: (() => void) | undefined;
+  const ending = new AbortController();
   let isOver = false;
   let callOff: (() => void) | undefined;
   let confirming: Promise<void> = Promise.resolve();
   const confirm = async () => {
     const asked = clock.elapsed();
     try {
-      isOurs &&= await confirmLease(database, lease, TAKEN_FOR_SECONDS);
-      if (isOurs) confirmed = asked;
+      const answer = await confirmLease(database, lease, TAKEN_FOR_SECONDS);
+      if (answer !== 'lost') confirmed = asked;
+      if (answer === 'stop')
+        endSettling ??= clock.after(SETTLED_WITHIN_MS, () => {
+          maySettle = false;
+        });
+      if (answer !== 'ours') {
+        why = answer;
+        ending.abort();
+      }
     } catch (error) {
       log.warn({ err: error, transferId: lease.transferId }, 'the lease of a transfer could not be confirmed');
     }
-    if (isOurs && !isOver) next();
+    if (why !== 'lost' && !isOver) next();
   };
   const next = () => {
     callOff = clock.after(CONFIRM_EVERY_MS, () => {
@@ -47,10 +69,13 @@ export function holdLease(
   next();
   return {
     ...lease,
-    mayWrite: () => isOurs && clock.elapsed() - confirmed < LEASE_MS - MARGIN_MS,
+    ending: ending.signal,
+    why: () => why,
+    mayWrite: () => why !== 'lost' && maySettle && clock.elapsed() - confirmed < LEASE_MS - MARGIN_MS,
     [Symbol.asyncDispose]: async () => {
       isOver = true;
       callOff?.();
+      endSettling?.();
       await confirming;
       await releaseLease(database, lease).catch((error: unknown) =>
         log.warn({ err: error, transferId: lease.transferId }, 'the lease of a transfer could not be released'),

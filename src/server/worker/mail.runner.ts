@@ -7,6 +7,7 @@ import { openDial } from '../mail/imap/wire/dial.ts';
 import { openStreamReader } from '../mail/imap/wire/imap-stream-reader.ts';
 import { openStreamWriter } from '../mail/imap/wire/imap-stream-writer.ts';
 import { openSession } from '../mail/imap/wire/session.ts';
+import { forgetIfAllRefused } from '../mail/copy/all-refused.ts';
 import { copyAndCompare, copyWhatIsThere } from '../mail/copy/copy-mail.ts';
 import { openLedger } from '../mail/copy/ledger-on-database.ts';
 import type { MailCopy } from '../mail/copy/mail-copy.ts';
@@ -25,7 +26,12 @@ export const copyMail: Runner = async (run, services) => {
 
 /** Copies what is not copied yet, and compares both sides. */
 export const finishMail: Runner = async (run, services) => {
-  const { lost, duplicated, changed, unlisted, mailboxesLeft } = await copyAndCompare(await copyOf(run, services));
+  const copy = await copyOf(run, services);
+  const { lost, duplicated, changed, unlisted, mailboxesLeft } = await copyAndCompare(copy);
+  if (await forgetIfAllRefused(copy.ledger))
+    await openedAt('destination', () =>
+      Promise.reject(new MailError('refused', 'The destination refused every message.')),
+    );
   const measured = { lost, duplicated, changed };
   if (lost + duplicated + changed > 0) return { status: 'review', measured, failure: SENTENCES.differs(measured) };
   if (unlisted > 0 || mailboxesLeft > 0)
@@ -41,13 +47,22 @@ async function copyOf(run: Run, services: RunnerServices): Promise<MailCopy> {
   const options = { trusted: settings.trustedMailHosts, times, resolver, signal, onUncheckedCertificate };
   const dial = openDial(options);
   const side = (role: Role, account: MailAccount, provider: Provider) => {
-    const session = () =>
-      openedAt(role, () => openSession(account, { dial, clock, times, signal, mayWrite: lease.mayWrite }));
+    const session = (evenStopped = false) =>
+      openedAt(role, () =>
+        openSession(account, {
+          dial,
+          clock,
+          times,
+          mayWrite: lease.mayWrite,
+          ...(evenStopped ? {} : { signal }),
+        }),
+      );
     return {
       limits: limitsOf(provider, settings.connectionsPerAccount),
       control: () => openedAt(role, () => openControl(account, options)),
       reader: async () => openStreamReader(await session()),
-      writer: async () => openStreamWriter(await session()),
+      writer: async (options?: { readonly evenStopped: true }) =>
+        openStreamWriter(await session(options?.evenStopped === true)),
     };
   };
   return {

@@ -46,7 +46,7 @@ export function planOf({ destinationProvider }: { readonly destinationProvider: 
   return destinationProvider === 'file_export' ? EXPORT : MOVE;
 }
 
-/** Seconds until a step is to be tried again, or `null` when it is done. */
+/** Seconds until a step is to be tried again, `Infinity` for when its owner has put something right, `null` when it is done. */
 export type Rest = number | null;
 
 /**

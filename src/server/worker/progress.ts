@@ -12,7 +12,7 @@ export function followProgress(
   log: Log,
   lease: Lease,
   operation: Operation,
-): AsyncDisposable & { readonly note: (counts: Counts) => void } {
+): AsyncDisposable & { readonly note: (counts: Counts) => void; readonly flush: () => Promise<void> } {
   let newest: Counts | undefined;
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
@@ -27,15 +27,17 @@ export function followProgress(
         log.warn({ err: error, transferId: lease.transferId }, 'the progress could not be written'),
       );
   };
+  const flush = async () => {
+    clearTimeout(timer);
+    write();
+    await writing;
+  };
   return {
     note: (counts) => {
       newest = counts;
       timer ??= setTimeout(write, WRITE_EVERY_MS);
     },
-    [Symbol.asyncDispose]: async () => {
-      clearTimeout(timer);
-      write();
-      await writing;
-    },
+    flush,
+    [Symbol.asyncDispose]: flush,
   };
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { PgBoss, SendOptions } from 'pg-boss';
 import type { Log } from '../log.ts';
 import type { NotificationKind } from '../notifications/news.ts';
-import type { NotificationJob } from '../notifications/notifier.ts';
+import { keyOf, type NotificationJob } from '../notifications/notifier.ts';
 import type { Database, Sql } from '../store/database.ts';
 import { releaseAllLeases } from '../transfers/lease.ts';
 import { unfinishedTransfers } from '../transfers/orders.ts';
@@ -41,8 +41,12 @@ export type JobQueue = AsyncDisposable & {
   send(transferId: string, options?: Within & { readonly afterSeconds?: number }): Promise<void>;
   /** Puts a transfer in the queue for later, unless it waits there already. */
   sendUnlessWaiting(transferId: string, afterSeconds: number): Promise<void>;
-  /** Has the subscriber told, if the transaction that is given comes true; each kind once for a transfer. */
-  announce(transferId: string, kind: NotificationKind, options?: Within): Promise<void>;
+  /** Has the subscriber told, if the transaction that is given comes true; each kind, or occurrence of it, once for a transfer. */
+  announce(
+    transferId: string,
+    kind: NotificationKind,
+    options?: Within & { readonly occurrence?: string },
+  ): Promise<void>;
   /**
    * Puts every unfinished transfer back that nobody works on. With the embedded database that is all of them:
    * no other process can hold one. To be called before this process works on any.
@@ -100,8 +104,8 @@ export async function openJobQueue({ database, log }: { database: Database; log:
       if (!jobs.some((job) => job.state === 'created' || job.state === 'retry'))
         await send(transferId, { afterSeconds });
     },
-    announce: async (transferId, kind, { sql } = {}) => {
-      const job: NotificationJob = { transferId, kind };
+    announce: async (transferId, kind, { sql, occurrence } = {}) => {
+      const job: NotificationJob = { transferId, kind, ...(occurrence === undefined ? {} : { occurrence }) };
       await boss.send(NOTIFICATIONS, job, { id: onceIdOf(job), ...within(sql) });
     },
     resume: async () => {
@@ -148,8 +152,8 @@ function within(sql: Sql | undefined): Pick<SendOptions, 'db'> {
 }
 
 /** The same job again has the same ID (a UUID of version 8, RFC 9562), and pg-boss keeps the first. */
-function onceIdOf({ transferId, kind }: NotificationJob): string {
-  const digest = createHash('sha256').update(`${kind}.${transferId}`).digest('hex');
+function onceIdOf(job: NotificationJob): string {
+  const digest = createHash('sha256').update(keyOf(job)).digest('hex');
   return [
     digest.slice(0, 8),
     digest.slice(8, 12),

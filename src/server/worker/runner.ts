@@ -24,7 +24,7 @@ export type RunnerServices = {
   readonly safe: Safe;
   readonly settings: Settings;
   readonly log: Log;
-  readonly tokens: Pick<Tokens, 'accessToken' | 'forget'>;
+  readonly tokens: Pick<Tokens, 'accessToken' | 'forget' | 'keep'>;
   readonly discover: Discover;
   /** Asked for the hosts that a visitor named. */
   readonly resolver: Resolver;

@@ -3,10 +3,10 @@ import type { Measured } from '../transfers/operations.ts';
 /** What a subscriber is told when an operation did not end well: what happened, that the mail is safe, what to do. */
 export const SENTENCES = {
   sourceCredentials:
-    'Your mailbox no longer accepts the password you gave us. Nothing was deleted there. Please start the transfer again with the right password. Nothing is copied twice.',
+    'Your mailbox no longer accepts the password you gave us. Nothing was deleted there. Please type the new password on the status page. The transfer then goes on where it stopped.',
   destinationCredentials:
-    'Your new mailbox stopped accepting our sign-in. Nothing was deleted from the mailbox you are moving. Please start the transfer again and sign in again.',
-  full: 'Your new mailbox is full. Nothing was deleted from the mailbox you are moving. Please make room in the new one and start the transfer again.',
+    'Your new mailbox stopped accepting our sign-in. Nothing was deleted from the mailbox you are moving. Please sign in to the new one again on the status page. The transfer then goes on where it stopped.',
+  full: 'Your new mailbox is full. Nothing was deleted from the mailbox you are moving. Please make room in the new one and press “Put it right” on the status page. The transfer then goes on where it stopped.',
   sourceUnreachable:
     'We could not reach the mailbox you are moving for a long time. Nothing was deleted there. Please start the transfer again later.',
   destinationUnreachable:
@@ -16,13 +16,15 @@ export const SENTENCES = {
   certificate:
     'The mail server could not prove that it is the right one, so we stopped sending to it. Nothing was deleted from the mailbox you are moving. Please contact support.',
   refused:
-    'A mail server refused to continue. Nothing was deleted from the mailbox you are moving. Please contact support with your transfer ID.',
+    'A mail server refused to continue. Nothing was deleted from the mailbox you are moving. Please press “Put it right” on the status page, so that we try again. If that does not help, contact support with your transfer ID.',
+  unanswered:
+    'We waited for you for two weeks, and the transfer has ended. What was copied is in your new mailbox. Nothing was deleted from the mailbox you are moving. You can start the transfer again. Nothing is copied twice.',
   setAside:
     'We stopped your transfer because it was too big a load for our computers. Nothing was deleted from the mailbox you are moving. Please contact support with your transfer ID.',
   contactsRefused:
     'Your new address book did not take your contacts. Nothing was deleted from the address book you are moving. Please contact support with your transfer ID.',
   contactsFull:
-    'Your new address book is full. Nothing was deleted from the address book you are moving. Please make room in the new one and start the transfer again. Nothing is copied twice.',
+    'Your new address book is full. Nothing was deleted from the address book you are moving. Please make room in the new one and press “Put it right” on the status page. Nothing is copied twice.',
   contactsDiffer:
     'Some contacts are missing from your new address book, or are there twice. Nothing was deleted from the address book you are moving. Please contact support with your transfer ID.',
   contactsUnreadable:

@@ -1,3 +1,4 @@
+import type { AttentionReason } from '../../contract/calls/status.ts';
 import { ContactStoreError } from '../contacts/contact-store.ts';
 import { ExportPaused } from '../export/export.job.ts';
 import { ProviderLimit } from '../mail/copy/budget.ts';
@@ -19,6 +20,13 @@ const LONGEST_BUSY_PAUSE_SECONDS = 3600;
 /** What becomes of an operation after something stopped it. `pass on`: it is not this worker's to judge. */
 export type Verdict =
   | { readonly kind: 'end'; readonly end: OperationEnd }
+  /** It goes on when its owner has put something right. `credentials`: a password, or a consent at the provider. */
+  | {
+      readonly kind: 'attention';
+      readonly side: 'source' | 'destination';
+      readonly reason: Exclude<AttentionReason, 'password' | 'consent'> | 'credentials';
+      readonly end: { readonly status: 'review' | 'authentication_error'; readonly failure: string };
+    }
   /** `paused`: by no fault of the transfer; a sentence that says so. */
   | { readonly kind: 'later'; readonly seconds: number; readonly paused?: string; readonly waiting?: Waiting }
   | { readonly kind: 'pass on' };
@@ -43,23 +51,14 @@ export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean, n
     const seconds = Math.max(FIRST_PAUSE_SECONDS, (until - now) / 1000);
     return { kind: 'later', seconds, waiting: { reason: 'provider_limit', until } };
   }
-  if (error instanceof ConsentError) return ending('authentication_error', SENTENCES.destinationCredentials);
-  if (error instanceof MailError && error.fault === 'credentials' && !(hasMoved && idleRuns < SIGN_IN_TRIES))
-    return ending(
-      'authentication_error',
-      error.account === 'source' ? SENTENCES.sourceCredentials : SENTENCES.destinationCredentials,
-    );
-  if (error instanceof ContactStoreError && error.fault === 'authentication')
-    return ending(
-      'authentication_error',
-      error.account === 'source' ? SENTENCES.sourceCredentials : SENTENCES.destinationCredentials,
-    );
+  const attention = attentionOn(error, hasMoved && idleRuns < SIGN_IN_TRIES);
+  if (attention !== null) return attention;
   const final = sentenceFor(error);
-  if (final !== null) return ending('review', final);
+  if (final !== null) return ending(final);
   const isMail = error instanceof MailError;
   const isBusy = isMail && error.fault === 'busy';
   // A server that asks for a pause will let us go on, however often it does.
-  if (idleRuns >= IDLE_RUNS && !isBusy) return ending('review', sentenceAfterAll(error));
+  if (idleRuns >= IDLE_RUNS && !isBusy) return ending(sentenceAfterAll(error));
   const longest = isBusy ? LONGEST_BUSY_PAUSE_SECONDS : LONGEST_PAUSE_SECONDS;
   const pause = Math.min(longest, FIRST_PAUSE_SECONDS * 2 ** (Math.min(Math.max(1, idleRuns), IDLE_RUNS) - 1));
   // A hint is obeyed to the second.
@@ -69,38 +68,58 @@ export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean, n
   return { kind: 'later', seconds, ...(isMail ? { waiting } : {}) };
 }
 
-function ending(status: 'review' | 'authentication_error', failure: string): Verdict {
-  return { kind: 'end', end: { status, failure } };
-}
-
-/** For what only a person can mend; `null` for what may pass. */
-function sentenceFor(error: unknown): string | null {
-  if (error instanceof ContactStoreError)
-    switch (error.fault) {
-      case 'full':
-        return SENTENCES.contactsFull;
-      case 'refused':
-      case 'unexpected':
-        return SENTENCES.contactsRefused;
-      case 'authentication':
-      case 'unavailable':
-        return null;
-    }
+/** For what its owner can mend. */
+function attentionOn(error: unknown, mayBeMomentary: boolean): Verdict | null {
+  if (error instanceof ConsentError) return refusedSignIn('destination');
+  if (error instanceof ContactStoreError) {
+    if (error.fault === 'authentication') return refusedSignIn(error.account ?? 'destination');
+    return error.fault === 'full' ? needs('destination', 'full', SENTENCES.contactsFull) : null;
+  }
   if (!(error instanceof MailError)) return null;
+  const side = error.account ?? 'destination';
   switch (error.fault) {
-    case 'full':
-      return SENTENCES.full;
-    case 'certificate':
-      return SENTENCES.certificate;
-    case 'refused':
-      return SENTENCES.refused;
     case 'credentials':
+      return mayBeMomentary ? null : refusedSignIn(side);
+    case 'full':
+      return needs('destination', 'full', SENTENCES.full);
+    case 'refused':
+      return needs(side, 'refused', SENTENCES.refused);
+    case 'certificate':
     case 'unreachable':
     case 'slow':
     case 'lost':
     case 'busy':
       return null;
   }
+}
+
+function refusedSignIn(side: 'source' | 'destination'): Verdict {
+  const failure = side === 'source' ? SENTENCES.sourceCredentials : SENTENCES.destinationCredentials;
+  return { kind: 'attention', side, reason: 'credentials', end: { status: 'authentication_error', failure } };
+}
+
+function needs(side: 'source' | 'destination', reason: 'full' | 'refused', failure: string): Verdict {
+  return { kind: 'attention', side, reason, end: { status: 'review', failure } };
+}
+
+function ending(failure: string): Verdict {
+  return { kind: 'end', end: { status: 'review', failure } };
+}
+
+/** For what only a person can mend; `null` for what may pass. */
+function sentenceFor(error: unknown): string | null {
+  if (error instanceof ContactStoreError)
+    switch (error.fault) {
+      case 'refused':
+      case 'unexpected':
+        return SENTENCES.contactsRefused;
+      case 'full':
+      case 'authentication':
+      case 'unavailable':
+        return null;
+    }
+  if (!(error instanceof MailError)) return null;
+  return error.fault === 'certificate' ? SENTENCES.certificate : null;
 }
 
 /** For what did not pass after all. */

@@ -8,6 +8,15 @@ import { openResolver } from '../network/resolver.ts';
 import { openNotifier } from '../notifications/notifier.ts';
 import type { News } from '../notifications/news.ts';
 import { SealError } from '../store/vault.ts';
+import { removeUnfinishedExport } from '../export/download/sweeper.ts';
+import {
+  ENDS_AFTER_MS,
+  eraseRefused,
+  isRefusal,
+  putToRest,
+  restingOperations,
+  type AtRest,
+} from '../transfers/attention.ts';
 import { destroyCredentials, openCredentials, type Secret } from '../transfers/credentials.ts';
 import { LeaseLost, takeTransfer, type HeldLease } from '../transfers/lease.ts';
 import {
@@ -20,6 +29,7 @@ import {
   type Counts,
   type OperationEnd,
 } from '../transfers/operations.ts';
+import { endStopped } from '../transfers/stopping.ts';
 import type { Transfer } from '../transfers/transfer.ts';
 import { holdLease, TAKEN_FOR_SECONDS } from './lease.ts';
 import { followPlan, planOf, type Rest, type Step } from './plan.ts';
@@ -30,7 +40,13 @@ import { RUNNERS } from './runners.ts';
 import { SENTENCES } from './sentences.ts';
 import { countDeaths } from '../transfers/deaths.ts';
 import { DEATHS_AT_MOST, watchMemory, type MemoryWatch } from './memory-watch.ts';
+import { startAskingAgain } from './asking-again.ts';
 import { verdictOn } from './verdict.ts';
+
+/** How soon a transfer is tried again that another worker has. */
+const LOOK_AGAIN_SECONDS = 5;
+/** A reminder may come late, and what is at rest ends a little after its time. */
+const KEPT_AFTER_MS = 24 * 3_600_000;
 
 export type WorkerServices = Omit<RunnerServices, 'pause' | 'clock' | 'times' | 'onStep' | 'resolver'> &
   Partial<Pick<RunnerServices, 'pause' | 'clock' | 'times' | 'onStep' | 'resolver'>> & {
@@ -59,6 +75,7 @@ export async function startWorker(given: WorkerServices): Promise<AsyncDisposabl
   const memory = starting.use(watchMemory(services));
   const notifier = starting.use(openNotifier(services));
   await queue.resume();
+  starting.use(startAskingAgain(services));
   starting.use(await queue.workOnNotifications(notifier.tell));
   starting.use(
     await queue.workOnTransfers(settings.transfersAtOnce, (id, signal) =>
@@ -86,23 +103,41 @@ async function runTransfer(
   const taken = await takeTransfer(database, id, TAKEN_FOR_SECONDS);
   if (taken === null) return;
   if ('heldForSeconds' in taken) {
-    await queue.sendUnlessWaiting(id, taken.heldForSeconds + 1);
+    // Whoever has it may be done with it sooner.
+    await queue.sendUnlessWaiting(id, Math.min(taken.heldForSeconds + 1, LOOK_AGAIN_SECONDS));
     return;
   }
   const { transfer } = taken;
   await using lease = holdLease(database, taken.lease, asked, services);
+  if (taken.stopAsked) {
+    await endAsked(lease, services);
+    return;
+  }
   const credentials = await credentialsOf(id, services);
   const open = new Set(await openOperations(database, id));
+  const resting = await restingNow(lease, open, services);
   const deaths = await countDeaths(database, id);
   await using _watched = memory.during(id);
   let rest: Rest = null;
   try {
     if (deaths >= DEATHS_AT_MOST) await setAside(lease, open, services);
-    await using runs = operationRuns({ transfer, lease, open, signal, ...credentials }, services);
-    rest = await followPlan(planOf(transfer), (step) => performStep(step, open, runs));
+    await using runs = operationRuns(
+      { transfer, lease, open, resting, signal: AbortSignal.any([signal, lease.ending]), ...credentials },
+      services,
+    );
+    rest = await followPlan(planOf(transfer), (step) => performStep(step, open, resting, runs));
   } catch (error) {
-    if (!(error instanceof LeaseLost)) throw error;
-    log.warn({ transferId: id, epoch: lease.epoch }, 'another worker has taken the transfer over');
+    if (!(error instanceof LeaseLost) && lease.why() === null) throw error;
+    if (lease.why() === 'stop') await endAsked(lease, services);
+    else log.warn({ transferId: id, epoch: lease.epoch }, 'another worker has taken the transfer over');
+    return;
+  }
+  if (rest !== null && lease.why() === 'stop') {
+    await endAsked(lease, services);
+    return;
+  }
+  if (rest === Infinity) {
+    await awaitOwner(lease, credentials.destination, services);
     return;
   }
   if (rest !== null) {
@@ -117,6 +152,43 @@ async function runTransfer(
   });
   await destroyCredentials(safe, id);
   log.info({ transferId: id }, 'a transfer has ended');
+}
+
+/** The operations that wait for their owner; those that have waited for too long end. */
+async function restingNow(
+  lease: HeldLease,
+  open: Set<Operation>,
+  { database, clock }: RunnerServices,
+): Promise<Map<Operation, AtRest>> {
+  const resting = new Map<Operation, AtRest>();
+  for (const { operation, since, ...rest } of await restingOperations(database, lease.transferId)) {
+    if (clock.now() - since.getTime() < ENDS_AFTER_MS) resting.set(operation, rest);
+    else {
+      await endOperation(database, lease, operation, { status: rest.status, failure: SENTENCES.unanswered });
+      open.delete(operation);
+    }
+  }
+  return resting;
+}
+
+/** Nothing can be done before its owner has put something right. */
+async function awaitOwner(
+  lease: HeldLease,
+  destination: Secret | null,
+  { database, safe, tokens }: RunnerServices,
+): Promise<void> {
+  const erased = await eraseRefused(database, safe, lease);
+  if (destination?.kind !== 'token') return;
+  if (erased.includes('destination')) await tokens.forget(destination.tokenId);
+  else await tokens.keep(destination.tokenId, ENDS_AFTER_MS + KEPT_AFTER_MS);
+}
+
+/** Its owner has asked for it; what was under way has been settled. */
+async function endAsked(lease: HeldLease, services: RunnerServices & { readonly queue: JobQueue }): Promise<void> {
+  const { transferId } = lease;
+  await endStopped(services, transferId, lease);
+  await removeUnfinishedExport(services, transferId);
+  services.log.info({ transferId }, 'a transfer was stopped by its owner');
 }
 
 /** For the operator to look at: it would take the worker down again, and everybody else's transfers with it. */
@@ -147,6 +219,8 @@ type TransferRun = {
   readonly lease: HeldLease;
   /** Its operations that have not ended. */
   readonly open: Set<Operation>;
+  /** Those of them that wait for their owner. */
+  readonly resting: Map<Operation, AtRest>;
   readonly source: Secret | null;
   readonly destination: Secret | null;
   readonly signal: AbortSignal;
@@ -156,12 +230,21 @@ type TransferRun = {
 type OperationRun = AsyncDisposable & { readonly perform: (step: Step) => Promise<Rest> };
 type OperationRuns = AsyncDisposable & { readonly of: (operation: Operation) => Promise<OperationRun> };
 
-async function performStep(step: Step, open: ReadonlySet<Operation>, runs: OperationRuns): Promise<Rest> {
+async function performStep(
+  step: Step,
+  open: ReadonlySet<Operation>,
+  resting: ReadonlyMap<Operation, AtRest>,
+  runs: OperationRuns,
+): Promise<Rest> {
   if (!step.during.every((operation) => open.has(operation))) return null;
+  if (resting.has(step.of)) return Infinity;
   return (await runs.of(step.of)).perform(step);
 }
 
-function operationRuns(transferRun: TransferRun, services: RunnerServices): OperationRuns {
+function operationRuns(
+  transferRun: TransferRun,
+  services: RunnerServices & { readonly queue: JobQueue },
+): OperationRuns {
   const begun = new Map<Operation, Promise<OperationRun>>();
   return {
     of: (operation) => {
@@ -178,8 +261,8 @@ function operationRuns(transferRun: TransferRun, services: RunnerServices): Oper
 
 async function beginOperation(
   operation: Operation,
-  { transfer, lease, open, source, destination, signal }: TransferRun,
-  services: RunnerServices,
+  { transfer, lease, open, resting, source, destination, signal }: TransferRun,
+  services: RunnerServices & { readonly queue: JobQueue },
 ): Promise<OperationRun> {
   const { database, log } = services;
   const { transferId } = lease;
@@ -197,6 +280,13 @@ async function beginOperation(
     await endOperation(database, lease, operation, ended);
     open.delete(operation);
   };
+  const restFor = async (why: AtRest): Promise<Rest> => {
+    await progress.flush();
+    await putToRest(services, lease, operation, why, services.clock.now());
+    resting.set(operation, why);
+    log.warn({ transferId, operation, side: why.side, reason: why.reason }, 'an operation waits for its owner');
+    return Infinity;
+  };
   const run = {
     transfer,
     operation,
@@ -208,6 +298,10 @@ async function beginOperation(
   };
   return {
     perform: async (step) => {
+      const missing = [...resting.values()].find(
+        ({ side, reason }) => isRefusal(reason) && (side === 'source' ? source : destination) === null,
+      );
+      if (missing !== undefined) return restFor(missing);
       if (source === null) {
         await end({ status: 'review', failure: SENTENCES.unexpected });
         return null;
@@ -232,6 +326,13 @@ async function beginOperation(
               'a step is tried again later',
             );
             return verdict.seconds;
+          case 'attention': {
+            const { side, reason: what, end: why } = verdict;
+            const secret = side === 'source' ? source : destination;
+            const reason = what === 'credentials' ? (secret?.kind === 'token' ? 'consent' : 'password') : what;
+            log.warn({ err: error, transferId, operation, step: step.name }, 'a step needs the owner');
+            return restFor({ side, reason, ...why });
+          }
           case 'end':
             await end(verdict.end);
             log.warn(

@@ -26,6 +26,28 @@ export async function deleteExport(services: Services, name: string): Promise<bo
   return true;
 }
 
+/** Deletes what there is of an export that will not be finished. What a worker has staged is swept on its machine. */
+export async function removeUnfinishedExport(
+  { database, exports }: Pick<Services, 'database' | 'exports'>,
+  transferId: string,
+): Promise<void> {
+  const unfinished = await database.query<{ id: number; name: string }>(
+    'select id::float8 as id, name from exports where transfer_id = $1 and finished is null',
+    [transferId],
+  );
+  for (const { id, name } of unfinished) await removeUnfinished({ database, exports }, id, name);
+}
+
+async function removeUnfinished(
+  { database, exports }: Pick<Services, 'database' | 'exports'>,
+  id: number,
+  name: string,
+): Promise<void> {
+  await exports.remove(name);
+  await rm(join(exports.staging, name), { recursive: true, force: true });
+  await database.query('delete from exports where id = $1', [id]);
+}
+
 /**
  * Deletes what nobody may have any more: exports whose days are over or that were deleted, those whose transfer ended
  * without them, and what lies in this machine's staging folder for none.
@@ -42,10 +64,7 @@ export async function sweepExports(services: Services): Promise<void> {
     `select exports.id::float8 as id, name from exports join transfers on transfers.id = transfer_id
      where exports.finished is null and transfers.finished is not null`,
   );
-  for (const { id, name } of abandoned) {
-    await exports.remove(name);
-    await database.query('delete from exports where id = $1', [id]);
-  }
+  for (const { id, name } of abandoned) await removeUnfinished(services, id, name);
   const staged = await readdir(exports.staging).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
     throw error;

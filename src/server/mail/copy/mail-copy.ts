@@ -29,7 +29,10 @@ export type CopySource = {
   readonly reader: () => Promise<MailReader>;
   readonly limits: AccountLimits;
 };
-export type CopyDestination = CopySource & { readonly writer: () => Promise<MailWriter> };
+/** `evenStopped`: a connection that is made though the copy was asked to stop, to take back what came too late. */
+export type CopyDestination = CopySource & {
+  readonly writer: (options?: { readonly evenStopped: true }) => Promise<MailWriter>;
+};
 
 export type CopyProgress = {
   readonly done: number;

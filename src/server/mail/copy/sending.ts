@@ -307,7 +307,7 @@ async function takeBack(rows: readonly NewRow[], { mailbox, run, session }: Send
   await session.writer[Symbol.asyncDispose]();
   const left = new Set(disowned);
   try {
-    await using writer = await destination.writer();
+    await using writer = await destination.writer({ evenStopped: true });
     const selected = await writer.select(path);
     for (const each of disowned)
       if (each.uidValidity === selected.uidValidity) {

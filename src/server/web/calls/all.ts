@@ -1,3 +1,4 @@
+import { answerCancel } from './cancel.ts';
 import { answerCapabilities } from './capabilities.ts';
 import { answerCreateAccount } from './create-account.ts';
 import { answerDomainValidation } from './domain-validation.ts';
@@ -5,6 +6,7 @@ import { answerForwardingOff } from './forwarding-off.ts';
 import { answerJobsByEmail } from './jobs-by-email.ts';
 import { answerLoad } from './load.ts';
 import { answerPhoneNumberValidation } from './phone-number-validation.ts';
+import { answerResume } from './resume.ts';
 import type { Route } from './route.ts';
 import { answerSetMigrationStarted } from './set-migration-started.ts';
 import { answerDetailedStatus, answerStatus } from './status.ts';
@@ -13,7 +15,7 @@ import { answerValidateImap } from './validate-imap.ts';
 import { answerValidateToken } from './validate-token.ts';
 import { answerValidate } from './validate.ts';
 
-/** Every call of `portal.md` §7. */
+/** Every call of `portal.md` §7 and of `decisions.md`. */
 export const calls: readonly Route[] = [
   answerValidateToken,
   answerCapabilities,
@@ -29,4 +31,6 @@ export const calls: readonly Route[] = [
   answerSetMigrationStarted,
   answerSupportForm,
   answerForwardingOff,
+  answerCancel,
+  answerResume,
 ];

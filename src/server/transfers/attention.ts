@@ -1,0 +1,166 @@
+import type { Attention, AttentionReason } from '../../contract/calls/status.ts';
+import type { Operation } from '../../contract/operation.ts';
+import type { Database, Sql } from '../store/database.ts';
+import type { Safe } from '../store/safe.ts';
+import { destroyCredential, insertCredentials, sealCredential, type Role, type Secret } from './credentials.ts';
+import { LeaseLost, type Lease } from './lease.ts';
+
+const DAY_MS = 24 * 3_600_000;
+/** The owner is asked again so many days after an operation came to rest. */
+const ASKED_AGAIN_DAYS = [2, 6];
+/** So many days after it came to rest an operation ends. */
+const ENDS_AFTER_DAYS = 14;
+export const ENDS_AFTER_MS = ENDS_AFTER_DAYS * DAY_MS;
+
+/** How an operation came to rest; `failure` is a sentence for the subscriber. */
+export type AtRest = Attention & {
+  readonly status: 'authentication_error' | 'review';
+  readonly failure: string;
+};
+type Resting = AtRest & { readonly operation: Operation; readonly since: Date };
+
+type Announce = (
+  transferId: string,
+  kind: 'paused',
+  options: { readonly sql?: Sql; readonly occurrence: string },
+) => Promise<void>;
+
+/** Whether the credential of that side has failed, and is good for nothing any more. */
+export function isRefusal(reason: AttentionReason): boolean {
+  return reason === 'password' || reason === 'consent';
+}
+
+/** The operations that wait for their owner. */
+export async function restingOperations(sql: Sql, transferId: string): Promise<Resting[]> {
+  const rows = await sql.query<{
+    operation: Operation;
+    status: Resting['status'];
+    failure: string | null;
+    side: Resting['side'];
+    reason: Resting['reason'];
+    since: Date;
+  }>(
+    `select operation, status, failure, attention_side as side, attention_reason as reason, attention_since as since
+     from operations where transfer_id = $1 and finished is null and attention_since is not null order by operation desc`,
+    [transferId],
+  );
+  return rows.map((row) => ({ ...row, failure: row.failure ?? '' }));
+}
+
+/**
+ * Puts an operation to rest until its owner has put something right, and has them told: once, however many operations
+ * rest for the same reason.
+ * @param now milliseconds since the epoch
+ * @throws {LeaseLost}
+ */
+export function putToRest(
+  { database, queue }: { readonly database: Database; readonly queue: { readonly announce: Announce } },
+  { transferId, epoch }: Lease,
+  operation: Operation,
+  { status, failure, side, reason }: AtRest,
+  now: number,
+): Promise<void> {
+  return database.transaction(async (sql) => {
+    const [held] = await sql.query<{ resumed: number }>(
+      'select resumed from transfers where id = $1 and epoch = $2 for update',
+      [transferId, epoch],
+    );
+    if (held === undefined) throw new LeaseLost(transferId);
+    await sql.query(
+      `update operations set status = $3, failure = $4, attention_side = $5, attention_reason = $6, attention_since = $7,
+         waiting_reason = null, waiting_until = null, idle_runs = 0
+       where transfer_id = $1 and operation = $2 and finished is null`,
+      [transferId, operation, status, failure, side, reason, new Date(now)],
+    );
+    await queue.announce(transferId, 'paused', { sql, occurrence: occurrenceOf(held.resumed, { side, reason }) });
+  });
+}
+
+/** The same for each operation that rests for one reason, and another after each time that it was put right. */
+function occurrenceOf(resumed: number, { side, reason }: Attention): string {
+  return `${resumed}.${side}.${reason}`;
+}
+
+/**
+ * Erases the credential that was refused.
+ * @returns it, if there was one that can be opened
+ */
+export async function eraseRefused(
+  database: Database,
+  safe: Safe,
+  { transferId, epoch }: Lease,
+): Promise<readonly Role[]> {
+  return database.transaction(async (sql) => {
+    await sql.query('select 1 from transfers where id = $1 for update', [transferId]);
+    const erased = await sql.query<{ role: Role }>(
+      `delete from credentials where transfer_id = $1
+         and exists (select 1 from transfers where id = $1 and epoch = $2)
+         and role in (select attention_side from operations where transfer_id = $1 and finished is null
+           and attention_reason in ('password', 'consent'))
+       returning role`,
+      [transferId, epoch],
+    );
+    // Before others may seal at the same place again.
+    for (const { role } of erased) await destroyCredential(safe, transferId, role);
+    return erased.map(({ role }) => role);
+  });
+}
+
+type Asking = {
+  readonly database: Database;
+  readonly queue: {
+    readonly announce: Announce;
+    readonly sendUnlessWaiting: (transferId: string, afterSeconds: number) => Promise<void>;
+  };
+};
+
+/** Asks the owners again whose operations have rested for so long, and has those ended that have rested for too long. */
+export async function askAgain({ database, queue }: Asking, now: number): Promise<void> {
+  const rows = await database.query<Attention & { id: string; since: Date; resumed: number }>(
+    `select transfer_id as id, attention_side as side, attention_reason as reason, attention_since as since, resumed
+     from operations join transfers on transfers.id = transfer_id
+     where attention_since is not null and operations.finished is null`,
+  );
+  for (const { id, since, resumed, ...attention } of rows) {
+    const age = now - since.getTime();
+    const day = ASKED_AGAIN_DAYS.findLast((each) => age >= each * DAY_MS);
+    if (age >= ENDS_AFTER_MS) await queue.sendUnlessWaiting(id, 0);
+    else if (day !== undefined)
+      await queue.announce(id, 'paused', { occurrence: `${occurrenceOf(resumed, attention)}.${day}` });
+  }
+}
+
+type PuttingRight = {
+  readonly database: Database;
+  readonly safe: Safe;
+  readonly queue: { send(transferId: string, options: { readonly sql: Sql }): Promise<void> };
+};
+
+/**
+ * Lets the operations go on that rest for something of one side, with a new credential where one is given.
+ * @returns whether there were any
+ */
+export function putRight(
+  { database, safe, queue }: PuttingRight,
+  transferId: string,
+  side: Role,
+  secret: Secret | null,
+): Promise<boolean> {
+  return database.transaction(async (sql) => {
+    await sql.query('select 1 from transfers where id = $1 for update', [transferId]);
+    const released = await sql.query(
+      `update operations set status = 'inprogress', failure = null, idle_runs = 0, attention_side = null,
+         attention_reason = null, attention_since = null
+       where transfer_id = $1 and finished is null and attention_side = $2 returning 1`,
+      [transferId, side],
+    );
+    if (released.length === 0) return false;
+    await sql.query('update transfers set resumed = resumed + 1 where id = $1', [transferId]);
+    if (secret !== null) {
+      await sql.query('delete from credentials where transfer_id = $1 and role = $2', [transferId, side]);
+      await insertCredentials(sql, transferId, side, await sealCredential(safe, transferId, side, secret));
+    }
+    await queue.send(transferId, { sql });
+    return true;
+  });
+}

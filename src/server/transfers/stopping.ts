@@ -1,0 +1,79 @@
+import type { Database, Sql } from '../store/database.ts';
+import type { Safe } from '../store/safe.ts';
+import { credentialsIfAny, destroyCredentials } from './credentials.ts';
+import type { Lease } from './lease.ts';
+
+/** A worker that was asked to stop has so long to settle what is under way; after that the transfer is taken from it. */
+const STOPPED_WITHIN_MS = 4500;
+const LOOK_EVERY_MS = 150;
+
+export type Stopping = {
+  readonly database: Database;
+  readonly safe: Safe;
+  readonly queue: { announce(transferId: string, kind: 'stopped', options: { sql: Sql }): Promise<void> };
+  readonly tokens: { forget(tokenId: string): Promise<void> };
+};
+
+/**
+ * Stops a transfer, whoever works on it: 5 s later nothing is written to its destination any more. What is there stays.
+ * @param wait waits so many milliseconds
+ * @returns whether there was anything to stop
+ */
+export async function stopTransfer(
+  services: Stopping,
+  id: string,
+  wait: (milliseconds: number) => Promise<void>,
+): Promise<boolean> {
+  const { database } = services;
+  const asked = await database.query(
+    'update transfers set stop_asked = coalesce(stop_asked, now()) where id = $1 and finished is null returning 1',
+    [id],
+  );
+  if (asked.length === 0) return false;
+  for (let waited = 0; waited < STOPPED_WITHIN_MS; waited += LOOK_EVERY_MS) {
+    const [standing] = await database.query<{ ended: boolean; held: boolean }>(
+      `select finished is not null as ended, coalesce(leased_until > clock_timestamp(), false) as held
+       from transfers where id = $1`,
+      [id],
+    );
+    if (standing === undefined || standing.ended) return true;
+    if (!standing.held) break;
+    await wait(LOOK_EVERY_MS);
+  }
+  await endStopped(services, id, null);
+  return true;
+}
+
+/**
+ * Ends a transfer that its owner stopped. Operations that had ended stay as they are. Does nothing when it has ended, or
+ * when the lease that is given is not good any more; without one, the transfer is taken from whoever has it. Its lease
+ * stands until it runs out: until then what was under way may still arrive.
+ */
+export async function endStopped(
+  { database, safe, queue, tokens }: Stopping,
+  id: string,
+  lease: Lease | null,
+): Promise<void> {
+  const destination = await credentialsIfAny(database, safe, id, 'destination');
+  const isEnded = await database.transaction(async (sql) => {
+    const ended = await sql.query(
+      `update transfers set finished = now(), epoch = epoch + case when $2::integer is null then 1 else 0 end
+       where id = $1 and finished is null and ($2::integer is null or epoch = $2) returning 1`,
+      [id, lease?.epoch ?? null],
+    );
+    if (ended.length === 0) return false;
+    await sql.query(
+      `update operations set status = 'review', cancelled = true, failure = null, finished = now(),
+         waiting_reason = null, waiting_until = null, attention_side = null, attention_reason = null,
+         attention_since = null
+       where transfer_id = $1 and finished is null`,
+      [id],
+    );
+    await sql.query('delete from credentials where transfer_id = $1', [id]);
+    await queue.announce(id, 'stopped', { sql });
+    return true;
+  });
+  if (!isEnded) return;
+  await destroyCredentials(safe, id);
+  if (destination?.kind === 'token') await tokens.forget(destination.tokenId);
+}

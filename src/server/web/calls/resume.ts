@@ -1,0 +1,87 @@
+import { resume } from '../../../contract/calls/resume.ts';
+import { isTokenForm } from '../../oauth/tokens.ts';
+import { isRefusal, putRight, restingOperations } from '../../transfers/attention.ts';
+import { credentialsIfAny, type Role, type Secret } from '../../transfers/credentials.ts';
+import { transferById, type Transfer } from '../../transfers/transfer.ts';
+import { requireManager } from '../permission.ts';
+import { Refusal } from '../refusal.ts';
+import type { Web } from '../services.ts';
+import type { Visit } from '../visit.ts';
+import { route } from './route.ts';
+
+type Resuming = Pick<
+  Web,
+  'database' | 'safe' | 'queue' | 'tokens' | 'owners' | 'sessions' | 'securityLog' | 'proofs' | 'consents' | 'verifiers'
+>;
+
+/** Lets a transfer go on that rests: with what signs in again, once it is proven; what is only to be tried again needs none. */
+export const answerResume = route(resume, 'calls by a client', async ({ body }, services: Resuming, visit) => {
+  const { job_id: id } = body;
+  await requireManager(services, visit, id);
+  const { database, safe, tokens } = services;
+  const transfer = await transferById(database, id);
+  const resting = await restingOperations(database, id);
+  const wanted = resting.find(({ side }) => body.side === undefined || side === body.side);
+  if (transfer === null || wanted === undefined)
+    throw new Refusal(409, 'OPERATION_NOT_ALLOWED', 'There is nothing to put right with this transfer.');
+  const { side, reason } = wanted;
+  const secret = await provenSecret(transfer, side, body, services, visit);
+  if (secret === null && isRefusal(reason)) throw notGiven();
+  const before = await credentialsIfAny(database, safe, id, side);
+  if (secret?.kind === 'token') await tokens.keep(secret.tokenId);
+  if (!(await putRight(services, id, side, secret)))
+    throw new Refusal(409, 'OPERATION_NOT_ALLOWED', 'There is nothing to put right with this transfer.');
+  if (before?.kind === 'token' && secret !== null && !(secret.kind === 'token' && secret.tokenId === before.tokenId))
+    await tokens.forget(before.tokenId);
+  if (side === 'source' && secret?.kind === 'password' && transfer.destinationProvider === 'file_export')
+    await services.verifiers.keep(id, transfer.sourceEmail, secret.password);
+  services.securityLog('transfer put right', { client: visit.client, transferId: id, what: `${side} ${reason}` });
+  return { ok: true as const };
+});
+
+type Given = { readonly password?: string | undefined; readonly token_id?: string | undefined };
+
+/**
+ * What signs in to one side of a transfer from now on; `null` when nothing was given.
+ * @throws {Refusal} 401 when it is not good for the very mailbox, or as {@link Web.proofs} does
+ */
+export async function provenSecret(
+  transfer: Transfer,
+  side: Role,
+  { password, token_id: tokenId }: Given,
+  { proofs, consents }: Pick<Web, 'proofs' | 'consents'>,
+  visit: Visit,
+): Promise<Secret | null> {
+  const { email, provider, imap } = accountOf(transfer, side);
+  if (tokenId !== undefined) {
+    const isTheirs =
+      side === 'destination' &&
+      isTokenForm(tokenId) &&
+      visit.browser.key !== undefined &&
+      (await consents.gave(tokenId, { email, provider }, visit.browser.key));
+    if (!isTheirs)
+      throw new Refusal(
+        401,
+        'INVALID_CREDENTIALS',
+        `This sign-in is not for ${email}. Please sign in to that mailbox again.`,
+      );
+    return { kind: 'token', tokenId };
+  }
+  if (password === undefined) return null;
+  await proofs.prove({ email, password, provider, ...(imap === undefined ? {} : { imap }) }, visit);
+  return { kind: 'password', password };
+}
+
+function accountOf(transfer: Transfer, side: Role) {
+  return side === 'source'
+    ? { email: transfer.sourceEmail, provider: transfer.sourceProvider, imap: transfer.sourceImap }
+    : { email: transfer.destinationEmail, provider: transfer.destinationProvider, imap: transfer.destinationImap };
+}
+
+export function notGiven(): Refusal {
+  return new Refusal(
+    401,
+    'INVALID_CREDENTIALS',
+    'We no longer have a way to sign in to this mailbox. Please type its password, or sign in to it again.',
+  );
+}

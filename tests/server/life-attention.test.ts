@@ -1,0 +1,278 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
+import { askAgain } from '../../src/server/transfers/attention.ts';
+import { SENTENCES } from '../../src/server/worker/sentences.ts';
+import {
+  ANN,
+  call,
+  ended,
+  mailWhen,
+  NEW_ANN,
+  openLifeWorld,
+  PASSWORD,
+  statusOf,
+  type LifeWorld,
+  type Ordered,
+} from '../support/life-world.ts';
+import { letter } from '../support/mail-letters.ts';
+import { needs } from '../support/needs.ts';
+import { isPage, OauthBrowser } from '../support/oauth-browser.ts';
+import { fromBrowser } from '../support/web-world.ts';
+
+const DAY_MS = 24 * 3_600_000;
+const NEW_PASSWORD = 'another horse';
+const many = (count: number, octets = 300) => Array.from({ length: count }, (_, number) => letter(number, octets));
+const resting = ({ attention }: { attention?: unknown }) => attention !== undefined;
+
+const lifetime: AsyncDisposableStack[] = [];
+afterEach(async () => {
+  for (const stack of lifetime.splice(0)) await stack.disposeAsync();
+});
+
+async function open(options: Parameters<typeof openLifeWorld>[0] = {}): Promise<LifeWorld> {
+  const stack = new AsyncDisposableStack();
+  lifetime.push(stack);
+  return stack.use(await openLifeWorld(options));
+}
+
+const rolesKept = async ({ web }: LifeWorld) =>
+  (await web.database.query<{ role: string }>('select role from credentials order by role')).map(({ role }) => role);
+const told = async ({ web }: LifeWorld) =>
+  (
+    await web.database.query<{ occurrence: string }>(
+      "select data->>'occurrence' as occurrence from pgboss.job where data->>'kind' = 'paused' order by created_on",
+    )
+  ).map(({ occurrence }) => occurrence);
+
+async function digests({ destinationMail }: LifeWorld, mailbox = 'INBOX'): Promise<string[]> {
+  await using client = await destinationMail();
+  return (await client.read(mailbox)).map(({ sha256 }) => sha256).toSorted();
+}
+
+async function signIn(from: OauthBrowser): Promise<string> {
+  const page = await from.until('/api/oauth/?provider=google', isPage);
+  return page.searchParams.get('token_id') ?? '';
+}
+
+describe('a transfer whose new mailbox refuses the password', { timeout: 60_000 }, () => {
+  test('rests, keeps the other credential, tells its owner once, and goes on with the right password', async () => {
+    const world = await open({ mail: { INBOX: many(20) } });
+    const ordered = await world.order({ parameters: { notification_email: 'new@home.example' } });
+    world.web.passwords.set(NEW_ANN, NEW_PASSWORD);
+    await using _worker = await world.work();
+    const mail = await mailWhen(world, ordered, resting);
+    expect(mail).toMatchObject({
+      status: 'authentication_error',
+      attention: { side: 'destination', reason: 'password' },
+      failure: SENTENCES.destinationCredentials,
+    });
+    expect(mail).not.toHaveProperty('finished');
+    await expect.poll(() => rolesKept(world)).toEqual(['source']);
+    await expect
+      .poll(() => world.web.outbox.filter(({ raw }) => raw.includes('is waiting for you')).length, { timeout: 15_000 })
+      .toBe(1);
+
+    expect(await call(world, 'resume', ordered)).toMatchObject({ status: 401, body: { error: 'INVALID_CREDENTIALS' } });
+    expect((await call(world, 'resume', ordered, { password: 'wrong' })).status).toBe(401);
+    expect((await call(world, 'resume', ordered, { password: NEW_PASSWORD, side: 'source' })).status).toBe(409);
+    expect((await call(world, 'resume', ordered, { token_id: 'f'.repeat(32) })).status).toBe(401);
+    expect((await statusOf(world, ordered)).emailmigration).toMatchObject({ attention: { side: 'destination' } });
+    expect((await call(world, 'resume', ordered, { password: NEW_PASSWORD })).status).toBe(200);
+    expect(await mailWhen(world, ordered, ended)).toMatchObject({ status: 'completed', done: 20, lost: 0 });
+    expect((await call(world, 'resume', ordered, { password: NEW_PASSWORD })).status).toBe(409);
+    await expect.poll(() => rolesKept(world)).toEqual([]);
+    expect(await told(world)).toEqual(['0.destination.password']);
+    expect(world.web.logLines.filter((line) => line.includes('"security":"transfer put right"'))).toHaveLength(1);
+    expect(world.web.logLines.join('')).not.toContain(NEW_PASSWORD);
+  });
+
+  test('is asked for again after 2 and 6 days, once each, and ends after 14', async () => {
+    const world = await open({ mail: { INBOX: many(2) } });
+    const { database } = world.web;
+    const ordered = await world.order({ parameters: { notification_email: 'new@home.example' } });
+    world.web.passwords.set(NEW_ANN, NEW_PASSWORD);
+    {
+      await using _worker = await world.work();
+      await mailWhen(world, ordered, resting);
+      await expect.poll(() => rolesKept(world)).toEqual(['source']);
+    }
+    const began = Date.now();
+    for (const days of [0, 1.9, 2.1, 3, 5.9, 6.1, 13])
+      await askAgain({ database, queue: world.web.queue }, began + days * DAY_MS);
+    const first = '0.destination.password';
+    expect(await told(world)).toEqual([first, `${first}.2`, `${first}.6`]);
+    // A worker whose clock is 15 days on finds it by itself.
+    const clock = { ...MACHINE_CLOCK, now: () => began + 15 * DAY_MS };
+    await using _worker = await world.work({ clock });
+    expect(await mailWhen(world, ordered, ended)).toMatchObject({
+      status: 'authentication_error',
+      failure: SENTENCES.unanswered,
+    });
+    await expect.poll(() => rolesKept(world)).toEqual([]);
+    expect((await statusOf(world, ordered)).emailmigration).not.toHaveProperty('attention');
+    expect((await call(world, 'resume', ordered, { password: NEW_PASSWORD })).status).toBe(409);
+  });
+
+  test('can be stopped while it rests', async () => {
+    const world = await open({ mail: { INBOX: many(2) } });
+    const ordered = await world.order();
+    world.web.passwords.set(NEW_ANN, NEW_PASSWORD);
+    await using _worker = await world.work();
+    await mailWhen(world, ordered, resting);
+    await expect.poll(() => rolesKept(world)).toEqual(['source']);
+    expect((await call(world, 'cancel', ordered)).status).toBe(200);
+    const { emailmigration } = await statusOf(world, ordered);
+    expect(emailmigration).toMatchObject({ status: 'review', ended: 'cancelled' });
+    expect(emailmigration).not.toHaveProperty('attention');
+    expect(await rolesKept(world)).toEqual([]);
+  });
+
+  test('is put right only by who may manage it, and guesses are limited', async () => {
+    const world = await open({ mail: { INBOX: many(1) } });
+    const ordered = await world.order();
+    const { id } = ordered;
+    world.web.passwords.set(NEW_ANN, NEW_PASSWORD);
+    await using _worker = await world.work();
+    await mailWhen(world, ordered, resting);
+    const right = { password: NEW_PASSWORD };
+    for (const headers of [{}, fromBrowser('d'.repeat(64))])
+      expect(await call(world, 'resume', { id, headers }, right)).toMatchObject({
+        status: 401,
+        body: { error: 'INVALID_TOKEN' },
+      });
+    expect((await call(world, 'resume', { id: 'e'.repeat(32), headers: ordered.headers }, right)).status).toBe(404);
+    const statuses: number[] = [];
+    for (let guess = 0; guess < 8; guess += 1)
+      statuses.push((await call(world, 'resume', ordered, { password: `guess ${guess}` })).status);
+    expect(statuses.slice(0, 3)).toEqual([401, 401, 401]);
+    expect(statuses.at(-1)).toBe(429);
+  });
+});
+
+describe('a transfer whose old mailbox refuses the password', { timeout: 60_000 }, () => {
+  test('rests, and goes on with the new one to its files', async () => {
+    const world = await open({ mail: { INBOX: many(4) }, environment: { LEGACY_CARDDAV_URL: undefined } });
+    const answer = await world.web.post('/api/load/', {
+      source_account: { email: ANN, password: PASSWORD, provider: 'sanbruno' },
+      destination_account: { email: 'ann@elsewhere.example', provider: 'file_export' },
+      operations: ['emailmigration', 'contactsmigration'],
+      parameters: {},
+      file_export_parameters: { email_format: 'eml', contacts_format: 'vcf' },
+    });
+    const ordered: Ordered = {
+      id: (answer.body as { jobid: string }).jobid,
+      headers: { cookie: answer.headers.getSetCookie()[0]?.split(';')[0] ?? '' },
+    };
+    world.web.passwords.set(ANN, NEW_PASSWORD);
+    await using _worker = await world.work();
+    await mailWhen(world, ordered, resting);
+    expect(await statusOf(world, ordered)).toMatchObject({
+      emailmigration: { attention: { side: 'source', reason: 'password' } },
+    });
+    expect((await call(world, 'resume', ordered, { password: NEW_PASSWORD, side: 'source' })).status).toBe(200);
+    expect(await mailWhen(world, ordered, ended)).toMatchObject({ status: 'completed', done: 4 });
+    expect(await statusOf(world, ordered)).toMatchObject({ files: 'there' });
+  });
+});
+
+describe('a transfer towards a provider that takes the consent no more', { timeout: 60_000 }, () => {
+  test('goes on with a new sign-in of the same mailbox in this browser, and with no other', async () => {
+    const good = new Set<string>();
+    const world = await open({
+      mail: { INBOX: many(5) },
+      providers: ['google'],
+      takesToken: (_email, token) => good.has(token),
+    });
+    const { google } = world.web.providers;
+    if (google === undefined) throw new Error('Google was not started.');
+    google.person.email = NEW_ANN;
+    const browser = new OauthBrowser(world.web);
+    const first = await signIn(browser);
+    const ordered = await world.order({
+      headers: browser.headers,
+      destination: { provider: 'google', token_id: first, password: undefined },
+    });
+    await using _worker = await world.work();
+    expect(await mailWhen(world, ordered, resting)).toMatchObject({
+      status: 'authentication_error',
+      attention: { side: 'destination', reason: 'consent' },
+    });
+    await expect.poll(() => world.web.database.query('select 1 from oauth_tokens')).toEqual([]);
+
+    const others = await signIn(new OauthBrowser(world.web));
+    const elsewhere = await signIn(browser);
+    await world.web.database.query('update oauth_tokens set email = $2 where id = $1', [
+      elsewhere,
+      'somebody@else.example',
+    ]);
+    for (const token of [others, elsewhere, first])
+      expect(await call(world, 'resume', ordered, { token_id: token })).toMatchObject({
+        status: 401,
+        body: { error: 'INVALID_CREDENTIALS' },
+      });
+    const again = await signIn(browser);
+    for (const token of google.accessTokens) good.add(token);
+    expect((await call(world, 'resume', ordered, { token_id: again })).status).toBe(200);
+    expect(await mailWhen(world, ordered, ended)).toMatchObject({ status: 'completed', done: 5 });
+  });
+});
+
+describe('a transfer whose new mailbox', { timeout: 90_000 }, () => {
+  test('is full goes on where it stopped once there is room, with nothing twice', needs('dovecot'), async () => {
+    const world = await open({
+      dovecots: true,
+      destinationOptions: { quota: 1 },
+      mail: { INBOX: many(30, 60_000) },
+    });
+    const ordered = await world.order({ parameters: { notification_email: 'new@home.example' } });
+    await using _worker = await world.work();
+    const mail = await mailWhen(world, ordered, resting);
+    expect(mail).toMatchObject({ status: 'review', attention: { side: 'destination', reason: 'full' } });
+    expect(mail.done).toBeGreaterThan(5);
+    expect(await rolesKept(world)).toEqual(['destination', 'source']);
+    const before = await digests(world);
+    // Not yet any room: it comes to rest again, and that is told anew.
+    expect((await call(world, 'resume', ordered)).status).toBe(200);
+    await expect.poll(() => told(world), { timeout: 20_000 }).toEqual(['0.destination.full', '1.destination.full']);
+    await mailWhen(world, ordered, resting);
+    expect(await digests(world)).toEqual(before);
+    {
+      await using client = await world.destinationMail();
+      await client.command('SELECT INBOX');
+      await client.command('UID STORE 1:* +FLAGS (\\Deleted)');
+      await client.command('EXPUNGE');
+    }
+    expect((await call(world, 'resume', ordered)).status).toBe(200);
+    await mailWhen(world, ordered, ({ done = 0 }) => done > (mail.done ?? 0));
+    const after = await digests(world);
+    expect(after.filter((digest) => before.includes(digest))).toEqual([]);
+    expect(new Set(after).size).toBe(after.length);
+  });
+
+  test('refuses every message rests, and goes on when it takes them', async () => {
+    let refuses = true;
+    const world = await open({
+      mail: { INBOX: many(6) },
+      change: (direction, part) => {
+        const text = part.toString('latin1');
+        const changed =
+          direction === 'to client'
+            ? text.replaceAll(/ LITERAL[+-]| MULTIAPPEND/g, '')
+            : refuses
+              ? text.replaceAll(/^(\S+) APPEND /gm, '$1 XPPEND ')
+              : text;
+        return Buffer.from(changed, 'latin1');
+      },
+    });
+    const ordered = await world.order();
+    await using _worker = await world.work();
+    expect(await mailWhen(world, ordered, resting)).toMatchObject({
+      status: 'review',
+      attention: { side: 'destination', reason: 'refused' },
+    });
+    refuses = false;
+    expect((await call(world, 'resume', ordered)).status).toBe(200);
+    expect(await mailWhen(world, ordered, ended)).toMatchObject({ status: 'completed', done: 6, skipped: [] });
+    expect(await digests(world)).toHaveLength(6);
+  });
+});

@@ -1,0 +1,219 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import {
+  ANN,
+  call,
+  ended,
+  mailWhen,
+  openLifeWorld,
+  PASSWORD,
+  statusOf,
+  type LifeWorld,
+} from '../support/life-world.ts';
+import { letter } from '../support/mail-letters.ts';
+import { fromBrowser, LEGACY_DOMAIN, type Answer } from '../support/web-world.ts';
+
+const many = (count: number, octets = 300) => Array.from({ length: count }, (_, number) => letter(number, octets));
+const STRANGER = fromBrowser('d'.repeat(64));
+
+const lifetime: AsyncDisposableStack[] = [];
+afterEach(async () => {
+  for (const stack of lifetime.splice(0)) await stack.disposeAsync();
+});
+
+async function open(options: Parameters<typeof openLifeWorld>[0] = {}): Promise<LifeWorld> {
+  const stack = new AsyncDisposableStack();
+  lifetime.push(stack);
+  return stack.use(await openLifeWorld(options));
+}
+
+async function erased({ web }: LifeWorld, id: string): Promise<void> {
+  expect(await web.database.query('select 1 from credentials where transfer_id = $1', [id])).toEqual([]);
+  expect(await web.database.query('select finished is not null as ended from transfers where id = $1', [id])).toEqual([
+    { ended: true },
+  ]);
+}
+
+describe('a stop', { timeout: 60_000 }, () => {
+  test('of a transfer under way leaves what is copied, and nothing comes after it', async () => {
+    const stopped = Promise.withResolvers<Answer>();
+    const world = await open({ mail: { INBOX: many(104) } });
+    const { database } = world.web;
+    const ordered = await world.order();
+    const confirmations = async (more: number) => {
+      let seen = 0;
+      let last: unknown;
+      await expect
+        .poll(
+          async () => {
+            const [row] = await database.query(
+              'select stop_asked is not null as asked, leased_until::text from transfers',
+            );
+            if (row?.['asked'] === true && row['leased_until'] !== last) seen += 1;
+            if (row?.['asked'] === true) last = row['leased_until'];
+            return seen;
+          },
+          { timeout: 10_000 },
+        )
+        .toBeGreaterThan(more);
+    };
+    let isFirst = true;
+    await using _worker = await world.work({
+      onStep: async (step) => {
+        if (step !== 'octets sent' || !isFirst) return;
+        isFirst = false;
+        // The first group is on its way; the worker hears of the stop before it begins the second.
+        call(world, 'cancel', ordered).then(stopped.resolve, stopped.reject);
+        await confirmations(2);
+      },
+    });
+    expect((await stopped.promise).status).toBe(200);
+    expect(await mailWhen(world, ordered, ended)).toMatchObject({
+      status: 'review',
+      ended: 'cancelled',
+      done: 100,
+      total: 104,
+    });
+    await erased(world, ordered.id);
+    await using client = await world.destinationMail();
+    expect(await client.read('INBOX')).toHaveLength(100);
+  });
+
+  test('comes within 5 s of a worker whose server does not answer, and what it took after that is taken back', async () => {
+    const held = Promise.withResolvers<void>();
+    const reached = Promise.withResolvers<void>();
+    const world = await open({
+      mail: { INBOX: many(3) },
+      change: async (direction, part) => {
+        if (direction === 'to client' && part.toString('latin1').includes('APPENDUID')) {
+          reached.resolve();
+          await held.promise;
+        }
+        return part;
+      },
+    });
+    const ordered = await world.order();
+    await using _worker = await world.work();
+    await reached.promise;
+    const began = Date.now();
+    expect((await call(world, 'cancel', ordered)).status).toBe(200);
+    expect(Date.now() - began).toBeLessThan(5500);
+    expect((await statusOf(world, ordered)).emailmigration).toMatchObject({ status: 'review', ended: 'cancelled' });
+    await erased(world, ordered.id);
+    held.resolve();
+    await expect
+      .poll(
+        async () => {
+          await using client = await world.destinationMail();
+          return (await client.read('INBOX')).length;
+        },
+        { timeout: 10_000 },
+      )
+      .toBe(0);
+  });
+
+  test('works while it is queued, and no worker takes it afterwards', async () => {
+    const world = await open({ mail: { INBOX: many(3) } });
+    const ordered = await world.order();
+    expect((await call(world, 'cancel', ordered)).status).toBe(200);
+    expect((await statusOf(world, ordered)).emailmigration).toMatchObject({ status: 'review', ended: 'cancelled' });
+    await using _worker = await world.work();
+    await expect
+      .poll(() => world.web.database.query("select state from pgboss.job where name = 'transfers'"), {
+        timeout: 10_000,
+      })
+      .toEqual([{ state: 'completed' }]);
+    await using client = await world.destinationMail();
+    expect(await client.read('INBOX')).toEqual([]);
+  });
+
+  test('works when its worker has died, and the next transfer waits until nothing of it can arrive any more', async () => {
+    const world = await open({ mail: { INBOX: many(3) } });
+    const { database } = world.web;
+    const ordered = await world.order();
+    await database.query("update transfers set epoch = 5, leased_until = clock_timestamp() + interval '25 seconds'");
+    const began = Date.now();
+    expect((await call(world, 'cancel', ordered)).status).toBe(200);
+    expect(Date.now() - began).toBeLessThan(6000);
+    await erased(world, ordered.id);
+    const next = await world.order();
+    expect(next.id).not.toBe(ordered.id);
+    const { takeTransfer } = await import('../../src/server/transfers/lease.ts');
+    expect(await takeTransfer(database, next.id, 30)).toMatchObject({ heldForSeconds: expect.any(Number) as number });
+    await database.query("update transfers set leased_until = clock_timestamp() - interval '1 second'");
+    expect(await takeTransfer(database, next.id, 30)).toHaveProperty('lease');
+  });
+
+  test('that was asked for before the web process died is carried out by the next worker', async () => {
+    const world = await open({ mail: { INBOX: many(3) } });
+    const ordered = await world.order();
+    await world.web.database.query('update transfers set stop_asked = now()');
+    await using _worker = await world.work();
+    expect(await mailWhen(world, ordered, ended)).toMatchObject({ status: 'review', ended: 'cancelled' });
+    await expect.poll(async () => (await call(world, 'cancel', ordered)).status).toBe(409);
+    await erased(world, ordered.id);
+  });
+
+  test('is told by one letter', async () => {
+    const world = await open({ mail: { INBOX: many(1) } });
+    const ordered = await world.order({ parameters: { notification_email: 'new@home.example' } });
+    const answers = await Promise.all([call(world, 'cancel', ordered), call(world, 'cancel', ordered)]);
+    expect(answers.map(({ status }) => status)).toContain(200);
+    await using _worker = await world.work();
+    await expect
+      .poll(() => world.web.outbox.filter(({ raw }) => raw.includes('was stopped')).length, { timeout: 15_000 })
+      .toBe(1);
+    expect((await call(world, 'cancel', ordered)).status).toBe(409);
+    expect(
+      await world.web.database.query(
+        "select count(*)::integer as told from pgboss.job where name = 'notifications' and data->>'kind' = 'stopped'",
+      ),
+    ).toEqual([{ told: 1 }]);
+  });
+
+  test('of an export removes what was written of it', async () => {
+    const world = await open({ mail: { INBOX: many(5) } });
+    const answer = await world.web.post('/api/load/', {
+      source_account: { email: ANN, password: PASSWORD, provider: 'sanbruno' },
+      destination_account: { email: 'ann@elsewhere.example', provider: 'file_export' },
+      operations: ['emailmigration', 'contactsmigration'],
+      parameters: {},
+      file_export_parameters: { email_format: 'eml', contacts_format: 'vcf' },
+    });
+    const ordered = {
+      id: (answer.body as { jobid: string }).jobid,
+      headers: { cookie: answer.headers.getSetCookie()[0]?.split(';')[0] ?? '' },
+    };
+    await using _worker = await world.work();
+    // The address book can't be reached, so the archive waits.
+    await expect
+      .poll(() => world.web.database.query('select 1 from export_messages'), { timeout: 20_000 })
+      .toHaveLength(5);
+    expect((await call(world, 'cancel', ordered)).status).toBe(200);
+    expect(await statusOf(world, ordered)).toMatchObject({
+      files: 'coming',
+      emailmigration: { status: 'error', ended: 'cancelled' },
+    });
+    expect(await world.web.database.query('select 1 from exports')).toEqual([]);
+  });
+
+  test('is for who may manage the transfer', async () => {
+    const world = await open();
+    const ordered = await world.order();
+    const { id } = ordered;
+    expect(await call(world, 'cancel', { id, headers: {} })).toMatchObject({
+      status: 401,
+      body: { error: 'INVALID_TOKEN' },
+    });
+    expect((await call(world, 'cancel', { id, headers: STRANGER })).status).toBe(401);
+    expect((await call(world, 'cancel', { id: 'f'.repeat(32), headers: ordered.headers })).status).toBe(404);
+    expect((await call(world, 'cancel', { id: 'nonsense', headers: ordered.headers })).status).toBe(404);
+    const bob = `bob@${LEGACY_DOMAIN}`;
+    const signedIn = await world.web.post('/api/validate/', { email: bob, password: PASSWORD, provider: 'sanbruno' });
+    const { token = '' } = signedIn.body as { token?: string };
+    expect((await call(world, 'cancel', { id, headers: { authorization: `Bearer ${token}` } })).status).toBe(401);
+    expect((await statusOf(world, ordered)).emailmigration?.status).toBe('started');
+    expect(world.web.logLines.filter((line) => line.includes('call refused: not the owner')).length).toBe(3);
+    expect((await call(world, 'cancel', ordered)).status).toBe(200);
+    expect(world.web.logLines.filter((line) => line.includes('"security":"transfer stopped"'))).toHaveLength(1);
+  });
+});

@@ -1,0 +1,156 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { startWorker, type WorkerServices } from '../../src/server/worker/worker.ts';
+import type { Environment } from '../../src/contract/settings.ts';
+import type { OauthProvider } from '../../src/contract/provider.ts';
+import type { TransferStatus } from '../../src/contract/calls/status.ts';
+import type { DatabaseAddress } from '../../src/server/store/database.ts';
+import { DOVECOT_PASSWORD, startDovecot, type DovecotOptions } from './dovecot.ts';
+import { FRESH } from './fresh-database.ts';
+import { openMailClient, type Letter, type MailClient } from './mail-client.ts';
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
+import { LEGACY_DOMAIN, openWebWorld, type Answer, type WebWorld } from './web-world.ts';
+
+export const ANN = `ann@${LEGACY_DOMAIN}`;
+export const NEW_ANN = 'ann@mail.example';
+export const PASSWORD = DOVECOT_PASSWORD;
+/** What the world's name server knows as this machine. */
+const HOST = 'imap.trusted.example';
+const WITHIN_MS = 40_000;
+
+type Mails = Readonly<Record<string, readonly Letter[]>>;
+
+export type LifeWorld = AsyncDisposable & {
+  readonly web: WebWorld;
+  /** What the portal reaches the destination by. */
+  readonly proxy: TcpProxy;
+  /** Orders the transfer in a browser. */
+  readonly order: (changes?: {
+    readonly parameters?: object;
+    readonly destination?: object;
+    readonly headers?: Record<string, string>;
+  }) => Promise<Ordered>;
+  /** A worker until it is disposed of. */
+  readonly work: (services?: Partial<WorkerServices>) => Promise<AsyncDisposable>;
+  readonly sourceMail: () => Promise<MailClient>;
+  readonly destinationMail: () => Promise<MailClient>;
+};
+
+/** `headers` are of the browser that ordered it. */
+export type Ordered = { readonly id: string; readonly headers: Record<string, string> };
+
+type Options = {
+  readonly mail?: Mails;
+  readonly address?: DatabaseAddress | typeof FRESH;
+  readonly environment?: Environment;
+  readonly sourceOptions?: DovecotOptions;
+  readonly destinationOptions?: DovecotOptions;
+  /** Two Dovecots; else both mailboxes lie on the world's own mail server, which takes what `web.passwords` says. */
+  readonly dovecots?: boolean;
+  readonly providers?: readonly OauthProvider[];
+  readonly takesToken?: (email: string, token: string) => boolean;
+  readonly change?: NonNullable<Parameters<typeof startTcpProxy>[1]>['change'];
+};
+
+/** The whole product but its portal, and the mailboxes around it. */
+export async function openLifeWorld(options: Options = {}): Promise<LifeWorld> {
+  await using opening = new AsyncDisposableStack();
+  const { dovecots = false, change, mail: mails = {}, environment, providers, takesToken } = options;
+  const source = dovecots ? opening.use(await startDovecot(options.sourceOptions)) : null;
+  const destination = dovecots ? opening.use(await startDovecot(options.destinationOptions)) : null;
+  const web = opening.use(
+    await openWebWorld({
+      address: options.address ?? FRESH,
+      ...(providers === undefined ? {} : { providers }),
+      ...(takesToken === undefined ? {} : { takesToken }),
+      environment: {
+        TRUSTED_MAIL_HOSTS: `127.0.0.1,${HOST}`,
+        ...(source === null ? {} : { LEGACY_IMAP_URL: source.url }),
+        ...environment,
+      },
+    }),
+  );
+  for (const email of [ANN, NEW_ANN]) web.passwords.set(email, PASSWORD);
+  const ownPort = Number(new URL(web.settings.legacyImapUrl ?? '').port);
+  const proxy = opening.use(await startTcpProxy(destination?.port ?? ownPort, change === undefined ? {} : { change }));
+  const sourceMail = () => openMailClient(source?.port ?? ownPort, ANN, PASSWORD);
+  {
+    await using mail = await sourceMail();
+    for (const [name, letters] of Object.entries(mails)) {
+      if (name !== 'INBOX') await mail.create(name);
+      await mail.append(name, letters);
+    }
+  }
+  const lifetime = opening.move();
+  return {
+    web,
+    proxy,
+    sourceMail,
+    destinationMail: () => openMailClient(destination?.port ?? ownPort, NEW_ANN, PASSWORD),
+    order: async ({ parameters, destination: changes, headers } = {}) => {
+      const answer = await web.post(
+        '/api/load/',
+        {
+          source_account: { email: ANN, password: PASSWORD, provider: 'sanbruno' },
+          destination_account: { email: NEW_ANN, password: PASSWORD, provider: 'other', ...changes },
+          operations: ['emailmigration'],
+          parameters: { destination_imap: `${HOST}:${proxy.port}`, ...parameters },
+        },
+        headers,
+      );
+      if (answer.status !== 200) throw new Error(`The order was answered ${answer.status}: ${answer.text}`);
+      const cookie = headers?.['cookie'] ?? answer.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+      return { id: (answer.body as { jobid: string }).jobid, headers: { cookie } };
+    },
+    work: (services) => {
+      const { settings, database, vault, log, tokens, exports, onUncheckedCertificate, transfers, resolver } =
+        web.services;
+      return startWorker({
+        settings,
+        database,
+        vault,
+        log,
+        tokens,
+        exports,
+        onUncheckedCertificate,
+        resolver,
+        safe: web.safe,
+        queue: web.queue,
+        news: transfers.news,
+        discover: async () => null,
+        ...services,
+      });
+    },
+    [Symbol.asyncDispose]: () => lifetime.disposeAsync(),
+  };
+}
+
+export async function statusOf({ web }: Pick<LifeWorld, 'web'>, { id, headers }: Ordered): Promise<TransferStatus> {
+  return (await web.get(`/api/v2/status/?job_id=${id}`, headers)).body as TransferStatus;
+}
+
+type MailStatus = NonNullable<TransferStatus['emailmigration']>;
+
+/** Asks until the mail is as it is wanted. */
+export async function mailWhen(
+  world: Pick<LifeWorld, 'web'>,
+  ordered: Ordered,
+  isSo: (mail: MailStatus) => boolean,
+): Promise<MailStatus> {
+  let last: MailStatus | undefined;
+  for (const until = Date.now() + WITHIN_MS; Date.now() < until; await wait(25)) {
+    last = (await statusOf(world, ordered)).emailmigration;
+    if (last !== undefined && isSo(last)) return last;
+  }
+  throw new Error(`The mail is still ${JSON.stringify(last)}.`);
+}
+
+export const ended = ({ finished }: MailStatus): boolean => finished !== undefined;
+
+export function call(
+  { web }: Pick<LifeWorld, 'web'>,
+  name: 'cancel' | 'resume' | 'take-back' | 'again',
+  { id, headers }: Ordered,
+  body: object = {},
+): Promise<Answer> {
+  return web.post(`/api/v2/transfers/${name}/`, { job_id: id, ...body }, headers);
+}
