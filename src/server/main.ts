@@ -3,6 +3,7 @@ import type { Settings } from '../contract/settings.ts';
 import { checkExports } from './export/storage/check-exports.ts';
 import { exportFiles, exportStanding } from './export/download/links.ts';
 import { countSkippedMessages, foldersOf, skippedMessages } from './mail/copy/ledger-report.ts';
+import { takenBack } from './mail/copy/take-back-records.ts';
 import { contactCounts, contactRemarks } from './contacts/fates-table.ts';
 import type { StatusSources } from './transfers/status.ts';
 import { openExportStore } from './export/storage/open-export-store.ts';
@@ -135,6 +136,7 @@ export function statusSources(services: Parameters<typeof exportFiles>[0]): Stat
   return {
     skippedMessages: (id, atMost) => skippedMessages(database, id, atMost),
     folders: (id) => foldersOf(database, id),
+    takenBack: (id) => takenBack(database, id),
     countSkippedMessages: (id) => countSkippedMessages(database, id),
     contactCounts: (id) => contactCounts(database, id),
     contactRemarks: (id, of, atMost) => contactRemarks(database, id, of, atMost),

@@ -15,6 +15,7 @@ export type SecurityEvent =
   | 'transfer ordered'
   | 'transfer stopped'
   | 'transfer put right'
+  | 'take-back ordered'
   | 'file handed out'
   | 'files deleted'
   | 'subscriber erased';

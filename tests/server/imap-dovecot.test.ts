@@ -117,7 +117,7 @@ describe('The transport with a real Dovecot', { ...needs('dovecot'), timeout: 60
     expect(writer.traits).toEqual({ together: false, literals: 'synchronising', saysUids: false });
     // Dovecot tells them even so; the next server of this kind would not.
     expect((await appendAll(writer, 'INBOX', letters(2))).map(({ kind }) => kind)).toEqual(['stored', 'stored']);
-    await expect(writer.expunge('INBOX', 1)).rejects.toMatchObject({ fault: 'refused' });
+    await expect(writer.expunge('INBOX', [1])).rejects.toMatchObject({ fault: 'refused' });
   });
 
   test('a message of 50 MB goes through without ever being whole in memory', { timeout: 60_000 }, async () => {
@@ -276,7 +276,7 @@ describe('The transport with a real Dovecot', { ...needs('dovecot'), timeout: 60
     await using writer = await writerOf(account);
     await appendAll(writer, 'INBOX', letters(3, ['\\Deleted']));
     await writer.addFlags('INBOX', 3, ['\\Flagged', '\\Recent', 'bad flag']);
-    await writer.expunge('INBOX', 2);
+    await writer.expunge('INBOX', [2]);
     await using reader = await readerOf(account);
     const rows = (await gathered(reader.list('INBOX'))).flat();
     expect(rows.map(({ uid, flags }) => [uid, flags])).toEqual([

@@ -46,6 +46,7 @@ async function start({ database, queue }: Filled, settings: Partial<NotifierSett
     skippedMessages: async () => [],
     countSkippedMessages: async () => 0,
     folders: async () => [],
+    takenBack: async () => null,
     contactCounts: async () => null,
     contactRemarks: async () => [],
     exportStanding: async () => null,

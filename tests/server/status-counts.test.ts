@@ -9,6 +9,7 @@ const LEASE = { transferId: ID, epoch: 0 };
 const NOTHING_ELSE = {
   skippedMessages: async () => [],
   countSkippedMessages: async () => 0,
+  takenBack: async () => null,
   folders: async () => [],
   contactCounts: async () => null,
   contactRemarks: async () => [],

@@ -92,8 +92,14 @@ export async function openControl(stream: Duplex, process: SimulatedProcess): Pr
         await ask(`CREATE ${quoted(path)}`);
       } catch (error) {
         if (!(error instanceof MailError) || error.responseCode !== 'ALREADYEXISTS') throw error;
+        await ask(`SUBSCRIBE ${quoted(path)}`);
+        return false;
       }
       await ask(`SUBSCRIBE ${quoted(path)}`);
+      return true;
+    },
+    remove: async (path) => {
+      await ask(`DELETE ${quoted(path)}`);
     },
     [Symbol.asyncDispose]: async () => {
       stream.destroy();

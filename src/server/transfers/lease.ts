@@ -24,8 +24,12 @@ export type Taking =
   | { readonly heldForSeconds: number }
   | null;
 
-/** Of the transfer `t` until when nobody may take it: its own lease, and those of others of the mailbox that were stopped. */
-const LEASED_UNTIL = `(select max(other.leased_until) from transfers other where other.source_email = t.source_email)`;
+/**
+ * Of the transfer `t` until when nobody may take it: its own lease, and those of others between the same mailboxes, which
+ * were stopped, or take back what they have copied.
+ */
+const LEASED_UNTIL = `(select max(other.leased_until) from transfers other where other.source_email = t.source_email
+  and other.destination_email = t.destination_email and other.destination_provider = t.destination_provider)`;
 
 /** Takes a transfer, unless another worker may still be writing. @param seconds until it may be taken over from us */
 export async function takeTransfer(sql: Sql, id: string, seconds: number): Promise<Taking> {
@@ -48,6 +52,25 @@ export async function takeTransfer(sql: Sql, id: string, seconds: number): Promi
   return held === undefined ? null : { heldForSeconds: Math.max(0, held.seconds ?? 0) };
 }
 
+type EndedTaking = { readonly transfer: Transfer; readonly lease: Lease } | { readonly heldForSeconds: number } | null;
+
+/** The same for a transfer that has ended, whose copy is to be taken back. */
+export async function takeEndedTransfer(sql: Sql, id: string, seconds: number): Promise<EndedTaking> {
+  const [row] = await sql.query<TransferRow>(
+    `update transfers t set epoch = epoch + 1, leased_until = clock_timestamp() + make_interval(secs => $2)
+     where id = $1 and finished is not null and coalesce(${LEASED_UNTIL} < clock_timestamp(), true)
+       and exists (select 1 from take_backs where transfer_id = id and take_backs.finished is null) returning *`,
+    [id, seconds],
+  );
+  if (row !== undefined) return { transfer: transferOf(row), lease: { transferId: id, epoch: row.epoch } };
+  const [held] = await sql.query<{ seconds: number | null }>(
+    `select extract(epoch from ${LEASED_UNTIL} - clock_timestamp())::float8 as seconds from transfers t
+     where id = $1 and exists (select 1 from take_backs where transfer_id = id and take_backs.finished is null)`,
+    [id],
+  );
+  return held === undefined ? null : { heldForSeconds: Math.max(0, held.seconds ?? 0) };
+}
+
 /** Confirms the lease for so many seconds from now. `stop`: it is still ours, and the owner has asked for a stop. */
 export async function confirmLease(
   sql: Sql,
@@ -56,7 +79,7 @@ export async function confirmLease(
 ): Promise<'ours' | 'stop' | 'lost'> {
   const [row] = await sql.query<{ stops: boolean }>(
     `update transfers set leased_until = clock_timestamp() + make_interval(secs => $3)
-     where id = $1 and epoch = $2 returning stop_asked is not null as stops`,
+     where id = $1 and epoch = $2 returning stop_asked is not null and finished is null as stops`,
     [transferId, epoch, seconds],
   );
   if (row === undefined) return 'lost';

@@ -220,6 +220,7 @@ async function completedTransfer(sql: Sql, submitKey: string): Promise<{ id: str
     `select id, extract(epoch from now() - finished)::float8 as seconds_ago from transfers t
      where submit_key = $1 and finished is not null
        and not exists (select 1 from operations o where o.transfer_id = t.id and o.status <> 'completed')
+       and not exists (select 1 from take_backs b where b.transfer_id = t.id)
      order by created desc limit 1`,
     [submitKey],
   );

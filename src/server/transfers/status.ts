@@ -24,6 +24,8 @@ export type StatusSources = {
   readonly skippedMessages: (id: string, atMost: number) => Promise<Skipped[]>;
   /** How far the folders are, in the order of work. */
   readonly folders: (id: string) => Promise<Folder[]>;
+  /** How many messages were taken back; `null` when that was not asked for. */
+  readonly takenBack: (id: string) => Promise<{ readonly removed: number } | null>;
   readonly countSkippedMessages: (id: string) => Promise<number>;
   /** `null` when the transfer has brought none, as an export. */
   readonly contactCounts: (id: string) => Promise<ContactCounts | null>;
@@ -58,7 +60,12 @@ async function progressesOf(sql: Sql, sources: StatusSources, id: string): Promi
     if (row.operation === 'emailmigration') {
       const progress = progressOf(row, row.skipped ?? (await sources.skippedMessages(id, SKIPPED_SHOWN)));
       const folders = row.is_export ? [] : await sources.folders(id);
-      status.emailmigration = { ...progress, ...(folders.length === 0 ? {} : { folders }) };
+      const back = await sources.takenBack(id);
+      status.emailmigration = {
+        ...progress,
+        ...(folders.length === 0 ? {} : { folders }),
+        ...(back === null ? {} : { taken_back: back.removed }),
+      };
     }
     if (row.operation === 'contactsmigration') status.contactsmigration = await contactsProgressOf(sources, row);
     if (row.operation === 'emailforwarding') status.emailforwarding = forwardingOf(row);

@@ -22,6 +22,7 @@ import type { KeptTokens } from '../oauth/tokens.ts';
 /** What is queued with a change, in its transaction. */
 type TransferQueue = {
   readonly send: (transferId: string, options: { readonly sql: Sql }) => Promise<void>;
+  readonly sendTakeBack: (transferId: string, options: { readonly sql: Sql }) => Promise<void>;
   readonly announce: (transferId: string, kind: NotificationKind, options: { readonly sql: Sql }) => Promise<void>;
 };
 

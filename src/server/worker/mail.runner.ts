@@ -10,7 +10,11 @@ import { openSession } from '../mail/imap/wire/session.ts';
 import { forgetIfAllRefused } from '../mail/copy/all-refused.ts';
 import { copyAndCompare, copyWhatIsThere } from '../mail/copy/copy-mail.ts';
 import { openLedger } from '../mail/copy/ledger-on-database.ts';
-import type { MailCopy } from '../mail/copy/mail-copy.ts';
+import type { CopyDestination, MailCopy } from '../mail/copy/mail-copy.ts';
+import { noteMadeFolder } from '../mail/copy/take-back-records.ts';
+import type { MailControl } from '../mail/imap/streams.ts';
+import type { Database } from '../store/database.ts';
+import type { Lease } from '../transfers/lease.ts';
 import { limitsOf } from '../mail/copy/provider-limits.ts';
 import type { Role, Secret } from '../transfers/credentials.ts';
 import type { Run, Runner, RunnerServices } from './runner.ts';
@@ -41,34 +45,13 @@ export const finishMail: Runner = async (run, services) => {
 
 async function copyOf(run: Run, services: RunnerServices): Promise<MailCopy> {
   const { transfer, signal, lease } = run;
-  const { settings, times, resolver, clock, log, onUncheckedCertificate } = services;
-  const source = await accountOf('source', run, services);
-  const destination = await accountOf('destination', run, services);
-  const options = { trusted: settings.trustedMailHosts, times, resolver, signal, onUncheckedCertificate };
-  const dial = openDial(options);
-  const side = (role: Role, account: MailAccount, provider: Provider) => {
-    const session = (evenStopped = false) =>
-      openedAt(role, () =>
-        openSession(account, {
-          dial,
-          clock,
-          times,
-          mayWrite: lease.mayWrite,
-          ...(evenStopped ? {} : { signal }),
-        }),
-      );
-    return {
-      limits: limitsOf(provider, settings.connectionsPerAccount),
-      control: () => openedAt(role, () => openControl(account, options)),
-      reader: async () => openStreamReader(await session()),
-      writer: async (options?: { readonly evenStopped: true }) =>
-        openStreamWriter(await session(options?.evenStopped === true)),
-    };
-  };
+  const { clock, log, database } = services;
+  const source = await openSide('source', run, services);
+  const destination = await openSide('destination', run, services);
   return {
-    source: side('source', source, transfer.sourceProvider),
-    destination: side('destination', destination, transfer.destinationProvider),
-    ledger: openLedger(services.database, lease),
+    source,
+    destination: { ...destination, control: async () => noting(await destination.control(), database, lease) },
+    ledger: openLedger(database, lease),
     lease,
     clock,
     signal,
@@ -83,11 +66,56 @@ async function copyOf(run: Run, services: RunnerServices): Promise<MailCopy> {
   };
 }
 
+/** Folders that are made are noted, so that they can be taken back. */
+function noting(control: MailControl, database: Database, lease: Lease): MailControl {
+  return {
+    ...control,
+    create: async (path) => {
+      const isNew = await control.create(path);
+      if (isNew) await noteMadeFolder(database, lease, path);
+      return isNew;
+    },
+    [Symbol.asyncDispose]: () => control[Symbol.asyncDispose](),
+  };
+}
+
+type SideRun = Pick<Run, 'transfer' | 'destination' | 'signal' | 'lease'> & { readonly source: Secret | null };
+
+/** How one side of a transfer is connected to. @throws {MailError} when its server can't be found */
+export async function openSide(role: Role, run: SideRun, services: RunnerServices): Promise<CopyDestination> {
+  const { transfer, signal, lease } = run;
+  const { settings, times, resolver, clock, onUncheckedCertificate } = services;
+  const account = await accountOf(role, run, services);
+  const options = { trusted: settings.trustedMailHosts, times, resolver, signal, onUncheckedCertificate };
+  const dial = openDial(options);
+  const session = (evenStopped = false) =>
+    openedAt(role, () =>
+      openSession(account, {
+        dial,
+        clock,
+        times,
+        mayWrite: lease.mayWrite,
+        ...(evenStopped ? {} : { signal }),
+      }),
+    );
+  const provider = role === 'source' ? transfer.sourceProvider : transfer.destinationProvider;
+  return {
+    limits: limitsOf(provider, settings.connectionsPerAccount),
+    control: () => openedAt(role, () => openControl(account, options)),
+    reader: async () => openStreamReader(await session()),
+    writer: async (late) => openStreamWriter(await session(late?.evenStopped === true)),
+  };
+}
+
 /**
  * A mail account of a run.
  * @throws {MailError} when its server can't be found
  */
-export async function accountOf(role: Role, run: Run, services: RunnerServices): Promise<MailAccount> {
+export async function accountOf(
+  role: Role,
+  run: Pick<SideRun, 'transfer' | 'source' | 'destination'>,
+  services: RunnerServices,
+): Promise<MailAccount> {
   const { transfer } = run;
   const secret = role === 'source' ? run.source : run.destination;
   if (secret === null) throw new Error('This account has no credentials, so there is no mailbox.');

@@ -22,6 +22,7 @@ const KEPT_SECONDS = 3600;
 const STOP_WITHIN_MS = 30_000;
 const LOOK_FOR_TRANSFERS_SECONDS = 0.5;
 
+const TAKE_BACKS = 'take-backs';
 const NOTIFICATIONS = 'notifications';
 /** Longer than a slow mail server takes for a letter: nobody else sends it meanwhile. After a crash it comes back then. */
 const SENT_WITHIN_SECONDS = 600;
@@ -47,6 +48,9 @@ export type JobQueue = AsyncDisposable & {
     kind: NotificationKind,
     options?: Within & { readonly occurrence?: string },
   ): Promise<void>;
+  /** Has the copy of a transfer that has ended taken back, within a transaction if one is given. */
+  sendTakeBack(transferId: string, options?: Within & { readonly afterSeconds?: number }): Promise<void>;
+  workOnTakeBacks(run: (transferId: string, signal: AbortSignal) => Promise<void>): Promise<AsyncDisposable>;
   /**
    * Puts every unfinished transfer back that nobody works on. With the embedded database that is all of them:
    * no other process can hold one. To be called before this process works on any.
@@ -69,14 +73,15 @@ export async function openJobQueue({ database, log }: { database: Database; log:
   });
   boss.on('error', (error) => log.error({ err: error }, 'the job queue had an error'));
   await boss.start();
-  await boss.createQueue(TRANSFERS, {
-    policy: 'standard',
-    retryLimit: RETRIES,
-    retryDelay: RETRY_SECONDS,
-    heartbeatSeconds: HEARTBEAT_SECONDS,
-    expireInSeconds: JOB_SECONDS,
-    deleteAfterSeconds: KEPT_SECONDS,
-  });
+  for (const queue of [TRANSFERS, TAKE_BACKS])
+    await boss.createQueue(queue, {
+      policy: 'standard',
+      retryLimit: RETRIES,
+      retryDelay: RETRY_SECONDS,
+      heartbeatSeconds: HEARTBEAT_SECONDS,
+      expireInSeconds: JOB_SECONDS,
+      deleteAfterSeconds: KEPT_SECONDS,
+    });
   await boss.createQueue(NOTIFICATIONS, {
     policy: 'standard',
     retryLimit: TELL_TRIES,
@@ -88,17 +93,38 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     deleteAfterSeconds: TOLD_SECONDS,
   });
   // What pg-boss keeps of a queue is read on its first use: within a transaction on PGlite that would wait for itself.
-  for (const queue of [TRANSFERS, NOTIFICATIONS]) await boss.findJobs(queue, { key: '' });
-  const send: JobQueue['send'] = async (transferId, { sql, afterSeconds } = {}) => {
+  for (const queue of [TRANSFERS, TAKE_BACKS, NOTIFICATIONS]) await boss.findJobs(queue, { key: '' });
+  const sendTo = async (
+    queue: string,
+    transferId: string,
+    { sql, afterSeconds }: Within & { readonly afterSeconds?: number } = {},
+  ) => {
     const job: TransferJob = { transferId };
-    await boss.send(TRANSFERS, job, {
+    await boss.send(queue, job, {
       singletonKey: transferId,
       ...(afterSeconds === undefined ? {} : { startAfter: Math.ceil(afterSeconds) }),
       ...within(sql),
     });
   };
+  const send: JobQueue['send'] = (transferId, options) => sendTo(TRANSFERS, transferId, options);
+  const workOn = async (
+    queue: string,
+    atOnce: number,
+    run: (transferId: string, signal: AbortSignal) => Promise<void>,
+  ): Promise<AsyncDisposable> => {
+    await boss.work<TransferJob>(
+      queue,
+      { batchSize: 1, localConcurrency: atOnce, pollingIntervalSeconds: LOOK_FOR_TRANSFERS_SECONDS },
+      async (jobs) => {
+        for (const job of jobs) await run(job.data.transferId, job.signal);
+      },
+    );
+    return takingFrom(boss, queue);
+  };
   return {
     send,
+    sendTakeBack: (transferId, options) => sendTo(TAKE_BACKS, transferId, options),
+    workOnTakeBacks: (run) => workOn(TAKE_BACKS, 1, run),
     sendUnlessWaiting: async (transferId, afterSeconds) => {
       const jobs = await boss.findJobs<TransferJob>(TRANSFERS, { key: transferId });
       if (!jobs.some((job) => job.state === 'created' || job.state === 'retry'))
@@ -118,16 +144,7 @@ export async function openJobQueue({ database, log }: { database: Database; log:
         else if (active.length === 0 && !waiting) await send(transferId);
       }
     },
-    workOnTransfers: async (atOnce, run) => {
-      await boss.work<TransferJob>(
-        TRANSFERS,
-        { batchSize: 1, localConcurrency: atOnce, pollingIntervalSeconds: LOOK_FOR_TRANSFERS_SECONDS },
-        async (jobs) => {
-          for (const job of jobs) await run(job.data.transferId, job.signal);
-        },
-      );
-      return takingFrom(boss, TRANSFERS);
-    },
+    workOnTransfers: (atOnce, run) => workOn(TRANSFERS, atOnce, run),
     workOnNotifications: async (tell) => {
       await boss.work<NotificationJob>(
         NOTIFICATIONS,

@@ -3,6 +3,7 @@ import type { Settings } from '../../contract/settings.ts';
 import type { ExportStore } from '../export/storage/export-store.ts';
 import type { Log } from '../log.ts';
 import type { Discover, MailTimes } from '../mail/imap/connection.ts';
+import type { TakeBackStep } from '../mail/copy/take-back.ts';
 import type { StepListener } from '../mail/copy/mail-copy.ts';
 import type { UncheckedCertificates } from '../mail/imap/tls.ts';
 import type { Resolver } from '../network/resolver.ts';
@@ -34,6 +35,7 @@ export type RunnerServices = {
   readonly clock: Clock;
   readonly times: MailTimes;
   readonly onStep: StepListener;
+  readonly onTakeBackStep: (step: TakeBackStep) => void | Promise<void>;
 };
 
 /** One run of one step of an operation: from wherever the last one left it. */

@@ -49,6 +49,14 @@ export const SENTENCES = {
     'Your export is paused because we are short of space right now. Your mail is safe in your mailbox. You do not need to do anything. The export will continue by itself.',
   unexpected:
     'The transfer stopped because of a problem on our side. Nothing was deleted from the mailbox you are moving. Please contact support with your transfer ID.',
+  takenBackNot:
+    'We could not take back what was copied, because your new mailbox does not let us remove messages one by one. Nothing was removed. You can delete the messages there yourself.',
+  takenBackNoSignIn:
+    'We could not take back what was copied, because your new mailbox did not let us sign in. Please try again.',
+  takenBackFailed:
+    'We could not take back all that was copied, because your new mailbox did not answer as it should. Please try again later.',
+  takenBackLeft: (left: number) =>
+    `Messages that stay in your new mailbox: ${left}. We remove only what nobody has read, moved or changed since we copied it.`,
   differs: ({ lost, duplicated, changed }: Measured) =>
     `We compared both mailboxes at the end. Messages missing: ${lost}. There twice: ${duplicated}. Changed: ${changed}. Nothing was deleted from the mailbox you are moving. Please contact support with your transfer ID.`,
   incomplete: ({ unlisted, mailboxesLeft }: { readonly unlisted: number; readonly mailboxesLeft: number }) =>

@@ -40,6 +40,7 @@ import { RUNNERS } from './runners.ts';
 import { SENTENCES } from './sentences.ts';
 import { countDeaths } from '../transfers/deaths.ts';
 import { DEATHS_AT_MOST, watchMemory, type MemoryWatch } from './memory-watch.ts';
+import { runTakeBack } from './take-back-run.ts';
 import { startAskingAgain } from './asking-again.ts';
 import { verdictOn } from './verdict.ts';
 
@@ -48,8 +49,11 @@ const LOOK_AGAIN_SECONDS = 5;
 /** A reminder may come late, and what is at rest ends a little after its time. */
 const KEPT_AFTER_MS = 24 * 3_600_000;
 
-export type WorkerServices = Omit<RunnerServices, 'pause' | 'clock' | 'times' | 'onStep' | 'resolver'> &
-  Partial<Pick<RunnerServices, 'pause' | 'clock' | 'times' | 'onStep' | 'resolver'>> & {
+/** What a test may give. */
+type Given = 'pause' | 'clock' | 'times' | 'onStep' | 'onTakeBackStep' | 'resolver';
+
+export type WorkerServices = Omit<RunnerServices, Given> &
+  Partial<Pick<RunnerServices, Given>> & {
     readonly queue: JobQueue;
     /** What a letter about a transfer tells. */
     readonly news: (transferId: string) => Promise<News | null>;
@@ -65,6 +69,7 @@ export async function startWorker(given: WorkerServices): Promise<AsyncDisposabl
     clock: MACHINE_CLOCK,
     times: MAIL_TIMES,
     onStep: () => {},
+    onTakeBackStep: () => {},
     resolver: openResolver(),
     ...given,
   };
@@ -81,6 +86,9 @@ export async function startWorker(given: WorkerServices): Promise<AsyncDisposabl
     await queue.workOnTransfers(settings.transfersAtOnce, (id, signal) =>
       runTransfer(id, AbortSignal.any([stop.signal, signal]), services, memory),
     ),
+  );
+  starting.use(
+    await queue.workOnTakeBacks((id, signal) => runTakeBack(id, AbortSignal.any([stop.signal, signal]), services)),
   );
   starting.defer(() => stop.abort());
   return starting.move();

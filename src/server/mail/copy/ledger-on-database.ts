@@ -239,11 +239,13 @@ async function holdLease(sql: Sql, transferId: string, epoch: number): Promise<v
 const SETTLE = `
   with closed as (delete from ledger_groups where transfer_id = $1 and number = any($3::bigint[]))
   insert into ledger (mailbox_id, uid, fate, size, sha256, internal_date, destination_uid_validity, destination_uid,
-    verified, earlier, reason, subject)
+    verified, earlier, reason, subject, flags, stored_sha256)
   select x.mailbox_id, x.uid, x.fate, x.size, decode(x.sha256, 'hex'), x.date, x.destination_uid_validity,
-    x.destination_uid, x.verified, coalesce(x.earlier, false), x.reason, x.subject
+    x.destination_uid, x.verified, coalesce(x.earlier, false), x.reason, x.subject, x.flags,
+    decode(x.stored_sha256, 'hex')
   from json_to_recordset($2::json) as x(mailbox_id bigint, uid bigint, fate text, size bigint, sha256 text, date bigint,
-    destination_uid_validity bigint, destination_uid bigint, verified boolean, earlier boolean, reason text, subject text)
+    destination_uid_validity bigint, destination_uid bigint, verified boolean, earlier boolean, reason text, subject text,
+    flags text[], stored_sha256 text)
   join ledger_mailboxes m on m.id = x.mailbox_id
   where not exists (select 1 from ledger_disowned d where d.transfer_id = $1
     and d.destination_path = m.destination_path and d.uid_validity = x.destination_uid_validity
@@ -251,7 +253,8 @@ const SETTLE = `
   on conflict (mailbox_id, uid) do update set fate = excluded.fate, size = excluded.size, sha256 = excluded.sha256,
     internal_date = excluded.internal_date, destination_uid_validity = excluded.destination_uid_validity,
     destination_uid = excluded.destination_uid, verified = excluded.verified, reason = excluded.reason,
-    subject = coalesce(excluded.subject, ledger.subject), settled = now()
+    subject = coalesce(excluded.subject, ledger.subject), flags = coalesce(excluded.flags, ledger.flags),
+    stored_sha256 = coalesce(excluded.stored_sha256, ledger.stored_sha256), settled = now()
   returning mailbox_id::float8 as mailbox_id, uid::float8 as uid`;
 
 /** Other transfers between the same two accounts ($1) that have ended, as `that`. */
@@ -293,6 +296,7 @@ function adopt(database: Database, transferId: string, epoch: number): Promise<v
          old.destination_uid_validity, old.destination_uid, old.verified, true, old.subject, old.settled
        from ${EARLIER} ${MINE}
        join ledger old on old.mailbox_id = theirs.id and old.fate in ('stored', 'kept', 'changed', 'twin', 'taken')
+         and old.removal is distinct from 'removed'
        where this.id = $1 order by mine.id, old.uid, that.created desc
        on conflict do nothing`,
       [transferId],
@@ -404,6 +408,8 @@ function rowJson(row: NewRow) {
     earlier: row.earlier,
     reason: row.reason === undefined ? undefined : storable(row.reason),
     subject: row.subject === undefined ? undefined : storable(row.subject),
+    flags: row.flags,
+    stored_sha256: row.storedSha256,
   };
 }
 

@@ -59,8 +59,16 @@ export type Row = {
   readonly subject?: string;
 };
 
-/** `earlier` counts when the message has no row yet. */
-export type NewRow = Omit<Row, 'earlier'> & { readonly mailboxId: number; readonly earlier?: boolean };
+/**
+ * `earlier` counts when the message has no row yet. `flags`: as it was appended; `storedSha256`: hex, of what is there
+ * when that is in a form of the provider's own. Both stay as they were when they are left out.
+ */
+export type NewRow = Omit<Row, 'earlier'> & {
+  readonly mailboxId: number;
+  readonly earlier?: boolean;
+  readonly flags?: readonly string[];
+  readonly storedSha256?: string;
+};
 
 /** `done` counts the rows; `bytes` are the octets stored by this transfer; `kept` as in {@link Fate}. */
 export type Tally = { readonly done: number; readonly bytes: number; readonly kept: number };

@@ -112,6 +112,7 @@ async function settleDifferent(
   const rows: NewRow[] = [];
   for (const message of messages) {
     const { uid, destinationUid } = message;
+    let storedSha256: string | undefined;
     let isKept = false;
     let isThere = false;
     let hasSource = false;
@@ -119,6 +120,7 @@ async function settleDifferent(
       hasSource = true;
       for await (const stored of portraits(checker, mailbox.destinationPath, [destinationUid])) {
         isThere = true;
+        storedSha256 = stored.sha256;
         isKept =
           sent.sha256 === message.sha256 &&
           (message.date === null || stored.date === message.date) &&
@@ -127,7 +129,11 @@ async function settleDifferent(
     }
     // Taken away since it was read.
     if (!isThere && hasSource) await noteAbsent([message], check, checker, findings);
-    else rows.push(rowOf(message, mailbox.id, uidValidity, isKept ? 'kept' : 'changed'));
+    else
+      rows.push({
+        ...rowOf(message, mailbox.id, uidValidity, isKept ? 'kept' : 'changed'),
+        ...(storedSha256 === undefined ? {} : { storedSha256 }),
+      });
   }
   await run.copy.ledger.settle(rows);
   run.refated(mailbox.sourcePath, rows);

@@ -253,6 +253,7 @@ async function settleGroup(
           destinationUidValidity: uidValidity,
           destinationUid: outcome.uid,
           verified: isTwin,
+          flags,
         });
         if (!isTwin && uidValidity === selected.uidValidity)
           checks.push({ ...what, destinationUid: outcome.uid, fate: 'stored', flags });
@@ -311,7 +312,7 @@ async function takeBack(rows: readonly NewRow[], { mailbox, run, session }: Send
     const selected = await writer.select(path);
     for (const each of disowned)
       if (each.uidValidity === selected.uidValidity) {
-        await writer.expunge(path, each.uid);
+        await writer.expunge(path, [each.uid]);
         left.delete(each);
       }
   } catch (error) {

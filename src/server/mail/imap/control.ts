@@ -11,6 +11,11 @@ export async function openControl(account: MailAccount, options: ConnectOptions)
     namespace: await namespaceOf(client),
     mailboxes: () => listMailboxes(client),
     create: (path) => createMailbox(client, path),
+    remove: async (path) => {
+      await asking(() => client.mailboxDelete(path));
+      // A name that is subscribed to and not there is shown by some programs.
+      await asking(() => client.mailboxUnsubscribe(path));
+    },
     [Symbol.asyncDispose]: () => sayGoodbye(client),
   };
 }
@@ -25,14 +30,15 @@ async function namespaceOf(client: ImapFlow): Promise<Namespace> {
   return { prefix, delimiter };
 }
 
-async function createMailbox(client: ImapFlow, path: string): Promise<void> {
+async function createMailbox(client: ImapFlow, path: string): Promise<boolean> {
   try {
-    await asking(() => client.mailboxCreate(path));
+    return (await asking(() => client.mailboxCreate(path))).created;
   } catch (error) {
     // Exchange says "already exists" without the code ALREADYEXISTS, so look before giving up.
     if (!(error instanceof MailError) || error.fault !== 'refused') throw error;
     const exists = (await listMailboxes(client)).some((mailbox) => mailbox.path === path);
     if (!exists) throw error;
     await asking(() => client.mailboxSubscribe(path));
+    return false;
   }
 }

@@ -14,8 +14,10 @@ export type MailControl = AsyncDisposable & {
   readonly namespace: Namespace;
   /** The mailboxes that hold messages, each once; containers that can't be opened are left out. */
   mailboxes(): Promise<readonly Mailbox[]>;
-  /** Creates a mailbox and subscribes to it; one that exists already is fine. */
-  create(path: string): Promise<void>;
+  /** Creates a mailbox and subscribes to it; one that exists already is fine. @returns whether it was not there before */
+  create(path: string): Promise<boolean>;
+  /** Deletes a mailbox, with whatever is in it. */
+  remove(path: string): Promise<void>;
 };
 
 /** A mailbox as it was when it was opened. `uidValidity` is never 0; `uidNext` is missing where a server leaves it out. */
@@ -122,6 +124,9 @@ export type MailWriter = AsyncDisposable & {
   append(path: string, messages: AsyncIterable<NewMessage>, options: { readonly together: boolean }): Appending;
   /** Adds flags, so that a server that dropped them at the append has them after all. */
   addFlags(path: string, uid: number, flags: readonly string[]): Promise<void>;
-  /** Takes one message away for good, by UID STORE \Deleted and UID EXPUNGE of exactly it. Not asked for `MayWrite`. */
-  expunge(path: string, uid: number): Promise<void>;
+  /**
+   * Takes messages away for good, by UID STORE \Deleted and UID EXPUNGE of exactly them. Not asked for `MayWrite`.
+   * @param unchangedSince where the server counts changes (RFC 7162), those that have changed since then stay
+   */
+  expunge(path: string, uids: readonly number[], unchangedSince?: bigint): Promise<void>;
 };

@@ -11,6 +11,7 @@ import type { Route } from './route.ts';
 import { answerSetMigrationStarted } from './set-migration-started.ts';
 import { answerDetailedStatus, answerStatus } from './status.ts';
 import { answerSupportForm } from './support-form.ts';
+import { answerTakeBack } from './take-back.ts';
 import { answerValidateImap } from './validate-imap.ts';
 import { answerValidateToken } from './validate-token.ts';
 import { answerValidate } from './validate.ts';
@@ -33,4 +34,5 @@ export const calls: readonly Route[] = [
   answerForwardingOff,
   answerCancel,
   answerResume,
+  answerTakeBack,
 ];

@@ -5,7 +5,7 @@ import type { ImapConnection } from './imap-connection.ts';
 import { mailboxName } from './mailbox-name.ts';
 import { askStatus, Opening } from './opening.ts';
 import type { StatusResponse } from './status-response.ts';
-import { numbersOf } from './uid-sets.ts';
+import { numbersOf, setsOf } from './uid-sets.ts';
 
 /** LITERAL- (RFC 7888 §5), in octets. */
 const SMALL_LITERAL = 4096;
@@ -82,12 +82,16 @@ class ImapStreamWriter implements MailWriter {
       await this.#connection.command(`UID STORE ${uid} +FLAGS.SILENT (${kept.join(' ')})`, { guarded: true });
   }
 
-  async expunge(path: string, uid: number): Promise<void> {
+  async expunge(path: string, uids: readonly number[], unchangedSince?: bigint): Promise<void> {
     // A plain EXPUNGE would take away whatever else the subscriber has marked.
     if (!this.traits.saysUids) throw new MailError('refused', 'The mail server can’t take away one message alone.');
     await this.#opening.ensure(path);
-    await this.#connection.command(`UID STORE ${uid} +FLAGS.SILENT (\\Deleted)`);
-    await this.#connection.command(`UID EXPUNGE ${uid}`);
+    const isCounted = unchangedSince !== undefined && this.#connection.capabilities.has('CONDSTORE');
+    const condition = isCounted ? ` (UNCHANGEDSINCE ${unchangedSince})` : '';
+    for (const { set } of setsOf(uids)) {
+      await this.#connection.command(`UID STORE ${set}${condition} +FLAGS.SILENT (\\Deleted)`);
+      await this.#connection.command(`UID EXPUNGE ${set}`);
+    }
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -1,0 +1,150 @@
+import type { Database, Sql } from '../../store/database.ts';
+import { LeaseLost, type Lease } from '../../transfers/lease.ts';
+
+/** A message that a transfer has appended; `sha256` (hex) is of its octets at the destination. */
+export type Appended = {
+  readonly mailboxId: number;
+  readonly uid: number;
+  readonly destinationUid: number;
+  readonly uidValidity: bigint;
+  readonly sha256: string;
+  readonly flags: readonly string[];
+  /** It was about to be taken back before. */
+  readonly intent: boolean;
+};
+
+/** What is known of what a transfer has put at its destination. Writes carry the lease. @throws {LeaseLost} */
+export type TakeBackRecords = {
+  /** The mailboxes of the destination that have messages of the transfer. */
+  paths(): Promise<readonly string[]>;
+  /** So many messages in one of them that are not taken back, from a place on: a source mailbox and UID. */
+  page(path: string, after: Pick<Appended, 'mailboxId' | 'uid'>, atMost: number): Promise<readonly Appended[]>;
+  /** Commits that these are about to be taken back. */
+  intend(messages: readonly Appended[]): Promise<void>;
+  removed(messages: readonly Appended[]): Promise<void>;
+  /** They stay after all. */
+  spare(messages: readonly Appended[]): Promise<void>;
+  folders(): Promise<readonly string[]>;
+  folderRemoved(path: string): Promise<void>;
+};
+
+const OWN = `from ledger l join ledger_mailboxes m on m.id = l.mailbox_id
+  where m.transfer_id = $1 and not l.earlier and l.fate in ('stored', 'kept') and l.removal is distinct from 'removed'
+    and l.destination_uid is not null`;
+
+export function openTakeBackRecords(database: Database, { transferId, epoch }: Lease): TakeBackRecords {
+  async function held(work: (sql: Sql) => Promise<void>): Promise<void> {
+    await database.transaction(async (sql) => {
+      const lease = await sql.query('select 1 from transfers where id = $1 and epoch = $2 for share', [
+        transferId,
+        epoch,
+      ]);
+      if (lease.length === 0) throw new LeaseLost(transferId);
+      await work(sql);
+    });
+  }
+  const mark = (messages: readonly Appended[], removal: 'intent' | null) =>
+    held(async (sql) => {
+      await sql.query(
+        `update ledger l set removal = $2 from json_to_recordset($1::json) as x(mailbox_id bigint, uid bigint)
+         where l.mailbox_id = x.mailbox_id and l.uid = x.uid`,
+        [JSON.stringify(messages.map(({ mailboxId, uid }) => ({ mailbox_id: mailboxId, uid }))), removal],
+      );
+    });
+  return {
+    paths: async () =>
+      (
+        await database.query<{ path: string }>(`select distinct m.destination_path as path ${OWN} order by path`, [
+          transferId,
+        ])
+      ).map(({ path }) => path),
+    page: async (path, after, atMost) => {
+      const rows = await database.query<{
+        mailbox_id: number;
+        uid: number;
+        destination_uid: number;
+        uid_validity: string;
+        sha256: string | null;
+        flags: string[] | null;
+        intent: boolean;
+      }>(
+        `select l.mailbox_id::float8 as mailbox_id, l.uid::float8 as uid, l.destination_uid::float8 as destination_uid,
+           l.destination_uid_validity::text as uid_validity, l.flags, l.removal is not null as intent,
+           encode(case when l.fate = 'stored' then l.sha256 else l.stored_sha256 end, 'hex') as sha256
+         ${OWN} and m.destination_path = $2 and l.flags is not null and (l.mailbox_id, l.uid) > ($3, $4)
+           and case when l.fate = 'stored' then l.sha256 else l.stored_sha256 end is not null
+         order by l.mailbox_id, l.uid limit $5`,
+        [transferId, path, after.mailboxId, after.uid, atMost],
+      );
+      return rows.map((row) => ({
+        mailboxId: row.mailbox_id,
+        uid: row.uid,
+        destinationUid: row.destination_uid,
+        uidValidity: BigInt(row.uid_validity),
+        sha256: row.sha256 ?? '',
+        flags: row.flags ?? [],
+        intent: row.intent,
+      }));
+    },
+    intend: (messages) => mark(messages, 'intent'),
+    spare: (messages) => mark(messages, null),
+    // The same message in the ledgers of later transfers between the same accounts, so that it can be copied again.
+    removed: (messages) =>
+      held(async (sql) => {
+        await sql.query(
+          `update ledger l set removal = 'removed'
+           from json_to_recordset($2::json) as x(mailbox_id bigint, uid bigint)
+           join ledger own on own.mailbox_id = x.mailbox_id and own.uid = x.uid
+           join ledger_mailboxes place on place.id = own.mailbox_id
+           join transfers this on this.id = $1
+           join transfers that on that.source_email = this.source_email
+             and that.source_provider = this.source_provider
+             and that.source_imap is not distinct from this.source_imap
+             and that.destination_email = this.destination_email
+             and that.destination_provider = this.destination_provider
+             and that.destination_imap is not distinct from this.destination_imap
+           join ledger_mailboxes theirs on theirs.transfer_id = that.id
+             and theirs.destination_path = place.destination_path
+           where l.mailbox_id = theirs.id and l.destination_uid = own.destination_uid
+             and l.destination_uid_validity = own.destination_uid_validity`,
+          [transferId, JSON.stringify(messages.map(({ mailboxId, uid }) => ({ mailbox_id: mailboxId, uid })))],
+        );
+        await sql.query('update take_backs set idle_runs = 0 where transfer_id = $1', [transferId]);
+      }),
+    folders: async () =>
+      (
+        await database.query<{ path: string }>(
+          'select path from made_folders where transfer_id = $1 order by length(path) desc, path',
+          [transferId],
+        )
+      ).map(({ path }) => path),
+    folderRemoved: (path) =>
+      held(async (sql) => {
+        await sql.query('delete from made_folders where transfer_id = $1 and path = $2', [transferId, path]);
+      }),
+  };
+}
+
+/** Notes a folder that a transfer has made. @throws {LeaseLost} */
+export async function noteMadeFolder(database: Database, { transferId, epoch }: Lease, path: string): Promise<void> {
+  const noted = await database.query(
+    `insert into made_folders (transfer_id, path) select id, $3 from transfers where id = $1 and epoch = $2
+     on conflict (transfer_id, path) do update set path = excluded.path returning 1`,
+    [transferId, epoch, path],
+  );
+  if (noted.length === 0) throw new LeaseLost(transferId);
+}
+
+/** How many messages of a transfer were taken back, and how many of those that it appended are there still; `null` when it was not asked for. */
+export async function takenBack(sql: Sql, transferId: string): Promise<{ removed: number; left: number } | null> {
+  const [row] = await sql.query<{ removed: number; left: number }>(
+    `select coalesce(count(*) filter (where l.removal = 'removed'), 0)::integer as removed,
+       coalesce(count(*) filter (where l.removal is distinct from 'removed'), 0)::integer as left
+     from take_backs t
+     left join ledger_mailboxes m on m.transfer_id = t.transfer_id
+     left join ledger l on l.mailbox_id = m.id and not l.earlier and l.fate in ('stored', 'kept', 'changed', 'taken')
+     where t.transfer_id = $1 group by t.transfer_id`,
+    [transferId],
+  );
+  return row ?? null;
+}

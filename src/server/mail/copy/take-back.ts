@@ -1,0 +1,175 @@
+import { MailError } from '../imap/mail-error.ts';
+import type { MailControl, MailReader, MailWriter, Opened } from '../imap/streams.ts';
+import { digestOf } from './digest.ts';
+import { Stopped } from './lanes.ts';
+import { inParts } from './matching.ts';
+import type { Appended, TakeBackRecords } from './take-back-records.ts';
+
+const MESSAGES_AT_ONCE = 200;
+
+/** The moments between which a worker can die. */
+export type TakeBackStep = 'intended' | 'expunged' | 'noted' | 'folder removed';
+
+export type TakingBack = {
+  readonly reader: () => Promise<MailReader>;
+  readonly writer: () => Promise<MailWriter>;
+  readonly control: () => Promise<MailControl>;
+  readonly records: TakeBackRecords;
+  readonly mayWrite: () => boolean;
+  readonly signal: AbortSignal;
+  readonly onStep: (step: TakeBackStep) => void | Promise<void>;
+};
+
+/** `not one by one`: the server can't take away one message without others, so nothing was taken back. */
+export type TakeBackEnd = 'done' | 'not one by one';
+
+/**
+ * Takes back what a transfer has appended and nobody has touched since: by UID, in the same folder under the same
+ * UIDVALIDITY, with the flags that it was given, and with the same octets. Then the folders that it made and that are
+ * empty. What is not sure stays. Can be repeated after any failure.
+ * @throws {MailError}, {@link LeaseLost}, {@link Stopped}
+ */
+export async function takeBack(taking: TakingBack): Promise<TakeBackEnd> {
+  {
+    await using writer = await taking.writer();
+    if (!writer.traits.saysUids) return 'not one by one';
+    await using reader = await taking.reader();
+    for (const path of await taking.records.paths()) await takeBackFrom(path, reader, writer, taking);
+  }
+  await removeFolders(taking);
+  return 'done';
+}
+
+async function takeBackFrom(path: string, reader: MailReader, writer: MailWriter, taking: TakingBack): Promise<void> {
+  const { records } = taking;
+  let after = { mailboxId: 0, uid: 0 };
+  for (;;) {
+    const page = await records.page(path, after, MESSAGES_AT_ONCE);
+    const last = page.at(-1);
+    if (last === undefined) return;
+    after = last;
+    stopWhenAsked(taking);
+    // Anew for each page: what others have changed shows only then.
+    const opened = await openOrNull(reader, path);
+    if (opened === null) return;
+    // Under another UIDVALIDITY a UID is of some other message.
+    const named = page.filter(({ uidValidity }) => uidValidity === opened.uidValidity);
+    await takeBackPage(path, named, opened, reader, writer, taking);
+  }
+}
+
+async function takeBackPage(
+  path: string,
+  messages: readonly Appended[],
+  opened: Opened,
+  reader: MailReader,
+  writer: MailWriter,
+  taking: TakingBack,
+): Promise<void> {
+  if (messages.length === 0) return;
+  const { records, onStep } = taking;
+  const flags = await flagsOf(path, messages, reader);
+  // What was about to go and is not there has gone by us.
+  const gone = messages.filter(({ intent, destinationUid }) => intent && !flags.has(destinationUid));
+  if (gone.length > 0) await records.removed(gone);
+  const untouched = messages.filter((message) => isUntouched(message, flags.get(message.destinationUid)));
+  const ours = await withSameOctets(path, untouched, reader);
+  const spared = messages.filter((message) => message.intent && !gone.includes(message) && !ours.includes(message));
+  if (spared.length > 0) await records.spare(spared);
+  if (ours.length === 0) return;
+  await records.intend(ours);
+  await onStep('intended');
+  stopWhenAsked(taking);
+  const selected = await writer.select(path);
+  if (selected.uidValidity !== opened.uidValidity) throw new MailError('lost', 'The UIDVALIDITY has changed.');
+  await writer.expunge(
+    path,
+    ours.map(({ destinationUid }) => destinationUid),
+    opened.highestModseq,
+  );
+  await onStep('expunged');
+  await reader.open(path);
+  const still = await flagsOf(path, ours, reader);
+  await records.removed(ours.filter(({ destinationUid }) => !still.has(destinationUid)));
+  const touchedSince = ours.filter(({ destinationUid }) => still.has(destinationUid));
+  if (touchedSince.length > 0) await records.spare(touchedSince);
+  await onStep('noted');
+}
+
+async function flagsOf(
+  path: string,
+  messages: readonly Appended[],
+  reader: MailReader,
+): Promise<Map<number, readonly string[]>> {
+  const flags = new Map<number, readonly string[]>();
+  for (const uids of inParts(messages.map(({ destinationUid }) => destinationUid)))
+    for await (const page of reader.look(path, uids)) for (const listed of page) flags.set(listed.uid, listed.flags);
+  return flags;
+}
+
+/** Its flags are those that it was given; the mark of an earlier try of ours is not counted. */
+function isUntouched({ flags, intent }: Appended, there: readonly string[] | undefined): boolean {
+  if (there === undefined) return false;
+  const setOf = (all: readonly string[]) =>
+    new Set(all.map((flag) => flag.toLowerCase()).filter((flag) => !intent || flag !== '\\deleted'));
+  const [given, found] = [setOf(flags), setOf(there)];
+  return given.size === found.size && [...given].every((flag) => found.has(flag));
+}
+
+async function withSameOctets(
+  path: string,
+  messages: readonly Appended[],
+  reader: MailReader,
+): Promise<readonly Appended[]> {
+  const same: Appended[] = [];
+  const byUid = new Map(messages.map((message) => [message.destinationUid, message]));
+  for (const uids of inParts([...byUid.keys()]))
+    for await (const { uid, octets } of reader.fetch(path, uids)) {
+      const { sha256 } = await digestOf(octets);
+      const message = byUid.get(uid);
+      if (message?.sha256 === sha256) same.push(message);
+    }
+  return same;
+}
+
+/** The deepest first, so that one that held only another one of ours is empty by then. */
+async function removeFolders(taking: TakingBack): Promise<void> {
+  const { records, onStep } = taking;
+  const folders = await records.folders();
+  if (folders.length === 0) return;
+  await using control = await taking.control();
+  await using reader = await taking.reader();
+  const { delimiter } = control.namespace;
+  for (const path of folders) {
+    stopWhenAsked(taking);
+    const all = await control.mailboxes();
+    const here = all.find((mailbox) => mailbox.path === path);
+    const hasChildren = delimiter !== '' && all.some((mailbox) => mailbox.path.startsWith(`${path}${delimiter}`));
+    if (here !== undefined) {
+      if (hasChildren || here.specialUse !== undefined) continue;
+      const opened = await openOrNull(reader, path);
+      if (opened === null || opened.exists > 0) continue;
+      try {
+        await control.remove(path);
+      } catch (error) {
+        if (!(error instanceof MailError) || error.fault !== 'refused') throw error;
+        continue;
+      }
+    }
+    await records.folderRemoved(path);
+    await onStep('folder removed');
+  }
+}
+
+async function openOrNull(reader: MailReader, path: string): Promise<Opened | null> {
+  try {
+    return await reader.open(path);
+  } catch (error) {
+    if (error instanceof MailError && error.fault === 'refused') return null;
+    throw error;
+  }
+}
+
+function stopWhenAsked({ signal, mayWrite }: TakingBack): void {
+  if (signal.aborted || !mayWrite()) throw new Stopped('The work was asked to stop.');
+}

@@ -1,0 +1,80 @@
+import type { Database, Sql } from '../store/database.ts';
+import type { Safe } from '../store/safe.ts';
+import { credentialsIfAny, destroyCredential, insertCredentials, sealCredential, type Secret } from './credentials.ts';
+import { LeaseLost, type Lease } from './lease.ts';
+
+type Ordering = {
+  readonly database: Database;
+  readonly safe: Safe;
+  readonly queue: { sendTakeBack(transferId: string, options: { readonly sql: Sql }): Promise<void> };
+};
+
+/** Whether what a transfer copied is being taken back now; `null` when it has not ended. */
+export async function takingBack(sql: Sql, transferId: string): Promise<boolean | null> {
+  const [row] = await sql.query<{ ended: boolean; running: boolean }>(
+    `select finished is not null as ended,
+       exists (select 1 from take_backs where transfer_id = id and take_backs.finished is null) as running
+     from transfers where id = $1`,
+    [transferId],
+  );
+  return row?.ended === true ? row.running : null;
+}
+
+/** Has taken back what a transfer that has ended has copied. */
+export function orderTakeBack({ database, safe, queue }: Ordering, transferId: string, secret: Secret): Promise<void> {
+  return database.transaction(async (sql) => {
+    await sql.query('select 1 from transfers where id = $1 for update', [transferId]);
+    await sql.query(
+      `insert into take_backs (transfer_id) values ($1)
+       on conflict (transfer_id) do update set asked = now(), finished = null, idle_runs = 0`,
+      [transferId],
+    );
+    await sql.query(
+      "update operations set failure = null where transfer_id = $1 and operation = 'emailmigration' and status = 'completed'",
+      [transferId],
+    );
+    await sql.query("delete from credentials where transfer_id = $1 and role = 'destination'", [transferId]);
+    const sealed = await sealCredential(safe, transferId, 'destination', secret);
+    await insertCredentials(sql, transferId, 'destination', sealed);
+    await queue.sendTakeBack(transferId, { sql });
+  });
+}
+
+/** Counts a run that has taken nothing back yet. @returns how many there were in a row */
+export async function beginTakeBack(sql: Sql, transferId: string): Promise<number> {
+  const [row] = await sql.query<{ idle_runs: number }>(
+    'update take_backs set idle_runs = idle_runs + 1 where transfer_id = $1 returning idle_runs',
+    [transferId],
+  );
+  return row?.idle_runs ?? 0;
+}
+
+type Ending = Omit<Ordering, 'queue'> & { readonly tokens: { forget(tokenId: string): Promise<void> } };
+
+/**
+ * Ends it, and erases what it signed in with.
+ * @param failure a sentence for the subscriber
+ * @throws {LeaseLost}
+ */
+export async function endTakeBack(
+  { database, safe, tokens }: Ending,
+  { transferId, epoch }: Lease,
+  failure: string | null,
+): Promise<void> {
+  const secret = await credentialsIfAny(database, safe, transferId, 'destination');
+  await database.transaction(async (sql) => {
+    const held = await sql.query('select 1 from transfers where id = $1 and epoch = $2 for update', [
+      transferId,
+      epoch,
+    ]);
+    if (held.length === 0) throw new LeaseLost(transferId);
+    await sql.query('update take_backs set finished = now() where transfer_id = $1', [transferId]);
+    await sql.query(
+      "update operations set failure = coalesce($2, failure) where transfer_id = $1 and operation = 'emailmigration'",
+      [transferId, failure],
+    );
+    await sql.query('delete from credentials where transfer_id = $1', [transferId]);
+    await destroyCredential(safe, transferId, 'destination');
+  });
+  if (secret?.kind === 'token') await tokens.forget(secret.tokenId);
+}

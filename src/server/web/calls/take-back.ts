@@ -1,0 +1,35 @@
+import { takeBack } from '../../../contract/calls/take-back.ts';
+import { orderTakeBack, takingBack } from '../../transfers/taking-back.ts';
+import { transferById } from '../../transfers/transfer.ts';
+import { requireManager } from '../permission.ts';
+import { Refusal } from '../refusal.ts';
+import type { Web } from '../services.ts';
+import { notGiven, provenSecret } from './resume.ts';
+import { route } from './route.ts';
+
+type TakingBack = Pick<
+  Web,
+  'database' | 'safe' | 'queue' | 'tokens' | 'owners' | 'sessions' | 'securityLog' | 'proofs' | 'consents'
+>;
+
+export const answerTakeBack = route(takeBack, 'calls by a client', async ({ body }, services: TakingBack, visit) => {
+  const { job_id: id } = body;
+  await requireManager(services, visit, id);
+  const { database, tokens } = services;
+  const transfer = await transferById(database, id);
+  const isRunning = await takingBack(database, id);
+  if (transfer === null || transfer.destinationProvider === 'file_export' || isRunning === null)
+    throw new Refusal(
+      409,
+      'OPERATION_NOT_ALLOWED',
+      'There is nothing to take back now. A transfer must have ended first.',
+    );
+  // Pressed twice.
+  if (isRunning) return { ok: true as const };
+  const secret = await provenSecret(transfer, 'destination', body, services, visit);
+  if (secret === null) throw notGiven();
+  if (secret.kind === 'token') await tokens.keep(secret.tokenId);
+  await orderTakeBack(services, id, secret);
+  services.securityLog('take-back ordered', { client: visit.client, transferId: id });
+  return { ok: true as const };
+});

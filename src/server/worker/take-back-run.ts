@@ -1,0 +1,64 @@
+import { takeBack } from '../mail/copy/take-back.ts';
+import { openTakeBackRecords, takenBack } from '../mail/copy/take-back-records.ts';
+import { MailError } from '../mail/imap/mail-error.ts';
+import { ConsentError } from '../oauth/tokens.ts';
+import { credentialsIfAny } from '../transfers/credentials.ts';
+import { LeaseLost, takeEndedTransfer } from '../transfers/lease.ts';
+import { beginTakeBack, endTakeBack } from '../transfers/taking-back.ts';
+import { holdLease, TAKEN_FOR_SECONDS } from './lease.ts';
+import { openSide } from './mail.runner.ts';
+import type { JobQueue } from './queue.ts';
+import type { RunnerServices } from './runner.ts';
+import { SENTENCES } from './sentences.ts';
+
+/** Runs in a row that take nothing back, with pauses of up to five minutes. */
+const IDLE_RUNS = 12;
+const FIRST_PAUSE_SECONDS = 2;
+const LONGEST_PAUSE_SECONDS = 300;
+const LOOK_AGAIN_SECONDS = 5;
+
+/** Takes back what a transfer that has ended has copied, from wherever an earlier run left it. */
+export async function runTakeBack(
+  id: string,
+  signal: AbortSignal,
+  services: RunnerServices & { readonly queue: JobQueue },
+): Promise<void> {
+  const { database, safe, queue, clock, log } = services;
+  const asked = clock.elapsed();
+  const taken = await takeEndedTransfer(database, id, TAKEN_FOR_SECONDS);
+  if (taken === null) return;
+  if ('heldForSeconds' in taken) {
+    await queue.sendTakeBack(id, { afterSeconds: Math.min(taken.heldForSeconds + 1, LOOK_AGAIN_SECONDS) });
+    return;
+  }
+  await using lease = holdLease(database, taken.lease, asked, services);
+  const destination = await credentialsIfAny(database, safe, id, 'destination');
+  const idleRuns = await beginTakeBack(database, id);
+  const stopping = AbortSignal.any([signal, lease.ending]);
+  try {
+    if (destination === null) return await endTakeBack(services, lease, SENTENCES.takenBackNoSignIn);
+    const run = { transfer: taken.transfer, source: null, destination, signal: stopping, lease };
+    const end = await takeBack({
+      ...(await openSide('destination', run, services)),
+      records: openTakeBackRecords(database, lease),
+      mayWrite: lease.mayWrite,
+      signal: stopping,
+      onStep: services.onTakeBackStep,
+    });
+    const left = (await takenBack(database, id))?.left ?? 0;
+    const failure = end === 'done' ? (left === 0 ? null : SENTENCES.takenBackLeft(left)) : SENTENCES.takenBackNot;
+    await endTakeBack(services, lease, failure);
+    log.info({ transferId: id }, 'what a transfer had copied was taken back');
+  } catch (error) {
+    if (error instanceof LeaseLost || stopping.aborted) throw error;
+    log.warn({ err: error, transferId: id }, 'taking back was broken off');
+    const isPassing = error instanceof MailError ? error.passing : !(error instanceof ConsentError);
+    if (isPassing && idleRuns < IDLE_RUNS) {
+      const afterSeconds = Math.min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** (idleRuns - 1));
+      await queue.sendTakeBack(id, { afterSeconds });
+      return;
+    }
+    const isSignIn = error instanceof ConsentError || (error instanceof MailError && error.fault === 'credentials');
+    await endTakeBack(services, lease, isSignIn ? SENTENCES.takenBackNoSignIn : SENTENCES.takenBackFailed);
+  }
+}

@@ -1,0 +1,220 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { TakeBackStep } from '../../src/server/mail/copy/take-back.ts';
+import { SENTENCES } from '../../src/server/worker/sentences.ts';
+import {
+  call,
+  ended,
+  mailWhen,
+  openLifeWorld,
+  PASSWORD,
+  statusOf,
+  type LifeWorld,
+  type Ordered,
+} from '../support/life-world.ts';
+import { letter } from '../support/mail-letters.ts';
+import { needs } from '../support/needs.ts';
+import { fromBrowser } from '../support/web-world.ts';
+
+const some = (from: number, count: number) => Array.from({ length: count }, (_, number) => letter(from + number));
+const MAIL = { INBOX: some(0, 8), Family: some(20, 4), 'Family/Old': some(30, 2), Kept: some(40, 3) };
+
+const lifetime: AsyncDisposableStack[] = [];
+afterEach(async () => {
+  for (const stack of lifetime.splice(0)) await stack.disposeAsync();
+});
+
+async function open(options: Parameters<typeof openLifeWorld>[0] = {}): Promise<LifeWorld> {
+  const stack = new AsyncDisposableStack();
+  lifetime.push(stack);
+  return stack.use(await openLifeWorld(options));
+}
+
+/** All that is at the destination: `mailbox: sha256 flags`, without UIDs. */
+async function everything({ destinationMail }: LifeWorld): Promise<string[]> {
+  await using client = await destinationMail();
+  const all: string[] = [];
+  for (const mailbox of await client.mailboxes()) {
+    all.push(mailbox);
+    for (const { sha256, flags } of await client.read(mailbox)) all.push(`${mailbox}: ${sha256} ${flags.join(' ')}`);
+  }
+  return all.toSorted();
+}
+
+async function takenBack(world: LifeWorld, ordered: Ordered): Promise<void> {
+  expect((await call(world, 'take-back', ordered, { password: PASSWORD })).status).toBe(200);
+  await expect
+    .poll(() => world.web.database.query('select 1 from take_backs where finished is null'), { timeout: 30_000 })
+    .toEqual([]);
+  expect(await world.web.database.query('select 1 from credentials')).toEqual([]);
+}
+
+describe.each([{ dovecots: false }, { dovecots: true }])('taking back, on Dovecot: $dovecots', (options) => {
+  const needed = options.dovecots ? needs('dovecot') : needs();
+
+  test('leaves a mailbox full of look-alikes as it was', { ...needed, timeout: 60_000 }, async () => {
+    const world = await open({ ...options, mail: MAIL });
+    {
+      await using client = await world.destinationMail();
+      // Equal to what comes, octet for octet, date and flags included.
+      await client.append('INBOX', some(0, 8));
+      await client.create('Kept');
+      await client.append('Kept', some(40, 3));
+    }
+    const before = await everything(world);
+    await using _worker = await world.work();
+    const ordered = await world.order();
+    expect(await mailWhen(world, ordered, ended)).toMatchObject({ status: 'completed', done: 17 });
+    expect((await everything(world)).length).toBe(before.length + 17 + 2);
+    await takenBack(world, ordered);
+    expect(await everything(world)).toEqual(before);
+    expect((await statusOf(world, ordered)).emailmigration).toMatchObject({ taken_back: 17 });
+    // A second time there is nothing.
+    await takenBack(world, ordered);
+    expect(await everything(world)).toEqual(before);
+    // And the same can be copied again, all of it.
+    const again = await world.order();
+    expect(again.id).not.toBe(ordered.id);
+    expect(await mailWhen(world, again, ended)).toMatchObject({ status: 'completed', done: 17 });
+    expect((await everything(world)).length).toBe(before.length + 17 + 2);
+  });
+
+  test('keeps what was read, flagged, moved or put there since', { ...needed, timeout: 60_000 }, async () => {
+    const world = await open({ ...options, mail: MAIL });
+    const before = await everything(world);
+    await using _worker = await world.work();
+    const ordered = await world.order();
+    await mailWhen(world, ordered, ended);
+    {
+      await using client = await world.destinationMail();
+      await client.create('Mine');
+      await client.command('SELECT INBOX');
+      await client.command('UID STORE 2 +FLAGS (\\Seen)');
+      await client.command('UID STORE 3 +FLAGS (\\Flagged)');
+      await client.command('UID STORE 1 -FLAGS (\\Seen)');
+      await client.command('UID STORE 5 +FLAGS (\\Deleted)');
+      await client.command('UID MOVE 4 Mine');
+      await client.append('Family', [letter(99)]);
+    }
+    await takenBack(world, ordered);
+    await using client = await world.destinationMail();
+    expect((await client.read('INBOX')).map(({ uid }) => uid)).toEqual([1, 2, 3, 5]);
+    expect(await client.read('Mine')).toHaveLength(1);
+    expect(await client.read('Family')).toHaveLength(1);
+    expect(await client.mailboxes()).not.toContain('Family/Old');
+    expect(await client.mailboxes()).not.toContain('Kept');
+    expect((await everything(world)).length).toBe(before.length + 4 + 2 + 2);
+    expect((await statusOf(world, ordered)).emailmigration).toMatchObject({
+      taken_back: 12,
+      failure: SENTENCES.takenBackLeft(5),
+    });
+  });
+
+  test('touches nothing in a folder whose UIDVALIDITY has changed', { ...needed, timeout: 60_000 }, async () => {
+    const world = await open({ ...options, mail: { INBOX: some(0, 2), Family: some(20, 4) } });
+    await using _worker = await world.work();
+    const ordered = await world.order();
+    await mailWhen(world, ordered, ended);
+    {
+      await using client = await world.destinationMail();
+      await client.command('DELETE Family');
+      await client.create('Family');
+      await client.append('Family', some(20, 4));
+    }
+    await takenBack(world, ordered);
+    await using client = await world.destinationMail();
+    expect(await client.read('Family')).toHaveLength(4);
+    expect(await client.read('INBOX')).toHaveLength(0);
+  });
+
+  test('goes on after a death at each of its steps', { ...needed, timeout: 90_000 }, async () => {
+    const world = await open({ ...options, mail: MAIL });
+    {
+      await using client = await world.destinationMail();
+      await client.append('INBOX', some(0, 8));
+    }
+    const before = await everything(world);
+    const deaths = new Set<TakeBackStep>();
+    await using _worker = await world.work({
+      onTakeBackStep: (step) => {
+        if (deaths.has(step)) return;
+        deaths.add(step);
+        throw new Error(`It died when it had ${step}.`);
+      },
+    });
+    const ordered = await world.order();
+    await mailWhen(world, ordered, ended);
+    await takenBack(world, ordered);
+    expect(deaths).toEqual(new Set<TakeBackStep>(['intended', 'expunged', 'noted', 'folder removed']));
+    expect(await everything(world)).toEqual(before);
+    expect((await statusOf(world, ordered)).emailmigration).toMatchObject({ taken_back: 17 });
+  });
+
+  test('removes nothing where messages can not be removed one by one', { ...needed, timeout: 60_000 }, async () => {
+    let hides = false;
+    const world = await open({
+      ...options,
+      mail: { INBOX: some(0, 4) },
+      change: (direction, part) =>
+        hides && direction === 'to client'
+          ? Buffer.from(part.toString('latin1').replaceAll(' UIDPLUS', ''), 'latin1')
+          : part,
+    });
+    await using _worker = await world.work();
+    const ordered = await world.order();
+    await mailWhen(world, ordered, ended);
+    const before = await everything(world);
+    hides = true;
+    await takenBack(world, ordered);
+    expect(await everything(world)).toEqual(before);
+    expect((await statusOf(world, ordered)).emailmigration).toMatchObject({
+      taken_back: 0,
+      failure: SENTENCES.takenBackNot,
+    });
+  });
+});
+
+describe('taking back', { timeout: 60_000 }, () => {
+  test('takes what a stopped transfer had copied', async () => {
+    const world = await open({ mail: { INBOX: some(0, 5) } });
+    const { database } = world.web;
+    const before = await everything(world);
+    await using _worker = await world.work({
+      onStep: async (step) => {
+        if (step === 'outcome committed') await database.query('update transfers set stop_asked = now()');
+      },
+    });
+    const ordered = await world.order();
+    const mail = await mailWhen(world, ordered, ended);
+    await takenBack(world, ordered);
+    expect(await everything(world)).toEqual(before);
+    expect((await statusOf(world, ordered)).emailmigration).toMatchObject({ taken_back: mail.done });
+  });
+
+  test('is ordered by who may manage the transfer, after its end, with what signs in', async () => {
+    const world = await open({ mail: { INBOX: some(0, 2) } });
+    const ordered = await world.order();
+    const { id } = ordered;
+    const given = { password: PASSWORD };
+    expect((await call(world, 'take-back', ordered, given)).status).toBe(409);
+    {
+      await using _worker = await world.work();
+      await mailWhen(world, ordered, ended);
+    }
+    for (const headers of [{}, fromBrowser('d'.repeat(64))])
+      expect((await call(world, 'take-back', { id, headers }, given)).body).toMatchObject({ error: 'INVALID_TOKEN' });
+    expect((await call(world, 'take-back', { id: 'e'.repeat(32), headers: {} }, given)).status).toBe(404);
+    for (const wrong of [{}, { password: 'wrong' }, { token_id: 'a'.repeat(32) }])
+      expect((await call(world, 'take-back', ordered, wrong)).body).toMatchObject({ error: 'INVALID_CREDENTIALS' });
+    expect(await world.web.database.query('select 1 from take_backs')).toEqual([]);
+    const presses = await Promise.all([
+      call(world, 'take-back', ordered, given),
+      call(world, 'take-back', ordered, given),
+    ]);
+    expect(presses.map(({ status }) => status)).toEqual([200, 200]);
+    await using _worker = await world.work();
+    await expect
+      .poll(async () => (await statusOf(world, ordered)).emailmigration, { timeout: 20_000 })
+      .toMatchObject({ taken_back: 2 });
+    expect(world.web.logLines.some((line) => line.includes('"security":"take-back ordered"'))).toBe(true);
+  });
+});
