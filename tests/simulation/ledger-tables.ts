@@ -13,7 +13,7 @@ import {
 type StoredMailbox = {
   readonly id: number;
   readonly transfer: string;
-  readonly sourcePath: string;
+  sourcePath: string;
   readonly sourceUidValidity: bigint;
   readonly destinationPath: string;
   destination?: { readonly uidValidity: bigint; readonly uidNext: number };
@@ -101,6 +101,14 @@ export class LedgerTables {
       this.noteMailbox(known.id, mailbox);
       return mailboxOf(known);
     });
+  }
+
+  rename(holding: Holding, ids: readonly number[], sourcePath: string): void {
+    this.#hold(holding);
+    for (const id of ids) {
+      const mailbox = this.#mailboxes.get(id);
+      if (mailbox !== undefined) mailbox.sourcePath = sourcePath;
+    }
   }
 
   noteMailbox(mailboxId: number, { total, reason }: MailboxNote): void {

@@ -17,6 +17,7 @@ export function openSimulatedLedger(
   return {
     mailboxes: () => ask('mailboxes', () => tables.mailboxes(transfer)),
     addMailboxes: (mailboxes) => ask('addMailboxes', () => tables.addMailboxes(holding, mailboxes)),
+    rename: (ids, path) => ask('rename', () => tables.rename(holding, ids, path)),
     noteMailbox: (id, note) => ask('noteMailbox', () => tables.noteMailbox(id, note)),
     adopt: () => ask('adopt', () => tables.adopt(holding)),
     async *rows(mailboxId) {

@@ -37,6 +37,9 @@ type Started =
   | { readonly kind: 'started'; readonly id: string; readonly usesToken: boolean }
   | { readonly kind: 'busy'; readonly id: string };
 
+/** `anew`: one that has ended is not the same. */
+type Anew = { readonly anew?: boolean };
+
 export type Transfers = {
   /**
    * Queues a transfer and answers at once. The same order as the one that runs is that one; so is one that has
@@ -44,14 +47,14 @@ export type Transfers = {
    * `usesToken` tells whether the order's token is the one that the transfer works with.
    * `busy`: the source is being moved somewhere else, by the transfer of that ID.
    */
-  start(order: TransferOrder): Promise<Started>;
+  start(order: TransferOrder, options?: Anew): Promise<Started>;
   /**
    * The transfer that an order has become whose token is forgotten by now: one that completed with this very token, or
    * the one that runs and had no use for it.
    */
   startedBefore(order: TransferOrder): Promise<{ id: string } | null>;
   /** Whether `start` would answer with a transfer that there is already. */
-  isStarted(order: TransferOrder): Promise<boolean>;
+  isStarted(order: TransferOrder, options?: Anew): Promise<boolean>;
   /** How many exports of a mailbox can be downloaded. */
   exportsOf(sourceEmail: string): Promise<number>;
   /** `null` when there is no such transfer. */
@@ -113,24 +116,24 @@ export function openTransfers({
   }
 
   /** What a submit finds that is there already. */
-  async function standing(order: TransferOrder, submitKey: string): Promise<Started | null> {
+  async function standing(order: TransferOrder, submitKey: string, { anew = false }: Anew): Promise<Started | null> {
     const running = await runningTransfer(database, order.source.email);
     if (running !== null) {
       if (isSameOrder(running.submitKey, submitKey))
         return { kind: 'started', id: running.id, usesToken: running.submitKey === submitKey };
       return { kind: 'busy', id: running.id };
     }
-    const completed = await completedTransfer(database, submitKey);
+    const completed = anew ? null : await completedTransfer(database, submitKey);
     if (completed !== null && (order.destination.tokenId !== undefined || completed.secondsAgo < SAME_WITHIN_SECONDS))
       return { kind: 'started', id: completed.id, usesToken: false };
     return null;
   }
 
   return {
-    start: async (order) => {
+    start: async (order, options = {}) => {
       const submitKey = submitKeyOf(order, vault);
       for (let attempt = 1; ; attempt += 1) {
-        const before = await standing(order, submitKey);
+        const before = await standing(order, submitKey, options);
         if (before !== null) return before;
         try {
           return { kind: 'started', id: await insert(order, submitKey), usesToken: true };
@@ -148,7 +151,7 @@ export function openTransfers({
       const completed = await completedTransfer(database, submitKey);
       return completed === null ? null : { id: completed.id };
     },
-    isStarted: async (order) => (await standing(order, submitKeyOf(order, vault))) !== null,
+    isStarted: async (order, options = {}) => (await standing(order, submitKeyOf(order, vault), options)) !== null,
     exportsOf: async (sourceEmail) => {
       const [row] = await database.query<{ count: number }>(
         `select count(*)::integer as count from exports join transfers on transfers.id = transfer_id

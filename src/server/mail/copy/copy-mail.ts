@@ -1,5 +1,6 @@
 import { MailError } from '../imap/mail-error.ts';
-import type { MailControl, MailReader, Opened } from '../imap/streams.ts';
+import type { Mailbox } from '../imap/message.ts';
+import type { MailControl, MailReader, Namespace, Opened } from '../imap/streams.ts';
 import { openBudget } from './budget.ts';
 import { compareMailbox } from './comparing.ts';
 import { copyFolder, findAnew, listFolder, settleAbandoned, type Folder, type FolderListing } from './copy-folder.ts';
@@ -10,6 +11,7 @@ import type { LedgerMailbox } from './ledger.ts';
 import { openLanes, openStream, Stopped, workOf, type Lanes, type Stream } from './lanes.ts';
 import type { CopyEnd, MailCopy } from './mail-copy.ts';
 import { mapMailboxes, type MappedMailbox } from './mapping.ts';
+import { followRenames, mayBeRenamed } from './renames.ts';
 import { readBack, settleAbsent, type CheckSession, type Findings } from './read-back.ts';
 import { FolderLeft, type Check, type FolderReason, type Run, type Session } from './run.ts';
 
@@ -189,15 +191,29 @@ async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
 /** The folders of the source that have changed since they were last listed: at first all. The inbox is the first. */
 async function plan(engine: Engine): Promise<readonly Folder[]> {
   const { run, controls, seen, left } = engine;
-  let folders: readonly Folder[] = [];
+  const sides: { theirs: readonly Mailbox[]; ours: readonly Mailbox[]; namespace: Namespace }[] = [];
   await controls.work(workOf([0]), async (_, { source, destination }) => {
     const [theirs, ours] = await Promise.all([source.mailboxes(), destination.mailboxes()]);
-    const before = new Map([...run.known].flatMap(([path, [first]]) => (first ? [[path, first.destinationPath]] : [])));
-    const mapping = mapMailboxes(theirs, ours, destination.namespace, before);
-    const current = new Set(mapping.mailboxes.map((mapped) => mapped.source.path));
-    await settleVanished(current, engine);
-    folders = openFolders(mapping.mailboxes, engine);
+    sides.push({ theirs, ours, namespace: destination.namespace });
   });
+  const side = sides.at(-1);
+  if (side === undefined) throw new Error('The mailboxes were not listed.');
+  const { theirs, ours, namespace } = side;
+  const paths = new Set(theirs.map((mailbox) => mailbox.path));
+  if (mayBeRenamed(paths, run)) {
+    await controls[Symbol.asyncDispose]();
+    await engine.lanes.work(
+      workOf([0]),
+      (_, { reader }) => followRenames(paths, reader, run),
+      () => 1,
+    );
+    if (isNarrow(engine.connections)) await engine.lanes[Symbol.asyncDispose]();
+  }
+  const before = new Map([...run.known].flatMap(([path, [first]]) => (first ? [[path, first.destinationPath]] : [])));
+  const mapping = mapMailboxes(theirs, ours, namespace, before);
+  const current = new Set(mapping.mailboxes.map((mapped) => mapped.source.path));
+  await settleVanished(current, engine);
+  const folders = openFolders(mapping.mailboxes, engine);
   const old = folders.filter(({ sourcePath }) => seen.has(sourcePath));
   await settleCreations(folders, engine);
   if (old.length === 0) return folders.filter(({ sourcePath }) => !left.has(sourcePath));

@@ -63,6 +63,15 @@ export function openLedger(database: Database, { transferId, epoch }: Lease): Le
         return { ...mailbox, sourcePath, ...(same ? { destinationPath } : {}) };
       });
     },
+    rename: async (mailboxIds, sourcePath) => {
+      await database.transaction(async (sql) => {
+        await holdLease(sql, transferId, epoch);
+        await sql.query(
+          'update ledger_mailboxes set source_path = $3 where transfer_id = $1 and id = any($2::bigint[])',
+          [transferId, [...mailboxIds], nameKey(sourcePath)],
+        );
+      });
+    },
     noteMailbox: async (mailboxId, { total, reason }) => {
       await database.query('update ledger_mailboxes set total = $2, reason = $3 where id = $1', [
         mailboxId,

@@ -81,6 +81,8 @@ export type Ledger = {
   mailboxes(): Promise<readonly LedgerMailbox[]>;
   /** The same source path and UIDVALIDITY give the same row, with the destination that was decided first. */
   addMailboxes(mailboxes: readonly NewMailbox[]): Promise<readonly LedgerMailbox[]>;
+  /** The source has given the folder of these another name. */
+  rename(mailboxIds: readonly number[], sourcePath: string): Promise<void>;
   /** Says anew how many messages the source has there, and why it was left out or is not complete. */
   noteMailbox(mailboxId: number, note: MailboxNote): Promise<void>;
   /**

@@ -1,3 +1,4 @@
+import { answerAgain } from './again.ts';
 import { answerCancel } from './cancel.ts';
 import { answerCapabilities } from './capabilities.ts';
 import { answerCreateAccount } from './create-account.ts';
@@ -35,4 +36,5 @@ export const calls: readonly Route[] = [
   answerCancel,
   answerResume,
   answerTakeBack,
+  answerAgain,
 ];

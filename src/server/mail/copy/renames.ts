@@ -1,0 +1,76 @@
+import { MailError } from '../imap/mail-error.ts';
+import type { MailReader } from '../imap/streams.ts';
+import { digestOf, secondsOf } from './digest.ts';
+import type { LedgerMailbox, Row } from './ledger.ts';
+import type { Run } from './run.ts';
+
+/** Of messages that look the same so many are read to be sure. */
+const READ_AT_MOST = 3;
+
+/**
+ * Knows folders of the source again that have another name by now: a new one under the UIDVALIDITY of one that is gone,
+ * in which every message that has a row is as the row says. What is new in it goes where the rest of it went.
+ * @param current the paths that the source has
+ */
+export async function followRenames(current: ReadonlySet<string>, reader: MailReader, run: Run): Promise<void> {
+  const { known } = run;
+  const { ledger } = run.copy;
+  for (const path of current) {
+    if (known.has(path)) continue;
+    const uidValidity = await validityOf(path, reader);
+    const alike = [...known].flatMap(([before, mailboxes]) =>
+      current.has(before) ? [] : mailboxes.filter((mailbox) => mailbox.sourceUidValidity === uidValidity),
+    );
+    for (const mailbox of alike) {
+      if (!(await isSameFolder(path, mailbox, reader, run))) continue;
+      const moved = known.get(mailbox.sourcePath) ?? [];
+      await ledger.rename(
+        moved.map(({ id }) => id),
+        path,
+      );
+      known.delete(mailbox.sourcePath);
+      known.set(
+        path,
+        moved.map((each) => ({ ...each, sourcePath: path })),
+      );
+      break;
+    }
+  }
+}
+
+/** Whether there is a folder that may have been renamed. */
+export function mayBeRenamed(current: ReadonlySet<string>, { known }: Pick<Run, 'known'>): boolean {
+  return [...known.keys()].some((path) => !current.has(path)) && [...current].some((path) => !known.has(path));
+}
+
+async function validityOf(path: string, reader: MailReader): Promise<bigint | undefined> {
+  try {
+    return (await reader.status(path)).uidValidity;
+  } catch (error) {
+    if (error instanceof MailError && error.fault === 'refused') return undefined;
+    throw error;
+  }
+}
+
+async function isSameFolder(path: string, { id }: LedgerMailbox, reader: MailReader, { copy }: Run): Promise<boolean> {
+  const rows = new Map<number, Row>();
+  for await (const page of copy.ledger.rows(id)) for (const row of page) rows.set(row.uid, row);
+  if (rows.size === 0) return false;
+  const same: Row[] = [];
+  const opened = await reader.open(path);
+  if (opened.exists > 0)
+    for await (const page of reader.list(path))
+      for (const { uid, size, internalDate } of page) {
+        const row = rows.get(uid);
+        if (row === undefined) continue;
+        if (row.size !== size || row.date !== secondsOf(internalDate)) return false;
+        if (row.sha256 !== undefined) same.push(row);
+      }
+  const read = new Map(same.slice(0, READ_AT_MOST).map((row) => [row.uid, row.sha256]));
+  if (read.size === 0) return false;
+  for await (const { uid, octets } of reader.fetch(path, [...read.keys()])) {
+    const { sha256 } = await digestOf(octets);
+    if (read.get(uid) !== sha256) return false;
+  }
+  return true;
+}

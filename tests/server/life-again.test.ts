@@ -1,0 +1,121 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import {
+  call,
+  ended,
+  mailWhen,
+  openLifeWorld,
+  PASSWORD,
+  statusOf,
+  type LifeWorld,
+  type Ordered,
+} from '../support/life-world.ts';
+import { letter } from '../support/mail-letters.ts';
+import { needs } from '../support/needs.ts';
+import { fromBrowser } from '../support/web-world.ts';
+
+const some = (from: number, count: number) => Array.from({ length: count }, (_, number) => letter(from + number));
+const GIVEN = { source_account: { password: PASSWORD }, destination_account: { password: PASSWORD } };
+
+const lifetime: AsyncDisposableStack[] = [];
+afterEach(async () => {
+  for (const stack of lifetime.splice(0)) await stack.disposeAsync();
+});
+
+async function open(options: Parameters<typeof openLifeWorld>[0] = {}): Promise<LifeWorld> {
+  const stack = new AsyncDisposableStack();
+  lifetime.push(stack);
+  return stack.use(await openLifeWorld(options));
+}
+
+async function everything({ destinationMail }: LifeWorld): Promise<string[]> {
+  await using client = await destinationMail();
+  const all: string[] = [];
+  for (const mailbox of await client.mailboxes())
+    for (const { uid, sha256, flags } of await client.read(mailbox))
+      all.push(`${mailbox} ${uid} ${sha256} ${flags.join(' ')}`);
+  return all.toSorted();
+}
+
+async function again(world: LifeWorld, ordered: Ordered): Promise<Ordered> {
+  const answer = await call(world, 'again', ordered, GIVEN);
+  expect(answer.status).toBe(200);
+  return { id: (answer.body as { jobid: string }).jobid, headers: ordered.headers };
+}
+
+describe.each([{ dovecots: false }, { dovecots: true }])('copying what is new, on Dovecot: $dovecots', (options) => {
+  const needed = options.dovecots ? needs('dovecot') : needs();
+
+  test('brings only that, and undoes nothing that its owner did', { ...needed, timeout: 60_000 }, async () => {
+    const world = await open({
+      ...options,
+      mail: { INBOX: some(0, 8), Family: some(20, 4), 'Family/Old': some(30, 3) },
+    });
+    await using _worker = await world.work();
+    const first = await world.order();
+    expect(await mailWhen(world, first, ended)).toMatchObject({ status: 'completed', done: 15 });
+    {
+      await using client = await world.destinationMail();
+      await client.create('Mine');
+      await client.command('SELECT INBOX');
+      await client.command('UID STORE 2 +FLAGS (\\Seen \\Flagged)');
+      await client.command('UID MOVE 4 Mine');
+      await client.command('UID STORE 5 +FLAGS (\\Deleted)');
+      await client.command('UID EXPUNGE 5');
+    }
+    const before = await everything(world);
+
+    const nothing = await again(world, first);
+    expect(nothing.id).not.toBe(first.id);
+    expect(await mailWhen(world, nothing, ended)).toMatchObject({ status: 'completed', bytes: 0, lost: 0 });
+    expect(await everything(world)).toEqual(before);
+
+    {
+      await using client = await world.sourceMail();
+      await client.command('RENAME Family Relatives');
+      await client.append('INBOX', [letter(50)]);
+      await client.append('Relatives', [letter(51)]);
+      await client.append('Relatives/Old', [letter(52)]);
+      await client.create('Fresh');
+      await client.append('Fresh', [letter(53)]);
+    }
+    const second = await again(world, first);
+    expect(await mailWhen(world, second, ended)).toMatchObject({ status: 'completed', lost: 0, duplicated: 0 });
+    const after = await everything(world);
+    const came = after.filter((line) => !before.includes(line));
+    expect(before.filter((line) => !after.includes(line))).toEqual([]);
+    expect(came.map((line) => line.split(' ')[0])).toEqual(['Family', 'Family/Old', 'Fresh', 'INBOX']);
+  });
+});
+
+describe('copying what is new', { timeout: 60_000 }, () => {
+  test('is ordered by who may manage the transfer, when it has ended, with what signs in', async () => {
+    const world = await open({ mail: { INBOX: some(0, 2) } });
+    const ordered = await world.order();
+    const { id } = ordered;
+    expect(await call(world, 'again', ordered, GIVEN)).toMatchObject({
+      status: 409,
+      body: { error: 'OPERATION_NOT_ALLOWED' },
+    });
+    {
+      await using _worker = await world.work();
+      await mailWhen(world, ordered, ended);
+    }
+    for (const headers of [{}, fromBrowser('d'.repeat(64))])
+      expect((await call(world, 'again', { id, headers }, GIVEN)).body).toMatchObject({ error: 'INVALID_TOKEN' });
+    expect((await call(world, 'again', { id: 'e'.repeat(32), headers: {} }, GIVEN)).status).toBe(404);
+    for (const wrong of [
+      { source_account: { password: 'wrong' }, destination_account: { password: PASSWORD } },
+      { source_account: { password: PASSWORD }, destination_account: { password: 'wrong' } },
+      { source_account: { password: PASSWORD } },
+    ])
+      expect((await call(world, 'again', ordered, wrong)).body).toMatchObject({ error: 'INVALID_CREDENTIALS' });
+    const presses = await Promise.all([call(world, 'again', ordered, GIVEN), call(world, 'again', ordered, GIVEN)]);
+    const ids = new Set(presses.map(({ body }) => (body as { jobid: string }).jobid));
+    expect(ids.size).toBe(1);
+    expect(ids.has(id)).toBe(false);
+    expect(await world.web.database.query('select 1 from transfers')).toHaveLength(2);
+    const [next = ''] = ids;
+    expect((await statusOf(world, { id: next, headers: ordered.headers })).limited).toBeUndefined();
+    expect((await call(world, 'again', { id: next, headers: ordered.headers }, GIVEN)).status).toBe(409);
+  });
+});
