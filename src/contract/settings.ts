@@ -45,6 +45,8 @@ export type Settings = {
   readonly databaseUrl?: string;
   /** 32 bytes in base64; absent on the embedded defaults, where it is generated into `dataDir`. */
   readonly secretKey?: string;
+  /** 32 bytes, base64: what receipts are signed with (Ed25519); without it, one that follows from `secretKey`. */
+  readonly receiptKey?: string;
   /** A folder, or `s3://…`. */
   readonly exportsUrl: string;
   readonly sandbox: boolean;
@@ -194,6 +196,7 @@ function settle(set: Values): Settings {
     ...optional('inspectorUrl', inspectorUrl(set.INSPECT)),
     ...optional('databaseUrl', set.DATABASE_URL),
     ...optional('secretKey', set.SECRET_KEY),
+    ...optional('receiptKey', set.RECEIPT_KEY),
     ...optional('legacyImapUrl', set.LEGACY_IMAP_URL),
     ...optional('legacyCarddavUrl', set.LEGACY_CARDDAV_URL),
     ...optional('legacySieveUrl', set.LEGACY_SIEVE_URL),

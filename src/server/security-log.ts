@@ -16,6 +16,7 @@ export type SecurityEvent =
   | 'transfer stopped'
   | 'transfer put right'
   | 'take-back ordered'
+  | 'receipt handed out'
   | 'file handed out'
   | 'files deleted'
   | 'subscriber erased';

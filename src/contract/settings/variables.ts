@@ -18,6 +18,13 @@ export const VARIABLES = {
       fault({ fault: 'must be 32 bytes in base64.', example: 'SECRET_KEY=$(openssl rand -base64 32)' }),
     ),
   ),
+  RECEIPT_KEY: v.pipe(
+    v.string(),
+    v.check(
+      (key) => /^[A-Za-z0-9+/]{43}=$/.test(key),
+      fault({ fault: 'must be 32 bytes in base64.', example: 'RECEIPT_KEY=$(openssl rand -base64 32)' }),
+    ),
+  ),
   EXPORTS_URL: v.pipe(
     text(4096, 'EXPORTS_URL=/var/lib/portal/exports'),
     v.check(

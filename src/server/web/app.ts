@@ -10,6 +10,7 @@ import { securityHeaders } from './headers.ts';
 import { openApi, OPENAPI_PATH } from './openapi.ts';
 import { oauthRoutes } from './oauth-routes.ts';
 import { servePortal, type PortalFiles } from './portal-files.ts';
+import { mountReceipts } from './receipts.ts';
 import { Refusal } from './refusal.ts';
 import type { Web } from './services.ts';
 import { DatabaseUnavailable } from '../store/database.ts';
@@ -72,6 +73,7 @@ export function createApp(web: Web, portal: PortalFiles = new Map(), stopping?: 
   for (const route of calls) serveCall(app, route, web);
   app.get(statusStream.path, answerEvents(web, openStatusStreams(web, stopping)));
   mountExports(app, web);
+  mountReceipts(app, web);
   app.get(OPENAPI_PATH, (c) => c.json(openApi(settings)));
   app.all('/api/*', (c) => {
     throw wrongMethod(c) ?? notFound();

@@ -1,6 +1,7 @@
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
 import { deleteExport, EXPORT_FILE } from '../../contract/calls/export-file.ts';
+import { RECEIPT, ReceiptQuery } from '../../contract/calls/receipt.ts';
 import { OAUTH_RETURN, OAUTH_START, OAUTH_START_FOR_STATUS } from '../../contract/calls/oauth.ts';
 import { Ok } from '../../contract/calls/ok.ts';
 import { statusStream } from '../../contract/calls/status.ts';
@@ -28,6 +29,7 @@ export function openApi(settings: Settings): object {
       [OAUTH_START_FOR_STATUS]: { get: redirect('Begins a sign-in at a provider, for the list of transfers') },
       [`${OAUTH_RETURN}{provider}/`]: { get: comeBack() },
       [statusStream.path]: { get: events() },
+      [RECEIPT]: { get: receipt() },
       [templateOf(EXPORT_FILE)]: { get: download() },
       [templateOf(deleteExport.path)]: { post: deletion() },
       [OPENAPI_PATH]: {
@@ -128,6 +130,17 @@ function download(): object {
       304: { description: 'It has not changed' },
       412: { description: 'It is another one' },
       416: { description: 'It has no such part' },
+      ...failures(),
+    },
+  };
+}
+
+function receipt(): object {
+  return {
+    summary: 'The receipt of a transfer that has ended, signed; for who may manage it',
+    parameters: parametersOf(ReceiptQuery),
+    responses: {
+      200: { description: 'The receipt', content: { 'text/html': {}, 'text/csv': {}, 'application/json': {} } },
       ...failures(),
     },
   };

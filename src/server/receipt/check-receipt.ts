@@ -1,0 +1,150 @@
+import * as v from 'valibot';
+import type { Item } from './items.ts';
+import { cellsOf, isSigned, openListDigest } from './signing.ts';
+import { BYTE_ORDER_MARK, COLUMNS } from './write-receipt.ts';
+
+/** The file is no receipt, or was changed. The message is for whoever checks it. */
+export class ReceiptError extends Error {
+  override name = 'ReceiptError';
+}
+
+const Statement = v.object({
+  transfer: v.string(),
+  from: v.string(),
+  to: v.string(),
+  lines: v.number(),
+  list: v.string(),
+});
+/** `isListChecked`: each line was held against the signature, and not the sums alone. */
+export type Checked = { readonly statement: v.InferOutput<typeof Statement>; readonly isListChecked: boolean };
+
+type Read = {
+  readonly statement: string;
+  readonly signature: string;
+  readonly lines: readonly (readonly string[])[] | null;
+};
+
+/**
+ * Holds a receipt in any of its formats against the public key (PEM).
+ * @throws {ReceiptError}
+ */
+export function checkReceipt(text: string, pem: string): Checked {
+  const { statement, signature, lines } = read(text);
+  if (!isSigned(statement, signature, pem))
+    throw new ReceiptError('The signature does not fit: the sums were changed, or the key is another one.');
+  const parsed = v.safeParse(Statement, parseJson(statement));
+  if (!parsed.success) throw new ReceiptError('The statement is not one that we know.');
+  if (lines === null) return { statement: parsed.output, isListChecked: false };
+  const digest = openListDigest();
+  for (const cells of lines) digest.add(cells);
+  if (lines.length !== parsed.output.lines || digest.end() !== parsed.output.list)
+    throw new ReceiptError('A line was changed, added or taken away.');
+  return { statement: parsed.output, isListChecked: true };
+}
+
+function read(text: string): Read {
+  if (text.startsWith('{')) return readJson(text);
+  if (text.startsWith('<!doctype html>')) return readHtml(text);
+  return readCsv(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
+}
+
+/** What a receipt shows as it is signed. */
+const Shown = v.object({
+  transfer: v.string(),
+  from: v.string(),
+  to: v.string(),
+  ordered: v.string(),
+  ended: v.string(),
+  copied: v.number(),
+  octets: v.number(),
+  compared: v.number(),
+});
+const JsonReceipt = v.object({
+  ...Shown.entries,
+  statement: v.string(),
+  signature: v.string(),
+  items: v.array(v.any()),
+});
+
+function readJson(text: string): Read {
+  const receipt = v.safeParse(JsonReceipt, parseJson(text));
+  if (!receipt.success) throw notOne();
+  const { statement, signature, items, ...shown } = receipt.output;
+  const signed = v.safeParse(Shown, parseJson(statement));
+  if (!signed.success || JSON.stringify(signed.output) !== JSON.stringify(v.parse(Shown, shown)))
+    throw new ReceiptError('What is shown was changed: it is not what was signed.');
+  return { statement, signature, lines: (items as Item[]).map(cellsOf) };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw notOne();
+  }
+}
+
+function readHtml(text: string): Read {
+  const within = (id: string) => {
+    const from = text.lastIndexOf(`<pre id="${id}">`);
+    const to = text.indexOf('</pre>', from);
+    if (from < 0 || to < 0) throw notOne();
+    return text
+      .slice(from + `<pre id="${id}">`.length, to)
+      .replaceAll(/&#(\d{1,6});/g, (_, code: string) => String.fromCodePoint(Number(code)));
+  };
+  return { statement: within('statement'), signature: within('signature'), lines: null };
+}
+
+function readCsv(text: string): Read {
+  const rows = rowsOf(text);
+  const valueOf = (kind: string) => rows.findLast(([first]) => first === kind)?.[COLUMNS.length - 1];
+  const [statement, signature] = [valueOf('statement'), valueOf('signature')];
+  if (statement === undefined || signature === undefined) throw notOne();
+  return {
+    statement,
+    signature,
+    lines: rows.slice(
+      1,
+      rows.findLastIndex(([first]) => first === 'statement'),
+    ),
+  };
+}
+
+/** RFC 4180. */
+function rowsOf(text: string): string[][] {
+  const rows: string[][] = [];
+  let row: string[] = [];
+  for (let at = 0; at < text.length;) {
+    let cell = '';
+    if (text[at] === '"') {
+      for (at += 1; at < text.length; at += 1) {
+        if (text[at] === '"') {
+          if (text[at + 1] !== '"') break;
+          at += 1;
+        }
+        cell += text[at];
+      }
+      at += 1;
+    } else {
+      const from = at;
+      while (at < text.length && text[at] !== ',' && text[at] !== '\r' && text[at] !== '\n') at += 1;
+      cell = text.slice(from, at);
+    }
+    row.push(cell);
+    if (text[at] === ',') {
+      at += 1;
+      if (at === text.length) row.push('');
+      continue;
+    }
+    if (text[at] === '\r') at += 1;
+    if (text[at] === '\n') at += 1;
+    rows.push(row);
+    row = [];
+  }
+  return rows;
+}
+
+function notOne(): ReceiptError {
+  return new ReceiptError('This file is no receipt, or a part of it is missing.');
+}

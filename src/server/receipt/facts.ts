@@ -1,0 +1,81 @@
+import { displayName } from '../../contract/provider-name.ts';
+import type { Provider } from '../../contract/provider.ts';
+import type { Sql } from '../store/database.ts';
+
+/** What a receipt says of a transfer as a whole. Times are ISO 8601. */
+export type Facts = {
+  readonly transfer: string;
+  readonly from: string;
+  readonly to: string;
+  readonly ordered: string;
+  readonly ended: string;
+  readonly operations: readonly {
+    readonly operation: string;
+    readonly status: string;
+    readonly stopped: boolean;
+    readonly lost: number | null;
+    readonly duplicated: number | null;
+    readonly changed: number | null;
+    readonly failure: string | null;
+  }[];
+  /** Of the messages that this transfer has copied, those that were read back and are what was sent. */
+  readonly compared: number;
+  readonly copied: number;
+  readonly octets: number;
+};
+
+/** `null` for a transfer that has not ended, or that there is not. */
+export async function factsOf(sql: Sql, transferId: string, legacyName: string): Promise<Facts | null> {
+  const [row] = await sql.query<{
+    source_email: string;
+    source_provider: Provider;
+    destination_email: string;
+    destination_provider: Provider;
+    created: Date;
+    finished: Date | null;
+  }>('select * from transfers where id = $1', [transferId]);
+  if (row === undefined || row.finished === null) return null;
+  const operations = await sql.query<Facts['operations'][number]>(
+    `select operation, status, cancelled as stopped, lost, duplicated, changed, failure
+     from operations where transfer_id = $1 order by operation desc`,
+    [transferId],
+  );
+  const [counts] = await sql.query<{ compared: number; copied: number; octets: number }>(
+    `select (count(*) filter (where l.verified))::integer as compared, count(*)::integer as copied,
+       coalesce(sum(l.size), 0)::float8 as octets
+     from ledger l join ledger_mailboxes m on m.id = l.mailbox_id
+     where m.transfer_id = $1 and not l.earlier and l.fate in ('stored', 'kept', 'changed')`,
+    [transferId],
+  );
+  const nameOf = (provider: Provider) => (provider === 'other' ? '' : ` (${displayName(provider, legacyName)})`);
+  return {
+    transfer: transferId,
+    from: `${row.source_email}${nameOf(row.source_provider)}`,
+    to:
+      row.destination_provider === 'file_export'
+        ? 'Files for download'
+        : `${row.destination_email}${nameOf(row.destination_provider)}`,
+    ordered: row.created.toISOString(),
+    ended: row.finished.toISOString(),
+    operations,
+    ...(counts ?? { compared: 0, copied: 0, octets: 0 }),
+  };
+}
+
+/** How it was compared. */
+export function comparisonOf({ compared, copied }: Facts): string {
+  return `We read ${compared} of the ${copied} copied messages back from the new mailbox and compared every byte, the date and the size with what we sent (SHA-256).`;
+}
+
+/** What no transfer of this kind brings. */
+export function notMoved({ operations }: Facts): string[] {
+  const has = (name: string) => operations.some(({ operation }) => operation === name);
+  return [
+    'Mail rules, filters, signatures and other settings',
+    'Calendars, tasks and notes',
+    'Passwords, and what you have signed up for with your old address',
+    ...(has('contactsmigration') ? [] : ['Contacts']),
+    ...(has('emailmigration') ? [] : ['Email']),
+    ...(has('emailforwarding') ? [] : ['Mail that comes to your old address from now on']),
+  ];
+}

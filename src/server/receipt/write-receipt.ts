@@ -1,0 +1,170 @@
+import type { KeyObject } from 'node:crypto';
+import { stringify } from 'csv-stringify/sync';
+import type { ReceiptFormat } from '../../contract/calls/receipt.ts';
+import type { Sql } from '../store/database.ts';
+import { comparisonOf, notMoved, type Facts } from './facts.ts';
+import { itemsOf, type Item, type ItemFate } from './items.ts';
+import { cellsOf, openListDigest, signatureOf } from './signing.ts';
+
+export const COLUMNS = ['kind', 'folder', 'date', 'subject', 'size', 'sha256', 'fate', 'note'] as const;
+/** Without it Excel takes UTF-8 for Windows-1252. */
+export const BYTE_ORDER_MARK = '\uFEFF';
+
+export type Signing = { readonly key: KeyObject; readonly keyAddress: string };
+
+/** What is signed. `list` is the digest of all lines, `sums` counts them by kind and fate. */
+type Statement = Omit<Facts, 'operations'> & {
+  readonly version: 1;
+  readonly lines: number;
+  readonly list: string;
+  readonly sums: Readonly<Record<string, number>>;
+  readonly operations: Facts['operations'];
+};
+
+/** A receipt, in parts as they are made; its lines come from the database page by page. */
+export async function* writeReceipt(
+  format: ReceiptFormat,
+  sql: Sql,
+  facts: Facts,
+  signing: Signing,
+): AsyncIterable<string> {
+  const page = PAGES[format];
+  const digest = openListDigest();
+  const sums: Record<string, number> = {};
+  let lines = 0;
+  yield page.head(facts);
+  for await (const item of itemsOf(sql, facts.transfer)) {
+    const cells = cellsOf(item);
+    digest.add(cells);
+    const name = `${item.kind} ${item.fate}`;
+    sums[name] = (sums[name] ?? 0) + 1;
+    yield page.line(item, cells, lines === 0);
+    lines += 1;
+  }
+  const statement: Statement = { version: 1, ...facts, lines, list: digest.end(), sums };
+  const text = JSON.stringify(statement);
+  yield page.foot(facts, sums, text, signatureOf(text, signing.key), signing.keyAddress);
+}
+
+type Page = {
+  readonly head: (facts: Facts) => string;
+  readonly line: (item: Item, cells: readonly string[], isFirst: boolean) => string;
+  readonly foot: (
+    facts: Facts,
+    sums: Readonly<Record<string, number>>,
+    statement: string,
+    signature: string,
+    keyAddress: string,
+  ) => string;
+};
+
+function rowOf(cells: readonly string[]): string {
+  return stringify([[...cells]], { record_delimiter: '\r\n', quoted_match: /[\r\n]|^\s|\s$/ });
+}
+
+const csv: Page = {
+  head: () => BYTE_ORDER_MARK + rowOf(COLUMNS),
+  line: (_item, cells) => rowOf(cells),
+  foot: (_facts, _sums, statement, signature, keyAddress) =>
+    [
+      ['statement', '', '', '', '', '', '', statement],
+      ['signature', '', '', '', '', '', '', signature],
+      ['key', '', '', '', '', '', '', keyAddress],
+    ]
+      .map(rowOf)
+      .join(''),
+};
+
+const json: Page = {
+  head: (facts) =>
+    `${JSON.stringify({ ...facts, how_compared: comparisonOf(facts), not_moved: notMoved(facts) }).slice(0, -1)},"items":[\n`,
+  line: (item, _cells, isFirst) => `${isFirst ? '' : ',\n'}${JSON.stringify(item)}`,
+  foot: (_facts, sums, statement, signature, key) =>
+    `\n],${JSON.stringify({ sums, statement, signature, key }).slice(1)}\n`,
+};
+
+export const STYLE = `body{font:16px/1.5 sans-serif;max-width:70em;margin:0 auto;padding:1em;color:#1b1b1f}
+h1,h2{line-height:1.25}th{text-align:left}td,th{padding:.2em .8em .2em 0;vertical-align:top;overflow-wrap:anywhere}
+table.list{font-size:13px;border-collapse:collapse;width:100%}table.list tr{border-bottom:1px solid #ccc}
+td.digest,pre{font-family:monospace;font-size:11px;white-space:pre-wrap;overflow-wrap:anywhere}
+@media print{body{max-width:none;padding:0}tr{break-inside:avoid}thead{display:table-header-group}}`;
+
+const DAY = new Intl.DateTimeFormat('en-US', {
+  dateStyle: 'long',
+  timeStyle: 'short',
+  timeZone: 'America/Los_Angeles',
+});
+const NUMBER = new Intl.NumberFormat('en-US');
+
+const html: Page = {
+  head: (facts) => `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Receipt of your transfer</title><style>${STYLE}</style></head>
+<body><h1>Receipt of your transfer</h1>
+<table>
+${[
+  ['From', facts.from],
+  ['To', facts.to],
+  ['Transfer ID', facts.transfer],
+  ['Ordered', DAY.format(new Date(facts.ordered))],
+  ['Ended', DAY.format(new Date(facts.ended))],
+  ['Messages copied', `${NUMBER.format(facts.copied)} (${NUMBER.format(facts.octets)} bytes)`],
+]
+  .map(([name, value]) => `<tr><th scope="row">${escape(name)}</th><td>${escape(value)}</td></tr>`)
+  .join('\n')}
+</table>
+<h2>What was compared</h2>
+<p>${escape(comparisonOf(facts))}</p>
+${facts.operations.map((operation) => `<p>${escape(outcomeOf(operation))}</p>`).join('\n')}
+<h2>What did not move</h2>
+<ul>${notMoved(facts)
+    .map((what) => `<li>${escape(what)}</li>`)
+    .join('')}</ul>
+<h2>Messages and contacts</h2>
+<table class="list"><thead><tr><th>Folder</th><th>Date</th><th>Subject or name</th><th>Size</th><th>What became of it</th><th>SHA-256</th></tr></thead><tbody>
+`,
+  line: ({ kind, folder, date, subject, size, sha256, fate, note }) =>
+    `<tr><td>${escape(kind === 'contact' ? 'Contacts' : folder)}</td><td>${escape(date.slice(0, 10))}</td><td>${escape(subject)}</td><td>${size === null ? '' : NUMBER.format(size)}</td><td>${escape(note === '' ? FATES[fate] : `${FATES[fate]}: ${note}`)}</td><td class="digest">${escape(sha256)}</td></tr>\n`,
+  foot: (_facts, sums, statement, signature, keyAddress) => `</tbody></table>
+<h2>Sums</h2>
+<table>${Object.entries(sums)
+    .map(([name, count]) => `<tr><th scope="row">${escape(name)}</th><td>${NUMBER.format(count)}</td></tr>`)
+    .join('')}</table>
+<h2>Signature</h2>
+<p>This proves that the sums above came from us and were not changed. The public key is at ${escape(keyAddress)}.</p>
+<pre id="statement">${escape(statement)}</pre>
+<pre id="signature">${escape(signature)}</pre>
+</body></html>
+`,
+};
+
+const PAGES: Readonly<Record<ReceiptFormat, Page>> = { csv, json, html };
+
+const FATES: Readonly<Record<ItemFate, string>> = {
+  copied: 'Copied',
+  kept: 'Copied; the provider keeps it in its own form',
+  present: 'Was there already',
+  completed: 'Was there already, and got what it lacked',
+  'taken back': 'Copied, and taken back',
+  moved: 'Copied, and moved or deleted there since',
+  changed: 'Copied, but not the same there',
+  lost: 'Not there any more',
+  refused: 'Not copied',
+  gone: 'Deleted from the mailbox before we read it',
+};
+
+function outcomeOf({ operation, status, stopped, lost, duplicated, changed, failure }: Facts['operations'][number]) {
+  const name = NAMES[operation] ?? operation;
+  const compared = lost === null ? '' : ` Missing: ${lost}. There twice: ${duplicated ?? 0}. Changed: ${changed ?? 0}.`;
+  const how = stopped ? 'stopped by you' : status === 'completed' ? 'complete' : 'ended with open points';
+  return `${name}: ${how}.${compared}${failure === null ? '' : ` ${failure}`}`;
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  emailmigration: 'Email',
+  contactsmigration: 'Contacts',
+  emailforwarding: 'Forwarding',
+};
+
+function escape(text = ''): string {
+  return text.replaceAll(/[&<>"]/g, (sign) => `&#${sign.codePointAt(0)};`);
+}

@@ -1,0 +1,84 @@
+import { createHash, type KeyObject } from 'node:crypto';
+import type { Context, Hono } from 'hono';
+import * as v from 'valibot';
+import { RECEIPT, RECEIPT_KEY, ReceiptQuery, type ReceiptFormat } from '../../contract/calls/receipt.ts';
+import { factsOf } from '../receipt/facts.ts';
+import { publicPem, receiptKey } from '../receipt/signing.ts';
+import { STYLE, writeReceipt } from '../receipt/write-receipt.ts';
+import { askerOf } from './browser.ts';
+import { dispositionOf } from './downloads.ts';
+import { clientOf } from './guards.ts';
+import { requireManager } from './permission.ts';
+import { Refusal } from './refusal.ts';
+import type { Web } from './services.ts';
+
+type Receipts = Pick<Web, 'settings' | 'vault' | 'database' | 'log' | 'limits' | 'owners' | 'sessions' | 'securityLog'>;
+
+const TYPES: Readonly<Record<ReceiptFormat, string>> = {
+  csv: 'text/csv; charset=utf-8',
+  json: 'application/json; charset=utf-8',
+  html: 'text/html; charset=utf-8',
+};
+/** Characters that are sent together. */
+const PART_LENGTH = 32 * 1024;
+const STYLE_DIGEST = createHash('sha256').update(STYLE).digest('base64');
+
+/** Serves receipts to who may manage their transfer, and to everybody the key that they are signed with. */
+export function mountReceipts(app: Hono, services: Receipts): void {
+  app.get(RECEIPT_KEY, (c) => c.text(publicPem(keyOf(services)), 200, { 'Content-Type': 'application/x-pem-file' }));
+  app.get(RECEIPT, async (c) => {
+    const { settings, database, limits, securityLog } = services;
+    const client = clientOf(c, settings);
+    await limits.take('calls by a client', client);
+    const query = v.safeParse(ReceiptQuery, c.req.query());
+    if (!query.success) throw new Refusal(404, 'MIGRATION_ID_NOT_FOUND', 'Your transfer ID has not been found.');
+    const { job_id: id, format } = query.output;
+    await requireManager(services, { client, ...askerOf(c, settings) }, id);
+    const facts = await factsOf(database, id, settings.legacyName);
+    if (facts === null)
+      throw new Refusal(409, 'OPERATION_NOT_ALLOWED', 'The receipt is there once the transfer has ended.');
+    securityLog('receipt handed out', { client, transferId: id });
+    const signing = { key: keyOf(services), keyAddress: `${settings.publicUrl}${RECEIPT_KEY}` };
+    return streamed(c, format, writeReceipt(format, database, facts, signing), facts.transfer);
+  });
+}
+
+/** `RECEIPT_KEY`; without it, one that follows from `SECRET_KEY`. */
+function keyOf({ settings, vault }: Pick<Web, 'settings' | 'vault'>): KeyObject {
+  const { receiptKey: given } = settings;
+  return receiptKey(
+    given === undefined ? Buffer.from(vault.digest('receipt key', ''), 'hex') : Buffer.from(given, 'base64'),
+  );
+}
+
+function streamed(c: Context, format: ReceiptFormat, parts: AsyncIterable<string>, id: string): Response {
+  const headers = {
+    'Content-Type': TYPES[format],
+    'Content-Security-Policy': `sandbox allow-modals; default-src 'none'; style-src 'sha256-${STYLE_DIGEST}'`,
+    'X-Content-Type-Options': 'nosniff',
+    ...(format === 'html'
+      ? {}
+      : { 'Content-Disposition': dispositionOf(`Transfer receipt ${id.slice(0, 8)}.${format}`) }),
+  };
+  const encoder = new TextEncoder();
+  const iterator = parts[Symbol.asyncIterator]();
+  const stream = new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      let text = '';
+      while (text.length < PART_LENGTH) {
+        const step = await iterator.next();
+        if (step.done === true) {
+          controller.enqueue(encoder.encode(text));
+          controller.close();
+          return;
+        }
+        text += step.value;
+      }
+      controller.enqueue(encoder.encode(text));
+    },
+    cancel: async () => {
+      await iterator.return?.();
+    },
+  });
+  return c.body(stream, 200, headers);
+}

@@ -1,0 +1,140 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { createHash, generateKeyPairSync } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { receiptAddress, RECEIPT_KEY, type ReceiptFormat } from '../../src/contract/calls/receipt.ts';
+import { checkReceipt, ReceiptError } from '../../src/server/receipt/check-receipt.ts';
+import { ended, mailWhen, openLifeWorld, type LifeWorld, type Ordered } from '../support/life-world.ts';
+import type { Letter } from '../support/mail-client.ts';
+import { letter, ODD_LETTERS } from '../support/mail-letters.ts';
+import { fromBrowser } from '../support/web-world.ts';
+
+const COMMAND = join(import.meta.dirname, '../../src/verify-receipt.ts');
+const FORMATS: readonly ReceiptFormat[] = ['csv', 'json', 'html'];
+const sly = (subject: string): Letter => ({
+  bytes: Buffer.from(`Subject: ${subject}\r\n\r\nText.\r\n`),
+  flags: ['\\Seen'],
+  date: '17-Jul-2004 02:44:25 -0700',
+});
+const FORMULA = sly('=HYPERLINK("http://evil.example","press, please")');
+const MARKUP = sly('<script>alert("&")</script>, "quoted"');
+const LETTERS = [...Array.from({ length: 5 }, (_, number) => letter(number)), FORMULA, MARKUP, ...ODD_LETTERS];
+
+let world: LifeWorld;
+let ordered: Ordered;
+let pem: string;
+beforeAll(async () => {
+  world = await openLifeWorld({ mail: { INBOX: LETTERS, 'A, "folder"': [letter(9)] } });
+  ordered = await world.order();
+  const early = await world.web.get(receiptAddress(ordered.id, 'csv'), ordered.headers);
+  expect(early).toMatchObject({ status: 409, body: { error: 'OPERATION_NOT_ALLOWED' } });
+  const worker = await world.work();
+  await mailWhen(world, ordered, ended);
+  await worker[Symbol.asyncDispose]();
+  const key = await world.web.get(RECEIPT_KEY);
+  expect(key.status).toBe(200);
+  pem = key.text;
+}, 60_000);
+afterAll(() => world[Symbol.asyncDispose]());
+
+const receipt = async (format: ReceiptFormat) => {
+  const answer = await world.web.get(receiptAddress(ordered.id, format), ordered.headers);
+  expect(answer.status).toBe(200);
+  return answer;
+};
+
+describe('a receipt', () => {
+  test('names each message with its folder, date, subject, size, digest and fate', async () => {
+    const { body } = await receipt('json');
+    const { items, sums, from, to, not_moved, how_compared } = body as {
+      items: Record<string, unknown>[];
+      sums: Record<string, number>;
+      from: string;
+      to: string;
+      not_moved: string[];
+      how_compared: string;
+    };
+    expect(items).toHaveLength(LETTERS.length + 1);
+    expect(sums).toEqual({ 'message copied': LETTERS.length + 1 });
+    expect(items[5]).toEqual({
+      kind: 'message',
+      folder: 'INBOX',
+      date: '2004-07-17T09:44:25.000Z',
+      subject: '=HYPERLINK("http://evil.example","press, please")',
+      size: FORMULA.bytes.length,
+      sha256: createHash('sha256').update(FORMULA.bytes).digest('hex'),
+      fate: 'copied',
+      note: '',
+    });
+    expect(items.at(-1)).toMatchObject({ folder: 'A, "folder"' });
+    expect({ from, to }).toEqual({ from: 'ann@sanbrunocable.example (San Bruno)', to: 'ann@mail.example' });
+    expect(not_moved).toContain('Contacts');
+    expect(how_compared).toContain(`${LETTERS.length + 1} of the ${LETTERS.length + 1} copied messages`);
+  });
+
+  test.each(FORMATS)('as %s has a signature that fits, and that fits nothing else', async (format) => {
+    const { text } = await receipt(format);
+    const checked = checkReceipt(text, pem);
+    expect(checked).toMatchObject({
+      isListChecked: format !== 'html',
+      statement: { transfer: ordered.id, lines: LETTERS.length + 1 },
+    });
+    const other = generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' }).toString();
+    expect(() => checkReceipt(text, other)).toThrow(ReceiptError);
+    const statementAt = text.lastIndexOf('ann@mail.example');
+    const forged = `${text.slice(0, statementAt)}eve${text.slice(statementAt + 3)}`;
+    expect(() => checkReceipt(forged, pem)).toThrow(ReceiptError);
+    expect(() => checkReceipt(text.slice(0, text.length / 2), pem)).toThrow(ReceiptError);
+    if (format === 'html') return;
+    if (format === 'json')
+      expect(() => checkReceipt(text.replace('ann@mail.example', 'eve@mail.example'), pem)).toThrow(ReceiptError);
+    expect(() => checkReceipt(text.replace('Letter 3', 'Letter 4'), pem)).toThrow('A line was changed');
+    const line = text.split('\n').find((each) => each.includes('Letter 3')) ?? '';
+    expect(() => checkReceipt(text.replace(`${line}\n`, ''), pem)).toThrow('A line was changed');
+  });
+
+  test('as CSV runs nothing in a spreadsheet, and as HTML nothing in a browser', async () => {
+    const csv = await receipt('csv');
+    expect(csv.headers.get('content-disposition')).toContain('attachment');
+    expect(csv.text).toContain(`"'=HYPERLINK(""http://evil.example"",""press, please"")"`);
+    const html = await receipt('html');
+    expect(html.headers.get('content-security-policy')).toMatch(
+      /^sandbox [^;]*; default-src 'none'; style-src 'sha256-/,
+    );
+    expect(html.text).not.toContain('<script>');
+    expect(html.text).toContain('&#60;script&#62;');
+    for (const part of ['What did not move', 'What was compared', 'Calendars, tasks and notes'])
+      expect(html.text).toContain(part);
+  });
+
+  test('is for who may manage the transfer', async () => {
+    for (const headers of [{}, fromBrowser('d'.repeat(64))])
+      for (const format of FORMATS)
+        expect(await world.web.get(receiptAddress(ordered.id, format), headers)).toMatchObject({
+          status: 401,
+          body: { error: 'INVALID_TOKEN' },
+        });
+    for (const address of [receiptAddress('e'.repeat(32), 'csv'), receiptAddress('nonsense', 'csv')])
+      expect((await world.web.get(address, ordered.headers)).status).toBe(404);
+    expect(world.web.logLines.some((line) => line.includes('"security":"receipt handed out"'))).toBe(true);
+  });
+
+  test('is checked by a command, with nothing but the key', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'receipt-'));
+    try {
+      const [file, key] = [join(folder, 'receipt.csv'), join(folder, 'key.pem')];
+      const { text } = await receipt('csv');
+      await writeFile(file, text);
+      await writeFile(key, pem);
+      const { stdout } = await promisify(execFile)(process.execPath, [COMMAND, file, key]);
+      expect(stdout).toContain(`Genuine: the sums and every line. Transfer ${ordered.id}`);
+      await writeFile(file, text.replace('copied', 'lost'));
+      await expect(promisify(execFile)(process.execPath, [COMMAND, file, key])).rejects.toMatchObject({ code: 1 });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+});
