@@ -1,16 +1,20 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { lineEndsOf, mboxBody, mboxHead, type LineEnds } from '../../src/server/export/archive/mbox.ts';
+import { mboxBody, mboxHead, openLineEnds, type LineEnds } from '../../src/server/export/archive/mbox.ts';
 import { originalOf } from '../support/mbox-original.ts';
 
 async function bodyOf(bytes: Buffer, cuts: readonly number[] = []): Promise<{ mbox: Buffer; lineEnds: LineEnds }> {
-  const lineEnds = lineEndsOf(bytes);
+  const pieces: Buffer[] = [];
+  let from = 0;
+  for (const cut of [...cuts.filter((at) => at <= bytes.length).toSorted((a, b) => a - b), bytes.length]) {
+    pieces.push(bytes.subarray(from, cut));
+    from = cut;
+  }
+  const ends = openLineEnds();
+  for (const piece of pieces) ends.take(piece);
+  const lineEnds = ends.end();
   async function* chunks() {
-    let from = 0;
-    for (const cut of [...cuts.filter((at) => at <= bytes.length).toSorted((a, b) => a - b), bytes.length]) {
-      yield bytes.subarray(from, cut);
-      from = cut;
-    }
+    yield* pieces;
   }
   const parts: Buffer[] = [];
   for await (const chunk of mboxBody(chunks(), lineEnds)) parts.push(Buffer.from(chunk));

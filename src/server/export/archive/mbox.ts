@@ -13,9 +13,17 @@ const QUOTE = 0x3e;
 const FROM = Buffer.from('From ');
 
 /** `crlf` when each LF has its CR, so that LF alone can stand for both; a message with bare LFs is kept as it is. */
-export function lineEndsOf(bytes: Buffer): LineEnds {
-  for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) if (bytes[at - 1] !== CR) return 'kept';
-  return 'crlf';
+export function openLineEnds(): { take(chunk: Uint8Array): void; end(): LineEnds } {
+  let bare = false;
+  let last = 0;
+  return {
+    take: (chunk) => {
+      for (let at = chunk.indexOf(LF); at >= 0 && !bare; at = chunk.indexOf(LF, at + 1))
+        bare = (at === 0 ? last : chunk[at - 1]) !== CR;
+      last = chunk.at(-1) ?? last;
+    },
+    end: () => (bare ? 'kept' : 'crlf'),
+  };
 }
 
 /** The `From_` line and the flags, as mutt and Thunderbird read them: they stand before the message's own header. */
