@@ -20,8 +20,6 @@ import type { Role, Secret } from '../transfers/credentials.ts';
 import type { Run, Runner, RunnerServices } from './runner.ts';
 import { SENTENCES } from './sentences.ts';
 
-export const CONNECTIONS_PER_ACCOUNT = 4;
-
 /** Copies the mail that is there, before forwarding begins. */
 export const copyMail: Runner = async (run, services) => {
   await copyWhatIsThere(await copyOf(run, services));
@@ -46,8 +44,8 @@ export const finishMail: Runner = async (run, services) => {
 async function copyOf(run: Run, services: RunnerServices): Promise<MailCopy> {
   const { transfer, signal, lease } = run;
   const { clock, log, database } = services;
-  const source = await openSide('source', run, services);
-  const destination = await openSide('destination', run, services);
+  const source = await openMailSide('source', run, services);
+  const destination = await openMailSide('destination', run, services);
   return {
     source,
     destination: { ...destination, control: async () => noting(await destination.control(), database, lease) },
@@ -81,8 +79,11 @@ function noting(control: MailControl, database: Database, lease: Lease): MailCon
 
 type SideRun = Pick<Run, 'transfer' | 'destination' | 'signal' | 'lease'> & { readonly source: Secret | null };
 
-/** How one side of a transfer is connected to. @throws {MailError} when its server can't be found */
-export async function openSide(role: Role, run: SideRun, services: RunnerServices): Promise<CopyDestination> {
+/**
+ * How one of the accounts of a run is reached; each connection asks the lease before it writes.
+ * @throws {MailError} when its server can't be found
+ */
+export async function openMailSide(role: Role, run: SideRun, services: RunnerServices): Promise<CopyDestination> {
   const { transfer, signal, lease } = run;
   const { settings, times, resolver, clock, onUncheckedCertificate } = services;
   const account = await accountOf(role, run, services);

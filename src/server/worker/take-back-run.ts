@@ -6,7 +6,7 @@ import { credentialsIfAny } from '../transfers/credentials.ts';
 import { LeaseLost, takeEndedTransfer } from '../transfers/lease.ts';
 import { beginTakeBack, endTakeBack } from '../transfers/taking-back.ts';
 import { holdLease, TAKEN_FOR_SECONDS } from './lease.ts';
-import { openSide } from './mail.runner.ts';
+import { openMailSide } from './mail.runner.ts';
 import type { JobQueue } from './queue.ts';
 import type { RunnerServices } from './runner.ts';
 import { SENTENCES } from './sentences.ts';
@@ -39,7 +39,7 @@ export async function runTakeBack(
     if (destination === null) return await endTakeBack(services, lease, SENTENCES.takenBackNoSignIn);
     const run = { transfer: taken.transfer, source: null, destination, signal: stopping, lease };
     const end = await takeBack({
-      ...(await openSide('destination', run, services)),
+      ...(await openMailSide('destination', run, services)),
       records: openTakeBackRecords(database, lease),
       mayWrite: lease.mayWrite,
       signal: stopping,

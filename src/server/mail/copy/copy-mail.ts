@@ -1,5 +1,5 @@
 import { MailError } from '../imap/mail-error.ts';
-import type { Mailbox } from '../imap/message.ts';
+import type { Mailbox } from '../imap/mailbox.ts';
 import type { MailControl, MailReader, Namespace, Opened } from '../imap/streams.ts';
 import { openBudget } from './budget.ts';
 import { compareMailbox } from './comparing.ts';
