@@ -113,6 +113,17 @@ describe('a transfer whose new mailbox refuses the password', { timeout: 60_000 
     expect((await call(world, 'resume', ordered, { password: NEW_PASSWORD })).status).toBe(409);
   });
 
+  test('goes on when it is ordered again with the right password', async () => {
+    const world = await open({ mail: { INBOX: many(3) } });
+    const ordered = await world.order();
+    world.web.passwords.set(NEW_ANN, NEW_PASSWORD);
+    await using _worker = await world.work();
+    await mailWhen(world, ordered, resting);
+    const again = await world.order({ destination: { password: NEW_PASSWORD } });
+    expect(again.id).toBe(ordered.id);
+    expect(await mailWhen(world, ordered, ended)).toMatchObject({ status: 'completed', done: 3, compared: 3 });
+  });
+
   test('can be stopped while it rests', async () => {
     const world = await open({ mail: { INBOX: many(2) } });
     const ordered = await world.order();

@@ -47,6 +47,7 @@ async function start({ database, queue }: Filled, settings: Partial<NotifierSett
     countSkippedMessages: async () => 0,
     folders: async () => [],
     takenBack: async () => null,
+    compared: async () => 0,
     contactCounts: async () => null,
     contactRemarks: async () => [],
     exportStanding: async () => null,

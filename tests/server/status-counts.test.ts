@@ -10,6 +10,7 @@ const NOTHING_ELSE = {
   skippedMessages: async () => [],
   countSkippedMessages: async () => 0,
   takenBack: async () => null,
+  compared: async () => 0,
   folders: async () => [],
   contactCounts: async () => null,
   contactRemarks: async () => [],

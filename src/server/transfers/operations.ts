@@ -19,7 +19,14 @@ export type OperationEnd = {
 };
 
 /** Counts since the beginning of the transfer. */
-export type Counts = { readonly done: number; readonly total: number; readonly bytes: number; readonly kept?: number };
+export type Counts = {
+  readonly done: number;
+  readonly total: number;
+  readonly bytes: number;
+  readonly kept?: number;
+  /** Seconds until it is likely to be done, when that can be said. */
+  readonly left?: number | undefined;
+};
 
 /** The most items that the status tells one by one. */
 export const SKIPPED_SHOWN = 1000;
@@ -47,7 +54,8 @@ export async function beginRun(
   operation: Operation,
 ): Promise<{ idleRuns: number; done: number }> {
   const [row] = await sql.query<{ idle_runs: number; done: number }>(
-    `update operations set status = 'inprogress', failure = null, idle_runs = idle_runs + 1, waiting_reason = null, waiting_until = null
+    `update operations set status = 'inprogress', failure = null, idle_runs = idle_runs + 1, left_seconds = null,
+       waiting_reason = null, waiting_until = null
      where transfer_id = $1 and operation = $3 and finished is null and ${HELD} returning idle_runs, done`,
     [transferId, epoch, operation],
   );
@@ -60,7 +68,7 @@ export async function noteProgress(
   sql: Sql,
   { transferId, epoch }: Lease,
   operation: Operation,
-  { done, total, bytes, kept }: Counts,
+  { done, total, bytes, kept, left }: Counts,
 ): Promise<void> {
   await sql.query(
     `update operations set
@@ -68,9 +76,10 @@ export async function noteProgress(
        done = greatest(done, $4::integer),
        total = greatest(total, $5::integer, done, $4::integer),
        bytes = greatest(bytes, $6::bigint),
-       kept = greatest(kept, $7::integer)
+       kept = greatest(kept, $7::integer),
+       left_seconds = $8::integer
      where transfer_id = $1 and operation = $3 and finished is null and ${HELD}`,
-    [transferId, epoch, operation, done, total, bytes, kept ?? null],
+    [transferId, epoch, operation, done, total, bytes, kept ?? null, left ?? null],
   );
 }
 
@@ -100,7 +109,7 @@ export async function noteWaiting(
   { reason, until }: Waiting,
 ): Promise<void> {
   const rows = await sql.query(
-    `update operations set waiting_reason = $4, waiting_until = to_timestamp($5::float8)
+    `update operations set left_seconds = null, waiting_reason = $4, waiting_until = to_timestamp($5::float8)
      where transfer_id = $1 and operation = $3 and finished is null and ${HELD} returning 1`,
     [transferId, epoch, operation, reason, until === undefined ? null : until / 1000],
   );
@@ -116,7 +125,7 @@ export async function endOperation(
 ): Promise<void> {
   const rows = await sql.query(
     `update operations set status = $4, failure = $5, lost = $6, duplicated = $7, changed = $8, skipped = $9::jsonb,
-       attention_side = null, attention_reason = null, attention_since = null,
+       attention_side = null, attention_reason = null, attention_since = null, left_seconds = null,
        finished = now(), total = case when $4 = 'completed' then coalesce(total, done) else total end
      where transfer_id = $1 and operation = $3 and finished is null and ${HELD}
      returning 1`,

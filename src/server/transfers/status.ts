@@ -24,6 +24,8 @@ export type StatusSources = {
   readonly skippedMessages: (id: string, atMost: number) => Promise<Skipped[]>;
   /** How far the folders are, in the order of work. */
   readonly folders: (id: string) => Promise<Folder[]>;
+  /** How many messages were read back and are what was sent. */
+  readonly compared: (id: string) => Promise<number>;
   /** How many messages were taken back; `null` when that was not asked for. */
   readonly takenBack: (id: string) => Promise<{ readonly removed: number } | null>;
   readonly countSkippedMessages: (id: string) => Promise<number>;
@@ -61,9 +63,11 @@ async function progressesOf(sql: Sql, sources: StatusSources, id: string): Promi
       const progress = progressOf(row, row.skipped ?? (await sources.skippedMessages(id, SKIPPED_SHOWN)));
       const folders = row.is_export ? [] : await sources.folders(id);
       const back = await sources.takenBack(id);
+      const compared = row.is_export ? null : await sources.compared(id);
       status.emailmigration = {
         ...progress,
         ...(folders.length === 0 ? {} : { folders }),
+        ...(compared === null ? {} : { compared }),
         ...(back === null ? {} : { taken_back: back.removed }),
       };
     }
@@ -113,6 +117,7 @@ function progressOf(row: OperationRow, skipped: readonly Skipped[]): Progress {
     ...(row.attention_side === null || row.attention_reason === null
       ? {}
       : { attention: { side: row.attention_side, reason: row.attention_reason } }),
+    ...(row.left_seconds === null || row.status !== 'inprogress' ? {} : { left: row.left_seconds }),
     ...(row.cancelled ? { ended: 'cancelled' as const } : {}),
     ...(row.started === null ? {} : { started: row.started.toISOString() }),
     ...(row.finished === null ? {} : { finished: row.finished.toISOString() }),
@@ -224,6 +229,7 @@ type OperationRow = {
   waiting_until: Date | null;
   skipped: Skipped[] | null;
   cancelled: boolean;
+  left_seconds: number | null;
   attention_side: Attention['side'] | null;
   attention_reason: Attention['reason'] | null;
   started: Date | null;

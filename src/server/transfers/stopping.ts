@@ -65,7 +65,7 @@ export async function endStopped(
     await sql.query(
       `update operations set status = 'review', cancelled = true, failure = null, finished = now(),
          waiting_reason = null, waiting_until = null, attention_side = null, attention_reason = null,
-         attention_since = null
+         attention_since = null, left_seconds = null
        where transfer_id = $1 and finished is null`,
       [id],
     );

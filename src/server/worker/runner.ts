@@ -11,6 +11,7 @@ import type { Tokens } from '../oauth/tokens.ts';
 import type { Database } from '../store/database.ts';
 import type { HeldLease } from '../transfers/lease.ts';
 import type { Clock } from '../mail/imap/wire.ts';
+import type { Work } from './pace.ts';
 import type { Counts, OperationEnd } from '../transfers/operations.ts';
 import type { Transfer } from '../transfers/transfer.ts';
 import type { Safe } from '../store/safe.ts';
@@ -49,7 +50,8 @@ export type Run = {
   /** `null` for an export. */
   readonly destination: Secret | null;
   readonly signal: AbortSignal;
-  readonly onProgress: (counts: Counts) => void;
+  /** With the octets, where they are known, it is told when it is likely to be done. */
+  readonly onProgress: (counts: Omit<Counts, 'left'> & Partial<Work>) => void;
   /** Whether an operation of the transfer has not ended. */
   readonly isOpen: (operation: Operation) => boolean;
 };

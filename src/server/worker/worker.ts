@@ -2,46 +2,26 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Operation } from '../../contract/operation.ts';
 import { MAIL_TIMES } from '../mail/imap/connection.ts';
 import { MACHINE_CLOCK } from '../mail/imap/clock.ts';
-import { Stopped } from '../mail/copy/lanes.ts';
 import { openResolver } from '../network/resolver.ts';
 import { openNotifier } from '../notifications/notifier.ts';
 import type { News } from '../notifications/news.ts';
 import { SealError } from '../store/vault.ts';
 import { removeUnfinishedExport } from '../export/download/sweeper.ts';
-import {
-  ENDS_AFTER_MS,
-  eraseRefused,
-  isRefusal,
-  putToRest,
-  restingOperations,
-  type AtRest,
-} from '../transfers/attention.ts';
+import { ENDS_AFTER_MS, eraseRefused, restingOperations, type AtRest } from '../transfers/attention.ts';
 import { destroyCredentials, openCredentials, type Secret } from '../transfers/credentials.ts';
 import { LeaseLost, takeTransfer, type HeldLease } from '../transfers/lease.ts';
-import {
-  beginRun,
-  endOperation,
-  endTransfer,
-  notePause,
-  noteWaiting,
-  openOperations,
-  type Counts,
-  type OperationEnd,
-} from '../transfers/operations.ts';
+import { endOperation, endTransfer, openOperations } from '../transfers/operations.ts';
 import { endStopped } from '../transfers/stopping.ts';
-import type { Transfer } from '../transfers/transfer.ts';
 import { holdLease, TAKEN_FOR_SECONDS } from './lease.ts';
-import { followPlan, planOf, type Rest, type Step } from './plan.ts';
-import { followProgress } from './progress.ts';
+import { operationRuns, performStep } from './operation-run.ts';
+import { followPlan, planOf, type Rest } from './plan.ts';
 import type { JobQueue } from './queue.ts';
 import type { Pause, RunnerServices } from './runner.ts';
-import { RUNNERS } from './runners.ts';
 import { SENTENCES } from './sentences.ts';
 import { countDeaths } from '../transfers/deaths.ts';
 import { DEATHS_AT_MOST, watchMemory, type MemoryWatch } from './memory-watch.ts';
 import { runTakeBack } from './take-back-run.ts';
 import { startAskingAgain } from './asking-again.ts';
-import { verdictOn } from './verdict.ts';
 
 /** How soon a transfer is tried again that another worker has. */
 const LOOK_AGAIN_SECONDS = 5;
@@ -219,137 +199,4 @@ async function credentialsOf(id: string, { database, safe, log }: RunnerServices
     log.error({ transferId: id, err: error }, 'the credentials of a transfer can not be opened, so it ends');
     return { source: null, destination: null };
   }
-}
-
-type TransferRun = {
-  readonly transfer: Transfer;
-  readonly lease: HeldLease;
-  /** Its operations that have not ended. */
-  readonly open: Set<Operation>;
-  /** Those of them that wait for their owner. */
-  readonly resting: Map<Operation, AtRest>;
-  readonly source: Secret | null;
-  readonly destination: Secret | null;
-  readonly signal: AbortSignal;
-};
-
-/** One run of an operation, whose steps share what it has moved. */
-type OperationRun = AsyncDisposable & { readonly perform: (step: Step) => Promise<Rest> };
-type OperationRuns = AsyncDisposable & { readonly of: (operation: Operation) => Promise<OperationRun> };
-
-async function performStep(
-  step: Step,
-  open: ReadonlySet<Operation>,
-  resting: ReadonlyMap<Operation, AtRest>,
-  runs: OperationRuns,
-): Promise<Rest> {
-  if (!step.during.every((operation) => open.has(operation))) return null;
-  if (resting.has(step.of)) return Infinity;
-  return (await runs.of(step.of)).perform(step);
-}
-
-function operationRuns(
-  transferRun: TransferRun,
-  services: RunnerServices & { readonly queue: JobQueue },
-): OperationRuns {
-  const begun = new Map<Operation, Promise<OperationRun>>();
-  return {
-    of: (operation) => {
-      const run = begun.get(operation) ?? beginOperation(operation, transferRun, services);
-      begun.set(operation, run);
-      return run;
-    },
-    [Symbol.asyncDispose]: async () => {
-      for (const run of await Promise.allSettled(begun.values()))
-        if (run.status === 'fulfilled') await run.value[Symbol.asyncDispose]();
-    },
-  };
-}
-
-async function beginOperation(
-  operation: Operation,
-  { transfer, lease, open, resting, source, destination, signal }: TransferRun,
-  services: RunnerServices & { readonly queue: JobQueue },
-): Promise<OperationRun> {
-  const { database, log } = services;
-  const { transferId } = lease;
-  const { idleRuns, done } = await beginRun(database, lease, operation);
-  let hasMoved = done > 0;
-  let movedNow = false;
-  const progress = followProgress(database, log, lease, operation);
-  const onProgress = (counts: Counts) => {
-    movedNow ||= counts.done > done;
-    hasMoved ||= movedNow;
-    progress.note(counts);
-  };
-  const end = async (ended: OperationEnd) => {
-    await progress[Symbol.asyncDispose]();
-    await endOperation(database, lease, operation, ended);
-    open.delete(operation);
-  };
-  const restFor = async (why: AtRest): Promise<Rest> => {
-    await progress.flush();
-    await putToRest(services, lease, operation, why, services.clock.now());
-    resting.set(operation, why);
-    log.warn({ transferId, operation, side: why.side, reason: why.reason }, 'an operation waits for its owner');
-    return Infinity;
-  };
-  const run = {
-    transfer,
-    operation,
-    lease,
-    destination,
-    signal,
-    onProgress,
-    isOpen: (each: Operation) => open.has(each),
-  };
-  return {
-    perform: async (step) => {
-      const missing = [...resting.values()].find(
-        ({ side, reason }) => isRefusal(reason) && (side === 'source' ? source : destination) === null,
-      );
-      if (missing !== undefined) return restFor(missing);
-      if (source === null) {
-        await end({ status: 'review', failure: SENTENCES.unexpected });
-        return null;
-      }
-      try {
-        const ended = await RUNNERS[step.name]({ ...run, source }, services);
-        if (ended === null) return null;
-        await end(ended);
-        log.info({ transferId, operation, status: ended.status }, 'an operation has ended');
-        return null;
-      } catch (error) {
-        const stopped = signal.aborted ? new Stopped('The worker stops.') : error;
-        const verdict = verdictOn(stopped, movedNow ? 1 : idleRuns, hasMoved, services.clock.now());
-        switch (verdict.kind) {
-          case 'pass on':
-            throw stopped;
-          case 'later':
-            if (verdict.paused !== undefined) await notePause(database, lease, operation, verdict.paused);
-            if (verdict.waiting !== undefined) await noteWaiting(database, lease, operation, verdict.waiting);
-            log.warn(
-              { err: error, transferId, operation, step: step.name, seconds: verdict.seconds },
-              'a step is tried again later',
-            );
-            return verdict.seconds;
-          case 'attention': {
-            const { side, reason: what, end: why } = verdict;
-            const secret = side === 'source' ? source : destination;
-            const reason = what === 'credentials' ? (secret?.kind === 'token' ? 'consent' : 'password') : what;
-            log.warn({ err: error, transferId, operation, step: step.name }, 'a step needs the owner');
-            return restFor({ side, reason, ...why });
-          }
-          case 'end':
-            await end(verdict.end);
-            log.warn(
-              { err: error, transferId, operation, step: step.name, status: verdict.end.status },
-              'an operation has ended early',
-            );
-            return null;
-        }
-      }
-    },
-    [Symbol.asyncDispose]: () => progress[Symbol.asyncDispose](),
-  };
 }

@@ -30,7 +30,15 @@ export type FolderListing = Listing & { readonly leftOut: ReadonlySet<number> };
 export async function listFolder(folder: Folder, keyword: string, session: Session, run: Run): Promise<FolderListing> {
   const listing = await list(folder, keyword, session);
   const leftOut = await folder.forwarded(listing.marked, session);
-  run.count(folder.sourcePath, { done: 0, total: listing.messages.length - leftOut.size, bytes: 0, kept: 0 });
+  run.count(folder.sourcePath, {
+    done: 0,
+    total: listing.messages.length - leftOut.size,
+    bytes: 0,
+    kept: 0,
+    octetsLeft: run.known.has(folder.sourcePath)
+      ? null
+      : octetsOf(listing.messages.filter(({ uid }) => !leftOut.has(uid))),
+  });
   return { ...listing, leftOut };
 }
 
@@ -66,7 +74,12 @@ export async function copyFolder(
   await takeOverOlder(older, mailbox, listing, known, session, run);
   const waiting = () => listing.messages.filter(({ uid }) => !known.settled.has(uid) && !leftOut.has(uid));
   const todo = waiting().length;
-  run.count(sourcePath, { ...known.count, done: known.settled.size, total: known.settled.size + todo });
+  run.count(sourcePath, {
+    ...known.count,
+    done: known.settled.size,
+    total: known.settled.size + todo,
+    octetsLeft: octetsOf(waiting()),
+  });
   const open = await ledger.groups();
   const groups = open.filter(({ mailboxId }) => mailboxId === mailbox.id || older.some(({ id }) => id === mailboxId));
   if (todo > 0 || groups.length > 0) {
@@ -109,6 +122,10 @@ async function reopen({ reader }: Session, path: string, { uidValidity }: Opened
   const opened = await reader.open(path);
   if (opened.uidValidity !== uidValidity)
     throw new MailError('lost', 'The UIDVALIDITY of the source mailbox has changed.');
+}
+
+function octetsOf(messages: readonly Planned[]): number {
+  return messages.reduce((octets, { size }) => octets + size, 0);
 }
 
 async function list(folder: Folder, keyword: string, { reader }: Session): Promise<Listing> {
@@ -174,7 +191,7 @@ async function readRows(mailbox: LedgerMailbox, { copy }: Run): Promise<KnownRow
   const settled = new Set<number>();
   const validities = new Set<bigint>();
   const checks: Check[] = [];
-  const count: FolderCount = { done: 0, total: 0, bytes: 0, kept: 0 };
+  const count: FolderCount = { done: 0, total: 0, bytes: 0, kept: 0, octetsLeft: null };
   let unchecked: { uidValidity: bigint; messages: Check['messages'][number][] } | undefined;
   for await (const page of copy.ledger.rows(mailbox.id))
     for (const row of page) {

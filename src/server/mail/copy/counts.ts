@@ -16,15 +16,19 @@ export type Counts = {
 export function openCounts({ onProgress }: Pick<MailCopy, 'onProgress'>): Counts {
   const folders = new Map<string, FolderCount>();
   let moved = 0;
+  let movedOctets = 0;
   const tell = () => {
     const sum = { done: 0, total: 0, bytes: 0, kept: 0 };
-    for (const { done, total, bytes, kept } of folders.values()) {
+    let octets: number | null = 0;
+    for (const { done, total, bytes, kept, octetsLeft } of folders.values()) {
       sum.done += done;
       sum.total += total;
       sum.bytes += bytes;
       sum.kept += kept;
+      octets = octets === null || octetsLeft === null ? null : octets + octetsLeft;
     }
-    onProgress(sum);
+    const left = octets === null ? null : { messages: sum.total - sum.done, octets };
+    onProgress({ ...sum, moved: { messages: moved, octets: movedOctets }, left });
   };
   return {
     set: (path, count) => {
@@ -33,10 +37,12 @@ export function openCounts({ onProgress }: Pick<MailCopy, 'onProgress'>): Counts
     },
     add: (path, rows) => {
       moved += rows.length;
+      for (const { size } of rows) movedOctets += size;
       const count = folders.get(path);
       if (count === undefined) return;
       for (const { fate, size } of rows) {
         count.done += 1;
+        if (count.octetsLeft !== null) count.octetsLeft = Math.max(0, count.octetsLeft - size);
         if (fate === 'kept') count.kept += 1;
         if (fate === 'stored' || fate === 'kept' || fate === 'changed') count.bytes += size;
       }

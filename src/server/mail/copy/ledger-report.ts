@@ -44,3 +44,13 @@ export function foldersOf(sql: Sql, transferId: string): Promise<Folder[]> {
     [transferId],
   );
 }
+
+/** How many messages at the destination were read back and are what was sent, by this transfer or an earlier one. */
+export async function comparedMessages(sql: Sql, transferId: string): Promise<number> {
+  const [row] = await sql.query<{ count: number }>(
+    `select count(*)::integer as count from ledger l join ledger_mailboxes m on m.id = l.mailbox_id
+     where m.transfer_id = $1 and l.verified`,
+    [transferId],
+  );
+  return row?.count ?? 0;
+}

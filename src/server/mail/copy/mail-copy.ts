@@ -39,6 +39,9 @@ export type CopyProgress = {
   readonly total: number;
   readonly bytes: number;
   readonly kept: number;
+  /** What this run has done, and what is left for it as far as that is known. */
+  readonly moved: { readonly messages: number; readonly octets: number };
+  readonly left: { readonly messages: number; readonly octets: number } | null;
 };
 
 /** A copy of an account's mail. Time, randomness, connections and the ledger come from outside. */

@@ -35,8 +35,17 @@ export type Budget = {
   take(octets: number): Promise<void>;
 };
 
-/** What a folder counts for the progress; messages with a row are done. */
-export type FolderCount = { done: number; total: number; bytes: number; kept: number };
+/**
+ * What a folder counts for the progress; messages with a row are done. `octetsLeft` are of the others; `null` before it is
+ * known which have a row.
+ */
+export type FolderCount = {
+  done: number;
+  total: number;
+  bytes: number;
+  kept: number;
+  octetsLeft: number | null;
+};
 
 /** What the lanes of one copy share. */
 export type Run = {

@@ -7,12 +7,15 @@ import { isOauthProvider } from '../../../contract/provider-name.ts';
 import type { Settings } from '../../../contract/settings.ts';
 import { UsPhone } from '../../../contract/transfer.ts';
 import { isTokenForm } from '../../oauth/tokens.ts';
+import { restingOperations } from '../../transfers/attention.ts';
+import type { Secret } from '../../transfers/credentials.ts';
 import type { TransferOrder } from '../../transfers/orders.ts';
 import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
 import type { Visit } from '../visit.ts';
 import { allowedOperations } from './capabilities.ts';
 import { isUsPhone } from './phone-number-validation.ts';
+import { goOn } from './resume.ts';
 import { route } from './route.ts';
 
 /** Each may be as large as the mailbox. */
@@ -20,7 +23,18 @@ export const EXPORTS_AT_ONCE = 10;
 
 type Loading = Pick<
   Web,
-  'settings' | 'transfers' | 'tokens' | 'proofs' | 'consents' | 'owners' | 'verifiers' | 'securityLog' | 'limits'
+  | 'settings'
+  | 'database'
+  | 'safe'
+  | 'queue'
+  | 'transfers'
+  | 'tokens'
+  | 'proofs'
+  | 'consents'
+  | 'owners'
+  | 'verifiers'
+  | 'securityLog'
+  | 'limits'
 >;
 
 /**
@@ -61,9 +75,24 @@ async function startOnce(order: TransferOrder, services: Loading, visit: Visit):
       'A transfer of this account is already running. Your mail is safe. Please wait until it is done.',
     );
   const { tokenId } = order.destination;
+  const takesToken = await putRightBy(order, started.id, services);
   // One that nobody will use must not stay good.
-  if (tokenId !== undefined) await (started.usesToken ? tokens.keep(tokenId) : tokens.forget(tokenId));
+  if (tokenId !== undefined) await (started.usesToken || takesToken ? tokens.keep(tokenId) : tokens.forget(tokenId));
   return started.id;
+}
+
+/**
+ * A transfer that rests goes on when it is ordered again, with what was proven for that.
+ * @returns whether it works with the order's token now
+ */
+async function putRightBy({ source, destination }: TransferOrder, id: string, services: Loading): Promise<boolean> {
+  const sides = new Set((await restingOperations(services.database, id)).map(({ side }) => side));
+  const { tokenId, password } = destination;
+  if (sides.has('source')) await goOn(id, 'source', { kind: 'password', password: source.password }, services);
+  if (!sides.has('destination')) return false;
+  const given: Secret | null = password === undefined ? null : { kind: 'password', password };
+  await goOn(id, 'destination', tokenId === undefined ? given : { kind: 'token', tokenId }, services);
+  return tokenId !== undefined;
 }
 
 /** Each costs the operator disk, letters and time. One that is there already, and is only answered again, costs nothing. */

@@ -18,7 +18,7 @@ type Resuming = Pick<
 export const answerResume = route(resume, 'calls by a client', async ({ body }, services: Resuming, visit) => {
   const { job_id: id } = body;
   await requireManager(services, visit, id);
-  const { database, safe, tokens } = services;
+  const { database } = services;
   const transfer = await transferById(database, id);
   const resting = await restingOperations(database, id);
   const wanted = resting.find(({ side }) => body.side === undefined || side === body.side);
@@ -27,17 +27,32 @@ export const answerResume = route(resume, 'calls by a client', async ({ body }, 
   const { side, reason } = wanted;
   const secret = await provenSecret(transfer, side, body, services, visit);
   if (secret === null && isRefusal(reason)) throw notGiven();
-  const before = await credentialsIfAny(database, safe, id, side);
-  if (secret?.kind === 'token') await tokens.keep(secret.tokenId);
-  if (!(await putRight(services, id, side, secret)))
+  if (!(await goOn(id, side, secret, services)))
     throw new Refusal(409, 'OPERATION_NOT_ALLOWED', 'There is nothing to put right with this transfer.');
-  if (before?.kind === 'token' && secret !== null && !(secret.kind === 'token' && secret.tokenId === before.tokenId))
-    await tokens.forget(before.tokenId);
   if (side === 'source' && secret?.kind === 'password' && transfer.destinationProvider === 'file_export')
     await services.verifiers.keep(id, transfer.sourceEmail, secret.password);
   services.securityLog('transfer put right', { client: visit.client, transferId: id, what: `${side} ${reason}` });
   return { ok: true as const };
 });
+
+/**
+ * Lets what rests for a side go on, with a secret that was proven in place of the one before.
+ * @returns whether anything did
+ */
+export async function goOn(
+  id: string,
+  side: Role,
+  secret: Secret | null,
+  services: Pick<Web, 'database' | 'safe' | 'queue' | 'tokens'>,
+): Promise<boolean> {
+  const { database, safe, tokens } = services;
+  const before = await credentialsIfAny(database, safe, id, side);
+  if (secret?.kind === 'token') await tokens.keep(secret.tokenId);
+  if (!(await putRight(services, id, side, secret))) return false;
+  if (before?.kind === 'token' && secret !== null && !(secret.kind === 'token' && secret.tokenId === before.tokenId))
+    await tokens.forget(before.tokenId);
+  return true;
+}
 
 type Given = { readonly password?: string | undefined; readonly token_id?: string | undefined };
 

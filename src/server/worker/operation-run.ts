@@ -1,0 +1,161 @@
+import type { Operation } from '../../contract/operation.ts';
+import { Stopped } from '../mail/copy/lanes.ts';
+import { isRefusal, putToRest, type AtRest } from '../transfers/attention.ts';
+import type { Secret } from '../transfers/credentials.ts';
+import type { HeldLease } from '../transfers/lease.ts';
+import {
+  beginRun,
+  endOperation,
+  notePause,
+  noteWaiting,
+  type Counts,
+  type OperationEnd,
+} from '../transfers/operations.ts';
+import type { Transfer } from '../transfers/transfer.ts';
+import { openPace, type Work } from './pace.ts';
+import type { Rest, Step } from './plan.ts';
+import { followProgress } from './progress.ts';
+import type { JobQueue } from './queue.ts';
+import type { RunnerServices } from './runner.ts';
+import { RUNNERS } from './runners.ts';
+import { SENTENCES } from './sentences.ts';
+import { verdictOn } from './verdict.ts';
+
+/** One run of a transfer. */
+type TransferRun = {
+  readonly transfer: Transfer;
+  readonly lease: HeldLease;
+  /** Its operations that have not ended. */
+  readonly open: Set<Operation>;
+  /** Those of them that wait for their owner. */
+  readonly resting: Map<Operation, AtRest>;
+  readonly source: Secret | null;
+  readonly destination: Secret | null;
+  readonly signal: AbortSignal;
+};
+
+/** One run of an operation, whose steps share what it has moved. */
+type OperationRun = AsyncDisposable & { readonly perform: (step: Step) => Promise<Rest> };
+type OperationRuns = AsyncDisposable & { readonly of: (operation: Operation) => Promise<OperationRun> };
+
+/** Does a step, unless its operation has ended or waits for its owner. */
+export async function performStep(
+  step: Step,
+  open: ReadonlySet<Operation>,
+  resting: ReadonlyMap<Operation, AtRest>,
+  runs: OperationRuns,
+): Promise<Rest> {
+  if (!step.during.every((operation) => open.has(operation))) return null;
+  if (resting.has(step.of)) return Infinity;
+  return (await runs.of(step.of)).perform(step);
+}
+
+/** The runs of a transfer's operations, each begun when its first step is. */
+export function operationRuns(
+  transferRun: TransferRun,
+  services: RunnerServices & { readonly queue: JobQueue },
+): OperationRuns {
+  const begun = new Map<Operation, Promise<OperationRun>>();
+  return {
+    of: (operation) => {
+      const run = begun.get(operation) ?? beginOperation(operation, transferRun, services);
+      begun.set(operation, run);
+      return run;
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const run of await Promise.allSettled(begun.values()))
+        if (run.status === 'fulfilled') await run.value[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function beginOperation(
+  operation: Operation,
+  { transfer, lease, open, resting, source, destination, signal }: TransferRun,
+  services: RunnerServices & { readonly queue: JobQueue },
+): Promise<OperationRun> {
+  const { database, log } = services;
+  const { transferId } = lease;
+  const { idleRuns, done } = await beginRun(database, lease, operation);
+  let hasMoved = done > 0;
+  let movedNow = false;
+  const progress = followProgress(database, log, lease, operation);
+  const pace = openPace(() => services.clock.elapsed());
+  const onProgress = (counts: Omit<Counts, 'left'> & Partial<Work>) => {
+    movedNow ||= counts.done > done;
+    hasMoved ||= movedNow;
+    const { moved, left: open, ...plain } = counts;
+    const left = moved === undefined || open === undefined ? undefined : pace.secondsLeft({ moved, left: open });
+    progress.note({ ...plain, left });
+  };
+  const end = async (ended: OperationEnd) => {
+    await progress[Symbol.asyncDispose]();
+    await endOperation(database, lease, operation, ended);
+    open.delete(operation);
+  };
+  const restFor = async (why: AtRest): Promise<Rest> => {
+    await progress.flush();
+    await putToRest(services, lease, operation, why, services.clock.now());
+    resting.set(operation, why);
+    log.warn({ transferId, operation, side: why.side, reason: why.reason }, 'an operation waits for its owner');
+    return Infinity;
+  };
+  const run = {
+    transfer,
+    operation,
+    lease,
+    destination,
+    signal,
+    onProgress,
+    isOpen: (each: Operation) => open.has(each),
+  };
+  return {
+    perform: async (step) => {
+      const missing = [...resting.values()].find(
+        ({ side, reason }) => isRefusal(reason) && (side === 'source' ? source : destination) === null,
+      );
+      if (missing !== undefined) return restFor(missing);
+      if (source === null) {
+        await end({ status: 'review', failure: SENTENCES.unexpected });
+        return null;
+      }
+      try {
+        const ended = await RUNNERS[step.name]({ ...run, source }, services);
+        if (ended === null) return null;
+        await end(ended);
+        log.info({ transferId, operation, status: ended.status }, 'an operation has ended');
+        return null;
+      } catch (error) {
+        const stopped = signal.aborted ? new Stopped('The worker stops.') : error;
+        const verdict = verdictOn(stopped, movedNow ? 1 : idleRuns, hasMoved, services.clock.now());
+        switch (verdict.kind) {
+          case 'pass on':
+            throw stopped;
+          case 'later':
+            if (verdict.paused !== undefined) await notePause(database, lease, operation, verdict.paused);
+            if (verdict.waiting !== undefined) await noteWaiting(database, lease, operation, verdict.waiting);
+            log.warn(
+              { err: error, transferId, operation, step: step.name, seconds: verdict.seconds },
+              'a step is tried again later',
+            );
+            return verdict.seconds;
+          case 'attention': {
+            const { side, reason: what, end: why } = verdict;
+            const secret = side === 'source' ? source : destination;
+            const reason = what === 'credentials' ? (secret?.kind === 'token' ? 'consent' : 'password') : what;
+            log.warn({ err: error, transferId, operation, step: step.name }, 'a step needs the owner');
+            return restFor({ side, reason, ...why });
+          }
+          case 'end':
+            await end(verdict.end);
+            log.warn(
+              { err: error, transferId, operation, step: step.name, status: verdict.end.status },
+              'an operation has ended early',
+            );
+            return null;
+        }
+      }
+    },
+    [Symbol.asyncDispose]: () => progress[Symbol.asyncDispose](),
+  };
+}

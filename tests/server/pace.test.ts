@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest';
+import { openPace } from '../../src/server/worker/pace.ts';
+import { chanceOf } from '../simulation/chance.ts';
+
+const MESSAGES = 5000;
+
+/** A run over messages of very different sizes; each costs so many milliseconds, and so many more for each megabyte. */
+function runOf(seed: number, aMessage: number, aMegabyte: number) {
+  const chance = chanceOf(seed);
+  const sizes = Array.from({ length: MESSAGES }, () => 500 + Math.floor(chance.skewed(5_000_000)));
+  const octets = sizes.reduce((sum, size) => sum + size, 0);
+  let now = 1000;
+  const told: { readonly at: number; readonly share: number; readonly left: number | undefined }[] = [];
+  const pace = openPace(() => now);
+  const moved = { messages: 0, octets: 0 };
+  const tell = () => {
+    const left = { messages: MESSAGES - moved.messages, octets: octets - moved.octets };
+    told.push({ at: now, share: moved.octets / octets, left: pace.secondsLeft({ moved: { ...moved }, left }) });
+  };
+  // Listing takes its time, and moves nothing.
+  for (let second = 0; second < 60; second += 1) {
+    tell();
+    now += 1000;
+  }
+  for (const size of sizes) {
+    now += aMessage + (size / 1e6) * aMegabyte;
+    moved.messages += 1;
+    moved.octets += size;
+    tell();
+  }
+  return { told, end: now };
+}
+
+describe('the time that is left', () => {
+  test.each([
+    ['a fast line', 0.3, 20],
+    ['a slow server', 40, 30],
+    ['a slow line', 1, 900],
+  ])('is within 20 percent of what it takes once a tenth is done, over %s', (_line, aMessage, aMegabyte) => {
+    for (let seed = 1; seed <= 20; seed += 1) {
+      const { told, end } = runOf(seed, aMessage, aMegabyte);
+      const said = told.filter(({ left, share }) => left !== undefined && share < 0.98);
+      expect(said.length).toBeGreaterThan(MESSAGES / 2);
+      for (const { at, left = 0 } of said) {
+        const truth = (end - at) / 1000;
+        expect(Math.abs(left - truth)).toBeLessThan(Math.max(2, 0.2 * truth));
+      }
+    }
+  });
+
+  test('is not said before a tenth is done, nor while it is not known what is left', () => {
+    const { told } = runOf(1, 1, 50);
+    expect(told.filter(({ share }) => share < 0.05).every(({ left }) => left === undefined)).toBe(true);
+    const pace = openPace(() => 5000);
+    expect(pace.secondsLeft({ moved: { messages: 5, octets: 500 }, left: null })).toBeUndefined();
+  });
+});
