@@ -65,9 +65,8 @@ function watchParts(guard: Guard, place: string, guards: Readonly<Record<string,
   const [{ site } = { site: place }] = partsOf(guard, place);
   if (typeof guard === 'function') {
     const { check } = guard;
-    if (check === undefined) return noting(guard as Outcome, site, seen) as never;
-    const outcome = (snapshot: unknown) =>
-      noting(((args: never) => check(snapshot, args, guard)) as Outcome, site, seen);
+    if (check === undefined) return noting(guard, site, seen) as never;
+    const outcome = (snapshot: unknown) => noting((args: never) => check(snapshot, args, guard), site, seen);
     return Object.assign(() => false, {
       check: (snapshot: unknown, args: unknown) => outcome(snapshot)(args as never, undefined as never),
     });
