@@ -42,6 +42,8 @@ type Options = {
   readonly mail?: Mails;
   readonly address?: DatabaseAddress | typeof FRESH;
   readonly environment?: Environment;
+  /** What secrets are sealed with; random when left out. */
+  readonly key?: Uint8Array;
   readonly sourceOptions?: DovecotOptions;
   readonly destinationOptions?: DovecotOptions;
   /** Two Dovecots; else both mailboxes lie on the world's own mail server, which takes what `web.passwords` says. */
@@ -60,6 +62,7 @@ export async function openLifeWorld(options: Options = {}): Promise<LifeWorld> {
   const web = opening.use(
     await openWebWorld({
       address: options.address ?? FRESH,
+      ...(options.key === undefined ? {} : { key: options.key }),
       ...(providers === undefined ? {} : { providers }),
       ...(takesToken === undefined ? {} : { takesToken }),
       environment: {

@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { receiptAddress, RECEIPT_KEY } from '../../src/contract/calls/receipt.ts';
+import { openLog } from '../../src/server/log.ts';
+import { startWeb } from '../../src/server/web/listen.ts';
+import { openWeb } from '../../src/server/web/services.ts';
+import { checkReceipt } from '../../src/server/receipt/check-receipt.ts';
+import { ended, mailWhen, NEW_ANN, openLifeWorld, PASSWORD, statusOf } from '../support/life-world.ts';
+import { letter } from '../support/mail-letters.ts';
+import { needs } from '../support/needs.ts';
+import { startPostgres } from '../support/postgres.ts';
+import { openWebServices } from '../support/web-services.ts';
+
+const NEW_PASSWORD = 'another horse';
+
+describe('a web server that did not order the transfer, on the same PostgreSQL', needs('postgresql'), () => {
+  test('puts it right, stops it, gives its receipt, takes it back and runs it again', { timeout: 90_000 }, async () => {
+    const stack = new AsyncDisposableStack();
+    onTestFinished(() => stack.disposeAsync());
+    const address = { url: await stack.use(await startPostgres()).create() };
+    const key = randomBytes(32);
+    const letters = Array.from({ length: 4 }, (_, number) => letter(number));
+    const world = stack.use(await openLifeWorld({ address, key, mail: { INBOX: letters } }));
+    const { settings } = world.web;
+    const log = openLog('silent');
+    const other = stack.use(await openWebServices({ settings, address, key, log, now: () => Date.now() }));
+    const web = stack.use(await startWeb(openWeb(other.services), { host: '127.0.0.1', port: 0, portalFolder: null }));
+    const ordered = await world.order();
+    const ask = async (name: string, body: object, id = ordered.id) => {
+      const response = await fetch(`http://127.0.0.1:${web.port}/api/v2/transfers/${name}/`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...ordered.headers },
+        body: JSON.stringify({ job_id: id, ...body }),
+      });
+      return { status: response.status, body: (await response.json()) as { jobid?: string } };
+    };
+    const read = async (path: string) =>
+      (await fetch(`http://127.0.0.1:${web.port}${path}`, { headers: ordered.headers })).text();
+
+    world.web.passwords.set(NEW_ANN, NEW_PASSWORD);
+    stack.use(await world.work());
+    await mailWhen(world, ordered, ({ attention }) => attention !== undefined);
+    expect((await ask('resume', { password: NEW_PASSWORD })).status).toBe(200);
+    expect(await mailWhen(world, ordered, ended)).toMatchObject({ status: 'completed', done: 4 });
+    expect((await ask('cancel', {})).status).toBe(409);
+
+    const receipt = await read(receiptAddress(ordered.id, 'csv'));
+    expect(checkReceipt(receipt, await read(RECEIPT_KEY)).statement.lines).toBe(4);
+
+    const given = { source_account: { password: PASSWORD }, destination_account: { password: NEW_PASSWORD } };
+    const { body } = await ask('again', given);
+    const again = { id: body.jobid ?? '', headers: ordered.headers };
+    expect(await mailWhen(world, again, ended)).toMatchObject({ status: 'completed', bytes: 0 });
+
+    expect((await ask('take-back', { password: NEW_PASSWORD })).status).toBe(200);
+    await expect
+      .poll(async () => (await statusOf(world, ordered)).emailmigration, { timeout: 30_000 })
+      .toMatchObject({ taken_back: 4 });
+
+    world.web.passwords.set(NEW_ANN, PASSWORD);
+    const third = await ask('again', { ...given, destination_account: { password: PASSWORD } });
+    const last = { id: third.body.jobid ?? '', headers: ordered.headers };
+    world.web.passwords.set(NEW_ANN, NEW_PASSWORD);
+    const stopped = await ask('cancel', {}, last.id);
+    expect([200, 409]).toContain(stopped.status);
+    expect((await statusOf(world, last)).emailmigration).toHaveProperty('finished');
+  });
+});
