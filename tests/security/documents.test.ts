@@ -16,7 +16,7 @@ import { SOCKETS_PER_NETWORK } from '../../src/server/web/sockets.ts';
 import { LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const DOCUMENT = readFileSync(join(ROOT, 'SECURITY.md'), 'utf8');
+const DOCUMENT = readFileSync(join(ROOT, 'src/server/SECURITY.md'), 'utf8');
 
 function sectionOf(title: string): string {
   const section = DOCUMENT.split(/^## /m).find((part) => part.startsWith(`${title}\n`));
