@@ -43,7 +43,7 @@ describe('the time that is left', () => {
       expect(said.length).toBeGreaterThan(MESSAGES / 2);
       for (const { at, left = 0 } of said) {
         const truth = (end - at) / 1000;
-        expect(Math.abs(left - truth)).toBeLessThan(Math.max(2, 0.2 * truth));
+        expect(Math.abs(left - truth)).toBeLessThan(Math.max(0.02 * (end / 1000), 0.2 * truth));
       }
     }
   });
