@@ -1,12 +1,20 @@
 import * as v from 'valibot';
+import { TOKEN_ID_LENGTH } from '../token-id.ts';
 import { TransferId } from '../transfer.ts';
 import type { Call } from './call.ts';
 import { Ok } from './ok.ts';
 
-/** After the end: removes what this transfer appended and nobody has changed since, and nothing else. */
+/**
+ * After the end: removes what this transfer appended and nobody has changed since, and nothing else. What signs in to the
+ * destination comes with it where it is wanted: 401 `INVALID_CREDENTIALS` says so, for a transfer forgets it at its end.
+ */
 export const takeBack = {
   method: 'POST',
   path: '/api/v2/transfers/take-back/',
-  Request: v.object({ job_id: TransferId }),
+  Request: v.object({
+    job_id: TransferId,
+    password: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(1024))),
+    token_id: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(TOKEN_ID_LENGTH))),
+  }),
   Answer: Ok,
 } as const satisfies Call;

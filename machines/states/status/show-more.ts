@@ -1,7 +1,7 @@
 import { not, or, stateIn } from 'xstate';
-import { failureOf } from '../failure.ts';
-import { wizard } from '../wizard.setup.ts';
-import { waiting } from './waiting.ts';
+import { failureOf } from '../../failure.ts';
+import { wizard } from '../../wizard.setup.ts';
+import { waiting } from '../waiting.ts';
 
 /** What is being verified stays as it is. */
 const settled = or([stateIn('#status-verifying'), stateIn('#status-asking-again')]);
