@@ -1,7 +1,6 @@
 import type { Attention, Progress, TransferStatus } from '../src/contract/calls/status.ts';
 import type { Provider } from '../src/contract/provider.ts';
 import { isExport, standingOf } from '../src/contract/transfer-status.ts';
-import type { Context } from './wizard.types.ts';
 
 /** What its owner can do with a transfer on the status page. */
 export const ACTS = ['stop', 'mend', 'take back', 'again', 'receipt', 'forwarding'] as const;
@@ -54,6 +53,12 @@ export function attentionOf(status: TransferStatus | null): Attention | undefine
 }
 
 /** Where the transfer goes, as the server says or this tab has ordered; by password where neither is known. */
-export function destinationOf({ status, destination }: Context): Provider {
+export function destinationOf({
+  status,
+  destination,
+}: {
+  readonly status: TransferStatus | null;
+  readonly destination: { readonly provider: Provider } | null;
+}): Provider {
   return status?.destination ?? destination?.provider ?? 'other';
 }

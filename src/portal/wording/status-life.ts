@@ -1,4 +1,5 @@
 import type { Progress, WaitingReason } from '../../contract/calls/status.ts';
+import { comparisonOf } from '../../contract/transfer-status.ts';
 import { formatNumber, LOCALE } from '../wording.ts';
 import { counted, formatMoment } from './status.ts';
 
@@ -48,6 +49,12 @@ export const cancelled = {
   todo: 'You can take back what was copied, or start a new transfer to another mailbox.',
   now: 'Nothing. You stopped it.',
 } as const;
+
+/** Whether all is copied, and what arrived is being read back. */
+export function isComparing(progress: Progress): boolean {
+  const { compared, done, finished } = progress;
+  return compared !== undefined && done !== undefined && finished === undefined && comparisonOf(progress) === null;
+}
 
 export const comparing = {
   count: (compared: number, total: number) =>
