@@ -155,6 +155,7 @@ export const wizard = setup({
     'the sign-in elsewhere comes first': ({ context }) => signsInElsewhere(context) && context.tokenId === null,
     'the destination password is missing': ({ context }) =>
       !signsInElsewhere(context) && context.typed.destinationPassword === '',
+    'there is more to take back': ({ context }) => isOffered(context.status, 'take back'),
     'a sign-in is wanted': ({ context }, params: { code: CallFailureCode; codes: readonly CallFailureCode[] }) =>
       params.codes.includes(params.code) && context.typed.password === '' && context.tokenId === null,
     'there are exports': ({ context }) => (context.status?.exports?.length ?? 0) > 0,

@@ -17,7 +17,12 @@ const passwords = typed({ password: PASSWORD, destinationPassword: PASSWORD });
 const refused = (about: 'stop' | 'mend' | 'take-back' | 'again' | 'forwarding') =>
   ({ message: { about: `${about} refused`, code: 'INVALID_CREDENTIALS' } }) as const;
 
-export const ActsResting = at('status.acts.resting', { ...asked, status: FULL }, resting);
+const takenBack = { ...CANCELLED, emailmigration: { ...CANCELLED.emailmigration, status: 'review', taken_back: 80 } };
+const beingTakenBack = { ...asked, status: takenBack };
+
+export const ActsRestingStill = at('status.acts.resting.still', { ...asked, status: FULL }, resting);
+export const ActsRestingWatching = at('status.acts.resting.watching', beingTakenBack, resting);
+export const ActsRestingAsking = at('status.acts.resting.asking', beingTakenBack, resting);
 export const ActsOpenReceipt = at(`${open}.receipt`, cancelled, resting);
 
 export const ActsOpenStoppingConfirming = at(`${open}.stopping.confirming`, running, following);

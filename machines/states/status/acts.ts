@@ -1,5 +1,7 @@
+import { not } from 'xstate';
 import type { Act } from '../../owner-acts.ts';
 import { wizard } from '../../wizard.setup.ts';
+import { givingUp } from '../waiting.ts';
 import { again } from './again.ts';
 import { forwardingOff } from './forwarding-off.ts';
 import { mending } from './mending.ts';
@@ -23,6 +25,7 @@ export const acts = wizard.createStateConfig({
   states: {
     resting: {
       id: 'status-acts-resting',
+      initial: 'still',
       on: {
         'act.open': [
           opening('stop', 'open.stopping'),
@@ -32,6 +35,27 @@ export const acts = wizard.createStateConfig({
           opening('receipt', 'open.receipt'),
           opening('forwarding', 'open.forwarding'),
         ],
+      },
+      states: {
+        still: {},
+        /** What is being taken back is counted on the page, which follows nothing after the end. */
+        watching: {
+          id: 'status-acts-watching',
+          always: { guard: not('there is more to take back'), target: 'still' },
+          after: { 'long status pause': 'asking' },
+        },
+        asking: {
+          ...givingUp('watching'),
+          invoke: {
+            src: 'ask for the status',
+            input: ({ context }) => ({ id: context.transferId ?? '' }),
+            onDone: {
+              target: 'watching',
+              actions: { type: 'remember the status', params: ({ event }) => ({ status: event.output }) },
+            },
+            onError: 'watching',
+          },
+        },
       },
     },
     open: {

@@ -3,8 +3,9 @@ import { wizard } from '../../wizard.setup.ts';
 import { waiting } from '../waiting.ts';
 import { closedWhileCalling, refusedAt, seekingConsent, typing } from './act.ts';
 
-const { failed } = refusedAt('refused', 'take-back refused');
-const [unproven, ...otherFailures] = refusedAt('#status-taking-back-unproven', 'take-back refused').failures;
+const { failed, failures } = refusedAt('refused', 'take-back refused');
+const [, ...otherFailures] = failures;
+const [unproven] = refusedAt('#status-taking-back-unproven', 'take-back refused').failures;
 
 /** The owner is asked, and signs in to the new mailbox where the server wants it; then what was copied is taken back. */
 export const takingBack = wizard.createStateConfig({
@@ -39,7 +40,7 @@ export const takingBack = wizard.createStateConfig({
           ...(tokenId === null ? {} : { tokenId }),
         }),
         onDone: {
-          target: '#status-asking',
+          target: ['#status-asking', '#status-acts-watching'],
           actions: [
             'forget the sign-in',
             { type: 'show the message', params: { message: { about: 'take-back asked' } } },

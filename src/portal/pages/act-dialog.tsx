@@ -27,16 +27,21 @@ export function ActDialog({ title, children }: { readonly title: string; readonl
   );
 }
 
-/** What came of an act that was refused, or that it takes long. */
+/** What came of an act that was refused, or that it takes long; else who helps. */
 export function ActOutcome({ snapshot }: Props) {
-  const { message, settings } = snapshot.context;
-  const refused = message !== null && snapshot.matches({ status: { banner: 'hidden' } });
   return (
     <MessagePlace size="large">
-      {refused && <WordedMessage words={messageWords(message, settings.legacyName)} />}
-      {!refused && snapshot.hasTag('slow') && <SlowNote />}
+      <Outcome snapshot={snapshot} />
     </MessagePlace>
   );
+}
+
+function Outcome({ snapshot }: Props) {
+  const { message, settings } = snapshot.context;
+  if (message !== null && snapshot.matches({ status: { banner: 'hidden' } }))
+    return <WordedMessage words={messageWords(message, settings.legacyName)} />;
+  if (snapshot.hasTag('slow')) return <SlowNote />;
+  return <p className="soft">{words.help(settings.supportPhone)}</p>;
 }
 
 const MISSING: Note = { kind: 'error', text: fieldErrors.password };

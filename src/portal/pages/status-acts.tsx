@@ -22,12 +22,13 @@ export function Attention({ snapshot }: Props) {
   const need = needOf(attention, settings.legacyName);
   return (
     <section className="status-card" data-kind="attention" aria-labelledby="need">
-      <div className="stack" data-gap="small">
+      <div className="stack" data-gap="small" role="alert">
         <h2 id="need">{need.title}</h2>
         <p>{need.happened}</p>
         <p>{isExport(status ?? {}) ? attentionWords.safeFiles : attentionWords.safe}</p>
         <p className="strong">{need.todo}</p>
       </div>
+      {status?.limited === true && <p>{attentionWords.signInFirst}</p>}
       {isOffered(status, 'mend') && (
         <div className="actions">
           <Button rank="primary" onPress={() => send({ type: 'act.open', act: 'mend' })}>

@@ -1,4 +1,5 @@
 import type { Attention } from '../../contract/calls/status.ts';
+import { unbroken } from '../wording.ts';
 
 /** What its owner can do with a transfer: the buttons of the status page, and what each asks. */
 export const acts = {
@@ -73,6 +74,7 @@ export const acts = {
   signInAt: (provider: string) => `Sign in to ${provider}`,
   signInSomewhere: 'Where is your new mailbox?',
   startOver: 'Start a new transfer',
+  help: (phone: string) => `Need help? Call us at ${unbroken(phone)}.`,
 } as const;
 
 type Need = { readonly title: string; readonly happened: string; readonly todo: string };
@@ -114,4 +116,5 @@ export const attention = {
   safeFiles: 'Your mail is safe, and nothing was deleted.',
   now: 'Nothing at the moment. We are waiting for you.',
   when: 'We carry on as soon as you have put it right.',
+  signInFirst: 'To do this, press “Show more” below and sign in.',
 } as const;

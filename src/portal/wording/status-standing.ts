@@ -22,9 +22,9 @@ export function standingWords(progress: Progress, ofExport: boolean): StandingWo
   const { label, text } = ofExport ? exportText(standing) : statusText(status);
   if (attention !== undefined)
     return {
-      looks: 'failed',
+      looks: 'waiting',
       label: attentionWords.label,
-      texts: [ofExport ? attentionWords.safeFiles : attentionWords.safe],
+      texts: [],
       now: attentionWords.now,
       when: attentionWords.when,
     };
