@@ -1,5 +1,6 @@
 import { failedWith, failureOf } from '../../failure.ts';
 import type { OauthProvider } from '../../../src/contract/provider.ts';
+import { typePassword } from '../typed-account.ts';
 import type { ActRefused } from '../../wizard.types.ts';
 
 /** How the transfer stands, or who asks, is not what the page took it for: it asks, and shows what there is. */
@@ -32,10 +33,7 @@ export function refusedAt<const Target extends string, const About extends ActRe
 export const typing = {
   'password.type': {
     target: '.editing',
-    actions: {
-      type: 'type',
-      params: ({ event }: { event: { readonly password: string } }) => ({ password: event.password }),
-    },
+    actions: typePassword,
   },
 } as const;
 

@@ -9,5 +9,6 @@ export const RECEIPT = '/api/v2/transfers/receipt/';
 export const ReceiptQuery = v.object({ job_id: TransferId, format: v.optional(ReceiptFormat, 'html') });
 
 export function receiptAddress(id: string, format: ReceiptFormat): string {
-  return `${RECEIPT}?${new URLSearchParams({ job_id: id, format }).toString()}`;
+  const query = { job_id: id, format } satisfies v.InferInput<typeof ReceiptQuery>;
+  return `${RECEIPT}?${new URLSearchParams(query).toString()}`;
 }
