@@ -1,7 +1,8 @@
-import type { Browser, BrowserContext, Page } from 'playwright';
+import type { Browser, BrowserContext } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { TransferStatus } from '../../src/contract/calls/status.ts';
 import { openBrowser } from '../support/browser.ts';
+import { call, NEW_ID, OK, type Owner, ownerAt, STATUS } from './owner.ts';
 import { needs } from '../support/needs.ts';
 import {
   enter,
@@ -10,26 +11,9 @@ import {
   servePortalAlone,
   SUBSCRIBER,
   TRANSFER_ID,
-  type Wire,
 } from '../support/portal-alone.ts';
-import {
-  COMPARING,
-  FORWARDED,
-  FULL,
-  movedTo,
-  NEEDS_CONSENT,
-  NEEDS_PASSWORD,
-  RUNNING,
-  STOPPED,
-  WAITING,
-} from './owned-transfer.ts';
+import { COMPARING, FORWARDED, FULL, movedTo, NEEDS_PASSWORD, RUNNING, STOPPED, WAITING } from './owned-transfer.ts';
 
-const STATUS = `/status?migration_id=${TRANSFER_ID}`;
-const NEW_ID = 'f'.repeat(32);
-const TOKEN = 'a'.repeat(43);
-const BACK = `/oauth-callback?${new URLSearchParams({ token_id: TOKEN, email: 'maria@gmail.com', provider: 'google' }).toString()}`;
-const call = (name: string) => `/api/v2/transfers/${name}/`;
-const OK = { json: { ok: true } };
 const MOVED = movedTo('other');
 
 /** A button of the status page, what its dialog asks, and what is sent in the end. */
@@ -113,8 +97,7 @@ describe('the life of a transfer, in Chromium (needs chromium)', needs('chromium
   let portal: PortalAlone;
   let browser: Browser;
   let context: BrowserContext;
-  let page: Page;
-  let wire: Wire;
+  let owner: Owner;
 
   beforeAll(async () => {
     portal = await servePortalAlone();
@@ -126,192 +109,115 @@ describe('the life of a transfer, in Chromium (needs chromium)', needs('chromium
   });
   beforeEach(async () => {
     context = await browser.newContext({ reducedMotion: 'reduce' });
-    page = await context.newPage();
-    wire = await scriptWire(page);
+    const page = await context.newPage();
+    owner = ownerAt(page, portal.url, await scriptWire(page));
   });
   afterEach(async () => {
     await context.close();
   });
 
-  const button = (name: string) => page.getByRole('button', { name, exact: true });
-  const dialog = () => page.getByRole('dialog');
-  const inDialog = (name: string) => dialog().getByRole('button', { name, exact: true });
-  const focused = () => page.evaluate(() => document.activeElement?.textContent.trim() ?? '');
-  const show = async (status: TransferStatus) => {
-    wire.answer('/api/v2/status/', { json: status });
-    await enter(page, portal.url, STATUS);
-    await page.getByText(TRANSFER_ID).waitFor();
-  };
-  const open = async ({ button: name, status }: Pick<Walk, 'button' | 'status'>) => {
-    await show(status);
-    await button(name).click();
-    await dialog().waitFor();
-  };
   const fill = async ({ fields }: Walk) => {
-    for (const [label, text] of Object.entries(fields)) await dialog().getByLabel(label, { exact: true }).fill(text);
+    for (const [label, text] of Object.entries(fields)) await owner.field(label).fill(text);
   };
 
   test.each(WALKS)(
     '"$button" ("$confirm") asks, is given up by Escape, and is done once by its button',
     async (walk) => {
-      wire.answer(walk.path, walk.button === 'Copy what is new' ? { json: { jobid: NEW_ID } } : OK);
-      await open(walk);
+      owner.wire.answer(walk.path, walk.button === 'Copy what is new' ? { json: { jobid: NEW_ID } } : OK);
+      await owner.open(walk.button, walk.status);
       const [first] = Object.keys(walk.fields);
-      const goal =
-        first === undefined ? dialog().getByRole('heading', { level: 2 }) : dialog().getByLabel(first, { exact: true });
+      const goal = first === undefined ? owner.dialog.getByRole('heading', { level: 2 }) : owner.field(first);
       await expect.poll(() => goal.evaluate((element) => element === document.activeElement)).toBe(true);
-      await page.keyboard.press('Escape');
-      await dialog().waitFor({ state: 'detached' });
-      await expect.poll(focused).toBe(walk.button);
+      await owner.page.keyboard.press('Escape');
+      await owner.dialog.waitFor({ state: 'detached' });
+      await expect.poll(owner.focused).toBe(walk.button);
 
-      await page.keyboard.press('Enter');
-      await dialog().waitFor();
+      await owner.page.keyboard.press('Enter');
+      await owner.dialog.waitFor();
       await fill(walk);
-      expect(wire.askedFor(walk.path)).toEqual([]);
-      await inDialog(walk.confirm).click();
-      await page.getByText(walk.said).first().waitFor();
-      await dialog().waitFor({ state: 'detached' });
-      expect(wire.askedFor(walk.path).map(({ body }) => body)).toEqual([{ job_id: TRANSFER_ID, ...walk.sent }]);
-      await expect.poll(focused).toMatch(/^Your transfer/);
+      expect(owner.wire.askedFor(walk.path)).toEqual([]);
+      await owner.inDialog(walk.confirm).click();
+      await owner.page.getByText(walk.said).first().waitFor();
+      await owner.dialog.waitFor({ state: 'detached' });
+      expect(owner.wire.askedFor(walk.path).map(({ body }) => body)).toEqual([{ job_id: TRANSFER_ID, ...walk.sent }]);
+      await expect.poll(owner.focused).toMatch(/^Your transfer/);
     },
   );
 
   test.each(WALKS)('"$button" ("$confirm") that the server refuses says so in its dialog', async (walk) => {
-    wire.answer(walk.path, { status: 502, json: { error: 'GENERAL_ERROR', message: '' } });
-    await open(walk);
+    owner.wire.answer(walk.path, { status: 502, json: { error: 'GENERAL_ERROR', message: '' } });
+    await owner.open(walk.button, walk.status);
     await fill(walk);
-    await inDialog(walk.confirm).click();
-    await dialog().getByRole('alert').getByText(walk.refused).waitFor();
-    expect(await dialog().evaluate((element) => element.contains(document.activeElement))).toBe(true);
-    for (const label of Object.keys(walk.fields))
-      expect(await dialog().getByLabel(label, { exact: true }).inputValue()).toBe('');
+    await owner.inDialog(walk.confirm).click();
+    await owner.dialog.getByRole('alert').getByText(walk.refused).waitFor();
+    expect(await owner.dialog.evaluate((element) => element.contains(document.activeElement))).toBe(true);
+    for (const label of Object.keys(walk.fields)) expect(await owner.field(label).inputValue()).toBe('');
   });
 
   test.each(WALKS)('"$button" ("$confirm") that another tab was quicker with shows how it stands', async (walk) => {
-    await open(walk);
+    await owner.open(walk.button, walk.status);
     await fill(walk);
-    wire.answer(walk.path, { status: 409, json: { error: 'OPERATION_NOT_ALLOWED', message: '' } });
-    wire.answer('/api/v2/status/', { json: movedTo('google') });
-    await inDialog(walk.confirm).click();
-    await page.getByRole('alert').getByText('Something has changed').waitFor();
-    await dialog().waitFor({ state: 'detached' });
-    await page.getByRole('heading', { level: 1, name: 'Your transfer is done' }).waitFor();
+    owner.wire.answer(walk.path, { status: 409, json: { error: 'OPERATION_NOT_ALLOWED', message: '' } });
+    owner.wire.answer('/api/v2/status/', { json: movedTo('google') });
+    await owner.inDialog(walk.confirm).click();
+    await owner.page.getByRole('alert').getByText('Something has changed').waitFor();
+    await owner.dialog.waitFor({ state: 'detached' });
+    await owner.page.getByRole('heading', { level: 1, name: 'Your transfer is done' }).waitFor();
+    expect(owner.wire.askedFor(walk.path)).toHaveLength(1);
   });
 
   test.each(WALKS.filter(({ fields }) => Object.keys(fields).length > 0))(
     '"$button" ("$confirm") without a password leads the focus to its field',
     async (walk) => {
-      await open(walk);
-      await inDialog(walk.confirm).click();
-      await dialog().getByText('Invalid password. Please try again.').waitFor();
+      await owner.open(walk.button, walk.status);
+      await owner.inDialog(walk.confirm).click();
+      await owner.dialog.getByText('Invalid password. Please try again.').waitFor();
       const [first = ''] = Object.keys(walk.fields);
-      const field = dialog().getByLabel(first, { exact: true });
+      const field = owner.field(first);
       await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true);
-      await expect.poll(() => page.title()).toMatch(/^Error: /);
-      expect(wire.askedFor(walk.path)).toEqual([]);
+      await expect.poll(() => owner.page.title()).toMatch(/^Error: /);
+      expect(owner.wire.askedFor(walk.path)).toEqual([]);
     },
   );
 
   test('a dialog is left by Back, and a reload shows the page without it', async () => {
-    await show(MOVED);
-    await page.getByRole('link', { name: 'Contact support' }).first().click();
-    await page.waitForURL('**/support-form');
-    await page.goBack();
-    await button('Copy what is new').click();
-    await dialog().getByLabel('San Bruno password', { exact: true }).fill('secret');
-    await page.goForward();
-    await page.waitForURL('**/support-form');
-    await dialog().waitFor({ state: 'detached' });
-    await page.goBack();
-    await button('Copy what is new').click();
-    expect(await dialog().getByLabel('San Bruno password', { exact: true }).inputValue()).toBe('');
-    await page.reload();
-    await button('Copy what is new').waitFor();
-    expect(await dialog().count()).toBe(0);
-  });
-
-  test('a new sign-in at the provider comes back to this transfer and puts it right', async () => {
-    await open({ button: 'Put it right', status: NEEDS_CONSENT });
-    await inDialog('Sign in to Gmail').click();
-    await page.getByRole('heading', { name: 'A provider' }).waitFor();
-    expect(page.url()).toBe(`${portal.url}/api/oauth/?provider=google`);
-    wire.answer(call('resume'), OK);
-    await page.goto(`${portal.url}${BACK}`);
-    await page.getByText('Thank you. We carry on now').waitFor();
-    expect(page.url()).toBe(`${portal.url}${STATUS}`);
-    expect(wire.askedFor(call('resume')).map(({ body }) => body)).toEqual([{ job_id: TRANSFER_ID, token_id: TOKEN }]);
-    expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain(TOKEN);
-  });
-
-  test('a sign-in to another mailbox is refused, and offered again in its dialog', async () => {
-    await open({ button: 'Put it right', status: NEEDS_CONSENT });
-    await inDialog('Sign in to Gmail').click();
-    await page.getByRole('heading', { name: 'A provider' }).waitFor();
-    wire.answer(call('resume'), { status: 401, json: { error: 'INVALID_CREDENTIALS', message: '' } });
-    await page.goto(`${portal.url}${BACK}`);
-    await dialog().getByRole('alert').getByText('check that it is the same mailbox').waitFor();
-    await inDialog('Sign in to Gmail').waitFor();
-  });
-
-  test('a sign-in that was given up comes back to the dialog that it was begun in', async () => {
-    await open({ button: 'Put it right', status: NEEDS_CONSENT });
-    await inDialog('Sign in to Gmail').click();
-    await page.getByRole('heading', { name: 'A provider' }).waitFor();
-    await page.goto(`${portal.url}/oauth-callback?error=EXTERNAL_OAUTH_ERROR&provider=google`);
-    await dialog().getByRole('alert').getByText('Authentication error', { exact: true }).waitFor();
-    expect(wire.askedFor(call('resume'))).toEqual([]);
-  });
-
-  test('Back from the provider shows the transfer, and its return is not taken any more', async () => {
-    await open({ button: 'Put it right', status: NEEDS_CONSENT });
-    await inDialog('Sign in to Gmail').click();
-    await page.getByRole('heading', { name: 'A provider' }).waitFor();
-    await page.goBack();
-    await button('Put it right').waitFor();
-    await page.goto(`${portal.url}${BACK}`);
-    await page.getByRole('button', { name: 'Start', exact: true }).waitFor();
-    expect(wire.askedFor(call('resume'))).toEqual([]);
-  });
-
-  test('what is new is copied to Gmail after a sign-in there and the San Bruno password', async () => {
-    await open({ button: 'Copy what is new', status: movedTo('google') });
-    expect(await dialog().getByLabel('San Bruno password').count()).toBe(0);
-    await inDialog('Sign in to Gmail').click();
-    await page.getByRole('heading', { name: 'A provider' }).waitFor();
-    wire.answer(call('again'), { json: { jobid: NEW_ID } });
-    await page.goto(`${portal.url}${BACK}`);
-    await dialog().getByLabel('San Bruno password', { exact: true }).fill(SUBSCRIBER.password);
-    await inDialog('Start copying').click();
-    await page.waitForURL(`**/status?migration_id=${NEW_ID}`);
-    expect(wire.askedFor(call('again')).map(({ body }) => body)).toEqual([
-      {
-        job_id: TRANSFER_ID,
-        source_account: { password: SUBSCRIBER.password },
-        destination_account: { token_id: TOKEN },
-      },
-    ]);
+    await owner.show(MOVED);
+    await owner.page.getByRole('link', { name: 'Contact support' }).first().click();
+    await owner.page.waitForURL('**/support-form');
+    await owner.page.goBack();
+    await owner.button('Copy what is new').click();
+    await owner.field('San Bruno password').fill('secret');
+    await owner.page.goForward();
+    await owner.page.waitForURL('**/support-form');
+    await owner.dialog.waitFor({ state: 'detached' });
+    await owner.page.goBack();
+    await owner.button('Copy what is new').click();
+    expect(await owner.field('San Bruno password').inputValue()).toBe('');
+    await owner.page.reload();
+    await owner.button('Copy what is new').waitFor();
+    expect(await owner.dialog.count()).toBe(0);
   });
 
   test('what was copied is taken back with the password that the server wants', async () => {
-    wire.answer(call('take-back'), ({ body }) =>
+    owner.wire.answer(call('take-back'), ({ body }) =>
       'password' in (body as object) ? OK : { status: 401, json: { error: 'INVALID_CREDENTIALS', message: '' } },
     );
-    await open({ button: 'Take back what was copied', status: STOPPED });
-    await inDialog('Take it back').click();
-    const field = dialog().getByLabel('New mailbox password', { exact: true });
+    await owner.open('Take back what was copied', STOPPED);
+    await owner.inDialog('Take it back').click();
+    const field = owner.field('New mailbox password');
     await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true);
     await field.fill('sandbox');
-    await page.keyboard.press('Enter');
-    await page.getByText('We are taking it back').waitFor();
-    expect(wire.askedFor(call('take-back')).map(({ body }) => body)).toEqual([
+    await owner.page.keyboard.press('Enter');
+    await owner.page.getByText('We are taking it back').waitFor();
+    expect(owner.wire.askedFor(call('take-back')).map(({ body }) => body)).toEqual([
       { job_id: TRANSFER_ID },
       { job_id: TRANSFER_ID, password: 'sandbox' },
     ]);
   });
 
   test('the receipt is there to read, and as two files', async () => {
-    await open({ button: 'Download the receipt', status: MOVED });
-    const links = await dialog()
+    await owner.open('Download the receipt', MOVED);
+    const links = await owner.dialog
       .getByRole('link')
       .evaluateAll((all) => all.map((link) => link.getAttribute('href')));
     expect(links).toEqual(
@@ -320,48 +226,50 @@ describe('the life of a transfer, in Chromium (needs chromium)', needs('chromium
   });
 
   test('who has shown nothing is offered nothing, and all of it after a sign-in', async () => {
-    wire.answer('/api/v2/status/', ({ headers }) => ({
+    owner.wire.answer('/api/v2/status/', ({ headers }) => ({
       json: headers['authorization'] === 'Bearer jwt' ? NEEDS_PASSWORD : { ...NEEDS_PASSWORD, limited: true },
     }));
-    wire.answer('/api/validate/', { json: { ok: true, token: 'jwt' } });
-    await enter(page, portal.url, STATUS);
-    await button('Show more').waitFor();
+    owner.wire.answer('/api/validate/', { json: { ok: true, token: 'jwt' } });
+    await enter(owner.page, portal.url, STATUS);
+    await owner.button('Show more').waitFor();
     for (const name of ['Stop the transfer', 'Put it right', 'Download the receipt'])
-      expect(await button(name).count()).toBe(0);
-    await button('Show more').click();
-    await dialog().getByLabel('Email', { exact: true }).fill(SUBSCRIBER.email);
-    await dialog().getByLabel('Password', { exact: true }).fill(SUBSCRIBER.password);
-    await inDialog('Sign in').click();
-    for (const name of ['Stop the transfer', 'Put it right', 'Download the receipt']) await button(name).waitFor();
+      expect(await owner.button(name).count()).toBe(0);
+    await owner.button('Show more').click();
+    await owner.field('Email').fill(SUBSCRIBER.email);
+    await owner.field('Password').fill(SUBSCRIBER.password);
+    await owner.inDialog('Sign in').click();
+    for (const name of ['Stop the transfer', 'Put it right', 'Download the receipt'])
+      await owner.button(name).waitFor();
   });
 
   test('a transfer that runs says how far it is, folder by folder, and how long it still takes', async () => {
-    await show(RUNNING);
-    await page.getByText('300 of 1,000 messages').waitFor();
-    await page.getByText('300 messages copied (4 MB).').waitFor();
-    await page.getByText('About 20 minutes left.').waitFor();
-    await page.getByText('Folder by folder').click();
-    expect(await page.locator('.folders li').allInnerTexts()).toEqual([
+    await owner.show(RUNNING);
+    await owner.page.getByText('300 of 1,000 messages').waitFor();
+    await owner.page.getByText('300 messages copied (4 MB).').waitFor();
+    await owner.page.getByText('About 20 minutes left.').waitFor();
+    await owner.page.getByText('Folder by folder').click();
+    expect(await owner.page.locator('.folders li').allInnerTexts()).toEqual([
       expect.stringMatching(/^INBOX\s+200 of 200$/),
       expect.stringMatching(/^Garden\s+100 of 800$/),
     ]);
   });
 
   test('the comparison is a step of its own rather than 100 %', async () => {
-    await show(COMPARING);
-    await page.getByText('Checking what arrived: 300 of 400').waitFor();
-    expect(await page.getByText(/100\s?%/).count()).toBe(0);
-    const bar = page.getByRole('progressbar', { name: 'Messages checked' });
+    await owner.show(COMPARING);
+    await owner.page.getByText('Checking what arrived: 300 of 400').waitFor();
+    expect(await owner.page.getByText(/100\s?%/).count()).toBe(0);
+    const bar = owner.page.getByRole('progressbar', { name: 'Messages checked' });
     expect(await bar.evaluate((element) => (element as HTMLProgressElement).position)).toBe(0.75);
   });
 
   test('a transfer that waits says why, and one that was stopped what to do next', async () => {
-    await show(WAITING);
-    await page.getByText('The mail server is busy and has asked us to wait.').waitFor();
-    await page.getByText("We'll carry on as soon as we can. You don't need to do anything.").waitFor();
-    await show(STOPPED);
-    await page.getByText('You stopped this transfer.').waitFor();
-    await page.getByRole('link', { name: 'Start a new transfer' }).click();
-    await page.getByRole('heading', { level: 1, name: 'San Bruno Email Data Transfer Tool' }).waitFor();
+    await owner.show(WAITING);
+    await owner.page.getByText('The mail server is busy and has asked us to wait.').waitFor();
+    await owner.page.getByText("We'll carry on as soon as we can. You don't need to do anything.").waitFor();
+    await owner.show(STOPPED);
+    await owner.page.getByText('You stopped this transfer.').waitFor();
+    await owner.page.getByRole('link', { name: 'Start a new transfer' }).click();
+    await owner.page.getByRole('heading', { level: 1, name: 'San Bruno Email Data Transfer Tool' }).waitFor();
+    expect(owner.page.url()).toBe(`${portal.url}/`);
   });
 });

@@ -21,14 +21,15 @@ import { arriveAt, refusal } from '../support/wizard.ts';
 const OPEN = 'status.acts.open';
 const RESTING = 'status.acts.resting';
 
+const awaiting = (purpose: AwaitedConsent['purpose']) => ({
+  ...BLANK_SESSION,
+  awaitedConsent: { transferId: ID, purpose, provider: 'google' as const },
+});
+const back = (said: Record<string, string> = {}) =>
+  `/oauth-callback?${new URLSearchParams({ token_id: TOKEN, email: 'sam@gmail.com', provider: 'google', ...said }).toString()}`;
+
 describe('a sign-in at the provider of the new mailbox', () => {
   const seek = { type: 'consent.seek', provider: 'google' } as const;
-  const awaiting = (purpose: AwaitedConsent['purpose']) => ({
-    ...BLANK_SESSION,
-    awaitedConsent: { transferId: ID, purpose, provider: 'google' as const },
-  });
-  const back = (said: Record<string, string> = {}) =>
-    `/oauth-callback?${new URLSearchParams({ token_id: TOKEN, email: 'sam@gmail.com', provider: 'google', ...said }).toString()}`;
   const wants401 = { 'take back what was copied': refusal('INVALID_CREDENTIALS') };
 
   test.each<[Act & AwaitedConsent['purpose'], TransferStatus, readonly Event[]]>([

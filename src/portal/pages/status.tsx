@@ -79,7 +79,9 @@ function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
           <ContactsOutcome progress={status.contactsmigration} />
         </OperationCard>
       )}
-      {status?.emailforwarding !== undefined && <ForwardingCard status={status} forwarding={status.emailforwarding} />}
+      {status?.emailforwarding !== undefined && status.limited !== true && (
+        <ForwardingCard status={status} forwarding={status.emailforwarding} />
+      )}
       <Acts snapshot={snapshot} />
       {status?.limited === true && <ShowMore snapshot={snapshot} />}
       <section className="stack" data-gap="small" aria-labelledby="wrong">
