@@ -223,5 +223,7 @@ export const SESSIONS = {
       { ...BLANK_SESSION, awaitedConsent: { transferId: ID, purpose, provider: 'google' as const } },
     ]),
   ),
+  // Such a one is stored by nobody but who tampers with it.
+  downloadingNothing: { ...signedIn, destination: { email: '', provider: 'file_export' } },
   listing: { ...BLANK_SESSION, emailHash: 'hash' },
 } as const satisfies Record<string, Session>;

@@ -5,8 +5,8 @@ import type { Call } from './call.ts';
 import { Ok } from './ok.ts';
 
 /**
- * After the end: removes what this transfer appended and nobody has changed since, and nothing else. What signs in to the
- * destination comes with it where it is wanted: 401 `INVALID_CREDENTIALS` says so, for a transfer forgets it at its end.
+ * After the end: removes what this transfer appended and nobody has changed since, and nothing else. What signed in to the
+ * destination was erased at the end, so it is given again.
  */
 export const takeBack = {
   method: 'POST',
