@@ -2,11 +2,15 @@ import { fromCallback, fromPromise, type NonReducibleUnknown } from 'xstate';
 import type { Capabilities } from '../src/contract/calls/capabilities.ts';
 import type { TransfersByHash } from '../src/contract/calls/jobs-by-email.ts';
 import type { LoadRequest } from '../src/contract/calls/load.ts';
+import type { Side } from '../src/contract/calls/resume.ts';
 import type { TransferStatus } from '../src/contract/calls/status.ts';
 import type { SupportRequest } from '../src/contract/calls/support-form.ts';
 import type { Validated } from '../src/contract/calls/validate.ts';
 import type { Provider } from '../src/contract/provider.ts';
 import type { Event } from './wizard.types.ts';
+
+/** What signs in to a mailbox: neither, where the server knows it still. */
+type SignIn = { password?: string; tokenId?: string };
 
 /** A call that the portal, a test or a story provides. It rejects with an error whose `error` is a `CallFailureCode`. */
 function call<Answer, Input extends NonReducibleUnknown>(name: string) {
@@ -31,6 +35,14 @@ export const CALLS = {
   'check the domain': call<{ valid: boolean }, { domain: string }>('check the domain'),
   'check the phone number': call<{ valid: boolean }, { number: string }>('check the phone number'),
   'write to support': call<{ ok: true }, SupportRequest>('write to support'),
+  'stop the transfer': call<{ ok: true }, { id: string }>('stop the transfer'),
+  'resume the transfer': call<{ ok: true }, { id: string; side?: Side } & SignIn>('resume the transfer'),
+  'take back what was copied': call<{ ok: true }, { id: string } & SignIn>('take back what was copied'),
+  'copy what is new': call<
+    { jobid: string },
+    { id: string; password: string; destinationPassword?: string; tokenId?: string }
+  >('copy what is new'),
+  'stop forwarding': call<{ ok: true }, { id: string; password: string }>('stop forwarding'),
   'delete the export': call<{ ok: true }, { url: string }>('delete the export'),
 };
 

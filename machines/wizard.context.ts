@@ -3,6 +3,7 @@ import type { Context, Input, Session, Typed } from './wizard.types.ts';
 export const NOTHING_TYPED: Typed = {
   email: '',
   password: '',
+  destinationPassword: '',
   host: '',
   transferId: '',
   legacyEmail: '',
@@ -24,6 +25,7 @@ export const BLANK_SESSION: Session = {
   emailHash: null,
   emailExportType: null,
   contactsExportType: null,
+  awaitedConsent: null,
 };
 
 /** The context with everything forgotten that the visitor or the server said. */
@@ -44,6 +46,7 @@ export function blankContext({
     returned: null,
     transferId: null,
     status: null,
+    tokenId: null,
     transfers: [],
   };
 }
@@ -52,7 +55,7 @@ export function blankContext({
 export function sessionOf(context: Context): Session {
   const { source, destination, operations, allowContactsMigration, googleTermsAccepted } = context;
   const { checkSanBrunoOnOauthCallback, jwt, notificationContact, emailHash } = context;
-  const { emailExportType, contactsExportType } = context;
+  const { emailExportType, contactsExportType, awaitedConsent } = context;
   return {
     source,
     destination,
@@ -65,5 +68,6 @@ export function sessionOf(context: Context): Session {
     emailHash,
     emailExportType,
     contactsExportType,
+    awaitedConsent,
   };
 }

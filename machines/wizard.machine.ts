@@ -2,11 +2,14 @@ import { failedWith } from './failure.ts';
 import { complete } from './states/complete.ts';
 import {
   checkingTerms,
+  leavingForAct,
   leavingForMove,
   leavingForStatus,
   leavingForTransfer,
   returned,
+  returnedForAct,
   returnedForStatus,
+  unavailableForAct,
   unavailableForStatus,
   unavailableForTransfer,
 } from './states/consent.ts';
@@ -17,7 +20,7 @@ import { googleTerms } from './states/google-terms.ts';
 import { home } from './states/home.ts';
 import { startMigration } from './states/start-migration.ts';
 import { statusFromEmail } from './states/status-from-email.ts';
-import { status } from './states/status.ts';
+import { status } from './states/status/status.ts';
 import { support } from './states/support.ts';
 import { blankContext } from './wizard.context.ts';
 import { wizard } from './wizard.setup.ts';
@@ -33,11 +36,14 @@ const STATES = {
   leavingForMove,
   leavingForTransfer,
   leavingForStatus,
+  leavingForAct,
   returned,
   checkingTerms,
   returnedForStatus,
+  returnedForAct,
   unavailableForTransfer,
   unavailableForStatus,
+  unavailableForAct,
   startMigration,
   complete,
   status,

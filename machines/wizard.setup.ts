@@ -7,17 +7,18 @@ import type { ContactsFormat, EmailFormat } from '../src/contract/export-format.
 import { type CallFailureCode, queryErrorOf } from '../src/contract/failure-code.ts';
 import { readHost } from '../src/contract/mail-host.ts';
 import type { OauthReturn } from '../src/contract/page-address.ts';
-import { type Provider } from '../src/contract/provider.ts';
+import type { Provider } from '../src/contract/provider.ts';
 import { isOauthProvider, providerOf } from '../src/contract/provider-name.ts';
 import { SUPPORT_ISSUE_LENGTH } from '../src/contract/support-issue.ts';
 import { isTokenId } from '../src/contract/token-id.ts';
 import { goesOn, isTransferId, looksLikeTransferId } from '../src/contract/transfer-status.ts';
 import { modeOf } from './mode.ts';
+import { type Act, attentionOf, destinationOf, isOffered } from './owner-acts.ts';
 import { readUsPhone } from './phone-number.ts';
 import { ACTORS } from './wizard.actors.ts';
 import { blankContext, NOTHING_TYPED } from './wizard.context.ts';
 import { DELAYS } from './wizard.delays.ts';
-import type { Context, Event, Input, Message, Meta, Tag, Typed } from './wizard.types.ts';
+import type { AwaitedConsent, Context, Event, Input, Message, Meta, Tag, Typed } from './wizard.types.ts';
 
 /** How many transfers the page shows (`portal.md` §9). */
 const LISTED_TRANSFERS = 5;
@@ -29,6 +30,10 @@ function notProvided(name: string) {
 }
 
 const hasLetters = (text: string) => /\p{L}/u.test(text);
+/** Whether a return is from this provider, as far as it says so. */
+const isFrom = (provider: Provider, { returned }: Context) =>
+  ['', provider].includes(returned?.provider === '' ? '' : providerOf(returned?.provider ?? ''));
+const signsInElsewhere = (context: Context) => isOauthProvider(destinationOf(context));
 const isLegacy = (email: string, context: Context) => isAtDomain(email, context.settings.legacyDomains);
 
 /** The one vocabulary: every actor, guard, action and delay that the states spell. */
@@ -114,10 +119,18 @@ export const wizard = setup({
     'the return is incomplete': ({ context }) =>
       !isTokenId(context.returned?.tokenId ?? '') || !isEmail(context.returned?.email ?? ''),
     // A page elsewhere can lead a visitor here with a sign-in of its own.
-    'the return is of a sign-in that this tab began': ({ context: { destination, returned } }) =>
-      destination?.email === '' &&
-      isOauthProvider(destination.provider) &&
-      ['', destination.provider].includes(returned?.provider === '' ? '' : providerOf(returned?.provider ?? '')),
+    'the return is of a sign-in that this tab began': ({ context }) =>
+      context.destination?.email === '' &&
+      isOauthProvider(context.destination.provider) &&
+      isFrom(context.destination.provider, context),
+    'a consent is awaited': ({ context }) => context.awaitedConsent !== null,
+    'the consent is to mend': ({ context }) => context.awaitedConsent?.purpose === 'mend',
+    'the consent is to take back': ({ context }) => context.awaitedConsent?.purpose === 'take back',
+    'the consent failed': ({ context }) =>
+      context.awaitedConsent === null ||
+      !isFrom(context.awaitedConsent.provider, context) ||
+      (context.returned?.error ?? '') !== '' ||
+      !isTokenId(context.returned?.tokenId ?? ''),
     'the return has no hash': ({ context }) => (context.returned?.hash ?? '') === '',
     'the return is from another mailbox': ({ context }) =>
       context.checkSanBrunoOnOauthCallback &&
@@ -131,6 +144,20 @@ export const wizard = setup({
     'the transfer goes on': ({ context }) => goesOn(context.status ?? {}),
     'there is more to show': ({ context }) => context.status?.limited === true,
     'more is kept back': (_, params: { status: TransferStatus }) => params.status.limited === true,
+    // What its owner does with a transfer
+    'the act is asked for and offered': ({ context }, params: { asked: Act; act: Act }) =>
+      params.asked === params.act && isOffered(context.status, params.act),
+    'the new password is missing': ({ context }) =>
+      attentionOf(context.status)?.reason === 'password' && context.typed.password === '',
+    'a consent is wanted': ({ context }) =>
+      attentionOf(context.status)?.reason === 'consent' && context.tokenId === null,
+    'the destination signs in elsewhere': ({ context }) => signsInElsewhere(context),
+    'the sign-in elsewhere comes first': ({ context }) => signsInElsewhere(context) && context.tokenId === null,
+    'the destination password is missing': ({ context }) =>
+      !signsInElsewhere(context) && context.typed.destinationPassword === '',
+    'there is more to take back': ({ context }) => isOffered(context.status, 'take back'),
+    'a sign-in is wanted': ({ context }, params: { code: CallFailureCode; codes: readonly CallFailureCode[] }) =>
+      params.codes.includes(params.code) && context.typed.password === '' && context.tokenId === null,
     'there are exports': ({ context }) => (context.status?.exports?.length ?? 0) > 0,
     'there are transfers': (_, params: { transfers: TransfersByHash }) => Object.keys(params.transfers).length > 0,
   },
@@ -145,6 +172,9 @@ export const wizard = setup({
     // Typing
     type: assign({ typed: ({ context }, params: Partial<Typed>) => ({ ...context.typed, ...params }) }),
     'forget the typed password': assign({ typed: ({ context }) => ({ ...context.typed, password: '' }) }),
+    'forget the typed passwords': assign({
+      typed: ({ context }) => ({ ...context.typed, password: '', destinationPassword: '' }),
+    }),
     'forget the typed account': assign({ typedAccount: null }),
     'forget the typed host': assign({ typed: ({ context }) => ({ ...context.typed, host: '' }) }),
     'forget what was typed': assign({ typed: NOTHING_TYPED }),
@@ -181,16 +211,19 @@ export const wizard = setup({
       destination: { email: '', provider: 'yahoo' as const },
       checkSanBrunoOnOauthCallback: true,
       allowContactsMigration: true,
+      awaitedConsent: null,
     }),
     'choose the provider': assign({
       destination: (_, params: { provider: Provider }) => ({ email: '', provider: params.provider }),
       checkSanBrunoOnOauthCallback: false,
       allowContactsMigration: true,
+      awaitedConsent: null,
     }),
     'choose the typed provider': assign({
       destination: ({ context }) => ({ email: '', provider: context.typedAccount?.provider ?? 'other' }),
       checkSanBrunoOnOauthCallback: false,
       allowContactsMigration: true,
+      awaitedConsent: null,
     }),
     'remember the typed account': assign({
       typedAccount: (_, params: { capabilities: Capabilities }) => {
@@ -223,6 +256,22 @@ export const wizard = setup({
       }),
     }),
     'remember the hash': assign({ emailHash: ({ context }) => context.returned?.hash ?? null }),
+
+    'remember what the consent is for': assign({
+      awaitedConsent: ({ context }, params: Pick<AwaitedConsent, 'purpose' | 'provider'>) => ({
+        ...params,
+        transferId: context.transferId ?? '',
+      }),
+    }),
+    'forget the consent': assign({ awaitedConsent: null }),
+    /** Of the transfer that the consent is for nothing is known yet in a page that was loaded anew. */
+    'return to the transfer': assign({
+      transferId: ({ context }) => context.awaitedConsent?.transferId ?? null,
+      status: null,
+      awaitedConsent: null,
+    }),
+    'remember the sign-in': assign({ tokenId: ({ context }) => context.returned?.tokenId ?? null }),
+    'forget the sign-in': assign({ typed: NOTHING_TYPED, tokenId: null }),
 
     // The transfer
     'remember the transfer': assign({ transferId: (_, params: { id: string }) => params.id.toLowerCase() }),

@@ -1,9 +1,10 @@
 import type { CallFailureCode, QueryError } from '../src/contract/failure-code.ts';
 import type { ContactsFormat, EmailFormat } from '../src/contract/export-format.ts';
-import type { Provider } from '../src/contract/provider.ts';
+import type { OauthProvider, Provider } from '../src/contract/provider.ts';
 import type { PortalSettings } from '../src/contract/settings.ts';
 import type { TransferStatus } from '../src/contract/calls/status.ts';
 import type { Ask, OauthReturn } from '../src/contract/page-address.ts';
+import type { Act } from './owner-acts.ts';
 
 /** The legacy mailbox, proven by a sign-in. */
 export type Source = { readonly email: string; readonly password: string; readonly provider: 'sanbruno' };
@@ -21,6 +22,7 @@ export type Destination = {
 export type Typed = {
   readonly email: string;
   readonly password: string;
+  readonly destinationPassword: string;
   readonly host: string;
   readonly transferId: string;
   readonly legacyEmail: string;
@@ -38,7 +40,19 @@ export type Message =
   | { readonly about: 'support sent' }
   | { readonly about: 'support failed'; readonly code: CallFailureCode }
   | { readonly about: 'export deletion failed'; readonly code: CallFailureCode }
-  | { readonly about: 'not the owner' };
+  | { readonly about: 'not the owner' }
+  | { readonly about: 'stop asked' | 'mended' | 'take-back asked' | 'forwarding stopped' }
+  | { readonly about: ActRefused | 'act overtaken'; readonly code: CallFailureCode };
+
+/** A call of the owner's was refused. */
+export type ActRefused = 'stop refused' | 'mend refused' | 'take-back refused' | 'again refused' | 'forwarding refused';
+
+/** A sign-in at a provider that a transfer's owner has left for, and what it is for. */
+export type AwaitedConsent = {
+  readonly transferId: string;
+  readonly purpose: 'mend' | 'take back' | 'again';
+  readonly provider: OauthProvider;
+};
 
 export type Context = {
   readonly settings: PortalSettings;
@@ -58,6 +72,7 @@ export type Context = {
   readonly emailHash: string | null;
   readonly emailExportType: EmailFormat | null;
   readonly contactsExportType: ContactsFormat | null;
+  readonly awaitedConsent: AwaitedConsent | null;
   readonly typed: Typed;
   /** How the typed destination signs in, as capabilities said; `null` while it isn't known. */
   readonly typedAccount: { readonly provider: Provider; readonly auth: 'oauth' | 'other' } | null;
@@ -65,6 +80,8 @@ export type Context = {
   readonly returned: OauthReturn | null;
   readonly transferId: string | null;
   readonly status: TransferStatus | null;
+  /** What a sign-in at the new mailbox's provider left with the server, for the act that it was made for. */
+  readonly tokenId: string | null;
   /** Transfer ID and ISO 8601 start, newest first, five at most. */
   readonly transfers: readonly { readonly id: string; readonly started: string }[];
 };
@@ -83,6 +100,7 @@ export type Session = Pick<
   | 'emailHash'
   | 'emailExportType'
   | 'contactsExportType'
+  | 'awaitedConsent'
 >;
 
 export type Input = {
@@ -147,6 +165,10 @@ export type Event =
   | { readonly type: 'status.beat' }
   | { readonly type: 'status.lose' }
   | { readonly type: 'more.show' }
+  | { readonly type: 'act.open'; readonly act: Act }
+  | { readonly type: 'act.submit' }
+  | { readonly type: 'consent.seek'; readonly provider: OauthProvider }
+  | { readonly type: 'destination-password.type'; readonly password: string }
   | { readonly type: 'export.delete' }
   | { readonly type: 'export.keep' }
   | { readonly type: 'export.confirm' }

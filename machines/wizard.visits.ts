@@ -57,6 +57,11 @@ const entrances = wizard.createStateConfig({
     ],
     'oauth-callback.visit': [
       {
+        guard: 'a consent is awaited',
+        target: '#returned-for-act',
+        actions: { type: 'read the return', params: ({ event }) => returnOf(event) },
+      },
+      {
         guard: 'the source can sign in',
         target: '#returned',
         actions: { type: 'read the return', params: ({ event }) => returnOf(event) },
@@ -71,17 +76,18 @@ const entrances = wizard.createStateConfig({
       {
         guard: { type: 'there is an error', params: ({ event }) => event },
         target: '#status-not-found',
-        actions: 'forget the transfer',
+        actions: ['forget the transfer', 'forget the consent'],
       },
       {
         guard: { type: 'the transfer ID is right', params: ({ event }) => ({ id: event.migrationId }) },
         target: '#status',
         actions: [
           'forget the transfer',
+          'forget the consent',
           { type: 'remember the transfer', params: ({ event }) => ({ id: event.migrationId }) },
         ],
       },
-      { target: '#status-not-found', actions: 'forget the transfer' },
+      { target: '#status-not-found', actions: ['forget the transfer', 'forget the consent'] },
     ],
     'status-from-email.visit': [
       { guard: 'the hash is known', target: '#status-from-email' },

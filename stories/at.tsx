@@ -79,6 +79,7 @@ function sleeper(snapshot: WizardSnapshot): { actor: WizardActor; isAwake: () =>
 function entryOf(snapshot: WizardSnapshot): string {
   const address = addressOf(snapshot);
   if (address !== null) return `${address.path}?${new URLSearchParams(address.query).toString()}`;
+  if (snapshot.matches('leavingForAct')) return PATHS.status;
   if (snapshot.matches('checkingTerms')) return PATHS.returned;
   return snapshot.matches('leavingForMove') || snapshot.matches('leavingForTransfer') ? PATHS.destination : PATHS.home;
 }

@@ -1,4 +1,5 @@
-import type { TransferStatus } from '../src/contract/calls/status.ts';
+import type { Attention, TransferStatus } from '../src/contract/calls/status.ts';
+import type { Provider } from '../src/contract/provider.ts';
 import { blankContext, NOTHING_TYPED } from '../machines/wizard.context.ts';
 import type { Context, Typed } from '../machines/wizard.types.ts';
 import { settings } from '../src/portal/settings.ts';
@@ -134,6 +135,72 @@ export const PAUSED: TransferStatus = {
   },
   contactsmigration: { status: 'inprogress', done: 212, total: 212, started: '2025-10-20T09:12:00-07:00' },
   files: 'coming',
+};
+
+/** The new mailbox is full; the contacts are there. */
+export const FULL: TransferStatus = {
+  emailmigration: {
+    status: 'review',
+    done: 8_214,
+    total: 21_403,
+    bytes: 1_934_201_332,
+    attention: { side: 'destination', reason: 'full' },
+    started: '2025-10-20T09:12:00-07:00',
+  },
+  destination: 'google',
+};
+
+/** The same transfer with another need of its owner. */
+export function inNeed(attention: Attention, destination: Provider = 'other'): TransferStatus {
+  return {
+    ...FULL,
+    emailmigration: { ...FULL.emailmigration, status: 'authentication_error', attention },
+    destination,
+  };
+}
+
+export const CANCELLED: TransferStatus = {
+  emailmigration: {
+    status: 'review',
+    ended: 'cancelled',
+    done: 8_214,
+    total: 21_403,
+    bytes: 1_934_201_332,
+    started: '2025-10-20T09:12:00-07:00',
+    finished: '2025-10-20T10:02:00-07:00',
+  },
+  destination: 'other',
+};
+
+export const WAITING: TransferStatus = {
+  emailmigration: {
+    status: 'inprogress',
+    done: 8_214,
+    total: 21_403,
+    bytes: 1_934_201_332,
+    waiting: { reason: 'provider_limit', until: '2025-10-20T18:30:00-07:00' },
+    started: '2025-10-20T09:12:00-07:00',
+  },
+};
+
+export const COMPARING: TransferStatus = {
+  emailmigration: {
+    status: 'inprogress',
+    done: 400,
+    total: 400,
+    compared: 300,
+    left: 55,
+    folders: [
+      { name: 'INBOX', done: 320, total: 320 },
+      { name: 'Archive/2009', done: 80, total: 80 },
+    ],
+    started: '2025-10-20T09:12:00-07:00',
+  },
+};
+
+export const FORWARDED: TransferStatus = {
+  ...MOVED,
+  emailforwarding: { status: 'completed', since: '2025-10-20T11:47:00-07:00', to: 'pat.rivera@gmail.com' },
 };
 
 /** With this in the fields. */

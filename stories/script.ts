@@ -57,6 +57,11 @@ const GOOD: Required<Script> = {
   'check the phone number': { valid: true },
   'write to support': { ok: true },
   'copy to the clipboard': undefined,
+  'stop the transfer': { ok: true },
+  'resume the transfer': { ok: true },
+  'take back what was copied': { ok: true },
+  'copy what is new': { jobid: TRANSFER },
+  'stop forwarding': { ok: true },
   'delete the export': { ok: true },
 };
 

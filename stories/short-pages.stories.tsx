@@ -1,5 +1,5 @@
 import { at } from './at.tsx';
-import { MOVING, PAT, SIGNED_IN, TO_GMAIL, TOKEN } from './people.ts';
+import { MOVING, PAT, SIGNED_IN, TO_GMAIL, TOKEN, TRANSFER } from './people.ts';
 
 export default { title: 'States/Short pages' };
 
@@ -23,3 +23,8 @@ export const CheckingTerms = at('checkingTerms', TO_GMAIL);
 export const ReturnedForStatus = at('returnedForStatus', { returned: { ...back, hash: 'a-hash' } });
 export const UnavailableForTransfer = at('unavailableForTransfer', TO_GMAIL);
 export const UnavailableForStatus = at('unavailableForStatus', { destination: { email: '', provider: 'yahoo' } });
+
+const awaitedConsent = { transferId: TRANSFER, purpose: 'mend', provider: 'google' } as const;
+export const LeavingForAct = at('leavingForAct', { awaitedConsent });
+export const ReturnedForAct = at('returnedForAct', { awaitedConsent, returned: { ...back, provider: 'google' } });
+export const UnavailableForAct = at('unavailableForAct', { awaitedConsent });

@@ -1,4 +1,4 @@
-import { not, or } from 'xstate';
+import { and, not, or } from 'xstate';
 import { queryErrorOf } from '../../src/contract/failure-code.ts';
 import { oauthAddress } from '../../src/contract/calls/oauth.ts';
 import { PAGE, readOauthReturn } from '../../src/contract/page-address.ts';
@@ -25,6 +25,18 @@ function leaving(role: 'move' | 'transfer' | 'status') {
   });
 }
 
+/** Away for a transfer that has been ordered; the way back leads to that one again. */
+export const leavingForAct = wizard.createStateConfig({
+  id: 'leaving-for-act',
+  meta: { step: 4 },
+  tags: 'busy',
+  entry: {
+    type: 'leave for',
+    params: ({ context }) => ({ address: oauthAddress('transfer', context.awaitedConsent?.provider ?? '') }),
+  },
+  on: { 'page.return': { target: '#status', actions: 'forget the consent' } },
+});
+
 export const leavingForMove = leaving('move');
 export const leavingForTransfer = leaving('transfer');
 export const leavingForStatus = leaving('status');
@@ -37,16 +49,17 @@ function refusal({ context }: { context: Context }): { message: Message } {
  * The server that a sign-in led through is closed, or without its database (`decisions.md`, "The migration portal is
  * unavailable…"): the visitor begins the same sign-in anew.
  */
-function closed(role: 'transfer' | 'status') {
+function closed(role: 'transfer' | 'status' | 'act') {
   return wizard.createStateConfig({
     id: `unavailable-for-${role}`,
-    ...(role === 'status' ? {} : { meta: { step: 2 } as const }),
+    ...(role === 'status' ? {} : { meta: { step: role === 'act' ? 4 : 2 } as const }),
     ...unavailable(`#leaving-for-${role}`),
   });
 }
 
 export const unavailableForTransfer = closed('transfer');
 export const unavailableForStatus = closed('status');
+export const unavailableForAct = closed('act');
 
 /** Back from a sign-in for the move or a transfer: `portal.md` §4, "OAuth callback success", and §8. */
 export const returned = wizard.createStateConfig({
@@ -108,5 +121,52 @@ export const returnedForStatus = wizard.createStateConfig({
       actions: { type: 'show the message', params: { message: { about: 'query', error: 'OTHER' } } },
     },
     { target: '#status-from-email', actions: ['remember the returned destination', 'remember the hash'] },
+  ],
+});
+
+const actRefused = [{ type: 'remember the message', params: refusalOfAct }, 'return to the transfer'] as const;
+
+function refusalOfAct({ context }: { context: Context }): { message: Message } {
+  const error = context.returned?.error ?? '';
+  return { message: { about: 'query', error: error === '' ? 'OTHER' : queryErrorOf(error) } };
+}
+
+/**
+ * Back from a sign-in for a transfer that has been ordered. A new sign-in puts it right at once; what is taken back or
+ * copied with one is asked for once more.
+ */
+export const returnedForAct = wizard.createStateConfig({
+  id: 'returned-for-act',
+  always: [
+    { guard: 'the return found the portal unavailable', target: '#unavailable-for-act' },
+    {
+      guard: and(['the consent failed', 'the consent is to mend']),
+      target: ['#status-asking', '#status-mending-refused'],
+      actions: actRefused,
+    },
+    {
+      guard: and(['the consent failed', 'the consent is to take back']),
+      target: ['#status-asking', '#status-taking-back-unproven'],
+      actions: actRefused,
+    },
+    {
+      guard: 'the consent failed',
+      target: ['#status-asking', '#status-again-refused'],
+      actions: actRefused,
+    },
+    {
+      guard: 'the consent is to mend',
+      target: ['#status-asking', '#status-mending-calling'],
+      actions: ['remember the sign-in', 'return to the transfer'],
+    },
+    {
+      guard: 'the consent is to take back',
+      target: ['#status-asking', '#status-taking-back-confirming'],
+      actions: ['remember the sign-in', 'return to the transfer'],
+    },
+    {
+      target: ['#status-asking', '#status-again'],
+      actions: ['remember the sign-in', 'return to the transfer'],
+    },
   ],
 });

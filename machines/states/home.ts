@@ -5,6 +5,7 @@ import { wizard } from '../wizard.setup.ts';
 import { banner } from './banner.ts';
 import { errorInAddress } from './error-in-address.ts';
 import { ifUnavailable, unavailable } from './unavailable.ts';
+import { typedLegacyAccount, typeEmail, typePassword } from './typed-account.ts';
 import { givingUp, waiting } from './waiting.ts';
 
 const countdown = wizard.createStateConfig({
@@ -27,10 +28,7 @@ const email = wizard.createStateConfig({
     'email.type': {
       guard: not(settled),
       target: '.typing',
-      actions: [
-        { type: 'type', params: ({ event }) => ({ email: event.email.trim().toLowerCase() }) },
-        'forget the operations',
-      ],
+      actions: [typeEmail, 'forget the operations'],
     },
     'credentials.submit': [
       { guard: 'the email is malformed', target: '.malformed' },
@@ -87,7 +85,7 @@ const credentials = wizard.createStateConfig({
     'password.type': {
       guard: not(settled),
       target: '.editing',
-      actions: { type: 'type', params: ({ event }) => ({ password: event.password }) },
+      actions: typePassword,
     },
   },
   states: {
@@ -133,11 +131,7 @@ const credentials = wizard.createStateConfig({
       id: 'home-verifying',
       invoke: {
         src: 'validate the account',
-        input: ({ context }) => ({
-          email: context.typed.email,
-          password: context.typed.password,
-          provider: 'sanbruno' as const,
-        }),
+        input: typedLegacyAccount,
         onDone: {
           target: 'welcomed',
           actions: [

@@ -1,6 +1,7 @@
 import { and, not, or, stateIn } from 'xstate';
 import { failedWith, failureOf } from '../failure.ts';
 import { wizard } from '../wizard.setup.ts';
+import { typeEmail, typePassword } from './typed-account.ts';
 import { ifUnavailable, unavailable } from './unavailable.ts';
 import { givingUp, waiting } from './waiting.ts';
 
@@ -14,10 +15,7 @@ const email = wizard.createStateConfig({
     'email.type': {
       guard: not(verifying),
       target: '.typing',
-      actions: [
-        { type: 'type', params: ({ event }) => ({ email: event.email.trim().toLowerCase() }) },
-        'forget the typed account',
-      ],
+      actions: [typeEmail, 'forget the typed account'],
     },
   },
   states: {
@@ -125,7 +123,7 @@ const password = wizard.createStateConfig({
       on: {
         'password.type': {
           guard: not(verifying),
-          actions: { type: 'type', params: ({ event }) => ({ password: event.password }) },
+          actions: typePassword,
         },
       },
     },

@@ -1,14 +1,19 @@
 import * as v from 'valibot';
+import { again } from '../contract/calls/again.ts';
+import { cancel } from '../contract/calls/cancel.ts';
 import { capabilities } from '../contract/calls/capabilities.ts';
 import { createAccount } from '../contract/calls/create-account.ts';
 import { domainValidation } from '../contract/calls/domain-validation.ts';
 import { deleteExport, deletionOf } from '../contract/calls/export-file.ts';
+import { forwardingOff } from '../contract/calls/forwarding-off.ts';
 import { jobsByEmail } from '../contract/calls/jobs-by-email.ts';
 import { load, writeLoad } from '../contract/calls/load.ts';
 import { phoneNumberValidation } from '../contract/calls/phone-number-validation.ts';
+import { resume } from '../contract/calls/resume.ts';
 import { setMigrationStarted } from '../contract/calls/set-migration-started.ts';
 import { detailedStatus, statusStream, type TransferStatus } from '../contract/calls/status.ts';
 import { supportForm, writeSupportForm } from '../contract/calls/support-form.ts';
+import { takeBack } from '../contract/calls/take-back.ts';
 import { validateImap } from '../contract/calls/validate-imap.ts';
 import { validateToken } from '../contract/calls/validate-token.ts';
 import { validate } from '../contract/calls/validate.ts';
@@ -34,9 +39,30 @@ export function createCalls(bearer: () => string | null): Calls {
     'check the domain': (query, signal) => ask(domainValidation, { query }, signal),
     'check the phone number': (query, signal) => ask(phoneNumberValidation, { query }, signal),
     'write to support': (request, signal) => ask(supportForm, { body: writeSupportForm(request) }, signal),
+    'stop the transfer': ({ id }, signal) => ask(cancel, { body: { job_id: id } }, signal),
+    'resume the transfer': ({ id, tokenId, ...body }, signal) =>
+      ask(resume, { body: { job_id: id, ...body, ...written(tokenId) } }, signal),
+    'take back what was copied': ({ id, tokenId, ...body }, signal) =>
+      ask(takeBack, { body: { job_id: id, ...body, ...written(tokenId) } }, signal),
+    'copy what is new': ({ id, password, destinationPassword, tokenId }, signal) => {
+      const destination = {
+        ...(destinationPassword === undefined ? {} : { password: destinationPassword }),
+        ...written(tokenId),
+      };
+      return ask(
+        again,
+        { body: { job_id: id, source_account: { password }, destination_account: destination } },
+        signal,
+      );
+    },
+    'stop forwarding': ({ id, password }, signal) => ask(forwardingOff, { body: { job_id: id, password } }, signal),
     'delete the export': ({ url }, signal) =>
       ask({ ...deleteExport, path: deletionOf(url, location.href) }, { body: {} }, signal),
   };
+}
+
+function written(tokenId: string | undefined): { readonly token_id?: string } {
+  return tokenId === undefined ? {} : { token_id: tokenId };
 }
 
 type StreamName = keyof typeof statusStream.events;

@@ -1,8 +1,9 @@
 import * as v from 'valibot';
 import { ContactsFormat, EmailFormat } from '../contract/export-format.ts';
-import { Provider } from '../contract/provider.ts';
+import { OauthProvider, Provider } from '../contract/provider.ts';
+import { TransferId } from '../contract/transfer.ts';
 
-/** A stored session, by the keys of `portal.md` §3. Fetched only by a visitor who has one. */
+/** A stored session, by the keys of `portal.md` §3, and what a sign-in on the status page was begun for. Fetched only by a visitor who has one. */
 const Stored = v.object({
   srcAccount: v.nullable(v.object({ email: v.string(), password: v.string(), provider: v.literal('sanbruno') })),
   dstAccount: v.nullable(
@@ -23,6 +24,13 @@ const Stored = v.object({
   emailHash: v.nullable(v.string()),
   emailExportType: v.nullable(EmailFormat),
   contactsExportType: v.nullable(ContactsFormat),
+  awaitedConsent: v.nullable(
+    v.object({
+      transferId: TransferId,
+      purpose: v.picklist(['mend', 'take back', 'again']),
+      provider: OauthProvider,
+    }),
+  ),
 });
 export type Stored = v.InferOutput<typeof Stored>;
 

@@ -14,6 +14,7 @@ import {
   type Wire,
 } from '../support/portal-alone.ts';
 import { needs } from '../support/needs.ts';
+import { LIFE_SIGHTS, type Sight } from './life-sights.ts';
 import { chooseOther, fillSupport, signIn, startTransfer } from './steps.ts';
 
 const SCHEMES = [
@@ -26,18 +27,6 @@ const SMALLEST_TARGET_PX = 24;
 const TOOL = 'San Bruno Email Data Transfer Tool';
 const STATUS = `/status?migration_id=${TRANSFER_ID}`;
 const UNAVAILABLE = 'The migration portal is unavailable at this time';
-
-/** Something to look at: where it is, and how it comes about. */
-type Sight = {
-  readonly name: string;
-  readonly at: string;
-  readonly session?: SessionName;
-  readonly wire?: (wire: Wire) => void;
-  readonly act?: (page: Page) => Promise<void>;
-  readonly shows: string;
-  /** It is only there for a moment: the clock stands still from the beginning. */
-  readonly passing?: true;
-};
 
 const options = (page: Page) => page.getByRole('button', { name: 'Check other options to export your data' }).click();
 const option = (name: string) => async (page: Page) => {
@@ -427,35 +416,38 @@ describe('for everybody, in Chromium (needs chromium)', needs('chromium'), () =>
     });
   const focused = () => page.evaluate(() => document.activeElement?.textContent.trim() ?? '');
 
-  test.each(SIGHTS)('$name is found without fault, in every scheme and at every size', async (sight) => {
-    sight.wire?.(wire);
-    // What clears by itself stays as long as it is looked at.
-    await page.clock.install({ time: '2025-11-01T10:00:00Z' });
-    if (sight.passing) await page.clock.pauseAt('2025-11-01T10:00:01Z');
-    await arrive(sight.at, sight.session);
-    await sight.act?.(page);
-    await page.getByText(sight.shows).first().waitFor();
-    if (!sight.passing) await page.clock.pauseAt(new Date((await page.evaluate(() => Date.now())) + 1_000));
-    await page.evaluate(axe.source);
-    for (const scheme of SCHEMES) {
-      await page.emulateMedia({ ...scheme, reducedMotion: 'reduce' });
-      expect({ ...scheme, violations: await violations() }).toEqual({ ...scheme, violations: [] });
-    }
-    await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none' });
-    for (const [width, text] of [
-      [1280, '100%'],
-      [320, '100%'],
-      [1280, '200%'],
-      [320, '200%'],
-    ] as const) {
-      await page.setViewportSize({ width, height: 800 });
-      await page.evaluate((size) => (document.documentElement.style.fontSize = size), text);
-      expect({ width, text, sideways: await sideways() }).toEqual({ width, text, sideways: 0 });
-      expect(await tooSmall()).toEqual([]);
-    }
-    const isShown = await page.getByText(sight.shows).first().isVisible();
-    expect(isShown ? sight.shows : await page.locator('body').innerText()).toBe(sight.shows);
-  });
+  test.each([...SIGHTS, ...LIFE_SIGHTS])(
+    '$name is found without fault, in every scheme and at every size',
+    async (sight) => {
+      sight.wire?.(wire);
+      // What clears by itself stays as long as it is looked at.
+      await page.clock.install({ time: '2025-11-01T10:00:00Z' });
+      if (sight.passing) await page.clock.pauseAt('2025-11-01T10:00:01Z');
+      await arrive(sight.at, sight.session);
+      await sight.act?.(page);
+      await page.getByText(sight.shows).first().waitFor();
+      if (!sight.passing) await page.clock.pauseAt(new Date((await page.evaluate(() => Date.now())) + 1_000));
+      await page.evaluate(axe.source);
+      for (const scheme of SCHEMES) {
+        await page.emulateMedia({ ...scheme, reducedMotion: 'reduce' });
+        expect({ ...scheme, violations: await violations() }).toEqual({ ...scheme, violations: [] });
+      }
+      await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none' });
+      for (const [width, text] of [
+        [1280, '100%'],
+        [320, '100%'],
+        [1280, '200%'],
+        [320, '200%'],
+      ] as const) {
+        await page.setViewportSize({ width, height: 800 });
+        await page.evaluate((size) => (document.documentElement.style.fontSize = size), text);
+        expect({ width, text, sideways: await sideways() }).toEqual({ width, text, sideways: 0 });
+        expect(await tooSmall()).toEqual([]);
+      }
+      const isShown = await page.getByText(sight.shows).first().isVisible();
+      expect(isShown ? sight.shows : await page.locator('body').innerText()).toBe(sight.shows);
+    },
+  );
 
   test('with less motion nothing moves, but for what is being waited for', async () => {
     wire.answer('/api/v2/status/', 'silence');

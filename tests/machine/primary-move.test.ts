@@ -86,6 +86,7 @@ test('a sign-in at Yahoo with another address returns to the destination page wi
     jwt: null,
     notificationContact: '',
     emailHash: null,
+    awaitedConsent: null,
     emailExportType: null,
     contactsExportType: null,
   };

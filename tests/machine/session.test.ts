@@ -22,6 +22,7 @@ test('a wizard without a session begins with contacts allowed and all else unsai
     emailHash: null,
     emailExportType: null,
     contactsExportType: null,
+    awaitedConsent: null,
   });
 });
 

@@ -13,6 +13,8 @@ type Collected = {
 };
 
 const suite = TestRunner.getCurrentSuite();
+await import('../machine/act-consent.test.ts');
+await import('../machine/acts.test.ts');
 await import('../machine/complete-and-status.test.ts');
 await import('../machine/consent.test.ts');
 await import('../machine/destination.test.ts');

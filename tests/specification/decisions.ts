@@ -98,4 +98,31 @@ export const DECISIONS: readonly Rule[] = [
     'lists the five newest transfers to the address, newest first',
     'the last five transfers are listed, newest first',
   ),
+  rule(
+    'buttons "Stop the transfer", "Put it right", "Take back what was copied", "Copy what is new", "Download the receipt"; each asks before it does what can\'t be undone',
+    '"$button" ("$confirm") asks, is given up by Escape, and is done once by its button',
+    'the receipt is there to read, and as two files',
+    'the buttons of the status page have the names of the specification',
+    'for a transfer that %s',
+  ),
+  rule(
+    'button "Show more", dialog "Sign in to see your transfer", fields "Email", "Password"',
+    'who has shown nothing is offered nothing, and all of it after a sign-in',
+    'the buttons of the status page have the names of the specification',
+  ),
+  rule(
+    'goes on by itself: `provider_limit`, `unreachable`, `busy`, `queue`, `disk`',
+    'a transfer that waits says why, and one that was stopped what to do next',
+    'why a transfer waits is said for %s, with the moment when it is known',
+  ),
+  rule(
+    'goes on when its owner has put it right; `side` `source` or `destination`; `reason` `password`, `consent`, `full`, `refused`.',
+    'a new sign-in at the provider comes back to this transfer and puts it right',
+    'what the $side mailbox needs for $reason is said with the one thing to do',
+  ),
+  rule(
+    'seconds until it is likely to be done, when that can be said',
+    'a transfer that runs says how far it is, folder by folder, and how long it still takes',
+    '%i s left read "%s"',
+  ),
 ];

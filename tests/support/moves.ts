@@ -1,5 +1,7 @@
 import type { CallFailureCode } from '../../src/contract/failure-code.ts';
-import type { TransferStatus } from '../../src/contract/calls/status.ts';
+import type { AttentionReason, TransferStatus } from '../../src/contract/calls/status.ts';
+import type { Provider } from '../../src/contract/provider.ts';
+import { ACTS } from '../../machines/owner-acts.ts';
 import { BLANK_SESSION } from '../../machines/wizard.context.ts';
 import type { ACTORS } from '../../machines/wizard.actors.ts';
 import type { DELAYS } from '../../machines/wizard.delays.ts';
@@ -27,6 +29,15 @@ const finished: TransferStatus = {
   emailmigration: { status: 'completed', finished: '2025-11-02T00:00:00Z' },
   exports: [{ url: `/api/exports/${ID}/a.zip`, name: 'a.zip', size: 1, sha256: 'a', expires: '2025-12-01T00:00:00Z' }],
 };
+const needs = (reason: AttentionReason, destination: Provider): TransferStatus => ({
+  emailmigration: { status: 'review', done: 1, total: 2, attention: { side: 'destination', reason } },
+  destination,
+});
+const moved = (destination: Provider): TransferStatus => ({
+  emailmigration: { status: 'completed', done: 2, total: 2, finished: '2025-11-02T00:00:00Z' },
+  emailforwarding: { status: 'completed', since: '2025-11-02T00:00:00Z' },
+  destination,
+});
 const limited: TransferStatus = { ...running, limited: true };
 const stopped: TransferStatus = { contactsmigration: { status: 'error' } };
 
@@ -44,12 +55,28 @@ export const ANSWERS: Readonly<Record<CallName, readonly unknown[]>> = {
   'create the account': [{ ok: true }],
   'announce the migration': [{ ok: true }],
   'start the transfer': [{ jobid: ID }],
-  'ask for the status': [running, finished, stopped, limited, {}],
+  'ask for the status': [
+    running,
+    finished,
+    stopped,
+    limited,
+    {},
+    needs('password', 'other'),
+    needs('consent', 'google'),
+    needs('full', 'google'),
+    moved('google'),
+    moved('other'),
+  ],
   'list the transfers': [{ [ID]: '2025-11-01T00:00:00Z' }, {}],
   'check the domain': [{ valid: true }, { valid: false }],
   'check the phone number': [{ valid: true }, { valid: false }],
   'write to support': [{ ok: true }],
   'copy to the clipboard': [undefined],
+  'stop the transfer': [{ ok: true }],
+  'resume the transfer': [{ ok: true }],
+  'take back what was copied': [{ ok: true }],
+  'copy what is new': [{ jobid: ID }],
+  'stop forwarding': [{ ok: true }],
   'delete the export': [{ ok: true }],
 };
 
@@ -62,6 +89,8 @@ export const CODES: readonly CallFailureCode[] = [
   'PROVIDER_NOT_SUPPORTED',
   'MIGRATION_ID_NOT_FOUND',
   'ACCOUNT_ALREADY_CREATED',
+  'INVALID_CREDENTIALS',
+  'OPERATION_NOT_ALLOWED',
   'GENERAL_ERROR',
 ];
 
@@ -105,6 +134,10 @@ export const EVENTS: readonly Event[] = [
   { type: 'status.beat' },
   { type: 'status.lose' },
   { type: 'more.show' },
+  ...ACTS.map((act) => ({ type: 'act.open' as const, act })),
+  { type: 'act.submit' },
+  { type: 'consent.seek', provider: 'google' },
+  ...[PASSWORD, ''].map((password) => ({ type: 'destination-password.type' as const, password })),
   { type: 'export.delete' },
   { type: 'export.keep' },
   { type: 'export.confirm' },
@@ -184,6 +217,12 @@ export const SESSIONS = {
     emailExportType: 'mbox',
     contactsExportType: 'vcf',
   },
+  ...Object.fromEntries(
+    (['mend', 'take back', 'again'] as const).map((purpose) => [
+      `waiting to ${purpose}`,
+      { ...BLANK_SESSION, awaitedConsent: { transferId: ID, purpose, provider: 'google' as const } },
+    ]),
+  ),
   // Such a one is stored by nobody but who tampers with it.
   downloadingNothing: { ...signedIn, destination: { email: '', provider: 'file_export' } },
   listing: { ...BLANK_SESSION, emailHash: 'hash' },

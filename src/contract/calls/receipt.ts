@@ -11,5 +11,6 @@ export const RECEIPT_KEY = '/.well-known/transfer-receipt-key.pem';
 export const ReceiptQuery = v.object({ job_id: TransferId, format: v.optional(ReceiptFormat, 'html') });
 
 export function receiptAddress(id: string, format: ReceiptFormat): string {
-  return `${RECEIPT}?${new URLSearchParams({ job_id: id, format }).toString()}`;
+  const query = { job_id: id, format } satisfies v.InferInput<typeof ReceiptQuery>;
+  return `${RECEIPT}?${new URLSearchParams(query).toString()}`;
 }

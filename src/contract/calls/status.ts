@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { Provider } from '../provider.ts';
 import { TransferId } from '../transfer.ts';
 import type { Call, Stream } from './call.ts';
 import { Side } from './resume.ts';
@@ -124,6 +125,8 @@ export const detailedStatus = {
     emailmigration: v.optional(Progress),
     contactsmigration: v.optional(ContactsProgress),
     emailforwarding: v.optional(Forwarding),
+    /** Where it goes: how the new mailbox is signed in to again. Only for who may see everything. */
+    destination: v.optional(Provider),
     files: v.optional(Files),
     exports: v.optional(v.array(ExportFile)),
     /** More is shown to the browser that ordered the transfer, and after a sign-in. */

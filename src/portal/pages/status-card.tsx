@@ -1,10 +1,12 @@
 import type { ReactNode } from 'react';
 import type { Progress } from '../../contract/calls/status.ts';
-import { comparisonOf, standingOf } from '../../contract/transfer-status.ts';
+import { comparisonOf } from '../../contract/transfer-status.ts';
 import { Icon } from '../parts/icon.tsx';
-import { ProgressBar } from '../parts/progress-bar.tsx';
 import { formatNumber } from '../wording.ts';
-import { exportText, looksOf, status as words, statusText } from '../wording/status.ts';
+import { takenBack } from '../wording/status-life.ts';
+import { standingWords } from '../wording/status-standing.ts';
+import { status as words } from '../wording/status.ts';
+import { Folders, HowFar } from './status-progress.tsx';
 
 type Props = {
   readonly kind: 'email' | 'contacts';
@@ -16,14 +18,13 @@ type Props = {
   readonly children?: ReactNode;
 };
 
-const ICONS = { running: 'running', success: 'success', failed: 'error' } as const;
+const ICONS = { running: 'running', success: 'success', failed: 'error', stopped: 'info', waiting: 'clock' } as const;
 
 /** One operation: how it stands, how far it is, what was done, what is being done, and when it will be done. */
 export function OperationCard({ kind, title, progress, ofExport, children }: Props) {
-  const { status, done = 0, total, bytes, started, finished, failure, skipped = [] } = progress;
-  const standing = standingOf(progress);
-  const looks = looksOf(standing);
-  const { label, text } = ofExport ? exportText(standing) : statusText(status);
+  const { done = 0, total, bytes, started, finished, skipped = [] } = progress;
+  const { looks, label, texts, now, when } = standingWords(progress, ofExport);
+  const isEmpty = looks === 'success' && done === 0;
   return (
     <section className="status-card" aria-labelledby={kind}>
       <div className="stack" data-gap="small">
@@ -33,40 +34,37 @@ export function OperationCard({ kind, title, progress, ofExport, children }: Pro
             <Icon name={ICONS[looks]} size={32} />
             {label}
           </p>
-          <p>{text}</p>
-          {failure !== undefined && <p className="strong">{failure}</p>}
+          {texts.map((text, index) => (
+            <p key={text} className={index === 0 ? undefined : 'strong'}>
+              {text}
+            </p>
+          ))}
         </div>
       </div>
       {total === undefined && looks === 'running' && <p className="soft">{words.counting}</p>}
-      {total !== undefined && total > 0 && (
-        <div>
-          <p className="status-count">
-            <span className="strong">{words.count(kind, done, total)}</span>
-            <span>{words.share(done, total)}</span>
-          </p>
-          <ProgressBar label={words.progress[kind]} done={done} total={total} />
-        </div>
-      )}
+      <HowFar kind={kind} progress={progress} />
       <dl className="answers">
         <div>
           <dt>{words.questions.done}</dt>
-          <dd>{standing === 'success' && done === 0 ? words.nothing : words.done(kind, done, bytes)}</dd>
+          <dd>{isEmpty ? words.nothing : words.done(kind, done, bytes)}</dd>
           {started !== undefined && <dd>{words.startedAt(started)}</dd>}
           <Proof kind={kind} progress={progress} />
+          {progress.taken_back !== undefined && progress.taken_back > 0 && <dd>{takenBack(progress.taken_back)}</dd>}
         </div>
         <div>
           <dt>{words.questions.now}</dt>
-          <dd>{words.now[standing]}</dd>
+          <dd>{now}</dd>
         </div>
         <div>
           <dt>{words.questions.when}</dt>
           {finished !== undefined && (
-            <dd>{looks === 'failed' ? words.stoppedAt(finished) : words.finishedAt(finished)}</dd>
+            <dd>{looks === 'success' ? words.finishedAt(finished) : words.stoppedAt(finished)}</dd>
           )}
-          {(finished === undefined || looks === 'failed') && <dd>{words.when[standing]}</dd>}
+          {when !== undefined && <dd>{when}</dd>}
         </div>
       </dl>
       {children}
+      <Folders progress={progress} />
       {skipped.length > 0 && (
         <details>
           <summary>{words.skipped(kind, skipped.length)}</summary>

@@ -1,5 +1,9 @@
-import type { ContactsProgress, Forwarding } from '../../contract/calls/status.ts';
+import { isOffered } from '../../../machines/owner-acts.ts';
+import type { ContactsProgress, Forwarding, TransferStatus } from '../../contract/calls/status.ts';
+import { Button } from '../parts/button.tsx';
+import { acts } from '../wording/status-acts.ts';
 import { contactsOutcome, contactsRemarks, forwardingWords } from '../wording/status-contacts.ts';
+import { useSend } from '../wizard-context.tsx';
 
 const OUTCOMES = ['copied', 'remarked', 'completed', 'present', 'refused'] as const;
 
@@ -34,8 +38,11 @@ export function ContactsOutcome({ progress }: { readonly progress: ContactsProgr
   );
 }
 
+type ForwardingProps = { readonly status: TransferStatus; readonly forwarding: Forwarding };
+
 /** Whether new mail goes on to the new mailbox, where to and since when. */
-export function ForwardingCard({ forwarding }: { readonly forwarding: Forwarding }) {
+export function ForwardingCard({ status, forwarding }: ForwardingProps) {
+  const send = useSend();
   const { finished, failure, since, to, ended } = forwarding;
   return (
     <section className="status-card" aria-labelledby="forwarding">
@@ -47,6 +54,11 @@ export function ForwardingCard({ forwarding }: { readonly forwarding: Forwarding
       {finished !== undefined && since === undefined && (
         <div role="alert">
           <p className="strong">{failure ?? forwardingWords.off}</p>
+        </div>
+      )}
+      {isOffered(status, 'forwarding') && (
+        <div className="actions">
+          <Button onPress={() => send({ type: 'act.open', act: 'forwarding' })}>{acts.forwarding.button}</Button>
         </div>
       )}
     </section>

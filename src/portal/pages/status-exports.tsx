@@ -1,10 +1,13 @@
 import type { ExportFile } from '../../contract/calls/status.ts';
+import { attentionOf, isCancelled } from '../../../machines/owner-acts.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import { standingOf } from '../../contract/transfer-status.ts';
 import { Button } from '../parts/button.tsx';
 import { MessagePlace } from '../parts/message.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { shared } from '../wording.ts';
+import { attention } from '../wording/status-acts.ts';
+import { cancelled } from '../wording/status-life.ts';
 import { exportBadge, formatBytes, status } from '../wording/status.ts';
 import { useSend } from '../wizard-context.tsx';
 import { Banner, SlowNote } from './banner.tsx';
@@ -18,13 +21,21 @@ export function Exports({ snapshot, files }: Props) {
   const { status: known } = snapshot.context;
   const operation = known?.emailmigration ?? known?.contactsmigration;
   const badge = exportBadge(operation === undefined ? 'running' : standingOf(operation));
+  // What its owner has stopped, or has to put right, is no fault of the export.
+  const isOwners = known !== null && (isCancelled(known) || attentionOf(known) !== undefined);
   return (
     <section className="status-card" aria-labelledby="exports">
       <h2 id="exports">{words.title}</h2>
-      <p className="badge" data-kind={badge.kind}>
-        {badge.label}
-      </p>
-      <p>{known?.files === 'deleted' ? words.deleted : badge.text}</p>
+      {isOwners ? (
+        <p>{isCancelled(known) ? cancelled.text(true) : attention.now}</p>
+      ) : (
+        <>
+          <p className="badge" data-kind={badge.kind}>
+            {badge.label}
+          </p>
+          <p>{known?.files === 'deleted' ? words.deleted : badge.text}</p>
+        </>
+      )}
       {files.length > 1 && <p>{words.parts(files.length)}</p>}
       {files[0] !== undefined && <p>{words.until(files[0].expires)}</p>}
       {files.length > 0 && (

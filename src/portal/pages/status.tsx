@@ -3,11 +3,13 @@ import { PATHS, visitOf, type WizardSnapshot } from '../../../machines/wizard.ro
 import { BarsLoader } from '../parts/bars-loader.tsx';
 import { Button } from '../parts/button.tsx';
 import { Link } from '../parts/link.tsx';
-import { Message } from '../parts/message.tsx';
+import { Message, MessagePlace } from '../parts/message.tsx';
 import { shared } from '../wording.ts';
 import { finished } from '../wording/status-finished.ts';
 import { status as words } from '../wording/status.ts';
 import { useSend, useWizard } from '../wizard-context.tsx';
+import { Banner } from './banner.tsx';
+import { Acts, Attention } from './status-acts.tsx';
 import { OperationCard } from './status-card.tsx';
 import { ContactsOutcome, ForwardingCard } from './status-contacts.tsx';
 import { DeleteExport, Exports } from './status-exports.tsx';
@@ -34,7 +36,7 @@ export function StatusPage() {
       view="shown"
       lead={
         <>
-          <p className="lead">{snapshot.matches({ status: { page: 'following' } }) ? words.lead : words.settled}</p>
+          <Lead snapshot={snapshot} />
           <p className="soft small">
             {words.id}: <span className="code">{transferId}</span>
           </p>
@@ -46,11 +48,27 @@ export function StatusPage() {
   );
 }
 
+/** What an act has brought about takes the place of the introduction for a while. */
+function Lead({ snapshot }: { readonly snapshot: WizardSnapshot }) {
+  const { message } = snapshot.context;
+  const isShown = message !== null && message.about !== 'export deletion failed';
+  return (
+    <MessagePlace>
+      {isShown && !snapshot.matches({ status: { banner: 'hidden' } }) ? (
+        <Banner message={message} />
+      ) : (
+        <p className="lead">{snapshot.matches({ status: { page: 'following' } }) ? words.lead : words.settled}</p>
+      )}
+    </MessagePlace>
+  );
+}
+
 function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
   const { status, settings } = snapshot.context;
   const ofExport = isExport(status ?? {});
   return (
     <>
+      <Attention snapshot={snapshot} />
       {ofExport && <Exports snapshot={snapshot} files={status?.exports ?? []} />}
       {isDone(snapshot) && <Finished snapshot={snapshot} />}
       {status?.emailmigration !== undefined && (
@@ -61,7 +79,10 @@ function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
           <ContactsOutcome progress={status.contactsmigration} />
         </OperationCard>
       )}
-      {status?.emailforwarding !== undefined && <ForwardingCard forwarding={status.emailforwarding} />}
+      {status?.emailforwarding !== undefined && status.limited !== true && (
+        <ForwardingCard status={status} forwarding={status.emailforwarding} />
+      )}
+      <Acts snapshot={snapshot} />
       {status?.limited === true && <ShowMore snapshot={snapshot} />}
       <section className="stack" data-gap="small" aria-labelledby="wrong">
         <h2 id="wrong">{words.questions.wrong}</h2>

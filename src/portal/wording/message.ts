@@ -1,5 +1,6 @@
 import type { Message } from '../../../machines/wizard.types.ts';
 import type { CallFailureCode, QueryError } from '../../contract/failure-code.ts';
+import { actRefusedWords, done, overtakenWords } from './act-messages.ts';
 import { fieldErrors } from './field-errors.ts';
 
 /** A message's kind and words, a paragraph for each string of `content`. */
@@ -41,6 +42,21 @@ export function messageWords(message: Message, legacyName: string): MessageWords
         `You are signed in, but not to the ${legacyName} mailbox that this transfer reads.`,
         'Please sign in with the address that your mail is moved from.',
       );
+    case 'stop asked':
+    case 'mended':
+    case 'take-back asked':
+    case 'forwarding stopped': {
+      const [title, ...content] = done[message.about];
+      return { kind: 'success', title, content };
+    }
+    case 'stop refused':
+    case 'mend refused':
+    case 'take-back refused':
+    case 'again refused':
+    case 'forwarding refused':
+      return error(...actRefusedWords(message.about, message.code));
+    case 'act overtaken':
+      return error(...overtakenWords(message.code));
     case 'export deletion failed':
       return error(
         'The files could not be deleted',

@@ -1,7 +1,8 @@
 import { not, or, stateIn } from 'xstate';
-import { failureOf } from '../failure.ts';
-import { wizard } from '../wizard.setup.ts';
-import { waiting } from './waiting.ts';
+import { failureOf } from '../../failure.ts';
+import { wizard } from '../../wizard.setup.ts';
+import { typedLegacyAccount, typeEmail, typePassword } from '../typed-account.ts';
+import { waiting } from '../waiting.ts';
 
 /** What is being verified stays as it is. */
 const settled = or([stateIn('#status-verifying'), stateIn('#status-asking-again')]);
@@ -24,12 +25,12 @@ export const showMore = wizard.createStateConfig({
         'email.type': {
           guard: not(settled),
           target: '.editing',
-          actions: { type: 'type', params: ({ event }) => ({ email: event.email.trim().toLowerCase() }) },
+          actions: typeEmail,
         },
         'password.type': {
           guard: not(settled),
           target: '.editing',
-          actions: { type: 'type', params: ({ event }) => ({ password: event.password }) },
+          actions: typePassword,
         },
         'credentials.submit': [
           { guard: settled },
@@ -49,11 +50,7 @@ export const showMore = wizard.createStateConfig({
           id: 'status-verifying',
           invoke: {
             src: 'validate the account',
-            input: ({ context }) => ({
-              email: context.typed.email,
-              password: context.typed.password,
-              provider: 'sanbruno' as const,
-            }),
+            input: typedLegacyAccount,
             onDone: {
               target: 'askingAgain',
               actions: [

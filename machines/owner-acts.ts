@@ -1,0 +1,64 @@
+import type { Attention, Progress, TransferStatus } from '../src/contract/calls/status.ts';
+import type { Provider } from '../src/contract/provider.ts';
+import { isExport, standingOf } from '../src/contract/transfer-status.ts';
+
+/** What its owner can do with a transfer on the status page. */
+export const ACTS = ['stop', 'mend', 'take back', 'again', 'receipt', 'forwarding'] as const;
+export type Act = (typeof ACTS)[number];
+
+/** Whether an act is offered, as the transfer stands: only to who may see everything of it (`decisions.md`). */
+export function isOffered(status: TransferStatus | null, act: Act): boolean {
+  if (status === null || status.limited === true) return false;
+  const operations = operationsOf(status);
+  const { emailmigration: mail, emailforwarding: forwarding } = status;
+  switch (act) {
+    case 'stop':
+      return !isAtItsEnd(status);
+    case 'mend':
+      return attentionOf(status) !== undefined;
+    case 'take back':
+      return isEndedMove(status) && (mail?.taken_back ?? 0) < (mail?.done ?? 0);
+    case 'again':
+      return isEndedMove(status);
+    case 'receipt':
+      return isAtItsEnd(status) || operations.some(({ done = 0 }) => done > 0);
+    case 'forwarding':
+      return forwarding?.since !== undefined && forwarding.ended === undefined;
+  }
+}
+
+function isEndedMove(status: TransferStatus): boolean {
+  return status.emailmigration !== undefined && !isExport(status) && isAtItsEnd(status);
+}
+
+/** Whether nothing of a transfer goes on any more, nor waits for its owner. */
+function isAtItsEnd(status: TransferStatus): boolean {
+  return operationsOf(status).every(
+    (operation) => operation.attention === undefined && ['success', 'failed'].includes(standingOf(operation)),
+  );
+}
+
+export function operationsOf({ emailmigration, contactsmigration }: TransferStatus): Progress[] {
+  return [emailmigration, contactsmigration].filter((operation) => operation !== undefined);
+}
+
+/** Whether its owner has stopped the transfer. */
+export function isCancelled(status: TransferStatus): boolean {
+  return operationsOf(status).some(({ ended }) => ended === 'cancelled');
+}
+
+/** What the owner has to put right, where something is. */
+export function attentionOf(status: TransferStatus | null): Attention | undefined {
+  return status === null ? undefined : operationsOf(status).find(({ attention }) => attention !== undefined)?.attention;
+}
+
+/** Where the transfer goes, as the server says or this tab has ordered; by password where neither is known. */
+export function destinationOf({
+  status,
+  destination,
+}: {
+  readonly status: TransferStatus | null;
+  readonly destination: { readonly provider: Provider } | null;
+}): Provider {
+  return status?.destination ?? destination?.provider ?? 'other';
+}

@@ -1,0 +1,55 @@
+import { failedWith, failureOf } from '../../failure.ts';
+import type { OauthProvider } from '../../../src/contract/provider.ts';
+import { typePassword } from '../typed-account.ts';
+import type { ActRefused } from '../../wizard.types.ts';
+
+/** How the transfer stands, or who asks, is not what the page took it for: it asks, and shows what there is. */
+const overtaken = {
+  guard: failedWith('OPERATION_NOT_ALLOWED', 'INVALID_TOKEN', 'MIGRATION_ID_NOT_FOUND'),
+  target: '#status-asking',
+  actions: ['forget the sign-in', { type: 'show the message', params: failureOf('act overtaken') }],
+} as const;
+
+/** Nobody knows what became of a call whose dialog is closed: the page asks. */
+export const closedWhileCalling = {
+  'modal.close': { target: '#status-asking', actions: 'forget the sign-in' },
+} as const;
+
+export function refusedAt<const Target extends string, const About extends ActRefused>(target: Target, about: About) {
+  const said = { type: 'remember the message', params: failureOf(about) } as const;
+  const failed = { target, actions: [said, 'forget the typed passwords'] } as const;
+  return {
+    failed,
+    /** What its call's `onError` comes to; a sign-in that was refused is not tried twice. */
+    failures: [
+      { guard: failedWith('INVALID_CREDENTIALS'), target, actions: [said, 'forget the sign-in'] },
+      overtaken,
+      failed,
+    ],
+  } as const;
+}
+
+/** Typing into a form; the substate that says what is wrong is left. */
+export const typing = {
+  'password.type': {
+    target: '.editing',
+    actions: typePassword,
+  },
+} as const;
+
+/** Leaves for a sign-in at the destination's provider, which leads back to this act of this transfer. */
+export function seekingConsent<const Purpose extends 'mend' | 'take back' | 'again', const Guard extends string>(
+  purpose: Purpose,
+  guard: Guard,
+) {
+  return {
+    'consent.seek': {
+      guard,
+      target: '#leaving-for-act',
+      actions: {
+        type: 'remember what the consent is for',
+        params: ({ event: { provider } }: { event: { readonly provider: OauthProvider } }) => ({ purpose, provider }),
+      },
+    },
+  } as const;
+}

@@ -1,0 +1,57 @@
+import { not } from 'xstate';
+import type { TransferStatus } from '../../../src/contract/calls/status.ts';
+import { wizard } from '../../wizard.setup.ts';
+import { givingUp } from '../waiting.ts';
+
+const remember = {
+  type: 'remember the status',
+  params: ({ event }: { event: { status: TransferStatus } }) => event,
+} as const;
+
+/**
+ * While it goes on, the transfer is followed live. When the line is lost, its status is asked for after a pause, and then it is
+ * followed anew; where that fails as well, the pauses are longer.
+ */
+export const following = wizard.createStateConfig({
+  initial: 'live',
+  always: { guard: not('the transfer goes on'), target: '#status-settled' },
+  states: {
+    live: {
+      invoke: { src: 'follow the transfer', input: ({ context }) => ({ id: context.transferId ?? '' }) },
+      initial: 'opening',
+      on: { 'connection.return': 'asking' },
+      states: {
+        opening: {
+          ...givingUp('#status-pausing-longer'),
+          on: { 'status.arrive': { target: 'open', actions: remember }, 'status.lose': '#status-pausing-longer' },
+        },
+        open: {
+          after: { 'status silence': '#status-pausing' },
+          on: {
+            'status.arrive': { target: 'open', reenter: true, actions: remember },
+            'status.beat': { target: 'open', reenter: true },
+            'status.lose': '#status-pausing',
+          },
+        },
+      },
+    },
+    pausing: { id: 'status-pausing', after: { 'status pause': 'asking' }, on: { 'connection.return': 'asking' } },
+    pausingLonger: {
+      id: 'status-pausing-longer',
+      after: { 'long status pause': 'asking' },
+      on: { 'connection.return': 'asking' },
+    },
+    asking: {
+      ...givingUp('pausingLonger'),
+      invoke: {
+        src: 'ask for the status',
+        input: ({ context }) => ({ id: context.transferId ?? '' }),
+        onDone: {
+          target: 'live',
+          actions: { type: 'remember the status', params: ({ event }) => ({ status: event.output }) },
+        },
+        onError: 'pausingLonger',
+      },
+    },
+  },
+});

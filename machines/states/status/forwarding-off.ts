@@ -1,0 +1,40 @@
+import { wizard } from '../../wizard.setup.ts';
+import { waiting } from '../waiting.ts';
+import { closedWhileCalling, refusedAt, typing } from './act.ts';
+
+const { failed, failures } = refusedAt('#status-forwarding-refused', 'forwarding refused');
+
+/** Only who has the password of the San Bruno mailbox changes what becomes of its mail. */
+export const forwardingOff = wizard.createStateConfig({
+  initial: 'asking',
+  states: {
+    asking: {
+      initial: 'editing',
+      on: {
+        ...typing,
+        'act.submit': [{ guard: 'the password is empty', target: '.passwordMissing' }, { target: 'calling' }],
+      },
+      states: {
+        editing: {},
+        passwordMissing: {},
+        refused: { id: 'status-forwarding-refused', exit: 'forget the message' },
+      },
+    },
+    calling: {
+      ...waiting(failed),
+      on: closedWhileCalling,
+      invoke: {
+        src: 'stop forwarding',
+        input: ({ context }) => ({ id: context.transferId ?? '', password: context.typed.password }),
+        onDone: {
+          target: '#status-asking',
+          actions: [
+            'forget the sign-in',
+            { type: 'show the message', params: { message: { about: 'forwarding stopped' } } },
+          ],
+        },
+        onError: failures,
+      },
+    },
+  },
+});

@@ -1,0 +1,57 @@
+import type { Side } from '../../../src/contract/calls/resume.ts';
+import type { TransferStatus } from '../../../src/contract/calls/status.ts';
+import { attentionOf } from '../../owner-acts.ts';
+import { wizard } from '../../wizard.setup.ts';
+import { waiting } from '../waiting.ts';
+import { closedWhileCalling, refusedAt, seekingConsent, typing } from './act.ts';
+
+const { failed, failures } = refusedAt('#status-mending-refused', 'mend refused');
+
+/** The one thing that the transfer needs of its owner: a new password, a new sign-in at the provider, or room. */
+export const mending = wizard.createStateConfig({
+  initial: 'asking',
+  states: {
+    asking: {
+      initial: 'editing',
+      on: {
+        ...typing,
+        ...seekingConsent('mend', 'a consent is wanted'),
+        'act.submit': [
+          { guard: 'a consent is wanted' },
+          { guard: 'the new password is missing', target: '.passwordMissing' },
+          { target: 'calling' },
+        ],
+      },
+      states: {
+        editing: {},
+        passwordMissing: {},
+        refused: { id: 'status-mending-refused', exit: 'forget the message' },
+      },
+    },
+    calling: {
+      ...waiting(failed),
+      id: 'status-mending-calling',
+      on: closedWhileCalling,
+      invoke: {
+        src: 'resume the transfer',
+        input: ({ context: { transferId, status, typed, tokenId } }) => ({
+          id: transferId ?? '',
+          ...sideOf(status),
+          ...(typed.password === '' ? {} : { password: typed.password }),
+          ...(tokenId === null ? {} : { tokenId }),
+        }),
+        onDone: {
+          target: '#status-asking',
+          actions: ['forget the sign-in', { type: 'show the message', params: { message: { about: 'mended' } } }],
+        },
+        onError: failures,
+      },
+    },
+  },
+});
+
+/** Back from a sign-in, the status isn't known yet: the server knows the side that needs attention. */
+function sideOf(status: TransferStatus | null): { readonly side?: Side } {
+  const attention = attentionOf(status);
+  return attention === undefined ? {} : { side: attention.side };
+}

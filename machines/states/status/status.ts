@@ -1,0 +1,79 @@
+import { and, stateIn } from 'xstate';
+import { PAGE, readError, readTransferId, statusQuery } from '../../../src/contract/page-address.ts';
+import { failedWith } from '../../failure.ts';
+import { wizard } from '../../wizard.setup.ts';
+import { banner } from '../banner.ts';
+import { ifUnavailable, tryingAgain, unavailable } from '../unavailable.ts';
+import { waiting } from '../waiting.ts';
+import { acts } from './acts.ts';
+import { following } from './following.ts';
+import { settled } from './settled.ts';
+import { showMore } from './show-more.ts';
+
+const message = banner('banner life');
+
+const openingDialog = {
+  guard: and([stateIn('#status-more-closed'), stateIn('#status-acts-resting')]),
+  target: '.hidden',
+  actions: 'forget the message',
+} as const;
+
+/** What became of a transfer, by its ID. */
+export const status = wizard.createStateConfig({
+  id: 'status',
+  meta: {
+    step: 4,
+    page: {
+      path: PAGE.status,
+      visit: (ask) => ({ type: 'status.visit', migrationId: readTransferId(ask), error: readError(ask) }),
+      query: ({ transferId }) => (transferId === null ? {} : statusQuery(transferId)),
+    },
+  },
+  type: 'parallel',
+  states: {
+    page: {
+      initial: 'asking',
+      states: {
+        asking: {
+          ...waiting('failed'),
+          id: 'status-asking',
+          invoke: {
+            src: 'ask for the status',
+            input: ({ context }) => ({ id: context.transferId ?? '' }),
+            onDone: [
+              {
+                guard: { type: 'there is nothing to show', params: ({ event }) => ({ status: event.output }) },
+                target: '#home',
+              },
+              {
+                target: 'following',
+                actions: { type: 'remember the status', params: ({ event }) => ({ status: event.output }) },
+              },
+            ],
+            onError: [
+              { guard: failedWith('MIGRATION_ID_NOT_FOUND'), target: 'notFound' },
+              ifUnavailable,
+              { target: 'failed' },
+            ],
+          },
+        },
+        following: { ...following, id: 'status-following' },
+        settled: { ...settled, id: 'status-settled' },
+        notFound: { id: 'status-not-found' },
+        failed: { on: tryingAgain('asking') },
+        unavailable: unavailable('asking'),
+      },
+    },
+    // A dialog has messages of its own.
+    banner: {
+      ...message,
+      on: {
+        ...message.on,
+        'act.open': openingDialog,
+        'more.show': openingDialog,
+      },
+    },
+    more: showMore,
+    acts,
+  },
+});

@@ -1,0 +1,143 @@
+import type { ReactNode } from 'react';
+import { destinationOf } from '../../../machines/owner-acts.ts';
+import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
+import { isOauthProvider, OAUTH_PROVIDERS } from '../../contract/provider-name.ts';
+import { Button } from '../parts/button.tsx';
+import type { Note } from '../parts/field-note.tsx';
+import { MessagePlace } from '../parts/message.tsx';
+import { Modal } from '../parts/modal.tsx';
+import { PasswordField } from '../parts/password-field.tsx';
+import { ProviderButton, Providers } from '../parts/provider-button.tsx';
+import { providerName, shared } from '../wording.ts';
+import { fieldErrors } from '../wording/field-errors.ts';
+import { messageWords } from '../wording/message.ts';
+import { acts as words } from '../wording/status-acts.ts';
+import { useSend } from '../wizard-context.tsx';
+import { SlowNote, WordedMessage } from './banner.tsx';
+
+type Props = { readonly snapshot: WizardSnapshot };
+
+/** The dialog of one act. Escape and the background close it as its button does. */
+export function ActDialog({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  const send = useSend();
+  return (
+    <Modal title={title} closeLabel={shared.close} onClose={() => send({ type: 'modal.close' })}>
+      {children}
+    </Modal>
+  );
+}
+
+/** What came of an act that was refused, or that it takes long; else who helps. */
+export function ActOutcome({ snapshot }: Props) {
+  return (
+    <MessagePlace size="large">
+      <Outcome snapshot={snapshot} />
+    </MessagePlace>
+  );
+}
+
+function Outcome({ snapshot }: Props) {
+  const { message, settings } = snapshot.context;
+  if (message !== null && snapshot.matches({ status: { banner: 'hidden' } }))
+    return <WordedMessage words={messageWords(message, settings.legacyName)} />;
+  if (snapshot.hasTag('slow')) return <SlowNote />;
+  return <p className="soft">{words.help(settings.supportPhone)}</p>;
+}
+
+const MISSING: Note = { kind: 'error', text: fieldErrors.password };
+
+type PasswordProps = Props & { readonly label: string; readonly isMissing: boolean };
+
+export function Password({ snapshot, label, isMissing }: PasswordProps) {
+  const send = useSend();
+  return (
+    <PasswordField
+      label={label}
+      words={shared.password}
+      value={snapshot.context.typed.password}
+      note={isMissing ? MISSING : undefined}
+      autoComplete="off"
+      readOnly={!snapshot.can({ type: 'password.type', password: '' })}
+      onType={(password) => send({ type: 'password.type', password })}
+    />
+  );
+}
+
+export function DestinationPassword({ snapshot, label, isMissing }: PasswordProps) {
+  const send = useSend();
+  return (
+    <PasswordField
+      label={label}
+      words={shared.password}
+      value={snapshot.context.typed.destinationPassword}
+      note={isMissing ? MISSING : undefined}
+      autoComplete="off"
+      readOnly={!snapshot.can({ type: 'destination-password.type', password: '' })}
+      onType={(password) => send({ type: 'destination-password.type', password })}
+    />
+  );
+}
+
+/** Leads to the provider of the new mailbox; where that isn't known, to the one that the visitor names. */
+export function SignInElsewhere({ snapshot }: Props) {
+  const send = useSend();
+  const provider = destinationOf(snapshot.context);
+  const { legacyName } = snapshot.context.settings;
+  if (isOauthProvider(provider))
+    return (
+      <div className="actions">
+        <Button rank="primary" onPress={() => send({ type: 'consent.seek', provider })}>
+          {words.signInAt(providerName(provider, legacyName))}
+        </Button>
+      </div>
+    );
+  return (
+    <div className="stack" data-gap="small">
+      <p>{words.signInSomewhere}</p>
+      <Providers>
+        {OAUTH_PROVIDERS.map((each) => (
+          <ProviderButton
+            key={each}
+            provider={each}
+            name={providerName(each, legacyName)}
+            onChoose={() => send({ type: 'consent.seek', provider: each })}
+          />
+        ))}
+      </Providers>
+    </div>
+  );
+}
+
+type SubmitProps = { readonly busy: boolean; readonly label: string; readonly busyLabel: string };
+
+/** Sends the form around it. */
+export function Submit({ busy, label, busyLabel }: SubmitProps) {
+  const reserve = label.length > busyLabel.length ? label : busyLabel;
+  return (
+    <div className="actions">
+      <Button rank="primary" type="submit" busy={busy} reserve={reserve}>
+        {busy ? busyLabel : label}
+      </Button>
+    </div>
+  );
+}
+
+type AskProps = {
+  readonly keep: string;
+  readonly confirm: string;
+  readonly busyLabel: string;
+  readonly busy: boolean;
+};
+
+/** The two answers to whether it is to be done. */
+export function Ask({ keep, confirm, busyLabel, busy }: AskProps) {
+  const send = useSend();
+  return (
+    <div className="actions">
+      <Button onPress={() => send({ type: 'modal.close' })}>{keep}</Button>
+      <Button rank="primary" busy={busy} reserve={confirm} onPress={() => send({ type: 'act.submit' })}>
+        {busy ? busyLabel : confirm}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,91 @@
+import { attentionOf, type Act, isCancelled, isOffered } from '../../../machines/owner-acts.ts';
+import { PATHS, type WizardSnapshot } from '../../../machines/wizard.routes.ts';
+import { isExport } from '../../contract/transfer-status.ts';
+import { Button } from '../parts/button.tsx';
+import { Link } from '../parts/link.tsx';
+import { acts as words, attention as attentionWords, needOf } from '../wording/status-acts.ts';
+import { cancelled as cancelledWords } from '../wording/status-life.ts';
+import { useSend } from '../wizard-context.tsx';
+import { Again } from './status-again.tsx';
+import { ForwardingOff, Receipt, Stop } from './status-dialogs.tsx';
+import { Mend } from './status-mend.tsx';
+import { TakeBack } from './status-take-back.tsx';
+
+type Props = { readonly snapshot: WizardSnapshot };
+
+/** What the transfer needs of its owner, before all else. */
+export function Attention({ snapshot }: Props) {
+  const send = useSend();
+  const { status, settings } = snapshot.context;
+  const attention = attentionOf(status);
+  if (attention === undefined) return null;
+  const need = needOf(attention, settings.legacyName);
+  return (
+    <section className="status-card" data-kind="attention" aria-labelledby="need">
+      <div className="stack" data-gap="small" role="alert">
+        <h2 id="need">{need.title}</h2>
+        <p>{need.happened}</p>
+        <p>{isExport(status ?? {}) ? attentionWords.safeFiles : attentionWords.safe}</p>
+        <p className="strong">{need.todo}</p>
+      </div>
+      {status?.limited === true && <p>{attentionWords.signInFirst}</p>}
+      {isOffered(status, 'mend') && (
+        <div className="actions">
+          <Button rank="primary" onPress={() => send({ type: 'act.open', act: 'mend' })}>
+            {words.mend.button}
+          </Button>
+        </div>
+      )}
+    </section>
+  );
+}
+
+const LISTED = [
+  ['again', words.again.button],
+  ['take back', words.takeBack.button],
+  ['receipt', words.receipt.button],
+  ['stop', words.stop.button],
+] as const satisfies readonly (readonly [Act, string])[];
+
+/** What its owner can do with the transfer as it stands, and the dialogs that ask before it is done. */
+export function Acts({ snapshot }: Props) {
+  const send = useSend();
+  const { status } = snapshot.context;
+  const offered = LISTED.filter(([act]) => isOffered(status, act));
+  const beginsAnew = status !== null && isCancelled(status) && !isExport(status);
+  return (
+    <>
+      {offered.length > 0 && (
+        <section className="stack" data-gap="small" aria-labelledby="acts">
+          <h2 id="acts">{words.title}</h2>
+          {beginsAnew && <p>{cancelledWords.todo}</p>}
+          <div className="actions">
+            {offered.map(([act, name]) => (
+              <Button key={act} onPress={() => send({ type: 'act.open', act })}>
+                {name}
+              </Button>
+            ))}
+            {beginsAnew && (
+              <Link className="button" href={PATHS.home} onFollow={() => send({ type: 'home.visit', error: '' })}>
+                {words.startOver}
+              </Link>
+            )}
+          </div>
+        </section>
+      )}
+      <Dialog snapshot={snapshot} />
+    </>
+  );
+}
+
+function Dialog({ snapshot }: Props) {
+  const isOpen = (open: 'stopping' | 'mending' | 'takingBack' | 'again' | 'receipt' | 'forwarding') =>
+    snapshot.matches({ status: { acts: { open } } });
+  if (isOpen('stopping')) return <Stop snapshot={snapshot} />;
+  if (isOpen('mending')) return <Mend snapshot={snapshot} />;
+  if (isOpen('takingBack')) return <TakeBack snapshot={snapshot} />;
+  if (isOpen('again')) return <Again snapshot={snapshot} />;
+  if (isOpen('receipt')) return <Receipt snapshot={snapshot} />;
+  if (isOpen('forwarding')) return <ForwardingOff snapshot={snapshot} />;
+  return null;
+}

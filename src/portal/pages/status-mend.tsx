@@ -1,0 +1,64 @@
+import { attentionOf } from '../../../machines/owner-acts.ts';
+import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
+import { isExport } from '../../contract/transfer-status.ts';
+import { Form } from '../parts/form.tsx';
+import { acts as words, attention as attentionWords, needOf } from '../wording/status-acts.ts';
+import { useSend } from '../wizard-context.tsx';
+import { ActDialog, ActOutcome, Password, SignInElsewhere, Submit } from './act-dialog.tsx';
+
+type Props = { readonly snapshot: WizardSnapshot };
+
+/** What happened, that the mail is safe, and the one thing to do. */
+export function Mend({ snapshot }: Props) {
+  const { status, settings } = snapshot.context;
+  const { title, done } = words.mend;
+  const attention = attentionOf(status);
+  if (attention === undefined)
+    return (
+      <ActDialog title={title}>
+        <p>{done}</p>
+        <ActOutcome snapshot={snapshot} />
+      </ActDialog>
+    );
+  const need = needOf(attention, settings.legacyName);
+  return (
+    <ActDialog title={title}>
+      <div className="stack" data-gap="small">
+        <p>{need.happened}</p>
+        <p>{isExport(status ?? {}) ? attentionWords.safeFiles : attentionWords.safe}</p>
+        <p className="strong">{need.todo}</p>
+      </div>
+      <Todo snapshot={snapshot} />
+    </ActDialog>
+  );
+}
+
+function Todo({ snapshot }: Props) {
+  const send = useSend();
+  const { status, settings, tokenId } = snapshot.context;
+  const { tryAgain, carryOn, busy: busyLabel } = words.mend;
+  const attention = attentionOf(status);
+  const at = (mending: 'calling' | { readonly asking: 'passwordMissing' }) =>
+    snapshot.matches({ status: { acts: { open: { mending } } } });
+  if (attention?.reason === 'consent' && tokenId === null)
+    return (
+      <>
+        <SignInElsewhere snapshot={snapshot} />
+        <ActOutcome snapshot={snapshot} />
+      </>
+    );
+  const isPassword = attention?.reason === 'password';
+  return (
+    <Form onSubmit={() => send({ type: 'act.submit' })}>
+      {isPassword && (
+        <Password
+          snapshot={snapshot}
+          label={attention.side === 'source' ? words.sourcePassword(settings.legacyName) : words.destinationPassword}
+          isMissing={at({ asking: 'passwordMissing' })}
+        />
+      )}
+      <Submit busy={at('calling')} label={isPassword ? carryOn : tryAgain} busyLabel={busyLabel} />
+      <ActOutcome snapshot={snapshot} />
+    </Form>
+  );
+}

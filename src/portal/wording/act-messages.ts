@@ -1,0 +1,60 @@
+import type { ActRefused } from '../../../machines/wizard.types.ts';
+import type { CallFailureCode } from '../../contract/failure-code.ts';
+
+type Words = readonly [title: string, ...content: string[]];
+
+/** An act of the owner's that was refused. */
+export function actRefusedWords(about: ActRefused, code: CallFailureCode): Words {
+  if (code === 'TOO_MANY_ATTEMPTS')
+    return ['Too many attempts', 'Your mail is safe. Please wait a few minutes and try again.'];
+  switch (about) {
+    case 'stop refused':
+      return ['Your transfer was not stopped', 'It is still running, and your mail is safe. Please try again.'];
+    case 'mend refused':
+      return code === 'INVALID_CREDENTIALS' ? NOT_TAKEN : UNKNOWN;
+    case 'take-back refused':
+      return code === 'INVALID_CREDENTIALS'
+        ? NOT_TAKEN
+        : ['Nothing was taken back', 'What was copied is still in your new mailbox. Please try again.'];
+    case 'again refused':
+      if (code === 'INVALID_CREDENTIALS') return NOT_TAKEN;
+      if (code === 'MIGRATION_IN_PROGRESS')
+        return [
+          'Transfer is already in progress',
+          'A transfer of this mailbox is already running, and your mail is safe.',
+          "Please wait until it's done.",
+        ];
+      return UNKNOWN;
+    case 'forwarding refused':
+      return code === 'INVALID_CREDENTIALS'
+        ? ['Incorrect password', 'Forwarding is still on. Please check the password and try again.']
+        : ['Forwarding is still on', 'Your mail is safe. Please try again in a few minutes.'];
+  }
+}
+
+const NOT_TAKEN: Words = [
+  'That did not work',
+  'Your mail is safe. Please check that it is the same mailbox and the right password, and try again.',
+];
+const UNKNOWN: Words = [
+  'That did not work',
+  'Your mail is safe. Please try again. If it happens again, contact support.',
+];
+
+/** What the page took for so was not so any more. */
+export function overtakenWords(code: CallFailureCode): Words {
+  return code === 'INVALID_TOKEN'
+    ? [
+        'Please sign in again',
+        'We can no longer tell that this transfer is yours. Press “Show more” below and sign in. Your mail is safe.',
+      ]
+    : ['Something has changed', 'This was done already, or it is too late for it. Here is the status now.'];
+}
+
+/** What an act has brought about. */
+export const done = {
+  'stop asked': ['Your transfer is stopped', 'What was copied stays where it is. Nothing was deleted.'],
+  mended: ['Thank you. We carry on now', 'You can close this page. We will let you know when it is finished.'],
+  'take-back asked': ['We are taking it back', 'This can take a while. You can close this page.'],
+  'forwarding stopped': ['Forwarding is off', 'New mail stays in your San Bruno mailbox.'],
+} as const;

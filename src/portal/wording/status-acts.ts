@@ -1,0 +1,120 @@
+import type { Attention } from '../../contract/calls/status.ts';
+import { unbroken } from '../wording.ts';
+
+/** What its owner can do with a transfer: the buttons of the status page, and what each asks. */
+export const acts = {
+  title: 'What you can do',
+  stop: {
+    button: 'Stop the transfer',
+    title: 'Stop the transfer?',
+    text: (legacyName: string, ofExport: boolean) => [
+      ofExport
+        ? 'We stop within a few seconds, and there will be no files.'
+        : 'We stop within a few seconds. What we copied so far stays in your new mailbox.',
+      `Nothing is deleted from your ${legacyName} mailbox. You can start again at any time.`,
+    ],
+    keep: 'Let it run',
+    confirm: 'Stop it now',
+    busy: 'Stopping…',
+  },
+  mend: {
+    button: 'Put it right',
+    title: 'Put it right',
+    tryAgain: 'Try again now',
+    carryOn: 'Carry on',
+    busy: 'Checking…',
+    done: 'This has been put right already. You can close this window.',
+  },
+  takeBack: {
+    button: 'Take back what was copied',
+    title: 'Take back what was copied?',
+    text: (legacyName: string) => [
+      'We remove the messages that this transfer put in your new mailbox. A message that was changed since then stays.',
+      'We also remove the folders that we made, once they are empty. Everything else stays as it is.',
+      `You cannot undo this. Your ${legacyName} mailbox stays as it is.`,
+    ],
+    signIn: 'To do this, we need to sign in to your new mailbox once more.',
+    signedIn: 'You are signed in to your new mailbox.',
+    keep: 'Keep it',
+    confirm: 'Take it back',
+    busy: 'One moment…',
+  },
+  again: {
+    button: 'Copy what is new',
+    title: 'Copy what is new',
+    text: (legacyName: string) => [
+      `We copy only what came to your ${legacyName} mailbox since the last time. Nothing is copied twice.`,
+      'What you read, moved or deleted in your new mailbox stays that way.',
+    ],
+    first: 'First, sign in to your new mailbox again. You will come back here.',
+    signedIn: 'You are signed in to your new mailbox.',
+    confirm: 'Start copying',
+    busy: 'Starting…',
+  },
+  receipt: {
+    button: 'Download the receipt',
+    title: 'Download the receipt',
+    text: 'The receipt lists each message and contact, and what became of it. Keep it with your papers.',
+    links: [
+      { format: 'html', text: 'A page to read or print' },
+      { format: 'csv', text: 'A file for a spreadsheet (CSV)' },
+      { format: 'json', text: 'A file for computer experts (JSON)' },
+    ],
+  },
+  forwarding: {
+    button: 'Stop forwarding',
+    title: 'Stop forwarding?',
+    text: (legacyName: string) =>
+      `New mail will stay in your ${legacyName} mailbox. To turn forwarding off, type the password of that mailbox.`,
+    confirm: 'Turn it off',
+    busy: 'Turning it off…',
+  },
+  sourcePassword: (legacyName: string) => `${legacyName} password`,
+  destinationPassword: 'New mailbox password',
+  signInAt: (provider: string) => `Sign in to ${provider}`,
+  signInSomewhere: 'Where is your new mailbox?',
+  startOver: 'Start a new transfer',
+  help: (phone: string) => `Need help? Call us at ${unbroken(phone)}.`,
+} as const;
+
+type Need = { readonly title: string; readonly happened: string; readonly todo: string };
+
+/** What a transfer needs of its owner: what happened, and the one thing to do. */
+export function needOf({ side, reason }: Attention, legacyName: string): Need {
+  const mailbox = side === 'source' ? `${legacyName} mailbox` : 'new mailbox';
+  switch (reason) {
+    case 'password':
+      return {
+        title: `Your ${mailbox} has another password now`,
+        happened: `Your ${mailbox} no longer takes the password that you gave us, so we stopped.`,
+        todo: 'Type the new password, and we carry on where we stopped.',
+      };
+    case 'consent':
+      return {
+        title: 'We need you to sign in again',
+        happened: `Your ${mailbox} stopped taking mail from us, so we stopped. This can happen after a change of password.`,
+        todo: 'Sign in to the same mailbox again, and we carry on where we stopped.',
+      };
+    case 'full':
+      return {
+        title: `Your ${mailbox} is full`,
+        happened: `There is no more room in your ${mailbox}, so we stopped.`,
+        todo: 'Make room there. It often helps to empty the trash. Then come back and try again.',
+      };
+    case 'refused':
+      return {
+        title: `Your ${mailbox} said no`,
+        happened: `The mail server of your ${mailbox} said no to everything we asked, so we stopped.`,
+        todo: 'Try again now. If it does not help, contact support.',
+      };
+  }
+}
+
+export const attention = {
+  label: 'Waiting for you',
+  safe: 'Your mail is safe. What was copied stays, and nothing was deleted.',
+  safeFiles: 'Your mail is safe, and nothing was deleted.',
+  now: 'Nothing at the moment. We are waiting for you.',
+  when: 'We carry on as soon as you have put it right.',
+  signInFirst: 'To do this, press “Show more” below and sign in.',
+} as const;

@@ -1,0 +1,72 @@
+import type { Progress, WaitingReason } from '../../contract/calls/status.ts';
+import { comparisonOf } from '../../contract/transfer-status.ts';
+import { formatNumber, LOCALE } from '../wording.ts';
+import { counted, formatMoment } from './status.ts';
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+
+const long = (unit: 'minute' | 'hour') => {
+  const format = new Intl.NumberFormat(LOCALE, { style: 'unit', unit, unitDisplay: 'long' });
+  return (value: number) => format.format(value);
+};
+const minutes = long('minute');
+const hours = long('hour');
+
+/** `about 20 minutes left`, from seconds: never closer than can be kept, and rather too long than too short. */
+export function timeLeftWords(left: number): string {
+  if (left < MINUTE) return 'Less than a minute left.';
+  if (left <= 10 * MINUTE) return `About ${minutes(Math.ceil(left / MINUTE))} left.`;
+  if (left <= 55 * MINUTE) return `About ${minutes(5 * Math.ceil(left / (5 * MINUTE)))} left.`;
+  return `About ${hours(Math.ceil(left / HOUR))} left.`;
+}
+
+const WAITING: Record<WaitingReason, string> = {
+  provider_limit: 'Your mail provider takes only so much mail at a time, so we are taking a break.',
+  unreachable: 'We cannot reach one of your mailboxes right now. We keep trying.',
+  busy: 'The mail server is busy and has asked us to wait.',
+  queue: 'Other transfers are in line before yours.',
+  disk: 'We are short of space right now.',
+};
+
+type Waiting = NonNullable<Progress['waiting']>;
+
+export const waiting = {
+  label: 'Waiting',
+  why: ({ reason }: Waiting) => WAITING[reason],
+  when: ({ until }: Waiting) =>
+    until === undefined
+      ? "We'll carry on as soon as we can. You don't need to do anything."
+      : `We'll carry on around ${formatMoment(until)}. You don't need to do anything.`,
+} as const;
+
+export const cancelled = {
+  label: 'Stopped',
+  text: (ofExport: boolean) =>
+    ofExport
+      ? 'You stopped this download. Your mail is in your mailbox as before.'
+      : 'You stopped this transfer. What was copied stays in your new mailbox, and nothing was deleted.',
+  todo: 'You can take back what was copied, or start a new transfer to another mailbox.',
+  now: 'Nothing. You stopped it.',
+} as const;
+
+/** Whether all is copied, and what arrived is being read back. */
+export function isComparing(progress: Progress): boolean {
+  const { compared, done, finished } = progress;
+  return compared !== undefined && done !== undefined && finished === undefined && comparisonOf(progress) === null;
+}
+
+export const comparing = {
+  count: (compared: number, total: number) =>
+    `Checking what arrived: ${formatNumber(compared)} of ${formatNumber(total)}`,
+  bar: 'Messages checked',
+  now: 'Everything is copied. Now we read it back and check that it all arrived.',
+} as const;
+
+export const folders = {
+  title: 'Folder by folder',
+  unnamed: (place: number) => `Folder ${formatNumber(place)}`,
+  count: (done: number, total: number) => `${formatNumber(done)} of ${formatNumber(total)}`,
+} as const;
+
+export const takenBack = (count: number) => `${counted('email', count)} taken back from your new mailbox.`;

@@ -1,0 +1,55 @@
+import type { Progress } from '../../contract/calls/status.ts';
+import { type ShownStatus, standingOf } from '../../contract/transfer-status.ts';
+import { attention as attentionWords } from './status-acts.ts';
+import { cancelled, comparing, isComparing, timeLeftWords, waiting as waitingWords } from './status-life.ts';
+import { exportText, looksOf, status as words, statusText } from './status.ts';
+
+export type StandingWords = {
+  readonly looks: ShownStatus | 'stopped' | 'waiting';
+  readonly label: string;
+  /** A paragraph each, the second one stressed. */
+  readonly texts: readonly string[];
+  readonly now: string;
+  /** When it will be done; nothing where that has been said. */
+  readonly when?: string;
+};
+
+/** How one operation stands, in words. */
+export function standingWords(progress: Progress, ofExport: boolean): StandingWords {
+  const { status, failure, finished, attention, waiting, left } = progress;
+  const standing = standingOf(progress);
+  const looks = looksOf(standing);
+  const { label, text } = ofExport ? exportText(standing) : statusText(status);
+  if (attention !== undefined)
+    return {
+      looks: 'waiting',
+      label: attentionWords.label,
+      texts: [],
+      now: attentionWords.now,
+      when: attentionWords.when,
+    };
+  if (progress.ended === 'cancelled')
+    return { looks: 'stopped', label: cancelled.label, texts: [cancelled.text(ofExport)], now: cancelled.now };
+  if (waiting !== undefined && finished === undefined)
+    return {
+      looks: 'waiting',
+      label: waitingWords.label,
+      texts: [waitingWords.why(waiting)],
+      now: words.now.interrupted,
+      when: waitingWords.when(waiting),
+    };
+  const texts = failure === undefined ? [text] : [text, failure];
+  if (isComparing(progress)) return { looks, label, texts, now: comparing.now, ...whenDone(left) };
+  const when = standing === 'running' && left !== undefined ? timeLeftWords(left) : words.when[standing];
+  return {
+    looks,
+    label,
+    texts,
+    now: words.now[standing],
+    ...(finished === undefined || looks === 'failed' ? { when } : {}),
+  };
+}
+
+function whenDone(left: number | undefined): { readonly when: string } {
+  return { when: left === undefined ? words.when.running : timeLeftWords(left) };
+}

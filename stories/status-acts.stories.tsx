@@ -1,0 +1,122 @@
+import { at } from './at.tsx';
+import { CANCELLED, FORWARDED, FULL, inNeed, PASSWORD, RUNNING, TO_GMAIL, TOKEN, TRANSFER, typed } from './people.ts';
+
+export default { title: 'States/Status' };
+
+const resting = 'status.page.settled.resting';
+const following = 'status.page.following.live.open';
+const open = 'status.acts.open';
+
+const asked = { transferId: TRANSFER };
+const running = { ...asked, status: RUNNING };
+const inNeedOfPassword = { ...asked, status: inNeed({ side: 'source', reason: 'password' }) };
+const cancelled = { ...asked, status: CANCELLED };
+const forwarded = { ...asked, status: FORWARDED };
+const password = typed({ password: PASSWORD });
+const passwords = typed({ password: PASSWORD, destinationPassword: PASSWORD });
+const refused = (about: 'stop' | 'mend' | 'take-back' | 'again' | 'forwarding') =>
+  ({ message: { about: `${about} refused`, code: 'INVALID_CREDENTIALS' } }) as const;
+
+const takenBack = { ...CANCELLED, emailmigration: { ...CANCELLED.emailmigration, status: 'review', taken_back: 80 } };
+const beingTakenBack = { ...asked, status: takenBack };
+
+export const ActsRestingStill = at('status.acts.resting.still', { ...asked, status: FULL }, resting);
+export const ActsRestingWatching = at('status.acts.resting.watching', beingTakenBack, resting);
+export const ActsRestingAsking = at('status.acts.resting.asking', beingTakenBack, resting);
+export const ActsOpenReceipt = at(`${open}.receipt`, cancelled, resting);
+
+export const ActsOpenStoppingConfirming = at(`${open}.stopping.confirming`, running, following);
+export const ActsOpenStoppingCallingPrompt = at(`${open}.stopping.calling.prompt`, running, following);
+export const ActsOpenStoppingCallingSlow = at(`${open}.stopping.calling.slow`, running, following);
+export const ActsOpenStoppingRefused = at(
+  `${open}.stopping.refused`,
+  { ...running, message: { about: 'stop refused', code: 'UNAVAILABLE' } },
+  following,
+);
+
+export const ActsOpenMendingAskingEditing = at(`${open}.mending.asking.editing`, inNeedOfPassword, resting);
+export const ActsOpenMendingAskingPasswordMissing = at(
+  `${open}.mending.asking.passwordMissing`,
+  inNeedOfPassword,
+  resting,
+);
+export const ActsOpenMendingAskingRefused = at(
+  `${open}.mending.asking.refused`,
+  { ...inNeedOfPassword, ...refused('mend') },
+  resting,
+);
+export const ActsOpenMendingCallingPrompt = at(
+  `${open}.mending.calling.prompt`,
+  { ...inNeedOfPassword, ...password },
+  resting,
+);
+export const ActsOpenMendingCallingSlow = at(
+  `${open}.mending.calling.slow`,
+  { ...inNeedOfPassword, ...password },
+  resting,
+);
+
+export const ActsOpenTakingBackConfirming = at(`${open}.takingBack.confirming`, cancelled, resting);
+export const ActsOpenTakingBackCallingPrompt = at(`${open}.takingBack.calling.prompt`, cancelled, resting);
+export const ActsOpenTakingBackCallingSlow = at(
+  `${open}.takingBack.calling.slow`,
+  { ...cancelled, ...password },
+  resting,
+);
+export const ActsOpenTakingBackRefused = at(
+  `${open}.takingBack.refused`,
+  { ...cancelled, message: { about: 'take-back refused', code: 'UNAVAILABLE' } },
+  resting,
+);
+export const ActsOpenTakingBackSigningInEditing = at(`${open}.takingBack.signingIn.editing`, cancelled, resting);
+export const ActsOpenTakingBackSigningInPasswordMissing = at(
+  `${open}.takingBack.signingIn.passwordMissing`,
+  cancelled,
+  resting,
+);
+export const ActsOpenTakingBackSigningInRefused = at(
+  `${open}.takingBack.signingIn.refused`,
+  { ...cancelled, ...refused('take-back') },
+  resting,
+);
+
+export const ActsOpenAgainAskingEditing = at(`${open}.again.asking.editing`, cancelled, resting);
+export const ActsOpenAgainAskingPasswordMissing = at(`${open}.again.asking.passwordMissing`, cancelled, resting);
+export const ActsOpenAgainAskingDestinationPasswordMissing = at(
+  `${open}.again.asking.destinationPasswordMissing`,
+  { ...cancelled, ...password },
+  resting,
+);
+export const ActsOpenAgainAskingRefused = at(
+  `${open}.again.asking.refused`,
+  { ...cancelled, ...refused('again') },
+  resting,
+);
+export const ActsOpenAgainCallingPrompt = at(`${open}.again.calling.prompt`, { ...cancelled, ...passwords }, resting);
+export const ActsOpenAgainCallingSlow = at(
+  `${open}.again.calling.slow`,
+  { ...cancelled, ...TO_GMAIL, ...password, tokenId: TOKEN },
+  resting,
+);
+
+export const ActsOpenForwardingAskingEditing = at(`${open}.forwarding.asking.editing`, forwarded, resting);
+export const ActsOpenForwardingAskingPasswordMissing = at(
+  `${open}.forwarding.asking.passwordMissing`,
+  forwarded,
+  resting,
+);
+export const ActsOpenForwardingAskingRefused = at(
+  `${open}.forwarding.asking.refused`,
+  { ...forwarded, ...refused('forwarding') },
+  resting,
+);
+export const ActsOpenForwardingCallingPrompt = at(
+  `${open}.forwarding.calling.prompt`,
+  { ...forwarded, ...password },
+  resting,
+);
+export const ActsOpenForwardingCallingSlow = at(
+  `${open}.forwarding.calling.slow`,
+  { ...forwarded, ...password },
+  resting,
+);

@@ -1,0 +1,37 @@
+import { at } from './at.tsx';
+import { CANCELLED, COMPARING, FORWARDED, inNeed, MOVED, TOKEN, TRANSFER, WAITING } from './people.ts';
+
+/** One state of the machine may show a transfer's life in several ways. */
+export default { title: 'Life/Status' };
+
+const resting = 'status.page.settled.resting';
+const following = 'status.page.following.live.open';
+const open = 'status.acts.open';
+const asked = { transferId: TRANSFER };
+const consent = { ...asked, status: inNeed({ side: 'destination', reason: 'consent' }, 'google') };
+const toGmail = { ...asked, status: { ...MOVED, destination: 'google' as const } };
+const unknown = { ...asked, status: inNeed({ side: 'destination', reason: 'consent' }) };
+
+export const Waiting = at(following, { ...asked, status: WAITING });
+export const Comparing = at(following, { ...asked, status: COMPARING });
+export const NeedsPassword = at(resting, { ...asked, status: inNeed({ side: 'destination', reason: 'password' }) });
+export const NeedsConsent = at(resting, consent);
+export const Refused = at(resting, { ...asked, status: inNeed({ side: 'source', reason: 'refused' }) });
+export const Cancelled = at(resting, { ...asked, status: CANCELLED });
+export const TakenBack = at(resting, {
+  ...asked,
+  status: { ...CANCELLED, emailmigration: { ...CANCELLED.emailmigration, status: 'review', taken_back: 8_200 } },
+});
+export const Forwarded = at(resting, { ...asked, status: FORWARDED });
+export const Mended = at('status.banner.shown', { ...asked, status: WAITING, message: { about: 'mended' } }, following);
+
+export const ConsentDialog = at(`${open}.mending.asking.editing`, consent, resting);
+export const ConsentSomewhere = at(`${open}.mending.asking.editing`, unknown, resting);
+export const FullDialog = at(
+  `${open}.mending.asking.editing`,
+  { ...asked, status: inNeed({ side: 'destination', reason: 'full' }) },
+  resting,
+);
+export const AgainAtGmail = at(`${open}.again.asking.editing`, toGmail, resting);
+export const AgainSignedIn = at(`${open}.again.asking.editing`, { ...toGmail, tokenId: TOKEN }, resting);
+export const TakeBackAtGmail = at(`${open}.takingBack.signingIn.editing`, toGmail, resting);

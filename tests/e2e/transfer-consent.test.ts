@@ -1,0 +1,99 @@
+import type { Browser, BrowserContext } from 'playwright';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openBrowser } from '../support/browser.ts';
+import { needs } from '../support/needs.ts';
+import { type PortalAlone, scriptWire, servePortalAlone, SUBSCRIBER, TRANSFER_ID } from '../support/portal-alone.ts';
+import { movedTo, NEEDS_CONSENT } from './owned-transfer.ts';
+import { call, NEW_ID, OK, type Owner, ownerAt, STATUS } from './owner.ts';
+
+const TOKEN = 'a'.repeat(43);
+const BACK = `/oauth-callback?${new URLSearchParams({ token_id: TOKEN, email: 'maria@gmail.com', provider: 'google' }).toString()}`;
+
+describe('a sign-in for a transfer that was ordered, in Chromium (needs chromium)', needs('chromium'), () => {
+  let portal: PortalAlone;
+  let browser: Browser;
+  let context: BrowserContext;
+  let owner: Owner;
+
+  beforeAll(async () => {
+    portal = await servePortalAlone();
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await portal?.[Symbol.asyncDispose]();
+  });
+  beforeEach(async () => {
+    context = await browser.newContext({ reducedMotion: 'reduce' });
+    const page = await context.newPage();
+    owner = ownerAt(page, portal.url, await scriptWire(page));
+  });
+  afterEach(async () => {
+    await context.close();
+  });
+
+  test('a new sign-in at the provider comes back to this transfer and puts it right', async () => {
+    await owner.open('Put it right', NEEDS_CONSENT);
+    await owner.inDialog('Sign in to Gmail').click();
+    await owner.page.getByRole('heading', { name: 'A provider' }).waitFor();
+    expect(owner.page.url()).toBe(`${portal.url}/api/oauth/?provider=google`);
+    owner.wire.answer(call('resume'), OK);
+    await owner.page.goto(`${portal.url}${BACK}`);
+    await owner.page.getByText('Thank you. We carry on now').waitFor();
+    expect(owner.page.url()).toBe(`${portal.url}${STATUS}`);
+    expect(owner.wire.askedFor(call('resume')).map(({ body }) => body)).toEqual([
+      { job_id: TRANSFER_ID, token_id: TOKEN },
+    ]);
+    expect(await owner.page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain(TOKEN);
+  });
+
+  test('a sign-in to another mailbox is refused, and offered again in its dialog', async () => {
+    await owner.open('Put it right', NEEDS_CONSENT);
+    await owner.inDialog('Sign in to Gmail').click();
+    await owner.page.getByRole('heading', { name: 'A provider' }).waitFor();
+    owner.wire.answer(call('resume'), { status: 401, json: { error: 'INVALID_CREDENTIALS', message: '' } });
+    await owner.page.goto(`${portal.url}${BACK}`);
+    await owner.dialog.getByRole('alert').getByText('check that it is the same mailbox').waitFor();
+    await owner.inDialog('Sign in to Gmail').waitFor();
+    expect(owner.wire.askedFor(call('resume'))).toHaveLength(1);
+  });
+
+  test('a sign-in that was given up comes back to the dialog that it was begun in', async () => {
+    await owner.open('Put it right', NEEDS_CONSENT);
+    await owner.inDialog('Sign in to Gmail').click();
+    await owner.page.getByRole('heading', { name: 'A provider' }).waitFor();
+    await owner.page.goto(`${portal.url}/oauth-callback?error=EXTERNAL_OAUTH_ERROR&provider=google`);
+    await owner.dialog.getByRole('alert').getByText('Authentication error', { exact: true }).waitFor();
+    expect(owner.wire.askedFor(call('resume'))).toEqual([]);
+  });
+
+  test('Back from the provider shows the transfer, and its return is not taken any more', async () => {
+    await owner.open('Put it right', NEEDS_CONSENT);
+    await owner.inDialog('Sign in to Gmail').click();
+    await owner.page.getByRole('heading', { name: 'A provider' }).waitFor();
+    await owner.page.goBack();
+    await owner.button('Put it right').waitFor();
+    await owner.page.goto(`${portal.url}${BACK}`);
+    await owner.page.getByRole('button', { name: 'Start', exact: true }).waitFor();
+    expect(owner.wire.askedFor(call('resume'))).toEqual([]);
+  });
+
+  test('what is new is copied to Gmail after a sign-in there and the San Bruno password', async () => {
+    await owner.open('Copy what is new', movedTo('google'));
+    expect(await owner.dialog.getByLabel('San Bruno password').count()).toBe(0);
+    await owner.inDialog('Sign in to Gmail').click();
+    await owner.page.getByRole('heading', { name: 'A provider' }).waitFor();
+    owner.wire.answer(call('again'), { json: { jobid: NEW_ID } });
+    await owner.page.goto(`${portal.url}${BACK}`);
+    await owner.field('San Bruno password').fill(SUBSCRIBER.password);
+    await owner.inDialog('Start copying').click();
+    await owner.page.waitForURL(`**/status?migration_id=${NEW_ID}`);
+    expect(owner.wire.askedFor(call('again')).map(({ body }) => body)).toEqual([
+      {
+        job_id: TRANSFER_ID,
+        source_account: { password: SUBSCRIBER.password },
+        destination_account: { token_id: TOKEN },
+      },
+    ]);
+  });
+});

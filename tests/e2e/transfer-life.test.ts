@@ -1,0 +1,275 @@
+import type { Browser, BrowserContext } from 'playwright';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { TransferStatus } from '../../src/contract/calls/status.ts';
+import { openBrowser } from '../support/browser.ts';
+import { call, NEW_ID, OK, type Owner, ownerAt, STATUS } from './owner.ts';
+import { needs } from '../support/needs.ts';
+import {
+  enter,
+  type PortalAlone,
+  scriptWire,
+  servePortalAlone,
+  SUBSCRIBER,
+  TRANSFER_ID,
+} from '../support/portal-alone.ts';
+import { COMPARING, FORWARDED, FULL, movedTo, NEEDS_PASSWORD, RUNNING, STOPPED, WAITING } from './owned-transfer.ts';
+
+const MOVED = movedTo('other');
+
+/** A button of the status page, what its dialog asks, and what is sent in the end. */
+type Walk = {
+  readonly button: string;
+  readonly status: TransferStatus;
+  /** The fields of the dialog, each with what is typed there. */
+  readonly fields: Readonly<Record<string, string>>;
+  readonly confirm: string;
+  readonly path: string;
+  readonly sent: object;
+  /** What the page says when it is done. */
+  readonly said: string;
+  readonly refused: string;
+};
+
+const WALKS: readonly Walk[] = [
+  {
+    button: 'Stop the transfer',
+    status: RUNNING,
+    fields: {},
+    confirm: 'Stop it now',
+    path: call('cancel'),
+    sent: {},
+    said: 'Your transfer is stopped',
+    refused: 'Your transfer was not stopped',
+  },
+  {
+    button: 'Put it right',
+    status: NEEDS_PASSWORD,
+    fields: { 'San Bruno password': 'new-secret' },
+    confirm: 'Carry on',
+    path: call('resume'),
+    sent: { side: 'source', password: 'new-secret' },
+    said: 'Thank you. We carry on now',
+    refused: 'That did not work',
+  },
+  {
+    button: 'Put it right',
+    status: FULL,
+    fields: {},
+    confirm: 'Try again now',
+    path: call('resume'),
+    sent: { side: 'destination' },
+    said: 'Thank you. We carry on now',
+    refused: 'That did not work',
+  },
+  {
+    button: 'Take back what was copied',
+    status: STOPPED,
+    fields: {},
+    confirm: 'Take it back',
+    path: call('take-back'),
+    sent: {},
+    said: 'We are taking it back',
+    refused: 'Nothing was taken back',
+  },
+  {
+    button: 'Copy what is new',
+    status: MOVED,
+    fields: { 'San Bruno password': SUBSCRIBER.password, 'New mailbox password': 'sandbox' },
+    confirm: 'Start copying',
+    path: call('again'),
+    sent: { source_account: { password: SUBSCRIBER.password }, destination_account: { password: 'sandbox' } },
+    said: NEW_ID,
+    refused: 'That did not work',
+  },
+  {
+    button: 'Stop forwarding',
+    status: FORWARDED,
+    fields: { 'San Bruno password': SUBSCRIBER.password },
+    confirm: 'Turn it off',
+    path: call('forwarding-off'),
+    sent: { password: SUBSCRIBER.password },
+    said: 'Forwarding is off',
+    refused: 'Forwarding is still on',
+  },
+];
+
+describe('the life of a transfer, in Chromium (needs chromium)', needs('chromium'), () => {
+  let portal: PortalAlone;
+  let browser: Browser;
+  let context: BrowserContext;
+  let owner: Owner;
+
+  beforeAll(async () => {
+    portal = await servePortalAlone();
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await portal?.[Symbol.asyncDispose]();
+  });
+  beforeEach(async () => {
+    context = await browser.newContext({ reducedMotion: 'reduce' });
+    const page = await context.newPage();
+    owner = ownerAt(page, portal.url, await scriptWire(page));
+  });
+  afterEach(async () => {
+    await context.close();
+  });
+
+  const fill = async ({ fields }: Walk) => {
+    for (const [label, text] of Object.entries(fields)) await owner.field(label).fill(text);
+  };
+
+  test.each(WALKS)(
+    '"$button" ("$confirm") asks, is given up by Escape, and is done once by its button',
+    async (walk) => {
+      owner.wire.answer(walk.path, walk.button === 'Copy what is new' ? { json: { jobid: NEW_ID } } : OK);
+      await owner.open(walk.button, walk.status);
+      const [first] = Object.keys(walk.fields);
+      const goal = first === undefined ? owner.dialog.getByRole('heading', { level: 2 }) : owner.field(first);
+      await expect.poll(() => goal.evaluate((element) => element === document.activeElement)).toBe(true);
+      await owner.page.keyboard.press('Escape');
+      await owner.dialog.waitFor({ state: 'detached' });
+      await expect.poll(owner.focused).toBe(walk.button);
+
+      await owner.page.keyboard.press('Enter');
+      await owner.dialog.waitFor();
+      await fill(walk);
+      expect(owner.wire.askedFor(walk.path)).toEqual([]);
+      await owner.inDialog(walk.confirm).click();
+      await owner.page.getByText(walk.said).first().waitFor();
+      await owner.dialog.waitFor({ state: 'detached' });
+      expect(owner.wire.askedFor(walk.path).map(({ body }) => body)).toEqual([{ job_id: TRANSFER_ID, ...walk.sent }]);
+      await expect.poll(owner.focused).toMatch(/^Your transfer/);
+    },
+  );
+
+  test.each(WALKS)('"$button" ("$confirm") that the server refuses says so in its dialog', async (walk) => {
+    owner.wire.answer(walk.path, { status: 502, json: { error: 'GENERAL_ERROR', message: '' } });
+    await owner.open(walk.button, walk.status);
+    await fill(walk);
+    await owner.inDialog(walk.confirm).click();
+    await owner.dialog.getByRole('alert').getByText(walk.refused).waitFor();
+    expect(await owner.dialog.evaluate((element) => element.contains(document.activeElement))).toBe(true);
+    for (const label of Object.keys(walk.fields)) expect(await owner.field(label).inputValue()).toBe('');
+  });
+
+  test.each(WALKS)('"$button" ("$confirm") that another tab was quicker with shows how it stands', async (walk) => {
+    await owner.open(walk.button, walk.status);
+    await fill(walk);
+    owner.wire.answer(walk.path, { status: 409, json: { error: 'OPERATION_NOT_ALLOWED', message: '' } });
+    owner.wire.answer('/api/v2/status/', { json: movedTo('google') });
+    await owner.inDialog(walk.confirm).click();
+    await owner.page.getByRole('alert').getByText('Something has changed').waitFor();
+    await owner.dialog.waitFor({ state: 'detached' });
+    await owner.page.getByRole('heading', { level: 1, name: 'Your transfer is done' }).waitFor();
+    expect(owner.wire.askedFor(walk.path)).toHaveLength(1);
+  });
+
+  test.each(WALKS.filter(({ fields }) => Object.keys(fields).length > 0))(
+    '"$button" ("$confirm") without a password leads the focus to its field',
+    async (walk) => {
+      await owner.open(walk.button, walk.status);
+      await owner.inDialog(walk.confirm).click();
+      await owner.dialog.getByText('Invalid password. Please try again.').waitFor();
+      const [first = ''] = Object.keys(walk.fields);
+      const field = owner.field(first);
+      await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true);
+      await expect.poll(() => owner.page.title()).toMatch(/^Error: /);
+      expect(owner.wire.askedFor(walk.path)).toEqual([]);
+    },
+  );
+
+  test('a dialog is left by Back, and a reload shows the page without it', async () => {
+    await owner.show(MOVED);
+    await owner.page.getByRole('link', { name: 'Contact support' }).first().click();
+    await owner.page.waitForURL('**/support-form');
+    await owner.page.goBack();
+    await owner.button('Copy what is new').click();
+    await owner.field('San Bruno password').fill('secret');
+    await owner.page.goForward();
+    await owner.page.waitForURL('**/support-form');
+    await owner.dialog.waitFor({ state: 'detached' });
+    await owner.page.goBack();
+    await owner.button('Copy what is new').click();
+    expect(await owner.field('San Bruno password').inputValue()).toBe('');
+    await owner.page.reload();
+    await owner.button('Copy what is new').waitFor();
+    expect(await owner.dialog.count()).toBe(0);
+  });
+
+  test('what was copied is taken back with the password that the server wants', async () => {
+    owner.wire.answer(call('take-back'), ({ body }) =>
+      'password' in (body as object) ? OK : { status: 401, json: { error: 'INVALID_CREDENTIALS', message: '' } },
+    );
+    await owner.open('Take back what was copied', STOPPED);
+    await owner.inDialog('Take it back').click();
+    const field = owner.field('New mailbox password');
+    await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true);
+    await field.fill('sandbox');
+    await owner.page.keyboard.press('Enter');
+    await owner.page.getByText('We are taking it back').waitFor();
+    expect(owner.wire.askedFor(call('take-back')).map(({ body }) => body)).toEqual([
+      { job_id: TRANSFER_ID },
+      { job_id: TRANSFER_ID, password: 'sandbox' },
+    ]);
+  });
+
+  test('the receipt is there to read, and as two files', async () => {
+    await owner.open('Download the receipt', MOVED);
+    const links = await owner.dialog
+      .getByRole('link')
+      .evaluateAll((all) => all.map((link) => link.getAttribute('href')));
+    expect(links).toEqual(
+      ['html', 'csv', 'json'].map((format) => `/api/v2/transfers/receipt/?job_id=${TRANSFER_ID}&format=${format}`),
+    );
+  });
+
+  test('who has shown nothing is offered nothing, and all of it after a sign-in', async () => {
+    owner.wire.answer('/api/v2/status/', ({ headers }) => ({
+      json: headers['authorization'] === 'Bearer jwt' ? NEEDS_PASSWORD : { ...NEEDS_PASSWORD, limited: true },
+    }));
+    owner.wire.answer('/api/validate/', { json: { ok: true, token: 'jwt' } });
+    await enter(owner.page, portal.url, STATUS);
+    await owner.button('Show more').waitFor();
+    for (const name of ['Stop the transfer', 'Put it right', 'Download the receipt'])
+      expect(await owner.button(name).count()).toBe(0);
+    await owner.button('Show more').click();
+    await owner.field('Email').fill(SUBSCRIBER.email);
+    await owner.field('Password').fill(SUBSCRIBER.password);
+    await owner.inDialog('Sign in').click();
+    for (const name of ['Stop the transfer', 'Put it right', 'Download the receipt'])
+      await owner.button(name).waitFor();
+  });
+
+  test('a transfer that runs says how far it is, folder by folder, and how long it still takes', async () => {
+    await owner.show(RUNNING);
+    await owner.page.getByText('300 of 1,000 messages').waitFor();
+    await owner.page.getByText('300 messages copied (4 MB).').waitFor();
+    await owner.page.getByText('About 20 minutes left.').waitFor();
+    await owner.page.getByText('Folder by folder').click();
+    expect(await owner.page.locator('.folders li').allInnerTexts()).toEqual([
+      expect.stringMatching(/^INBOX\s+200 of 200$/),
+      expect.stringMatching(/^Garden\s+100 of 800$/),
+    ]);
+  });
+
+  test('the comparison is a step of its own rather than 100 %', async () => {
+    await owner.show(COMPARING);
+    await owner.page.getByText('Checking what arrived: 300 of 400').waitFor();
+    expect(await owner.page.getByText(/100\s?%/).count()).toBe(0);
+    const bar = owner.page.getByRole('progressbar', { name: 'Messages checked' });
+    expect(await bar.evaluate((element) => (element as HTMLProgressElement).position)).toBe(0.75);
+  });
+
+  test('a transfer that waits says why, and one that was stopped what to do next', async () => {
+    await owner.show(WAITING);
+    await owner.page.getByText('The mail server is busy and has asked us to wait.').waitFor();
+    await owner.page.getByText("We'll carry on as soon as we can. You don't need to do anything.").waitFor();
+    await owner.show(STOPPED);
+    await owner.page.getByText('You stopped this transfer.').waitFor();
+    await owner.page.getByRole('link', { name: 'Start a new transfer' }).click();
+    await owner.page.getByRole('heading', { level: 1, name: 'San Bruno Email Data Transfer Tool' }).waitFor();
+    expect(owner.page.url()).toBe(`${portal.url}/`);
+  });
+});

@@ -1,0 +1,334 @@
+import { describe, expect, test } from 'vitest';
+import { type Act, ACTS, isOffered } from '../../machines/owner-acts.ts';
+import type { Event } from '../../machines/wizard.types.ts';
+import type { TransferStatus } from '../../src/contract/calls/status.ts';
+import { ID, PASSWORD } from '../support/moves.ts';
+import {
+  arriveAtStatus,
+  close,
+  destinationPassword,
+  FINISHED,
+  FORWARDED,
+  FULL,
+  mail,
+  MOVED,
+  NEEDS_PASSWORD,
+  open,
+  password,
+  RUNNING,
+  type Script,
+  STOPPED,
+  submit,
+} from '../support/owned-transfer.ts';
+import { codesBut, refusal } from '../support/wizard.ts';
+
+const OPEN = 'status.acts.open';
+const RESTING = 'status.acts.resting';
+const NEW_ID = '1'.repeat(32);
+const OVERTAKEN = ['OPERATION_NOT_ALLOWED', 'INVALID_TOKEN', 'MIGRATION_ID_NOT_FOUND'] as const;
+
+const offered = (status: TransferStatus) => ACTS.filter((act) => isOffered(status, act));
+
+describe('what is offered', () => {
+  test.each<[string, TransferStatus, Act[]]>([
+    ['begins', { emailmigration: { status: 'started' } }, ['stop']],
+    ['runs', RUNNING, ['stop', 'receipt']],
+    [
+      'waits',
+      { emailmigration: { status: 'error', done: 1, total: 2, waiting: { reason: 'busy' } } },
+      ['stop', 'receipt'],
+    ],
+    ['needs its owner', FULL, ['stop', 'mend', 'receipt']],
+    ['has ended well', MOVED, ['take back', 'again', 'receipt']],
+    ['was stopped', STOPPED, ['take back', 'again', 'receipt']],
+    ['had nothing to copy', { emailmigration: { ...mail, done: 0, total: 0 } }, ['again', 'receipt']],
+    ['was taken back', { emailmigration: { ...mail, taken_back: 2 } }, ['again', 'receipt']],
+    ['was taken back in part', { emailmigration: { ...mail, taken_back: 1 } }, ['take back', 'again', 'receipt']],
+    ['forwards', FORWARDED, ['take back', 'again', 'receipt', 'forwarding']],
+    [
+      'does not forward any more',
+      { ...MOVED, emailforwarding: { status: 'completed', since: FINISHED, ended: FINISHED } },
+      ['take back', 'again', 'receipt'],
+    ],
+    ['was of contacts alone', { contactsmigration: mail }, ['receipt']],
+    ['goes on with its contacts', { ...MOVED, contactsmigration: { status: 'inprogress' } }, ['stop', 'receipt']],
+    ['is a download that runs', { ...RUNNING, files: 'coming' }, ['stop', 'receipt']],
+    ['is a download that has ended', { ...MOVED, files: 'there' }, ['receipt']],
+  ])('for a transfer that %s', (_, status, acts) => {
+    expect(offered(status)).toEqual(acts);
+  });
+
+  test.each([RUNNING, FULL, FORWARDED])('nothing to who has shown nothing', (status) => {
+    expect(offered({ ...status, limited: true })).toEqual([]);
+  });
+
+  test('what is not offered cannot be opened', async () => {
+    const wizard = await arriveAtStatus(RUNNING);
+    for (const act of ACTS.filter((act) => !isOffered(RUNNING, act))) await wizard.send(open(act));
+    expect(wizard.isAt(RESTING)).toBe(true);
+  });
+});
+
+type Case = {
+  readonly act: Act;
+  readonly status: TransferStatus;
+  readonly call:
+    | 'stop the transfer'
+    | 'resume the transfer'
+    | 'take back what was copied'
+    | 'copy what is new'
+    | 'stop forwarding';
+  readonly typed: readonly Event[];
+  readonly asks: object;
+  readonly done: string | null;
+  readonly refused: string;
+  readonly failed: string;
+};
+
+const CASES: readonly Case[] = [
+  {
+    act: 'stop',
+    status: RUNNING,
+    call: 'stop the transfer',
+    typed: [],
+    asks: { id: ID },
+    done: 'stop asked',
+    refused: 'stop refused',
+    failed: `${OPEN}.stopping.refused`,
+  },
+  {
+    act: 'mend',
+    status: NEEDS_PASSWORD,
+    call: 'resume the transfer',
+    typed: [password],
+    asks: { id: ID, side: 'source', password: PASSWORD },
+    done: 'mended',
+    refused: 'mend refused',
+    failed: `${OPEN}.mending.asking.refused`,
+  },
+  {
+    act: 'mend',
+    status: FULL,
+    call: 'resume the transfer',
+    typed: [],
+    asks: { id: ID, side: 'destination' },
+    done: 'mended',
+    refused: 'mend refused',
+    failed: `${OPEN}.mending.asking.refused`,
+  },
+  {
+    act: 'take back',
+    status: MOVED,
+    call: 'take back what was copied',
+    typed: [],
+    asks: { id: ID },
+    done: 'take-back asked',
+    refused: 'take-back refused',
+    failed: `${OPEN}.takingBack.refused`,
+  },
+  {
+    act: 'again',
+    status: MOVED,
+    call: 'copy what is new',
+    typed: [password, destinationPassword],
+    asks: { id: ID, password: PASSWORD, destinationPassword: 'another' },
+    done: null,
+    refused: 'again refused',
+    failed: `${OPEN}.again.asking.refused`,
+  },
+  {
+    act: 'forwarding',
+    status: FORWARDED,
+    call: 'stop forwarding',
+    typed: [password],
+    asks: { id: ID, password: PASSWORD },
+    done: 'forwarding stopped',
+    refused: 'forwarding refused',
+    failed: `${OPEN}.forwarding.asking.refused`,
+  },
+];
+
+describe.each(CASES)('the act "$act"', ({ act, status, call, typed, asks, done, refused, failed }) => {
+  const good = () => (call === 'copy what is new' ? { jobid: NEW_ID } : { ok: true });
+
+  test('is asked about first, and then done once', async () => {
+    const wizard = await arriveAtStatus(status, { [call]: good });
+    await wizard.send(open(act));
+    expect(wizard.asked(call)).toEqual([]);
+    await wizard.send(...typed, submit, submit);
+    expect(wizard.asked(call)).toEqual([asks]);
+    expect(wizard.isAt(RESTING)).toBe(true);
+    expect(wizard.context().typed).toMatchObject({ password: '', destinationPassword: '' });
+    expect(wizard.context().message).toEqual(done === null ? null : { about: done });
+    expect(wizard.asked('ask for the status')).toHaveLength(2);
+    await wizard.wait(5_000);
+    expect(wizard.context().message).toBeNull();
+  });
+
+  test('is given up by closing its dialog', async () => {
+    const wizard = await arriveAtStatus(status);
+    await wizard.send(open(act), ...typed, close);
+    expect(wizard.isAt(RESTING)).toBe(true);
+    expect(wizard.context().typed.password).toBe('');
+    expect(wizard.asked(call)).toEqual([]);
+  });
+
+  test('shows how it stands when its dialog is closed while nobody answers', async () => {
+    const wizard = await arriveAtStatus(status);
+    await wizard.send(open(act), ...typed, submit, close);
+    expect(wizard.isAt(RESTING)).toBe(true);
+    expect(wizard.asked('ask for the status')).toHaveLength(2);
+  });
+
+  test('is slow after 10 s and refused after 30 s', async () => {
+    const wizard = await arriveAtStatus(status);
+    await wizard.send(open(act), ...typed, submit);
+    await wizard.wait(10_000);
+    expect(wizard.has('slow')).toBe(true);
+    await wizard.wait(20_000);
+    expect(wizard.isAt(failed)).toBe(true);
+    expect(wizard.context()).toMatchObject({ message: { about: refused }, typed: { password: '' } });
+  });
+
+  test.each(codesBut(...OVERTAKEN, 'INVALID_CREDENTIALS'))(
+    'that fails with %s says so until it is tried again',
+    async (code) => {
+      const wizard = await arriveAtStatus(status, { [call]: refusal(code) });
+      await wizard.send(open(act), ...typed, submit);
+      expect(wizard.isAt(failed)).toBe(true);
+      expect(wizard.context().message).toEqual({ about: refused, code });
+      await wizard.send(...typed, submit);
+      expect(wizard.asked(call)).toEqual([asks, asks]);
+      await wizard.send(close);
+      expect(wizard.context().message).toBeNull();
+    },
+  );
+
+  test.each(OVERTAKEN)('that another tab was quicker with, which %s tells, shows how it stands', async (code) => {
+    const wizard = await arriveAtStatus(status, { [call]: refusal(code) });
+    await wizard.send(open(act), ...typed, submit);
+    expect(wizard.isAt(RESTING)).toBe(true);
+    expect(wizard.asked('ask for the status')).toHaveLength(2);
+    expect(wizard.context().message).toEqual({ about: 'act overtaken', code });
+  });
+});
+
+describe('a password', () => {
+  test.each<[Act, TransferStatus, readonly Event[], string]>([
+    ['mend', NEEDS_PASSWORD, [], `${OPEN}.mending.asking.passwordMissing`],
+    ['again', MOVED, [destinationPassword], `${OPEN}.again.asking.passwordMissing`],
+    ['again', MOVED, [password], `${OPEN}.again.asking.destinationPasswordMissing`],
+    ['forwarding', FORWARDED, [], `${OPEN}.forwarding.asking.passwordMissing`],
+  ])('that is missing to %s is asked for without a call', async (act, status, typed, state) => {
+    const wizard = await arriveAtStatus(status);
+    const calls = wizard.calls.length;
+    await wizard.send(open(act), ...typed, submit);
+    expect(wizard.isAt(state)).toBe(true);
+    expect(wizard.calls).toHaveLength(calls);
+    await wizard.send(password);
+    expect(wizard.isAt(state)).toBe(false);
+  });
+
+  test('that is wrong is forgotten', async () => {
+    const wizard = await arriveAtStatus(NEEDS_PASSWORD, { 'resume the transfer': refusal('INVALID_CREDENTIALS') });
+    await wizard.send(open('mend'), password, submit);
+    expect(wizard.isAt(`${OPEN}.mending.asking.refused`)).toBe(true);
+    expect(wizard.context().typed.password).toBe('');
+  });
+
+  test('that was typed for another transfer does not come along', async () => {
+    const wizard = await arriveAtStatus(NEEDS_PASSWORD);
+    await wizard.send(open('mend'), password);
+    wizard.visit(`/status?migration_id=${NEW_ID}`);
+    await wizard.wait(0);
+    await wizard.send(open('mend'));
+    expect(wizard.isAt(`${OPEN}.mending.asking.editing`)).toBe(true);
+    expect(wizard.context().typed.password).toBe('');
+  });
+
+  test('is asked for to take back what was copied, where the server wants one', async () => {
+    const script: Script = { 'take back what was copied': refusal('INVALID_CREDENTIALS') };
+    const wizard = await arriveAtStatus(MOVED, script);
+    await wizard.send(open('take back'), submit);
+    expect(wizard.isAt(`${OPEN}.takingBack.signingIn.editing`)).toBe(true);
+    expect(wizard.context().message).toBeNull();
+    await wizard.send(submit);
+    expect(wizard.isAt(`${OPEN}.takingBack.signingIn.passwordMissing`)).toBe(true);
+    await wizard.send(password, submit);
+    expect(wizard.isAt(`${OPEN}.takingBack.signingIn.refused`)).toBe(true);
+    expect(wizard.context().message).toEqual({ about: 'take-back refused', code: 'INVALID_CREDENTIALS' });
+    expect(wizard.asked('take back what was copied')).toEqual([{ id: ID }, { id: ID, password: PASSWORD }]);
+  });
+});
+
+test('what came since is copied by a transfer of its own, which is shown', async () => {
+  const wizard = await arriveAtStatus(MOVED, { 'copy what is new': () => ({ jobid: NEW_ID }) });
+  await wizard.send(open('again'), password, destinationPassword, submit);
+  expect(wizard.address()).toBe(`/status?migration_id=${NEW_ID}`);
+  expect(wizard.asked('ask for the status')).toEqual([{ id: ID }, { id: NEW_ID }]);
+});
+
+test('the receipt is offered in a dialog that closes', async () => {
+  const wizard = await arriveAtStatus(MOVED);
+  await wizard.send(open('receipt'));
+  expect(wizard.isAt(`${OPEN}.receipt`)).toBe(true);
+  await wizard.send(close);
+  expect(wizard.isAt(RESTING)).toBe(true);
+});
+
+test('a dialog hides what was said before', async () => {
+  const wizard = await arriveAtStatus(NEEDS_PASSWORD, { 'resume the transfer': () => ({ ok: true }) });
+  await wizard.send(open('mend'), password, submit, open('stop'));
+  expect(wizard.isAt(`${OPEN}.stopping.confirming`)).toBe(true);
+  expect(wizard.context().message).toBeNull();
+});
+
+test('a transfer that ends while its dialog is open leaves the dialog where it is', async () => {
+  const wizard = await arriveAtStatus(RUNNING);
+  await wizard.send({ type: 'status.arrive', status: RUNNING }, open('stop'));
+  await wizard.send({ type: 'status.arrive', status: MOVED });
+  expect(wizard.isAt('status.page.settled')).toBe(true);
+  expect(wizard.isAt(`${OPEN}.stopping.confirming`)).toBe(true);
+});
+
+const takenBack = (count: number): TransferStatus => ({ emailmigration: { ...mail, taken_back: count } });
+const arriveAtTakingBack = async (script: Script) => {
+  const wizard = await arriveAtStatus(MOVED, { 'take back what was copied': () => ({ ok: true }) });
+  Object.assign(wizard.script, script);
+  await wizard.send(open('take back'), submit);
+  return wizard;
+};
+
+describe('what is being taken back', () => {
+  test('is counted every 10 s until all of it is', async () => {
+    let count = 0;
+    const wizard = await arriveAtTakingBack({ 'ask for the status': () => takenBack(count) });
+    count = 1;
+    await wizard.wait(10_000);
+    expect(wizard.context().status).toEqual(takenBack(1));
+    count = 2;
+    await wizard.wait(10_000);
+    expect(wizard.context().status).toEqual(takenBack(2));
+    const asked = wizard.asked('ask for the status').length;
+    await wizard.wait(60_000);
+    expect(wizard.asked('ask for the status')).toHaveLength(asked);
+  });
+
+  test.each(codesBut())('is asked about again where that failed with %s', async (code) => {
+    const wizard = await arriveAtTakingBack({ 'ask for the status': () => takenBack(1) });
+    wizard.script['ask for the status'] = refusal(code);
+    await wizard.wait(10_000);
+    expect(wizard.context().status).toEqual(takenBack(1));
+    wizard.script['ask for the status'] = () => takenBack(2);
+    await wizard.wait(10_000);
+    expect(wizard.context().status).toEqual(takenBack(2));
+  });
+
+  test('is asked about again where nobody answered for 30 s', async () => {
+    const wizard = await arriveAtTakingBack({ 'ask for the status': () => takenBack(1) });
+    delete wizard.script['ask for the status'];
+    await wizard.wait(10_000);
+    await wizard.wait(30_000);
+    expect(wizard.isAt('status.acts.resting.watching')).toBe(true);
+  });
+});

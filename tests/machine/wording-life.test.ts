@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest';
+import type { Progress } from '../../src/contract/calls/status.ts';
+import { acts, needOf } from '../../src/portal/wording/status-acts.ts';
+import { isComparing, timeLeftWords, waiting } from '../../src/portal/wording/status-life.ts';
+import { standingWords } from '../../src/portal/wording/status-standing.ts';
+import { messageWords } from '../../src/portal/wording/message.ts';
+import { formatMoment, status } from '../../src/portal/wording/status.ts';
+import { codesBut, EVERY_CODE } from '../support/wizard.ts';
+
+const NAME = 'San Bruno';
+const FINISHED = '2025-11-02T00:00:00Z';
+const running: Progress = { status: 'inprogress', done: 400, total: 400 };
+
+test('the buttons of the status page have the names of the specification', () => {
+  const { stop, mend, takeBack, again, receipt } = acts;
+  expect([stop, mend, takeBack, again, receipt].map(({ button }) => button)).toEqual([
+    'Stop the transfer',
+    'Put it right',
+    'Take back what was copied',
+    'Copy what is new',
+    'Download the receipt',
+  ]);
+  expect(acts.forwarding.button).toBe('Stop forwarding');
+  expect(status.more).toMatchObject({ button: 'Show more', title: 'Sign in to see your transfer' });
+});
+
+test.each([
+  [0, 'Less than a minute left.'],
+  [59, 'Less than a minute left.'],
+  [60, 'About 1 minute left.'],
+  [61, 'About 2 minutes left.'],
+  [600, 'About 10 minutes left.'],
+  [601, 'About 15 minutes left.'],
+  [1_100, 'About 20 minutes left.'],
+  [3_300, 'About 55 minutes left.'],
+  [3_301, 'About 1 hour left.'],
+  [3_601, 'About 2 hours left.'],
+])('%i s left read "%s"', (left, words) => {
+  expect(timeLeftWords(left)).toBe(words);
+});
+
+test.each(['provider_limit', 'unreachable', 'busy', 'queue', 'disk'] as const)(
+  'why a transfer waits is said for %s, with the moment when it is known',
+  (reason) => {
+    const others = (['provider_limit', 'unreachable', 'busy', 'queue', 'disk'] as const).filter(
+      (one) => one !== reason,
+    );
+    const said = standingWords({ status: 'error', waiting: { reason } }, false);
+    expect(said).toMatchObject({ looks: 'waiting', label: 'Waiting', texts: [waiting.why({ reason })] });
+    expect(others.map((other) => waiting.why({ reason: other }))).not.toContain(said.texts[0]);
+    expect(said.when).toContain("You don't need to do anything.");
+    const until = '2025-11-02T03:00:00Z';
+    expect(standingWords({ status: 'error', waiting: { reason, until } }, false).when).toContain(formatMoment(until));
+  },
+);
+
+describe('what a transfer needs', () => {
+  const needs = (['source', 'destination'] as const).flatMap((side) =>
+    (['password', 'consent', 'full', 'refused'] as const).map((reason) => ({ side, reason })),
+  );
+
+  test.each(needs)('what the $side mailbox needs for $reason is said with the one thing to do', ({ side, reason }) => {
+    const { title, happened, todo } = needOf({ side, reason }, NAME);
+    expect(happened).toContain(side === 'source' ? 'San Bruno mailbox' : 'new mailbox');
+    const verb = { password: 'Type', consent: 'Sign in', full: 'Make room', refused: 'Try again' }[reason];
+    expect(todo.startsWith(verb)).toBe(true);
+    expect(title).not.toBe('');
+    const { looks, label, texts } = standingWords(
+      { status: 'review', failure: 'The server said no.', attention: { side, reason } },
+      false,
+    );
+    expect({ looks, label, texts }).toEqual({ looks: 'waiting', label: 'Waiting for you', texts: [] });
+  });
+});
+
+describe('how an operation stands', () => {
+  test('a comparison is told as a step of its own, until it has been made', () => {
+    expect(isComparing({ ...running, compared: 0 })).toBe(true);
+    expect(isComparing(running)).toBe(false);
+    expect(isComparing({ ...running, compared: 400, lost: 0, duplicated: 0, changed: 0 })).toBe(false);
+    expect(isComparing({ ...running, compared: 400, finished: FINISHED })).toBe(false);
+    expect(standingWords({ ...running, compared: 3 }, false).now).toContain('read it back');
+    expect(standingWords({ ...running, compared: 3, left: 30 }, false).when).toBe('Less than a minute left.');
+  });
+
+  test('a finish is promised only when it can be', () => {
+    expect(standingWords(running, false).when).toBe(status.when.running);
+    expect(standingWords({ ...running, left: 90 }, false).when).toBe('About 2 minutes left.');
+  });
+
+  test.each([true, false])('a transfer that its owner stopped is no failure (export: %s)', (ofExport) => {
+    const cancelled: Progress = { status: 'review', ended: 'cancelled', finished: FINISHED };
+    expect(standingWords(cancelled, ofExport)).toMatchObject({ looks: 'stopped', label: 'Stopped' });
+    expect(standingWords(cancelled, ofExport).texts[0]).toContain('You stopped this');
+    expect(standingWords({ status: 'review', finished: FINISHED }, ofExport).looks).toBe('failed');
+  });
+});
+
+describe('an act that is refused', () => {
+  const abouts = ['stop refused', 'mend refused', 'take-back refused', 'again refused', 'forwarding refused'] as const;
+  const said = (about: (typeof abouts)[number] | 'act overtaken', code: (typeof EVERY_CODE)[number]) =>
+    messageWords({ about, code }, NAME);
+
+  test.each(abouts)('says for every code what happened and what to do: %s', (about) => {
+    for (const code of EVERY_CODE) {
+      const { kind, title, content } = said(about, code);
+      expect(kind).toBe('error');
+      expect(title).not.toBe('');
+      expect(content.join(' ')).toMatch(/Please|wait/);
+    }
+  });
+
+  test.each(abouts)('tells too many attempts from all else: %s', (about) => {
+    expect(said(about, 'TOO_MANY_ATTEMPTS').title).toBe('Too many attempts');
+    for (const code of codesBut('TOO_MANY_ATTEMPTS')) expect(said(about, code).title).not.toBe('Too many attempts');
+  });
+
+  test('whoever is not known any more is led to the sign-in', () => {
+    expect(said('act overtaken', 'INVALID_TOKEN').content.join(' ')).toContain(`“${status.more.button}”`);
+    expect(said('act overtaken', 'OPERATION_NOT_ALLOWED').title).toBe('Something has changed');
+  });
+});
