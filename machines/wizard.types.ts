@@ -157,6 +157,9 @@ export type Event =
   | { readonly type: 'issue.type'; readonly issue: string }
   | { readonly type: 'support.submit' }
   // Anywhere
+  /** The way to Home in the header, where it asks first. */
+  | { readonly type: 'home.press' }
+  | { readonly type: 'home.stay' }
   | { readonly type: 'call.retry' }
   /** The browser is online again. */
   | { readonly type: 'connection.return' }
@@ -169,9 +172,9 @@ export type Event =
 
 /**
  * `busy` a call is under way; `slow` it takes longer than usual; `unavailable` the page makes way for the portal's
- * "unavailable" page until `call.retry`.
+ * "unavailable" page until `call.retry`; `leaving` the visitor is asked whether to go Home.
  */
-export type Tag = 'busy' | 'slow' | 'unavailable';
+export type Tag = 'busy' | 'slow' | 'unavailable' | 'leaving';
 
 /** The four steps of the wizard: Start, the destination, Transfer, Running. */
 export type Step = 1 | 2 | 3 | 4;

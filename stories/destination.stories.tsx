@@ -20,3 +20,6 @@ export const OptionsDownload = at('destination.options.download', { ...SIGNED_IN
 export const BannerHidden = at('destination.banner.hidden', SIGNED_IN);
 export const BannerShown = at('destination.banner.shown', { ...SIGNED_IN, message });
 export const BannerHeld = at('destination.banner.held', { ...SIGNED_IN, message: invalid });
+
+export const HomeStaying = at('destination.home.staying', SIGNED_IN);
+export const HomeAsking = at('destination.home.asking', SIGNED_IN);

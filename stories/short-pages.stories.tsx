@@ -6,8 +6,10 @@ export default { title: 'States/Short pages' };
 const toGoogle = { ...SIGNED_IN, destination: { email: '', provider: 'google' } } as const;
 const back = { error: '', tokenId: TOKEN, email: PAT, provider: 'yahoo', hash: '' };
 
-export const GoogleTerms = at('googleTerms', toGoogle);
-export const EmailScopes = at('emailScopes', toGoogle);
+export const GoogleTermsStaying = at('googleTerms.staying', toGoogle);
+export const GoogleTermsAsking = at('googleTerms.asking', toGoogle);
+export const EmailScopesStaying = at('emailScopes.staying', toGoogle);
+export const EmailScopesAsking = at('emailScopes.asking', toGoogle);
 export const PrivacyPolicyPausing = at('privacyPolicy.pausing');
 export const PrivacyPolicyLeaving = at('privacyPolicy.leaving');
 export const TermsOfServicePausing = at('termsOfService.pausing');

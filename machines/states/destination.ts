@@ -2,6 +2,7 @@ import { and } from 'xstate';
 import { readError } from '../../src/contract/page-address.ts';
 import { failedWith, failureOf } from '../failure.ts';
 import { wizard } from '../wizard.setup.ts';
+import { askingHome } from './asking-home.ts';
 import { banner } from './banner.ts';
 import { errorInAddress } from './error-in-address.ts';
 import { otherAccount } from './other-account.ts';
@@ -97,5 +98,5 @@ export const destination = wizard.createStateConfig({
     },
   },
   type: 'parallel',
-  states: { move, options, banner: banner('destination banner life') },
+  states: { move, options, banner: banner('destination banner life'), home: askingHome },
 });

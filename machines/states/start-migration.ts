@@ -6,6 +6,7 @@ import { readUsPhone } from '../phone-number.ts';
 import { wizard } from '../wizard.setup.ts';
 import type { Context } from '../wizard.types.ts';
 import type { LoadRequest } from '../../src/contract/calls/load.ts';
+import { askingHome } from './asking-home.ts';
 import { banner } from './banner.ts';
 import { ifUnavailable, unavailable } from './unavailable.ts';
 import { givingUp, waiting } from './waiting.ts';
@@ -156,5 +157,5 @@ export const startMigration = wizard.createStateConfig({
   id: 'start-migration',
   meta: { step: 3, page: { path: '/start-migration', visit: () => ({ type: 'start-migration.visit' }) } },
   type: 'parallel',
-  states: { contact, submission, banner: banner('banner life') },
+  states: { contact, submission, banner: banner('banner life'), home: askingHome },
 });
