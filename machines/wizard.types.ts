@@ -161,6 +161,8 @@ export type Event =
   | { readonly type: 'home.press' }
   | { readonly type: 'home.stay' }
   | { readonly type: 'call.retry' }
+  /** The browser is offline, so that no other page can be gone to. */
+  | { readonly type: 'connection.lose' }
   /** The browser is online again. */
   | { readonly type: 'connection.return' }
   /** The page came back from the back/forward cache, as it was when it was left. */

@@ -12,8 +12,10 @@ export const EmailScopesStaying = at('emailScopes.staying', toGoogle);
 export const EmailScopesAsking = at('emailScopes.asking', toGoogle);
 export const PrivacyPolicyPausing = at('privacyPolicy.pausing');
 export const PrivacyPolicyLeaving = at('privacyPolicy.leaving');
+export const PrivacyPolicyUnavailable = at('privacyPolicy.unavailable');
 export const TermsOfServicePausing = at('termsOfService.pausing');
 export const TermsOfServiceLeaving = at('termsOfService.leaving');
+export const TermsOfServiceUnavailable = at('termsOfService.unavailable');
 
 // Between pages; what decides at once is never seen for longer than it takes.
 export const Arriving = at('arriving');

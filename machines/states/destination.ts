@@ -6,7 +6,7 @@ import { askingHome } from './asking-home.ts';
 import { banner } from './banner.ts';
 import { errorInAddress } from './error-in-address.ts';
 import { otherAccount } from './other-account.ts';
-import { ifUnavailable, unavailable } from './unavailable.ts';
+import { ifUnavailable, unavailableUntilAsked } from './unavailable.ts';
 import { waiting } from './waiting.ts';
 
 const refused = {
@@ -37,7 +37,7 @@ const move = wizard.createStateConfig({
       tags: 'busy',
       after: { 'redirect pause': { target: '#leaving-for-move', actions: 'choose the move' } },
     },
-    unavailable: unavailable('creatingAccount'),
+    unavailable: unavailableUntilAsked('creatingAccount'),
   },
 });
 

@@ -8,7 +8,7 @@ import type { Context } from '../wizard.types.ts';
 import type { LoadRequest } from '../../src/contract/calls/load.ts';
 import { askingHome } from './asking-home.ts';
 import { banner } from './banner.ts';
-import { ifUnavailable, unavailable } from './unavailable.ts';
+import { ifUnavailable, unavailable, unavailableUntilAsked } from './unavailable.ts';
 import { givingUp, waiting } from './waiting.ts';
 
 /** Where the notification goes: `portal.md` §5, "Notification contact". */
@@ -148,7 +148,10 @@ const submission = wizard.createStateConfig({
         onError: [ifUnavailable, failed],
       },
     },
-    unavailable: unavailable([{ guard: 'it is the primary move', target: 'announcing' }, { target: 'loading' }]),
+    unavailable: unavailableUntilAsked([
+      { guard: 'it is the primary move', target: 'announcing' },
+      { target: 'loading' },
+    ]),
   },
 });
 

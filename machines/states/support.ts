@@ -4,7 +4,7 @@ import { wizard } from '../wizard.setup.ts';
 import type { SupportRequest } from '../../src/contract/calls/support-form.ts';
 import type { Context, Event, Typed } from '../wizard.types.ts';
 import { banner } from './banner.ts';
-import { ifUnavailable, unavailable } from './unavailable.ts';
+import { ifUnavailable, unavailableUntilAsked } from './unavailable.ts';
 import { waiting } from './waiting.ts';
 
 type Field = {
@@ -86,7 +86,7 @@ const sending = wizard.createStateConfig({
         onError: [ifUnavailable, failed],
       },
     },
-    unavailable: unavailable('posting'),
+    unavailable: unavailableUntilAsked('posting'),
   },
 });
 

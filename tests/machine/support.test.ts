@@ -168,17 +168,16 @@ describe('the letter to support', () => {
     expect(wizard.context().typed.issue).toBe(ISSUE);
   });
 
-  test.each(['call.retry', 'connection.return'] as const)(
-    'a portal that is unavailable goes on by %s',
-    async (type) => {
-      const script: Script = { 'write to support': refusal('UNAVAILABLE') };
-      const wizard = await formOpen(script, ...filled, submit);
-      expect(wizard.has('unavailable')).toBe(true);
-      script['write to support'] = ok;
-      await wizard.send({ type });
-      expect(wizard.context().message).toEqual({ about: 'support sent' });
-    },
-  );
+  test.each(['call.retry'] as const)('a portal that is unavailable goes on by %s', async (type) => {
+    const script: Script = { 'write to support': refusal('UNAVAILABLE') };
+    const wizard = await formOpen(script, ...filled, submit);
+    expect(wizard.has('unavailable')).toBe(true);
+    await wizard.send({ type: 'connection.return' });
+    expect(wizard.has('unavailable')).toBe(true);
+    script['write to support'] = ok;
+    await wizard.send({ type });
+    expect(wizard.context().message).toEqual({ about: 'support sent' });
+  });
 
   test('a message stays while it is looked at', async () => {
     const wizard = await formOpen({ 'write to support': ok }, ...filled, submit, { type: 'message.hold' });

@@ -217,7 +217,7 @@ export const SECTION_9: readonly Rule[] = [
   rule(
     'Session data is kept in session storage.',
     'the session storage holds exactly the keys of the specification',
-    'a reload keeps the signed-in visitor on the page, and Home forgets everything',
+    'a reload keeps the signed-in visitor on the page, and Home forgets everything once it has asked',
   ),
   pageRule('No request timeout is set.', 'an answer that comes after 29 s still counts'),
 ];

@@ -142,7 +142,7 @@ export const SECTION_2: readonly Rule[] = [
   rule(
     'Entering the page resets wizard state and session data.',
     'entering Home forgets the wizard state and the session, and what was typed',
-    'a reload keeps the signed-in visitor on the page, and Home forgets everything',
+    'a reload keeps the signed-in visitor on the page, and Home forgets everything once it has asked',
   ),
   rule(
     '/destination-account (step 2) | Needs stored source credentials, else redirect to /.',

@@ -116,6 +116,7 @@ export const EVENTS: readonly Event[] = [
   { type: 'home.press' },
   { type: 'home.stay' },
   { type: 'call.retry' },
+  { type: 'connection.lose' },
   { type: 'connection.return' },
   { type: 'page.return' },
   { type: 'message.hold' },
