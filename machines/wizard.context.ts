@@ -43,6 +43,7 @@ export function blankContext({
     message: null,
     returned: null,
     transferId: null,
+    runningTransfer: null,
     status: null,
     transfers: [],
   };

@@ -131,6 +131,7 @@ export const wizard = setup({
     'the transfer goes on': ({ context }) => goesOn(context.status ?? {}),
     'there is more to show': ({ context }) => context.status?.limited === true,
     'more is kept back': (_, params: { status: TransferStatus }) => params.status.limited === true,
+    'a transfer is in the way': ({ context }) => context.runningTransfer !== null,
     'there are exports': ({ context }) => (context.status?.exports?.length ?? 0) > 0,
     'there are transfers': (_, params: { transfers: TransfersByHash }) => Object.keys(params.transfers).length > 0,
   },
@@ -226,6 +227,7 @@ export const wizard = setup({
 
     // The transfer
     'remember the transfer': assign({ transferId: (_, params: { id: string }) => params.id.toLowerCase() }),
+    'remember the running transfer': assign({ runningTransfer: (_, params: { id: string | null }) => params.id }),
     'forget the transfer': assign({ transferId: null, status: null }),
     'remember the status': assign({ status: (_, params: { status: TransferStatus }) => params.status }),
     'remember the transfers': assign({

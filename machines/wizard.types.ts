@@ -64,6 +64,8 @@ export type Context = {
   readonly message: Message | null;
   readonly returned: OauthReturn | null;
   readonly transferId: string | null;
+  /** The transfer of the same mailbox that stood in the way of another. */
+  readonly runningTransfer: string | null;
   readonly status: TransferStatus | null;
   /** Transfer ID and ISO 8601 start, newest first, five at most. */
   readonly transfers: readonly { readonly id: string; readonly started: string }[];

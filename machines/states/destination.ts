@@ -1,17 +1,21 @@
 import { and } from 'xstate';
 import { readError } from '../../src/contract/page-address.ts';
-import { failedWith, failureOf } from '../failure.ts';
+import { failedWith, failureOf, transferInTheWay } from '../failure.ts';
 import { wizard } from '../wizard.setup.ts';
 import { askingHome } from './asking-home.ts';
 import { banner } from './banner.ts';
 import { errorInAddress } from './error-in-address.ts';
+import { openingTheRunning } from './opening-the-running.ts';
 import { otherAccount } from './other-account.ts';
 import { ifUnavailable, unavailableUntilAsked } from './unavailable.ts';
 import { waiting } from './waiting.ts';
 
 const refused = {
   target: 'offered',
-  actions: { type: 'show the message', params: failureOf('account creation') },
+  actions: [
+    { type: 'show the message', params: failureOf('account creation') },
+    { type: 'remember the running transfer', params: transferInTheWay },
+  ],
 } as const;
 
 /** The primary move: warned, the account made, and after a pause away to the provider's sign-in. */
@@ -98,5 +102,6 @@ export const destination = wizard.createStateConfig({
     },
   },
   type: 'parallel',
+  on: openingTheRunning,
   states: { move, options, banner: banner('destination banner life'), home: askingHome },
 });

@@ -1,6 +1,6 @@
 import { and, stateIn } from 'xstate';
 import { domainOf } from '../../src/contract/email-address.ts';
-import { failureOf } from '../failure.ts';
+import { failureOf, transferInTheWay } from '../failure.ts';
 import { operationsOf } from '../mode.ts';
 import { readUsPhone } from '../phone-number.ts';
 import { wizard } from '../wizard.setup.ts';
@@ -8,6 +8,7 @@ import type { Context } from '../wizard.types.ts';
 import type { LoadRequest } from '../../src/contract/calls/load.ts';
 import { askingHome } from './asking-home.ts';
 import { banner } from './banner.ts';
+import { openingTheRunning } from './opening-the-running.ts';
 import { ifUnavailable, unavailable, unavailableUntilAsked } from './unavailable.ts';
 import { givingUp, waiting } from './waiting.ts';
 
@@ -104,7 +105,10 @@ function loadRequestOf(context: Context): LoadRequest {
 
 const failed = {
   target: 'waiting',
-  actions: { type: 'show the message', params: failureOf('load failed') },
+  actions: [
+    { type: 'show the message', params: failureOf('load failed') },
+    { type: 'remember the running transfer', params: transferInTheWay },
+  ],
 } as const;
 
 /** One submit, one job: the button does nothing while one is under way, and the server knows the same submit again. */
@@ -160,5 +164,6 @@ export const startMigration = wizard.createStateConfig({
   id: 'start-migration',
   meta: { step: 3, page: { path: '/start-migration', visit: () => ({ type: 'start-migration.visit' }) } },
   type: 'parallel',
+  on: openingTheRunning,
   states: { contact, submission, banner: banner('banner life'), home: askingHome },
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Session } from '../../machines/wizard.types.ts';
-import { LEGACY, PASSWORD, SESSIONS } from '../support/moves.ts';
+import { ID, LEGACY, PASSWORD, SESSIONS } from '../support/moves.ts';
 import { arriveAt, codesBut, refusal, SETTINGS } from '../support/wizard.ts';
 
 const MOVE = 'destination.move';
@@ -136,6 +136,35 @@ describe('the primary move', () => {
     const wizard = arriveAt('/destination-account', {}, session);
     await wizard.send({ type: 'move.press' }, { type: 'move.continue' });
     expect(wizard.asked('create the account')).toEqual([{ email: LEGACY, password, inQa: false }]);
+  });
+});
+
+describe('a transfer that is in the way', () => {
+  const inProgress = () =>
+    Promise.reject(
+      Object.assign(new Error('in progress'), {
+        error: 'ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS',
+        transferId: ID,
+      }),
+    );
+
+  test('can be gone to, also when the message about it has cleared', async () => {
+    const wizard = await continued({ 'create the account': inProgress });
+    await wizard.wait(7_000);
+    expect(wizard.context().message).toBeNull();
+    expect(wizard.context().runningTransfer).toBe(ID);
+    await wizard.send({ type: 'transfer.open', id: ID });
+    expect(wizard.address()).toBe(`/status?migration_id=${ID}`);
+  });
+
+  test('is not offered when the next failure has another cause, or none was named', async () => {
+    const script: Script = { 'create the account': inProgress };
+    const wizard = await continued(script);
+    script['create the account'] = refusal('ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS');
+    await wizard.send({ type: 'move.press' }, { type: 'move.continue' });
+    expect(wizard.context().runningTransfer).toBeNull();
+    await wizard.send({ type: 'transfer.open', id: ID });
+    expect(wizard.address()).toBe('/destination-account');
   });
 });
 

@@ -62,6 +62,7 @@ export const CODES: readonly CallFailureCode[] = [
   'PROVIDER_NOT_SUPPORTED',
   'MIGRATION_ID_NOT_FOUND',
   'ACCOUNT_ALREADY_CREATED',
+  'MIGRATION_IN_PROGRESS',
   'GENERAL_ERROR',
 ];
 

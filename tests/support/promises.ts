@@ -53,7 +53,9 @@ export function promisesTo(places: Set<string>) {
       // A message clears by itself, and is held while it is looked at
       const bannerBefore = bannerOf(before);
       const banner = bannerOf(after);
-      const refused = after.matches({ home: { page: { signingIn: { credentials: 'refused' } } } });
+      const refused =
+        after.matches({ home: { page: { signingIn: { credentials: 'refused' } } } }) ||
+        after.matches({ status: { more: { signingIn: 'refused' } } });
       expect(after.context.message !== null).toBe(banner === 'shown' || banner === 'held' || refused);
       // Within the longest wait a message clears, and what the wait ends in says the same once more.
       const saidAnew = move.kind === 'wait' && move.delay === 'answer limit';

@@ -12,6 +12,7 @@ import { useSend, useWizard } from '../wizard-context.tsx';
 import { Banner, SlowNote } from './banner.tsx';
 import { DownloadForm } from './destination-download.tsx';
 import { OtherForm } from './destination-other.tsx';
+import { RunningTransfer } from './running-transfer.tsx';
 import { WizardPage } from './wizard-page.tsx';
 
 const CHOICES = [
@@ -65,6 +66,7 @@ export function DestinationPage() {
             <Facts facts={words.goFacts(legacyName)} />
           )}
         </MessagePlace>
+        <RunningTransfer />
       </div>
       <Disclosure
         label={words.options.label}

@@ -12,6 +12,7 @@ import { providerName, shared } from '../wording.ts';
 import { startMigration as words } from '../wording/start-migration.ts';
 import { useSend, useWizard } from '../wizard-context.tsx';
 import { Banner, SlowNote } from './banner.tsx';
+import { RunningTransfer } from './running-transfer.tsx';
 import { WizardPage } from './wizard-page.tsx';
 
 export function StartMigrationPage() {
@@ -55,6 +56,7 @@ export function StartMigrationPage() {
           <Below snapshot={snapshot} />
         </MessagePlace>
       </Form>
+      <RunningTransfer />
     </WizardPage>
   );
 }

@@ -1,0 +1,57 @@
+import type { Browser, Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, test } from 'vitest';
+import { openBrowser } from '../support/browser.ts';
+import { needs } from '../support/needs.ts';
+import {
+  enter,
+  type PortalAlone,
+  scriptWire,
+  servePortalAlone,
+  type SessionName,
+  TRANSFER_ID,
+  type Wire,
+} from '../support/portal-alone.ts';
+
+describe('what would get in the way, in Chromium (needs chromium)', needs('chromium'), () => {
+  let portal: PortalAlone;
+  let browser: Browser;
+  let page: Page;
+  let wire: Wire;
+
+  beforeAll(async () => {
+    portal = await servePortalAlone();
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await portal?.[Symbol.asyncDispose]();
+  });
+  beforeEach(async () => {
+    page = await (await browser.newContext({ viewport: { width: 390, height: 844 } })).newPage();
+    wire = await scriptWire(page);
+  });
+  afterEach(() => page.context().close());
+
+  const arrive = (path: string, session: SessionName = 'nobody') => enter(page, portal.url, path, session);
+  const button = (name: string) => page.getByRole('button', { name, exact: true });
+
+  test.each(['move', 'transfer'])('a %s that is already in progress is one press away', async (way) => {
+    const refused = { status: 409, json: { error: 'MIGRATION_IN_PROGRESS', jobid: TRANSFER_ID } };
+    if (way === 'move') {
+      const error = 'ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS';
+      wire.answer('/api/v2/san-bruno-create-account/', { ...refused, json: { ...refused.json, error } });
+      await arrive('/destination-account', 'signedIn');
+      await button('Go to Yahoo Mail').click();
+      await button('Continue').click();
+    } else {
+      wire.answer('/api/load/', refused);
+      await arrive('/start-migration', 'gmail');
+      await page.getByLabel('Notification email').fill('maria@mail.example');
+      await button('Transfer').click();
+    }
+    await page.getByText('Transfer is already in progress').waitFor();
+    await page.getByRole('link', { name: 'Check progress' }).click();
+    await page.waitForURL(`**/status?migration_id=${TRANSFER_ID}`);
+    await page.getByText('3 of 12 messages').waitFor();
+  });
+});
