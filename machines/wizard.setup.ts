@@ -124,6 +124,8 @@ export const wizard = setup({
       context.returned?.email.toLowerCase() !== context.source?.email.toLowerCase(),
     'the scopes of Google are missing': ({ context }, params: { error: string }) =>
       queryErrorOf(params.error) === 'MISSING_SCOPE' && context.destination?.provider === 'google',
+    'the way is to another provider': (_, params: { way: string }) => params.way === 'other',
+    'the way is a download': (_, params: { way: string }) => params.way === 'download',
     'there is an error': (_, params: { error: string }) => params.error !== '',
     'the transfer ID is right': (_, params: { id: string }) => isTransferId(params.id.toLowerCase()),
     'there is nothing to show': (_, params: { status: TransferStatus }) =>
@@ -209,6 +211,10 @@ export const wizard = setup({
       }),
       checkSanBrunoOnOauthCallback: false,
       allowContactsMigration: false,
+    }),
+    'recommend the formats': assign({
+      emailExportType: ({ context }) => context.emailExportType ?? 'eml',
+      contactsExportType: ({ context }) => context.contactsExportType ?? 'csv',
     }),
     'choose the email format': assign({ emailExportType: (_, params: { format: EmailFormat }) => params.format }),
     'choose the contacts format': assign({

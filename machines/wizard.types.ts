@@ -1,3 +1,4 @@
+import type { StateValue } from 'xstate';
 import type { CallFailureCode, QueryError } from '../src/contract/failure-code.ts';
 import type { ContactsFormat, EmailFormat } from '../src/contract/export-format.ts';
 import type { Provider } from '../src/contract/provider.ts';
@@ -97,7 +98,7 @@ export type Input = {
 /** The visitor, or the address bar, asks for a page. Absent query parameters are `''`. */
 export type Visit =
   | { readonly type: 'home.visit'; readonly error: string }
-  | { readonly type: 'destination.visit'; readonly error: string }
+  | { readonly type: 'destination.visit'; readonly error: string; readonly way: string }
   | { readonly type: 'google-terms.visit' }
   | { readonly type: 'email-scopes.visit' }
   | { readonly type: 'start-migration.visit' }
@@ -188,8 +189,8 @@ export type Page = {
   readonly path: string;
   /** What the address bar asks for with this path and its parameters. */
   readonly visit: (ask: Ask) => Visit;
-  /** The parameters of the page's address; none without it. */
-  readonly query?: (context: Context) => Readonly<Record<string, string>>;
+  /** The parameters of the page's address, by what is known and where on the page the wizard stands; none without it. */
+  readonly query?: (context: Context, value: StateValue) => Readonly<Record<string, string>>;
 };
 
 /** What a state of the first level says of itself. One without a page is between pages; one without a step is outside the wizard. */

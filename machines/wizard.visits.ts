@@ -36,6 +36,8 @@ const entrances = wizard.createStateConfig({
           params: ({ event }) => ({ message: { about: 'query', error: queryErrorOf(event.error) } }),
         },
       },
+      { guard: { type: 'the way is to another provider', params: ({ event }) => event }, target: '#destination-other' },
+      { guard: { type: 'the way is a download', params: ({ event }) => event }, target: '#destination-download' },
       { target: '#destination' },
     ],
     'google-terms.visit': [{ guard: 'the source can sign in', target: '#google-terms' }, { target: '#home' }],

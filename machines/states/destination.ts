@@ -1,4 +1,4 @@
-import { and } from 'xstate';
+import { and, matchesState, type StateValue } from 'xstate';
 import { readError } from '../../src/contract/page-address.ts';
 import { failedWith, failureOf, transferInTheWay } from '../failure.ts';
 import { wizard } from '../wizard.setup.ts';
@@ -45,9 +45,12 @@ const move = wizard.createStateConfig({
   },
 });
 
-/** The formats of a download; the button works once both are chosen. */
+/** The formats of a download: the recommended ones, unless others are chosen. */
 const download = wizard.createStateConfig({
+  id: 'destination-download',
+  entry: 'recommend the formats',
   on: {
+    'page.back': '#destination-choosing',
     'email-format.choose': { actions: { type: 'choose the email format', params: ({ event }) => event } },
     'contacts-format.choose': { actions: { type: 'choose the contacts format', params: ({ event }) => event } },
     'download.press': {
@@ -84,11 +87,18 @@ const options = wizard.createStateConfig({
   },
   states: {
     closed: { on: { 'options.toggle': 'choosing' } },
-    choosing: { on: { 'options.toggle': 'closed' } },
-    other: { ...otherAccount, on: { 'options.toggle': 'closed' } },
-    download: { ...download, on: { ...download.on, 'options.toggle': 'closed' } },
+    choosing: { id: 'destination-choosing', on: { 'options.toggle': 'closed' } },
+    other: { ...otherAccount, id: 'destination-other', on: { 'page.back': 'choosing' } },
+    download,
   },
 });
+
+/** Names the form that takes the page's place, so that Back leads out of it and a reload into it. */
+const WAY = 'way';
+function wayInAddress(value: StateValue): Record<string, string> {
+  const way = ['other', 'download'].find((options) => matchesState({ destination: { options } }, value));
+  return way === undefined ? {} : { [WAY]: way };
+}
 
 /** Step 2: where the mail goes. */
 export const destination = wizard.createStateConfig({
@@ -97,8 +107,8 @@ export const destination = wizard.createStateConfig({
     step: 2,
     page: {
       path: '/destination-account',
-      visit: (ask) => ({ type: 'destination.visit', error: readError(ask) }),
-      query: errorInAddress,
+      visit: (ask) => ({ type: 'destination.visit', error: readError(ask), way: ask(WAY) }),
+      query: (context, value) => ({ ...errorInAddress(context), ...wayInAddress(value) }),
     },
   },
   type: 'parallel',

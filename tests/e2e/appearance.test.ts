@@ -37,7 +37,8 @@ function watchFades(): void {
     await ready;
     for (const { effect } of document.getAnimations()) {
       if (!(effect instanceof KeyframeEffect)) continue;
-      const of = /^::view-transition-(old|new)\(page\)$/.exec(effect.pseudoElement ?? '')?.[1];
+      const isNew = effect.pseudoElement === null && effect.target?.className === 'page';
+      const of = isNew ? 'new' : /^::view-transition-(old)\(page\)$/.exec(effect.pseudoElement ?? '')?.[1];
       const [from, to] = effect.getKeyframes().map((frame) => String(frame['opacity']));
       if (of !== undefined) fades.push({ of, ms: Number(effect.getTiming().duration), from, to });
     }

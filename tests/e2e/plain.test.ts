@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openBrowser } from '../support/browser.ts';
 import { needs } from '../support/needs.ts';
 import {
@@ -53,5 +53,39 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     await page.getByRole('link', { name: 'Check progress' }).click();
     await page.waitForURL(`**/status?migration_id=${TRANSFER_ID}`);
     await page.getByText('3 of 12 messages').waitFor();
+  });
+
+  test.each([
+    ['Other', 'Another provider', 'Email'],
+    ['Download', 'Download as files', 'Email format'],
+  ])('%s is a page of its own, whose form is in sight', async (name, heading, label) => {
+    await arrive('/destination-account', 'signedIn');
+    await button('Check other options to export your data').click();
+    await button(name).click();
+    await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+    expect(await page.evaluate(() => scrollY)).toBe(0);
+    const field = await page.getByLabel(label, { exact: true }).boundingBox();
+    expect((field?.y ?? 1_000) + (field?.height ?? 0)).toBeLessThan(844);
+    expect(await button('Go to Yahoo Mail').count()).toBe(0);
+    await page.reload();
+    await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+    await button('Back').click();
+    await page.getByRole('heading', { level: 1, name: 'Move your mailbox to Yahoo Mail' }).waitFor();
+    await button('Gmail').waitFor();
+  });
+
+  test('a press during the fade reaches the new page', async () => {
+    await page.addInitScript(() => {
+      addEventListener('DOMContentLoaded', () => document.documentElement.style.setProperty('--time-fade', '20s'));
+    });
+    await page.goto(`${portal.url}/support-form`);
+    await page.getByRole('heading', { level: 1, name: 'Contact support' }).waitFor();
+    await page.getByRole('link', { name: 'Home', exact: true }).click();
+    await button('Start').waitFor();
+    const place = await button('Start').boundingBox();
+    expect(await page.locator('html').getAttribute('data-fading')).toBe('');
+    await page.mouse.click((place?.x ?? 0) + 20, (place?.y ?? 0) + 20);
+    await page.getByRole('dialog', { name: 'Sign in to get started' }).waitFor();
+    expect(await page.locator('html').getAttribute('data-fading')).toBe('');
   });
 });

@@ -178,9 +178,19 @@ describe('the other options', () => {
     expect(wizard.isAt(`${OPTIONS}.closed`)).toBe(true);
   });
 
-  test.each(['other', 'file_export'] as const)('the section closes from the form of %s', async (provider) => {
+  test.each([
+    ['other', 'other'],
+    ['file_export', 'download'],
+  ] as const)('the form of %s has an address of its own, and Back leads to the other ways', async (provider, way) => {
     const wizard = await chosen(provider);
-    await wizard.send({ type: 'options.toggle' });
+    expect(wizard.address()).toBe(`/destination-account?way=${way}`);
+    expect(wizard.isAt(`${OPTIONS}.${way}`)).toBe(true);
+    await wizard.send({ type: 'page.back' });
+    expect(wizard.address()).toBe('/destination-account');
+    expect(wizard.isAt(`${OPTIONS}.choosing`)).toBe(true);
+    wizard.visit(`/destination-account?way=${way}`);
+    expect(wizard.isAt(`${OPTIONS}.${way}`)).toBe(true);
+    wizard.visit('/destination-account');
     expect(wizard.isAt(`${OPTIONS}.closed`)).toBe(true);
   });
 
@@ -218,24 +228,22 @@ describe('the other options', () => {
     expect(wizard.context().checkSanBrunoOnOauthCallback).toBe(false);
   });
 
-  test('Download works once both formats are chosen, and goes to the start of the transfer', async () => {
+  test('Download starts from the recommended formats, and goes to the start of the transfer', async () => {
     const wizard = await chosen('file_export');
-    const can = () => wizard.actor.getSnapshot().can({ type: 'download.press' });
-    expect(can()).toBe(false);
-    await wizard.send({ type: 'email-format.choose', format: 'mbox' });
-    expect(can()).toBe(false);
-    await wizard.send({ type: 'download.press' });
-    expect(wizard.address()).toBe('/destination-account');
-    await wizard.send({ type: 'contacts-format.choose', format: 'vcf' });
-    expect(can()).toBe(true);
-    await wizard.send({ type: 'download.press' });
+    expect(wizard.context()).toMatchObject({ emailExportType: 'eml', contactsExportType: 'csv' });
+    await wizard.send({ type: 'contacts-format.choose', format: 'vcf' }, { type: 'download.press' });
     expect(wizard.address()).toBe('/start-migration');
     expect(wizard.context()).toMatchObject({
       destination: { email: '', provider: 'file_export' },
-      emailExportType: 'mbox',
+      emailExportType: 'eml',
       contactsExportType: 'vcf',
       checkSanBrunoOnOauthCallback: false,
     });
+  });
+
+  test('formats that were chosen before stay chosen', async () => {
+    const wizard = await chosen('file_export', SESSIONS.downloading);
+    expect(wizard.context()).toMatchObject({ emailExportType: 'mbox', contactsExportType: 'vcf' });
   });
 
   test.each([
@@ -249,12 +257,6 @@ describe('the other options', () => {
       { type: 'contacts-format.choose', format: contactsFormat },
     );
     expect(wizard.context()).toMatchObject({ emailExportType: emailFormat, contactsExportType: contactsFormat });
-  });
-
-  test('only one contacts format leaves Download off too', async () => {
-    const wizard = await chosen('file_export');
-    await wizard.send({ type: 'contacts-format.choose', format: 'csv' });
-    expect(wizard.actor.getSnapshot().can({ type: 'download.press' })).toBe(false);
   });
 });
 

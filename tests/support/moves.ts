@@ -129,7 +129,8 @@ const consent = { tokenId: TOKEN, email: LEGACY, error: '', provider: '', hash: 
 /** What an address bar may ask for, right and wrong. */
 export const VISITS: readonly Visit[] = [
   ...['', 'EXTERNAL_OAUTH_ERROR'].map((error) => ({ type: 'home.visit' as const, error })),
-  ...['', 'MISSING_SCOPE', 'invalid_email'].map((error) => ({ type: 'destination.visit' as const, error })),
+  ...['', 'MISSING_SCOPE', 'invalid_email'].map((error) => ({ type: 'destination.visit' as const, error, way: '' })),
+  ...['other', 'download'].map((way) => ({ type: 'destination.visit' as const, error: '', way })),
   { type: 'google-terms.visit' },
   { type: 'email-scopes.visit' },
   { type: 'start-migration.visit' },

@@ -13,15 +13,17 @@ type Props = {
   readonly view?: string;
   /** The last step is behind the visitor. */
   readonly done?: boolean;
+  /** The page is of another way than the move to Yahoo, before one is chosen. */
+  readonly elsewhere?: boolean;
   readonly children?: ReactNode;
 };
 
 /** A page in its frame, beside the steps where it belongs to the wizard. */
-export function WizardPage({ heading, lead, view, done = false, children }: Props) {
+export function WizardPage({ heading, lead, view, done = false, elsewhere = false, children }: Props) {
   const current = useWizard(stepOf);
   const primary = useWizard((snapshot) => isOnPrimaryPath(snapshot.context));
   const legacyName = useWizard((snapshot) => snapshot.context.settings.legacyName);
-  const names = steps.names(primary);
+  const names = steps.names(primary && !elsewhere);
   const title = heading === toolName(legacyName) ? heading : pageTitle(heading, legacyName);
   return (
     <Page
