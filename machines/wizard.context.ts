@@ -45,6 +45,7 @@ export function blankContext({
     transferId: null,
     runningTransfer: null,
     status: null,
+    letter: null,
     transfers: [],
   };
 }

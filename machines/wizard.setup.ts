@@ -1,6 +1,7 @@
 import { assign, raise, setup } from 'xstate';
 import type { Capabilities } from '../src/contract/calls/capabilities.ts';
 import type { TransferStatus } from '../src/contract/calls/status.ts';
+import type { SupportRequest } from '../src/contract/calls/support-form.ts';
 import type { TransfersByHash } from '../src/contract/calls/jobs-by-email.ts';
 import { isAtDomain, isEmail } from '../src/contract/email-address.ts';
 import type { ContactsFormat, EmailFormat } from '../src/contract/export-format.ts';
@@ -243,6 +244,12 @@ export const wizard = setup({
           .toSorted((one, other) => Date.parse(other.started) - Date.parse(one.started))
           .slice(0, LISTED_TRANSFERS),
     }),
+
+    // Support
+    'fill in the transfer': assign({
+      typed: ({ context: { typed, transferId } }) => ({ ...typed, supportId: typed.supportId || (transferId ?? '') }),
+    }),
+    'remember the letter': assign({ letter: (_, params: { letter: SupportRequest }) => params.letter }),
 
     // Messages
     'show the message': raise((_, params: { message: Message }) => ({

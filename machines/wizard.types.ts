@@ -3,6 +3,7 @@ import type { CallFailureCode, QueryError } from '../src/contract/failure-code.t
 import type { ContactsFormat, EmailFormat } from '../src/contract/export-format.ts';
 import type { Provider } from '../src/contract/provider.ts';
 import type { PortalSettings } from '../src/contract/settings.ts';
+import type { SupportRequest } from '../src/contract/calls/support-form.ts';
 import type { TransferStatus } from '../src/contract/calls/status.ts';
 import type { Ask, OauthReturn } from '../src/contract/page-address.ts';
 
@@ -68,6 +69,8 @@ export type Context = {
   /** The transfer of the same mailbox that stood in the way of another. */
   readonly runningTransfer: string | null;
   readonly status: TransferStatus | null;
+  /** What was written to support last. */
+  readonly letter: SupportRequest | null;
   /** Transfer ID and ISO 8601 start, newest first, five at most. */
   readonly transfers: readonly { readonly id: string; readonly started: string }[];
 };
@@ -159,6 +162,7 @@ export type Event =
   | { readonly type: 'support-id.type'; readonly id: string }
   | { readonly type: 'issue.type'; readonly issue: string }
   | { readonly type: 'support.submit' }
+  | { readonly type: 'support.again' }
   // Anywhere
   /** The way to Home in the header, where it asks first. */
   | { readonly type: 'home.press' }

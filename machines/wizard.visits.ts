@@ -89,7 +89,7 @@ const entrances = wizard.createStateConfig({
       { guard: 'the hash is known', target: '#status-from-email' },
       { target: '#status-from-email-not-found' },
     ],
-    'support.visit': '#support',
+    'support.visit': { target: '#support', actions: 'fill in the transfer' },
     'privacy-policy.visit': { target: '#privacy-policy' },
     'terms-of-service.visit': { target: '#terms-of-service' },
   },

@@ -77,8 +77,9 @@ const sending = wizard.createStateConfig({
         src: 'write to support',
         input: ({ context }) => supportRequestOf(context),
         onDone: {
-          target: 'editing',
+          target: 'sent',
           actions: [
+            { type: 'remember the letter', params: ({ context }) => ({ letter: supportRequestOf(context) }) },
             'forget what was typed',
             { type: 'show the message', params: { message: { about: 'support sent' } } },
           ],
@@ -86,6 +87,7 @@ const sending = wizard.createStateConfig({
         onError: [ifUnavailable, failed],
       },
     },
+    sent: { on: { 'support.again': 'editing' } },
     unavailable: unavailableUntilAsked('posting'),
   },
 });

@@ -220,9 +220,14 @@ describe('every way through the product, in Chromium (needs chromium)', needs('c
     });
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByRole('status').getByText('Your message has been sent successfully.').waitFor();
-    expect(await page.getByLabel('Describe your issue').inputValue()).toBe('');
+    await page.getByText('maria@mail.example').waitFor();
+    const reference = await page.getByRole('region', { name: 'Your reference number' }).locator('.code').innerText();
+    expect(reference).toMatch(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/);
     const outbox = (await (await fetch(`${product.sandboxUrl}/outbox.json`)).json()) as { items: { text: string }[] };
     const letter = outbox.items.find(({ text }) => text.includes('Where are my letters of 2004?'));
     expect(letter?.text).toContain(`Transfer ID: ${'a'.repeat(32)}`);
+    expect(outbox.items.filter(({ text }) => text.includes(reference))).toHaveLength(2);
+    await page.getByRole('button', { name: 'Write another message' }).click();
+    expect(await page.getByLabel('Describe your issue').inputValue()).toBe('');
   });
 });

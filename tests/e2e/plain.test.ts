@@ -8,6 +8,7 @@ import {
   scriptWire,
   servePortalAlone,
   type SessionName,
+  SUBSCRIBER,
   TRANSFER_ID,
   type Wire,
 } from '../support/portal-alone.ts';
@@ -87,5 +88,22 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     await page.mouse.click((place?.x ?? 0) + 20, (place?.y ?? 0) + 20);
     await page.getByRole('dialog', { name: 'Sign in to get started' }).waitFor();
     expect(await page.locator('html').getAttribute('data-fading')).toBe('');
+  });
+
+  test('a message to support that comes from a transfer names it, and what was sent stays in sight', async () => {
+    await arrive(`/status?migration_id=${TRANSFER_ID}`);
+    await page.getByRole('link', { name: 'contact support', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Contact support' }).waitFor();
+    expect(await page.getByLabel('Transfer ID').inputValue()).toBe(TRANSFER_ID);
+    await page.getByLabel('San Bruno email').fill(SUBSCRIBER.email);
+    await page.getByLabel('Describe your issue').fill('Where is my folder "Recipes"?');
+    await button('Send').click();
+    await page.getByRole('status').getByText('Your message has been sent successfully.').waitFor();
+    const sent = page.getByRole('region', { name: 'What you sent' });
+    for (const said of [SUBSCRIBER.email, TRANSFER_ID, 'Where is my folder "Recipes"?'])
+      await sent.getByText(said).waitFor();
+    await page.getByText('Your message has been sent successfully.').waitFor({ state: 'detached' });
+    await sent.waitFor();
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Contact support');
   });
 });

@@ -114,6 +114,7 @@ export const EVENTS: readonly Event[] = [
   ...[ID, 'x', ''].map((id) => ({ type: 'support-id.type' as const, id })),
   ...['My folders are missing', 'short'].map((issue) => ({ type: 'issue.type' as const, issue })),
   { type: 'support.submit' },
+  { type: 'support.again' },
   { type: 'home.press' },
   { type: 'home.stay' },
   { type: 'call.retry' },

@@ -5,7 +5,7 @@ import type { Settings } from '../../contract/settings.ts';
 import { UsPhone } from '../../contract/transfer.ts';
 import type { Log } from '../log.ts';
 import type { News, NotificationKind } from './news.ts';
-import { letterOf, senderName, smsOf, type Notification } from './wording.ts';
+import { letterOf, senderOf, smsOf, type Notification } from './wording.ts';
 
 const SEND_WITHIN_MS = 30_000;
 /** So many of the last ones sent are remembered, in case the queue asks for them again. */
@@ -77,18 +77,13 @@ async function send(notification: Notification, settings: NotifierSettings, mail
   }
   if (mail === null || settings.mailFrom === undefined) return;
   await mail.sendMail({
-    from: sender(settings.mailFrom, settings.legacyName),
+    from: senderOf(settings.mailFrom, settings.legacyName),
     to: contact,
     ...letterOf(notification),
     // The same for each attempt, so that a mailbox can tell a letter that came twice.
     messageId: `<${kind}.${transferId}@${new URL(settings.publicUrl).hostname}>`,
     headers: { 'Auto-Submitted': 'auto-generated' },
   });
-}
-
-/** An address alone gets a name, so that the letter says who it is from. */
-function sender(mailFrom: string, legacyName: string): string | { name: string; address: string } {
-  return mailFrom.includes('<') ? mailFrom : { name: senderName(legacyName), address: mailFrom };
 }
 
 /** @param key the same for each attempt, so that a gateway can tell a message that came twice. */
