@@ -47,6 +47,7 @@ export function blankContext({
     status: null,
     letter: null,
     transfers: [],
+    statuses: {},
   };
 }
 

@@ -13,7 +13,7 @@ import { isOauthProvider, providerOf } from '../src/contract/provider-name.ts';
 import { SUPPORT_ISSUE_LENGTH } from '../src/contract/support-issue.ts';
 import { isTokenId } from '../src/contract/token-id.ts';
 import { goesOn, isTransferId, looksLikeTransferId } from '../src/contract/transfer-status.ts';
-import { modeOf } from './mode.ts';
+import { contactsWereLeftOut, modeOf } from './mode.ts';
 import { readUsPhone } from './phone-number.ts';
 import { ACTORS } from './wizard.actors.ts';
 import { blankContext, NOTHING_TYPED } from './wizard.context.ts';
@@ -55,6 +55,7 @@ export const wizard = setup({
     'it is a download': ({ context }) => modeOf(context) === 'download',
     'it is the primary move': ({ context }) => modeOf(context) === 'move',
     'the destination has an address': ({ context }) => (context.destination?.email ?? '') !== '',
+    'contacts were left out': ({ context }) => contactsWereLeftOut(context),
     'terms are missing': ({ context }) => context.destination?.provider === 'google' && !context.googleTermsAccepted,
     'terms are accepted': ({ context }) => context.googleTermsAccepted,
     'the hash is known': ({ context }) => context.emailHash !== null,
@@ -229,6 +230,10 @@ export const wizard = setup({
         provider: providerOf(returned?.provider || (destination?.provider ?? '')),
         ...(returned === null ? {} : { tokenId: returned.tokenId }),
       }),
+      allowContactsMigration: ({ context }) => context.returned?.contacts !== 'no',
+    }),
+    'choose the same provider again': assign({
+      destination: ({ context }) => ({ email: '', provider: context.destination?.provider ?? 'other' }),
     }),
     'remember the hash': assign({ emailHash: ({ context }) => context.returned?.hash ?? null }),
 
@@ -243,6 +248,10 @@ export const wizard = setup({
           .map(([id, started]) => ({ id, started }))
           .toSorted((one, other) => Date.parse(other.started) - Date.parse(one.started))
           .slice(0, LISTED_TRANSFERS),
+      statuses: {},
+    }),
+    'remember the statuses': assign({
+      statuses: (_, params: { statuses: Readonly<Record<string, TransferStatus>> }) => params.statuses,
     }),
 
     // Support

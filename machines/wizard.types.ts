@@ -73,6 +73,8 @@ export type Context = {
   readonly letter: SupportRequest | null;
   /** Transfer ID and ISO 8601 start, newest first, five at most. */
   readonly transfers: readonly { readonly id: string; readonly started: string }[];
+  /** How each of them stands, by ID, as far as that is known. */
+  readonly statuses: Readonly<Record<string, TransferStatus>>;
 };
 
 /** What survives a reload or an OAuth round trip, under the keys of `portal.md` §3. */
@@ -145,6 +147,7 @@ export type Event =
   | { readonly type: 'google.retry' }
   | { readonly type: 'contact.type'; readonly contact: string }
   | { readonly type: 'transfer.submit' }
+  | { readonly type: 'contacts.allow' }
   // Complete and status
   | { readonly type: 'id.copy' }
   | { readonly type: 'transfer.open'; readonly id: string }

@@ -95,8 +95,8 @@ const entrances = wizard.createStateConfig({
   },
 });
 
-function returnOf({ error, tokenId, email, provider, hash }: OauthReturn): OauthReturn {
-  return { error, tokenId, email, provider, hash };
+function returnOf({ error, tokenId, email, provider, hash, contacts }: OauthReturn): OauthReturn {
+  return { error, tokenId, email, provider, hash, contacts };
 }
 
 export const visits = entrances.on;

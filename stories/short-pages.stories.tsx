@@ -4,7 +4,7 @@ import { MOVING, PAT, SIGNED_IN, TO_GMAIL, TOKEN } from './people.ts';
 export default { title: 'States/Short pages' };
 
 const toGoogle = { ...SIGNED_IN, destination: { email: '', provider: 'google' } } as const;
-const back = { error: '', tokenId: TOKEN, email: PAT, provider: 'yahoo', hash: '' };
+const back = { error: '', tokenId: TOKEN, email: PAT, provider: 'yahoo', hash: '', contacts: '' };
 
 export const GoogleTermsStaying = at('googleTerms.staying', toGoogle);
 export const GoogleTermsAsking = at('googleTerms.asking', toGoogle);

@@ -125,6 +125,11 @@ const submission = wizard.createStateConfig({
           },
           { guard: stateIn('#start-migration-contact-good'), target: 'loading' },
         ],
+        'contacts.allow': {
+          guard: 'contacts were left out',
+          target: '#leaving-for-transfer',
+          actions: 'choose the same provider again',
+        },
         'page.back': '#destination',
       },
     },

@@ -103,6 +103,24 @@ describe('every way through the product, in Chromium (needs chromium)', needs('c
     expect(await page.getByRole('region', { name: 'Contacts transfer' }).innerText()).toContain('Completed');
   });
 
+  test('contacts that AOL was not allowed to take are not promised, and can be allowed after all', async () => {
+    await arrive('paul');
+    await choose('AOL');
+    await page.getByLabel('Email', { exact: true }).fill('paul@aol.com');
+    await page.getByLabel('Password', { exact: true }).fill('sandbox');
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByLabel('Read, add and change your contacts').uncheck();
+    await page.getByRole('button', { name: 'Agree' }).click();
+    await page.waitForURL('**/start-migration');
+    await page.getByText('Messages and folders', { exact: true }).waitFor();
+    await page.getByText('because you did not allow it at AOL').waitFor();
+    await page.getByRole('button', { name: 'Allow contacts' }).click();
+    await signInAt('AOL', 'paul@aol.com');
+    await page.waitForURL('**/start-migration');
+    await page.getByText('Messages, folders and contacts').waitFor();
+    expect(await page.getByRole('button', { name: 'Allow contacts' }).count()).toBe(0);
+  });
+
   test('a transfer to any other mailbox signs in by password, and takes no contacts', async () => {
     const { 'mail other': port } = await product.ports();
     await arrive('walter');

@@ -106,4 +106,23 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     await sent.waitFor();
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Contact support');
   });
+
+  test('"Your transfers" tells where each one goes and how it stands', async () => {
+    const older = 'f'.repeat(32);
+    wire.answer('/api/jobs-by-email/', {
+      json: { [TRANSFER_ID]: '2025-11-02T10:00:00.000Z', [older]: '2025-11-01T10:00:00.000Z' },
+    });
+    wire.answer('/api/v2/status/', ({ query }) =>
+      query.get('job_id') === older
+        ? { json: { emailmigration: { status: 'completed', finished: '2025-11-01T11:00:00.000Z' } } }
+        : { json: { emailmigration: { status: 'inprogress' } } },
+    );
+    await arrive(`/oauth-callback-for-status?token_id=${TRANSFER_ID}&email=maria@gmail.com&provider=google&hash=abc`);
+    await page.waitForURL('**/status-from-email');
+    const rows = page.getByRole('main').getByRole('listitem');
+    await rows.first().getByText('In progress').waitFor();
+    expect(await rows.nth(0).innerText()).toContain('To Gmail: maria@gmail.com');
+    expect(await rows.nth(1).innerText()).toContain('Completed');
+    expect(wire.askedFor('/api/v2/status/')).toHaveLength(2);
+  });
 });

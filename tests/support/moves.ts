@@ -46,6 +46,7 @@ export const ANSWERS: Readonly<Record<CallName, readonly unknown[]>> = {
   'start the transfer': [{ jobid: ID }],
   'ask for the status': [running, finished, stopped, limited, {}],
   'list the transfers': [{ [ID]: '2025-11-01T00:00:00Z' }, {}],
+  'ask for the statuses': [{ [ID]: running }, {}],
   'check the domain': [{ valid: true }, { valid: false }],
   'check the phone number': [{ valid: true }, { valid: false }],
   'write to support': [{ ok: true }],
@@ -99,6 +100,7 @@ export const EVENTS: readonly Event[] = [
     contact,
   })),
   { type: 'transfer.submit' },
+  { type: 'contacts.allow' },
   { type: 'id.copy' },
   { type: 'transfer.open', id: ID },
   { type: 'status.arrive', status: running },
@@ -125,7 +127,7 @@ export const EVENTS: readonly Event[] = [
   { type: 'message.release' },
 ];
 
-const consent = { tokenId: TOKEN, email: LEGACY, error: '', provider: '', hash: '' };
+const consent = { tokenId: TOKEN, email: LEGACY, error: '', provider: '', hash: '', contacts: '' };
 
 /** What an address bar may ask for, right and wrong. */
 export const VISITS: readonly Visit[] = [
@@ -179,6 +181,11 @@ export const SESSIONS = {
     destination: { email: LEGACY, provider: 'yahoo', tokenId: TOKEN },
   },
   toGoogle: { ...signedIn, destination: { email: 'sam@gmail.com', provider: 'google', tokenId: TOKEN } },
+  toAolWithoutContacts: {
+    ...signedIn,
+    allowContactsMigration: false,
+    destination: { email: 'sam@aol.com', provider: 'aol', tokenId: TOKEN },
+  },
   toOther: {
     ...signedIn,
     allowContactsMigration: false,

@@ -102,7 +102,7 @@ function keepsAnswers(type: string, before: WizardSnapshot, after: WizardSnapsho
   const [was, is] = [sessionOf(before.context), sessionOf(after.context)];
   if (type === 'reload') expect(is).toEqual(was);
   if (type !== 'page.back' && !type.endsWith('.visit')) return;
-  const { destination: _, emailHash: __, ...said } = was;
+  const { destination: _, emailHash: __, allowContactsMigration: ___, ...said } = was;
   const { emailExportType, contactsExportType, ...rest } = was;
   // The recommended formats take the place of none.
   const formats = { ...(emailExportType && { emailExportType }), ...(contactsExportType && { contactsExportType }) };

@@ -198,6 +198,15 @@ export const statusFromEmail = {
   asking: 'Looking up your transfers…',
   toHome: 'Go to Home',
   started: (iso: string) => `Started on ${formatMoment(iso)}`,
+  to: (provider: string) => `To ${provider}:`,
+  standing: {
+    asking: 'Looking up how it is going…',
+    unknown: 'We could not look up how it is going just now.',
+    running: 'In progress',
+    interrupted: 'Waiting',
+    failed: 'It stopped. Please see its status.',
+    success: 'Completed',
+  },
   open: 'See its status',
   note: 'For older transfers, please use the transfer ID provided in the notification email.',
   none: {
