@@ -103,3 +103,14 @@ export const home = {
       },
     ] as const,
 } as const;
+
+/** What a page says of itself on paper. */
+export const printed = {
+  from: (email: string) => `From: ${email}`,
+  to: (email: string) => `To: ${email}`,
+  on: (day: string) => `Date: ${day}`,
+} as const;
+
+export function today(): string {
+  return new Intl.DateTimeFormat(LOCALE, { dateStyle: 'long' }).format(new Date());
+}

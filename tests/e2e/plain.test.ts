@@ -125,4 +125,45 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     expect(await rows.nth(1).innerText()).toContain('Completed');
     expect(wire.askedFor('/api/v2/status/')).toHaveLength(2);
   });
+
+  test('an address is one text, and paper says whose page it is and of which day', async () => {
+    await arrive('/start-migration', 'gmail');
+    const address = page.getByText(SUBSCRIBER.email, { exact: true });
+    expect(await address.evaluate((element) => [element.childNodes.length, element.children.length])).toEqual([1, 0]);
+    expect(await page.getByText(`From: ${SUBSCRIBER.email}`).isVisible()).toBe(false);
+    await page.emulateMedia({ media: 'print' });
+    for (const said of [`From: ${SUBSCRIBER.email}`, 'To: maria@gmail.com', /Date: \w+ \d+, \d{4}/])
+      expect(await page.getByText(said).isVisible()).toBe(true);
+  });
+
+  test('how an operation ended is said together with which it is', async () => {
+    const done = { status: 'completed', done: 1, total: 1, finished: '2025-11-01T10:00:00.000Z' };
+    wire.answer('/api/v2/status/', { json: { emailmigration: done, contactsmigration: done } });
+    await arrive(`/status?migration_id=${TRANSFER_ID}`);
+    for (const title of ['Email transfer', 'Contacts transfer']) {
+      const said = page.getByRole('region', { name: title }).getByRole('status');
+      expect(await said.innerText()).toMatch(new RegExp(`^${title}\\s+Completed\\s+Your transfer is finished.$`));
+    }
+  });
+
+  test('a dialog has no empty place below its buttons, and nothing in it moves when a message comes', async () => {
+    await arrive('/destination-account', 'signedIn');
+    await button('Go to Yahoo Mail').click();
+    const dialog = page.getByRole('dialog', { name: 'Important notice' });
+    const [around, press] = [await dialog.boundingBox(), await button('Continue').boundingBox()];
+    const below = (around?.y ?? 0) + (around?.height ?? 0) - (press?.y ?? 0) - (press?.height ?? 0);
+    expect(below).toBeLessThan(64);
+
+    wire.answer('/api/validate/', { status: 401, json: { error: 'INVALID_CREDENTIALS' } });
+    await arrive('/');
+    await button('Start').click();
+    const email = page.getByLabel('Email', { exact: true });
+    await email.fill(SUBSCRIBER.email);
+    await page.getByLabel('Password', { exact: true }).fill('wrong');
+    const before = await email.boundingBox();
+    await page.getByRole('dialog').getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').filter({ hasText: 'Incorrect credentials' }).waitFor();
+    const scrolled = await page.getByRole('dialog').evaluate((element) => element.scrollTop);
+    expect(((await email.boundingBox())?.y ?? 0) + scrolled).toBe(before?.y);
+  });
 });

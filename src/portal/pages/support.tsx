@@ -96,7 +96,7 @@ export function SupportPage() {
             </Button>
           </div>
         </div>
-        <MessagePlace size="large">
+        <MessagePlace>
           {message !== null && <Banner message={message} />}
           {snapshot.hasTag('slow') && <SlowNote />}
         </MessagePlace>

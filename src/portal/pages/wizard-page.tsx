@@ -1,8 +1,8 @@
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { isOnPrimaryPath, stepOf } from '../../../machines/wizard.routes.ts';
 import { Page } from '../parts/page.tsx';
 import { StepList } from '../parts/step-list.tsx';
-import { pageTitle, steps, titleWithError, toolName } from '../wording.ts';
+import { pageTitle, printed, steps, titleWithError, today, toolName } from '../wording.ts';
 import { useWizard } from '../wizard-context.tsx';
 
 type Props = {
@@ -46,6 +46,21 @@ export function WizardPage({ heading, lead, view, done = false, elsewhere = fals
       }
     >
       {children}
+      <Printed />
     </Page>
+  );
+}
+
+/** On paper only: whose page it is, where the mail goes, and of which day. */
+function Printed() {
+  const source = useWizard((snapshot) => snapshot.context.source?.email);
+  const destination = useWizard((snapshot) => snapshot.context.destination?.email ?? '');
+  const [day] = useState(() => today());
+  return (
+    <ul className="printed">
+      {source !== undefined && <li>{printed.from(source)}</li>}
+      {destination !== '' && <li>{printed.to(destination)}</li>}
+      <li>{printed.on(day)}</li>
+    </ul>
   );
 }

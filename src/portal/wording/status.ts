@@ -158,6 +158,8 @@ export const status = {
     title: 'Your files',
     download: (name: string) => `Download ${name}`,
     until: (iso: string) => `Download your files by ${formatDay(iso)}. Then we delete them.`,
+    extract:
+      'Extract all first, then open what is inside. On Windows, right-click the file and choose "Extract All". On a Mac, double-click it.',
     check: 'Checksum (SHA-256)',
     parts: (count: number) =>
       `Your mail is in ${formatNumber(count)} files of up to ${formatBytes(EXPORT_PART_OCTETS)} of mail each. Please download them all. Each one opens on its own.`,

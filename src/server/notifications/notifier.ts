@@ -5,6 +5,7 @@ import type { Settings } from '../../contract/settings.ts';
 import { UsPhone } from '../../contract/transfer.ts';
 import type { Log } from '../log.ts';
 import type { News, NotificationKind } from './news.ts';
+import { reviewLetterOf, type Review } from './review.ts';
 import { letterOf, senderOf, smsOf, type Notification } from './wording.ts';
 
 const SEND_WITHIN_MS = 30_000;
@@ -13,16 +14,19 @@ const SENT_REMEMBERED = 10_000;
 
 export type NotifierSettings = Pick<
   Settings,
-  'smtpUrl' | 'smtpInClear' | 'mailFrom' | 'sms' | 'publicUrl' | 'legacyName' | 'supportPhone'
+  'smtpUrl' | 'smtpInClear' | 'mailFrom' | 'supportEmail' | 'sms' | 'publicUrl' | 'legacyName' | 'supportPhone'
 >;
 
-export type NotificationJob = { readonly transferId: string; readonly kind: NotificationKind };
+/** `review` tells support, all other kinds the subscriber. */
+export type NotificationJob = { readonly transferId: string; readonly kind: NotificationKind | 'review' };
 
 type NotifierServices = {
   readonly settings: NotifierSettings;
   readonly log: Log;
   /** `null` when there is nothing to tell any more, or nobody. */
   readonly news: (transferId: string) => Promise<News | null>;
+  /** `null` when there is nothing to review. */
+  readonly review: (transferId: string) => Promise<Review | null>;
 };
 
 export type Notifier = Disposable & {
@@ -31,7 +35,7 @@ export type Notifier = Disposable & {
 };
 
 /** Sends letters and SMS. Without an SMTP server or a gateway for SMS, that way of sending is off. */
-export function openNotifier({ settings, log, news }: NotifierServices): Notifier {
+export function openNotifier({ settings, log, news, review }: NotifierServices): Notifier {
   const mail = settings.smtpUrl === undefined ? null : transportTo(settings.smtpUrl, settings.smtpInClear);
   const sent = new Set<string>();
   return {
@@ -39,12 +43,17 @@ export function openNotifier({ settings, log, news }: NotifierServices): Notifie
       const key = `${kind}.${transferId}`;
       // The queue could not note it: it was sent all the same.
       if (sent.has(key)) return;
-      const told = await news(transferId);
-      if (told === null) return;
       const { publicUrl, legacyName, supportPhone } = settings;
       const statusUrl = `${publicUrl}${statusAddress(transferId)}`;
       try {
-        await send({ ...told, kind, transferId, statusUrl, legacyName, supportPhone }, settings, mail);
+        if (kind === 'review') {
+          const found = await review(transferId);
+          if (found !== null) await tellSupport(found, { transferId, statusUrl, legacyName }, settings, mail);
+        } else {
+          const told = await news(transferId);
+          if (told === null) return;
+          await send({ ...told, kind, transferId, statusUrl, legacyName, supportPhone }, settings, mail);
+        }
       } catch (error) {
         log.warn({ err: error, transferId, kind }, 'a notification was not sent; it is tried again');
         throw error;
@@ -82,6 +91,23 @@ async function send(notification: Notification, settings: NotifierSettings, mail
     ...letterOf(notification),
     // The same for each attempt, so that a mailbox can tell a letter that came twice.
     messageId: `<${kind}.${transferId}@${new URL(settings.publicUrl).hostname}>`,
+    headers: { 'Auto-Submitted': 'auto-generated' },
+  });
+}
+
+/** Without `SUPPORT_EMAIL` nobody of the operator is told, which the start says. */
+async function tellSupport(
+  review: Review,
+  about: { transferId: string; statusUrl: string; legacyName: string },
+  { mailFrom, supportEmail, publicUrl, legacyName }: NotifierSettings,
+  mail: Transporter | null,
+): Promise<void> {
+  if (mail === null || mailFrom === undefined || supportEmail === undefined) return;
+  await mail.sendMail({
+    from: senderOf(mailFrom, legacyName),
+    to: supportEmail,
+    ...reviewLetterOf(review, about),
+    messageId: `<review.${about.transferId}@${new URL(publicUrl).hostname}>`,
     headers: { 'Auto-Submitted': 'auto-generated' },
   });
 }

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { PgBoss, SendOptions } from 'pg-boss';
 import type { Log } from '../log.ts';
-import type { NotificationKind } from '../notifications/news.ts';
 import type { NotificationJob } from '../notifications/notifier.ts';
 import type { Database, Sql } from '../store/database.ts';
 import { releaseAllLeases } from '../transfers/lease.ts';
@@ -41,8 +40,8 @@ export type JobQueue = AsyncDisposable & {
   send(transferId: string, options?: Within & { readonly afterSeconds?: number }): Promise<void>;
   /** Puts a transfer in the queue for later, unless it waits there already. */
   sendUnlessWaiting(transferId: string, afterSeconds: number): Promise<void>;
-  /** Has the subscriber told, if the transaction that is given comes true; each kind once for a transfer. */
-  announce(transferId: string, kind: NotificationKind, options?: Within): Promise<void>;
+  /** Has the subscriber or support told, if the transaction that is given comes true; each kind once for a transfer. */
+  announce(transferId: string, kind: NotificationJob['kind'], options?: Within): Promise<void>;
   /**
    * Puts every unfinished transfer back that nobody works on. With the embedded database that is all of them:
    * no other process can hold one. To be called before this process works on any.

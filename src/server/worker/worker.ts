@@ -20,6 +20,7 @@ import {
   type Counts,
   type OperationEnd,
 } from '../transfers/operations.ts';
+import { reviewOf } from '../transfers/review.ts';
 import type { Transfer } from '../transfers/transfer.ts';
 import { holdLease, TAKEN_FOR_SECONDS } from './lease.ts';
 import { followPlan, planOf, type Rest, type Step } from './plan.ts';
@@ -57,7 +58,7 @@ export async function startWorker(given: WorkerServices): Promise<AsyncDisposabl
   const stop = new AbortController();
   starting.defer(() => log.info('the worker has stopped'));
   const memory = starting.use(watchMemory(services));
-  const notifier = starting.use(openNotifier(services));
+  const notifier = starting.use(openNotifier({ ...services, review: (id) => reviewOf(services.database, id) }));
   await queue.resume();
   starting.use(await queue.workOnNotifications(notifier.tell));
   starting.use(
@@ -114,6 +115,7 @@ async function runTransfer(
   await database.transaction(async (sql) => {
     const { allCompleted } = await endTransfer(sql, lease);
     await queue.announce(id, allCompleted ? 'finished' : 'attention', { sql });
+    if (!allCompleted) await queue.announce(id, 'review', { sql });
   });
   await destroyCredentials(safe, id);
   log.info({ transferId: id }, 'a transfer has ended');
