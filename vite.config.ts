@@ -5,12 +5,11 @@ import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { portalSettings, readSettings } from './src/contract/settings.ts';
 import { type Folder, FOLDERS } from './tests/folders.ts';
-import { installed } from './tests/support/installed.ts';
+import { CHROMIUM } from './tests/support/installed.ts';
 
 const root = import.meta.dirname;
 // With no settings at all the portal builds for the sandbox; the start passes the real ones by the environment.
 const settings = () => readSettings(process.env);
-const CHROMIUM = process.env['CHROMIUM_PATH'] ?? installed('chromium');
 
 /** What the page says before its script has come. */
 function firstPaint(): Plugin {

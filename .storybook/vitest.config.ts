@@ -3,7 +3,8 @@ import { storybookTest } from '@storybook/addon-vitest/vitest-plugin';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
 import { STORYBOOK } from '../tests/folders.ts';
-import { CHROMIUM, CHROMIUM_FLAGS } from '../tests/support/browser.ts';
+import { CHROMIUM_FLAGS } from '../tests/support/browser.ts';
+import { CHROMIUM } from '../tests/support/installed.ts';
 
 const browser = (name: string, colorScheme: 'light' | 'dark') => ({
   browser: 'chromium' as const,

@@ -5,7 +5,7 @@ import { FOLDERS, STORYBOOK } from './folders.ts';
 import { gapsIn, type Ran, verdictOf } from './runner/verdict.ts';
 import { RULES } from './specification/all.ts';
 import { installed } from './support/installed.ts';
-import { missingPrograms } from './support/needs.ts';
+import { missingPrograms, wantedPrograms } from './support/needs.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const given = process.argv.slice(2);
@@ -25,7 +25,7 @@ function run(command: string, ...parameters: string[]): boolean {
 
 /** Fetches what the machine lacks by its package manager, where it may; `TEST_SETUP=off` keeps it from it. */
 function setUp(): void {
-  const lacking = missingPrograms(isProofs);
+  const lacking = wantedPrograms(isProofs);
   if (lacking.length === 0) return;
   if (process.env['TEST_SETUP'] === 'off') say('TEST_SETUP=off: nothing is installed.');
   else if (installed('apt-get') !== null) installByApt(lacking.map(({ debian }) => debian));

@@ -1,7 +1,8 @@
 import lighthouse from 'lighthouse';
 import { chromium } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CHROMIUM, CHROMIUM_FLAGS, openBrowser } from '../support/browser.ts';
+import { CHROMIUM_FLAGS, openBrowser } from '../support/browser.ts';
+import { CHROMIUM } from '../support/installed.ts';
 import { needs } from '../support/needs.ts';
 import { type PortalAlone, servePortalAlone } from '../support/portal-alone.ts';
 import { freePort } from '../support/free-port.ts';

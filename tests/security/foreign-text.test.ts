@@ -35,7 +35,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'a sender': (text) => senderAddress(Buffer.from(`From: ${text}\r\n\r\n`)),
   'the name of a message': (text) =>
     messageName({
-      bytes: Buffer.from(`From: ${text}\r\nSubject: ${text}\r\n\r\n`),
+      header: Buffer.from(`From: ${text}\r\nSubject: ${text}\r\n\r\n`),
       internalDate: new Date(0),
       number: 1,
     }),

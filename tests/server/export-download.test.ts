@@ -297,7 +297,10 @@ test('exports whose days are over, and what ended without one, are deleted by th
 
   const broken = await apart.newTransfer();
   await expect(
-    apart.exportMail(broken, account, { openReader: () => Promise.reject(new Error('It breaks.')) }),
+    apart.exportMail(broken, {
+      ...account,
+      source: { ...account.source, reader: () => Promise.reject(new Error('It breaks.')) },
+    }),
   ).rejects.toThrow('It breaks.');
   expect(await readdir(join(apart.root, '.staging'))).toHaveLength(1);
   await sweepExports(apart.services);

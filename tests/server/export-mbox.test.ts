@@ -1,16 +1,20 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { lineEndsOf, mboxBody, mboxHead, type LineEnds } from '../../src/server/export/archive/mbox.ts';
+import { mboxBody, mboxHead, openLineEnds, type LineEnds } from '../../src/server/export/archive/mbox.ts';
 import { originalOf } from '../support/mbox-original.ts';
 
 async function bodyOf(bytes: Buffer, cuts: readonly number[] = []): Promise<{ mbox: Buffer; lineEnds: LineEnds }> {
-  const lineEnds = lineEndsOf(bytes);
+  const pieces: Buffer[] = [];
+  let from = 0;
+  for (const cut of [...cuts.filter((at) => at <= bytes.length).toSorted((a, b) => a - b), bytes.length]) {
+    pieces.push(bytes.subarray(from, cut));
+    from = cut;
+  }
+  const ends = openLineEnds();
+  for (const piece of pieces) ends.take(piece);
+  const lineEnds = ends.end();
   async function* chunks() {
-    let from = 0;
-    for (const cut of [...cuts.filter((at) => at <= bytes.length).toSorted((a, b) => a - b), bytes.length]) {
-      yield bytes.subarray(from, cut);
-      from = cut;
-    }
+    yield* pieces;
   }
   const parts: Buffer[] = [];
   for await (const chunk of mboxBody(chunks(), lineEnds)) parts.push(Buffer.from(chunk));
@@ -34,6 +38,11 @@ test('flags and keywords stand in Status, X-Status and X-Keywords', () => {
 test('lines that look like a From_ line are quoted, and quoted ones once more', async () => {
   const { mbox } = await bodyOf(Buffer.from('A: b\r\n\r\nFrom me\r\n>From you\r\n>>From us\r\nFromage\r\n > From\r\n'));
   expect(mbox.toString()).toBe('A: b\n\n>From me\n>>From you\n>>>From us\nFromage\n > From\n\n');
+});
+
+test('a message of nothing but From_ lines grows by as many octets as it has lines', async () => {
+  const bytes = Buffer.from('From \r\n'.repeat(10_000));
+  expect((await bodyOf(bytes, [4, 30_001])).mbox.toString()).toBe(`${'>From \n'.repeat(10_000)}\n`);
 });
 
 test('a message without a final line end gets one, and an empty line after it', async () => {

@@ -101,22 +101,22 @@ const letter = (header: string) => Buffer.from(`${header}\r\n\r\nSubject: not th
 test('a message is named by its date, sender and subject', () => {
   expect(
     messageName({
-      bytes: letter('From: Anna Smith <anna@example.com>\r\nSubject: Lunch\r\n tomorrow'),
+      header: letter('From: Anna Smith <anna@example.com>\r\nSubject: Lunch\r\n tomorrow'),
       internalDate,
       number: 42,
     }),
   ).toBe('2025-03-05 14.22 Anna Smith - Lunch tomorrow (42).eml');
   expect(
     messageName({
-      bytes: letter('FROM: =?UTF-8?Q?J=C3=BCrg?= <j@example.com>\r\nsubject: =?utf-8?B?8J+Yig==?= =?utf-8?Q?_ja?='),
+      header: letter('FROM: =?UTF-8?Q?J=C3=BCrg?= <j@example.com>\r\nsubject: =?utf-8?B?8J+Yig==?= =?utf-8?Q?_ja?='),
       internalDate,
       number: 1,
     }),
   ).toBe('2025-03-05 14.22 Jürg - 😊 ja (1).eml');
-  expect(messageName({ bytes: Buffer.alloc(0), internalDate, number: 7 })).toBe(
+  expect(messageName({ header: Buffer.alloc(0), internalDate, number: 7 })).toBe(
     '2025-03-05 14.22 Unknown sender - No subject (7).eml',
   );
-  expect(messageName({ bytes: letter('From: bob@example.com'), internalDate, number: 7 })).toContain(
+  expect(messageName({ header: letter('From: bob@example.com'), internalDate, number: 7 })).toContain(
     ' bob@example.com - ',
   );
 });
@@ -125,7 +125,7 @@ test('a message is named portably, whatever its header says', () => {
   fc.assert(
     fc.property(hostile, hostile, fc.integer({ min: 1, max: 9_999_999 }), (from, subject, number) => {
       const bytes = Buffer.from(`From: ${from}\r\nSubject: ${subject}\r\n\r\n`);
-      const name = messageName({ bytes, internalDate, number });
+      const name = messageName({ header: bytes, internalDate, number });
       expect(unportable(name)).toBeNull();
       expect(name.length).toBeLessThanOrEqual(110);
       expect(name.endsWith(` (${number}).eml`)).toBe(true);
@@ -138,7 +138,7 @@ test('a message is named portably, whatever its header says', () => {
 test('octets that are no text at all still get a name', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 2000 }), (bytes) => {
-      const name = messageName({ bytes: Buffer.from(bytes), internalDate, number: 3 });
+      const name = messageName({ header: Buffer.from(bytes), internalDate, number: 3 });
       expect(unportable(name)).toBeNull();
     }),
   );

@@ -7,7 +7,7 @@ import { Stopped } from '../../src/server/mail/copy/lanes.ts';
 import { person } from '../support/contact-samples.ts';
 import { openExportWorld, type ExportWorld } from '../support/export-world.ts';
 import { hostileAccount } from '../support/hostile-account.ts';
-import { memoryAccount } from '../support/memory-mailbox.ts';
+import { memoryAccount, narrow } from '../support/memory-mailbox.ts';
 import { needs } from '../support/needs.ts';
 import { checkPst } from '../support/pst/pst-checker.ts';
 import { contactsByReadpst, listedByLspst, readByExtractor } from '../support/pst/pst-readers.ts';
@@ -136,11 +136,10 @@ describe('an export for Outlook (needs unzip and readpst)', needs('unzip', 'read
           if (reached === count) stop.abort();
         },
       });
-      const stopped = small.exportMail(id, stopping, {
+      const stopped = small.exportMail(id, narrow(stopping), {
         format: 'pst',
         contactsFormat: 'pst',
         signal: stop.signal,
-        connections: 1,
       });
       await expect(stopped).rejects.toThrow(Stopped);
     }

@@ -9,7 +9,7 @@ import { openFolderStore } from '../../src/server/export/storage/folder-store.ts
 import { Stopped } from '../../src/server/mail/copy/lanes.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import { openExportWorld, type ExportWorld } from '../support/export-world.ts';
-import { digestsOf, memoryAccount, type MemoryMailbox } from '../support/memory-mailbox.ts';
+import { digestsOf, memoryAccount, narrow, type MemoryMailbox } from '../support/memory-mailbox.ts';
 import { needs } from '../support/needs.ts';
 import { run } from '../support/run.ts';
 
@@ -69,7 +69,7 @@ test('a run that was stopped anywhere goes on without fetching what it has', nee
     const id = await world.newTransfer();
     const stop = new AbortController();
     const first = memoryAccount(source, { onFetch: stopAt(count, stop) });
-    await expect(world.exportMail(id, first, { signal: stop.signal, connections: 1 })).rejects.toThrow(Stopped);
+    await expect(world.exportMail(id, narrow(first), { signal: stop.signal })).rejects.toThrow(Stopped);
     expect(await offered(id)).toBe(false);
     const second = memoryAccount(source);
     await world.exportMail(id, second);
@@ -129,6 +129,24 @@ test('a mailbox that is numbered anew between two runs is exported once', needs(
   await world.exportMail(id, memoryAccount(renumbered));
   expect(await digestsIn(id)).toEqual(digestsOf(source));
 });
+
+test(
+  'a mailbox that can not be opened, and one that lists less than it counts, are named, and the rest is exported',
+  needs('bsdtar'),
+  async () => {
+    const source = mailboxes(3, 5);
+    const account = memoryAccount(source, {
+      closed: (path) => path === 'Folder 0',
+      unlisted: (path) => (path === 'Folder 1' ? 2 : 0),
+    });
+    const id = await world.newTransfer();
+    expect(await world.exportMail(id, account)).toEqual([
+      { mailbox: 'Folder 0', reason: 'The mail server does not let us read this folder.' },
+      { mailbox: 'Folder 1', reason: 'The mail server counts more messages in this folder than it hands out.' },
+    ]);
+    expect(await digestsIn(id)).toEqual(digestsOf(source.slice(1)));
+  },
+);
 
 test(
   'a message that the server refuses to hand out is named, and those around it are exported',

@@ -242,7 +242,7 @@ describe(
       const { id } = await world.transfers.start(FORWARDED);
       expect(await operationsOnceEnded(world, id)).toEqual({
         emailmigration: { status: 'completed', failure: null },
-        emailforwarding: { status: 'review', failure: expect.stringContaining('The rules are as they were') },
+        emailforwarding: { status: 'review', failure: expect.stringContaining('Your rules are as they were') },
       });
       expect(await scriptsNow(source)).toEqual({ 'my rules': { script: RULES, active: true } });
     });
@@ -252,7 +252,7 @@ describe(
       const { id } = await world.transfers.start(FORWARDED);
       expect(await operationsOnceEnded(world, id)).toEqual({
         emailmigration: { status: 'completed', failure: null },
-        emailforwarding: { status: 'review', failure: expect.stringContaining('could not be reached') },
+        emailforwarding: { status: 'review', failure: expect.stringContaining('could not reach the mail server') },
       });
       expect(await world.database.query('select * from credentials')).toEqual([]);
     });
@@ -265,7 +265,7 @@ describe(
       });
       expect(await operationsOnceEnded(world, id)).toMatchObject({
         emailmigration: { status: 'authentication_error' },
-        emailforwarding: { status: 'review', failure: expect.stringContaining('has not been copied completely') },
+        emailforwarding: { status: 'review', failure: expect.stringContaining('some of your mail was not copied') },
       });
       expect(await scriptsNow(source)).toEqual({});
     });

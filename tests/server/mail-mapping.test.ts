@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { mapMailboxes } from '../../src/server/mail/copy/mapping.ts';
-import type { Mailbox } from '../../src/server/mail/imap/message.ts';
+import type { Mailbox } from '../../src/server/mail/imap/mailbox.ts';
 
 const box = (path: string, specialUse?: string, delimiter = '/'): Mailbox => ({
   path,

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
-import type { Mailbox } from '../../src/server/mail/imap/message.ts';
+import type { Mailbox } from '../../src/server/mail/imap/mailbox.ts';
 import type { MailControl } from '../../src/server/mail/imap/streams.ts';
 import { quoted, textOf, wordsOf, type Word } from './imap-words.ts';
 import type { SimulatedProcess } from './process.ts';

@@ -1,7 +1,5 @@
 import { type Browser, chromium } from 'playwright';
-import { installed } from './installed.ts';
-
-export const CHROMIUM = process.env['CHROMIUM_PATH'] ?? installed('chromium');
+import { CHROMIUM } from './installed.ts';
 
 export const CHROMIUM_FLAGS = [
   '--no-sandbox',

@@ -17,10 +17,21 @@ import { openFolderStore } from '../../src/server/export/storage/folder-store.ts
 import type { ExportLimits } from '../../src/server/export/staging/export-limits.ts';
 import type { ExportStore } from '../../src/server/export/storage/export-store.ts';
 import { openLog } from '../../src/server/log.ts';
+import type { Clock } from '../../src/server/mail/imap/wire.ts';
 import type { Database } from '../../src/server/store/database.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { FRESH, openTestDatabase } from './fresh-database.ts';
 import type { MemoryAccount } from './memory-mailbox.ts';
+
+/** A clock on which every wait is over at once. */
+const SOON: Clock = {
+  now: () => Date.now(),
+  elapsed: () => performance.now(),
+  after: (_, run) => {
+    const soon = setImmediate(run);
+    return () => clearImmediate(soon);
+  },
+};
 
 export type ExportWorld = AsyncDisposable & {
   readonly database: Database;
@@ -85,15 +96,14 @@ export async function openExportWorld(
       );
       return id;
     },
-    exportMail: async (transferId, { openReader }, { services: other = services, ...changes } = {}) => {
+    exportMail: async (transferId, { source }, { services: other = services, ...changes } = {}) => {
       const work: MailExport = {
         ...quiet,
         transferId,
         format: 'eml',
         contactsFormat: 'vcf',
-        openReader,
-        connections: 2,
-        pause: async () => {},
+        source,
+        clock: SOON,
         ...changes,
       };
       await stageMail(other, work);

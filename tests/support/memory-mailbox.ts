@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
-import type { Mailbox, MailReader } from '../../src/server/mail/imap/message.ts';
+import type { CopySource } from '../../src/server/mail/copy/mail-copy.ts';
+import type { Listed, MailReader } from '../../src/server/mail/imap/streams.ts';
 
 export type MemoryMessage = {
   readonly uid: number;
@@ -20,47 +21,96 @@ export type MemoryAccount = {
   readonly mailboxes: MemoryMailbox[];
   /** `path/uid` of each message that was handed out, in order. */
   readonly fetched: string[];
-  readonly openReader: () => Promise<MailReader>;
+  readonly source: CopySource;
 };
 
 type Hooks = {
-  /** Called before a message is handed out; may throw. */
+  /** Called before a message is handed out; may throw. The fault `refused` leaves it out, as a real reader does. */
   readonly onFetch?: (path: string, uid: number, count: number) => void | Promise<void>;
+  /** Mailboxes that are listed and can't be opened. */
+  readonly closed?: (path: string) => boolean;
+  /** Messages that are counted and not listed. */
+  readonly unlisted?: (path: string) => number;
   /** Messages that are listed and never handed out. */
   readonly withheld?: (path: string, uid: number) => boolean;
 };
 
-/** A generated account behind the reader's interface: for mailboxes that no server would store, and for stops at a given message. */
-export function memoryAccount(mailboxes: MemoryMailbox[], { onFetch, withheld }: Hooks = {}): MemoryAccount {
+/** A generated account behind the interfaces of an account: for mailboxes that no server would store, and for stops at a given message. */
+export function memoryAccount(
+  mailboxes: MemoryMailbox[],
+  { onFetch, withheld, closed, unlisted }: Hooks = {},
+): MemoryAccount {
   const fetched: string[] = [];
   const find = (path: string) => {
     const found = mailboxes.find((mailbox) => mailbox.path === path);
     if (found === undefined) throw new MailError('refused', 'There is no such mailbox.');
     return found;
   };
+  const opened = (path: string) => {
+    const { messages, uidValidity = 1n } = find(path);
+    if (closed?.(path) === true) throw new MailError('refused', 'The mailbox can not be opened.');
+    return { uidValidity, uidNext: (messages.at(-1)?.uid ?? 0) + 1, exists: messages.length + (unlisted?.(path) ?? 0) };
+  };
+  const handsOut = async (path: string, uid: number) => {
+    try {
+      await onFetch?.(path, uid, fetched.length + 1);
+      return true;
+    } catch (error) {
+      if (!(error instanceof MailError) || error.fault !== 'refused') throw error;
+      return false;
+    }
+  };
   const reader: MailReader = {
-    mailboxes: async () =>
-      mailboxes.map(({ path, delimiter = '/' }): Mailbox => ({ path, delimiter, subscribed: true })),
-    open: async (mailbox) => {
-      const { messages, uidValidity = 1n } = find(mailbox.path);
-      return { mailbox, uidValidity, uidNext: (messages.at(-1)?.uid ?? 0) + 1, exists: messages.length };
+    open: async (path) => opened(path),
+    status: async (path) => opened(path),
+    async *list(path, fromUid = 1) {
+      yield find(path)
+        .messages.filter(({ uid }) => uid >= fromUid)
+        .map(listed);
     },
-    async *list({ path }) {
-      for (const { uid, bytes, flags, internalDate } of find(path).messages)
-        yield { uid, size: bytes.length, flags, internalDate };
+    async *look(path, uids) {
+      yield find(path)
+        .messages.filter(({ uid }) => uids.includes(uid))
+        .map(listed);
     },
-    async *fetch({ path }, uids) {
+    search: async (path) => find(path).messages.map(({ uid }) => uid),
+    async *headers() {},
+    async *fetch(path, uids) {
       for (const uid of uids) {
         const message = find(path).messages.find((each) => each.uid === uid);
-        if (message === undefined || withheld?.(path, uid) === true) continue;
-        await onFetch?.(path, uid, fetched.length + 1);
+        if (message === undefined || withheld?.(path, uid) === true || !(await handsOut(path, uid))) continue;
         fetched.push(`${path}/${uid}`);
-        yield { ...message, size: message.bytes.length };
+        yield { ...listed(message), octets: piecesOf(message.bytes) };
       }
     },
     [Symbol.asyncDispose]: async () => {},
   };
-  return { mailboxes, fetched, openReader: async () => reader };
+  const source: CopySource = {
+    control: async () => ({
+      namespace: { prefix: '', delimiter: '/' },
+      mailboxes: async () => mailboxes.map(({ path, delimiter = '/' }) => ({ path, delimiter, subscribed: true })),
+      create: () => Promise.reject(new Error('An export creates no mailbox.')),
+      [Symbol.asyncDispose]: async () => {},
+    }),
+    reader: async () => reader,
+    limits: { connections: 2 },
+  };
+  return { mailboxes, fetched, source };
+}
+
+function listed({ uid, bytes, flags, internalDate }: MemoryMessage): Listed {
+  return { uid, size: bytes.length, flags, internalDate };
+}
+
+/** As a connection hands them out: in pieces that are good until the next one is asked for. */
+async function* piecesOf(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  const piece = Buffer.alloc(Math.min(bytes.length, 64 * 1024));
+  for (let from = 0; from < bytes.length; from += piece.length) yield piece.subarray(0, bytes.copy(piece, 0, from));
+}
+
+/** The account, read over one connection only. */
+export function narrow(account: MemoryAccount): MemoryAccount {
+  return { ...account, source: { ...account.source, limits: { connections: 1 } } };
 }
 
 /** The sha256 of every message, sorted: two accounts hold the same messages if these are equal. */

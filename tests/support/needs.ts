@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestOptions } from 'vitest';
-import { DELIVERY_AGENT, installed, MANAGESIEVE_LOGIN } from './installed.ts';
+import { DELIVERY_AGENT, HEADLESS_CHROMIUM, installed, MANAGESIEVE_LOGIN } from './installed.ts';
 import { mayMount } from './small-disk.ts';
 
 declare module 'vitest' {
@@ -16,6 +16,8 @@ declare module 'vitest' {
 type Program = {
   /** Its name or path, where that isn't the need's own name. */
   readonly program?: string;
+  /** Does as well, but more slowly. */
+  readonly instead?: string;
   readonly debian: string;
   readonly homebrew?: string;
   /** Only `npm run proofs` fetches it. */
@@ -24,7 +26,12 @@ type Program = {
 
 /** The programs that tests talk to. */
 const PROGRAMS = {
-  chromium: { program: process.env['CHROMIUM_PATH'] ?? 'chromium', debian: 'chromium', homebrew: 'chromium' },
+  chromium: {
+    program: process.env['CHROMIUM_PATH'] ?? HEADLESS_CHROMIUM,
+    instead: 'chromium',
+    debian: HEADLESS_CHROMIUM,
+    homebrew: 'chromium',
+  },
   dovecot: { debian: 'dovecot-imapd', homebrew: 'dovecot' },
   sievec: { debian: 'dovecot-sieve', homebrew: 'dovecot' },
   managesieve: { program: MANAGESIEVE_LOGIN, debian: 'dovecot-managesieved' },
@@ -66,9 +73,14 @@ const conditions: Readonly<Record<string, () => boolean>> = CONDITIONS;
 const known = new Map<Need, boolean>();
 
 function isHere(need: Need): boolean {
-  const here = known.get(need) ?? conditions[need]?.() ?? installed(programs[need]?.program ?? need) !== null;
+  const here = known.get(need) ?? conditions[need]?.() ?? pathOf(need) !== null;
   known.set(need, here);
   return here;
+}
+
+function pathOf(need: string): string | null {
+  const { program = need, instead } = programs[need] ?? {};
+  return installed(program) ?? (instead === undefined ? null : installed(instead));
 }
 
 /** Options for a test or a group that runs only where all of these are. The runner names what is skipped, and for what. */
@@ -86,8 +98,16 @@ export type MissingProgram = Program & { readonly need: Need };
 
 /** The programs that this run needs and this machine lacks, as they are now. */
 export function missingPrograms(forProofs: boolean): MissingProgram[] {
+  return neededPrograms(forProofs).filter(({ need }) => pathOf(need) === null);
+}
+
+/** Those, and the ones that this machine has only something else for. */
+export function wantedPrograms(forProofs: boolean): MissingProgram[] {
+  return neededPrograms(forProofs).filter(({ need, program = need }) => installed(program) === null);
+}
+
+function neededPrograms(forProofs: boolean): MissingProgram[] {
   return Object.entries(programs)
-    .filter(([need, program]) => installed(program.program ?? need) === null)
     .filter(([, program]) => forProofs || program.forProofs !== true)
     .map(([need, program]) => ({ ...program, need: need as Need }));
 }

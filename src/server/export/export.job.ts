@@ -5,10 +5,10 @@ import type { Skipped } from '../../contract/calls/status.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { ContactReader } from '../contacts/contact-store.ts';
 import { groupVcard } from '../contacts/vcard/vcard-writer.ts';
-import type { Pause } from '../mail/copy/connection-pool.ts';
 import type { Log } from '../log.ts';
 import { Stopped } from '../mail/copy/lanes.ts';
-import type { MailReader } from '../mail/imap/message.ts';
+import type { CopySource } from '../mail/copy/mail-copy.ts';
+import type { Clock } from '../mail/imap/wire.ts';
 import type { Database } from '../store/database.ts';
 import type { ContactsFormat, EmailFormat } from '../../contract/export-format.ts';
 import { contactFiles } from './archive/contact-files.ts';
@@ -59,9 +59,8 @@ export type MailExport = ExportRun & {
   readonly format: EmailFormat;
   /** The contacts that are staged go into the archive as well. */
   readonly contactsFormat?: ContactsFormat;
-  readonly openReader: () => Promise<MailReader>;
-  readonly connections: number;
-  readonly pause: Pause;
+  readonly source: CopySource;
+  readonly clock: Clock;
 };
 
 /**

@@ -3,10 +3,9 @@ import { ContactStoreError } from '../contacts/contact-store.ts';
 import { openContactReader } from '../contacts/open-contacts.ts';
 import { stageContacts, stageMail, writeArchives, type ExportServices, type MailExport } from '../export/export.job.ts';
 import { openExport } from '../export/staging/staged-messages.ts';
-import { openReader } from '../mail/imap/imap-reader.ts';
 import type { OperationEnd } from '../transfers/operations.ts';
 import { credentialsOf } from './contacts.runner.ts';
-import { accountOf, CONNECTIONS_PER_ACCOUNT, openedAt } from './mail.runner.ts';
+import { openMailSide } from './mail.runner.ts';
 import type { Run, Runner, RunnerServices } from './runner.ts';
 import { SENTENCES } from './sentences.ts';
 
@@ -68,16 +67,12 @@ function exportServices({ database, settings, log, exports }: RunnerServices): E
 async function mailExportOf(run: Run, services: RunnerServices): Promise<MailExport> {
   const { transfer, signal, onProgress } = run;
   const { contactsFormat } = transfer;
-  const account = await accountOf('source', run, services);
-  const { settings, times, onUncheckedCertificate } = services;
-  const options = { trusted: settings.trustedMailHosts, times, signal, onUncheckedCertificate };
   return {
     transferId: transfer.id,
     format: mailFormatOf(transfer.emailFormat),
     ...(contactsFormat === undefined ? {} : { contactsFormat }),
-    openReader: () => openedAt('source', () => openReader(account, options)),
-    connections: settings.connectionsPerAccount ?? CONNECTIONS_PER_ACCOUNT,
-    pause: services.pause,
+    source: await openMailSide('source', run, services),
+    clock: services.clock,
     signal,
     onProgress,
   };

@@ -9,13 +9,11 @@ import { openStreamWriter } from '../mail/imap/wire/imap-stream-writer.ts';
 import { openSession } from '../mail/imap/wire/session.ts';
 import { copyAndCompare, copyWhatIsThere } from '../mail/copy/copy-mail.ts';
 import { openLedger } from '../mail/copy/ledger-on-database.ts';
-import type { MailCopy } from '../mail/copy/mail-copy.ts';
+import type { CopyDestination, MailCopy } from '../mail/copy/mail-copy.ts';
 import { limitsOf } from '../mail/copy/provider-limits.ts';
 import type { Role, Secret } from '../transfers/credentials.ts';
 import type { Run, Runner, RunnerServices } from './runner.ts';
 import { SENTENCES } from './sentences.ts';
-
-export const CONNECTIONS_PER_ACCOUNT = 4;
 
 /** Copies the mail that is there, before forwarding begins. */
 export const copyMail: Runner = async (run, services) => {
@@ -35,36 +33,42 @@ export const finishMail: Runner = async (run, services) => {
 
 async function copyOf(run: Run, services: RunnerServices): Promise<MailCopy> {
   const { transfer, signal, lease } = run;
-  const { settings, times, resolver, clock, log, onUncheckedCertificate } = services;
-  const source = await accountOf('source', run, services);
-  const destination = await accountOf('destination', run, services);
-  const options = { trusted: settings.trustedMailHosts, times, resolver, signal, onUncheckedCertificate };
-  const dial = openDial(options);
-  const side = (role: Role, account: MailAccount, provider: Provider) => {
-    const session = () =>
-      openedAt(role, () => openSession(account, { dial, clock, times, signal, mayWrite: lease.mayWrite }));
-    return {
-      limits: limitsOf(provider, settings.connectionsPerAccount),
-      control: () => openedAt(role, () => openControl(account, options)),
-      reader: async () => openStreamReader(await session()),
-      writer: async () => openStreamWriter(await session()),
-    };
-  };
   return {
-    source: side('source', source, transfer.sourceProvider),
-    destination: side('destination', destination, transfer.destinationProvider),
+    source: await openMailSide('source', run, services),
+    destination: await openMailSide('destination', run, services),
     ledger: openLedger(services.database, lease),
     lease,
-    clock,
+    clock: services.clock,
     signal,
     onStep: services.onStep,
     onProgress: run.onProgress,
     onOrphan: (mailbox, uid) =>
-      log.error(
+      services.log.error(
         { transferId: transfer.id, mailbox, uid },
         'a message was stored after the lease was lost and stays there',
       ),
     forwardedMark: markOf(transfer.destinationEmail),
+  };
+}
+
+/**
+ * How one of the accounts of a run is reached; each connection asks the lease before it writes.
+ * @throws {MailError} when its server can't be found
+ */
+export async function openMailSide(role: Role, run: Run, services: RunnerServices): Promise<CopyDestination> {
+  const { signal, lease, transfer } = run;
+  const { settings, times, resolver, clock, onUncheckedCertificate } = services;
+  const account = await accountOf(role, run, services);
+  const options = { trusted: settings.trustedMailHosts, times, resolver, signal, onUncheckedCertificate };
+  const dial = openDial(options);
+  const session = () =>
+    openedAt(role, () => openSession(account, { dial, clock, times, signal, mayWrite: lease.mayWrite }));
+  const provider = role === 'source' ? transfer.sourceProvider : transfer.destinationProvider;
+  return {
+    limits: limitsOf(provider, settings.connectionsPerAccount),
+    control: () => openedAt(role, () => openControl(account, options)),
+    reader: async () => openStreamReader(await session()),
+    writer: async () => openStreamWriter(await session()),
   };
 }
 

@@ -14,8 +14,10 @@ import type { Counts, OperationEnd } from '../transfers/operations.ts';
 import type { Transfer } from '../transfers/transfer.ts';
 import type { Safe } from '../store/safe.ts';
 import type { Vault } from '../store/vault.ts';
-import type { Pause } from '../mail/copy/connection-pool.ts';
 import type { Secret } from '../transfers/credentials.ts';
+
+/** Waits; ends early, without an error, when the signal aborts. */
+export type Pause = (milliseconds: number, signal: AbortSignal) => Promise<void>;
 
 /** What runs need of the program's start. The clock, the waits and the steps can be a test's. */
 export type RunnerServices = {

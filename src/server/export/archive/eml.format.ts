@@ -9,7 +9,7 @@ const pathOf = ({ folder, label }: PartMessage) => `mail/${folder}/${label}`;
 /** One file for each message, byte for byte; the file's time is the internal date. */
 export const eml: MailFormat = {
   partMessages: ARCHIVE_ENTRIES,
-  label: ({ bytes, internalDate }, number) => messageName({ bytes, internalDate, number }),
+  label: (message, number) => messageName({ ...message, number }),
   async *files({ ledger, spool, part }) {
     for await (const message of ledger.messages(part))
       yield {

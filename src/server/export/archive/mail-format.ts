@@ -1,5 +1,4 @@
 import type { Contact } from '../../../contract/contact.ts';
-import type { Message } from '../../mail/imap/message.ts';
 import type { StagedMessages, PartMailbox, PartMessage } from '../staging/staged-messages.ts';
 import type { SpoolReader } from '../staging/spool.ts';
 import type { ArchiveFile } from './zip-archive.ts';
@@ -27,11 +26,14 @@ export type PartSource = {
   readonly contacts: (() => AsyncIterable<Contact>) | undefined;
 };
 
+/** `header` is the beginning of a message, with its header in it. */
+export type LabelledMessage = { readonly header: Buffer; readonly internalDate: Date };
+
 export type MailFormat = {
   /** Messages in one part at most: what is kept of each until the part is written must fit in memory. */
   readonly partMessages: number;
   /** What is noted of a message when it is staged: its file's name, or whatever the format needs of its header. */
-  label(message: Message, number: number): string;
+  label(message: LabelledMessage, number: number): string;
   files(source: PartSource): AsyncIterable<PartFileContent>;
   /** The path of what stands for a mailbox without messages, if something does; a folder's ends with `/`. */
   empty(folder: string): string | undefined;

@@ -20,7 +20,7 @@ async function* mailboxContent({ ledger, spool, part }: PartSource, mailboxId: n
 /** One file for each mailbox, in the form `mboxrd`. */
 export const mbox: MailFormat = {
   partMessages: ARCHIVE_ENTRIES,
-  label: ({ bytes }) => senderAddress(bytes),
+  label: ({ header }) => senderAddress(header),
   async *files(source) {
     for (const mailbox of await source.ledger.mailboxes(source.part))
       yield {

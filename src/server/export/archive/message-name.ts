@@ -4,8 +4,7 @@ import { safeName } from './safe-name.ts';
 /** In UTF-16 units. With date and number a name is at most 105 units and 250 octets, under every file system's 255. */
 const SENDER_LENGTH = 24;
 const SUBJECT_LENGTH = 48;
-/** How much of a message is searched for its header, and of a field for its text, in octets and characters. */
-const HEADER_LENGTH = 64 * 1024;
+/** How much of a field is searched for its text, in characters. */
 const FIELD_LENGTH = 2_000;
 
 /**
@@ -13,19 +12,19 @@ const FIELD_LENGTH = 2_000;
  * of one folder apart, whatever their text.
  */
 export function messageName(message: {
-  readonly bytes: Buffer;
+  readonly header: Buffer;
   readonly internalDate: Date;
   readonly number: number;
 }): string {
-  const header = headerOf(message.bytes);
+  const header = headerOf(message.header);
   const sender = safeName(senderOf(field(header, FROM)), SENDER_LENGTH) || 'Unknown sender';
   const subject = safeName(decodeWords(field(header, SUBJECT)), SUBJECT_LENGTH) || 'No subject';
   const date = message.internalDate.toISOString().slice(0, 16).replace('T', ' ').replace(':', '.');
   return `${date} ${sender} - ${subject} (${message.number}).eml`;
 }
 
-function headerOf(bytes: Buffer): string {
-  const start = bytes.subarray(0, HEADER_LENGTH);
+/** @param start the beginning of a message, of bounded length */
+function headerOf(start: Buffer): string {
   const end = /\r?\n\r?\n/.exec(start.toString('latin1'))?.index ?? start.length;
   return new TextDecoder().decode(start.subarray(0, end));
 }
@@ -48,8 +47,8 @@ function senderOf(from: string): string {
 }
 
 /** The address in the `From` field, for an mbox `From_` line; `MAILER-DAEMON` where there is none that fits one word. */
-export function senderAddress(bytes: Buffer): string {
-  const [first] = addressParser(field(headerOf(bytes), FROM));
+export function senderAddress(start: Buffer): string {
+  const [first] = addressParser(field(headerOf(start), FROM));
   const address = first?.address ?? '';
   return /^[\x21-\x7e]{1,254}$/.test(address) && address.includes('@') ? address : 'MAILER-DAEMON';
 }

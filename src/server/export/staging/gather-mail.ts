@@ -1,80 +1,97 @@
 import type { Skipped } from '../../../contract/calls/status.ts';
-import { workThrough } from '../../mail/copy/connection-pool.ts';
+import { type Lanes, openLanes, workOf } from '../../mail/copy/lanes.ts';
+import { listMailbox } from '../../mail/copy/listing.ts';
+import { wordsFor } from '../../mail/copy/reasons.ts';
 import { MESSAGE_SIZE_LIMIT } from '../../mail/imap/connection.ts';
-import type { Mailbox, MailReader, OpenedMailbox } from '../../mail/imap/message.ts';
+import { MailError } from '../../mail/imap/mail-error.ts';
+import type { Mailbox } from '../../mail/imap/mailbox.ts';
+import type { MailControl, MailReader } from '../../mail/imap/streams.ts';
 import type { StagedMessages } from './staged-messages.ts';
 import type { ExportLimits } from './export-limits.ts';
-import { openStager, type Gathering, type Stager, type MailboxListing } from './stage-mail.ts';
+import { openStager, type Gathering, type MailboxListing } from './stage-mail.ts';
 
 /** How often the mailboxes are gone through: again for what arrived meanwhile or was not handed out at first. */
 const PASSES = 4;
 
+type Found = { readonly listings: readonly MailboxListing[]; readonly unreadable: readonly Mailbox[] };
+
 /**
  * Stages every message that is not staged yet. It ends when a pass over all mailboxes finds nothing new.
- * @returns the messages that the source lists and, asked again, does not hand out.
+ * @returns what the source lists and, asked again, does not hand out.
  * @throws {MailError} what stopped it, {@link Stopped} after an abort
  */
 export async function gatherMail(gathering: Gathering): Promise<readonly Skipped[]> {
+  const { source, clock, signal, limits } = gathering;
   const stager = await openStager(gathering);
-  let listings: readonly MailboxListing[] = [];
+  const shared = { clock, signal, moved: () => stager.count() };
+  await using controls = openLanes<MailControl>({ ...shared, size: 1, open: source.control });
+  await using readers = openLanes<MailReader>({ ...shared, size: source.limits.connections, open: source.reader });
+  let found: Found = { listings: [], unreadable: [] };
   for (let pass = 1; pass <= PASSES; pass += 1) {
     const before = stager.count();
-    listings = await listAll(gathering, stager);
-    const batches = listings.flatMap((listing) => [...batchesOf(listing, gathering.limits)]);
-    await workThrough(batches, {
-      ...gathering,
-      size: gathering.connections,
-      moved: () => stager.count(),
-      open: gathering.openReader,
-      work: (batch, reader) => stager.take(batch, reader),
-    });
+    found = await listAll(await mailboxesBy(controls), readers, gathering.ledger);
+    stager.expect(found.listings.reduce((sum, { exists }) => sum + exists, 0));
+    const batches = found.listings.flatMap((listing) => [...batchesOf(listing, limits)]);
+    await readers.work(workOf(batches), (batch, reader) => stager.take(batch, reader));
     if (stager.count() === before) break;
   }
-  return listings.flatMap((listing) =>
-    listing.wanted
-      .filter(({ uid }) => !listing.taken.has(uid))
-      .map((wanted) => skippedOf(listing.opened.mailbox, wanted.size)),
-  );
+  return skippedOf(found);
 }
 
-function skippedOf({ path }: Mailbox, size: number): Skipped {
-  const reason =
-    size > MESSAGE_SIZE_LIMIT
-      ? 'This message is too large to be exported. It is still in your mailbox.'
-      : 'The mail server lists this message but does not hand it out. It is still in your mailbox.';
-  return { mailbox: path, reason };
+function skippedOf({ listings, unreadable }: Found): Skipped[] {
+  return [
+    ...unreadable.map(({ path }) => ({ mailbox: path, reason: wordsFor('mailbox unreadable') })),
+    ...listings.flatMap(({ mailbox: { path: mailbox }, unlisted, wanted, taken }) => [
+      ...(unlisted === 0 ? [] : [{ mailbox, reason: wordsFor('mailbox not complete') }]),
+      ...wanted.filter(({ uid }) => !taken.has(uid)).map(({ size }) => ({ mailbox, reason: reasonFor(size) })),
+    ]),
+  ];
 }
 
-/** What of each mailbox is not staged yet, by a fresh listing. */
-async function listAll({ ledger, openReader, pause, signal }: Gathering, stager: Stager): Promise<MailboxListing[]> {
-  const listings = new Map<string, MailboxListing>();
-  let total = 0;
-  await workThrough([0], {
-    size: 1,
-    pause,
-    signal,
-    moved: () => listings.size,
-    open: openReader,
-    work: async (_, reader) => {
-      listings.clear();
-      total = 0;
-      for (const mailbox of await reader.mailboxes()) {
-        const opened = await reader.open(mailbox);
-        total += opened.exists;
-        listings.set(mailbox.path, await listingOf(opened, reader, ledger));
-      }
-    },
+function reasonFor(size: number): string {
+  return size > MESSAGE_SIZE_LIMIT
+    ? 'This message is too large to be exported. It is still in your mailbox.'
+    : 'The mail server lists this message but does not hand it out. It is still in your mailbox.';
+}
+
+async function mailboxesBy(controls: Lanes<MailControl>): Promise<readonly Mailbox[]> {
+  let mailboxes: readonly Mailbox[] = [];
+  await controls.work(workOf([0]), async (_, control) => {
+    mailboxes = await control.mailboxes();
   });
-  stager.expect(total);
-  return [...listings.values()];
+  // Its connection is one of those that the account allows.
+  await controls[Symbol.asyncDispose]();
+  return mailboxes;
 }
 
-async function listingOf(opened: OpenedMailbox, reader: MailReader, ledger: StagedMessages): Promise<MailboxListing> {
-  const mailboxId = await ledger.mailbox(opened.mailbox);
-  const { uids, highest, older } = await ledger.staged(mailboxId, opened.uidValidity);
-  const wanted = new Map<number, { uid: number; size: number }>();
-  for await (const { uid, size } of reader.list(opened.mailbox)) if (!uids.has(uid)) wanted.set(uid, { uid, size });
-  return { opened, mailboxId, highest, claims: older > 0, wanted: [...wanted.values()], taken: new Set() };
+/** What of each mailbox is not staged yet, by a fresh listing; in the order of the mailboxes. */
+async function listAll(
+  mailboxes: readonly Mailbox[],
+  readers: Lanes<MailReader>,
+  ledger: StagedMessages,
+): Promise<Found> {
+  const listings = new Map<Mailbox, MailboxListing>();
+  const unreadable: Mailbox[] = [];
+  // Names are settled in the order of the mailboxes, whichever is listed first.
+  for (const mailbox of mailboxes) await ledger.mailbox(mailbox);
+  await readers.work(workOf(mailboxes), async (mailbox, reader) => {
+    try {
+      listings.set(mailbox, await listingOf(mailbox, reader, ledger));
+    } catch (error) {
+      if (!(error instanceof MailError) || error.fault !== 'refused') throw error;
+      unreadable.push(mailbox);
+    }
+  });
+  return { listings: mailboxes.flatMap((mailbox) => listings.get(mailbox) ?? []), unreadable };
+}
+
+async function listingOf(mailbox: Mailbox, reader: MailReader, ledger: StagedMessages): Promise<MailboxListing> {
+  const { opened, messages, unlisted } = await listMailbox(reader, mailbox.path);
+  const { uidValidity, exists } = opened;
+  const mailboxId = await ledger.mailbox(mailbox);
+  const { uids, highest, older } = await ledger.staged(mailboxId, uidValidity);
+  const wanted = messages.filter(({ uid }) => !uids.has(uid)).map(({ uid, size }) => ({ uid, size }));
+  return { mailbox, uidValidity, exists, unlisted, mailboxId, highest, claims: older > 0, wanted, taken: new Set() };
 }
 
 /** A message larger than a whole batch is one by itself. */

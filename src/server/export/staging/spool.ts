@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 
 /** What is staged is missing or not what was written. It has to be fetched again. */
 export class SpoolError extends Error {
@@ -10,12 +11,24 @@ export class SpoolError extends Error {
 export type Place = { readonly segment: string; readonly position: number };
 export type StagedOctets = Place & { readonly size: number };
 
-const CHUNK = 64 * 1024;
+/** What is written at once, and read at once, in octets. */
+const BLOCK = 512 * 1024;
+const WINDOW = 256 * 1024;
+/** Several runs stage at once, each into a segment: those that are read by turns stay open. */
+const OPEN_SEGMENTS = 8;
 
-/** Appends messages to a segment file of its own, so that two runs never write into one. Appends may overlap. */
+/**
+ * Appends messages to a segment file of its own, one after another, so that two runs never write into one. A message is
+ * what is appended between `begin` and `end`; one that is not ended is of no account.
+ */
 export type SpoolWriter = AsyncDisposable & {
   readonly segment: string;
-  append(bytes: Uint8Array): Promise<Place>;
+  begin(): Place;
+  /** Takes octets, which may be changed afterwards. @returns false when `drained` is to be awaited before more come */
+  append(octets: Uint8Array): boolean;
+  drained(): Promise<void>;
+  /** The size and the checksum of the message. */
+  end(): { readonly size: number; readonly crc32: number };
   /** Resolves when all that was appended will survive a power cut. */
   sync(): Promise<void>;
 };
@@ -24,19 +37,46 @@ export async function openSpoolWriter(folder: string): Promise<SpoolWriter> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const segment = `${randomUUID()}.segment`;
   const handle = await open(join(folder, segment), 'wx', 0o600);
-  let end = 0;
+  const block = Buffer.allocUnsafeSlow(BLOCK);
+  /** Octets in the block, and of the file before it. */
+  let [filled, written] = [0, 0];
+  /** What does not fit into the block any more. */
+  let rest: Uint8Array = Buffer.alloc(0);
+  let message = { position: 0, crc32: 0 };
+  const take = (octets: Uint8Array) => {
+    const taken = octets.subarray(0, BLOCK - filled);
+    block.set(taken, filled);
+    filled += taken.length;
+    rest = octets.subarray(taken.length);
+  };
+  const isFull = () => filled === BLOCK;
+  const flush = async () => {
+    await writeAll(handle, block.subarray(0, filled), written);
+    written += filled;
+    filled = 0;
+  };
   return {
     segment,
-    append: async (bytes) => {
-      const position = end;
-      end += bytes.length;
-      for (let from = 0; from < bytes.length;) {
-        const { bytesWritten } = await handle.write(bytes, from, bytes.length - from, position + from);
-        from += bytesWritten;
-      }
-      return { segment, position };
+    begin: () => {
+      message = { position: written + filled, crc32: 0 };
+      return { segment, position: message.position };
     },
-    sync: () => handle.datasync(),
+    append: (octets) => {
+      message.crc32 = crc32(octets, message.crc32);
+      take(octets);
+      return rest.length === 0 && !isFull();
+    },
+    drained: async () => {
+      do {
+        await flush();
+        take(rest);
+      } while (isFull());
+    },
+    end: () => ({ size: written + filled - message.position, crc32: message.crc32 }),
+    sync: async () => {
+      await flush();
+      await handle.datasync();
+    },
     [Symbol.asyncDispose]: () => handle.close(),
   };
 }
@@ -54,38 +94,54 @@ export type SpoolReader = AsyncDisposable & {
   read(staged: StagedOctets): AsyncIterable<Buffer>;
 };
 
-/** Reads what was staged; keeps the segment open that was read last, since neighbours lie in one. */
+/** Reads what was staged, one message at a time; neighbours are read from the disk together. */
 export function openSpoolReader(folder: string): SpoolReader {
-  let current: { segment: string; handle: FileHandle } | undefined;
+  const handles = new Map<string, FileHandle>();
+  let window: { segment: string; from: number; octets: Buffer } | undefined;
   async function handleOf(segment: string): Promise<FileHandle> {
-    if (current?.segment === segment) return current.handle;
-    await current?.handle.close();
-    current = undefined;
-    try {
-      const handle = await open(join(folder, segment), 'r');
-      current = { segment, handle };
-      return handle;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-      throw new SpoolError('A segment of the staged messages is gone.', { cause: error });
+    const handle = handles.get(segment) ?? (await openSegment(join(folder, segment)));
+    // The one that was used last is the last one.
+    handles.delete(segment);
+    handles.set(segment, handle);
+    const [oldest] = handles;
+    if (handles.size > OPEN_SEGMENTS && oldest !== undefined) {
+      handles.delete(oldest[0]);
+      await oldest[1].close();
     }
+    return handle;
+  }
+  async function windowAt(segment: string, from: number): Promise<Buffer> {
+    if (window?.segment === segment && from >= window.from && from < window.from + window.octets.length)
+      return window.octets.subarray(from - window.from);
+    const handle = await handleOf(segment);
+    const octets = Buffer.allocUnsafeSlow(WINDOW);
+    const { bytesRead } = await handle.read(octets, 0, WINDOW, from);
+    if (bytesRead === 0) throw new SpoolError('A segment of the staged messages is too short.');
+    window = { segment, from, octets: octets.subarray(0, bytesRead) };
+    return window.octets;
   }
   return {
     async *read({ segment, position, size }) {
-      const handle = await handleOf(segment);
       for (let from = 0; from < size;) {
-        const wanted = Buffer.allocUnsafe(Math.min(CHUNK, size - from));
-        const { bytesRead } = await handle.read(wanted, 0, wanted.length, position + from);
-        if (bytesRead === 0) throw new SpoolError('A segment of the staged messages is too short.');
-        from += bytesRead;
-        yield wanted.subarray(0, bytesRead);
+        const octets = (await windowAt(segment, position + from)).subarray(0, size - from);
+        from += octets.length;
+        yield octets;
       }
     },
     [Symbol.asyncDispose]: async () => {
-      await current?.handle.close();
-      current = undefined;
+      for (const handle of handles.values()) await handle.close();
+      handles.clear();
     },
   };
+}
+
+async function openSegment(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    throw new SpoolError('A segment of the staged messages is gone.', { cause: error });
+  }
 }
 
 /** Removes segments and unfinished archives that nothing refers to. */
@@ -98,8 +154,8 @@ export async function sweepSpool(folder: string, kept: ReadonlySet<string>): Pro
 }
 
 /**
- * The segment that is written to, by several at once. `rotate` begins another one; the old one stays `live` until the
- * last of those who had it is done and has noted what lies in it.
+ * The segments that are written to: one for each who writes at the time, which goes to the next one afterwards. `rotate`
+ * begins new ones; an old one stays `live` until whoever had it is done and has noted what lies in it.
  */
 export type Spool = AsyncDisposable & {
   use<Result>(work: (writer: SpoolWriter) => Promise<Result>): Promise<Result>;
@@ -108,40 +164,37 @@ export type Spool = AsyncDisposable & {
 };
 
 export function openSpool(folder: string): Spool {
-  type Open = { readonly writer: SpoolWriter; users: number; retired: boolean };
-  const all = new Set<Open>();
-  let current: Promise<Open> | undefined;
-  const closeIfDone = async (open: Open) => {
-    if (!open.retired || open.users > 0 || !all.delete(open)) return;
-    await open.writer[Symbol.asyncDispose]();
+  const live = new Set<SpoolWriter>();
+  let free: SpoolWriter[] = [];
+  let turn = 0;
+  const close = async (writer: SpoolWriter) => {
+    live.delete(writer);
+    await writer[Symbol.asyncDispose]();
   };
   const begin = async () => {
-    const open = { writer: await openSpoolWriter(folder), users: 0, retired: false };
-    all.add(open);
-    return open;
+    const writer = await openSpoolWriter(folder);
+    live.add(writer);
+    return writer;
   };
   const rotate = async () => {
-    const retiring = current;
-    current = undefined;
-    if (retiring === undefined) return;
-    const open = await retiring;
-    open.retired = true;
-    await closeIfDone(open);
+    turn += 1;
+    const retiring = free;
+    free = [];
+    for (const writer of retiring) await close(writer);
   };
   return {
     use: async (work) => {
-      current ??= begin();
-      const open = await current;
-      open.users += 1;
+      const taken = turn;
+      const writer = free.pop() ?? (await begin());
       try {
-        return await work(open.writer);
+        return await work(writer);
       } finally {
-        open.users -= 1;
-        await closeIfDone(open);
+        if (turn === taken) free.push(writer);
+        else await close(writer);
       }
     },
     rotate,
-    live: () => new Set([...all].map(({ writer }) => writer.segment)),
+    live: () => new Set([...live].map(({ segment }) => segment)),
     [Symbol.asyncDispose]: rotate,
   };
 }

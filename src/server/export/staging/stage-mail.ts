@@ -1,22 +1,24 @@
 import { createHash } from 'node:crypto';
-import { MailError } from '../../mail/imap/mail-error.ts';
 import { Stopped } from '../../mail/copy/lanes.ts';
-import type { MailReader, Message, OpenedMailbox } from '../../mail/imap/message.ts';
-import { requireRoom } from './disk-full.ts';
-import type { StagedMessage, StagedMessages } from './staged-messages.ts';
-import { lineEndsOf } from '../archive/mbox.ts';
-import type { Spool, SpoolWriter } from './spool.ts';
-import type { Pause } from '../../mail/copy/connection-pool.ts';
+import type { CopySource } from '../../mail/copy/mail-copy.ts';
+import { MailError } from '../../mail/imap/mail-error.ts';
+import type { Mailbox } from '../../mail/imap/mailbox.ts';
+import type { Fetched, MailReader } from '../../mail/imap/streams.ts';
+import type { Clock } from '../../mail/imap/wire.ts';
 import type { MailFormat } from '../archive/mail-format.ts';
+import { openLineEnds } from '../archive/mbox.ts';
+import { requireRoom } from './disk-full.ts';
 import type { ExportLimits } from './export-limits.ts';
+import { openHeaderCollector } from './header-collector.ts';
+import type { Spool, SpoolWriter } from './spool.ts';
+import type { StagedMessage, StagedMessages } from './staged-messages.ts';
 
 export type ExportProgress = { readonly done: number; readonly total: number; readonly bytes: number };
 
 export type Gathering = {
   readonly ledger: StagedMessages;
-  readonly openReader: () => Promise<MailReader>;
-  readonly connections: number;
-  readonly pause: Pause;
+  readonly source: CopySource;
+  readonly clock: Clock;
   readonly format: MailFormat;
   readonly limits: ExportLimits;
   /** Where the spool is, for a look at the room on its disk. */
@@ -30,7 +32,11 @@ export type Gathering = {
 
 /** A mailbox as it was listed: what is wanted of it, and what of that has come. */
 export type MailboxListing = {
-  readonly opened: OpenedMailbox;
+  readonly mailbox: Mailbox;
+  readonly uidValidity: bigint;
+  readonly exists: number;
+  /** Messages that it counts and does not list. */
+  readonly unlisted: number;
   readonly mailboxId: number;
   /** The number that was given last. */
   highest: number;
@@ -59,16 +65,22 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
   const totals = await ledger.totals();
   const state = { ...totals, expected: totals.messages };
   const open = new WeakMap<MailReader, MailboxListing>();
-  let parts = Promise.resolve();
+  const underWay = new Set<Promise<void>>();
+  let parts: Promise<unknown> = Promise.resolve();
 
   const tell = () => gathering.onProgress({ done: state.messages, total: state.expected, bytes: state.octets });
 
-  /** Counts the batch into the part that is being gathered, or into the next one when it does not fit. */
-  async function countIn({ octets, uids }: Batch, before: Promise<void>): Promise<void> {
+  /**
+   * Counts the batch into the part that is being gathered, or into the next one when it does not fit.
+   * @returns what is called when the batch has come to its end
+   */
+  async function countIn({ octets, uids }: Batch, before: Promise<unknown>): Promise<() => void> {
     await before;
     const most = Math.min(limits.partMessages, gathering.format.partMessages);
     const fits = state.openOctets + octets <= limits.partOctets && state.openMessages + uids.length <= most;
     if (state.openMessages > 0 && !fits) {
+      // What of the part is still under way belongs to it.
+      await Promise.all(underWay);
       await gathering.spool.rotate();
       await gathering.onPartFull();
       state.openOctets = 0;
@@ -76,39 +88,58 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
     }
     state.openOctets += octets;
     state.openMessages += uids.length;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    underWay.add(promise);
+    return () => {
+      underWay.delete(promise);
+      resolve();
+    };
   }
 
-  function makeRoomInPart(batch: Batch): Promise<void> {
+  function makeRoomInPart(batch: Batch): Promise<() => void> {
     // When a part can't be written, nobody goes on; each who waits is told.
-    parts = countIn(batch, parts);
-    return parts;
+    const counted = countIn(batch, parts);
+    parts = counted;
+    return counted;
   }
 
-  async function stage(message: Message, listing: MailboxListing, writer: SpoolWriter): Promise<StagedMessage | null> {
-    const { uid, bytes, flags } = message;
-    const sha256 = createHash('sha256').update(bytes).digest('hex');
-    if (listing.claims && (await ledger.claim(listing.mailboxId, listing.opened.uidValidity, { uid, sha256 })))
-      return null;
+  async function stage(message: Fetched, listing: MailboxListing, writer: SpoolWriter): Promise<StagedMessage | null> {
+    const { uid, flags } = message;
+    const digest = createHash('sha256');
+    const lineEnds = openLineEnds();
+    const header = openHeaderCollector();
+    const place = writer.begin();
+    for await (const chunk of message.octets) {
+      digest.update(chunk);
+      lineEnds.take(chunk);
+      header.take(chunk);
+      // Most chunks only go into a block in memory.
+      if (!writer.append(chunk)) await writer.drained();
+    }
+    const { size, crc32 } = writer.end();
+    const sha256 = digest.digest('hex');
+    if (listing.claims && (await ledger.claim(listing.mailboxId, listing.uidValidity, { uid, sha256 }))) return null;
     listing.highest += 1;
     const number = listing.highest;
     const internalDate = clamped(message.internalDate);
     return {
       number,
       uid,
-      size: bytes.length,
+      size,
       sha256,
+      crc32,
       internalDate,
       flags,
-      lineEnds: lineEndsOf(bytes),
-      label: gathering.format.label({ ...message, internalDate }, number),
-      ...(await writer.append(bytes)),
+      lineEnds: lineEnds.end(),
+      label: gathering.format.label({ header: header.octets(), internalDate }, number),
+      ...place,
     };
   }
 
   async function record(listing: MailboxListing, staged: readonly StagedMessage[], writer: SpoolWriter): Promise<void> {
     if (staged.length === 0) return;
     await writer.sync();
-    await ledger.record(listing.mailboxId, listing.opened.uidValidity, staged);
+    await ledger.record(listing.mailboxId, listing.uidValidity, staged);
     for (const { uid } of staged) listing.taken.add(uid);
     state.messages += staged.length;
     state.octets += staged.reduce((sum, { size }) => sum + size, 0);
@@ -118,10 +149,10 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
 
   async function fetch(listing: MailboxListing, uids: readonly number[], reader: MailReader): Promise<void> {
     const seen = new Set<number>();
-    const refused = await gathering.spool.use(async (writer) => {
+    await gathering.spool.use(async (writer) => {
       const staged: StagedMessage[] = [];
       try {
-        for await (const message of reader.fetch(listing.opened.mailbox, uids)) {
+        for await (const message of reader.fetch(listing.mailbox.path, uids)) {
           if (signal.aborted) throw new Stopped('The export was asked to stop.');
           if (seen.has(message.uid)) continue;
           seen.add(message.uid);
@@ -131,35 +162,35 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
         }
       } catch (error) {
         if (!(error instanceof MailError) && !(error instanceof Stopped)) throw error;
+        // What has come whole is kept.
         await record(listing, staged, writer);
-        if (error instanceof MailError && error.fault === 'refused') return true;
         throw error;
       }
       await record(listing, staged, writer);
-      return false;
     });
-    // One message that the server can't read must not keep back those around it.
-    if (refused && uids.length > 1)
-      for (const uid of uids) if (!listing.taken.has(uid)) await fetch(listing, [uid], reader);
+  }
+
+  async function takeInto({ listing, uids, octets }: Batch, reader: MailReader): Promise<void> {
+    await requireRoom(gathering.folder, limits.diskReserve + octets);
+    if (open.get(reader) !== listing) {
+      const { uidValidity } = await reader.open(listing.mailbox.path);
+      // The next pass lists it anew.
+      if (uidValidity !== listing.uidValidity) return;
+      open.set(reader, listing);
+    }
+    const wanted = uids.filter((uid) => !listing.taken.has(uid));
+    await fetch(listing, wanted, reader);
   }
 
   return {
     take: async (batch, reader) => {
-      const { listing } = batch;
       if (signal.aborted) throw new Stopped('The export was asked to stop.');
-      await makeRoomInPart(batch);
-      await requireRoom(gathering.folder, limits.diskReserve + batch.octets);
-      if (open.get(reader) !== listing) {
-        const { uidValidity } = await reader.open(listing.opened.mailbox);
-        // The next pass lists it anew.
-        if (uidValidity !== listing.opened.uidValidity) return;
-        open.set(reader, listing);
+      const ended = await makeRoomInPart(batch);
+      try {
+        await takeInto(batch, reader);
+      } finally {
+        ended();
       }
-      await fetch(
-        listing,
-        batch.uids.filter((uid) => !listing.taken.has(uid)),
-        reader,
-      );
     },
     expect: (total) => {
       state.expected = Math.max(state.expected, total);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Skipped } from '../../../contract/calls/status.ts';
-import type { Mailbox } from '../../mail/imap/message.ts';
+import type { Mailbox } from '../../mail/imap/mailbox.ts';
 import type { Database } from '../../store/database.ts';
 import { folderName } from '../archive/folder-name.ts';
 import type { LineEnds } from '../archive/mbox.ts';
@@ -22,6 +22,7 @@ export type StagedMessage = {
   readonly uid: number;
   readonly size: number;
   readonly sha256: string;
+  readonly crc32: number;
   readonly internalDate: Date;
   readonly flags: readonly string[];
   readonly lineEnds: LineEnds;
@@ -158,10 +159,10 @@ export function openStagedMessages(database: Database, exportId: number) {
 
     record: async (mailboxId: number, uidValidity: bigint, messages: readonly StagedMessage[]): Promise<void> => {
       await database.query(
-        `insert into export_messages (mailbox_id, export_id, uid_validity, number, uid, size, sha256, internal_date,
+        `insert into export_messages (mailbox_id, export_id, uid_validity, number, uid, size, sha256, crc32, internal_date,
            flags, line_ends, label, segment, position)
-         select $1, $2, $3, number, uid, size, sha256, internal_date, flags, line_ends, label, segment, position
-         from jsonb_to_recordset($4::jsonb) as message(number integer, uid bigint, size bigint, sha256 text,
+         select $1, $2, $3, number, uid, size, sha256, crc32, internal_date, flags, line_ends, label, segment, position
+         from jsonb_to_recordset($4::jsonb) as message(number integer, uid bigint, size bigint, sha256 text, crc32 bigint,
            internal_date timestamptz, flags jsonb, line_ends text, label text, segment text, position bigint)`,
         [
           mailboxId,
@@ -237,7 +238,7 @@ export function openStagedMessages(database: Database, exportId: number) {
       for (;;) {
         const page = await database.query<PartMessage>(
           `select message.mailbox_id::float8 as "mailboxId", path, folder, number, uid::float8 as uid,
-             size::float8 as size, sha256, internal_date as "internalDate", flags, line_ends as "lineEnds", label,
+             size::float8 as size, sha256, crc32::float8 as crc32, internal_date as "internalDate", flags, line_ends as "lineEnds", label,
              segment, position::float8 as position
            from export_messages as message join export_mailboxes as mailbox on mailbox.id = message.mailbox_id
            where message.export_id = $1 and part = $2 and (mailbox_id, number) > ($3, $4)

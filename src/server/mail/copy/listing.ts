@@ -10,7 +10,7 @@ export type Listing = {
   readonly opened: Opened;
   /** In the order of their UIDs. */
   readonly messages: readonly Planned[];
-  /** Of those the ones with the keyword. */
+  /** Of those the ones with the keyword, if one was asked for. */
   readonly marked: readonly Listed[];
   /** How many the mailbox counts and does not list, asked again. */
   readonly unlisted: number;
@@ -20,7 +20,7 @@ export type Listing = {
  * What a mailbox holds. The listing is held against EXISTS: when it is short it goes on behind its last message, for
  * servers that cap an answer, then SEARCH is asked for what is missing, and then all of it again.
  */
-export async function listMailbox(reader: MailReader, path: string, keyword: string): Promise<Listing> {
+export async function listMailbox(reader: MailReader, path: string, keyword?: string): Promise<Listing> {
   const messages = new Map<number, Planned>();
   const marked = new Map<number, Listed>();
   const take = async (pages: AsyncIterable<readonly Listed[]>) => {

@@ -1,4 +1,4 @@
-import type { Mailbox } from '../imap/message.ts';
+import type { Mailbox } from '../imap/mailbox.ts';
 
 /** How the destination names its mailboxes: personal namespace (RFC 2342) and hierarchy delimiter. */
 export type Namespace = { readonly prefix: string; readonly delimiter: string };

@@ -1,6 +1,6 @@
-import type { FetchMessageObject, ImapFlow, ListResponse } from 'imapflow';
+import type { ImapFlow, ListResponse } from 'imapflow';
 import { MailError, mailErrorOf } from './mail-error.ts';
-import type { ListedMessage, Mailbox, Message } from './message.ts';
+import type { Mailbox } from './mailbox.ts';
 
 /** How long a goodbye may take before the socket is closed. */
 const LOGOUT_WITHIN_MS = 2000;
@@ -64,66 +64,6 @@ function mailboxOf(entry: ListResponse): Mailbox {
     subscribed: entry.subscribed,
     ...(known ? { specialUse } : {}),
   };
-}
-
-/** Lists the open mailbox from a UID on. */
-export async function* listMessages(client: ImapFlow, fromUid = 1): AsyncIterable<ListedMessage> {
-  if (client.mailbox === false || client.mailbox.exists === 0) return;
-  const query = { uid: true, flags: true, internalDate: true, size: true } as const;
-  for await (const found of fetched(client, `${fromUid}:*`, query)) {
-    // `n:*` also names the last message when n is beyond it (RFC 9051 §9, seq-range).
-    if (found.uid >= fromUid) yield listedOf(found);
-  }
-}
-
-/** Fetches whole messages of the open mailbox. An answer without a body is passed over: the message has gone, or was not given. */
-export async function* fetchMessages(client: ImapFlow, uids: readonly number[]): AsyncIterable<Message> {
-  if (uids.length === 0) return;
-  const query = { uid: true, flags: true, internalDate: true, size: true, source: true } as const;
-  for await (const found of fetched(client, uidSet(uids), query)) {
-    if (found.source === undefined || (found.source.length === 0 && (found.size ?? 0) > 0)) continue;
-    yield { ...listedOf(found), bytes: found.source };
-  }
-}
-
-async function* fetched(
-  client: ImapFlow,
-  range: string,
-  query: Parameters<ImapFlow['fetch']>[1],
-): AsyncIterable<FetchMessageObject> {
-  const answers = client.fetch(range, query, { uid: true });
-  try {
-    for (;;) {
-      const step = await asking(() => answers.next());
-      if (step.done === true) return;
-      yield step.value;
-    }
-  } finally {
-    // A reader that stops early must let go of the answer under way, or the connection stands still for good.
-    await answers.return(undefined);
-  }
-}
-
-function listedOf(found: FetchMessageObject): ListedMessage {
-  const flags = [...(found.flags ?? [])].filter((flag) => flag.toLowerCase() !== '\\recent');
-  const { internalDate } = found;
-  return {
-    uid: found.uid,
-    size: found.size ?? found.source?.length ?? 0,
-    flags,
-    internalDate: internalDate instanceof Date ? internalDate : new Date(internalDate ?? Number.NaN),
-  };
-}
-
-/** `1:3,7` for 1, 2, 3, 7 (RFC 9051 §9, sequence-set). */
-export function uidSet(uids: readonly number[]): string {
-  const ranges: [number, number][] = [];
-  for (const uid of uids.toSorted((a, b) => a - b)) {
-    const last = ranges.at(-1);
-    if (last !== undefined && uid <= last[1] + 1) last[1] = uid;
-    else ranges.push([uid, uid]);
-  }
-  return ranges.map(([from, to]) => (from === to ? `${from}` : `${from}:${to}`)).join(',');
 }
 
 export async function sayGoodbye(client: ImapFlow): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Mailbox } from './message.ts';
+import type { Mailbox } from './mailbox.ts';
 
 /**
  * Octets of one message, in order, to be read once. The chunks are the reader's own: copy what is kept for longer than
