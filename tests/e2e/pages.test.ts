@@ -371,6 +371,14 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
     ],
   ];
 
+  /** Back online: what was asked for until the visitor says so, and then that they do. */
+  const goOn = async () => {
+    await page.getByRole('heading', { level: 1, name: 'You are back online' }).waitFor();
+    const unasked = [...wire.asked];
+    await page.getByRole('button', { name: 'Try again' }).click();
+    return unasked;
+  };
+
   test.each(LOST)('offline, %s waits, and goes through once when it is asked to', async (_, at, fill, ...rest) => {
     const [press, said, posted, isReading] = rest;
     let line = true;
@@ -386,12 +394,9 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
     wire.asked.length = 0;
     line = true;
     await context.setOffline(false);
-    if (!isReading) {
-      await page.getByRole('heading', { level: 1, name: 'You are back online' }).waitFor();
-      expect(wire.asked).toEqual([]);
-      await page.getByRole('button', { name: 'Try again' }).click();
-    }
+    const unasked = isReading ? [] : await goOn();
     await page.getByText(said).first().waitFor();
+    expect(unasked).toEqual([]);
     // What an address can is asked for as often as it is typed.
     const posts = wire.asked.filter(({ method, path }) => method === 'POST' && path !== '/api/capabilities/');
     expect(posts.map(({ path }) => path)).toEqual(posted);
@@ -422,6 +427,7 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
     await context.setOffline(false);
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('heading', { name: 'A provider' }).waitFor();
+    expect(wire.asked.filter(({ path }) => path === '/api/oauth/')).toHaveLength(1);
   });
 
   test('offline, a page whose script is missing waits as well, and comes when the line is back', async () => {

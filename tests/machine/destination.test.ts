@@ -26,6 +26,14 @@ async function chosen(
   return wizard;
 }
 
+const inProgress = () =>
+  Promise.reject(
+    Object.assign(new Error('in progress'), {
+      error: 'ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS',
+      transferId: ID,
+    }),
+  );
+
 describe('the primary move', () => {
   test('the button for Yahoo opens the important notice, which closes again', async () => {
     const wizard = arrive();
@@ -140,14 +148,6 @@ describe('the primary move', () => {
 });
 
 describe('a transfer that is in the way', () => {
-  const inProgress = () =>
-    Promise.reject(
-      Object.assign(new Error('in progress'), {
-        error: 'ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS',
-        transferId: ID,
-      }),
-    );
-
   test('can be gone to, also when the message about it has cleared', async () => {
     const wizard = await continued({ 'create the account': inProgress });
     await wizard.wait(7_000);

@@ -56,11 +56,11 @@ function Printed() {
   const source = useWizard((snapshot) => snapshot.context.source?.email);
   const destination = useWizard((snapshot) => snapshot.context.destination?.email ?? '');
   const [day] = useState(() => today());
-  return (
-    <ul className="printed">
-      {source !== undefined && <li>{printed.from(source)}</li>}
-      {destination !== '' && <li>{printed.to(destination)}</li>}
-      <li>{printed.on(day)}</li>
-    </ul>
-  );
+  const said = [
+    ...(source === undefined ? [] : [printed.from(source)]),
+    ...(destination === '' ? [] : [printed.to(destination)]),
+    printed.on(day),
+  ];
+  // As style alone: on the screen nobody is to find it, nor hear it.
+  return <div className="printed" data-said={said.join('\n')} aria-hidden="true" />;
 }
