@@ -17,6 +17,13 @@ export function failedWith(...codes: readonly CallFailureCode[]) {
   };
 }
 
+/** Of a call that a running transfer stood in the way of: which, as far as the caller may know. */
+export function transferInTheWay({ event }: Failed): { id: string | null } {
+  const { error } = event;
+  const id = typeof error === 'object' && error !== null && 'transferId' in error ? error.transferId : undefined;
+  return { id: typeof id === 'string' ? id : null };
+}
+
 type Failed = { event: { readonly type: string; readonly error?: unknown } };
 
 /** What a message says of a call that failed, or that was given up: then it has no code of its own. */

@@ -15,3 +15,13 @@ export function operationsOf(context: Context): Operation[] {
   const contacts = context.allowContactsMigration && (context.operations?.includes('contactsmigration') ?? false);
   return contacts ? ['emailmigration', 'contactsmigration'] : ['emailmigration'];
 }
+
+/** The person did not permit contacts at the provider's sign-in, and could do so there after all. */
+export function contactsWereLeftOut(context: Context): boolean {
+  const { destination, allowContactsMigration, operations } = context;
+  return (
+    destination?.tokenId !== undefined &&
+    !allowContactsMigration &&
+    (operations?.includes('contactsmigration') ?? false)
+  );
+}

@@ -32,6 +32,10 @@ export const CALLS = {
   'start the transfer': call<{ jobid: string }, LoadRequest>('start the transfer'),
   'ask for the status': call<TransferStatus, { id: string }>('ask for the status'),
   'list the transfers': call<TransfersByHash, { hash: string }>('list the transfers'),
+  /** Those of the transfers whose status could be had, by ID. */
+  'ask for the statuses': call<Readonly<Record<string, TransferStatus>>, { ids: readonly string[] }>(
+    'ask for the statuses',
+  ),
   'check the domain': call<{ valid: boolean }, { domain: string }>('check the domain'),
   'check the phone number': call<{ valid: boolean }, { number: string }>('check the phone number'),
   'write to support': call<{ ok: true }, SupportRequest>('write to support'),

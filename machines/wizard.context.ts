@@ -45,9 +45,12 @@ export function blankContext({
     message: null,
     returned: null,
     transferId: null,
+    runningTransfer: null,
     status: null,
     tokenId: null,
+    letter: null,
     transfers: [],
+    statuses: {},
   };
 }
 

@@ -43,7 +43,7 @@ function metaOf(snapshot: WizardSnapshot): Partial<Meta> {
 
 export function addressOf(snapshot: WizardSnapshot): Address | null {
   const { page } = metaOf(snapshot);
-  return page === undefined ? null : { path: page.path, query: page.query?.(snapshot.context) ?? {} };
+  return page === undefined ? null : { path: page.path, query: page.query?.(snapshot.context, snapshot.value) ?? {} };
 }
 
 /** The step that a snapshot is at, or `null` on pages outside the wizard. */

@@ -1,6 +1,7 @@
 import { assign, raise, setup } from 'xstate';
 import type { Capabilities } from '../src/contract/calls/capabilities.ts';
 import type { TransferStatus } from '../src/contract/calls/status.ts';
+import type { SupportRequest } from '../src/contract/calls/support-form.ts';
 import type { TransfersByHash } from '../src/contract/calls/jobs-by-email.ts';
 import { isAtDomain, isEmail } from '../src/contract/email-address.ts';
 import type { ContactsFormat, EmailFormat } from '../src/contract/export-format.ts';
@@ -12,7 +13,7 @@ import { isOauthProvider, providerOf } from '../src/contract/provider-name.ts';
 import { SUPPORT_ISSUE_LENGTH } from '../src/contract/support-issue.ts';
 import { isTokenId } from '../src/contract/token-id.ts';
 import { goesOn, isTransferId, looksLikeTransferId } from '../src/contract/transfer-status.ts';
-import { modeOf } from './mode.ts';
+import { contactsWereLeftOut, modeOf } from './mode.ts';
 import { type Act, attentionOf, destinationOf, isOffered } from './owner-acts.ts';
 import { readUsPhone } from './phone-number.ts';
 import { ACTORS } from './wizard.actors.ts';
@@ -59,6 +60,7 @@ export const wizard = setup({
     'it is a download': ({ context }) => modeOf(context) === 'download',
     'it is the primary move': ({ context }) => modeOf(context) === 'move',
     'the destination has an address': ({ context }) => (context.destination?.email ?? '') !== '',
+    'contacts were left out': ({ context }) => contactsWereLeftOut(context),
     'terms are missing': ({ context }) => context.destination?.provider === 'google' && !context.googleTermsAccepted,
     'terms are accepted': ({ context }) => context.googleTermsAccepted,
     'the hash is known': ({ context }) => context.emailHash !== null,
@@ -137,6 +139,8 @@ export const wizard = setup({
       context.returned?.email.toLowerCase() !== context.source?.email.toLowerCase(),
     'the scopes of Google are missing': ({ context }, params: { error: string }) =>
       queryErrorOf(params.error) === 'MISSING_SCOPE' && context.destination?.provider === 'google',
+    'the way is to another provider': (_, params: { way: string }) => params.way === 'other',
+    'the way is a download': (_, params: { way: string }) => params.way === 'download',
     'there is an error': (_, params: { error: string }) => params.error !== '',
     'the transfer ID is right': (_, params: { id: string }) => isTransferId(params.id.toLowerCase()),
     'there is nothing to show': (_, params: { status: TransferStatus }) =>
@@ -158,6 +162,7 @@ export const wizard = setup({
     'there is more to take back': ({ context }) => isOffered(context.status, 'take back'),
     'a sign-in is wanted': ({ context }, params: { code: CallFailureCode; codes: readonly CallFailureCode[] }) =>
       params.codes.includes(params.code) && context.typed.password === '' && context.tokenId === null,
+    'a transfer is in the way': ({ context }) => context.runningTransfer !== null,
     'there are exports': ({ context }) => (context.status?.exports?.length ?? 0) > 0,
     'there are transfers': (_, params: { transfers: TransfersByHash }) => Object.keys(params.transfers).length > 0,
   },
@@ -242,6 +247,10 @@ export const wizard = setup({
       checkSanBrunoOnOauthCallback: false,
       allowContactsMigration: false,
     }),
+    'recommend the formats': assign({
+      emailExportType: ({ context }) => context.emailExportType ?? 'eml',
+      contactsExportType: ({ context }) => context.contactsExportType ?? 'csv',
+    }),
     'choose the email format': assign({ emailExportType: (_, params: { format: EmailFormat }) => params.format }),
     'choose the contacts format': assign({
       contactsExportType: (_, params: { format: ContactsFormat }) => params.format,
@@ -254,6 +263,10 @@ export const wizard = setup({
         provider: providerOf(returned?.provider || (destination?.provider ?? '')),
         ...(returned === null ? {} : { tokenId: returned.tokenId }),
       }),
+      allowContactsMigration: ({ context }) => context.returned?.contacts !== 'no',
+    }),
+    'choose the same provider again': assign({
+      destination: ({ context }) => ({ email: '', provider: context.destination?.provider ?? 'other' }),
     }),
     'remember the hash': assign({ emailHash: ({ context }) => context.returned?.hash ?? null }),
 
@@ -275,6 +288,7 @@ export const wizard = setup({
 
     // The transfer
     'remember the transfer': assign({ transferId: (_, params: { id: string }) => params.id.toLowerCase() }),
+    'remember the running transfer': assign({ runningTransfer: (_, params: { id: string | null }) => params.id }),
     'forget the transfer': assign({ transferId: null, status: null }),
     'remember the status': assign({ status: (_, params: { status: TransferStatus }) => params.status }),
     'remember the transfers': assign({
@@ -283,7 +297,17 @@ export const wizard = setup({
           .map(([id, started]) => ({ id, started }))
           .toSorted((one, other) => Date.parse(other.started) - Date.parse(one.started))
           .slice(0, LISTED_TRANSFERS),
+      statuses: {},
     }),
+    'remember the statuses': assign({
+      statuses: (_, params: { statuses: Readonly<Record<string, TransferStatus>> }) => params.statuses,
+    }),
+
+    // Support
+    'fill in the transfer': assign({
+      typed: ({ context: { typed, transferId } }) => ({ ...typed, supportId: typed.supportId || (transferId ?? '') }),
+    }),
+    'remember the letter': assign({ letter: (_, params: { letter: SupportRequest }) => params.letter }),
 
     // Messages
     'show the message': raise((_, params: { message: Message }) => ({

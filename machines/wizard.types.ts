@@ -1,7 +1,9 @@
+import type { StateValue } from 'xstate';
 import type { CallFailureCode, QueryError } from '../src/contract/failure-code.ts';
 import type { ContactsFormat, EmailFormat } from '../src/contract/export-format.ts';
 import type { OauthProvider, Provider } from '../src/contract/provider.ts';
 import type { PortalSettings } from '../src/contract/settings.ts';
+import type { SupportRequest } from '../src/contract/calls/support-form.ts';
 import type { TransferStatus } from '../src/contract/calls/status.ts';
 import type { Ask, OauthReturn } from '../src/contract/page-address.ts';
 import type { Act } from './owner-acts.ts';
@@ -79,11 +81,17 @@ export type Context = {
   readonly message: Message | null;
   readonly returned: OauthReturn | null;
   readonly transferId: string | null;
+  /** The transfer of the same mailbox that stood in the way of another. */
+  readonly runningTransfer: string | null;
   readonly status: TransferStatus | null;
   /** What a sign-in at the new mailbox's provider left with the server, for the act that it was made for. */
   readonly tokenId: string | null;
+  /** What was written to support last. */
+  readonly letter: SupportRequest | null;
   /** Transfer ID and ISO 8601 start, newest first, five at most. */
   readonly transfers: readonly { readonly id: string; readonly started: string }[];
+  /** How each of them stands, by ID, as far as that is known. */
+  readonly statuses: Readonly<Record<string, TransferStatus>>;
 };
 
 /** What survives a reload or an OAuth round trip, under the keys of `portal.md` §3. */
@@ -113,7 +121,7 @@ export type Input = {
 /** The visitor, or the address bar, asks for a page. Absent query parameters are `''`. */
 export type Visit =
   | { readonly type: 'home.visit'; readonly error: string }
-  | { readonly type: 'destination.visit'; readonly error: string }
+  | { readonly type: 'destination.visit'; readonly error: string; readonly way: string }
   | { readonly type: 'google-terms.visit' }
   | { readonly type: 'email-scopes.visit' }
   | { readonly type: 'start-migration.visit' }
@@ -157,6 +165,7 @@ export type Event =
   | { readonly type: 'google.retry' }
   | { readonly type: 'contact.type'; readonly contact: string }
   | { readonly type: 'transfer.submit' }
+  | { readonly type: 'contacts.allow' }
   // Complete and status
   | { readonly type: 'id.copy' }
   | { readonly type: 'transfer.open'; readonly id: string }
@@ -178,8 +187,14 @@ export type Event =
   | { readonly type: 'support-id.type'; readonly id: string }
   | { readonly type: 'issue.type'; readonly issue: string }
   | { readonly type: 'support.submit' }
+  | { readonly type: 'support.again' }
   // Anywhere
+  /** The way to Home in the header, where it asks first. */
+  | { readonly type: 'home.press' }
+  | { readonly type: 'home.stay' }
   | { readonly type: 'call.retry' }
+  /** The browser is offline, so that no other page can be gone to. */
+  | { readonly type: 'connection.lose' }
   /** The browser is online again. */
   | { readonly type: 'connection.return' }
   /** The page came back from the back/forward cache, as it was when it was left. */
@@ -191,9 +206,9 @@ export type Event =
 
 /**
  * `busy` a call is under way; `slow` it takes longer than usual; `unavailable` the page makes way for the portal's
- * "unavailable" page until `call.retry`.
+ * "unavailable" page until `call.retry`; `leaving` the visitor is asked whether to go Home.
  */
-export type Tag = 'busy' | 'slow' | 'unavailable';
+export type Tag = 'busy' | 'slow' | 'unavailable' | 'leaving';
 
 /** The four steps of the wizard: Start, the destination, Transfer, Running. */
 export type Step = 1 | 2 | 3 | 4;
@@ -203,8 +218,8 @@ export type Page = {
   readonly path: string;
   /** What the address bar asks for with this path and its parameters. */
   readonly visit: (ask: Ask) => Visit;
-  /** The parameters of the page's address; none without it. */
-  readonly query?: (context: Context) => Readonly<Record<string, string>>;
+  /** The parameters of the page's address, by what is known and where on the page the wizard stands; none without it. */
+  readonly query?: (context: Context, value: StateValue) => Readonly<Record<string, string>>;
 };
 
 /** What a state of the first level says of itself. One without a page is between pages; one without a step is outside the wizard. */

@@ -36,6 +36,8 @@ const entrances = wizard.createStateConfig({
           params: ({ event }) => ({ message: { about: 'query', error: queryErrorOf(event.error) } }),
         },
       },
+      { guard: { type: 'the way is to another provider', params: ({ event }) => event }, target: '#destination-other' },
+      { guard: { type: 'the way is a download', params: ({ event }) => event }, target: '#destination-download' },
       { target: '#destination' },
     ],
     'google-terms.visit': [{ guard: 'the source can sign in', target: '#google-terms' }, { target: '#home' }],
@@ -93,14 +95,14 @@ const entrances = wizard.createStateConfig({
       { guard: 'the hash is known', target: '#status-from-email' },
       { target: '#status-from-email-not-found' },
     ],
-    'support.visit': '#support',
+    'support.visit': { target: '#support', actions: 'fill in the transfer' },
     'privacy-policy.visit': { target: '#privacy-policy' },
     'terms-of-service.visit': { target: '#terms-of-service' },
   },
 });
 
-function returnOf({ error, tokenId, email, provider, hash }: OauthReturn): OauthReturn {
-  return { error, tokenId, email, provider, hash };
+function returnOf({ error, tokenId, email, provider, hash, contacts }: OauthReturn): OauthReturn {
+  return { error, tokenId, email, provider, hash, contacts };
 }
 
 export const visits = entrances.on;

@@ -1,5 +1,5 @@
 import { at } from './at.tsx';
-import { SIGNED_IN } from './people.ts';
+import { SIGNED_IN, TRANSFER } from './people.ts';
 
 export default { title: 'States/Destination' };
 
@@ -18,5 +18,8 @@ export const OptionsChoosing = at('destination.options.choosing', SIGNED_IN);
 export const OptionsDownload = at('destination.options.download', { ...SIGNED_IN, emailExportType: 'mbox' });
 
 export const BannerHidden = at('destination.banner.hidden', SIGNED_IN);
-export const BannerShown = at('destination.banner.shown', { ...SIGNED_IN, message });
+export const BannerShown = at('destination.banner.shown', { ...SIGNED_IN, message, runningTransfer: TRANSFER });
 export const BannerHeld = at('destination.banner.held', { ...SIGNED_IN, message: invalid });
+
+export const HomeStaying = at('destination.home.staying', SIGNED_IN);
+export const HomeAsking = at('destination.home.asking', SIGNED_IN);

@@ -53,6 +53,7 @@ const GOOD: Required<Script> = {
     [TRANSFER]: new Date(TODAY).toISOString(),
     ['0'.repeat(32)]: '2025-10-02T18:20:00Z',
   },
+  'ask for the statuses': { [TRANSFER]: RUNNING, ['0'.repeat(32)]: MOVED },
   'check the domain': { valid: true },
   'check the phone number': { valid: true },
   'write to support': { ok: true },

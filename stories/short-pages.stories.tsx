@@ -4,14 +4,18 @@ import { MOVING, PAT, SIGNED_IN, TO_GMAIL, TOKEN, TRANSFER } from './people.ts';
 export default { title: 'States/Short pages' };
 
 const toGoogle = { ...SIGNED_IN, destination: { email: '', provider: 'google' } } as const;
-const back = { error: '', tokenId: TOKEN, email: PAT, provider: 'yahoo', hash: '' };
+const back = { error: '', tokenId: TOKEN, email: PAT, provider: 'yahoo', hash: '', contacts: '' };
 
-export const GoogleTerms = at('googleTerms', toGoogle);
-export const EmailScopes = at('emailScopes', toGoogle);
+export const GoogleTermsStaying = at('googleTerms.staying', toGoogle);
+export const GoogleTermsAsking = at('googleTerms.asking', toGoogle);
+export const EmailScopesStaying = at('emailScopes.staying', toGoogle);
+export const EmailScopesAsking = at('emailScopes.asking', toGoogle);
 export const PrivacyPolicyPausing = at('privacyPolicy.pausing');
 export const PrivacyPolicyLeaving = at('privacyPolicy.leaving');
+export const PrivacyPolicyUnavailable = at('privacyPolicy.unavailable');
 export const TermsOfServicePausing = at('termsOfService.pausing');
 export const TermsOfServiceLeaving = at('termsOfService.leaving');
+export const TermsOfServiceUnavailable = at('termsOfService.unavailable');
 
 // Between pages; what decides at once is never seen for longer than it takes.
 export const Arriving = at('arriving');

@@ -38,3 +38,6 @@ export const SubmissionUnavailable = at('startMigration.submission.unavailable',
 export const BannerHidden = at('startMigration.banner.hidden', ready, good);
 export const BannerShown = at('startMigration.banner.shown', { ...ready, message: refused }, good);
 export const BannerHeld = at('startMigration.banner.held', { ...ready, message: stopped }, good);
+
+export const HomeStaying = at('startMigration.home.staying', ready, good);
+export const HomeAsking = at('startMigration.home.asking', ready, good);

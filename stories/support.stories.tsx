@@ -9,6 +9,12 @@ const letter = typed({
   supportId: TRANSFER,
   issue: 'The folder "Recipes" did not arrive at Yahoo.',
 });
+const LETTER = {
+  emailAddress: PAT,
+  destinationEmail: 'pat@rivera.example',
+  migrationId: TRANSFER,
+  issue: 'The folder "Recipes" did not arrive at Yahoo.\n\nThe others are there.',
+};
 const failed = { about: 'support failed', code: 'GENERAL_ERROR' } as const;
 
 export const LegacyEmailGood = at('support.legacyEmail.good', typed({ legacyEmail: PAT }));
@@ -24,6 +30,11 @@ export const TransferIdWrong = at('support.transferId.wrong', typed({ supportId:
 export const SendingEditing = at('support.sending.editing', letter);
 export const SendingPostingPrompt = at('support.sending.posting.prompt', letter);
 export const SendingPostingSlow = at('support.sending.posting.slow', letter);
+export const SendingSent = at(
+  'support.sending.sent',
+  { letter: LETTER, message: { about: 'support sent' } },
+  'support.banner.shown',
+);
 export const SendingUnavailable = at('support.sending.unavailable', letter);
 
 export const BannerHidden = at('support.banner.hidden');

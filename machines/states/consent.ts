@@ -4,10 +4,10 @@ import { oauthAddress } from '../../src/contract/calls/oauth.ts';
 import { PAGE, readOauthReturn } from '../../src/contract/page-address.ts';
 import { wizard } from '../wizard.setup.ts';
 import type { Context, Message } from '../wizard.types.ts';
-import { unavailable } from './unavailable.ts';
+import { unavailableUntilAsked } from './unavailable.ts';
 
 /**
- * Away to a provider's sign-in. The page unloads here; the way back is `returned…`. It has no address of its own, so
+ * Away to a provider's sign-in. The page unloads here, unless there is no line; the way back is `returned…`. It has no address of its own, so
  * Back leads to the page that was left; out of the back/forward cache it returns there by itself.
  */
 function leaving(role: 'move' | 'transfer' | 'status') {
@@ -21,7 +21,10 @@ function leaving(role: 'move' | 'transfer' | 'status') {
         address: oauthAddress(role === 'status' ? 'status' : 'transfer', context.destination?.provider ?? ''),
       }),
     },
-    on: { 'page.return': role === 'status' ? '#home' : '#destination' },
+    on: {
+      'page.return': role === 'status' ? '#home' : '#destination',
+      'connection.lose': role === 'status' ? '#unavailable-for-status' : '#unavailable-for-transfer',
+    },
   });
 }
 
@@ -53,7 +56,7 @@ function closed(role: 'transfer' | 'status' | 'act') {
   return wizard.createStateConfig({
     id: `unavailable-for-${role}`,
     ...(role === 'status' ? {} : { meta: { step: role === 'act' ? 4 : 2 } as const }),
-    ...unavailable(`#leaving-for-${role}`),
+    ...unavailableUntilAsked(`#leaving-for-${role}`),
   });
 }
 

@@ -1,16 +1,21 @@
-import { and } from 'xstate';
+import { and, matchesState, type StateValue } from 'xstate';
 import { readError } from '../../src/contract/page-address.ts';
-import { failedWith, failureOf } from '../failure.ts';
+import { failedWith, failureOf, transferInTheWay } from '../failure.ts';
 import { wizard } from '../wizard.setup.ts';
+import { askingHome } from './asking-home.ts';
 import { banner } from './banner.ts';
 import { errorInAddress } from './error-in-address.ts';
+import { openingTheRunning } from './opening-the-running.ts';
 import { otherAccount } from './other-account.ts';
-import { ifUnavailable, unavailable } from './unavailable.ts';
+import { ifUnavailable, unavailableUntilAsked } from './unavailable.ts';
 import { waiting } from './waiting.ts';
 
 const refused = {
   target: 'offered',
-  actions: { type: 'show the message', params: failureOf('account creation') },
+  actions: [
+    { type: 'show the message', params: failureOf('account creation') },
+    { type: 'remember the running transfer', params: transferInTheWay },
+  ],
 } as const;
 
 /** The primary move: warned, the account made, and after a pause away to the provider's sign-in. */
@@ -36,13 +41,16 @@ const move = wizard.createStateConfig({
       tags: 'busy',
       after: { 'redirect pause': { target: '#leaving-for-move', actions: 'choose the move' } },
     },
-    unavailable: unavailable('creatingAccount'),
+    unavailable: unavailableUntilAsked('creatingAccount'),
   },
 });
 
-/** The formats of a download; the button works once both are chosen. */
+/** The formats of a download: the recommended ones, unless others are chosen. */
 const download = wizard.createStateConfig({
+  id: 'destination-download',
+  entry: 'recommend the formats',
   on: {
+    'page.back': '#destination-choosing',
     'email-format.choose': { actions: { type: 'choose the email format', params: ({ event }) => event } },
     'contacts-format.choose': { actions: { type: 'choose the contacts format', params: ({ event }) => event } },
     'download.press': {
@@ -79,11 +87,18 @@ const options = wizard.createStateConfig({
   },
   states: {
     closed: { on: { 'options.toggle': 'choosing' } },
-    choosing: { on: { 'options.toggle': 'closed' } },
-    other: { ...otherAccount, on: { 'options.toggle': 'closed' } },
-    download: { ...download, on: { ...download.on, 'options.toggle': 'closed' } },
+    choosing: { id: 'destination-choosing', on: { 'options.toggle': 'closed' } },
+    other: { ...otherAccount, id: 'destination-other', on: { 'page.back': 'choosing' } },
+    download,
   },
 });
+
+/** Names the form that takes the page's place, so that Back leads out of it and a reload into it. */
+const WAY = 'way';
+function wayInAddress(value: StateValue): Record<string, string> {
+  const way = ['other', 'download'].find((options) => matchesState({ destination: { options } }, value));
+  return way === undefined ? {} : { [WAY]: way };
+}
 
 /** Step 2: where the mail goes. */
 export const destination = wizard.createStateConfig({
@@ -92,10 +107,11 @@ export const destination = wizard.createStateConfig({
     step: 2,
     page: {
       path: '/destination-account',
-      visit: (ask) => ({ type: 'destination.visit', error: readError(ask) }),
-      query: errorInAddress,
+      visit: (ask) => ({ type: 'destination.visit', error: readError(ask), way: ask(WAY) }),
+      query: (context, value) => ({ ...errorInAddress(context), ...wayInAddress(value) }),
     },
   },
   type: 'parallel',
-  states: { move, options, banner: banner('destination banner life') },
+  on: openingTheRunning,
+  states: { move, options, banner: banner('destination banner life'), home: askingHome },
 });

@@ -1,4 +1,5 @@
 import { wizard } from '../wizard.setup.ts';
+import { askingHome } from './asking-home.ts';
 
 const chooseGoogle = { type: 'choose the provider' as const, params: { provider: 'google' as const } };
 
@@ -6,6 +7,7 @@ const chooseGoogle = { type: 'choose the provider' as const, params: { provider:
 export const emailScopes = wizard.createStateConfig({
   id: 'email-scopes',
   meta: { step: 2, page: { path: '/check-email-scopes', visit: () => ({ type: 'email-scopes.visit' }) } },
+  ...askingHome,
   on: {
     'page.next': '#destination',
     'google.retry': [

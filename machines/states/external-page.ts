@@ -1,5 +1,6 @@
 import { wizard } from '../wizard.setup.ts';
 import type { Visit } from '../wizard.types.ts';
+import { unavailable } from './unavailable.ts';
 
 /** An overlay, and after a pause away to a page of the provider's. */
 function externalPage<const Id extends 'privacy-policy' | 'terms-of-service'>(
@@ -15,8 +16,9 @@ function externalPage<const Id extends 'privacy-policy' | 'terms-of-service'>(
       pausing: { after: { 'policy pause': 'leaving' } },
       leaving: {
         entry: { type: 'leave for', params: ({ context }) => ({ address: context.settings[setting] }) },
-        on: { 'page.return': '#home' },
+        on: { 'page.return': '#home', 'connection.lose': 'unavailable' },
       },
+      unavailable: unavailable('leaving'),
     },
   });
 }

@@ -1,9 +1,11 @@
 import { wizard } from '../wizard.setup.ts';
+import { askingHome } from './asking-home.ts';
 
 /** Google's privacy statement; accepted, the way goes on to where it was asked for. */
 export const googleTerms = wizard.createStateConfig({
   id: 'google-terms',
   meta: { step: 2, page: { path: '/accept-google-terms', visit: () => ({ type: 'google-terms.visit' }) } },
+  ...askingHome,
   on: {
     'page.back': '#destination',
     'terms.accept': [

@@ -4,7 +4,7 @@ import { failedWith, failureOf } from '../failure.ts';
 import { wizard } from '../wizard.setup.ts';
 import { banner } from './banner.ts';
 import { errorInAddress } from './error-in-address.ts';
-import { ifUnavailable, unavailable } from './unavailable.ts';
+import { ifUnavailable, unavailable, unavailableUntilAsked } from './unavailable.ts';
 import { typedLegacyAccount, typeEmail, typePassword } from './typed-account.ts';
 import { givingUp, waiting } from './waiting.ts';
 
@@ -153,7 +153,7 @@ const credentials = wizard.createStateConfig({
         ],
       },
     },
-    unavailable: unavailable('asking'),
+    unavailable: unavailableUntilAsked('asking'),
     welcomed: {
       id: 'home-welcomed',
       after: { 'success pause': { target: '#destination', actions: 'forget what was typed' } },

@@ -2,7 +2,7 @@ import { and, not, or, stateIn } from 'xstate';
 import { failedWith, failureOf } from '../failure.ts';
 import { wizard } from '../wizard.setup.ts';
 import { typeEmail, typePassword } from './typed-account.ts';
-import { ifUnavailable, unavailable } from './unavailable.ts';
+import { ifUnavailable, unavailable, unavailableUntilAsked } from './unavailable.ts';
 import { givingUp, waiting } from './waiting.ts';
 
 /** What is being verified stays as it is. */
@@ -214,7 +214,7 @@ const credentials = wizard.createStateConfig({
         { target: '#leaving-for-transfer', actions: ['choose the typed provider', 'forget the typed password'] },
       ],
     },
-    unavailable: unavailable('asking'),
+    unavailable: unavailableUntilAsked('asking'),
   },
 });
 

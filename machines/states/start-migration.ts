@@ -1,13 +1,15 @@
 import { and, stateIn } from 'xstate';
 import { domainOf } from '../../src/contract/email-address.ts';
-import { failureOf } from '../failure.ts';
+import { failureOf, transferInTheWay } from '../failure.ts';
 import { operationsOf } from '../mode.ts';
 import { readUsPhone } from '../phone-number.ts';
 import { wizard } from '../wizard.setup.ts';
 import type { Context } from '../wizard.types.ts';
 import type { LoadRequest } from '../../src/contract/calls/load.ts';
+import { askingHome } from './asking-home.ts';
 import { banner } from './banner.ts';
-import { ifUnavailable, unavailable } from './unavailable.ts';
+import { openingTheRunning } from './opening-the-running.ts';
+import { ifUnavailable, unavailable, unavailableUntilAsked } from './unavailable.ts';
 import { givingUp, waiting } from './waiting.ts';
 
 /** Where the notification goes: `portal.md` §5, "Notification contact". */
@@ -103,7 +105,10 @@ function loadRequestOf(context: Context): LoadRequest {
 
 const failed = {
   target: 'waiting',
-  actions: { type: 'show the message', params: failureOf('load failed') },
+  actions: [
+    { type: 'show the message', params: failureOf('load failed') },
+    { type: 'remember the running transfer', params: transferInTheWay },
+  ],
 } as const;
 
 /** One submit, one job: the button does nothing while one is under way, and the server knows the same submit again. */
@@ -120,6 +125,11 @@ const submission = wizard.createStateConfig({
           },
           { guard: stateIn('#start-migration-contact-good'), target: 'loading' },
         ],
+        'contacts.allow': {
+          guard: 'contacts were left out',
+          target: '#leaving-for-transfer',
+          actions: 'choose the same provider again',
+        },
         'page.back': '#destination',
       },
     },
@@ -147,7 +157,10 @@ const submission = wizard.createStateConfig({
         onError: [ifUnavailable, failed],
       },
     },
-    unavailable: unavailable([{ guard: 'it is the primary move', target: 'announcing' }, { target: 'loading' }]),
+    unavailable: unavailableUntilAsked([
+      { guard: 'it is the primary move', target: 'announcing' },
+      { target: 'loading' },
+    ]),
   },
 });
 
@@ -156,5 +169,6 @@ export const startMigration = wizard.createStateConfig({
   id: 'start-migration',
   meta: { step: 3, page: { path: '/start-migration', visit: () => ({ type: 'start-migration.visit' }) } },
   type: 'parallel',
-  states: { contact, submission, banner: banner('banner life') },
+  on: openingTheRunning,
+  states: { contact, submission, banner: banner('banner life'), home: askingHome },
 });

@@ -1,6 +1,6 @@
 import { wizard } from '../wizard.setup.ts';
 import { ifUnavailable, unavailable } from './unavailable.ts';
-import { waiting } from './waiting.ts';
+import { givingUp, waiting } from './waiting.ts';
 
 /** The last transfers of an address that was proven by a sign-in. */
 export const statusFromEmail = wizard.createStateConfig({
@@ -25,6 +25,23 @@ export const statusFromEmail = wizard.createStateConfig({
       },
     },
     showing: {
+      // The list is there at once; how each stands comes when it is known.
+      initial: 'asking',
+      states: {
+        asking: {
+          ...givingUp('told'),
+          invoke: {
+            src: 'ask for the statuses',
+            input: ({ context }) => ({ ids: context.transfers.map(({ id }) => id) }),
+            onDone: {
+              target: 'told',
+              actions: { type: 'remember the statuses', params: ({ event }) => ({ statuses: event.output }) },
+            },
+            onError: 'told',
+          },
+        },
+        told: {},
+      },
       on: {
         'transfer.open': {
           target: '#status',

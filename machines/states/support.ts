@@ -4,7 +4,7 @@ import { wizard } from '../wizard.setup.ts';
 import type { SupportRequest } from '../../src/contract/calls/support-form.ts';
 import type { Context, Event, Typed } from '../wizard.types.ts';
 import { banner } from './banner.ts';
-import { ifUnavailable, unavailable } from './unavailable.ts';
+import { ifUnavailable, unavailableUntilAsked } from './unavailable.ts';
 import { waiting } from './waiting.ts';
 
 type Field = {
@@ -77,8 +77,9 @@ const sending = wizard.createStateConfig({
         src: 'write to support',
         input: ({ context }) => supportRequestOf(context),
         onDone: {
-          target: 'editing',
+          target: 'sent',
           actions: [
+            { type: 'remember the letter', params: ({ context }) => ({ letter: supportRequestOf(context) }) },
             'forget what was typed',
             { type: 'show the message', params: { message: { about: 'support sent' } } },
           ],
@@ -86,7 +87,8 @@ const sending = wizard.createStateConfig({
         onError: [ifUnavailable, failed],
       },
     },
-    unavailable: unavailable('posting'),
+    sent: { on: { 'support.again': 'editing' } },
+    unavailable: unavailableUntilAsked('posting'),
   },
 });
 

@@ -8,7 +8,12 @@ export function tryingAgain<const Next>(next: Next) {
   return { 'call.retry': next, 'connection.return': next } as const;
 }
 
-/** The server can't be reached, or is closed: the page makes way until the same is tried again. */
+/** The server can't be reached, or is closed: the page makes way until the same is read or checked again. */
 export function unavailable<const Next>(next: Next) {
   return { tags: 'unavailable', on: tryingAgain(next) } as const;
+}
+
+/** The same before what changes something or leads on: that waits for the visitor, who may have turned to other things. */
+export function unavailableUntilAsked<const Next>(next: Next) {
+  return { tags: 'unavailable', on: { 'call.retry': next } } as const;
 }

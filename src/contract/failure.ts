@@ -1,8 +1,14 @@
 import * as v from 'valibot';
 import { FAILURE_CODES, type FailureCode } from './failure-code.ts';
+import { TransferId } from './transfer.ts';
 
 function failure<const Code extends string>(code: Code) {
-  return v.object({ error: v.literal(code), message: v.optional(v.string(), '') });
+  return v.object({
+    error: v.literal(code),
+    message: v.optional(v.string(), ''),
+    /** The transfer that is in the way, for a caller who has shown that the mailbox is theirs. */
+    jobid: v.optional(TransferId),
+  });
 }
 
 /** The body of every 4xx and 5xx answer. */
@@ -10,4 +16,4 @@ export const Failure = v.variant(
   'error',
   FAILURE_CODES.map((code) => failure(code)),
 );
-export type Failure = { readonly error: FailureCode; readonly message: string };
+export type Failure = { readonly error: FailureCode; readonly message: string; readonly jobid?: string | undefined };

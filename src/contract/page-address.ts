@@ -41,6 +41,8 @@ export type OauthReturn = {
   readonly provider: string;
   /** Lists the transfers of the address. */
   readonly hash: string;
+  /** `no` when the person has left out the permission for contacts. */
+  readonly contacts: string;
 };
 
 /** The address that ends a sign-in at a provider. */
@@ -63,4 +65,5 @@ const RETURN_NAMES = [
   ['email', 'email'],
   ['hash', 'hash'],
   ['provider', 'provider'],
+  ['contacts', 'contacts'],
 ] as const satisfies readonly (readonly [keyof OauthReturn, string])[];

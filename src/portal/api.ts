@@ -40,6 +40,6 @@ function asCallError(cause: unknown): CallError {
     return new CallError('UNAVAILABLE', 'The server is unavailable.', { cause });
   const refusal = v.safeParse(Failure, cause.data);
   return refusal.success
-    ? new CallError(refusal.output.error, refusal.output.message, { cause })
+    ? new CallError(refusal.output.error, refusal.output.message, { cause, transferId: refusal.output.jobid })
     : new CallError('UNEXPECTED_ANSWER', 'The refusal could not be read.', { cause });
 }

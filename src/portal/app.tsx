@@ -1,4 +1,5 @@
 import { Outlet } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 import { isBetweenPages, PATHS, visitOf } from '../../machines/wizard.routes.ts';
 import { OfflineBanner } from './pages/offline-banner.tsx';
 import { UnavailablePage } from './pages/unavailable.tsx';
@@ -9,11 +10,17 @@ import { settings } from './settings.ts';
 import { useSend, useWizard } from './wizard-context.tsx';
 import { shared } from './wording.ts';
 
+const LeaveWizard = lazy(() =>
+  import('./pages/leave-wizard.tsx').then(({ LeaveWizard }) => ({ default: LeaveWizard })),
+);
+
 /** What every page stands in: header, footer, and what takes the page's place while there is none. */
 export function App() {
   const send = useSend();
   const unavailable = useWizard((snapshot) => snapshot.hasTag('unavailable'));
   const between = useWizard(isBetweenPages);
+  const asksFirst = useWizard((snapshot) => snapshot.can({ type: 'home.press' }));
+  const leaving = useWizard((snapshot) => snapshot.hasTag('leaving'));
   const slow = useWizard((snapshot) => snapshot.hasTag('slow'));
   const visit = (path: string) => () => send(visitOf(path, new URLSearchParams()));
   return (
@@ -26,10 +33,11 @@ export function App() {
         homeLabel={shared.home}
         faqLabel={shared.faq}
         faqUrl={settings.faqUrl}
-        onHome={visit(PATHS.home)}
+        onHome={asksFirst ? () => send({ type: 'home.press' }) : visit(PATHS.home)}
       />
       <OfflineBanner />
       {unavailable ? <UnavailablePage onRetry={() => send({ type: 'call.retry' })} /> : <Outlet />}
+      <Suspense>{leaving && <LeaveWizard />}</Suspense>
       {between && <BarsLoader label={shared.loading} text={slow ? shared.slow : shared.oneMoment} />}
       <Footer
         owner={shared.owner(settings.legacyName, settings.supportPhone)}

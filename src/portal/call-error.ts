@@ -4,8 +4,15 @@ import type { CallFailureCode } from '../contract/failure-code.ts';
 export class CallError extends Error {
   override name = 'CallError';
   readonly error: CallFailureCode;
-  constructor(error: CallFailureCode, message: string, options?: ErrorOptions) {
+  /** The transfer that is in the way. */
+  readonly transferId: string | undefined;
+  constructor(
+    error: CallFailureCode,
+    message: string,
+    options: ErrorOptions & { transferId?: string | undefined } = {},
+  ) {
     super(message, options);
     this.error = error;
+    this.transferId = options.transferId;
   }
 }

@@ -35,6 +35,11 @@ export function createCalls(bearer: () => string | null): Calls {
       ask(setMigrationStarted, { query: { in_qa: String(inQa) }, body }, signal),
     'start the transfer': (request, signal) => ask(load, { body: writeLoad(request) }, signal),
     'ask for the status': ({ id }, signal) => ask(detailedStatus, { query: { job_id: id } }, signal),
+    'ask for the statuses': async ({ ids }, signal) => {
+      const asked = ids.map(async (id) => [id, await ask(detailedStatus, { query: { job_id: id } }, signal)] as const);
+      const known = (await Promise.allSettled(asked)).filter((each) => each.status === 'fulfilled');
+      return Object.fromEntries(known.map(({ value }) => value));
+    },
     'list the transfers': (body, signal) => ask(jobsByEmail, { body }, signal),
     'check the domain': (query, signal) => ask(domainValidation, { query }, signal),
     'check the phone number': (query, signal) => ask(phoneNumberValidation, { query }, signal),

@@ -24,7 +24,11 @@ const actor = createActor(
   wizardMachine.provide({
     actors: services,
     actions: {
-      'leave for': (_, { address }) => location.assign(address),
+      'leave for': (_, { address }) => {
+        if (navigator.onLine) location.assign(address);
+        // The browser's own error page would take the place of the portal.
+        else queueMicrotask(() => actor.send({ type: 'connection.lose' }));
+      },
       'drop the stored token': () => dropStoredToken(local),
     },
   }),

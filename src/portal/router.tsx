@@ -7,6 +7,7 @@ import {
   type RouterHistory,
 } from '@tanstack/react-router';
 import { type Address, addressOf, type Page, PATHS, visitOf, withoutSlash } from '../../machines/wizard.routes.ts';
+import { errorQuery } from '../contract/page-address.ts';
 import { App } from './app.tsx';
 import { HomePage } from './pages/home.tsx';
 import { LostScriptPage } from './pages/lost-script.tsx';
@@ -64,12 +65,28 @@ function isAt(address: Address | null, path: string, query: URLSearchParams): bo
   return new URLSearchParams(address.query).toString() === query.toString();
 }
 
+/** A message that comes or goes is no view of its own that Back would lead to. */
+function isSameView(query: Address['query'], searchStr: string): boolean {
+  const [next, shown] = [new URLSearchParams(query), new URLSearchParams(searchStr)];
+  for (const each of [next, shown]) for (const name of Object.keys(errorQuery(''))) each.delete(name);
+  return next.toString() === shown.toString();
+}
+
 /** Shows the next page by way of a fade. The router's own way leaves the rejection of a fade that is cut short unhandled. */
 async function fade(update: () => Promise<void>): Promise<void> {
   if (!('startViewTransition' in document) || matchMedia('(prefers-reduced-motion: reduce)').matches) return update();
-  const transition = document.startViewTransition(update);
+  const { dataset } = document.documentElement;
+  const transition = document.startViewTransition(async () => {
+    // The old page is a picture by now. The new one is none: a picture would take no presses while it fades in.
+    dataset['fading'] = '';
+    await update();
+  });
   // That the animation did not run (two pages in a row, a hidden tab): the update runs all the same.
   transition.ready.catch(() => {});
+  transition.finished.then(
+    () => delete dataset['fading'],
+    () => delete dataset['fading'],
+  );
   return transition.updateCallbackDone;
 }
 
@@ -103,7 +120,11 @@ export function createWizardRouter(actor: WizardActor, history?: RouterHistory) 
     const address = addressOf(snapshot);
     const { pathname, searchStr } = router.latestLocation;
     if (address === null || isAt(address, pathname, new URLSearchParams(searchStr))) return;
-    void router.navigate({ to: address.path, search: address.query, replace: address.path === pathname });
+    void router.navigate({
+      to: address.path,
+      search: address.query,
+      replace: address.path === pathname && isSameView(address.query, searchStr),
+    });
   });
   return router;
 }

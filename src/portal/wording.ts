@@ -36,7 +36,13 @@ export const shared = {
   legalFooter: 'Legal information',
   owner: (legacyName: string, phone: string) => `${legacyName} customer support: ${unbroken(phone)}`,
   nothingDeleted: (legacyName: string) => `We copy your mail. Nothing is deleted from your ${legacyName} mailbox.`,
-  offline: "You are offline. What you typed is kept, and your mail is safe. We'll carry on when you're back online.",
+  offline: {
+    banner: 'You are offline. What you typed is kept, and your mail is safe.',
+    heading: 'You are offline',
+    text: 'Nothing was sent. Please check your internet connection. Then press "Try again".',
+    headingBack: 'You are back online',
+    textBack: 'Nothing was sent while you were offline. Press "Try again" to go on.',
+  },
   unavailable: {
     heading: "We'll be back soon",
     text: 'The migration portal is unavailable at this time, we apologize for the inconvenience.',
@@ -97,3 +103,14 @@ export const home = {
       },
     ] as const,
 } as const;
+
+/** What a page says of itself on paper. */
+export const printed = {
+  from: (email: string) => `From: ${email}`,
+  to: (email: string) => `To: ${email}`,
+  on: (day: string) => `Date: ${day}`,
+} as const;
+
+export function today(): string {
+  return new Intl.DateTimeFormat(LOCALE, { dateStyle: 'long' }).format(new Date());
+}

@@ -44,7 +44,9 @@ export function shortcomings(settings: Settings): string[] {
       ? ['SMS_URL is not set: phone numbers are checked, but nobody is notified by SMS.']
       : []),
     ...(settings.supportEmail === undefined
-      ? ['SUPPORT_EMAIL is not set: the support form answers with an error.']
+      ? [
+          'SUPPORT_EMAIL is not set: the support form answers with an error, and nobody is told of transfers that need review.',
+        ]
       : []),
     ...(settings.legacyCarddavUrl === undefined ? ['LEGACY_CARDDAV_URL is not set: contacts are not offered.'] : []),
     ...(settings.legacySieveUrl === undefined ? ['LEGACY_SIEVE_URL is not set: forwarding is not offered.'] : []),

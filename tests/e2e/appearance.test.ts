@@ -37,7 +37,8 @@ function watchFades(): void {
     await ready;
     for (const { effect } of document.getAnimations()) {
       if (!(effect instanceof KeyframeEffect)) continue;
-      const of = /^::view-transition-(old|new)\(page\)$/.exec(effect.pseudoElement ?? '')?.[1];
+      const isNew = effect.pseudoElement === null && effect.target?.className === 'page';
+      const of = isNew ? 'new' : /^::view-transition-(old)\(page\)$/.exec(effect.pseudoElement ?? '')?.[1];
       const [from, to] = effect.getKeyframes().map((frame) => String(frame['opacity']));
       if (of !== undefined) fades.push({ of, ms: Number(effect.getTiming().duration), from, to });
     }
@@ -198,6 +199,8 @@ describe('what every page has in common, in Chromium (needs chromium)', needs('c
           expect(await link.getAttribute('href')).toBe('/');
           expect(await link.locator('svg:visible').count()).toBe(pictures);
           await link.click();
+          // In mid-wizard it asks first.
+          if (path === '/start-migration') await page.getByRole('button', { name: 'Go to Home' }).click();
           await page.waitForURL(`${portal.url}/`);
           await heading('San Bruno Email Data Transfer Tool');
         }

@@ -11,7 +11,7 @@ import {
   type Wire,
 } from '../support/portal-alone.ts';
 import { needs } from '../support/needs.ts';
-import { chooseOther } from './steps.ts';
+import { fillOther } from './steps.ts';
 
 const TOOL = 'San Bruno Email Data Transfer Tool';
 
@@ -24,24 +24,28 @@ const choose = (name: string) => async (on: Page) => {
   await press(name)(on);
 };
 const DESTINATION = ['/destination-account', 'Move your mailbox to Yahoo Mail'] as const;
+const OTHER = ['/destination-account?way=other', 'Another provider'] as const;
+const DOWNLOAD = ['/destination-account?way=download', 'Download as files'] as const;
 const STATUS = [`/status?migration_id=${TRANSFER_ID}`, 'Your transfer'] as const;
 const WAYS: readonly Way[] = [
   ['nobody', '/', TOOL, follow('Contact support'), '/support-form', 'Contact support'],
   ['nobody', '/support-form', 'Contact support', follow('Home'), '/', TOOL],
   ['signedIn', ...DESTINATION, choose('Gmail'), '/accept-google-terms', 'Before you go to Google'],
+  ['signedIn', ...DESTINATION, choose('Other'), ...OTHER],
+  ['signedIn', ...DESTINATION, choose('Download'), ...DOWNLOAD],
+  ['signedIn', ...DOWNLOAD, press('Back'), ...DESTINATION],
   ['signedIn', ...DESTINATION, follow('Contact support'), '/support-form', 'Contact support'],
   [
     'signedIn',
-    ...DESTINATION,
-    (on) => chooseOther(on, { email: 'maria@mail.example', password: 'sandbox' }),
+    ...OTHER,
+    (on) => fillOther(on, { email: 'maria@mail.example', password: 'sandbox' }),
     '/start-migration',
     'Transfer your data',
   ],
   [
     'signedIn',
-    ...DESTINATION,
+    ...DOWNLOAD,
     async (on) => {
-      await choose('Download')(on);
       await on.getByLabel('Email format').selectOption('eml');
       await on.getByLabel('Contacts format').selectOption('csv');
       await on.getByRole('form').getByRole('button', { name: 'Download', exact: true }).click();

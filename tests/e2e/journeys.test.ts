@@ -103,6 +103,24 @@ describe('every way through the product, in Chromium (needs chromium)', needs('c
     expect(await page.getByRole('region', { name: 'Contacts transfer' }).innerText()).toContain('Completed');
   });
 
+  test('contacts that AOL was not allowed to take are not promised, and can be allowed after all', async () => {
+    await arrive('paul');
+    await choose('AOL');
+    await page.getByLabel('Email', { exact: true }).fill('paul@aol.com');
+    await page.getByLabel('Password', { exact: true }).fill('sandbox');
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByLabel('Read, add and change your contacts').uncheck();
+    await page.getByRole('button', { name: 'Agree' }).click();
+    await page.waitForURL('**/start-migration');
+    await page.getByText('Messages and folders', { exact: true }).waitFor();
+    await page.getByText('because you did not allow it at AOL').waitFor();
+    await page.getByRole('button', { name: 'Allow contacts' }).click();
+    await signInAt('AOL', 'paul@aol.com');
+    await page.waitForURL('**/start-migration');
+    await page.getByText('Messages, folders and contacts').waitFor();
+    expect(await page.getByRole('button', { name: 'Allow contacts' }).count()).toBe(0);
+  });
+
   test('a transfer to any other mailbox signs in by password, and takes no contacts', async () => {
     const { 'mail other': port } = await product.ports();
     await arrive('walter');
@@ -133,8 +151,8 @@ describe('every way through the product, in Chromium (needs chromium)', needs('c
     await choose('Download');
     const form = page.getByRole('form', { name: 'Download as files' });
     const button = form.getByRole('button', { name: 'Download', exact: true });
+    expect(await form.getByLabel('Email format').inputValue()).toBe('eml');
     await form.getByLabel('Email format').selectOption('mbox');
-    expect(await button.isDisabled()).toBe(true);
     await form.getByLabel('Contacts format').selectOption('csv');
     await button.click();
     await page.waitForURL('**/start-migration');
@@ -220,9 +238,14 @@ describe('every way through the product, in Chromium (needs chromium)', needs('c
     });
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByRole('status').getByText('Your message has been sent successfully.').waitFor();
-    expect(await page.getByLabel('Describe your issue').inputValue()).toBe('');
+    await page.getByText('maria@mail.example').waitFor();
+    const reference = await page.getByRole('region', { name: 'Your reference number' }).locator('.code').innerText();
+    expect(reference).toMatch(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/);
     const outbox = (await (await fetch(`${product.sandboxUrl}/outbox.json`)).json()) as { items: { text: string }[] };
     const letter = outbox.items.find(({ text }) => text.includes('Where are my letters of 2004?'));
     expect(letter?.text).toContain(`Transfer ID: ${'a'.repeat(32)}`);
+    expect(outbox.items.filter(({ text }) => text.includes(reference))).toHaveLength(2);
+    await page.getByRole('button', { name: 'Write another message' }).click();
+    expect(await page.getByLabel('Describe your issue').inputValue()).toBe('');
   });
 });

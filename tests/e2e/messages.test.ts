@@ -340,6 +340,7 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
       expect(await send.evaluate((button) => button === document.activeElement)).toBe(true);
       await page.keyboard.press('Enter');
       await shown('status', 'Your message has been sent successfully.').waitFor();
+      await page.getByRole('button', { name: 'Write another message' }).click();
       expect(wire.askedFor('/api/v2/support-form/').map(({ body }) => body)).toEqual([
         { email_address: SUBSCRIBER.email, issue: '123456' },
       ]);

@@ -318,7 +318,7 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
       .waitFor();
     wire.answer('/api/v2/domain-validation/', 'drop');
     await page.getByLabel('Notification email').fill('maria@mail.example');
-    await page.getByText('The migration portal is unavailable at this time').waitFor();
+    await page.getByRole('heading', { level: 1, name: 'You are offline' }).waitFor();
     wire.reset();
     await context.setOffline(false);
     await page.getByText('We will write to maria@mail.example.').waitFor();
@@ -326,43 +326,61 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
   });
 
   /** A call that is lost while the visitor is offline: what is filled in, what is pressed then, and what is said at its end. */
-  const LOST: readonly (readonly [string, string, (page: Page) => Promise<void>, string, string, readonly string[]])[] =
+  const LOST: readonly (readonly [
+    string,
+    string,
+    (page: Page) => Promise<void>,
+    string,
+    string,
+    readonly string[],
+    isReading: boolean,
+  ])[] = [
     [
-      [
-        'the sign-in',
-        '/',
-        async (on) => {
-          await on.getByRole('button', { name: 'Start', exact: true }).click();
-          await on.getByLabel('Email', { exact: true }).fill(SUBSCRIBER.email);
-          await on.getByLabel('Password', { exact: true }).fill(SUBSCRIBER.password);
-        },
-        'Sign in',
-        'You are signed in',
-        ['/api/validate/'],
-      ],
-      [
-        'the look-up',
-        '/',
-        async (on) => {
-          await on.getByText('check your transfer status').click();
-          await on.getByLabel('Transfer ID').fill(TRANSFER_ID);
-        },
-        'Check status',
-        '3 of 12 messages',
-        [],
-      ],
-      [
-        'a letter to support',
-        '/support-form',
-        (on) => fillSupport(on, { email: SUBSCRIBER.email, issue: 'Where is my mail?' }),
-        'Send',
-        'Your message has been sent successfully.',
-        ['/api/v2/support-form/'],
-      ],
-    ];
+      'the sign-in',
+      '/',
+      async (on) => {
+        await on.getByRole('button', { name: 'Start', exact: true }).click();
+        await on.getByLabel('Email', { exact: true }).fill(SUBSCRIBER.email);
+        await on.getByLabel('Password', { exact: true }).fill(SUBSCRIBER.password);
+      },
+      'Sign in',
+      'You are signed in',
+      ['/api/validate/'],
+      false,
+    ],
+    [
+      'the look-up',
+      '/',
+      async (on) => {
+        await on.getByText('check your transfer status').click();
+        await on.getByLabel('Transfer ID').fill(TRANSFER_ID);
+      },
+      'Check status',
+      '3 of 12 messages',
+      [],
+      true,
+    ],
+    [
+      'a letter to support',
+      '/support-form',
+      (on) => fillSupport(on, { email: SUBSCRIBER.email, issue: 'Where is my mail?' }),
+      'Send',
+      'Your message has been sent successfully.',
+      ['/api/v2/support-form/'],
+      false,
+    ],
+  ];
 
-  test.each(LOST)('offline, %s waits, and goes through once when the line is back', async (_, at, fill, ...rest) => {
-    const [press, said, posted] = rest;
+  /** Back online: what was asked for until the visitor says so, and then that they do. */
+  const goOn = async () => {
+    await page.getByRole('heading', { level: 1, name: 'You are back online' }).waitFor();
+    const unasked = [...wire.asked];
+    await page.getByRole('button', { name: 'Try again' }).click();
+    return unasked;
+  };
+
+  test.each(LOST)('offline, %s waits, and goes through once when it is asked to', async (_, at, fill, ...rest) => {
+    const [press, said, posted, isReading] = rest;
     let line = true;
     await context.route('**/api/**', (route) => (line ? route.fallback() : route.abort('internetdisconnected')));
     await arrive(at);
@@ -370,15 +388,46 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
     line = false;
     await context.setOffline(true);
     await page.getByRole('button', { name: press, exact: true }).click();
-    await page.getByText('The migration portal is unavailable at this time').waitFor();
+    await page.getByRole('heading', { level: 1, name: 'You are offline' }).waitFor();
     await page.getByRole('status').getByText('You are offline.').waitFor();
+    expect(await page.getByText('The migration portal is unavailable').count()).toBe(0);
     wire.asked.length = 0;
     line = true;
     await context.setOffline(false);
+    const unasked = isReading ? [] : await goOn();
     await page.getByText(said).first().waitFor();
+    expect(unasked).toEqual([]);
     // What an address can is asked for as often as it is typed.
     const posts = wire.asked.filter(({ method, path }) => method === 'POST' && path !== '/api/capabilities/');
     expect(posts.map(({ path }) => path)).toEqual(posted);
+  });
+
+  test('offline, Continue neither speaks of the portal nor goes to Yahoo by itself', async () => {
+    await arrive('/destination-account', 'signedIn');
+    await page.getByRole('button', { name: 'Go to Yahoo Mail' }).click();
+    wire.answer('/api/v2/san-bruno-create-account/', 'drop');
+    await context.setOffline(true);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('heading', { level: 1, name: 'You are offline' }).waitFor();
+    wire.reset();
+    await context.setOffline(false);
+    await page.getByRole('heading', { level: 1, name: 'You are back online' }).waitFor();
+    expect(wire.asked).toEqual([]);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { name: 'A provider' }).waitFor();
+    expect(wire.askedFor('/api/v2/san-bruno-create-account/')).toHaveLength(1);
+  });
+
+  test('offline, the way to a provider stays in the portal', async () => {
+    await arrive('/destination-account', 'signedIn');
+    await page.getByRole('button', { name: 'Check other options to export your data' }).click();
+    await context.setOffline(true);
+    await page.getByRole('button', { name: 'AOL' }).click();
+    await page.getByRole('heading', { level: 1, name: 'You are offline' }).waitFor();
+    await context.setOffline(false);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { name: 'A provider' }).waitFor();
+    expect(wire.asked.filter(({ path }) => path === '/api/oauth/')).toHaveLength(1);
   });
 
   test('offline, a page whose script is missing waits as well, and comes when the line is back', async () => {
@@ -386,7 +435,7 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
     await page.getByRole('heading', { level: 1, name: TOOL }).waitFor();
     await context.setOffline(true);
     await page.getByRole('button', { name: 'Start', exact: true }).click();
-    await page.getByText('The migration portal is unavailable at this time').waitFor();
+    await page.getByRole('heading', { level: 1, name: 'You are offline' }).waitFor();
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('status').getByText('You are offline.').waitFor();
     await context.setOffline(false);

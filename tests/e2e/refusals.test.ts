@@ -93,13 +93,20 @@ describe('what can go wrong on the way to the move, in Chromium (needs chromium)
     expect(await page.evaluate((name) => sessionStorage.getItem(name), key)).toBeNull();
   });
 
-  test('a reload keeps the signed-in visitor on the page, and Home forgets everything', async () => {
+  test('a reload keeps the signed-in visitor on the page, and Home forgets everything once it has asked', async () => {
     await page.goto(product.url);
     await signIn(page, subscriber);
     await page.waitForURL('**/destination-account');
     await page.reload();
     await page.getByText(subscriber.email).waitFor();
     await page.getByRole('link', { name: 'Home' }).click();
+    const asked = page.getByRole('dialog', { name: 'Go back to Home?' });
+    await asked.getByRole('button', { name: 'Stay here' }).click();
+    await asked.waitFor({ state: 'detached' });
+    await page.getByText(subscriber.email).waitFor();
+    expect(page.url()).toBe(`${product.url}/destination-account`);
+    await page.getByRole('link', { name: 'San Bruno', exact: true }).click();
+    await asked.getByRole('button', { name: 'Go to Home' }).click();
     await page.waitForURL(`${product.url}/`);
     await expect.poll(() => page.evaluate(() => Object.keys(sessionStorage))).toEqual(['currentStep']);
     await page.goBack();

@@ -43,9 +43,13 @@ export async function startTransfer(
 }
 
 /** Opens the form for any other provider, fills it in and signs in. */
-export async function chooseOther(page: Page, { email, password }: Subscriber, host?: string): Promise<void> {
+export async function chooseOther(page: Page, subscriber: Subscriber, host?: string): Promise<void> {
   await page.getByRole('button', { name: 'Check other options to export your data' }).click();
   await page.getByRole('button', { name: 'Other', exact: true }).click();
+  await fillOther(page, subscriber, host);
+}
+
+export async function fillOther(page: Page, { email, password }: Subscriber, host?: string): Promise<void> {
   const form = page.getByRole('form', { name: 'Another provider' });
   await form.getByLabel('Email', { exact: true }).fill(email);
   await form.getByLabel('Password', { exact: true }).fill(password);

@@ -4,6 +4,7 @@ import { TokenId } from '../../src/contract/account.ts';
 import { load, type LoadRequest, writeLoad } from '../../src/contract/calls/load.ts';
 import { LEGACY, SESSIONS, TOKEN } from '../support/moves.ts';
 import { arriveAt } from '../support/wizard.ts';
+import { operationsOf } from '../../machines/mode.ts';
 import type { Session } from '../../machines/wizard.types.ts';
 
 const HASH = 'a'.repeat(64);
@@ -238,5 +239,27 @@ describe("Google's terms and scopes", () => {
     const wizard = arriveAt('/check-email-scopes', {}, SESSIONS.signedIn);
     await wizard.send({ type: 'page.next' });
     expect(wizard.address()).toBe('/destination-account');
+  });
+});
+
+describe('contacts that were not permitted', () => {
+  const LEFT_OUT = `/oauth-callback?token_id=${TOKEN}&email=sam@aol.com&provider=aol`;
+  const choosingAol = { ...SESSIONS.signedIn, destination: { email: '', provider: 'aol' } } as const;
+
+  test('are neither promised nor asked for, and the sign-in can be made again for them', async () => {
+    const wizard = arriveAt(`${LEFT_OUT}&contacts=no`, {}, choosingAol);
+    expect(wizard.address()).toBe('/start-migration');
+    expect(operationsOf(wizard.context())).toEqual(['emailmigration']);
+    await wizard.send({ type: 'contacts.allow' });
+    expect(wizard.left).toEqual(['/api/oauth/?provider=aol']);
+    wizard.visit(LEFT_OUT);
+    expect(wizard.address()).toBe('/start-migration');
+    expect(operationsOf(wizard.context())).toEqual(['emailmigration', 'contactsmigration']);
+    expect(wizard.actor.getSnapshot().can({ type: 'contacts.allow' })).toBe(false);
+  });
+
+  test('are not asked for where a password is the sign-in, which could not permit them', () => {
+    const wizard = arriveAt('/start-migration', {}, SESSIONS.toOther);
+    expect(wizard.actor.getSnapshot().can({ type: 'contacts.allow' })).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Session } from '../../machines/wizard.types.ts';
-import { LEGACY, PASSWORD, SESSIONS } from '../support/moves.ts';
+import { ID, LEGACY, PASSWORD, SESSIONS } from '../support/moves.ts';
 import { arriveAt, codesBut, refusal, SETTINGS } from '../support/wizard.ts';
 
 const MOVE = 'destination.move';
@@ -25,6 +25,14 @@ async function chosen(
   await wizard.send({ type: 'options.toggle' }, { type: 'provider.choose', provider });
   return wizard;
 }
+
+const inProgress = () =>
+  Promise.reject(
+    Object.assign(new Error('in progress'), {
+      error: 'ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS',
+      transferId: ID,
+    }),
+  );
 
 describe('the primary move', () => {
   test('the button for Yahoo opens the important notice, which closes again', async () => {
@@ -106,11 +114,13 @@ describe('the primary move', () => {
     expect(wizard.context().message).toEqual({ about: 'account creation', code: 'GENERAL_ERROR' });
   });
 
-  test.each(['call.retry', 'connection.return'] as const)(
+  test.each(['call.retry'] as const)(
     'a portal that is unavailable at the account creation goes on by %s',
     async (type) => {
       const script: Script = { 'create the account': refusal('UNAVAILABLE') };
       const wizard = await continued(script);
+      expect(wizard.has('unavailable')).toBe(true);
+      await wizard.send({ type: 'connection.return' });
       expect(wizard.has('unavailable')).toBe(true);
       script['create the account'] = ok;
       await wizard.send({ type });
@@ -137,6 +147,27 @@ describe('the primary move', () => {
   });
 });
 
+describe('a transfer that is in the way', () => {
+  test('can be gone to, also when the message about it has cleared', async () => {
+    const wizard = await continued({ 'create the account': inProgress });
+    await wizard.wait(7_000);
+    expect(wizard.context().message).toBeNull();
+    expect(wizard.context().runningTransfer).toBe(ID);
+    await wizard.send({ type: 'transfer.open', id: ID });
+    expect(wizard.address()).toBe(`/status?migration_id=${ID}`);
+  });
+
+  test('is not offered when the next failure has another cause, or none was named', async () => {
+    const script: Script = { 'create the account': inProgress };
+    const wizard = await continued(script);
+    script['create the account'] = refusal('ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS');
+    await wizard.send({ type: 'move.press' }, { type: 'move.continue' });
+    expect(wizard.context().runningTransfer).toBeNull();
+    await wizard.send({ type: 'transfer.open', id: ID });
+    expect(wizard.address()).toBe('/destination-account');
+  });
+});
+
 describe('the other options', () => {
   test('the section of other options opens and closes', async () => {
     const wizard = arrive();
@@ -147,9 +178,19 @@ describe('the other options', () => {
     expect(wizard.isAt(`${OPTIONS}.closed`)).toBe(true);
   });
 
-  test.each(['other', 'file_export'] as const)('the section closes from the form of %s', async (provider) => {
+  test.each([
+    ['other', 'other'],
+    ['file_export', 'download'],
+  ] as const)('the form of %s has an address of its own, and Back leads to the other ways', async (provider, way) => {
     const wizard = await chosen(provider);
-    await wizard.send({ type: 'options.toggle' });
+    expect(wizard.address()).toBe(`/destination-account?way=${way}`);
+    expect(wizard.isAt(`${OPTIONS}.${way}`)).toBe(true);
+    await wizard.send({ type: 'page.back' });
+    expect(wizard.address()).toBe('/destination-account');
+    expect(wizard.isAt(`${OPTIONS}.choosing`)).toBe(true);
+    wizard.visit(`/destination-account?way=${way}`);
+    expect(wizard.isAt(`${OPTIONS}.${way}`)).toBe(true);
+    wizard.visit('/destination-account');
     expect(wizard.isAt(`${OPTIONS}.closed`)).toBe(true);
   });
 
@@ -187,24 +228,22 @@ describe('the other options', () => {
     expect(wizard.context().checkSanBrunoOnOauthCallback).toBe(false);
   });
 
-  test('Download works once both formats are chosen, and goes to the start of the transfer', async () => {
+  test('Download starts from the recommended formats, and goes to the start of the transfer', async () => {
     const wizard = await chosen('file_export');
-    const can = () => wizard.actor.getSnapshot().can({ type: 'download.press' });
-    expect(can()).toBe(false);
-    await wizard.send({ type: 'email-format.choose', format: 'mbox' });
-    expect(can()).toBe(false);
-    await wizard.send({ type: 'download.press' });
-    expect(wizard.address()).toBe('/destination-account');
-    await wizard.send({ type: 'contacts-format.choose', format: 'vcf' });
-    expect(can()).toBe(true);
-    await wizard.send({ type: 'download.press' });
+    expect(wizard.context()).toMatchObject({ emailExportType: 'eml', contactsExportType: 'csv' });
+    await wizard.send({ type: 'contacts-format.choose', format: 'vcf' }, { type: 'download.press' });
     expect(wizard.address()).toBe('/start-migration');
     expect(wizard.context()).toMatchObject({
       destination: { email: '', provider: 'file_export' },
-      emailExportType: 'mbox',
+      emailExportType: 'eml',
       contactsExportType: 'vcf',
       checkSanBrunoOnOauthCallback: false,
     });
+  });
+
+  test('formats that were chosen before stay chosen', async () => {
+    const wizard = await chosen('file_export', SESSIONS.downloading);
+    expect(wizard.context()).toMatchObject({ emailExportType: 'mbox', contactsExportType: 'vcf' });
   });
 
   test.each([
@@ -218,12 +257,6 @@ describe('the other options', () => {
       { type: 'contacts-format.choose', format: contactsFormat },
     );
     expect(wizard.context()).toMatchObject({ emailExportType: emailFormat, contactsExportType: contactsFormat });
-  });
-
-  test('only one contacts format leaves Download off too', async () => {
-    const wizard = await chosen('file_export');
-    await wizard.send({ type: 'contacts-format.choose', format: 'csv' });
-    expect(wizard.actor.getSnapshot().can({ type: 'download.press' })).toBe(false);
   });
 });
 

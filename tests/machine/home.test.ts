@@ -374,9 +374,7 @@ describe('the sign-in', () => {
 
   test.each([
     ['capabilities', 'call.retry'],
-    ['capabilities', 'connection.return'],
     ['validation', 'call.retry'],
-    ['validation', 'connection.return'],
   ] as const)('a portal that is unavailable at the %s goes on by %s', async (call, event) => {
     const script: Parameters<typeof arriveAt>[1] = {
       'ask for capabilities': call === 'capabilities' ? refusal('UNAVAILABLE') : capable,
@@ -384,6 +382,8 @@ describe('the sign-in', () => {
     };
     const wizard = await signInOpen(script);
     await wizard.send(type(LEGACY), password, submit);
+    expect(wizard.has('unavailable')).toBe(true);
+    await wizard.send({ type: 'connection.return' });
     expect(wizard.has('unavailable')).toBe(true);
     script['ask for capabilities'] = capable;
     script['validate the account'] = ok;

@@ -44,6 +44,7 @@ test('a subscriber moves from Home to the transfer ID, with each pause of the sp
     email: 'PAT@sanbrunocable.example',
     provider: '',
     hash: '',
+    contacts: '',
   });
   expect(addressOf(after.actor.getSnapshot())).toEqual({ path: '/start-migration', query: {} });
   after.actor.send({ type: 'contact.type', contact: 'pat@mail.example' });
@@ -98,6 +99,7 @@ test('a sign-in at Yahoo with another address returns to the destination page wi
     email: 'sam@yahoo.example',
     provider: 'yahoo',
     hash: '',
+    contacts: '',
   });
   expect(addressOf(actor.getSnapshot())).toEqual({ path: '/destination-account', query: { error: 'INVALID_EMAIL' } });
   clock.increment(7_000);

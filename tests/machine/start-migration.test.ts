@@ -332,7 +332,7 @@ describe('the start of the transfer', () => {
 
   test.each(
     (['announce the migration', 'start the transfer'] as const).flatMap((call) =>
-      (['call.retry', 'connection.return'] as const).map((event) => [call, event] as const),
+      (['call.retry'] as const).map((event) => [call, event] as const),
     ),
   )('a portal that is unavailable to "%s" goes on by %s', async (call, event) => {
     const script: Script = {
@@ -349,7 +349,7 @@ describe('the start of the transfer', () => {
     expect(wizard.address()).toBe(`/complete?migration_id=${ID}`);
   });
 
-  test.each(['call.retry', 'connection.return'] as const)(
+  test.each(['call.retry'] as const)(
     'a transfer that found the portal unavailable goes on by %s, without a pre-move call',
     async (event) => {
       const script: Script = { 'check the domain': valid, 'start the transfer': refusal('UNAVAILABLE') };

@@ -115,15 +115,36 @@ describe('the letter to support', () => {
     expect(wizard.actor.getSnapshot().can(submit)).toBe(offered);
   });
 
-  test('a letter that was sent is said so for 5 s, and the form is empty and without errors', async () => {
+  test('a letter that was sent is said so for 5 s, is kept to be shown, and the next form is empty and without errors', async () => {
     const wizard = await formOpen({ 'write to support': ok }, ...filled, submit);
     expect(wizard.context()).toMatchObject({ message: { about: 'support sent' }, typed: NOTHING_TYPED });
+    expect(wizard.isAt('support.sending.sent')).toBe(true);
+    expect(wizard.context().letter).toEqual({
+      emailAddress: LEGACY,
+      destinationEmail: 'sam@mail.example',
+      migrationId: ID,
+      issue: ISSUE,
+    });
     await wizard.wait(4_999);
     expect(wizard.context().message).not.toBeNull();
     for (const field of ['legacyEmail', 'contactEmail', 'transferId'])
       expect(wizard.isAt(`support.${field}.good`)).toBe(true);
     await wizard.wait(1);
     expect(wizard.context().message).toBeNull();
+    await wizard.send({ type: 'support.again' });
+    expect(wizard.isAt('support.sending.editing')).toBe(true);
+  });
+
+  test('who comes from a transfer need not type its ID, and keeps one that was typed', async () => {
+    const wizard = arriveAt(`/status?migration_id=${ID}`);
+    wizard.visit('/support-form');
+    expect(wizard.context().typed.supportId).toBe(ID);
+    await wizard.send(transferId('another'));
+    wizard.visit('/support-form');
+    expect(wizard.context().typed.supportId).toBe('another');
+    wizard.visit('/');
+    wizard.visit('/support-form');
+    expect(wizard.context().typed.supportId).toBe('');
   });
 
   test('a letter that is submitted twice is sent once', async () => {
@@ -168,17 +189,16 @@ describe('the letter to support', () => {
     expect(wizard.context().typed.issue).toBe(ISSUE);
   });
 
-  test.each(['call.retry', 'connection.return'] as const)(
-    'a portal that is unavailable goes on by %s',
-    async (type) => {
-      const script: Script = { 'write to support': refusal('UNAVAILABLE') };
-      const wizard = await formOpen(script, ...filled, submit);
-      expect(wizard.has('unavailable')).toBe(true);
-      script['write to support'] = ok;
-      await wizard.send({ type });
-      expect(wizard.context().message).toEqual({ about: 'support sent' });
-    },
-  );
+  test.each(['call.retry'] as const)('a portal that is unavailable goes on by %s', async (type) => {
+    const script: Script = { 'write to support': refusal('UNAVAILABLE') };
+    const wizard = await formOpen(script, ...filled, submit);
+    expect(wizard.has('unavailable')).toBe(true);
+    await wizard.send({ type: 'connection.return' });
+    expect(wizard.has('unavailable')).toBe(true);
+    script['write to support'] = ok;
+    await wizard.send({ type });
+    expect(wizard.context().message).toEqual({ about: 'support sent' });
+  });
 
   test('a message stays while it is looked at', async () => {
     const wizard = await formOpen({ 'write to support': ok }, ...filled, submit, { type: 'message.hold' });

@@ -168,7 +168,7 @@ describe('what is remembered', () => {
     expect(wizard.context().googleTermsAccepted).toBe(true);
   });
 
-  test.each(['call.retry', 'connection.return'] as const)(
+  test.each(['call.retry'] as const)(
     'a move that found the portal unavailable is announced again by %s',
     async (type) => {
       const script: Parameters<typeof arriveAt>[1] = {

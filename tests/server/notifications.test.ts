@@ -8,6 +8,7 @@ import { openLog } from '../../src/server/log.ts';
 import { openNotifier, type NotifierSettings } from '../../src/server/notifications/notifier.ts';
 import type { Database } from '../../src/server/store/database.ts';
 import { newsOf } from '../../src/server/transfers/status.ts';
+import { reviewOf } from '../../src/server/transfers/review.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { openJobQueue, type JobQueue } from '../../src/server/worker/queue.ts';
 import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
@@ -64,6 +65,7 @@ async function start({ database, queue }: Filled, settings: Partial<NotifierSett
       },
       log: openLog('silent'),
       news: (id) => newsOf(database, sources, id),
+      review: (id) => reviewOf(database, id),
     }),
   );
   starting.use(await queue.workOnNotifications(notifier.tell));
@@ -95,6 +97,49 @@ async function startSmtp(answer: (letters: number) => Error | null | Promise<nul
 }
 
 describe('a notification', () => {
+  test('of a transfer that needs review goes to support once, with what it needs', async () => {
+    await using smtp = await startSmtp(() => null);
+    await using filled = await openFilled();
+    const { database, queue } = filled;
+    await database.query(
+      `update operations set status = 'review', done = 7, total = 12, failure = 'It stopped.', finished = now()
+       where operation = 'emailmigration'`,
+    );
+    await database.query('update transfers set finished = now()');
+    for (let time = 0; time < 2; time += 1) await queue.announce(ID, 'review');
+    await using _notifier = await start(filled, {
+      smtpUrl: smtp.url,
+      mailFrom: 'Portal <no-reply@portal.example>',
+      supportEmail: 'support@operator.example',
+    });
+    await expect.poll(() => database.query(JOBS), { timeout: 10_000 }).toEqual([{ state: 'completed', tries: 0 }]);
+    const [letter = ''] = smtp.letters;
+    const said = letter.replaceAll('=\r\n', '').replaceAll('=3D', '=');
+    expect(letter).toContain('To: support@operator.example');
+    for (const part of [ID, STATUS, 'a@b.example', 'c@d.example', '7 of 12', 'It stopped.', 'new@home.example'])
+      expect(said).toContain(part);
+    expect(smtp.deliveries()).toBe(1);
+  });
+
+  test.each([
+    ['has completed', "update operations set status = 'completed'"],
+    ['waits for a password', "update operations set status = 'authentication_error'"],
+  ])('of a transfer that %s does not go to support', async (_, change) => {
+    await using smtp = await startSmtp(() => null);
+    await using filled = await openFilled();
+    const { database, queue } = filled;
+    await database.query(change);
+    await database.query('update transfers set finished = now()');
+    await queue.announce(ID, 'review');
+    await using _notifier = await start(filled, {
+      smtpUrl: smtp.url,
+      mailFrom: 'Portal <no-reply@portal.example>',
+      supportEmail: 'support@operator.example',
+    });
+    await expect.poll(() => database.query(JOBS), { timeout: 10_000 }).toEqual([{ state: 'completed', tries: 0 }]);
+    expect(smtp.deliveries()).toBe(0);
+  });
+
   test('is a letter with the result first, the transfer ID and the link, and is sent once', async () => {
     await using smtp = await startSmtp(() => null);
     await using filled = await openFilled();

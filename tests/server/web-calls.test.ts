@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { supportReference } from '../../src/contract/support-reference.ts';
+import { LIMITS } from '../../src/server/web/limits.ts';
 import { fromClient, LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
 
 const ANN = `ann@${LEGACY_DOMAIN}`;
@@ -373,15 +375,34 @@ describe('support form', () => {
     expect(mail?.raw).toContain('a'.repeat(32));
   });
 
+  test('who wrote gets a copy under the same reference number, and no more than a few of them', async () => {
+    world.outbox.length = 0;
+    const reference = supportReference({
+      emailAddress: ANN,
+      destinationEmail: 'ann@mail.example',
+      issue: 'My mail is not here.',
+    });
+    await sendSupport(message);
+    expect(world.outbox.map(({ to }) => to)).toEqual([['support@operator.example'], ['ann@mail.example']]);
+    for (const { raw } of world.outbox) expect(raw).toContain(reference);
+    expect(world.outbox[1]?.raw).toContain('> My mail is not here.');
+    expect(world.outbox[1]?.raw).toMatch(/^Auto-Submitted: auto-replied\r$/m);
+    const { burst } = LIMITS['copies of support messages to an address'];
+    for (let at = 1; at <= burst; at += 1)
+      expect((await world.post('/api/v2/support-form/', message, fromClient(`198.51.100.${at}`))).status).toBe(200);
+    expect(world.outbox.filter(({ to }) => to.includes('ann@mail.example'))).toHaveLength(burst);
+    expect(world.outbox.filter(({ to }) => to.includes('support@operator.example'))).toHaveLength(burst + 1);
+  });
+
   test('nothing that a visitor writes becomes a header', async () => {
     world.outbox.length = 0;
     const issue = 'x\r\nBcc: victim@mail.example\r\n\r\n.\r\nMAIL FROM:<evil@x.example>\r\n\u2028Subject: y';
     expect((await sendSupport({ ...message, issue })).status).toBe(200);
     const [mail] = world.outbox;
     const headers = mail?.raw.split('\r\n\r\n', 1)[0] ?? '';
-    expect(world.outbox.length).toBe(1);
-    expect(mail?.to).toEqual(['support@operator.example']);
+    expect(world.outbox.map(({ to }) => to)).toEqual([['support@operator.example'], ['ann@mail.example']]);
     expect(headers).not.toMatch(/bcc|victim/i);
+    expect(world.outbox[1]?.raw.split('\r\n\r\n', 1)[0]).not.toMatch(/bcc|victim/i);
   });
 
   test.each([

@@ -113,13 +113,27 @@ describe('a transfer that is proven', () => {
   });
 
   test('is not started beside another one of the same account', async () => {
-    await load(await move());
+    const running = await load(await move());
     const answer = await load(
       await move({
         destination_account: { email: ELSEWHERE, provider: 'google', token_id: await tokenOf(ELSEWHERE, 'google') },
       }),
     );
-    expect([answer.status, answer.body]).toMatchObject([409, { error: 'MIGRATION_IN_PROGRESS' }]);
+    expect([answer.status, answer.body]).toMatchObject([
+      409,
+      { error: 'MIGRATION_IN_PROGRESS', jobid: (running.body as { jobid: string }).jobid },
+    ]);
+  });
+
+  test('is named to its owner who asks for an account while it runs, and not to who guesses', async () => {
+    const { jobid } = (await load(await move())).body as { jobid: string };
+    const error = 'ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS';
+    world.provisioning.answer = { status: 409, body: { error } };
+    const ask = (password: string) =>
+      world.post('/api/v2/san-bruno-create-account/?in_qa=false', { email: ANN, password });
+    expect((await ask(PASSWORD)).body).toMatchObject({ error, jobid });
+    const guess = await ask('guess');
+    expect([guess.status, guess.text.includes(jobid)]).toEqual([401, false]);
   });
 
   test('to another provider is proven by the password there', async () => {

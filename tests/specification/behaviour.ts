@@ -71,8 +71,7 @@ export const SECTION_4: readonly Rule[] = [
   ),
   rule(
     'Download: shows two format dropdowns (email and contacts). The Download button is enabled only when both are chosen, then goes to /start-migration.',
-    'Download works once both formats are chosen, and goes to the start of the transfer',
-    'only one contacts format leaves Download off too',
+    'Download starts from the recommended formats, and goes to the start of the transfer',
     'a download makes files of both formats, whose links give them',
   ),
   rule(
@@ -151,7 +150,7 @@ export const SECTION_4: readonly Rule[] = [
     '**Timers**: error and success messages clear automatically after 5 s on load and support pages, and after 7 s on the destination page.',
     'when "%s" fails with %s the page says so for 5 s, and the contact is still good',
     'a letter that fails with %s is said so for 5 s, and is still there',
-    'a letter that was sent is said so for 5 s, and the form is empty and without errors',
+    'a letter that was sent is said so for 5 s, is kept to be shown, and the next form is empty and without errors',
     'the error %s of the address is shown as %s and clears after 7 s',
     'an account creation that ends in %s says so for 7 s, and can be tried again',
     'a message stays while it is looked at, and then has its 7 s again',

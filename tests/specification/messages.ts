@@ -99,7 +99,7 @@ export const SECTION_8: readonly Rule[] = [
   rule(
     "**Support**: failure shows the support form error. Success shows 'Your message has been sent successfully.' Messages clear after 5 s.",
     'a letter that fails with %s is said so for 5 s, and is still there',
-    'a letter that was sent is said so for 5 s, and the form is empty and without errors',
+    'a letter that was sent is said so for 5 s, is kept to be shown, and the next form is empty and without errors',
     'a letter to support has its success and its failure',
     'a letter to support arrives',
   ),
@@ -217,7 +217,7 @@ export const SECTION_9: readonly Rule[] = [
   rule(
     'Session data is kept in session storage.',
     'the session storage holds exactly the keys of the specification',
-    'a reload keeps the signed-in visitor on the page, and Home forgets everything',
+    'a reload keeps the signed-in visitor on the page, and Home forgets everything once it has asked',
   ),
   pageRule('No request timeout is set.', 'an answer that comes after 29 s still counts'),
 ];

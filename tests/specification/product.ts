@@ -142,7 +142,7 @@ export const SECTION_2: readonly Rule[] = [
   rule(
     'Entering the page resets wizard state and session data.',
     'entering Home forgets the wizard state and the session, and what was typed',
-    'a reload keeps the signed-in visitor on the page, and Home forgets everything',
+    'a reload keeps the signed-in visitor on the page, and Home forgets everything once it has asked',
   ),
   rule(
     '/destination-account (step 2) | Needs stored source credentials, else redirect to /.',
@@ -345,7 +345,7 @@ export const SECTION_3: readonly Rule[] = [
   rule(
     '**Provider keys**: google, yahoo, office365, aol, a key for the legacy provider itself, file_export.',
     'an OAuth provider that is called %s is left for as %s',
-    'Download works once both formats are chosen, and goes to the start of the transfer',
+    'Download starts from the recommended formats, and goes to the start of the transfer',
     'a sign-in that succeeds shows success, and goes to the destination page after 1 s',
     'a provider is known by its other names',
   ),
@@ -355,7 +355,7 @@ export const SECTION_3: readonly Rule[] = [
   ),
   rule(
     'An export uses a fake destination with provider file_export.',
-    'Download works once both formats are chosen, and goes to the start of the transfer',
+    'Download starts from the recommended formats, and goes to the start of the transfer',
     'a download makes no pre-move call, and asks for mail and contacts in their formats',
     'a download makes files of both formats, whose links give them',
   ),

@@ -68,6 +68,7 @@ export const ANSWERS: Readonly<Record<CallName, readonly unknown[]>> = {
     moved('other'),
   ],
   'list the transfers': [{ [ID]: '2025-11-01T00:00:00Z' }, {}],
+  'ask for the statuses': [{ [ID]: running }, {}],
   'check the domain': [{ valid: true }, { valid: false }],
   'check the phone number': [{ valid: true }, { valid: false }],
   'write to support': [{ ok: true }],
@@ -91,6 +92,7 @@ export const CODES: readonly CallFailureCode[] = [
   'ACCOUNT_ALREADY_CREATED',
   'INVALID_CREDENTIALS',
   'OPERATION_NOT_ALLOWED',
+  'MIGRATION_IN_PROGRESS',
   'GENERAL_ERROR',
 ];
 
@@ -127,6 +129,7 @@ export const EVENTS: readonly Event[] = [
     contact,
   })),
   { type: 'transfer.submit' },
+  { type: 'contacts.allow' },
   { type: 'id.copy' },
   { type: 'transfer.open', id: ID },
   { type: 'status.arrive', status: running },
@@ -146,19 +149,24 @@ export const EVENTS: readonly Event[] = [
   ...[ID, 'x', ''].map((id) => ({ type: 'support-id.type' as const, id })),
   ...['My folders are missing', 'short'].map((issue) => ({ type: 'issue.type' as const, issue })),
   { type: 'support.submit' },
+  { type: 'support.again' },
+  { type: 'home.press' },
+  { type: 'home.stay' },
   { type: 'call.retry' },
+  { type: 'connection.lose' },
   { type: 'connection.return' },
   { type: 'page.return' },
   { type: 'message.hold' },
   { type: 'message.release' },
 ];
 
-const consent = { tokenId: TOKEN, email: LEGACY, error: '', provider: '', hash: '' };
+const consent = { tokenId: TOKEN, email: LEGACY, error: '', provider: '', hash: '', contacts: '' };
 
 /** What an address bar may ask for, right and wrong. */
 export const VISITS: readonly Visit[] = [
   ...['', 'EXTERNAL_OAUTH_ERROR'].map((error) => ({ type: 'home.visit' as const, error })),
-  ...['', 'MISSING_SCOPE', 'invalid_email'].map((error) => ({ type: 'destination.visit' as const, error })),
+  ...['', 'MISSING_SCOPE', 'invalid_email'].map((error) => ({ type: 'destination.visit' as const, error, way: '' })),
+  ...['other', 'download'].map((way) => ({ type: 'destination.visit' as const, error: '', way })),
   { type: 'google-terms.visit' },
   { type: 'email-scopes.visit' },
   { type: 'start-migration.visit' },
@@ -206,6 +214,11 @@ export const SESSIONS = {
     destination: { email: LEGACY, provider: 'yahoo', tokenId: TOKEN },
   },
   toGoogle: { ...signedIn, destination: { email: 'sam@gmail.com', provider: 'google', tokenId: TOKEN } },
+  toAolWithoutContacts: {
+    ...signedIn,
+    allowContactsMigration: false,
+    destination: { email: 'sam@aol.com', provider: 'aol', tokenId: TOKEN },
+  },
   toOther: {
     ...signedIn,
     allowContactsMigration: false,

@@ -18,11 +18,13 @@ export function ourTexts(): OurText[] {
     'src/server/worker/sentences.ts',
     'src/server/mail/copy/reasons.ts',
     'src/server/notifications/wording.ts',
+    'src/server/notifications/support-copy.ts',
   ];
   return [
     ...wording.flatMap((file) => literalsIn(file)),
     ...filesUnder('src/server/web').flatMap((file) => literalsIn(file, TELLS)),
     ...textsOfPage('src/portal/index.html'),
+    ...textsOfPage('src/server/export/archive/reader.html'),
   ]
     .map(({ file, text }) => ({ file, text: text.replaceAll(/<[^<>]*>/g, '. ').trim() }))
     .filter(({ text }) => /\p{L} +\p{L}/u.test(text));

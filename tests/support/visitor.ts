@@ -6,7 +6,7 @@ import { wizardMachine } from '../../machines/wizard.machine.ts';
 import { addressOf, visitOf, type WizardSnapshot } from '../../machines/wizard.routes.ts';
 import type { Session } from '../../machines/wizard.types.ts';
 import { watchGuards } from './guards.ts';
-import type { CallName, Move } from './moves.ts';
+import { type CallName, ID, type Move } from './moves.ts';
 import { watchTransitions } from './transitions.ts';
 import { settle, SETTINGS } from './wizard.ts';
 
@@ -109,7 +109,12 @@ export function openPortal(seen: Seen): (session: Session) => Visitor {
         if (call === undefined) throw new Error(`Nobody waits for an answer: ${move.call}`);
         pending.delete(move.call);
         if (move.kind === 'answer') call.answer(move.answer);
-        else call.refuse({ error: move.code, message: '' });
+        else
+          call.refuse({
+            error: move.code,
+            message: '',
+            ...(move.code === 'MIGRATION_IN_PROGRESS' ? { transferId: ID } : {}),
+          });
         await settle();
       }
     }

@@ -1,7 +1,7 @@
 import { assign, createActor, fromCallback, fromPromise, SimulatedClock } from 'xstate';
 import { ACTORS } from '../../machines/wizard.actors.ts';
 import { addressOf, visitOf } from '../../machines/wizard.routes.ts';
-import type { Event, Input, Session } from '../../machines/wizard.types.ts';
+import type { Event, Input, Session, Tag } from '../../machines/wizard.types.ts';
 import { type CallFailureCode, FAILURE_CODES } from '../../src/contract/failure-code.ts';
 import { portalSettings, readSettings } from '../../src/contract/settings.ts';
 import { testedMachine } from './tested-machine.ts';
@@ -105,7 +105,7 @@ export function startWizard(script: Script = {}, session?: Session, input: Parti
     context: () => actor.getSnapshot().context,
     /** Whether the wizard is in a state, by its path: `home.page.resting`. */
     isAt: (path: string) => idsOf(actor.getSnapshot()._nodes).includes(path),
-    has: (tag: 'busy' | 'slow' | 'unavailable') => actor.getSnapshot().hasTag(tag),
+    has: (tag: Tag) => actor.getSnapshot().hasTag(tag),
     /** The inputs of every call of that name. */
     asked: (name: keyof Calls) => calls.filter((call) => call.name === name).map(({ input }) => input),
   };

@@ -6,7 +6,6 @@ import { Checkbox } from '../parts/checkbox.tsx';
 import { Field } from '../parts/field.tsx';
 import type { Note } from '../parts/field-note.tsx';
 import { Form } from '../parts/form.tsx';
-import { FormHeading } from '../parts/form-heading.tsx';
 import { MessagePlace } from '../parts/message.tsx';
 import { PasswordField } from '../parts/password-field.tsx';
 import { providerName, shared } from '../wording.ts';
@@ -14,11 +13,12 @@ import { fieldErrors } from '../wording/field-errors.ts';
 import { destination } from '../wording/destination.ts';
 import { useSend, useWizard } from '../wizard-context.tsx';
 import { Banner, SlowNote } from './banner.tsx';
+import { WizardPage } from './wizard-page.tsx';
 
 const words = destination.other;
 
-/** Any other provider. Where it signs in by OAuth, the password is not asked for. */
-export function OtherForm() {
+/** Any other provider; takes the page's place, and Back leads to the other ways. Where it signs in by OAuth, the password is not asked for. */
+export function OtherPage() {
   const snapshot = useWizard((whole) => whole);
   const send = useSend();
   const { typed, typedAccount, settings } = snapshot.context;
@@ -28,65 +28,67 @@ export function OtherForm() {
     snapshot.matches({ destination: { options: { other: { credentials: 'verifying' } } } });
   const byOauth = snapshot.matches({ destination: { options: { other: { password: 'notAsked' } } } });
   return (
-    <Form label={words.heading} onSubmit={() => send({ type: 'credentials.submit' })}>
-      <FormHeading heading={words.heading} intro={words.intro} />
-      <div>
-        <Field
-          label={words.email}
-          name="email"
-          autoComplete="email"
-          inputMode="email"
-          value={typed.email}
-          note={emailNote(snapshot)}
-          readOnly={signingIn}
-          onType={(email) => send({ type: 'email.type', email })}
-        />
-        {byOauth ? (
-          <InPlaceOfPassword>
-            {words.byOauth(providerName(typedAccount?.provider ?? 'other', settings.legacyName))}
-          </InPlaceOfPassword>
-        ) : (
-          <PasswordField
-            label={words.password}
-            words={shared.password}
-            help={words.passwordHelp}
-            autoComplete="off"
-            value={typed.password}
-            readOnly={signingIn}
-            onType={(password) => send({ type: 'password.type', password })}
-          />
-        )}
-        <Checkbox label={words.customHost} checked={usesHost} onToggle={() => send({ type: 'host.toggle' })} />
-        {usesHost && (
+    <WizardPage heading={words.heading} lead={words.intro} view="other" elsewhere>
+      <Form label={words.heading} onSubmit={() => send({ type: 'credentials.submit' })}>
+        <div>
           <Field
-            label={words.host}
-            name="imap-host"
-            autoComplete="off"
-            inputMode="url"
-            help={words.hostHelp}
-            value={typed.host}
-            note={hostNote(snapshot)}
+            label={words.email}
+            name="email"
+            autoComplete="email"
+            inputMode="email"
+            value={typed.email}
+            note={emailNote(snapshot)}
             readOnly={signingIn}
-            onType={(host) => send({ type: 'host.type', host })}
-            onLeave={() => send({ type: 'host.leave' })}
+            onType={(email) => send({ type: 'email.type', email })}
           />
-        )}
-      </div>
-      <div className="actions">
-        <Button
-          rank="primary"
-          type="submit"
-          busy={signingIn}
-          disabled={!signingIn && !snapshot.can({ type: 'credentials.submit' })}
-          reserve={words.busy}
-        >
-          {signingIn ? words.busy : words.submit}
-        </Button>
-      </div>
-      <MessagePlace size="large">
-        <Below snapshot={snapshot} byOauth={byOauth} />
-      </MessagePlace>
-    </Form>
+          {byOauth ? (
+            <InPlaceOfPassword>
+              {words.byOauth(providerName(typedAccount?.provider ?? 'other', settings.legacyName))}
+            </InPlaceOfPassword>
+          ) : (
+            <PasswordField
+              label={words.password}
+              words={shared.password}
+              help={words.passwordHelp}
+              autoComplete="off"
+              value={typed.password}
+              readOnly={signingIn}
+              onType={(password) => send({ type: 'password.type', password })}
+            />
+          )}
+          <Checkbox label={words.customHost} checked={usesHost} onToggle={() => send({ type: 'host.toggle' })} />
+          {usesHost && (
+            <Field
+              label={words.host}
+              name="imap-host"
+              autoComplete="off"
+              inputMode="url"
+              help={words.hostHelp}
+              value={typed.host}
+              note={hostNote(snapshot)}
+              readOnly={signingIn}
+              onType={(host) => send({ type: 'host.type', host })}
+              onLeave={() => send({ type: 'host.leave' })}
+            />
+          )}
+        </div>
+        <div className="actions">
+          <Button
+            rank="primary"
+            type="submit"
+            busy={signingIn}
+            disabled={!signingIn && !snapshot.can({ type: 'credentials.submit' })}
+            reserve={words.busy}
+          >
+            {signingIn ? words.busy : words.submit}
+          </Button>
+          <Button onPress={() => send({ type: 'page.back' })}>{shared.back}</Button>
+        </div>
+        <MessagePlace size="large">
+          <Below snapshot={snapshot} byOauth={byOauth} />
+        </MessagePlace>
+      </Form>
+    </WizardPage>
   );
 }
 

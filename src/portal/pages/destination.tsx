@@ -10,8 +10,9 @@ import { shared } from '../wording.ts';
 import { destination as words } from '../wording/destination.ts';
 import { useSend, useWizard } from '../wizard-context.tsx';
 import { Banner, SlowNote } from './banner.tsx';
-import { DownloadForm } from './destination-download.tsx';
-import { OtherForm } from './destination-other.tsx';
+import { DownloadPage } from './destination-download.tsx';
+import { OtherPage } from './destination-other.tsx';
+import { RunningTransfer } from './running-transfer.tsx';
 import { WizardPage } from './wizard-page.tsx';
 
 const CHOICES = [
@@ -24,12 +25,19 @@ const CHOICES = [
 
 export function DestinationPage() {
   const snapshot = useWizard((whole) => whole);
+  if (snapshot.matches({ destination: { options: 'other' } })) return <OtherPage />;
+  if (snapshot.matches({ destination: { options: 'download' } })) return <DownloadPage />;
+  return <Ways snapshot={snapshot} />;
+}
+
+function Ways({ snapshot }: { readonly snapshot: WizardSnapshot }) {
   const send = useSend();
   const { message, settings, source } = snapshot.context;
   const { legacyName } = settings;
   return (
     <WizardPage
       heading={words.heading}
+      view="ways"
       lead={
         <MessagePlace size="large">
           {message?.about === 'query' ? (
@@ -65,34 +73,28 @@ export function DestinationPage() {
             <Facts facts={words.goFacts(legacyName)} />
           )}
         </MessagePlace>
+        <RunningTransfer />
       </div>
       <Disclosure
         label={words.options.label}
         open={!snapshot.matches({ destination: { options: 'closed' } })}
         onToggle={() => send({ type: 'options.toggle' })}
       >
-        <Options snapshot={snapshot} />
+        <Options />
       </Disclosure>
       {!snapshot.matches({ destination: { move: 'offered' } }) && <Notice snapshot={snapshot} />}
     </WizardPage>
   );
 }
 
-/** The ways besides Yahoo. An open form takes the place of its own button. */
-function Options({ snapshot }: { readonly snapshot: WizardSnapshot }) {
+/** The ways besides Yahoo. */
+function Options() {
   const send = useSend();
-  const other = snapshot.matches({ destination: { options: 'other' } });
-  const download = snapshot.matches({ destination: { options: 'download' } });
-  const left = CHOICES.filter(
-    ({ provider }) => !(other && provider === 'other') && !(download && provider === 'file_export'),
-  );
   return (
     <div className="stack">
-      {other && <OtherForm />}
-      {download && <DownloadForm />}
-      <p>{other || download ? words.options.others : words.options.intro}</p>
+      <p>{words.options.intro}</p>
       <Providers>
-        {left.map(({ provider, name }) => (
+        {CHOICES.map(({ provider, name }) => (
           <ProviderButton
             key={provider}
             provider={provider}

@@ -1,16 +1,9 @@
-import { useSyncExternalStore } from 'react';
+import { useOnline } from '../parts/online.ts';
 import { shared } from '../wording.ts';
 
-function onChange(look: () => void): () => void {
-  addEventListener('online', look);
-  addEventListener('offline', look);
-  return () => {
-    removeEventListener('online', look);
-    removeEventListener('offline', look);
-  };
-}
-
 export function OfflineBanner() {
-  const online = useSyncExternalStore(onChange, () => navigator.onLine);
-  return <div role={online ? undefined : 'status'}>{!online && <p className="offline">{shared.offline}</p>}</div>;
+  const online = useOnline();
+  return (
+    <div role={online ? undefined : 'status'}>{!online && <p className="offline">{shared.offline.banner}</p>}</div>
+  );
 }

@@ -1,4 +1,4 @@
-import { modeOf, operationsOf } from '../../../machines/mode.ts';
+import { contactsWereLeftOut, modeOf, operationsOf } from '../../../machines/mode.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import type { Context } from '../../../machines/wizard.types.ts';
 import { Address } from '../parts/address.tsx';
@@ -12,6 +12,7 @@ import { providerName, shared } from '../wording.ts';
 import { startMigration as words } from '../wording/start-migration.ts';
 import { useSend, useWizard } from '../wizard-context.tsx';
 import { Banner, SlowNote } from './banner.tsx';
+import { RunningTransfer } from './running-transfer.tsx';
 import { WizardPage } from './wizard-page.tsx';
 
 export function StartMigrationPage() {
@@ -25,6 +26,7 @@ export function StartMigrationPage() {
   return (
     <WizardPage heading={words.heading(mode)} lead={words.lead}>
       <Route context={context} />
+      {contactsWereLeftOut(context) && <ContactsLeftOut snapshot={snapshot} />}
       <Form onSubmit={() => send({ type: 'transfer.submit' })}>
         <Field
           label={words.field(mode)}
@@ -55,6 +57,7 @@ export function StartMigrationPage() {
           <Below snapshot={snapshot} />
         </MessagePlace>
       </Form>
+      <RunningTransfer />
     </WizardPage>
   );
 }
@@ -94,6 +97,23 @@ function Route({ context }: { readonly context: Context }) {
         </dd>
       </div>
     </dl>
+  );
+}
+
+/** Contacts stay behind because they were not permitted: that is said, and can be mended here. */
+function ContactsLeftOut({ snapshot }: { readonly snapshot: WizardSnapshot }) {
+  const send = useSend();
+  const { destination, settings } = snapshot.context;
+  const provider = providerName(destination?.provider ?? 'other', settings.legacyName);
+  return (
+    <div className="card">
+      <p>{words.contactsLeftOut.text(provider)}</p>
+      <div className="actions">
+        <Button onPress={() => send({ type: 'contacts.allow' })} disabled={!snapshot.can({ type: 'contacts.allow' })}>
+          {words.contactsLeftOut.allow}
+        </Button>
+      </div>
+    </div>
   );
 }
 

@@ -27,9 +27,10 @@ export function OperationCard({ kind, title, progress, ofExport, children }: Pro
   const isEmpty = looks === 'success' && done === 0;
   return (
     <section className="status-card" aria-labelledby={kind}>
-      <div className="stack" data-gap="small">
+      {/* With the heading, so that what is said tells of which transfer. */}
+      <div className="stack" data-gap="small" role={looks === 'failed' ? 'alert' : 'status'}>
         <h2 id={kind}>{title}</h2>
-        <div role={looks === 'failed' ? 'alert' : 'status'}>
+        <div>
           <p className="status-state" data-kind={looks}>
             <Icon name={ICONS[looks]} size={32} />
             {label}

@@ -1,9 +1,12 @@
 import { PATHS, type WizardSnapshot } from '../../../machines/wizard.routes.ts';
+import type { TransferStatus } from '../../contract/calls/status.ts';
+import { type Standing, standingOf } from '../../contract/transfer-status.ts';
 import { statusAddress } from '../../contract/page-address.ts';
+import { Address } from '../parts/address.tsx';
 import { BarsLoader } from '../parts/bars-loader.tsx';
 import { Link } from '../parts/link.tsx';
 import { Message } from '../parts/message.tsx';
-import { shared } from '../wording.ts';
+import { providerName, shared } from '../wording.ts';
 import { statusFromEmail as words } from '../wording/status.ts';
 import { useSend, useWizard } from '../wizard-context.tsx';
 import { SupportLink } from './status.tsx';
@@ -22,25 +25,60 @@ export function StatusFromEmailPage() {
 }
 
 function Transfers({ snapshot }: { readonly snapshot: WizardSnapshot }) {
-  const send = useSend();
+  const { transfers, statuses } = snapshot.context;
+  const asking = snapshot.matches({ statusFromEmail: { showing: 'asking' } });
   return (
     <WizardPage heading={words.heading} lead={words.lead}>
       <ul className="rows">
-        {snapshot.context.transfers.map(({ id, started }) => (
-          <li key={id}>
-            <div>
-              <p className="strong">{words.started(started)}</p>
-              <p className="code">{id}</p>
-            </div>
-            <Link className="button" href={statusAddress(id)} onFollow={() => send({ type: 'transfer.open', id })}>
-              {words.open}
-            </Link>
-          </li>
+        {transfers.map((transfer) => (
+          <Transfer key={transfer.id} {...transfer} status={statuses[transfer.id]} asking={asking} />
         ))}
       </ul>
       <p className="soft">{words.note}</p>
     </WizardPage>
   );
+}
+
+type TransferProps = {
+  readonly id: string;
+  readonly started: string;
+  readonly status: TransferStatus | undefined;
+  readonly asking: boolean;
+};
+
+/** Where it goes, how it stands, when it began. */
+function Transfer({ id, started, status, asking }: TransferProps) {
+  const send = useSend();
+  const destination = useWizard((snapshot) => snapshot.context.destination);
+  const legacyName = useWizard((snapshot) => snapshot.context.settings.legacyName);
+  const standing = status === undefined ? null : wholeOf(status);
+  return (
+    <li>
+      <div>
+        {destination !== null && (
+          <p>
+            {words.to(providerName(destination.provider, legacyName))} <Address>{destination.email}</Address>
+          </p>
+        )}
+        {standing === null ? (
+          <p className="soft">{asking ? words.standing.asking : words.standing.unknown}</p>
+        ) : (
+          <p className="strong">{words.standing[standing]}</p>
+        )}
+        <p>{words.started(started)}</p>
+        <p className="code small">{id}</p>
+      </div>
+      <Link className="button" href={statusAddress(id)} onFollow={() => send({ type: 'transfer.open', id })}>
+        {words.open}
+      </Link>
+    </li>
+  );
+}
+
+/** How all of a transfer stands: what runs is said before what has failed, and that before what is done. */
+function wholeOf({ emailmigration, contactsmigration }: TransferStatus): Standing | null {
+  const standings = [emailmigration, contactsmigration].filter((each) => each !== undefined).map(standingOf);
+  return (['running', 'interrupted', 'failed', 'success'] as const).find((each) => standings.includes(each)) ?? null;
 }
 
 function NoneFound() {

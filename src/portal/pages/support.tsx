@@ -1,6 +1,9 @@
 import { useId } from 'react';
 import { SUPPORT_ISSUE_LENGTH } from '../../contract/support-issue.ts';
 import { TRANSFER_ID_LENGTH } from '../../contract/transfer-status.ts';
+import { supportReference } from '../../contract/support-reference.ts';
+import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
+import { Address } from '../parts/address.tsx';
 import { Button } from '../parts/button.tsx';
 import { Field } from '../parts/field.tsx';
 import type { Note } from '../parts/field-note.tsx';
@@ -21,8 +24,9 @@ export function SupportPage() {
   const complete = snapshot.can({ type: 'support.submit' });
   const cableDomain = legacyDomains[0] ?? '';
   const needs = useId();
+  if (snapshot.matches({ support: { sending: 'sent' } })) return <Sent snapshot={snapshot} />;
   return (
-    <WizardPage heading={words.heading} lead={words.lead(settings.supportPhone)}>
+    <WizardPage heading={words.heading} lead={words.lead(settings.supportPhone)} view="form">
       <Form onSubmit={() => send({ type: 'support.submit' })}>
         <div>
           <Field
@@ -92,11 +96,64 @@ export function SupportPage() {
             </Button>
           </div>
         </div>
-        <MessagePlace size="large">
+        <MessagePlace>
           {message !== null && <Banner message={message} />}
           {snapshot.hasTag('slow') && <SlowNote />}
         </MessagePlace>
       </Form>
+    </WizardPage>
+  );
+}
+
+/** What was sent, what it is called on the telephone, and where the answer and a copy go. */
+function Sent({ snapshot }: { readonly snapshot: WizardSnapshot }) {
+  const send = useSend();
+  const { letter, message, settings } = snapshot.context;
+  if (letter === null) return null;
+  const { emailAddress, destinationEmail = emailAddress, migrationId, issue } = letter;
+  return (
+    <WizardPage
+      heading={words.heading}
+      view="sent"
+      lead={
+        <MessagePlace>
+          {message === null ? <p className="lead">{words.sent.lead}</p> : <Banner message={message} />}
+        </MessagePlace>
+      }
+    >
+      <section className="stack" data-gap="small" aria-labelledby="reference">
+        <h2 id="reference">{words.sent.reference}</h2>
+        <p className="code">{supportReference(letter)}</p>
+        <p>{words.sent.referenceHelp(settings.supportPhone)}</p>
+        <p>
+          {words.sent.copy} <Address>{destinationEmail}</Address>
+        </p>
+      </section>
+      <section className="stack" data-gap="small" aria-labelledby="what-was-sent">
+        <h2 id="what-was-sent">{words.sent.what}</h2>
+        <dl className="answers">
+          <div>
+            <dt>{words.legacyEmail(settings.legacyName)}</dt>
+            <dd>
+              <Address>{emailAddress}</Address>
+            </dd>
+          </div>
+          {migrationId !== undefined && (
+            <div>
+              <dt>{words.transferId}</dt>
+              <dd className="code">{migrationId}</dd>
+            </div>
+          )}
+          <div>
+            <dt>{words.sent.issue}</dt>
+            <dd className="as-written">{issue}</dd>
+          </div>
+        </dl>
+      </section>
+      <div className="actions">
+        <Button onPress={() => window.print()}>{words.sent.print}</Button>
+        <Button onPress={() => send({ type: 'support.again' })}>{words.sent.again}</Button>
+      </div>
     </WizardPage>
   );
 }

@@ -1,8 +1,8 @@
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { isOnPrimaryPath, stepOf } from '../../../machines/wizard.routes.ts';
 import { Page } from '../parts/page.tsx';
 import { StepList } from '../parts/step-list.tsx';
-import { pageTitle, steps, titleWithError, toolName } from '../wording.ts';
+import { pageTitle, printed, steps, titleWithError, today, toolName } from '../wording.ts';
 import { useWizard } from '../wizard-context.tsx';
 
 type Props = {
@@ -13,15 +13,17 @@ type Props = {
   readonly view?: string;
   /** The last step is behind the visitor. */
   readonly done?: boolean;
+  /** The page is of another way than the move to Yahoo, before one is chosen. */
+  readonly elsewhere?: boolean;
   readonly children?: ReactNode;
 };
 
 /** A page in its frame, beside the steps where it belongs to the wizard. */
-export function WizardPage({ heading, lead, view, done = false, children }: Props) {
+export function WizardPage({ heading, lead, view, done = false, elsewhere = false, children }: Props) {
   const current = useWizard(stepOf);
   const primary = useWizard((snapshot) => isOnPrimaryPath(snapshot.context));
   const legacyName = useWizard((snapshot) => snapshot.context.settings.legacyName);
-  const names = steps.names(primary);
+  const names = steps.names(primary && !elsewhere);
   const title = heading === toolName(legacyName) ? heading : pageTitle(heading, legacyName);
   return (
     <Page
@@ -44,6 +46,21 @@ export function WizardPage({ heading, lead, view, done = false, children }: Prop
       }
     >
       {children}
+      <Printed />
     </Page>
   );
+}
+
+/** On paper only: whose page it is, where the mail goes, and of which day. */
+function Printed() {
+  const source = useWizard((snapshot) => snapshot.context.source?.email);
+  const destination = useWizard((snapshot) => snapshot.context.destination?.email ?? '');
+  const [day] = useState(() => today());
+  const said = [
+    ...(source === undefined ? [] : [printed.from(source)]),
+    ...(destination === '' ? [] : [printed.to(destination)]),
+    printed.on(day),
+  ];
+  // As style alone: on the screen nobody is to find it, nor hear it.
+  return <div className="printed" data-said={said.join('\n')} aria-hidden="true" />;
 }

@@ -20,7 +20,10 @@ export function Page({ heading, title, titleWithError = title, lead, steps, view
   useLayoutEffect(() => top.current?.focus({ preventScroll: true }), []);
   const shown = useRef(view);
   useLayoutEffect(() => {
-    if (view !== shown.current && document.activeElement === document.body) top.current?.focus({ preventScroll: true });
+    if (view !== shown.current && document.activeElement === document.body) {
+      top.current?.focus({ preventScroll: true });
+      scrollTo(0, 0);
+    }
     shown.current = view;
   }, [view]);
   useLayoutEffect(() => {

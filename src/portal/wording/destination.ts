@@ -49,7 +49,6 @@ export const destination = {
   options: {
     label: 'Check other options to export your data',
     intro: 'Take your mail and contacts to another provider, or download them as files.',
-    others: 'Or choose another way',
     gmail: 'Gmail',
     outlook: 'Outlook',
     aol: 'AOL',
@@ -81,16 +80,17 @@ export const destination = {
   download: {
     heading: 'Download as files',
     intro: "Keep your mail and contacts on your own computer. We'll make the files and tell you when they are ready.",
+    recommended: 'Not sure? Keep what is chosen here. Most mail programs and spreadsheets can open these files.',
     emailFormat: 'Email format',
     contactsFormat: 'Contacts format',
     choose: 'Choose a format',
     emailFormats: {
-      eml: 'EML – a file per message',
+      eml: 'EML – a file per message (recommended)',
       mbox: 'MBOX – a file per folder',
       pst: 'PST – for Outlook',
     },
     contactsFormats: {
-      csv: 'CSV – a table',
+      csv: 'CSV – a table (recommended)',
       vcf: 'VCF – contact cards',
       pst: 'PST – for Outlook',
     },

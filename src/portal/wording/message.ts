@@ -12,6 +12,12 @@ export type MessageWords = {
   readonly toMail?: string;
 };
 
+/** A transfer of the same mailbox that runs already. */
+export const runningTransfer = {
+  text: 'Your other transfer is still running. You can see how far it is.',
+  open: 'Check progress',
+} as const;
+
 const SAFE = 'Your mail is safe: nothing was moved or deleted.';
 const AGAIN = 'If it happens again, please contact support.';
 

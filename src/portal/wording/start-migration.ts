@@ -9,6 +9,11 @@ export const startMigration = {
   from: 'From',
   to: 'To',
   what: 'What',
+  contactsLeftOut: {
+    text: (provider: string) =>
+      `Your contacts will not be copied, because you did not allow it at ${provider}. Your mail is not affected. You can allow it now and come back here, or go on without contacts.`,
+    allow: 'Allow contacts',
+  },
   files: 'Files for download',
   content: (contacts: boolean) => (contacts ? 'Messages, folders and contacts' : 'Messages and folders'),
   formats: (email: string, contacts: string) =>

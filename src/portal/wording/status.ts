@@ -158,6 +158,8 @@ export const status = {
     title: 'Your files',
     download: (name: string) => `Download ${name}`,
     until: (iso: string) => `Download your files by ${formatDay(iso)}. Then we delete them.`,
+    extract:
+      'Extract all first, then open what is inside. On Windows, right-click the file and choose "Extract All". On a Mac, double-click it.',
     check: 'Checksum (SHA-256)',
     parts: (count: number) =>
       `Your mail is in ${formatNumber(count)} files of up to ${formatBytes(EXPORT_PART_OCTETS)} of mail each. Please download them all. Each one opens on its own.`,
@@ -198,6 +200,15 @@ export const statusFromEmail = {
   asking: 'Looking up your transfers…',
   toHome: 'Go to Home',
   started: (iso: string) => `Started on ${formatMoment(iso)}`,
+  to: (provider: string) => `To ${provider}:`,
+  standing: {
+    asking: 'Looking up how it is going…',
+    unknown: 'We could not look up how it is going just now.',
+    running: 'In progress',
+    interrupted: 'Waiting',
+    failed: 'It stopped. Please see its status.',
+    success: 'Completed',
+  },
   open: 'See its status',
   note: 'For older transfers, please use the transfer ID provided in the notification email.',
   none: {

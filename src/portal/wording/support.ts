@@ -22,6 +22,16 @@ export const support = {
   incomplete: (host: string) =>
     `To send, fill in your ${host} address and describe your issue in more than ${SUPPORT_ISSUE_LENGTH.longerThan} characters.`,
   complete: 'You can send your message now.',
+  sent: {
+    lead: "We have your message. We'll reply by email. Your mail is safe while you wait.",
+    reference: 'Your reference number',
+    referenceHelp: (phone: string) => `If you call us at ${unbroken(phone)}, please tell us this number.`,
+    copy: 'We are also sending you a copy by email, to',
+    what: 'What you sent',
+    issue: 'Your message',
+    print: 'Print this page',
+    again: 'Write another message',
+  },
   submit: 'Send',
   busy: 'Sending…',
 } as const;

@@ -5,7 +5,8 @@ import type { Settings } from '../../contract/settings.ts';
 import { UsPhone } from '../../contract/transfer.ts';
 import type { Log } from '../log.ts';
 import type { News, NotificationKind } from './news.ts';
-import { letterOf, senderName, smsOf, type Notification } from './wording.ts';
+import { reviewLetterOf, type Review } from './review.ts';
+import { letterOf, senderOf, smsOf, type Notification } from './wording.ts';
 
 const SEND_WITHIN_MS = 30_000;
 /** So many of the last ones sent are remembered, in case the queue asks for them again. */
@@ -13,13 +14,13 @@ const SENT_REMEMBERED = 10_000;
 
 export type NotifierSettings = Pick<
   Settings,
-  'smtpUrl' | 'smtpInClear' | 'mailFrom' | 'sms' | 'publicUrl' | 'legacyName' | 'supportPhone'
+  'smtpUrl' | 'smtpInClear' | 'mailFrom' | 'supportEmail' | 'sms' | 'publicUrl' | 'legacyName' | 'supportPhone'
 >;
 
-/** `occurrence` tells those apart of a kind that is told more than once; it begins with {@link News.attention}'s `resumed`. */
+/** `review` tells support, all other kinds the subscriber. `occurrence` tells those apart of a kind that is told more than once; it begins with {@link News.attention}'s `resumed`. */
 export type NotificationJob = {
   readonly transferId: string;
-  readonly kind: NotificationKind;
+  readonly kind: NotificationKind | 'review';
   readonly occurrence?: string;
 };
 
@@ -28,6 +29,8 @@ type NotifierServices = {
   readonly log: Log;
   /** `null` when there is nothing to tell any more, or nobody. */
   readonly news: (transferId: string) => Promise<News | null>;
+  /** `null` when there is nothing to review. */
+  readonly review: (transferId: string) => Promise<Review | null>;
 };
 
 export type Notifier = Disposable & {
@@ -36,7 +39,7 @@ export type Notifier = Disposable & {
 };
 
 /** Sends letters and SMS. Without an SMTP server or a gateway for SMS, that way of sending is off. */
-export function openNotifier({ settings, log, news }: NotifierServices): Notifier {
+export function openNotifier({ settings, log, news, review }: NotifierServices): Notifier {
   const mail = settings.smtpUrl === undefined ? null : transportTo(settings.smtpUrl, settings.smtpInClear);
   const sent = new Set<string>();
   return {
@@ -45,12 +48,17 @@ export function openNotifier({ settings, log, news }: NotifierServices): Notifie
       const key = keyOf(job);
       // The queue could not note it: it was sent all the same.
       if (sent.has(key)) return;
-      const told = await news(transferId);
-      if (told === null || isOver(job, told)) return;
       const { publicUrl, legacyName, supportPhone } = settings;
       const statusUrl = `${publicUrl}${statusAddress(transferId)}`;
       try {
-        await send({ ...told, kind, transferId, statusUrl, legacyName, supportPhone }, key, settings, mail);
+        if (kind === 'review') {
+          const found = await review(transferId);
+          if (found !== null) await tellSupport(found, { transferId, statusUrl, legacyName }, settings, mail);
+        } else {
+          const told = await news(transferId);
+          if (told === null || isOver(job, told)) return;
+          await send({ ...told, kind, transferId, statusUrl, legacyName, supportPhone }, key, settings, mail);
+        }
       } catch (error) {
         log.warn({ err: error, transferId, kind }, 'a notification was not sent; it is tried again');
         throw error;
@@ -98,7 +106,7 @@ async function send(
   }
   if (mail === null || settings.mailFrom === undefined) return;
   await mail.sendMail({
-    from: sender(settings.mailFrom, settings.legacyName),
+    from: senderOf(settings.mailFrom, settings.legacyName),
     to: contact,
     ...letterOf(notification),
     messageId: `<${key}@${new URL(settings.publicUrl).hostname}>`,
@@ -106,9 +114,21 @@ async function send(
   });
 }
 
-/** An address alone gets a name, so that the letter says who it is from. */
-function sender(mailFrom: string, legacyName: string): string | { name: string; address: string } {
-  return mailFrom.includes('<') ? mailFrom : { name: senderName(legacyName), address: mailFrom };
+/** Without `SUPPORT_EMAIL` nobody of the operator is told, which the start says. */
+async function tellSupport(
+  review: Review,
+  about: { transferId: string; statusUrl: string; legacyName: string },
+  { mailFrom, supportEmail, publicUrl, legacyName }: NotifierSettings,
+  mail: Transporter | null,
+): Promise<void> {
+  if (mail === null || mailFrom === undefined || supportEmail === undefined) return;
+  await mail.sendMail({
+    from: senderOf(mailFrom, legacyName),
+    to: supportEmail,
+    ...reviewLetterOf(review, about),
+    messageId: `<review.${about.transferId}@${new URL(publicUrl).hostname}>`,
+    headers: { 'Auto-Submitted': 'auto-generated' },
+  });
 }
 
 async function sendSms(sms: NonNullable<Settings['sms']>, to: string, text: string, key: string): Promise<void> {

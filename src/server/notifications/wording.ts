@@ -18,6 +18,11 @@ export function senderName(legacyName: string): string {
   return `${legacyName} Email Transfer`;
 }
 
+/** An address alone gets a name, so that the letter says who it is from. */
+export function senderOf(mailFrom: string, legacyName: string): string | { name: string; address: string } {
+  return mailFrom.includes('<') ? mailFrom : { name: senderName(legacyName), address: mailFrom };
+}
+
 /** The result, in one sentence. */
 function headline(news: Notification): string {
   const what = whatOf(news);

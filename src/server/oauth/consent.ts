@@ -34,7 +34,7 @@ export class ConsentRefused extends Error {
 }
 
 export type Consent = { readonly email: string; readonly provider: OauthProvider } & (
-  | { readonly purpose: 'transfer'; readonly tokenId: string }
+  | { readonly purpose: 'transfer'; readonly tokenId: string; readonly contacts: '' | 'no' }
   | { readonly purpose: 'status'; readonly tokenId: string; readonly hash: string }
 );
 
@@ -122,7 +122,14 @@ export function openConsents({
       const email = await provenEmail(configuration, answer, profile);
       if (email === null) throw new ConsentRefused('EXTERNAL_OAUTH_ERROR', purpose);
       if (purpose === 'transfer')
-        return { purpose, provider, email, tokenId: await tokens.store({ email, provider, browser }, granted) };
+        return {
+          purpose,
+          provider,
+          email,
+          tokenId: await tokens.store({ email, provider, browser }, granted),
+          // Where each resource has a token of its own, this answer tells of mail alone.
+          contacts: profile.scopesOf !== undefined || hasScopes(answer.scope, profile.scopes) ? '' : 'no',
+        };
       const hash = randomBytes(32).toString('hex');
       await database.query('insert into status_hashes (hash, email, expires) values ($1, $2, $3)', [
         statusKeyOf(hash, browser),

@@ -55,6 +55,8 @@ export type Transfers = {
   startedBefore(order: TransferOrder): Promise<{ id: string } | null>;
   /** Whether `start` would answer with a transfer that there is already. */
   isStarted(order: TransferOrder, options?: Anew): Promise<boolean>;
+  /** The transfer that reads a mailbox now, if any. */
+  running(sourceEmail: string): Promise<{ id: string } | null>;
   /** How many exports of a mailbox can be downloaded. */
   exportsOf(sourceEmail: string): Promise<number>;
   /** `null` when there is no such transfer. */
@@ -152,6 +154,10 @@ export function openTransfers({
       return completed === null ? null : { id: completed.id };
     },
     isStarted: async (order, options = {}) => (await standing(order, submitKeyOf(order, vault), options)) !== null,
+    running: async (sourceEmail) => {
+      const running = await runningTransfer(database, sourceEmail);
+      return running === null ? null : { id: running.id };
+    },
     exportsOf: async (sourceEmail) => {
       const [row] = await database.query<{ count: number }>(
         `select count(*)::integer as count from exports join transfers on transfers.id = transfer_id

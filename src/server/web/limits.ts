@@ -23,6 +23,7 @@ export const LIMITS = {
   'support messages about a mailbox': { burst: 10, everySeconds: 3600 },
   /** They all go to one desk. */
   'support messages': { burst: 200, everySeconds: 300 },
+  'copies of support messages to an address': { burst: 5, everySeconds: 3600 },
   'transfers of a mailbox': { burst: 20, everySeconds: 3600 },
   'transfers by a client': { burst: 60, everySeconds: 600 },
   /** Each has two messages sent, and the contact may be somebody else's. */

@@ -45,7 +45,11 @@ export function openApi(settings: Settings): object {
         Failure: {
           type: 'object',
           required: ['error', 'message'],
-          properties: { error: { type: 'string', enum: FAILURE_CODES }, message: { type: 'string' } },
+          properties: {
+            error: { type: 'string', enum: FAILURE_CODES },
+            message: { type: 'string' },
+            jobid: { type: 'string', description: 'The transfer that is in the way, where there is one' },
+          },
         },
       },
     },

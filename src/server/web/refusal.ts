@@ -10,20 +10,24 @@ export class Refusal extends Error {
   readonly status: RefusalStatus;
   /** Whole seconds for `Retry-After`. */
   readonly retryAfter: number | undefined;
+  /** The transfer that is in the way; only for a caller who has shown that the mailbox is theirs. */
+  readonly transferId: string | undefined;
 
   constructor(
     status: RefusalStatus,
     code: FailureCode,
     message: string,
-    options: { retryAfter?: number; cause?: unknown } = {},
+    options: { retryAfter?: number; transferId?: string; cause?: unknown } = {},
   ) {
     super(message, { cause: options.cause });
     this.code = code;
     this.status = status;
     this.retryAfter = options.retryAfter;
+    this.transferId = options.transferId;
   }
 
   toJSON(): Failure {
-    return { error: this.code, message: this.message };
+    const { code, message, transferId } = this;
+    return { error: code, message, ...(transferId === undefined ? {} : { jobid: transferId }) };
   }
 }

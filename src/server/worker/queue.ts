@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { PgBoss, SendOptions } from 'pg-boss';
 import type { Log } from '../log.ts';
-import type { NotificationKind } from '../notifications/news.ts';
 import { keyOf, type NotificationJob } from '../notifications/notifier.ts';
 import type { Database, Sql } from '../store/database.ts';
 import { releaseAllLeases } from '../transfers/lease.ts';
@@ -42,10 +41,10 @@ export type JobQueue = AsyncDisposable & {
   send(transferId: string, options?: Within & { readonly afterSeconds?: number }): Promise<void>;
   /** Puts a transfer in the queue for later, unless it waits there already. */
   sendUnlessWaiting(transferId: string, afterSeconds: number): Promise<void>;
-  /** Has the subscriber told, if the transaction that is given comes true; each kind, or occurrence of it, once for a transfer. */
+  /** Has the subscriber or support told, if the transaction that is given comes true; each kind, or occurrence of it, once for a transfer. */
   announce(
     transferId: string,
-    kind: NotificationKind,
+    kind: NotificationJob['kind'],
     options?: Within & { readonly occurrence?: string },
   ): Promise<void>;
   /** Has the copy of a transfer that has ended taken back, within a transaction if one is given. */

@@ -12,6 +12,7 @@ import { destroyCredentials, openCredentials, type Secret } from '../transfers/c
 import { LeaseLost, takeTransfer, type HeldLease } from '../transfers/lease.ts';
 import { endOperation, endTransfer, openOperations } from '../transfers/operations.ts';
 import { endStopped } from '../transfers/stopping.ts';
+import { reviewOf } from '../transfers/review.ts';
 import { holdLease, TAKEN_FOR_SECONDS } from './lease.ts';
 import { operationRuns, performStep } from './operation-run.ts';
 import { followPlan, planOf, type Rest } from './plan.ts';
@@ -57,7 +58,7 @@ export async function startWorker(given: WorkerServices): Promise<AsyncDisposabl
   const stop = new AbortController();
   starting.defer(() => log.info('the worker has stopped'));
   const memory = starting.use(watchMemory(services));
-  const notifier = starting.use(openNotifier(services));
+  const notifier = starting.use(openNotifier({ ...services, review: (id) => reviewOf(services.database, id) }));
   await queue.resume();
   starting.use(startAskingAgain(services));
   starting.use(await queue.workOnNotifications(notifier.tell));
@@ -136,6 +137,7 @@ async function runTransfer(
   await database.transaction(async (sql) => {
     const { allCompleted } = await endTransfer(sql, lease);
     await queue.announce(id, allCompleted ? 'finished' : 'attention', { sql });
+    if (!allCompleted) await queue.announce(id, 'review', { sql });
   });
   await destroyCredentials(safe, id);
   log.info({ transferId: id }, 'a transfer has ended');

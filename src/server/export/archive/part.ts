@@ -3,6 +3,7 @@ import type { ContactFiles } from './contact-files.ts';
 import type { ExportLimits } from '../staging/export-limits.ts';
 import type { MailFormat, PartFileContent, PartSource } from './mail-format.ts';
 import { manifestLines, manifestTable } from './manifest.ts';
+import { readerFiles } from './reader.ts';
 import { readme } from './readme.ts';
 import type { ArchiveFile } from './zip-archive.ts';
 
@@ -14,7 +15,7 @@ export type PartContent = PartSource & {
   readonly contactFiles?: ContactFiles;
 };
 
-/** Everything that one archive holds, in its order: README, mail, contacts, manifests, and the checksums of all that. */
+/** Everything that one archive holds, in its order: README, mail, contacts, the page to read it with, manifests, and the checksums of all that. */
 export async function* archiveFiles(content: PartContent): AsyncGenerator<ArchiveFile> {
   const { ledger, part, format, made, contactFiles } = content;
   const sums: string[] = [];
@@ -47,6 +48,7 @@ export async function* archiveFiles(content: PartContent): AsyncGenerator<Archiv
   const empty = content.isLast ? await ledger.emptyFolders() : [];
   for (const path of empty.flatMap((folder) => format.empty(folder) ?? [])) yield summed(plain(path, none), sums);
   for await (const file of contactFiles?.files() ?? []) yield summed({ modified: made, grain: 0, ...file }, sums);
+  for await (const file of readerFiles(content)) yield summed(file, sums);
   yield summed(
     plain('manifest.csv', () => manifestTable(content, entries)),
     sums,

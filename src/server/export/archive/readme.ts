@@ -1,4 +1,5 @@
 import type { ExportLimits } from '../staging/export-limits.ts';
+import { readerPage } from './reader.ts';
 import type { MailFormat } from './mail-format.ts';
 
 type About = {
@@ -51,8 +52,15 @@ export function readme({
       : [`${count(skipped, 'message', 'messages')} could not be exported. Your status page says which and why.`]),
     '',
     ...pieces,
+    'First of all, extract all files: on Windows, right-click the ZIP file and choose',
+    '"Extract All". On a Mac, double-click it.',
+    '',
     'What is in here',
     '---------------',
+    `${readerPage(part).padEnd(14)} Open it by a double click: it lists, searches, shows and prints your`,
+    '               messages in your browser, also without the internet. It needs the',
+    '               folder "reader" beside it.',
+    '',
     ...mail.about,
     '',
     ...(contacts === undefined ? [] : [...contacts.about, '']),

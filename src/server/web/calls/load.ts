@@ -76,6 +76,7 @@ async function startOnce(order: TransferOrder, services: Loading, visit: Visit):
       409,
       'MIGRATION_IN_PROGRESS',
       'A transfer of this account is already running. Your mail is safe. Please wait until it is done.',
+      { transferId: started.id },
     );
   const { tokenId } = order.destination;
   const takesToken = await putRightBy(order, started.id, services);

@@ -1,6 +1,9 @@
 import { createTransport } from 'nodemailer';
 import { supportForm } from '../../../contract/calls/support-form.ts';
 import { isAtDomain, isEmail } from '../../../contract/email-address.ts';
+import { supportReference } from '../../../contract/support-reference.ts';
+import { supportCopyOf } from '../../notifications/support-copy.ts';
+import { senderOf } from '../../notifications/wording.ts';
 import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
 import { route } from './route.ts';
@@ -8,14 +11,14 @@ import { route } from './route.ts';
 const MAIL_SERVER_WITHIN_MS = 10_000;
 
 /**
- * A mail to the operator. What the visitor wrote goes into its text and, checked as an address, into Reply-To; the
+ * A mail to the operator, and a copy to who wrote it. What the visitor wrote goes into its text and, checked as an address, into Reply-To; the
  * envelope is the operator's own.
  */
 export const answerSupportForm = route(
   supportForm,
   'support messages by a client',
   async ({ body }, { settings, limits, log }: Pick<Web, 'settings' | 'limits' | 'log'>) => {
-    const { smtpUrl, mailFrom, supportEmail, legacyName, legacyDomains } = settings;
+    const { smtpUrl, mailFrom, supportEmail, supportPhone, legacyName, legacyDomains } = settings;
     const [cableDomain = ''] = legacyDomains;
     if (!isAtDomain(body.emailAddress, [cableDomain]))
       throw new Refusal(400, 'INVALID_EMAIL', `Please, enter a valid ${cableDomain} email address.`);
@@ -23,6 +26,7 @@ export const answerSupportForm = route(
     await limits.take('support messages about a mailbox', body.emailAddress);
     await limits.take('support messages', 'all');
     const replyTo = body.destinationEmail ?? body.emailAddress;
+    const reference = supportReference(body);
     const transport = createTransport({
       url: smtpUrl,
       connectionTimeout: MAIL_SERVER_WITHIN_MS,
@@ -37,8 +41,9 @@ export const answerSupportForm = route(
         from: mailFrom,
         to: supportEmail,
         ...(isEmail(replyTo) ? { replyTo: { name: '', address: replyTo } } : {}),
-        subject: `${legacyName} transfer: a subscriber asks for help`,
+        subject: `${legacyName} transfer: a subscriber asks for help (${reference})`,
         text: [
+          `Reference number: ${reference}`,
           `${legacyName} email: ${body.emailAddress}`,
           `Contact email: ${body.destinationEmail ?? 'not given'}`,
           `Transfer ID: ${body.migrationId ?? 'not given'}`,
@@ -48,8 +53,22 @@ export const answerSupportForm = route(
         ].join('\n'),
       });
     } catch (error) {
+      transport.close();
       log.error({ err: error }, 'a support message could not be sent');
       throw notSent(error);
+    }
+    try {
+      // The address may be somebody else's.
+      await limits.take('copies of support messages to an address', replyTo);
+      await transport.sendMail({
+        from: senderOf(mailFrom, legacyName),
+        to: { name: '', address: replyTo },
+        ...supportCopyOf({ request: body, reference, legacyName, supportPhone }),
+        headers: { 'Auto-Submitted': 'auto-replied' },
+      });
+    } catch (error) {
+      // Support has the message: who wrote it must not be told that it was lost.
+      log.warn({ err: error }, 'the copy of a support message was not sent');
     } finally {
       transport.close();
     }

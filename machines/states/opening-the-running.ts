@@ -1,0 +1,16 @@
+import type { Context } from '../wizard.types.ts';
+
+/** From a page whose order a running transfer of the same mailbox stood in the way of, to that transfer. */
+export const openingTheRunning = {
+  'transfer.open': {
+    guard: 'a transfer is in the way',
+    target: '#status',
+    actions: [
+      'forget the transfer',
+      {
+        type: 'remember the transfer',
+        params: ({ context }: { context: Context }) => ({ id: context.runningTransfer ?? '' }),
+      },
+    ],
+  },
+} as const;

@@ -1,0 +1,60 @@
+import type { Provider } from '../../contract/provider.ts';
+import { displayName } from '../../contract/provider-name.ts';
+
+/** A transfer that ended in review: what support needs to look into it. No password, token, subject or folder's name. */
+export type Review = {
+  readonly source: string;
+  readonly destination: { readonly provider: Provider; readonly email: string };
+  /** Who is told of the transfer; `null` for nobody. */
+  readonly contact: string | null;
+  readonly ordered: Date;
+  readonly ended: Date;
+  readonly operations: readonly ReviewedOperation[];
+};
+
+type ReviewedOperation = {
+  readonly operation: string;
+  readonly status: string;
+  readonly done: number;
+  readonly total: number | null;
+  readonly lost: number | null;
+  readonly duplicated: number | null;
+  readonly changed: number | null;
+  /** What the subscriber reads. */
+  readonly failure: string | null;
+};
+
+/** The letter to `SUPPORT_EMAIL`; for people of the operator, who know the words of the trade. */
+export function reviewLetterOf(
+  review: Review,
+  { transferId, statusUrl, legacyName }: { transferId: string; statusUrl: string; legacyName: string },
+): { readonly subject: string; readonly text: string } {
+  const { source, destination, contact, ordered, ended, operations } = review;
+  return {
+    subject: `${legacyName} transfer ${transferId} needs review`,
+    text: [
+      'A transfer has ended and needs a person to look into it. The subscriber reads on the status page that it stopped.',
+      [
+        `Transfer ID: ${transferId}`,
+        `Status page: ${statusUrl}`,
+        `From: ${source}`,
+        `To: ${destination.email === '' ? '' : `${destination.email}, `}${displayName(destination.provider, legacyName)}`,
+        `Told at: ${contact ?? 'nobody'}`,
+        `Ordered: ${ordered.toISOString()}`,
+        `Ended: ${ended.toISOString()}`,
+      ].join('\n'),
+      ...operations.map(linesOf),
+      'The log of the worker has more under this transfer ID.',
+      '',
+    ].join('\n\n'),
+  };
+}
+
+function linesOf({ operation, status, done, total, lost, duplicated, changed, failure }: ReviewedOperation): string {
+  return [
+    `${operation}: ${status}`,
+    `  done: ${done} of ${total ?? 'an unknown number'}`,
+    ...(lost === null ? [] : [`  missing: ${lost}, duplicated: ${duplicated ?? 0}, changed: ${changed ?? 0}`]),
+    ...(failure === null ? [] : [`  the subscriber reads: ${failure}`]),
+  ].join('\n');
+}

@@ -1,0 +1,42 @@
+import type { SupportRequest } from '../../contract/calls/support-form.ts';
+import { senderName } from './wording.ts';
+
+type Copied = {
+  readonly request: SupportRequest;
+  readonly reference: string;
+  readonly legacyName: string;
+  readonly supportPhone: string;
+};
+
+/** What somebody who wrote to support gets: that it has come, what it is called, and their own words. */
+export function supportCopyOf({ request, reference, legacyName, supportPhone }: Copied): {
+  readonly subject: string;
+  readonly text: string;
+} {
+  const phone = supportPhone.replaceAll(' ', '\u00a0');
+  return {
+    subject: `We got your message to ${legacyName} support (${reference})`,
+    text: [
+      `We got your message. We'll reply by email. Your mail is safe while you wait.`,
+      [
+        `Reference number: ${reference}`,
+        `${legacyName} email: ${request.emailAddress}`,
+        ...(request.migrationId === undefined ? [] : [`Transfer ID: ${request.migrationId}`]),
+      ].join('\n'),
+      'This is what you wrote:',
+      quoted(request.issue),
+      `Do you need us sooner? Call us at ${phone} and tell us the reference number.`,
+      'We never ask for your password by email, text message or phone.',
+      `${senderName(legacyName)}\nYou're getting this because someone gave this address when they wrote to us. If it was not you, you can ignore this email.`,
+      '',
+    ].join('\n\n'),
+  };
+}
+
+/** As mail programs mark what somebody else has said. */
+function quoted(text: string): string {
+  return text
+    .split(/\r\n|[\n\r]/)
+    .map((line) => `> ${line}`)
+    .join('\n');
+}

@@ -1,0 +1,165 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openBrowser } from '../support/browser.ts';
+import { type ExportWorld, openExportWorld } from '../support/export-world.ts';
+import { memoryAccount } from '../support/memory-mailbox.ts';
+import { needs } from '../support/needs.ts';
+import { run } from '../support/run.ts';
+
+const day = (at: number) => new Date(Date.UTC(2020, 0, at, 12));
+const letter = (uid: number, lines: readonly string[]) => ({
+  uid,
+  bytes: Buffer.from(lines.join('\r\n')),
+  flags: [],
+  internalDate: day(uid),
+});
+const plain = (uid: number) =>
+  letter(uid, [
+    `From: Ada <ada@mail.example>`,
+    'To: me@mail.example',
+    `Subject: Letter ${uid}`,
+    '',
+    `Words of ${uid}.`,
+  ]);
+
+/** `%TRACKER%` is a server that would notice. */
+const HOSTILE = `<h1>Dear reader</h1>
+<script>document.querySelector('h1').textContent = 'A script ran'; parent.document.title = 'taken';</script>
+<img src="%TRACKER%/pixel.png" onerror="document.querySelector('h1').textContent = 'A handler ran'">
+<link rel="stylesheet" href="%TRACKER%/style.css">
+<style>@import url(%TRACKER%/import.css); h1 { background: url(%TRACKER%/back.png) }</style>
+<meta http-equiv="refresh" content="0; url=%TRACKER%/away">
+<iframe src="%TRACKER%/frame"></iframe>
+<form action="%TRACKER%/form"><button>Win a prize</button></form>
+<a href="%TRACKER%/link">A link</a>
+</script><script>document.title = 'broken out'</script>`;
+
+const accountOf = (tracker: string) =>
+  memoryAccount([
+    {
+      path: 'INBOX',
+      messages: [
+        ...Array.from({ length: 299 }, (_, at) => plain(at + 1)),
+        letter(300, [
+          'From: "<b>Eve</b>" <eve@mail.example>',
+          'Subject: <img src=x onerror="document.title=1">',
+          'Content-Type: text/html',
+          '',
+          HOSTILE.replaceAll('%TRACKER%', tracker),
+        ]),
+      ],
+    },
+    {
+      path: 'Recipes',
+      messages: [
+        letter(1, [
+          'From: Grandmother <gran@mail.example>',
+          'Subject: =?utf-8?Q?Apple_cake_=F0=9F=8D=8E?=',
+          'Content-Type: multipart/mixed; boundary=x',
+          '',
+          '--x',
+          'Content-Type: text/plain',
+          '',
+          'Take four apples.',
+          '--x',
+          'Content-Type: application/pdf; name="cake.pdf"',
+          'Content-Disposition: attachment; filename="cake.pdf"',
+          '',
+          'PDF',
+          '--x--',
+        ]),
+      ],
+    },
+  ]);
+
+describe(
+  'the page of an archive, in Chromium from the disk (needs chromium, bsdtar)',
+  needs('chromium', 'bsdtar'),
+  () => {
+    let world: ExportWorld;
+    let browser: Browser;
+    let page: Page;
+    let scratch: string;
+    const asked: string[] = [];
+    let tracker: Server;
+
+    beforeAll(async () => {
+      world = await openExportWorld();
+      scratch = await mkdtemp(join(tmpdir(), 'reader-'));
+      browser = await openBrowser();
+      tracker = createServer((request, response) => {
+        asked.push(request.url ?? '');
+        response.end();
+      }).listen(0, '127.0.0.1');
+      await once(tracker, 'listening');
+    });
+    afterAll(async () => {
+      await browser?.close();
+      tracker?.close();
+      await world?.[Symbol.asyncDispose]();
+      await rm(scratch, { recursive: true, force: true });
+    });
+
+    const opened = async (format: 'eml' | 'mbox') => {
+      const id = await world.newTransfer({ email: format });
+      const at = `http://127.0.0.1:${(tracker.address() as AddressInfo).port}`;
+      await world.exportMail(id, accountOf(at), { format });
+      const folder = join(scratch, format);
+      await mkdir(folder);
+      await run('bsdtar', ['-xf', (await world.files(id))[0] ?? ''], { cwd: folder });
+      page = await (await browser.newContext({ viewport: { width: 390, height: 844 } })).newPage();
+      asked.length = 0;
+      await page.goto(pathToFileURL(join(folder, 'index.html')).href);
+      await page.getByText('301 messages').waitFor();
+      return folder;
+    };
+    const messages = () => page.locator('button.message');
+
+    test('lists, searches and shows what is in it, and leads to the message itself', async () => {
+      const folder = await opened('eml');
+      expect(await messages().first().innerText()).toContain('<img src=x onerror="document.title=1">');
+      expect(await messages().count()).toBe(100);
+      await page.getByRole('button', { name: 'Show more' }).click();
+      expect(await messages().count()).toBe(200);
+      await page.getByLabel('Search').fill('four APPLES');
+      await page.getByText('1 message', { exact: true }).waitFor();
+      await messages().first().click();
+      await page.getByRole('heading', { name: 'Apple cake 🍎' }).waitFor();
+      for (const said of ['Grandmother <gran@mail.example>', 'cake.pdf', 'Take four apples.', 'Recipes'])
+        await page.locator('#one').getByText(said, { exact: true }).waitFor();
+      const link = await page.getByRole('link', { name: 'Open this message' }).getAttribute('href');
+      expect(await readFile(join(folder, decodeURIComponent(link ?? '')), 'utf8')).toContain('Take four apples.');
+      await page.getByRole('button', { name: 'Back to the list' }).click();
+      await page.getByLabel('Search').fill('');
+      await page.getByLabel('Folder').selectOption('INBOX');
+      await page.getByText('300 messages').waitFor();
+      expect(asked).toEqual([]);
+      await page.context().close();
+    });
+
+    test("somebody else's HTML runs nothing, loads nothing and leads nowhere", async () => {
+      await opened('mbox');
+      await messages().first().click();
+      const inside = page.frameLocator('iframe[title="The message"]');
+      await inside.getByRole('heading', { name: 'Dear reader' }).waitFor();
+      await inside.getByText('A link').click({ force: true });
+      await inside.getByRole('button', { name: 'Win a prize' }).click({ force: true });
+      await page.emulateMedia({ media: 'print' });
+      expect(await page.getByRole('button', { name: 'Print this message' }).isVisible()).toBe(false);
+      await page.emulateMedia({ media: 'screen' });
+      expect(await page.title()).toBe('San Bruno: your mail');
+      expect(asked).toEqual([]);
+      expect(await page.getByRole('link', { name: 'Open this message' }).count()).toBe(0);
+      await page.getByRole('button', { name: 'Back to the list' }).click();
+      await page.getByText('301 messages').waitFor();
+      await page.context().close();
+    });
+  },
+);

@@ -1,0 +1,172 @@
+import type { Browser, Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openBrowser } from '../support/browser.ts';
+import { needs } from '../support/needs.ts';
+import {
+  enter,
+  type PortalAlone,
+  scriptWire,
+  servePortalAlone,
+  type SessionName,
+  SUBSCRIBER,
+  TRANSFER_ID,
+  type Wire,
+} from '../support/portal-alone.ts';
+
+describe('what would get in the way, in Chromium (needs chromium)', needs('chromium'), () => {
+  let portal: PortalAlone;
+  let browser: Browser;
+  let page: Page;
+  let wire: Wire;
+
+  beforeAll(async () => {
+    portal = await servePortalAlone();
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await portal?.[Symbol.asyncDispose]();
+  });
+  beforeEach(async () => {
+    page = await (await browser.newContext({ viewport: { width: 390, height: 844 } })).newPage();
+    wire = await scriptWire(page);
+  });
+  afterEach(() => page.context().close());
+
+  const arrive = (path: string, session: SessionName = 'nobody') => enter(page, portal.url, path, session);
+  const button = (name: string) => page.getByRole('button', { name, exact: true });
+
+  test.each(['move', 'transfer'])('a %s that is already in progress is one press away', async (way) => {
+    const refused = { status: 409, json: { error: 'MIGRATION_IN_PROGRESS', jobid: TRANSFER_ID } };
+    if (way === 'move') {
+      const error = 'ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS';
+      wire.answer('/api/v2/san-bruno-create-account/', { ...refused, json: { ...refused.json, error } });
+      await arrive('/destination-account', 'signedIn');
+      await button('Go to Yahoo Mail').click();
+      await button('Continue').click();
+    } else {
+      wire.answer('/api/load/', refused);
+      await arrive('/start-migration', 'gmail');
+      await page.getByLabel('Notification email').fill('maria@mail.example');
+      await button('Transfer').click();
+    }
+    await page.getByText('Transfer is already in progress').waitFor();
+    await page.getByRole('link', { name: 'Check progress' }).click();
+    await page.waitForURL(`**/status?migration_id=${TRANSFER_ID}`);
+    await page.getByText('3 of 12 messages').waitFor();
+    expect(wire.askedFor('/api/v2/status/')[0]?.query.get('job_id')).toBe(TRANSFER_ID);
+  });
+
+  test.each([
+    ['Other', 'Another provider', 'Email'],
+    ['Download', 'Download as files', 'Email format'],
+  ])('%s is a page of its own, whose form is in sight', async (name, heading, label) => {
+    await arrive('/destination-account', 'signedIn');
+    await button('Check other options to export your data').click();
+    await button(name).click();
+    await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+    expect(await page.evaluate(() => scrollY)).toBe(0);
+    const field = await page.getByLabel(label, { exact: true }).boundingBox();
+    expect((field?.y ?? 1_000) + (field?.height ?? 0)).toBeLessThan(844);
+    expect(await button('Go to Yahoo Mail').count()).toBe(0);
+    await page.reload();
+    await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+    await button('Back').click();
+    await page.getByRole('heading', { level: 1, name: 'Move your mailbox to Yahoo Mail' }).waitFor();
+    await button('Gmail').waitFor();
+  });
+
+  test('a press during the fade reaches the new page', async () => {
+    await page.addInitScript(() => {
+      addEventListener('DOMContentLoaded', () => document.documentElement.style.setProperty('--time-fade', '20s'));
+    });
+    await page.goto(`${portal.url}/support-form`);
+    await page.getByRole('heading', { level: 1, name: 'Contact support' }).waitFor();
+    await page.getByRole('link', { name: 'Home', exact: true }).click();
+    await button('Start').waitFor();
+    const place = await button('Start').boundingBox();
+    expect(await page.locator('html').getAttribute('data-fading')).toBe('');
+    await page.mouse.click((place?.x ?? 0) + 20, (place?.y ?? 0) + 20);
+    await page.getByRole('dialog', { name: 'Sign in to get started' }).waitFor();
+    expect(await page.locator('html').getAttribute('data-fading')).toBe('');
+  });
+
+  test('a message to support that comes from a transfer names it, and what was sent stays in sight', async () => {
+    await arrive(`/status?migration_id=${TRANSFER_ID}`);
+    await page.getByRole('link', { name: 'contact support', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Contact support' }).waitFor();
+    expect(await page.getByLabel('Transfer ID').inputValue()).toBe(TRANSFER_ID);
+    await page.getByLabel('San Bruno email').fill(SUBSCRIBER.email);
+    await page.getByLabel('Describe your issue').fill('Where is my folder "Recipes"?');
+    await button('Send').click();
+    await page.getByRole('status').getByText('Your message has been sent successfully.').waitFor();
+    const sent = page.getByRole('region', { name: 'What you sent' });
+    for (const said of [SUBSCRIBER.email, TRANSFER_ID, 'Where is my folder "Recipes"?'])
+      await sent.getByText(said).waitFor();
+    await page.getByText('Your message has been sent successfully.').waitFor({ state: 'detached' });
+    await sent.waitFor();
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Contact support');
+  });
+
+  test('"Your transfers" tells where each one goes and how it stands', async () => {
+    const older = 'f'.repeat(32);
+    wire.answer('/api/jobs-by-email/', {
+      json: { [TRANSFER_ID]: '2025-11-02T10:00:00.000Z', [older]: '2025-11-01T10:00:00.000Z' },
+    });
+    wire.answer('/api/v2/status/', ({ query }) =>
+      query.get('job_id') === older
+        ? { json: { emailmigration: { status: 'completed', finished: '2025-11-01T11:00:00.000Z' } } }
+        : { json: { emailmigration: { status: 'inprogress' } } },
+    );
+    await arrive(`/oauth-callback-for-status?token_id=${TRANSFER_ID}&email=maria@gmail.com&provider=google&hash=abc`);
+    await page.waitForURL('**/status-from-email');
+    const rows = page.getByRole('main').getByRole('listitem');
+    await rows.first().getByText('In progress').waitFor();
+    expect(await rows.nth(0).innerText()).toContain('To Gmail: maria@gmail.com');
+    expect(await rows.nth(1).innerText()).toContain('Completed');
+    expect(wire.askedFor('/api/v2/status/')).toHaveLength(2);
+  });
+
+  test('an address is one text, and paper says whose page it is and of which day', async () => {
+    await arrive('/start-migration', 'gmail');
+    const address = page.getByText(SUBSCRIBER.email, { exact: true });
+    expect(await address.evaluate((element) => [element.childNodes.length, element.children.length])).toEqual([1, 0]);
+    const printed = page.locator('.printed');
+    expect(await printed.isVisible()).toBe(false);
+    await page.emulateMedia({ media: 'print' });
+    expect(await printed.isVisible()).toBe(true);
+    const said = await printed.evaluate((element) => getComputedStyle(element, '::before').content);
+    for (const part of [`From: ${SUBSCRIBER.email}`, 'To: maria@gmail.com', 'Date: ']) expect(said).toContain(part);
+  });
+
+  test('how an operation ended is said together with which it is', async () => {
+    const done = { status: 'completed', done: 1, total: 1, finished: '2025-11-01T10:00:00.000Z' };
+    wire.answer('/api/v2/status/', { json: { emailmigration: done, contactsmigration: done } });
+    await arrive(`/status?migration_id=${TRANSFER_ID}`);
+    for (const title of ['Email transfer', 'Contacts transfer']) {
+      const said = page.getByRole('region', { name: title }).getByRole('status');
+      expect(await said.innerText()).toMatch(new RegExp(`^${title}\\s+Completed\\s+Your transfer is finished.$`));
+    }
+  });
+
+  test('a dialog has no empty place below its buttons, and nothing in it moves when a message comes', async () => {
+    await arrive('/destination-account', 'signedIn');
+    await button('Go to Yahoo Mail').click();
+    const dialog = page.getByRole('dialog', { name: 'Important notice' });
+    const [around, press] = [await dialog.boundingBox(), await button('Continue').boundingBox()];
+    const below = (around?.y ?? 0) + (around?.height ?? 0) - (press?.y ?? 0) - (press?.height ?? 0);
+    expect(below).toBeLessThan(64);
+
+    wire.answer('/api/validate/', { status: 401, json: { error: 'INVALID_CREDENTIALS' } });
+    await arrive('/');
+    await button('Start').click();
+    const email = page.getByLabel('Email', { exact: true });
+    await email.fill(SUBSCRIBER.email);
+    await page.getByLabel('Password', { exact: true }).fill('wrong');
+    const before = await email.boundingBox();
+    await page.getByRole('dialog').getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').filter({ hasText: 'Incorrect credentials' }).waitFor();
+    const scrolled = await page.getByRole('dialog').evaluate((element) => element.scrollTop);
+    expect(((await email.boundingBox())?.y ?? 0) + scrolled).toBe(before?.y);
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import type { Event } from '../../machines/wizard.types.ts';
+import { type SESSIONS as Sessions, LEGACY, SESSIONS } from '../support/moves.ts';
+import { arriveAt, refusal } from '../support/wizard.ts';
+
+type Script = NonNullable<Parameters<typeof arriveAt>[1]>;
+const valid = () => ({ valid: true });
+
+/** What leads on, or changes something: its page, what is done there, and the call that finds no line. */
+const DEEDS: readonly (readonly [keyof Script, string, keyof typeof Sessions, readonly Event[]])[] = [
+  ['create the account', '/destination-account', 'signedIn', [{ type: 'move.press' }, { type: 'move.continue' }]],
+  [
+    'announce the migration',
+    '/start-migration',
+    'moving',
+    [{ type: 'contact.type', contact: 'sam@mail.example' }, { type: 'transfer.submit' }],
+  ],
+  [
+    'start the transfer',
+    '/start-migration',
+    'toOther',
+    [{ type: 'contact.type', contact: 'sam@mail.example' }, { type: 'transfer.submit' }],
+  ],
+  [
+    'write to support',
+    '/support-form',
+    'blank',
+    [
+      { type: 'legacy-email.type', email: LEGACY },
+      { type: 'issue.type', issue: 'My folders are missing' },
+      { type: 'support.submit' },
+    ],
+  ],
+];
+
+describe('without a line', () => {
+  test.each(DEEDS)('"%s" waits for the visitor, also when the line is back', async (call, address, session, events) => {
+    const script: Script = { 'check the domain': valid, [call]: refusal('UNAVAILABLE') };
+    const wizard = arriveAt(address, script, SESSIONS[session]);
+    for (const event of events) {
+      await wizard.send(event);
+      await wizard.wait(1_000);
+    }
+    expect(wizard.has('unavailable')).toBe(true);
+    await wizard.send({ type: 'connection.return' });
+    expect(wizard.has('unavailable')).toBe(true);
+    expect(wizard.asked(call)).toHaveLength(1);
+    await wizard.send({ type: 'call.retry' });
+    expect(wizard.asked(call)).toHaveLength(2);
+  });
+
+  test('the way to a provider stays in the portal, and goes on when it is asked to', async () => {
+    const wizard = arriveAt('/destination-account', {}, SESSIONS.signedIn);
+    await wizard.send({ type: 'options.toggle' }, { type: 'provider.choose', provider: 'aol' });
+    await wizard.send({ type: 'connection.lose' });
+    expect(wizard.has('unavailable')).toBe(true);
+    await wizard.send({ type: 'connection.return' });
+    expect(wizard.left).toHaveLength(1);
+    await wizard.send({ type: 'call.retry' });
+    expect(wizard.left).toEqual(['/api/oauth/?provider=aol', '/api/oauth/?provider=aol']);
+  });
+
+  test('the way to the list of transfers stays in the portal as well', async () => {
+    const wizard = arriveAt('/');
+    await wizard.send({ type: 'lookup.open' }, { type: 'lookup.sign-in', provider: 'yahoo' });
+    await wizard.send({ type: 'connection.lose' });
+    expect(wizard.has('unavailable')).toBe(true);
+    await wizard.send({ type: 'call.retry' });
+    expect(wizard.left).toHaveLength(2);
+  });
+
+  test.each(['/privacy-policy', '/terms-of-service'])('%s waits, and comes with the line', async (address) => {
+    const wizard = arriveAt(address);
+    await wizard.wait(500);
+    await wizard.send({ type: 'connection.lose' });
+    expect(wizard.has('unavailable')).toBe(true);
+    await wizard.send({ type: 'connection.return' });
+    expect(wizard.left).toHaveLength(2);
+  });
+});
