@@ -4,6 +4,7 @@ import { deleteExport, EXPORT_FILE } from '../../contract/calls/export-file.ts';
 import { OAUTH_RETURN, OAUTH_START, OAUTH_START_FOR_STATUS } from '../../contract/calls/oauth.ts';
 import { Ok } from '../../contract/calls/ok.ts';
 import { statusStream } from '../../contract/calls/status.ts';
+import { Challenge, WORK_HEADER } from '../../contract/work.ts';
 import { FAILURE_CODES } from '../../contract/failure-code.ts';
 import { OAUTH_PROVIDERS } from '../../contract/provider-name.ts';
 import type { Settings } from '../../contract/settings.ts';
@@ -43,7 +44,14 @@ export function openApi(settings: Settings): object {
         Failure: {
           type: 'object',
           required: ['error', 'message'],
-          properties: { error: { type: 'string', enum: FAILURE_CODES }, message: { type: 'string' } },
+          properties: {
+            error: { type: 'string', enum: FAILURE_CODES },
+            message: { type: 'string' },
+            challenge: {
+              ...schemaOf(Challenge),
+              description: `Work with which the call is let through, by the header ${WORK_HEADER}`,
+            },
+          },
         },
       },
     },

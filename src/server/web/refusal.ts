@@ -1,4 +1,5 @@
 import type { Failure } from '../../contract/failure.ts';
+import type { Challenge } from '../../contract/work.ts';
 import type { FailureCode } from '../../contract/failure-code.ts';
 
 export type RefusalStatus = 400 | 401 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 416 | 429 | 500 | 502 | 503;
@@ -10,20 +11,24 @@ export class Refusal extends Error {
   readonly status: RefusalStatus;
   /** Whole seconds for `Retry-After`. */
   readonly retryAfter: number | undefined;
+  /** The work with which the same call is let through. */
+  readonly challenge: Challenge | undefined;
 
   constructor(
     status: RefusalStatus,
     code: FailureCode,
     message: string,
-    options: { retryAfter?: number; cause?: unknown } = {},
+    options: { retryAfter?: number; challenge?: Challenge; cause?: unknown } = {},
   ) {
     super(message, { cause: options.cause });
     this.code = code;
     this.status = status;
     this.retryAfter = options.retryAfter;
+    this.challenge = options.challenge;
   }
 
   toJSON(): Failure {
-    return { error: this.code, message: this.message };
+    const { code, message, challenge } = this;
+    return { error: code, message, ...(challenge === undefined ? {} : { challenge }) };
   }
 }
