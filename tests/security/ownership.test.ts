@@ -97,7 +97,9 @@ describe('a transfer ID alone', () => {
       expect((await world.post(deletion, {}, stranger)).status).toBe(404);
     }
     expect(await statusFor(jobid)).toMatchObject({ files: 'there' });
+    expect(await world.database.query('select 1 from export_verifiers')).toHaveLength(1);
     expect((await world.post(deletion, {}, headers)).status).toBe(200);
+    expect(await world.database.query('select 1 from export_verifiers'), 'what opens it goes at once').toEqual([]);
     expect(await statusFor(jobid)).toMatchObject({ files: 'deleted' });
   });
 });

@@ -41,6 +41,8 @@ export function openNotifier({ settings, log, news }: NotifierServices): Notifie
       if (sent.has(key)) return;
       const told = await news(transferId);
       if (told === null) return;
+      // A stranger's address or telephone hears of it once, at the end.
+      if (!told.isConfirmed && kind === 'started') return;
       const { publicUrl, legacyName, supportPhone } = settings;
       const statusUrl = `${publicUrl}${statusAddress(transferId)}`;
       try {

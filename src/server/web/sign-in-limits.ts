@@ -171,9 +171,9 @@ export function openSignInLimits({ database, vault, limits, work, now }: Service
         if (outcome === 'unknown') return;
         await limits.giveBack(admitted.others);
         await database.query(
-          `insert into known_clients (key, seen) select unnest($1::text[]), $2::float8
+          `insert into known_clients (key, seen, mailbox) select unnest($1::text[]), $2::float8, $3
            on conflict (key) do update set seen = excluded.seen`,
-          [pairs.map(digestOf), now()],
+          [pairs.map(digestOf), now(), vault.digest('known mailbox', mailbox)],
         );
       };
     },
