@@ -28,7 +28,14 @@ function report(what: string, all: ReadonlySet<string>, found: ReadonlySet<strin
 beforeAll(async () => {
   const visit = openPortal(seen);
   let moves = 0;
-  for (const seed of SEEDS) moves += await search(randomOf(seed), MOVES_A_SEARCH, transitions, seen.transitions, visit);
+  // A transition is tried until each part of its guard has let through and held back.
+  const parts = new Map(
+    [...transitions].map((name) => [name, [...outcomes].filter((outcome) => outcome.startsWith(`${name} `))]),
+  );
+  const isOpen = (name: string) =>
+    !seen.transitions.has(name) || parts.get(name)?.some((outcome) => !seen.guards.has(outcome)) === true;
+  for (const seed of SEEDS)
+    moves += await search(randomOf(seed), MOVES_A_SEARCH, transitions, seen.transitions, visit, isOpen);
   process.stdout.write(
     [
       `The wizard, searched with ${moves} moves\n`,

@@ -1,21 +1,33 @@
 import { expect, test } from 'vitest';
-import { EMBEDDED, KILLS, moveWhileKilled, WHOLE } from '../support/killed-transfer.ts';
+import { EMBEDDED, KILLS, moveWhileKilled, whole } from '../support/killed-transfer.ts';
 import { needs } from '../support/needs.ts';
 
-const RANDOM_KILLS = 100;
+const RANDOM_KILLS = 300;
+const MESSAGES = 2000;
+const SMALL = 20;
 
 test(
-  'a transfer whose process is killed a hundred times at any moment loses, doubles and changes nothing',
-  needs('dovecot'),
+  'a transfer of 2,000 messages whose process is killed 300 times at any moment loses, doubles and changes nothing',
+  { ...needs('dovecot'), timeout: 1_500_000 },
   async ({ annotate }) => {
     const began = performance.now();
-    expect(
-      await moveWhileKilled({ address: EMBEDDED, kills: KILLS, randomKills: RANDOM_KILLS, withoutUidplus: false }),
-    ).toMatchObject(WHOLE);
+    const killed = { address: EMBEDDED, kills: KILLS, randomKills: RANDOM_KILLS, withoutUidplus: false };
+    expect(await moveWhileKilled({ ...killed, ordinary: MESSAGES })).toMatchObject(whole(MESSAGES));
     const seconds = ((performance.now() - began) / 1000).toFixed(0);
     await annotate(
       `killed ${KILLS.length + RANDOM_KILLS} times in ${seconds} s: nothing lost, doubled or changed`,
       'figure',
     );
+  },
+);
+
+test(
+  'a transfer whose process is killed at every step in turn loses, doubles and changes nothing',
+  needs('dovecot'),
+  async ({ annotate }) => {
+    const killed = { address: EMBEDDED, kills: [], randomKills: 0, withoutUidplus: false, ordinary: SMALL };
+    const { steps, ...end } = await moveWhileKilled({ ...killed, atEveryStep: true });
+    expect(end).toMatchObject(whole(SMALL));
+    await annotate(`killed at each of ${steps} steps in turn: nothing lost, doubled or changed`, 'figure');
   },
 );

@@ -40,6 +40,11 @@ test('lines that look like a From_ line are quoted, and quoted ones once more', 
   expect(mbox.toString()).toBe('A: b\n\n>From me\n>>From you\n>>>From us\nFromage\n > From\n\n');
 });
 
+test('a message of nothing but From_ lines grows by as many octets as it has lines', async () => {
+  const bytes = Buffer.from('From \r\n'.repeat(10_000));
+  expect((await bodyOf(bytes, [4, 30_001])).mbox.toString()).toBe(`${'>From \n'.repeat(10_000)}\n`);
+});
+
 test('a message without a final line end gets one, and an empty line after it', async () => {
   expect((await bodyOf(Buffer.from('A: b\r\n\r\nend'))).mbox.toString()).toBe('A: b\n\nend\n\n');
   expect((await bodyOf(Buffer.from('A: b\r\n\r\nFro'))).mbox.toString()).toBe('A: b\n\nFro\n\n');

@@ -315,6 +315,55 @@ describe('a contact', () => {
     expect(phones).not.toEqual([]);
   });
 
+  test('has its days, people, work and messengers in their places, and in its notes what there is more of', async () => {
+    const person = samplePerson({
+      phonetic: { given: 'ゾエ', middle: 'あん', family: 'ミュラー' },
+      otherOrganizations: [{ name: 'Chess Club', department: '', title: 'Treasurer' }],
+      role: 'Electrician',
+      dates: [
+        { label: 'anniversary', value: '1975-06-07' },
+        { label: 'name day', value: '--08-09' },
+      ],
+      messengers: [
+        { label: 'skype', value: 'zoe.m' },
+        { label: 'jabber', value: 'zoe@jabber.example' },
+      ],
+      relations: [
+        { label: 'spouse', value: 'Max Müller' },
+        { label: 'child', value: 'Ida' },
+        { label: 'child', value: 'Karl' },
+        { label: 'friend', value: 'Lu' },
+        { label: 'assistant', value: 'Pat' },
+      ],
+      gender: 'female',
+      more: [{ label: 'X-HOBBY', value: 'Bees' }],
+    });
+    const [contact] = contactsIn(await written([item(person)], [CONTACTS]));
+    expect({
+      anniversary: contact?.anniversary?.toISOString(),
+      messenger: contact?.instantMessagingAddress,
+      profession: contact?.profession,
+      spouse: contact?.spouseName,
+      assistant: contact?.assistant,
+    }).toMatchObject({
+      anniversary: '1975-06-07T00:00:00.000Z',
+      messenger: 'skype: zoe.m',
+      profession: 'Electrician',
+      spouse: 'Max Müller',
+      assistant: 'Pat',
+    });
+    const notes = (contact?.body ?? '').split('\r\n');
+    for (const line of [
+      'name day: --08-09',
+      'jabber: zoe@jabber.example',
+      'friend: Lu',
+      'Phonetic middle name: あん',
+      'Other job: Treasurer, Chess Club',
+      'X-HOBBY: Bees',
+    ])
+      expect(notes).toContain(line);
+  });
+
   test('is a vCard to readpst, a name without anything else included (needs readpst)', needs('readpst'), async () => {
     const bare = samplePerson({
       name: { formatted: 'Only Name', prefix: '', given: '', middle: '', family: '', suffix: '' },

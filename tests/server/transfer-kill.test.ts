@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { EMBEDDED, KILLS, moveWhileKilled, WHOLE } from '../support/killed-transfer.ts';
+import { EMBEDDED, KILLS, moveWhileKilled, whole } from '../support/killed-transfer.ts';
 import { needs } from '../support/needs.ts';
 import { POSTGRESQL, startPostgres, type Postgres } from '../support/postgres.ts';
 
@@ -14,13 +14,13 @@ describe('a transfer whose process is killed again and again', { ...needs('dovec
   test('still loses, doubles and changes nothing, on PGlite', async () => {
     expect(
       await moveWhileKilled({ address: EMBEDDED, kills: KILLS, randomKills: 0, withoutUidplus: false }),
-    ).toMatchObject(WHOLE);
+    ).toMatchObject(whole());
   });
 
   test('still loses, doubles and changes nothing, on PGlite, towards a server without UIDPLUS', async () => {
     expect(
       await moveWhileKilled({ address: EMBEDDED, kills: KILLS.slice(1, 4), randomKills: 0, withoutUidplus: true }),
-    ).toMatchObject(WHOLE);
+    ).toMatchObject(whole());
   });
 
   test('still loses, doubles and changes nothing, on PostgreSQL', needs('postgresql'), async () => {
@@ -33,6 +33,6 @@ describe('a transfer whose process is killed again and again', { ...needs('dovec
         randomKills: 0,
         withoutUidplus: false,
       }),
-    ).toMatchObject(WHOLE);
+    ).toMatchObject(whole());
   });
 });

@@ -28,6 +28,8 @@ export type DovecotOptions = {
   readonly compress?: boolean;
   /** In place of the password of all. */
   readonly password?: string;
+  /** Where its temporary folder is made. */
+  readonly under?: string;
   /** Scripts by ManageSieve. `extensions` is Pigeonhole's setting, such as `-include`; `smtpPort` is where a redirect goes. */
   readonly sieve?: { readonly extensions?: string; readonly maxRedirects?: number; readonly smtpPort?: number };
   /** Files of a certificate and its key: then there is STARTTLS. */
@@ -48,7 +50,7 @@ export type Dovecot = AsyncDisposable & {
 /** A Dovecot of our own, without root's rights, in a temporary folder and on a port of its own. */
 export async function startDovecot(options: DovecotOptions = {}): Promise<Dovecot> {
   if (DOVECOT === null) throw new Error('Dovecot is not installed.');
-  const folder = await mkdtemp(join(tmpdir(), 'dovecot-'));
+  const folder = await mkdtemp(join(options.under ?? tmpdir(), 'dovecot-'));
   const port = await freePort();
   const sievePort = options.sieve === undefined ? 0 : await freePort();
   const user = process.getuid?.() === 0 ? NOBODY : { name: userInfo().username, uid: userInfo().uid, group: '' };

@@ -17,7 +17,6 @@ import type { TransferProcess } from './transfer-process.ts';
 import { NEW_ADDRESS, SUBSCRIBER } from './transfer-world.ts';
 
 const PROCESS = join(import.meta.dirname, 'transfer-process.ts');
-const ORDINARY = 350;
 const TWINS = 30;
 /** The worst moments: before the append, after it and before its outcome is known, and during the search after that. */
 export const KILLS: readonly { readonly step: Step; readonly count: number }[] = [
@@ -37,24 +36,34 @@ type KilledTransfer = {
   /** So many more, each at any moment within 300 ms of work. */
   readonly randomKills: number;
   readonly withoutUidplus: boolean;
+  /** Messages besides the odd ones. */
+  readonly ordinary?: number;
+  /** Killed at the first step, then the next run at its second, and so on, until a run comes to its end. */
+  readonly atEveryStep?: true;
 };
+
+const ORDINARY = 350;
 
 export const EMBEDDED = async (folder: string) => ({ folder: join(folder, 'database') });
 
-const MESSAGES = ORDINARY + TWINS + ODD_LETTERS.length;
 /** Every message is there once and as it was, by a comparison of both sides and by the product's own word. */
-export const WHOLE = {
-  difference: { messages: MESSAGES, lost: [], duplicated: [], changed: [] },
-  end: { status: 'completed', done: MESSAGES, total: MESSAGES, lost: 0, duplicated: 0, changed: 0 },
-};
+export function whole(ordinary = ORDINARY) {
+  const messages = ordinary + TWINS + ODD_LETTERS.length;
+  return {
+    difference: { messages, lost: [], duplicated: [], changed: [] },
+    end: { status: 'completed', done: messages, total: messages, lost: 0, duplicated: 0, changed: 0 },
+  };
+}
 
-/** Moves a mailbox by a process that is killed again and again, and answers how it ended: {@link WHOLE}, or not. */
+/** Moves a mailbox by a process that is killed again and again, and answers how it ended: {@link whole}, or not. */
 export async function moveWhileKilled({
   address,
   kills,
   randomKills,
   withoutUidplus,
-}: KilledTransfer): Promise<unknown> {
+  ordinary = ORDINARY,
+  atEveryStep,
+}: KilledTransfer): Promise<{ difference: unknown; end: unknown; steps: number }> {
   await using source = await startDovecot();
   await using destination = await startDovecot({ separator: '.' });
   /** Answers to an APPEND that said where the message went. */
@@ -69,7 +78,7 @@ export async function moveWhileKilled({
   });
   const folder = await mkdtemp(join(tmpdir(), 'transfer-'));
   try {
-    await fill(source);
+    await fill(source, ordinary);
     await layFreshDatabase(folder);
     const database = await address(folder);
     const environment = { LEGACY_IMAP_URL: source.url, YAHOO_IMAP_URL: `imap://127.0.0.1:${plain.port}` };
@@ -77,6 +86,10 @@ export async function moveWhileKilled({
       const { signal } = await run({ database, environment, killAt });
       expect({ killAt, signal }).toEqual({ killAt, signal: 'SIGKILL' });
     }
+    let steps = 0;
+    if (atEveryStep === true)
+      for (let wasKilled = true; wasKilled; steps += 1)
+        wasKilled = (await run({ database, environment, killAt: { count: steps + 1 } })).signal === 'SIGKILL';
     for (let kill = 0; kill < randomKills; kill += 1) await run({ database, environment }, Math.random() * 300);
     const restarted = Date.now();
     const { output, signal } = await run({ database, environment });
@@ -90,17 +103,17 @@ export async function moveWhileKilled({
     );
     expect(hidden > 0).toBe(withoutUidplus);
     const { end } = JSON.parse(output.trim().split('\n').at(-1) ?? '') as { end: unknown };
-    return { difference, end };
+    return { difference, end, steps };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function fill(source: Dovecot): Promise<void> {
+async function fill(source: Dovecot, ordinary: number): Promise<void> {
   await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
   await mail.append(
     'INBOX',
-    Array.from({ length: ORDINARY }, (_, index) => letter(index)),
+    Array.from({ length: ordinary }, (_, index) => letter(index)),
   );
   await mail.create('Family/Twins');
   await mail.append(

@@ -184,5 +184,7 @@ export const SESSIONS = {
     emailExportType: 'mbox',
     contactsExportType: 'vcf',
   },
+  // Such a one is stored by nobody but who tampers with it.
+  downloadingNothing: { ...signedIn, destination: { email: '', provider: 'file_export' } },
   listing: { ...BLANK_SESSION, emailHash: 'hash' },
 } as const satisfies Record<string, Session>;

@@ -21,7 +21,7 @@ const HALF = [true, false] as const;
 const DRAWN = 5;
 
 /**
- * Looks for every transition in `all` until each is in `taken` or `budget` moves are made: after every address with every
+ * Looks for every transition in `all` until none `isOpen`, each being in `taken`, or `budget` moves are made: after every address with every
  * session, goes back to places that were reached, where a missing transition begins or a little ahead, and explores from
  * there (Ecoffet et al., "First return, then explore", 2021). Answers the number of moves made.
  */
@@ -31,6 +31,7 @@ export async function search(
   all: ReadonlySet<string>,
   taken: ReadonlySet<string>,
   visit: (session: Session) => Visitor,
+  isOpen: (transition: string) => boolean = (name) => !taken.has(name),
 ): Promise<number> {
   const pick = pickerOf(random);
   const map = mapOf(random);
@@ -46,7 +47,7 @@ export async function search(
       visitor.leave();
     }
   for (;;) {
-    const missing = transitions.filter(({ name }) => !taken.has(name));
+    const missing = transitions.filter(({ name }) => isOpen(name));
     if (missing.length === 0 || made >= budget) return made;
     // The goal is a missing transition; the way begins where it does, or by turns ever farther ahead of it.
     const goal = random(missing);

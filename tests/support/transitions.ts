@@ -22,7 +22,7 @@ export function transitionsOf(root: AnyStateNode): Set<string> {
 }
 
 /** A transition in words: from where, on which event, its place among the transitions of that event, to where. */
-function nameOf(transition: AnyTransitionDefinition): string {
+export function nameOf(transition: AnyTransitionDefinition): string {
   const siblings = transition.source.transitions.get(transition.eventType) ?? transition.source.always ?? [];
   const targets = transition.target?.map((target) => target.id).join(' + ') ?? 'stays';
   return `${choiceOf(transition.source.id, transition.eventType)}[${siblings.indexOf(transition)}]--> ${targets}`;

@@ -47,14 +47,17 @@ export function openPortal(seen: Seen): (session: Session) => Visitor {
         : fromPromise(({ input, signal }) => host.ask(name as CallName, input, signal)),
     ]),
   ) as unknown as typeof ACTORS;
-  const machine = watchGuards(wizardMachine, seen.guards).provide({
-    actors,
-    actions: {
-      'leave for': (_, { address }) => host.leaveFor(address),
-      'drop the stored token': () => {},
-      'look at the clock': () => {},
-    },
-  });
+  const machine = watchGuards(
+    wizardMachine.provide({
+      actors,
+      actions: {
+        'leave for': (_, { address }) => host.leaveFor(address),
+        'drop the stored token': () => {},
+        'look at the clock': () => {},
+      },
+    }),
+    seen.guards,
+  );
   const inspect = watchTransitions(seen.transitions, seen.leaves);
 
   return (session) => {

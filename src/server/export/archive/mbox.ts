@@ -59,46 +59,52 @@ function asctime(date: Date): string {
   return `${day} ${month} ${String(date.getUTCDate()).padStart(2)} ${time} ${String(date.getUTCFullYear()).padStart(4, '0')}`;
 }
 
+/** Room for so many more `>` in a piece; one that needs more is given out in two. */
+const QUOTES_ROOM = 256;
+
 /** The message's octets as they stand in the mbox, its closing empty line included; chunk by chunk, in constant memory. */
 export async function* mboxBody(chunks: AsyncIterable<Buffer>, lineEnds: LineEnds): AsyncGenerator<Buffer> {
   const dropsCr = lineEnds === 'crlf';
+  /** Whether nothing but `>` has come of the line, and how much of `From ` after that. */
   let startsLine = true;
   let matched = 0;
   let heldCr = false;
   let last = LF;
   for await (const chunk of chunks) {
-    // A quoted line has five octets or more and grows by one; what is held from the chunk before is five at most.
-    const out = Buffer.allocUnsafe(chunk.length + Math.ceil(chunk.length / FROM.length) + FROM.length + 2);
-    let length = 0;
-    const release = () => {
-      if (matched > 0) length += FROM.copy(out, length, 0, matched);
-      matched = 0;
-    };
-    for (const octet of chunk) {
-      if (heldCr) {
-        heldCr = false;
-        if (octet !== LF) out[length++] = CR;
-      }
-      if (startsLine && octet === FROM[matched]) {
-        matched += 1;
-        if (matched === FROM.length) {
-          out[length++] = QUOTE;
-          release();
+    for (let from = 0; from < chunk.length;) {
+      // What is held from the chunk before is five octets at most.
+      const out = Buffer.allocUnsafe(chunk.length - from + QUOTES_ROOM + FROM.length + 1);
+      let length = 0;
+      const full = out.length - FROM.length - 2;
+      if (heldCr && chunk[from] !== LF) out[length++] = CR;
+      heldCr = false;
+      while (from < chunk.length && length + chunk.length - from <= full) {
+        if (startsLine) {
+          while (matched === 0 && chunk[from] === QUOTE) out[length++] = chunk[from++] ?? QUOTE;
+          while (matched < FROM.length && from < chunk.length && chunk[from] === FROM[matched]) {
+            matched += 1;
+            from += 1;
+          }
+          if (from === chunk.length && matched < FROM.length) break;
+          if (matched === FROM.length) out[length++] = QUOTE;
+          length += FROM.copy(out, length, 0, matched);
+          matched = 0;
           startsLine = false;
         }
-        continue;
+        const lf = chunk.indexOf(LF, from);
+        const end = lf < 0 ? chunk.length : lf + 1;
+        startsLine = lf >= 0;
+        const crAt = dropsCr ? (lf < 0 ? end - 1 : lf - 1) : -1;
+        if (crAt >= from && chunk[crAt] === CR) {
+          length += chunk.copy(out, length, from, crAt);
+          if (lf < 0) heldCr = true;
+          else out[length++] = LF;
+        } else length += chunk.copy(out, length, from, end);
+        from = end;
       }
-      if (startsLine) {
-        const began = matched > 0;
-        release();
-        startsLine = !began && octet === QUOTE;
-      }
-      if (octet === CR && dropsCr) heldCr = true;
-      else out[length++] = octet;
-      if (octet === LF) startsLine = true;
+      if (length > 0) last = out[length - 1] ?? last;
+      yield out.subarray(0, length);
     }
-    if (length > 0) last = out[length - 1] ?? last;
-    yield out.subarray(0, length);
   }
   const held = Buffer.concat([FROM.subarray(0, matched), Buffer.from(heldCr ? [CR] : [])]);
   if (held.length > 0) last = 0;

@@ -1,6 +1,6 @@
 import { idOf, type NamedProperty } from './named-properties.ts';
 import { oneOff } from './message.ts';
-import { binary, boolean, integer, text, texts, time, TYPE, type Property } from './properties.ts';
+import { binary, boolean, integer, shortInteger, text, texts, time, TYPE, type Property } from './properties.ts';
 
 type Labelled<Value> = { readonly label: string; readonly value: Value };
 
@@ -14,7 +14,13 @@ type PostalAddress = {
   readonly country: string;
 };
 
-/** A person, after vCard. Absent text is `''`. `birthday` is `YYYY-MM-DD` or `--MM-DD`; labels are `home`, `work` and the like. */
+type Organization = { readonly name: string; readonly department: string; readonly title: string };
+
+/**
+ * A person, after vCard. Absent text is `''`. `birthday` and `dates` are `YYYY-MM-DD` or `--MM-DD`; labels are `home`,
+ * `work` and the like, `anniversary` and the like of `dates`, services of `messengers`, `spouse` and the like of
+ * `relations`, and what it is of `more`.
+ */
 export type PstContact = {
   readonly name: {
     readonly formatted: string;
@@ -24,16 +30,24 @@ export type PstContact = {
     readonly family: string;
     readonly suffix: string;
   };
+  readonly phonetic: { readonly given: string; readonly middle: string; readonly family: string };
   readonly nickname: string;
   readonly emails: readonly Labelled<string>[];
   readonly phones: readonly Labelled<string>[];
   readonly addresses: readonly Labelled<PostalAddress>[];
   readonly websites: readonly Labelled<string>[];
-  readonly organization: { readonly name: string; readonly department: string; readonly title: string };
+  readonly organization: Organization;
+  readonly otherOrganizations: readonly Organization[];
+  readonly role: string;
   readonly birthday: string;
+  readonly dates: readonly Labelled<string>[];
+  readonly messengers: readonly Labelled<string>[];
+  readonly relations: readonly Labelled<string>[];
+  readonly gender: string;
   readonly notes: string;
   readonly photo?: { readonly mediaType: string; readonly bytes: Uint8Array };
   readonly groups: readonly string[];
+  readonly more: readonly Labelled<string>[];
 };
 
 const given = (id: number, value: string): Property[] => (value === '' ? [] : [text(id, value)]);
@@ -41,7 +55,7 @@ const named = (name: NamedProperty, value: string): Property[] => given(idOf(nam
 
 /** MS-OXOCNTC §2.2.1. What has no place of its own is added to the notes, so that nothing is lost. */
 export function contactProperties(contact: PstContact): Property[] {
-  const { name, organization, groups } = contact;
+  const { name, phonetic, organization, groups } = contact;
   const shown =
     name.formatted ||
     [name.prefix, name.given, name.middle, name.family, name.suffix].filter((part) => part !== '').join(' ') ||
@@ -71,10 +85,21 @@ export function contactProperties(contact: PstContact): Property[] {
     ...phones(contact.phones, rest),
     ...addresses(contact.addresses, rest),
     ...websites(contact.websites, rest),
-    ...birthday(contact.birthday, rest),
+    ...named('phoneticGiven', phonetic.given),
+    ...named('phoneticFamily', phonetic.family),
+    ...given(PROFESSION, contact.role),
+    ...day(BIRTHDAY, 'Birthday', contact.birthday, rest),
+    ...days(contact.dates, rest),
+    ...messengers(contact.messengers, rest),
+    ...relations(contact.relations, rest),
+    ...gender(contact.gender, rest),
     ...(groups.length === 0 ? [] : [texts(idOf('keywords'), groups)]),
     boolean(idOf('hasPicture'), contact.photo !== undefined),
   ];
+  if (phonetic.middle !== '') rest.push(`Phonetic middle name: ${phonetic.middle}`);
+  for (const { title, department, name: company } of contact.otherOrganizations)
+    rest.push(`Other job: ${[title, department, company].filter((part) => part !== '').join(', ')}`);
+  rest.push(...contact.more.map(lineOf));
   const notes = [contact.notes, rest.join('\r\n')].filter((part) => part !== '').join('\r\n\r\n');
   return [...properties, ...given(0x1000, notes.replaceAll(/\r?\n/g, '\r\n'))];
 }
@@ -220,12 +245,63 @@ function websites(all: PstContact['websites'], rest: string[]): Property[] {
   return [...[...places].flatMap(([id, value]) => given(id, value)), ...named('webPage', first ?? '')];
 }
 
+const [BIRTHDAY, ANNIVERSARY] = [0x3a42, 0x3a41];
+const [PROFESSION, GENDER] = [0x3a46, 0x3a4d];
+const CHILDREN = 0x3a58;
+/** Whom Outlook has a place for. */
+const RELATIONS = new Map([
+  ['spouse', 0x3a48],
+  ['partner', 0x3a48],
+  ['assistant', 0x3a30],
+  ['manager', 0x3a4e],
+]);
+/** PidTagGender. */
+const GENDERS = new Map([
+  ['female', 1],
+  ['male', 2],
+]);
+
+const lineOf = ({ label, value }: Labelled<string>) => `${label || 'other'}: ${value}`;
+
 /** Midnight in UTC. Without a year it is 1604, as Outlook and address books on phones have it. */
-function birthday(value: string, rest: string[]): Property[] {
+function day(id: number, label: string, value: string, rest: string[]): Property[] {
   if (value === '') return [];
-  const [, year, month = '', day = ''] = /^(?:(\d{4})|-)-(\d{2})-(\d{2})$/.exec(value) ?? [];
-  const at = Date.parse(`${year ?? '1604'}-${month}-${day}T00:00:00Z`);
-  if (!Number.isNaN(at)) return [time(0x3a42, at)];
-  rest.push(`Birthday: ${value}`);
+  const [, year, month = '', date = ''] = /^(?:(\d{4})|-)-(\d{2})-(\d{2})$/.exec(value) ?? [];
+  const at = Date.parse(`${year ?? '1604'}-${month}-${date}T00:00:00Z`);
+  if (!Number.isNaN(at)) return [time(id, at)];
+  rest.push(lineOf({ label, value }));
+  return [];
+}
+
+function days(all: PstContact['dates'], rest: string[]): Property[] {
+  const first = all.find(({ label }) => label.toLowerCase() === 'anniversary');
+  rest.push(...all.filter((each) => each !== first).map(lineOf));
+  return first === undefined ? [] : day(ANNIVERSARY, first.label, first.value, rest);
+}
+
+function messengers([first, ...others]: PstContact['messengers'], rest: string[]): Property[] {
+  rest.push(...others.map(lineOf));
+  if (first === undefined) return [];
+  return named('messenger', first.label === '' ? first.value : `${first.label}: ${first.value}`);
+}
+
+function relations(all: PstContact['relations'], rest: string[]): Property[] {
+  const places = new Map<number, string>();
+  const children: string[] = [];
+  for (const each of all) {
+    const label = each.label.toLowerCase();
+    const place = RELATIONS.get(label);
+    if (label === 'child') children.push(each.value);
+    else if (place !== undefined && !places.has(place)) places.set(place, each.value);
+    else rest.push(lineOf(each));
+  }
+  const held = [...places].flatMap(([id, value]) => given(id, value));
+  return children.length === 0 ? held : [...held, texts(CHILDREN, children)];
+}
+
+function gender(value: string, rest: string[]): Property[] {
+  const known = GENDERS.get(value.toLowerCase());
+  if (known !== undefined) return [shortInteger(GENDER, known)];
+  if (value !== '') rest.push(lineOf({ label: 'Gender', value }));
   return [];
 }

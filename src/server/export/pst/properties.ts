@@ -26,6 +26,7 @@ export type Property = {
 };
 
 export const integer = (id: number, value: number): Property => ({ id, type: TYPE.integer32, value: value >>> 0 });
+export const shortInteger = (id: number, value: number): Property => ({ id, type: TYPE.integer16, value });
 export const boolean = (id: number, value: boolean): Property => ({ id, type: TYPE.boolean, value: value ? 1 : 0 });
 export const binary = (id: number, value: Buffer | Stored): Property => ({ id, type: TYPE.binary, value });
 

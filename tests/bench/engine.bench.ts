@@ -1,0 +1,198 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { DOVECOT, type DovecotOptions, startDovecot } from '../support/dovecot.ts';
+import { installed } from '../support/installed.ts';
+import { differenceOf } from '../support/mail-comparison.ts';
+import { type Postgres, POSTGRESQL, startPostgres } from '../support/postgres.ts';
+import { run } from '../support/run.ts';
+import { startFlags } from '../support/start-command.ts';
+import type { EngineJob, EngineMeasured } from './engine-process.ts';
+import { type Latency, startLatency } from './latency.ts';
+import { type Corpus, fillAccount, LARGE, REALISTIC, SMALL } from './mailboxes.ts';
+
+/** Runs of each; the median counts. */
+const RUNS = Number(process.env['BENCH_RUNS'] ?? 5);
+/** What the yardstick signs in with. */
+const PASSWORD = 'pass';
+const USER = 'bench@cable.example';
+const ONE_WAY_MS = 20;
+const MEMORY = '/dev/shm';
+/** The bare client of the same room as the project, which knows the happy path only. */
+const YARDSTICK = resolve('../shared/bench/raw-grouped.mjs');
+const PROCESS = join(import.meta.dirname, 'engine-process.ts');
+/** What Dovecot says it can do, without what is left out. */
+const PLAIN =
+  'IMAP4rev1 SASL-IR LOGIN-REFERRALS ID ENABLE IDLE NAMESPACE LIST-EXTENDED SPECIAL-USE CHILDREN UNSELECT ESEARCH';
+
+type Scene = {
+  readonly name: string;
+  readonly corpus: Corpus;
+  /** Where the mail lies. */
+  readonly under: string;
+  readonly delay?: number;
+  readonly destination?: DovecotOptions;
+  readonly yardstick?: true;
+};
+
+const SCENES: readonly Scene[] = [
+  { name: 'in memory', corpus: REALISTIC, under: MEMORY, yardstick: true },
+  { name: 'on disk', corpus: REALISTIC, under: tmpdir(), yardstick: true },
+  { name: '20 ms each way', corpus: REALISTIC, under: MEMORY, delay: ONE_WAY_MS, yardstick: true },
+  {
+    name: '20 ms each way, synchronising literals',
+    corpus: REALISTIC,
+    under: MEMORY,
+    delay: ONE_WAY_MS,
+    destination: { capabilities: `${PLAIN} UIDPLUS` },
+  },
+  { name: 'without UIDPLUS', corpus: REALISTIC, under: MEMORY, destination: { capabilities: `${PLAIN} LITERAL+` } },
+  { name: 'in memory', corpus: SMALL, under: MEMORY },
+  { name: 'in memory', corpus: LARGE, under: MEMORY },
+];
+
+/** Mailbox to mailbox on PostgreSQL, every octet read back, beside mbsync and the yardstick on the same servers. */
+export async function benchEngine(say: (line: string) => void): Promise<void> {
+  if (DOVECOT === null || POSTGRESQL === null) return say('engine: skipped, dovecot or PostgreSQL is not installed');
+  await using postgres = await startPostgres();
+  const wanted = process.env['BENCH_SCENES']?.split(',').map(Number);
+  for (const [at, scene] of SCENES.entries())
+    if (wanted === undefined || wanted.includes(at)) await benchScene(scene, postgres, say);
+  await benchNothingToDo(postgres, say);
+  await benchAtOnce(postgres, say);
+}
+
+async function benchScene(scene: Scene, postgres: Postgres, say: (line: string) => void): Promise<void> {
+  const { corpus, under, delay = 0 } = scene;
+  await using source = await startDovecot({ under, password: PASSWORD });
+  await using destination = await startDovecot({ under, password: PASSWORD, ...scene.destination });
+  await fillAccount({ port: source.port, user: USER, password: PASSWORD }, corpus);
+  await using near = await startLatency(source.port, delay);
+  await using far = await startLatency(destination.port, delay);
+  const program = installed('mbsync');
+  const own: EngineMeasured[] = [];
+  const peer: number[] = [];
+  const yardstick: number[] = [];
+  for (let time = 0; time < RUNS; time += 1) {
+    if (program !== null) peer.push(await timed(() => runMbsync(program, near, far, `mbsync${time}@peer.example`)));
+    if (scene.yardstick === true && existsSync(YARDSTICK))
+      yardstick.push(await runYardstick(near, far, `yardstick${time}@peer.example`, await postgres.create()));
+    const user = `own${time}@yahoo.example`;
+    own.push(await measured(jobOf(near, far, await postgres.create(), [[USER, user]])));
+    const { lost, duplicated, changed } = await differenceOf(
+      { port: source.port, user: USER, password: PASSWORD },
+      { port: destination.port, user, password: PASSWORD },
+    );
+    if (lost.length + duplicated.length + changed.length > 0) throw new Error('The copy is not what was copied.');
+  }
+  const ms = median(own.map((each) => each.ms));
+  const ratio = (name: string, others: readonly number[]) =>
+    others.length === 0 ? '' : `, ${(median(others) / ms).toFixed(2)} × ${name} (${rate(corpus, median(others))})`;
+  say(
+    `engine: ${corpus.name} ${scene.name}: ${rate(corpus, ms)} messages/s${ratio('mbsync', peer)}${ratio('the yardstick', yardstick)}; ${about(own, corpus)}`,
+  );
+}
+
+/** A second order with nothing new. */
+async function benchNothingToDo(postgres: Postgres, say: (line: string) => void): Promise<void> {
+  await using source = await startDovecot({ under: MEMORY, password: PASSWORD });
+  await using destination = await startDovecot({ under: MEMORY, password: PASSWORD });
+  await fillAccount({ port: source.port, user: USER, password: PASSWORD }, SMALL);
+  const job = jobOf(source, destination, await postgres.create(), [[USER, 'again@yahoo.example']]);
+  const { ms, rss } = await measured({ ...job, times: 2 });
+  say(`engine: nothing to do for ${SMALL.name}: ${(ms / 1000).toFixed(2)} s, ${(rss / 1e6).toFixed(0)} MB at most`);
+}
+
+async function benchAtOnce(postgres: Postgres, say: (line: string) => void): Promise<void> {
+  await using source = await startDovecot({ under: MEMORY, password: PASSWORD });
+  await using destination = await startDovecot({ under: MEMORY, password: PASSWORD });
+  const corpus = { ...REALISTIC, name: '1,000 messages each', count: 1_000 };
+  const filled = new Set<string>();
+  for (const transfers of [1, 4, 8]) {
+    const users = Array.from({ length: transfers }, (_, at) => `user${at}@cable.example`);
+    for (const user of users.filter((each) => !filled.has(each))) {
+      await fillAccount({ port: source.port, user, password: PASSWORD }, corpus);
+      filled.add(user);
+    }
+    const own: EngineMeasured[] = [];
+    for (let time = 0; time < RUNS; time += 1) {
+      const pairs = users.map((user, at) => [user, `at${transfers}.${time}.${at}@yahoo.example`] as const);
+      own.push(await measured(jobOf(source, destination, await postgres.create(), pairs)));
+    }
+    const all = { ...corpus, count: corpus.count * transfers };
+    say(
+      `engine: ${transfers} at once, ${corpus.name}: ${rate(all, median(own.map(({ ms }) => ms)))} messages/s together; ${about(own, all)}`,
+    );
+  }
+}
+
+function jobOf(
+  source: { readonly port: number },
+  destination: { readonly port: number },
+  url: string,
+  pairs: readonly (readonly [string, string])[],
+): EngineJob {
+  return {
+    url,
+    source: `imap://127.0.0.1:${source.port}`,
+    destination: `imap://127.0.0.1:${destination.port}`,
+    password: PASSWORD,
+    users: pairs.map(([user]) => user),
+    newUsers: pairs.map(([, user]) => user),
+    times: 1,
+  };
+}
+
+async function measured(job: EngineJob): Promise<EngineMeasured> {
+  const child = spawn(process.execPath, [...startFlags(), PROCESS, JSON.stringify(job)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [output] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  const told = JSON.parse(output) as EngineMeasured;
+  if (told.faults > 0) throw new Error('A transfer did not end well.');
+  return told;
+}
+
+function about(own: readonly EngineMeasured[], { count }: Corpus): string {
+  const cpu = median(own.map((each) => each.cpu)) / count;
+  const commits = median(own.map((each) => each.commits));
+  return `${cpu.toFixed(2)} ms of CPU a message, ${commits} commits, ${(Math.max(...own.map(({ rss }) => rss)) / 1e6).toFixed(0)} MB at most`;
+}
+
+async function runYardstick(source: Latency, destination: Latency, user: string, url: string): Promise<number> {
+  const ports = ['--srcPort', `${source.port}`, '--dstPort', `${destination.port}`, '--db', url, '--conns', '4'];
+  const told = await run(process.execPath, [YARDSTICK, ...ports, '--srcUser', USER, '--dstUser', user]);
+  return (JSON.parse(told.toString().trim().split('\n').at(-1) ?? '') as { seconds: number }).seconds * 1000;
+}
+
+async function runMbsync(program: string, source: Latency, destination: Latency, user: string): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'mbsync-'));
+  await writeFile(
+    join(folder, 'rc'),
+    `${store('from', source.port, USER)}${store('to', destination.port, user)}Channel all\nFar :from:\nNear :to:\nPatterns *\nCreate Near\nSync Pull\nExpunge None\nCopyArrivalDate yes\nSyncState ${folder}/\n`,
+  );
+  await run(program, ['-q', '-c', join(folder, 'rc'), '-a']);
+  await rm(folder, { recursive: true, force: true });
+}
+
+function store(name: string, port: number, user: string): string {
+  return `IMAPAccount ${name}\nHost 127.0.0.1\nPort ${port}\nUser ${user}\nPass ${PASSWORD}\nSSLType None\nAuthMechs LOGIN\n\nIMAPStore ${name}\nAccount ${name}\n\n`;
+}
+
+async function timed(work: () => Promise<void>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+function median(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
+}
+
+function rate({ count }: Corpus, ms: number): string {
+  return Math.round((count * 1000) / ms).toLocaleString('en-US');
+}

@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto';
+import { inPieces, newMessage, writerOf } from '../support/imap-session.ts';
+import { openMailClient } from '../support/mail-client.ts';
+
+export type Corpus = {
+  readonly name: string;
+  readonly mailboxes: number;
+  readonly sizes: readonly number[];
+  readonly count: number;
+};
+
+/** As a person's mail: most small, a few large; 64 kB on average. */
+export const REALISTIC: Corpus = {
+  name: '2,000 realistic messages',
+  mailboxes: 12,
+  sizes: [2_000, 3_000, 5_000, 8_000, 15_000, 40_000, 90_000, 349_000],
+  count: 2_000,
+};
+export const SMALL: Corpus = {
+  name: '20,000 small messages',
+  mailboxes: 20,
+  sizes: [2_000, 3_000, 4_000, 6_000],
+  count: 20_000,
+};
+export const LARGE: Corpus = { name: '60 of 10 to 25 MB', mailboxes: 3, sizes: [10e6, 15e6, 20e6, 25e6], count: 60 };
+
+/** Fills an account of a test's Dovecot; each message differs from all others. */
+export async function fillAccount(
+  account: { readonly port: number; readonly user: string; readonly password: string },
+  { mailboxes, sizes, count }: Corpus,
+): Promise<void> {
+  await using client = await openMailClient(account.port, account.user, account.password);
+  await using writer = await writerOf(account);
+  const longest = Math.max(...sizes);
+  const text = randomBytes(Math.ceil(longest * 0.75) + 1000)
+    .toString('base64')
+    .replaceAll(/.{76}/g, '$&\r\n');
+  for (let box = 0; box < mailboxes; box += 1) {
+    const path = box === 0 ? 'INBOX' : `Box ${box}`;
+    if (box > 0) await client.create(path);
+    const from = Math.round((count * box) / mailboxes);
+    const until = Math.round((count * (box + 1)) / mailboxes);
+    const messages = Array.from({ length: until - from }, (_, at) => {
+      const size = sizes[(from + at) % sizes.length] ?? 0;
+      const header = `From: a@cable.example\r\nSubject: ${from + at}\r\nMessage-ID: <${from + at}@bench>\r\n\r\n`;
+      return newMessage(`${header}${text.slice(0, size - header.length)}\r\n`, { flags: ['\\Seen'] });
+    });
+    await writer.append(path, inPieces(messages), { together: false }).outcome;
+  }
+}
