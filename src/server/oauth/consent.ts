@@ -111,7 +111,11 @@ export function openConsents({
       new URL(`${redirectAddress(settings, provider)}?${query.toString()}`),
       { pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce, idTokenExpected: true },
       purpose === 'transfer' && profile.scopesOf !== undefined
-        ? { scope: ['openid', 'email', 'offline_access', ...profile.scopesOf.mail].join(' ') }
+        ? {
+            scope: ['openid', 'email', ...(profile.claimScopes ?? []), 'offline_access', ...profile.scopesOf.mail].join(
+              ' ',
+            ),
+          }
         : {},
     );
     const granted = grantedOf(answer);
