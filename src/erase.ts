@@ -3,6 +3,7 @@ import { readSettings, SettingsError } from './contract/settings.ts';
 import { isEmail } from './contract/email-address.ts';
 import { eraseFromServer } from './server/erase.ts';
 import { DataFolderError } from './server/store/data-folder.ts';
+import { DatabaseUnavailable } from './server/store/database.ts';
 
 /** `npm run erase -- address`: erases all that is known of a subscriber, at their request. */
 const [address = ''] = process.argv.slice(2);
@@ -14,7 +15,8 @@ try {
   const count = await eraseFromServer(readSettings(process.env), address);
   process.stdout.write(`Erased. Transfers from, to or about this address: ${count}\n`);
 } catch (error) {
-  if (error instanceof SettingsError || error instanceof DataFolderError) stop(error.message, 78);
+  const forOperator = [SettingsError, DataFolderError, DatabaseUnavailable];
+  if (error instanceof Error && forOperator.some((kind) => error instanceof kind)) stop(error.message, 78);
   throw error;
 }
 

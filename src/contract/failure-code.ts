@@ -29,13 +29,17 @@ export type CallFailureCode = FailureCode | 'UNAVAILABLE' | 'UNEXPECTED_ANSWER';
 /** The HTTP status that means `UNAVAILABLE`: the portal is closed, or without its database. */
 export const UNAVAILABLE_STATUS = 503 as const;
 
-/** The values of the query parameter `error` that the portal tells apart (`decisions.md`); case does not matter. */
+/**
+ * The values of the query parameter `error` that the portal tells apart (`decisions.md`); case does not matter. Beyond
+ * those there, `ADDRESS_NOT_VERIFIED`: a provider lets its customers name any address, and has not checked this one.
+ */
 export const QUERY_ERRORS = [
   'INVALID_EMAIL',
   'EXTERNAL_OAUTH_ERROR',
   'UNSUPPORTED_PROVIDER',
   'PROVIDER_NOT_SUPPORTED',
   'MISSING_SCOPE',
+  'ADDRESS_NOT_VERIFIED',
 ] as const;
 export type QueryError = (typeof QUERY_ERRORS)[number] | 'OTHER';
 

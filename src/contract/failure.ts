@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { FAILURE_CODES, type FailureCode } from './failure-code.ts';
 import { TransferId } from './transfer.ts';
+import type { Challenge } from './work.ts';
 
 function failure<const Code extends string>(code: Code) {
   return v.object({
@@ -16,4 +17,10 @@ export const Failure = v.variant(
   'error',
   FAILURE_CODES.map((code) => failure(code)),
 );
-export type Failure = { readonly error: FailureCode; readonly message: string; readonly jobid?: string | undefined };
+export type Failure = {
+  readonly error: FailureCode;
+  readonly message: string;
+  readonly jobid?: string | undefined;
+  /** What lets the same call through; read on its own, by who means to do it. */
+  readonly challenge?: Challenge;
+};

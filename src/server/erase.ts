@@ -31,5 +31,6 @@ export async function eraseFromServer(settings: Settings, address: string): Prom
   const log = openLog(settings.logLevel);
   const now = Date.now;
   const tokens = openTokens({ oauthClients: openOauthClients({ settings, now }), database, safe, log, now });
-  return eraseSubscriber({ database, safe, vault, log, tokens, exports: openExportStore(settings) }, address);
+  // Awaited here, before what it works on is closed.
+  return await eraseSubscriber({ database, safe, vault, log, tokens, exports: openExportStore(settings) }, address);
 }

@@ -11,6 +11,7 @@ import { startExportSweeper } from './export/download/sweeper.ts';
 import { placesOfCredentials } from './transfers/credentials.ts';
 import { openJobQueue } from './worker/queue.ts';
 import { openTransfers } from './transfers/orders.ts';
+import { openVerifiers } from './transfers/verifiers.ts';
 import { startWorker } from './worker/worker.ts';
 import { openLog } from './log.ts';
 import { openUncheckedCertificates } from './mail/imap/tls.ts';
@@ -86,7 +87,8 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
   const exports = openExportStore(settings);
   // The web side only hands out and deletes.
   if (settings.role !== 'web') await checkExports(exports, log);
-  opened.use(startExportSweeper({ database, exports, log, now: Date.now }));
+  const verifiers = openVerifiers({ database, vault, now: Date.now });
+  opened.use(startExportSweeper({ database, exports, log, verifiers, now: Date.now }));
   const onUncheckedCertificate = openUncheckedCertificates(log);
   const discovery = openDiscovery({ settings, resolver, now: Date.now });
   for (const shortcoming of shortcomings(settings)) log.warn(shortcoming);

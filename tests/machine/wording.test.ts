@@ -215,6 +215,10 @@ describe('the words of the messages', () => {
     ['UNSUPPORTED_PROVIDER', 'Provider not supported | This provider is not supported.'],
     ['PROVIDER_NOT_SUPPORTED', 'Provider not supported | This provider is not supported.'],
     ['MISSING_SCOPE', 'Missing requested scope | Please, select all the requested permissions while authenticating.'],
+    [
+      'ADDRESS_NOT_VERIFIED',
+      "We can't use this account | Microsoft has not confirmed that its email address is yours.",
+    ],
     ['OTHER', 'Unknown error | Unknown error during the authentication process, please try again.'],
   ] as const)('the query error %s says: %s', (error, words) => {
     expect(said({ about: 'query', error })).toContain(`error | ${words}`);

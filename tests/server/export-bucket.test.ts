@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SettingsError } from '../../src/contract/settings.ts';
 import { FileGoneError } from '../../src/server/export/storage/export-store.ts';
 import { openExportStore } from '../../src/server/export/storage/open-export-store.ts';
+import { openVerifiers } from '../../src/server/transfers/verifiers.ts';
 import { sweepExports } from '../../src/server/export/download/sweeper.ts';
 import { openExportWorld } from '../support/export-world.ts';
 import { memoryAccount } from '../support/memory-mailbox.ts';
@@ -52,12 +53,12 @@ test('an export in a bucket is written, downloaded in parts and deleted as one i
   expect(createHash('sha256').update(whole).digest('hex')).toBe(file?.sha256);
 
   web.advance(web.settings.exportDays * DAY_MS - 60_000);
-  await sweepExports(web.services);
+  await sweepExports({ ...web.services, verifiers: openVerifiers(web.services) });
   expect(await server.keys()).toHaveLength(1);
   expect((await fetch(url, { method: 'HEAD', headers: fromBrowser(BROWSER) })).status).toBe(200);
   web.advance(60_000);
   expect((await fetch(url, { headers: fromBrowser(BROWSER) })).status).toBe(404);
-  await sweepExports(web.services);
+  await sweepExports({ ...web.services, verifiers: openVerifiers(web.services) });
   expect(await server.keys()).toEqual([]);
   expect(await web.services.transfers.status(id)).toMatchObject({ files: 'deleted' });
   web.advance(-web.settings.exportDays * DAY_MS);

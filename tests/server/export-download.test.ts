@@ -9,6 +9,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ExportFile } from '../../src/contract/calls/status.ts';
 import { dispositionOf } from '../../src/server/web/downloads.ts';
 import { openWeb } from '../../src/server/web/services.ts';
+import { openVault } from '../../src/server/store/vault.ts';
+import { openVerifiers } from '../../src/server/transfers/verifiers.ts';
 import { sweepExports } from '../../src/server/export/download/sweeper.ts';
 import { openExportWorld, type ExportWorld } from '../support/export-world.ts';
 import { memoryAccount } from '../support/memory-mailbox.ts';
@@ -288,12 +290,20 @@ test('an export is deleted at once by whoever may manage its transfer, and by no
 
 test('exports whose days are over, and what ended without one, are deleted by themselves', async () => {
   await using apart = await openExportWorld({ now: () => Date.now() });
+  const vault = openVault(randomBytes(32));
+  const verifiersAt = (now: () => number) => openVerifiers({ database: apart.database, vault, now });
+  const sweep = (ahead = 0) => {
+    const now = () => Date.now() + ahead;
+    return sweepExports({ ...apart.services, now, verifiers: verifiersAt(now) });
+  };
   const old = await apart.newTransfer();
+  await verifiersAt(Date.now).keep(old, 'ann@sanbruno.example', 'secret');
+  const verifiers = () => apart.database.query('select 1 from export_verifiers');
   const account = memoryAccount([
     { path: 'INBOX', messages: [{ uid: 1, bytes: Buffer.from('x'), flags: [], internalDate: new Date(0) }] },
   ]);
   await apart.exportMail(old, account);
-  await sweepExports(apart.services);
+  await sweep();
   expect(await apart.files(old)).toHaveLength(1);
 
   const broken = await apart.newTransfer();
@@ -304,14 +314,16 @@ test('exports whose days are over, and what ended without one, are deleted by th
     }),
   ).rejects.toThrow('It breaks.');
   expect(await readdir(join(apart.root, '.staging'))).toHaveLength(1);
-  await sweepExports(apart.services);
+  await sweep();
   expect(await readdir(join(apart.root, '.staging'))).toHaveLength(1);
   await apart.database.query('update transfers set finished = now() where id = $1', [broken]);
 
-  await sweepExports({ ...apart.services, now: () => Date.now() + 7 * DAY_MS - 60_000 });
+  await sweep(7 * DAY_MS - 60_000);
   expect(await apart.files(old)).toHaveLength(1);
-  await sweepExports({ ...apart.services, now: () => Date.now() + 7 * DAY_MS + 1000 });
+  expect(await verifiers()).toHaveLength(1);
+  await sweep(7 * DAY_MS + 1000);
   expect(await apart.files(old)).toEqual([]);
+  expect(await verifiers(), 'what opens it goes at once').toEqual([]);
   expect(await readdir(apart.root)).toEqual(['.staging']);
   expect(await readdir(join(apart.root, '.staging'))).toEqual([]);
 });

@@ -6,6 +6,7 @@ const LINK = `https://portal.example/files/${ID}?signature=secret`;
 const moved: Notification = {
   kind: 'finished',
   contact: 'pat@mail.example',
+  isConfirmed: true,
   source: 'maria@sanbruno.example',
   destination: { provider: 'yahoo', email: 'maria@sanbruno.example' },
   isExport: false,

@@ -19,7 +19,8 @@ const JOBS = "select state, retry_count as tries from pgboss.job where name = 'n
 
 type Filled = AsyncDisposable & { readonly database: Database; readonly queue: JobQueue };
 
-async function openFilled(contact = 'new@home.example'): Promise<Filled> {
+/** @param proven the address of the destination; the contact's own when left out */
+async function openFilled(contact = 'new@home.example', proven?: string): Promise<Filled> {
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await openTestDatabase(FRESH));
   await insertTransfer(
@@ -28,7 +29,7 @@ async function openFilled(contact = 'new@home.example'): Promise<Filled> {
       id: ID,
       sourceEmail: 'a@b.example',
       sourceProvider: 'sanbruno',
-      destinationEmail: 'c@d.example',
+      destinationEmail: proven ?? contact,
       destinationProvider: 'yahoo',
       operations: ['emailmigration', 'contactsmigration'],
       notificationContact: contact,
@@ -234,6 +235,22 @@ describe('a notification', () => {
     expect(smtp.letters[0]).toContain('To: +16505550100@home.example');
   });
 
+  test('to an address that nobody has proven is one only, at the end, and without content', async () => {
+    await using smtp = await startSmtp(() => null);
+    await using filled = await openFilled('typo@home.example', 'c@d.example');
+    const { database, queue } = filled;
+    await database.query("update operations set done = 12, status = 'completed' where operation = 'emailmigration'");
+    await using _notifier = await start(filled, { smtpUrl: smtp.url, mailFrom: 'no-reply@portal.example' });
+    await queue.announce(ID, 'started');
+    await expect.poll(() => database.query(JOBS), { timeout: 10_000 }).toEqual([{ state: 'completed', tries: 0 }]);
+    await queue.announce(ID, 'finished');
+    await expect.poll(() => smtp.letters.length, { timeout: 10_000 }).toBe(1);
+    const letter = smtp.letters[0]?.replaceAll('=\r\n', '').replaceAll('=3D', '=') ?? '';
+    expect(letter).toContain('Subject: A San Bruno email transfer is complete');
+    expect(letter).toContain(STATUS);
+    for (const secret of ['a@b.example', 'c@d.example', '12 messages', 'Yahoo']) expect(letter).not.toContain(secret);
+  });
+
   test('to a phone number goes to the gateway for SMS, with its token', async () => {
     const requests: { headers: IncomingHttpHeaders; body: string }[] = [];
     const gateway = createServer((request, response) => {
@@ -244,7 +261,7 @@ describe('a notification', () => {
     }).listen(0, '127.0.0.1');
     await once(gateway, 'listening');
     try {
-      await using filled = await openFilled('+16505550100');
+      await using filled = await openFilled('+16505550100', 'c@d.example');
       await filled.queue.announce(ID, 'attention');
       const url = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/send`;
       await using _notifier = await start(filled, { sms: { url, token: 'gateway-token' } });
@@ -255,7 +272,7 @@ describe('a notification', () => {
       });
       expect(JSON.parse(requests[0]?.body ?? '')).toEqual({
         to: '+16505550100',
-        text: `Your San Bruno email transfer to Yahoo needs your attention. Check it here: ${STATUS} Questions? Call 650 555 0100. We never ask for your password.`,
+        text: `A San Bruno email transfer needs your attention. Check it here: ${STATUS} Questions? Call 650 555 0100. We never ask for your password.`,
       });
     } finally {
       gateway.close();

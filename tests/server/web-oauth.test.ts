@@ -81,6 +81,7 @@ describe('a sign-in for a transfer', () => {
       expect(scope?.split(' ')).toEqual([
         'openid',
         'email',
+        ...(provider === 'office365' ? ['profile'] : []),
         ...SCOPES[provider],
         ...(provider === 'office365' ? ['offline_access'] : []),
       ]);

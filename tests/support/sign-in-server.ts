@@ -9,6 +9,8 @@ export const CLIENT = { id: 'portal', secret: 'client-secret-canary-4711' } as c
 export type Person = {
   email: string;
   emailVerified: boolean;
+  /** In place of `email_verified`: what Microsoft says of a person, by the scope `profile`. */
+  microsoft: Readonly<Record<string, unknown>> | null;
   /** Scopes that the person takes the tick away from. */
   refusesScopes: string[];
   /** Presses "cancel". */
@@ -46,7 +48,13 @@ export async function startSignInServer({ redirectUri, scopes, tokenLife = 3600 
     server.listen(0, '127.0.0.1', resolve);
   });
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const person: Person = { email: 'ann@sanbruno.example', emailVerified: true, refusesScopes: [], cancels: false };
+  const person: Person = {
+    email: 'ann@sanbruno.example',
+    emailVerified: true,
+    microsoft: null,
+    refusesScopes: [],
+    cancels: false,
+  };
   const revoked = { all: false };
   const configuration: Configuration = {
     clients: [
@@ -60,7 +68,7 @@ export async function startSignInServer({ redirectUri, scopes, tokenLife = 3600 
     ],
     pkce: { required: () => true },
     scopes: ['openid', 'offline_access', 'email', ...scopes],
-    claims: { openid: ['sub'], email: ['email', 'email_verified'] },
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['tid', 'oid', 'xms_edov'] },
     conformIdTokenClaims: false,
     features: { devInteractions: { enabled: false }, revocation: { enabled: true } },
     cookies: { keys: ['test'] },
@@ -79,7 +87,8 @@ export async function startSignInServer({ redirectUri, scopes, tokenLife = 3600 
     interactions: { url: (_ctx, interaction) => `/interaction/${interaction.uid}` },
     findAccount: (_ctx, id) => ({
       accountId: id,
-      claims: () => Promise.resolve({ sub: id, email: id, email_verified: person.emailVerified }),
+      claims: () =>
+        Promise.resolve({ sub: id, email: id, ...(person.microsoft ?? { email_verified: person.emailVerified }) }),
     }),
   };
   const provider = new Provider(issuer, configuration);

@@ -102,6 +102,12 @@ function queryWords(code: QueryError, legacyName: string): Words {
       return ['Provider not supported', 'This provider is not supported.', `${SAFE} Please choose another one.`];
     case 'MISSING_SCOPE':
       return ['Missing requested scope', 'Please, select all the requested permissions while authenticating.', SAFE];
+    case 'ADDRESS_NOT_VERIFIED':
+      return [
+        "We can't use this account",
+        'Microsoft has not confirmed that its email address is yours.',
+        `${SAFE} Some work and school accounts don't work here. Please choose a personal account or another provider.`,
+      ];
     case 'OTHER':
       return ['Unknown error', 'Unknown error during the authentication process, please try again.', SAFE];
   }

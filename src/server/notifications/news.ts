@@ -11,6 +11,8 @@ export type NotificationKind = 'started' | 'finished' | 'attention' | 'stopped' 
 export type News = {
   /** Who is told: an address, or `+1` and ten digits. */
   readonly contact: string;
+  /** Whether it is an address that the transfer's owner has proven; anything else may be a stranger's. */
+  readonly isConfirmed: boolean;
   /** The address that is moved. */
   readonly source: string;
   readonly destination: { readonly provider: Provider; readonly email: string };

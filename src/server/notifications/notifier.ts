@@ -57,6 +57,8 @@ export function openNotifier({ settings, log, news, review }: NotifierServices):
         } else {
           const told = await news(transferId);
           if (told === null || isOver(job, told)) return;
+          // A stranger's address or telephone hears nothing of the beginning.
+          if (!told.isConfirmed && kind === 'started') return;
           await send({ ...told, kind, transferId, statusUrl, legacyName, supportPhone }, key, settings, mail);
         }
       } catch (error) {

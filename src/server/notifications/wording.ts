@@ -41,7 +41,9 @@ function headline(news: Notification): string {
 }
 
 function whatOf(news: Notification): string {
-  const { isExport, legacyName } = news;
+  const { isExport, isConfirmed, legacyName } = news;
+  // It may be read by somebody else.
+  if (!isConfirmed) return `A ${legacyName} email transfer`;
   return isExport
     ? `The download of your ${legacyName} mail`
     : `Your ${legacyName} email transfer to ${mailboxOf(news)}`;
@@ -98,7 +100,8 @@ export function smsOf(news: Notification): string {
 }
 
 function routeOf(news: Notification): (readonly [string, string])[] {
-  const { source, destination, isExport, transferId } = news;
+  const { source, destination, isExport, isConfirmed, transferId } = news;
+  if (!isConfirmed) return [['Transfer ID', transferId]];
   return [
     ['From', source],
     ['To', isExport ? 'Files for download' : `${destination.email} (${mailboxOf(news)})`],
@@ -107,6 +110,7 @@ function routeOf(news: Notification): (readonly [string, string])[] {
 }
 
 function detailsOf(news: Notification): string[] {
+  if (!news.isConfirmed) return [];
   if (news.kind === 'started')
     return ["It can take a few minutes or up to a day. We'll let you know when it is done. Nothing is deleted."];
   const verb = news.isExport ? 'saved' : 'copied';
@@ -129,8 +133,10 @@ function detailsOf(news: Notification): string[] {
 
 /** One thing to do, or that there is none. */
 function nextStepOf(news: Notification): string {
-  const { kind, isExport, files, legacyName, destination } = news;
+  const { kind, isExport, isConfirmed, files, legacyName, destination } = news;
   const [first] = files;
+  if (!isConfirmed)
+    return 'Open the status page. It tells you how the transfer went. If there are files to download, we keep them for a few days only.';
   switch (kind) {
     case 'started':
       return 'Nothing for now. You can close the page and turn off your computer.';

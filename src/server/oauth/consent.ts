@@ -112,21 +112,31 @@ export function openConsents({
       new URL(`${redirectAddress(settings, provider)}?${query.toString()}`),
       { pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce, idTokenExpected: true },
       purpose === 'transfer' && profile.scopesOf !== undefined
-        ? { scope: ['openid', 'email', 'offline_access', ...profile.scopesOf.mail].join(' ') }
+        ? {
+            scope: ['openid', 'email', ...(profile.claimScopes ?? []), 'offline_access', ...profile.scopesOf.mail].join(
+              ' ',
+            ),
+          }
         : {},
     );
     const granted = grantedOf(answer);
+    const claims: Readonly<Record<string, unknown>> = answer.claims() ?? {};
+    const person = vault.digest('oauth person', `${provider}\n${profile.personOf?.(claims) ?? String(claims['sub'])}`);
     try {
       if (purpose === 'transfer' && !hasScopes(answer.scope, profile.needed))
         throw new ConsentRefused('MISSING_SCOPE', purpose);
       const email = await provenEmail(configuration, answer, profile);
-      if (email === null) throw new ConsentRefused('EXTERNAL_OAUTH_ERROR', purpose);
+      if (email === null)
+        throw new ConsentRefused(
+          profile.isVerified === undefined ? 'EXTERNAL_OAUTH_ERROR' : 'ADDRESS_NOT_VERIFIED',
+          purpose,
+        );
       if (purpose === 'transfer')
         return {
           purpose,
           provider,
           email,
-          tokenId: await tokens.store({ email, provider, browser }, granted),
+          tokenId: await tokens.store({ email, provider, browser, person }, granted),
           // Where each resource has a token of its own, this answer tells of mail alone.
           contacts: profile.scopesOf !== undefined || hasScopes(answer.scope, profile.scopes) ? '' : 'no',
         };
@@ -136,12 +146,12 @@ export function openConsents({
         email,
         now() + STATUS_HASH_MS,
       ]);
-      await tokens.revoke({ provider, email }, granted);
+      await tokens.revoke({ provider, email, person }, granted);
       // Nothing is kept for a look at the status; the page wants an ID all the same.
       return { purpose, provider, email, hash, tokenId: randomBytes(16).toString('hex') };
     } catch (error) {
-      const email = emailIn(answer.claims() ?? {}, profile) ?? undefined;
-      await tokens.revoke({ provider, email: email?.toLowerCase() }, granted);
+      const email = emailIn(claims, profile) ?? undefined;
+      await tokens.revoke({ provider, email, person }, granted);
       throw error;
     }
   }
@@ -168,7 +178,12 @@ export function openConsents({
       return client.buildAuthorizationUrl(configuration, {
         ...(purpose === 'transfer' ? profile.parameters : {}),
         redirect_uri: redirectAddress(settings, provider),
-        scope: ['openid', 'email', ...(purpose === 'transfer' ? profile.scopes : [])].join(' '),
+        scope: [
+          'openid',
+          'email',
+          ...(profile.claimScopes ?? []),
+          ...(purpose === 'transfer' ? profile.scopes : []),
+        ].join(' '),
         state,
         nonce,
         code_challenge: await client.calculatePKCECodeChallenge(verifier),

@@ -12,14 +12,17 @@ const PERSONAL_ACCOUNTS = '9188040d-6c67-4c5b-b112-36a304b66dad';
  *
  * Any tenant's administrator can set the claim `email` to any address, and `preferred_username` changes hands. An address
  * counts when Microsoft has verified it, or says by the optional claim `xms_edov` that the tenant owns its domain.
+ * Who somebody is say `tid` and `oid`, which come with the scope `profile`.
  * https://learn.microsoft.com/en-us/entra/identity-platform/migrate-off-email-claim-authorization
  */
 export const office365: Profile = {
   scopes: [MAIL, CONTACTS, 'offline_access'],
   needed: [MAIL],
   scopesOf: { mail: [MAIL], contacts: [CONTACTS] },
+  claimScopes: ['profile'],
   parameters: {},
   emailClaims: ['email'],
   isVerified: ({ tid, xms_edov: edov, email_verified: verified }) =>
     tid === PERSONAL_ACCOUNTS || [edov, verified].some((claim) => claim === true || claim === 1 || claim === '1'),
+  personOf: ({ tid, oid }) => (typeof tid === 'string' && typeof oid === 'string' ? `${tid}/${oid}` : null),
 };

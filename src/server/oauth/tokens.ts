@@ -55,16 +55,19 @@ export type Tokens = {
 export type Granted = { readonly access: string; readonly refresh?: string; readonly expiresIn: number | undefined };
 
 type Revocable = { readonly access?: string; readonly refresh?: string };
-/** `email` is absent when the person is not known. */
-type Owner = { readonly provider: OauthProvider; readonly email?: string | undefined };
+/** `email` is absent when it is not proven; `person` is a digest of what the provider knows them by. */
+type Owner = {
+  readonly provider: OauthProvider;
+  readonly email?: string | undefined;
+  readonly person?: string | null;
+};
 
 export type KeptTokens = Tokens & {
   /**
    * @param owner `browser` is a digest of what the browser that signed in holds.
    * @returns the ID that the browser is given.
    */
-  store(owner: { email: string; provider: OauthProvider; browser: string }, granted: Granted): Promise<string>;
-
+  store(owner: Owner & { readonly email: string; readonly browser: string }, granted: Granted): Promise<string>;
   /**
    * Has the provider revoke a token that is not stored, unless others of the same person are: at Google and elsewhere
    * that would end all of them, and with them a transfer that runs.
@@ -187,13 +190,13 @@ export function openTokens(services: Services): KeptTokens {
     }
   }
 
-  async function revoke({ provider, email }: Owner, { access, refresh: kept }: Revocable): Promise<void> {
+  async function revoke({ provider, email, person }: Owner, { access, refresh: kept }: Revocable): Promise<void> {
     const token = kept ?? access;
     if (token === undefined) return;
-    const others = await database.query('select 1 from oauth_tokens where provider = $1 and email = $2 limit 1', [
-      provider,
-      email ?? null,
-    ]);
+    const others = await database.query(
+      'select 1 from oauth_tokens where provider = $1 and (email = $2 or person = $3) limit 1',
+      [provider, email ?? null, person ?? null],
+    );
     if (others.length > 0) return;
     try {
       const configuration = await clients(provider);
@@ -207,8 +210,8 @@ export function openTokens(services: Services): KeptTokens {
   }
 
   async function forget(id: string): Promise<void> {
-    const [row] = await database.query<Row & { email: string }>(
-      'delete from oauth_tokens where id = $1 returning provider, email, sealed',
+    const [row] = await database.query<Row & { email: string; person: string | null }>(
+      'delete from oauth_tokens where id = $1 returning provider, email, person, sealed',
       [id],
     );
     if (row === undefined) return;
@@ -251,16 +254,16 @@ export function openTokens(services: Services): KeptTokens {
     forget,
     revoke,
 
-    store: async ({ email, provider, browser }, granted) => {
+    store: async ({ email, provider, browser, person }, granted) => {
       const id = randomBytes(16).toString('hex');
       const secret: Secret = {
         ...(granted.refresh === undefined ? {} : { refresh: granted.refresh }),
         access: { mail: lifeOf(granted, now()) },
       };
       await database.query(
-        `insert into oauth_tokens (id, provider, email, browser, sealed, expires)
-         values ($1, $2, $3, $4, $5, $6)`,
-        [id, provider, email, browser, await seal(id, secret), now() + UNUSED_MS],
+        `insert into oauth_tokens (id, provider, email, browser, person, sealed, expires)
+         values ($1, $2, $3, $4, $5, $6, $7)`,
+        [id, provider, email, browser, person ?? null, await seal(id, secret), now() + UNUSED_MS],
       );
       return id;
     },

@@ -3,10 +3,12 @@ import { openSecurityLog } from '../security-log.ts';
 import type { Database, Sql } from '../store/database.ts';
 import type { Safe } from '../store/safe.ts';
 import type { Vault } from '../store/vault.ts';
+import { PROVIDERS } from '../../contract/provider-name.ts';
 import { destroyCredentials, openCredentials } from './credentials.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const ERASED_AT_ONCE = 50;
+const NOBODY = 'erased@erased.invalid';
 
 /**
  * Erases transfers that ended so many days ago, and with them all that is known of them: messages, contacts, letters,
@@ -60,7 +62,33 @@ export async function eraseSubscriber(services: Erasing, address: string): Promi
   for (const { id } of await database.query<{ id: string }>('select id from oauth_tokens where email = $1', [email]))
     await tokens.forget(id);
   await database.query('delete from status_hashes where email = $1', [email]);
-  await database.query('delete from sessions where mailbox = $1', [vault.digest('session mailbox', email)]);
+  // At any provider: those of others than ours are kept under both.
+  const mailboxes = [email, ...PROVIDERS.map((provider) => `${provider} ${email}`)];
+  await database.query('delete from sessions where mailbox = any($1)', [
+    mailboxes.map((mailbox) => vault.digest('session mailbox', mailbox)),
+  ]);
+  await database.query('delete from known_clients where mailbox = $1', [vault.digest('known mailbox', email)]);
+  await eraseAsThird(database, email);
+  await eraseQueued(
+    database,
+    transfers.map(({ id }) => id),
+  );
   openSecurityLog(services)('subscriber erased', { mailbox: email });
   return transfers.length;
+}
+
+/** Where somebody else's transfer names the address: as the one to tell, or as that of an export. */
+async function eraseAsThird(sql: Sql, email: string): Promise<void> {
+  await sql.query('update transfers set notification_contact = null where notification_contact = $1', [email]);
+  await sql.query(
+    `update transfers set destination_email = '${NOBODY}' where destination_email = $1 and destination_provider = 'file_export'`,
+    [email],
+  );
+}
+
+/** What the queue keeps of transfers that it has worked on or told of. */
+async function eraseQueued(sql: Sql, transferIds: readonly string[]): Promise<void> {
+  const [queue] = await sql.query<{ jobs: string | null }>("select to_regclass('pgboss.job')::text as jobs");
+  if (queue === undefined || queue.jobs === null) return;
+  await sql.query("delete from pgboss.job where data->>'transferId' = any($1)", [[...transferIds]]);
 }

@@ -142,6 +142,15 @@ function exportStatusOf(status: string): StatusValue {
   }
 }
 
+/** Both mailboxes were signed in to; the destination of an export is only a name. */
+function isProven(
+  transfer: { source_email: string; destination_provider: Provider; destination_email: string },
+  contact: string,
+): boolean {
+  const { source_email: source, destination_provider: provider, destination_email: destination } = transfer;
+  return contact === source || (provider !== 'file_export' && contact === destination);
+}
+
 /** What a letter about a transfer tells; `null` when there is no such transfer, or nobody to tell. */
 export async function newsOf(sql: Sql, sources: StatusSources, id: string): Promise<News | null> {
   const [transfer] = await sql.query<{
@@ -180,6 +189,7 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
     rows.filter((row) => row.operation === operation).reduce((total, row) => total + row.done - skippedOf(row), 0);
   return {
     contact: transfer.notification_contact,
+    isConfirmed: isProven(transfer, transfer.notification_contact),
     source: transfer.source_email,
     destination: { provider: transfer.destination_provider, email: transfer.destination_email },
     isExport: transfer.destination_provider === 'file_export',

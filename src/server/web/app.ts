@@ -2,6 +2,7 @@ import { Hono, type Context } from 'hono';
 import { askerOf } from './browser.ts';
 import { calls } from './calls/all.ts';
 import { statusStream } from '../../contract/calls/status.ts';
+import { WORK_HEADER } from '../../contract/work.ts';
 import { answerEvents, openStatusStreams } from './calls/status-events.ts';
 import type { Route } from './calls/route.ts';
 import { clientOf, limitedBody, maintenance, ownJson, unavailable } from './guards.ts';
@@ -13,6 +14,7 @@ import { servePortal, type PortalFiles } from './portal-files.ts';
 import { mountReceipts } from './receipts.ts';
 import { Refusal } from './refusal.ts';
 import type { Web } from './services.ts';
+import type { Visit } from './visit.ts';
 import type { SecurityEvent } from '../security-log.ts';
 import { DatabaseUnavailable } from '../store/database.ts';
 
@@ -101,12 +103,19 @@ function serveCall(app: Hono, route: Route, web: Web): void {
     const answering = route.answer({ query: c.req.query(), body }, web, {
       client,
       signal,
+      call: call.path,
+      ...solutionOf(c),
       ...askerOf(c, web.settings),
     });
     return c.json((await within(answering, signal)) as object);
   };
   if (call.method === 'GET') app.get(call.path, answer);
   else app.post(call.path, ownJson(web.settings), limitedBody, answer);
+}
+
+function solutionOf(c: Context): Pick<Visit, 'solution'> {
+  const solution = c.req.header(WORK_HEADER);
+  return solution === undefined ? {} : { solution };
 }
 
 async function readJson(c: Context): Promise<unknown> {

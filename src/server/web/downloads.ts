@@ -16,7 +16,7 @@ const FileName = v.pipe(v.string(), v.regex(/^part-\d{1,6}-[0-9a-f]{8}\.zip$/));
 
 type Downloading = Pick<
   Web,
-  'settings' | 'database' | 'log' | 'exports' | 'now' | 'owners' | 'sessions' | 'securityLog'
+  'settings' | 'database' | 'log' | 'exports' | 'now' | 'owners' | 'sessions' | 'verifiers' | 'securityLog'
 >;
 
 /** Serves and deletes finished exports for who may manage their transfer. To be mounted before whatever answers all of `/api/`. */

@@ -1,3 +1,4 @@
+import type { Challenge } from '../../contract/work.ts';
 import { Refusal } from './refusal.ts';
 import type { Database, Sql } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
@@ -7,14 +8,24 @@ type Limit = { readonly burst: number; readonly everySeconds: number };
 
 /**
  * Every limit by name. Sign-ins count while they fail: one that succeeds is given back. They are kept in the database,
- * so that a restart or a second process forgets nothing.
+ * so that a restart or a second process forgets nothing. What those of sign-ins are for: `sign-in-limits.ts`.
  */
 export const LIMITS = {
-  'sign-ins to a mailbox': { burst: 5, everySeconds: 30 },
+  'sign-ins to a mailbox': { burst: 5, everySeconds: 60 },
   'sign-ins to a mailbox by a client that knows it': { burst: 5, everySeconds: 30 },
   'sign-ins to a host': { burst: 300, everySeconds: 0.2 },
+  'sign-ins to a host by clients that know a mailbox': { burst: 300, everySeconds: 0.2 },
   'sign-ins to a host that a visitor named': { burst: 30, everySeconds: 5 },
   'sign-ins by a client': { burst: 20, everySeconds: 15 },
+  'sign-ins with work to a mailbox': { burst: 16_000, everySeconds: 120 },
+  'sign-ins with work to a mailbox by a site': { burst: 3, everySeconds: 10 * 24 * 3600 },
+  'further sign-ins with work to a mailbox': { burst: 30, everySeconds: 120 },
+  'sign-ins with work to a host': { burst: 50_000, everySeconds: 0.02 },
+  'sign-ins with work to a host that a visitor named': { burst: 300, everySeconds: 1 },
+  'sign-ins with work by a client': { burst: 10, everySeconds: 120 },
+  /** These refuse nobody: how far one is used is what the next work costs. */
+  'price of a mailbox': { burst: 64, everySeconds: 60 },
+  'price of a host': { burst: 4800, everySeconds: 0.2 },
   'calls by a client': { burst: 300, everySeconds: 0.1 },
   'look-ups by a client': { burst: 60, everySeconds: 1 },
   'host checks by a client': { burst: 20, everySeconds: 3 },
@@ -31,103 +42,64 @@ export const LIMITS = {
 } as const satisfies Record<string, Limit>;
 export type LimitName = keyof typeof LIMITS;
 
-/** How far ahead a refused client's next sign-in to a busy mailbox can be booked, and how long a slot is kept. */
-const BOOKED_AT_MOST_MS = 15 * 60_000;
-const SLOT_KEPT_MS = 10 * 60_000;
-/** How long a client that signed in to a mailbox is remembered. */
-const KNOWN_MS = 90 * 24 * 3_600_000;
-
-export type SignIn = {
-  readonly mailbox: string;
-  readonly host: string;
-  readonly hostIsNamed: boolean;
-  readonly client: string;
-  /** What the browser's cookie holds. */
-  readonly browser: string;
-};
-/** `wrong`: the password was refused, or there was no answer to it. `unknown`: the server was not asked. */
-export type Outcome = 'right' | 'wrong' | 'unknown';
+/** What is limited, by name and subject. */
+export type Count = readonly [name: LimitName, subject: string];
 
 export type Limits = {
   /** @throws {Refusal} 429 with `Retry-After`. */
-  take(name: LimitName, subject: string): Promise<void>;
-  /**
-   * Lets a sign-in be tried, or refuses it with the time at which this client will be let through: its slot is booked,
-   * so that others who guess at the mailbox can't keep its owner out. Report the outcome afterwards.
-   * @throws {Refusal} 429 with `Retry-After`.
-   */
-  trySignIn(signIn: SignIn): Promise<(outcome: Outcome) => Promise<void>>;
-  /** Whether the client has signed in to the mailbox within that time, at a host that no visitor named. */
-  hasSignedIn(mailbox: string, client: string, withinMs: number): Promise<boolean>;
+  take(...count: Count): Promise<void>;
+  /** Takes all or none. @returns milliseconds to wait; 0 when they were taken. */
+  takeAll(counts: readonly Count[]): Promise<number>;
+  giveBack(counts: readonly Count[]): Promise<void>;
+  /** How much of the burst is used. */
+  used(...count: Count): Promise<number>;
   /** Forgets what no longer limits anybody. */
   purge(): Promise<void>;
 };
 
 type Services = { readonly database: Database; readonly vault: Vault; readonly now: () => number };
 
-export function openLimits({ database, vault, now }: Services): Limits {
-  const keyOf = (name: LimitName, subject: string) => vault.digest(`limit ${name}`, subject);
+export function limitKey(vault: Vault, [name, subject]: Count): string {
+  return vault.digest(`limit ${name}`, subject);
+}
 
-  async function takeOne(sql: Sql, name: LimitName, subject: string): Promise<void> {
-    const wait = await takeToken(sql, LIMITS[name], keyOf(name, subject), now());
-    if (wait > 0) throw tooMany(wait);
+export function openLimits({ database, vault, now }: Services): Limits {
+  const keyOf = (...count: Count) => limitKey(vault, count);
+
+  async function giveBack(counts: readonly Count[]): Promise<void> {
+    for (const [name, subject] of counts)
+      await database.query('update limits set free_at = free_at - $2::float8 where key = $1', [
+        keyOf(name, subject),
+        LIMITS[name].everySeconds * 1000,
+      ]);
+  }
+
+  async function takeAll(counts: readonly Count[]): Promise<number> {
+    for (const [at, [name, subject]] of counts.entries()) {
+      const wait = await takeToken(database, LIMITS[name], keyOf(name, subject), now());
+      if (wait === 0) continue;
+      // What is refused counts for nothing, or guesses at one mailbox would keep all others out.
+      await giveBack(counts.slice(0, at));
+      return wait;
+    }
+    return 0;
   }
 
   return {
-    take: (name, subject) => takeOne(database, name, subject),
-
-    trySignIn: async ({ mailbox, host, hostIsNamed, client, browser }) => {
-      // A host that the visitor named may let anybody in: who signed in there knows the mailbox there, and nowhere else.
-      const account = hostIsNamed ? `${mailbox}\n${host}` : mailbox;
-      const pairs = [pairOf(account, client), pairOf(account, `browser ${browser}`)];
-      const keys = pairs.map((each) => vault.digest('known client', each));
-      const seen = await knownOf(database, keys, now() - KNOWN_MS);
-      const pair = pairs.find((_, at) => seen.has(keys[at] ?? ''));
-      const known = pair !== undefined;
-      const hostLimit: LimitName = hostIsNamed ? 'sign-ins to a host that a visitor named' : 'sign-ins to a host';
-      const mailboxLimit: LimitName = known
-        ? 'sign-ins to a mailbox by a client that knows it'
-        : 'sign-ins to a mailbox';
-      const mailboxSubject = pair ?? account;
-      const taken: [LimitName, string][] = [];
-      try {
-        await takeOne(database, 'sign-ins by a client', client);
-        taken.push(['sign-ins by a client', client]);
-        await takeOne(database, hostLimit, host);
-        taken.push([hostLimit, host]);
-        // The mailbox comes last: a slot that is taken up must not be lost to another limit.
-        if (known) await takeOne(database, mailboxLimit, mailboxSubject);
-        else await takeOrBook(database, keyOf(mailboxLimit, mailboxSubject), vault.digest('client', client), now());
-      } catch (error) {
-        // What never reached the mail server counts for nothing, or guesses at one mailbox would keep all others out.
-        for (const [name, subject] of taken) await giveBack(database, name, keyOf(name, subject));
-        throw error;
-      }
-
-      return async (outcome) => {
-        if (outcome === 'wrong') return;
-        await giveBack(database, mailboxLimit, keyOf(mailboxLimit, mailboxSubject));
-        if (outcome === 'unknown') return;
-        await giveBack(database, hostLimit, keyOf(hostLimit, host));
-        await giveBack(database, 'sign-ins by a client', keyOf('sign-ins by a client', client));
-        await database.query(
-          `insert into known_clients (key, seen) select unnest($1::text[]), $2::float8
-           on conflict (key) do update set seen = excluded.seen`,
-          [keys, now()],
-        );
-      };
+    takeAll,
+    giveBack,
+    take: async (...count) => {
+      const wait = await takeAll([count]);
+      if (wait > 0) throw tooMany(wait);
     },
-
-    hasSignedIn: async (mailbox, client, withinMs) => {
-      const key = vault.digest('known client', pairOf(mailbox, client));
-      return (await knownOf(database, [key], now() - withinMs)).has(key);
+    used: async (name, subject) => {
+      const [row] = await database.query<{ free_at: number }>('select free_at from limits where key = $1', [
+        keyOf(name, subject),
+      ]);
+      return Math.max(0, ((row?.free_at ?? 0) - now()) / (LIMITS[name].everySeconds * 1000));
     },
-
     purge: async () => {
-      const time = now();
-      await database.query('delete from limits where free_at < $1', [time]);
-      await database.query('delete from limit_slots where slot < $1', [time - SLOT_KEPT_MS]);
-      await database.query('delete from known_clients where seen < $1', [time - KNOWN_MS]);
+      await database.query('delete from limits where free_at < $1', [now()]);
     },
   };
 }
@@ -152,60 +124,11 @@ async function takeToken(sql: Sql, { burst, everySeconds }: Limit, key: string, 
   return Math.max(1, (row?.free_at ?? now) - allowance - now);
 }
 
-async function takeOrBook(database: Database, key: string, client: string, now: number): Promise<void> {
-  const { burst, everySeconds } = LIMITS['sign-ins to a mailbox'];
-  const every = everySeconds * 1000;
-  const wait = await database.transaction(async (sql) => {
-    await sql.query('insert into limits (key, free_at) values ($1, 0) on conflict (key) do nothing', [key]);
-    const [row] = await sql.query<{ free_at: number }>('select free_at from limits where key = $1 for update', [key]);
-    const freeAt = row?.free_at ?? 0;
-    const [booked] = await sql.query<{ slot: number }>(
-      'select slot from limit_slots where limit_key = $1 and client = $2',
-      [key, client],
-    );
-    if (booked !== undefined && now < booked.slot) return booked.slot - now;
-    if (booked !== undefined) {
-      await sql.query('delete from limit_slots where limit_key = $1 and client = $2', [key, client]);
-      if (now <= booked.slot + SLOT_KEPT_MS) return 0;
-    }
-    const next = freeAt - (burst - 1) * every;
-    const ahead = next - now;
-    if (ahead > BOOKED_AT_MOST_MS) return ahead;
-    await sql.query('update limits set free_at = greatest(free_at, $2::float8) + $3::float8 where key = $1', [
-      key,
-      now,
-      every,
-    ]);
-    if (ahead <= 0) return 0;
-    await sql.query('insert into limit_slots (limit_key, client, slot) values ($1, $2, $3)', [key, client, next]);
-    return ahead;
-  });
-  if (wait > 0) throw tooMany(wait);
-}
-
-async function giveBack(sql: Sql, name: LimitName, key: string): Promise<void> {
-  await sql.query('update limits set free_at = free_at - $2::float8 where key = $1', [
-    key,
-    LIMITS[name].everySeconds * 1000,
-  ]);
-}
-
-function pairOf(mailbox: string, client: string): string {
-  return `${mailbox}\n${client}`;
-}
-
-async function knownOf(sql: Sql, keys: readonly string[], since: number): Promise<ReadonlySet<string>> {
-  const rows = await sql.query<{ key: string }>('select key from known_clients where key = any($1) and seen > $2', [
-    [...keys],
-    since,
-  ]);
-  return new Set(rows.map(({ key }) => key));
-}
-
-function tooMany(waitMs: number): Refusal {
+export function tooMany(waitMs: number, challenge?: Challenge): Refusal {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   const wait = seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
   return new Refusal(429, 'TOO_MANY_ATTEMPTS', `Too many attempts. Your mail is safe. Please try again in ${wait}.`, {
     retryAfter: seconds,
+    ...(challenge === undefined ? {} : { challenge }),
   });
 }

@@ -101,6 +101,7 @@ async function purge({
   settings,
   database,
   limits,
+  signInLimits,
   sessions,
   consents,
   tokens,
@@ -110,6 +111,7 @@ async function purge({
 }: Web): Promise<void> {
   try {
     await limits.purge();
+    await signInLimits.purge();
     await sessions.purge();
     await consents.purge();
     await tokens.purge();

@@ -2,7 +2,7 @@ import type { Context, Hono } from 'hono';
 import { browserOf } from './browser.ts';
 import { OAUTH_RETURN, OAUTH_START, OAUTH_START_FOR_STATUS } from '../../contract/calls/oauth.ts';
 import { oauthReturnAddress } from '../../contract/page-address.ts';
-import type { CallFailureCode } from '../../contract/failure-code.ts';
+import type { CallFailureCode, QueryError } from '../../contract/failure-code.ts';
 import type { OauthProvider } from '../../contract/provider.ts';
 import { isOauthProvider, providerOf } from '../../contract/provider-name.ts';
 import { clientOf, isCrossSite } from './guards.ts';
@@ -85,7 +85,7 @@ function succeed(c: Context, consent: Consent): Response {
   return c.redirect(oauthReturnAddress(consent.purpose, consent), 302);
 }
 
-function refuse(c: Context, purpose: Purpose, error: CallFailureCode | 'OTHER', provider?: string): Response {
+function refuse(c: Context, purpose: Purpose, error: CallFailureCode | QueryError, provider?: string): Response {
   // 303, so that a form's post becomes a visit.
   const status = c.req.method === 'GET' || c.req.method === 'HEAD' ? 302 : 303;
   return c.redirect(oauthReturnAddress(purpose, { error, ...(provider === undefined ? {} : { provider }) }), status);

@@ -5,6 +5,7 @@ import { RECEIPT, ReceiptQuery } from '../../contract/calls/receipt.ts';
 import { OAUTH_RETURN, OAUTH_START, OAUTH_START_FOR_STATUS } from '../../contract/calls/oauth.ts';
 import { Ok } from '../../contract/calls/ok.ts';
 import { statusStream } from '../../contract/calls/status.ts';
+import { Challenge, WORK_HEADER } from '../../contract/work.ts';
 import { FAILURE_CODES } from '../../contract/failure-code.ts';
 import { OAUTH_PROVIDERS } from '../../contract/provider-name.ts';
 import type { Settings } from '../../contract/settings.ts';
@@ -49,6 +50,10 @@ export function openApi(settings: Settings): object {
             error: { type: 'string', enum: FAILURE_CODES },
             message: { type: 'string' },
             jobid: { type: 'string', description: 'The transfer that is in the way, where there is one' },
+            challenge: {
+              ...schemaOf(Challenge),
+              description: `Work with which the call is let through, by the header ${WORK_HEADER}`,
+            },
           },
         },
       },

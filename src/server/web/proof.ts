@@ -1,6 +1,6 @@
 import type { Provider } from '../../contract/provider.ts';
 import type { Settings } from '../../contract/settings.ts';
-import type { Limits, Outcome } from './limits.ts';
+import type { Outcome, SignInLimits } from './sign-in-limits.ts';
 import type { Resolver } from '../network/resolver.ts';
 import { Refusal } from './refusal.ts';
 import type { Visit } from './visit.ts';
@@ -40,7 +40,7 @@ export type Proofs = {
 type Services = {
   readonly settings: Settings;
   readonly resolver: Resolver;
-  readonly limits: Limits;
+  readonly signInLimits: Pick<SignInLimits, 'trySignIn'>;
   readonly discovery: Discovery;
   readonly verifiers: Pick<Verifiers, 'check'>;
   readonly securityLog: SecurityLog;
@@ -48,10 +48,10 @@ type Services = {
   readonly now: () => number;
 };
 
-type Asker = { readonly client: string; readonly browser: string };
+type Asker = Pick<Visit, 'client' | 'call' | 'solution'> & { readonly browser: string };
 
 export function openProofs(services: Services): Proofs {
-  const { settings, resolver, limits, discovery, verifiers, securityLog, onUncheckedCertificate, now } = services;
+  const { settings, resolver, signInLimits, discovery, verifiers, securityLog, onUncheckedCertificate, now } = services;
   async function findPlace(claim: Claim): Promise<MailPlace> {
     try {
       return await placeOf(settings, claim, async (email) => (await discovery.find(email))?.imap ?? null);
@@ -62,17 +62,16 @@ export function openProofs(services: Services): Proofs {
   }
 
   /** Counted and asked to its end, however long the visitor waits: who hangs up after a guess has made it. */
-  async function signIn(claim: Claim, { client, browser }: Asker, checkKept: boolean): Promise<SignIn> {
+  async function signIn(claim: Claim, asker: Asker, checkKept: boolean): Promise<SignIn> {
     const place = await findPlace(claim);
-    const facts = { mailbox: claim.email, client, what: claim.provider };
+    const facts = { mailbox: claim.email, client: asker.client, what: claim.provider };
     const attempt = {
+      ...asker,
       mailbox: claim.email,
       host: place.host,
       hostIsNamed: place.named === 'by visitor',
-      client,
-      browser,
     };
-    const report = await limits.trySignIn(attempt).catch((error: unknown) => {
+    const report = await signInLimits.trySignIn(attempt).catch((error: unknown) => {
       if (error instanceof Refusal) securityLog('sign-in not tried: too many', facts);
       throw error;
     });
@@ -100,10 +99,11 @@ export function openProofs(services: Services): Proofs {
     return result !== 'credentials' || now() > Date.parse(settings.accessEnd);
   }
 
-  async function prove(claim: Claim, { client, browser }: Visit, checkKept: boolean): Promise<void> {
+  async function prove(claim: Claim, visit: Visit, checkKept: boolean): Promise<void> {
     if (claim.password === '') throw refusalOf('credentials', claim);
     // Before the answer, which may come before the sign-in has ended.
-    const asker = { client, browser: browser.keep() };
+    const { client, call, solution } = visit;
+    const asker = { client, call, ...(solution === undefined ? {} : { solution }), browser: visit.browser.keep() };
     const { promise: late, resolve } = Promise.withResolvers<SignIn>();
     const timer = setTimeout(resolve, SIGN_IN_WITHIN_MS, 'slow');
     try {

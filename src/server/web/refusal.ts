@@ -1,4 +1,5 @@
 import type { Failure } from '../../contract/failure.ts';
+import type { Challenge } from '../../contract/work.ts';
 import type { FailureCode } from '../../contract/failure-code.ts';
 
 export type RefusalStatus = 400 | 401 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 416 | 429 | 500 | 502 | 503;
@@ -12,22 +13,30 @@ export class Refusal extends Error {
   readonly retryAfter: number | undefined;
   /** The transfer that is in the way; only for a caller who has shown that the mailbox is theirs. */
   readonly transferId: string | undefined;
+  /** The work with which the same call is let through. */
+  readonly challenge: Challenge | undefined;
 
   constructor(
     status: RefusalStatus,
     code: FailureCode,
     message: string,
-    options: { retryAfter?: number; transferId?: string; cause?: unknown } = {},
+    options: { retryAfter?: number; transferId?: string; challenge?: Challenge; cause?: unknown } = {},
   ) {
     super(message, { cause: options.cause });
     this.code = code;
     this.status = status;
     this.retryAfter = options.retryAfter;
     this.transferId = options.transferId;
+    this.challenge = options.challenge;
   }
 
   toJSON(): Failure {
-    const { code, message, transferId } = this;
-    return { error: code, message, ...(transferId === undefined ? {} : { jobid: transferId }) };
+    const { code, message, transferId, challenge } = this;
+    return {
+      error: code,
+      message,
+      ...(transferId === undefined ? {} : { jobid: transferId }),
+      ...(challenge === undefined ? {} : { challenge }),
+    };
   }
 }

@@ -2,6 +2,8 @@ import type { Settings } from '../../contract/settings.ts';
 import type { ExportStore } from '../export/storage/export-store.ts';
 import type { Transfers } from '../transfers/orders.ts';
 import { openLimits, type Limits } from './limits.ts';
+import { openSignInLimits, type SignInLimits } from './sign-in-limits.ts';
+import { openWork } from './work.ts';
 import type { Log } from '../log.ts';
 import type { UncheckedCertificates } from '../mail/imap/tls.ts';
 import type { Discovery } from '../mail/discovery/discovery.ts';
@@ -48,6 +50,7 @@ export type Services = {
 /** The services and what the web side builds on them; a handler names those that it takes. */
 export type Web = Services & {
   readonly limits: Limits;
+  readonly signInLimits: SignInLimits;
   readonly proofs: Proofs;
   readonly sessions: Sessions;
   readonly consents: Consents;
@@ -59,15 +62,17 @@ export type Web = Services & {
 /** Puts the web side's own services together; once, by the program's start. */
 export function openWeb(services: Services): Web {
   const limits = openLimits(services);
+  const signInLimits = openSignInLimits({ ...services, limits, work: openWork(services) });
   const verifiers = openVerifiers(services);
   const securityLog = openSecurityLog(services);
   return {
     ...services,
     limits,
+    signInLimits,
     verifiers,
     securityLog,
     owners: openOwners(services),
-    proofs: openProofs({ ...services, limits, verifiers, securityLog }),
+    proofs: openProofs({ ...services, signInLimits, verifiers, securityLog }),
     sessions: openSessions(services),
     consents: openConsents(services),
   };

@@ -8,5 +8,9 @@ export type Visit = {
   readonly client: string;
   readonly bearer?: string;
   readonly browser: Browser;
+  /** The path of the call. */
+  readonly call: string;
+  /** The proof of work that came with it, unchecked. */
+  readonly solution?: string;
   readonly signal: AbortSignal;
 };

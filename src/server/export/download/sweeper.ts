@@ -10,6 +10,8 @@ type Services = {
   readonly database: Database;
   readonly exports: ExportStore;
   readonly log: Log;
+  /** What opens an export goes with it. */
+  readonly verifiers: { purge(): Promise<void> };
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 };
@@ -23,6 +25,7 @@ export async function deleteExport(services: Services, name: string): Promise<bo
   );
   if (row === undefined) return false;
   await erase(services, { id: row.id, name });
+  await services.verifiers.purge();
   return true;
 }
 
@@ -65,6 +68,7 @@ export async function sweepExports(services: Services): Promise<void> {
      where exports.finished is null and transfers.finished is not null`,
   );
   for (const { id, name } of abandoned) await removeUnfinished(services, id, name);
+  await services.verifiers.purge();
   const staged = await readdir(exports.staging).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
     throw error;

@@ -7,7 +7,7 @@ import { SESSION_MS } from '../sessions.ts';
 import type { Visit } from '../visit.ts';
 import { route } from './route.ts';
 
-type Announcing = Pick<Web, 'settings' | 'sessions' | 'limits' | 'log' | 'vault'>;
+type Announcing = Pick<Web, 'settings' | 'sessions' | 'signInLimits' | 'log' | 'vault'>;
 
 /** Only who has signed in to the mailbox can announce that it moves. */
 export const answerSetMigrationStarted = route(
@@ -27,10 +27,11 @@ export const answerSetMigrationStarted = route(
 /** By the bearer that `validate` gave for this mailbox, or, for a client that keeps none, by a recent sign-in to it. */
 async function hasSignedIn(
   email: string,
-  { sessions, limits }: Announcing,
+  { sessions, signInLimits }: Announcing,
   { bearer, client }: Visit,
 ): Promise<boolean> {
   return (
-    (bearer !== undefined && (await sessions.isOf(bearer, email))) || limits.hasSignedIn(email, client, SESSION_MS)
+    (bearer !== undefined && (await sessions.isOf(bearer, email))) ||
+    signInLimits.hasSignedIn(email, client, SESSION_MS)
   );
 }

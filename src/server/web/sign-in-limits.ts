@@ -1,0 +1,247 @@
+import type { Challenge } from '../../contract/work.ts';
+import type { Database } from '../store/database.ts';
+import type { Vault } from '../store/vault.ts';
+import { LIMITS, limitKey, tooMany, type Count, type Limits } from './limits.ts';
+import type { Work } from './work.ts';
+
+/** How far ahead a refused client's next sign-in to a busy mailbox can be booked, and how long a slot is kept. */
+const BOOKED_AT_MOST_MS = 15 * 60_000;
+const SLOT_KEPT_MS = 10 * 60_000;
+/** How long a client that signed in to a mailbox is remembered. */
+const KNOWN_MS = 90 * 24 * 3_600_000;
+
+/**
+ * What work costs, in tries for each of its 16 parts of 1,000 rounds of PBKDF2: it doubles with every so many guesses
+ * that were paid for lately. The dearest are 2 million rounds in the mean: 1.4 s on a desktop computer, 6 s on a phone
+ * that does 360,000 a second, and 10 s there in the worst of a hundred.
+ */
+export const PRICE = { least: 8, most: 128, mailboxDoublesEvery: 8, hostDoublesEvery: 600 } as const;
+
+export type SignIn = {
+  readonly mailbox: string;
+  readonly host: string;
+  readonly hostIsNamed: boolean;
+  /** The network: an IPv4 address, or an IPv6 prefix of 64 bits. */
+  readonly client: string;
+  /** What the browser's cookie holds. */
+  readonly browser: string;
+  /** The path of the call, and the work that came with it. */
+  readonly call: string;
+  readonly solution?: string | undefined;
+};
+/** `wrong`: the password was refused, or there was no answer to it. `unknown`: the server was not asked. */
+export type Outcome = 'right' | 'wrong' | 'unknown';
+
+/**
+ * Who may try a password. There are three ways in, each with numbers of its own, so that none who comes by one can
+ * close another:
+ * 1. A browser or a network that has signed in to the mailbox within 90 days: 5 failures at once, then one each 30 s.
+ * 2. Anybody, free of charge: 5 failures at a mailbox, then one a minute; a client that is refused gets a slot booked.
+ * 3. Anybody who has done the work that the second way's refusal asks for.
+ *
+ * The third is what keeps a mailbox open to an owner who comes for the first time while strangers guess. It counts by
+ * who asks: a site (an IPv4 address, or an IPv6 prefix of 48 bits) has 3 failures at a mailbox in a month out of a
+ * reserve of 16,000, which is filled up by 30 an hour, and beyond that shares 30 an hour with all the others. So 5,000
+ * sites, with any number of processors, can't empty the reserve (3 × 5,000 = 15,000, and what they get again, 3 a
+ * month, is 21 an hour), however long they go on; whoever comes from another site is let in with one piece of work.
+ *
+ * What guessers get of a mailbox, all ways together: 16,035 at once (5 + 16,000 + 30), and 120 an hour (60 free, 30 of
+ * the reserve, 30 beyond), whatever they spend. In 90 days that is about 275,000 guesses: a chance of 1 in 10 million
+ * against a random password of eight letters and digits. By work: N hours of a core that does 1.5 million rounds a
+ * second pay for about 2,600 × N guesses at the highest price, of which three count for each site.
+ */
+export type SignInLimits = {
+  /**
+   * Lets a sign-in be tried, or refuses it with the time at which this client will be let through and the work that
+   * lets it through now. Report the outcome afterwards.
+   * @throws {Refusal} 429 with `Retry-After`.
+   */
+  trySignIn(signIn: SignIn): Promise<(outcome: Outcome) => Promise<void>>;
+  /** Whether the client has signed in to the mailbox within that time, at a host that no visitor named. */
+  hasSignedIn(mailbox: string, client: string, withinMs: number): Promise<boolean>;
+  purge(): Promise<void>;
+};
+
+type Services = {
+  readonly database: Database;
+  readonly vault: Vault;
+  readonly limits: Limits;
+  readonly work: Work;
+  readonly now: () => number;
+};
+
+/** What an attempt was counted by: at the mailbox, and at the others. */
+type Admission = { readonly mailbox: readonly Count[]; readonly others: readonly Count[] };
+
+export function openSignInLimits({ database, vault, limits, work, now }: Services): SignInLimits {
+  const digestOf = (pair: string) => vault.digest('known client', pair);
+
+  async function admitKnown(signIn: SignIn, pairs: readonly string[]): Promise<Admission | null> {
+    const known = await knownOf(database, pairs.map(digestOf), now() - KNOWN_MS);
+    for (const pair of pairs.filter((each) => known.has(digestOf(each)))) {
+      const mailbox: Count[] = [['sign-ins to a mailbox by a client that knows it', pair]];
+      const others: Count[] = [
+        signIn.hostIsNamed
+          ? ['sign-ins to a host that a visitor named', signIn.host]
+          : ['sign-ins to a host by clients that know a mailbox', signIn.host],
+      ];
+      if ((await limits.takeAll([...others, ...mailbox])) === 0) return { mailbox, others };
+    }
+    return null;
+  }
+
+  /** @returns milliseconds to wait when it is refused */
+  async function admitFree({ host, hostIsNamed, client }: SignIn, account: string): Promise<Admission | number> {
+    const mailbox: Count = ['sign-ins to a mailbox', account];
+    const others: Count[] = [
+      ['sign-ins by a client', client],
+      [hostIsNamed ? 'sign-ins to a host that a visitor named' : 'sign-ins to a host', host],
+    ];
+    const wait = await limits.takeAll(others);
+    if (wait > 0) return wait;
+    // The mailbox comes last: a slot that is taken up must not be lost to another limit.
+    const ahead = await takeOrBook(database, limitKey(vault, mailbox), vault.digest('client', client), now());
+    if (ahead === 0) return { mailbox: [mailbox], others };
+    await limits.giveBack(others);
+    return ahead;
+  }
+
+  /** @returns milliseconds to wait when it is refused */
+  async function admitForWork({ host, hostIsNamed, client }: SignIn, account: string): Promise<Admission | number> {
+    const others: Count[] = [
+      ['sign-ins with work by a client', client],
+      [hostIsNamed ? 'sign-ins with work to a host that a visitor named' : 'sign-ins with work to a host', host],
+    ];
+    const wait = await limits.takeAll(others);
+    if (wait > 0) return wait;
+    const ways: readonly Count[][] = [
+      [
+        ['sign-ins with work to a mailbox by a site', `${account}\n${siteOf(client)}`],
+        ['sign-ins with work to a mailbox', account],
+      ],
+      [['further sign-ins with work to a mailbox', account]],
+    ];
+    let ahead = 0;
+    for (const mailbox of ways) {
+      ahead = await limits.takeAll(mailbox);
+      if (ahead > 0) continue;
+      for (const price of pricesOf(account, host)) if ((await limits.takeAll([price])) === 0) others.push(price);
+      return { mailbox, others };
+    }
+    await limits.giveBack(others);
+    return ahead;
+  }
+
+  async function priceOf(account: string, host: string): Promise<number> {
+    const [ofMailbox, ofHost] = pricesOf(account, host);
+    const doublings = Math.max(
+      (await limits.used(...ofMailbox)) / PRICE.mailboxDoublesEvery,
+      (await limits.used(...ofHost)) / PRICE.hostDoublesEvery,
+    );
+    return Math.min(PRICE.most, Math.round(PRICE.least * 2 ** doublings));
+  }
+
+  /** @throws {Refusal} */
+  async function admit(signIn: SignIn, account: string, pairs: readonly string[]): Promise<Admission> {
+    const known = await admitKnown(signIn, pairs);
+    if (known !== null) return known;
+    const occasion = { call: signIn.call, mailbox: account };
+    if (signIn.solution !== undefined && (await work.take(signIn.solution, occasion))) {
+      const admitted = await admitForWork(signIn, account);
+      if (typeof admitted === 'number') throw tooMany(admitted);
+      return admitted;
+    }
+    const admitted = await admitFree(signIn, account);
+    if (typeof admitted !== 'number') return admitted;
+    const challenge: Challenge = work.ask(occasion, await priceOf(account, signIn.host));
+    throw tooMany(admitted, challenge);
+  }
+
+  return {
+    trySignIn: async (signIn) => {
+      const { mailbox, host, hostIsNamed, client, browser } = signIn;
+      // A host that the visitor named may let anybody in: who signed in there knows the mailbox there, and nowhere else.
+      const account = hostIsNamed ? `${mailbox}\n${host}` : mailbox;
+      // The browser first: others may share its network.
+      const pairs = [pairOf(account, `browser ${browser}`), pairOf(account, client)];
+      const admitted = await admit(signIn, account, pairs);
+      return async (outcome) => {
+        if (outcome === 'wrong') return;
+        await limits.giveBack(admitted.mailbox);
+        if (outcome === 'unknown') return;
+        await limits.giveBack(admitted.others);
+        await database.query(
+          `insert into known_clients (key, seen, mailbox) select unnest($1::text[]), $2::float8, $3
+           on conflict (key) do update set seen = excluded.seen`,
+          [pairs.map(digestOf), now(), vault.digest('known mailbox', mailbox)],
+        );
+      };
+    },
+
+    hasSignedIn: async (mailbox, client, withinMs) => {
+      const key = digestOf(pairOf(mailbox, client));
+      return (await knownOf(database, [key], now() - withinMs)).has(key);
+    },
+
+    purge: async () => {
+      const time = now();
+      await database.query('delete from limit_slots where slot < $1', [time - SLOT_KEPT_MS]);
+      await database.query('delete from known_clients where seen < $1', [time - KNOWN_MS]);
+      await work.purge();
+    },
+  };
+}
+
+async function takeOrBook(database: Database, key: string, client: string, now: number): Promise<number> {
+  const { burst, everySeconds } = LIMITS['sign-ins to a mailbox'];
+  const every = everySeconds * 1000;
+  return database.transaction(async (sql) => {
+    await sql.query('insert into limits (key, free_at) values ($1, 0) on conflict (key) do nothing', [key]);
+    const [row] = await sql.query<{ free_at: number }>('select free_at from limits where key = $1 for update', [key]);
+    const freeAt = row?.free_at ?? 0;
+    const [booked] = await sql.query<{ slot: number }>(
+      'select slot from limit_slots where limit_key = $1 and client = $2',
+      [key, client],
+    );
+    if (booked !== undefined && now < booked.slot) return booked.slot - now;
+    if (booked !== undefined) {
+      await sql.query('delete from limit_slots where limit_key = $1 and client = $2', [key, client]);
+      if (now <= booked.slot + SLOT_KEPT_MS) return 0;
+    }
+    const next = freeAt - (burst - 1) * every;
+    const ahead = next - now;
+    if (ahead > BOOKED_AT_MOST_MS) return ahead;
+    await sql.query('update limits set free_at = greatest(free_at, $2::float8) + $3::float8 where key = $1', [
+      key,
+      now,
+      every,
+    ]);
+    if (ahead <= 0) return 0;
+    await sql.query('insert into limit_slots (limit_key, client, slot) values ($1, $2, $3)', [key, client, next]);
+    return ahead;
+  });
+}
+
+function pairOf(mailbox: string, client: string): string {
+  return `${mailbox}\n${client}`;
+}
+
+/** Who has one IPv6 prefix of 64 bits is often given thousands of them. */
+function siteOf(client: string): string {
+  return client.includes(':') ? client.split(':').slice(0, 3).join(':') : client;
+}
+
+function pricesOf(account: string, host: string): readonly [Count, Count] {
+  return [
+    ['price of a mailbox', account],
+    ['price of a host', host],
+  ];
+}
+
+async function knownOf(database: Database, keys: readonly string[], since: number): Promise<ReadonlySet<string>> {
+  const rows = await database.query<{ key: string }>(
+    'select key from known_clients where key = any($1) and seen > $2',
+    [[...keys], since],
+  );
+  return new Set(rows.map(({ key }) => key));
+}

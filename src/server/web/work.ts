@@ -1,0 +1,79 @@
+import { pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+import * as v from 'valibot';
+import { isHit, readSolution, saltOf, WORK, type Challenge, type Solution } from '../../contract/work.ts';
+import type { Database } from '../store/database.ts';
+import type { Vault } from '../store/vault.ts';
+
+/** Longer than a slow phone takes over the dearest one. */
+export const WORK_WITHIN_MS = 3 * 60_000;
+const SOLUTION_LENGTH = 1024;
+
+/** What a challenge is good for. */
+export type Occasion = { readonly call: string; readonly mailbox: string };
+
+/** Challenges of `contract/work.ts`: signed, so that none is stored before it is solved, and each taken once. */
+export type Work = {
+  ask(occasion: Occasion, tries: number): Challenge;
+  /** Whether this is the work that was asked for on this occasion, in time, and was not taken before. */
+  take(solution: string, occasion: Occasion): Promise<boolean>;
+  purge(): Promise<void>;
+};
+
+type Services = { readonly database: Database; readonly vault: Vault; readonly now: () => number };
+
+const Asked = v.tuple([v.string(), v.number(), v.number(), v.string()]);
+const derive = promisify(pbkdf2);
+
+export function openWork({ database, vault, now }: Services): Work {
+  const signed = (body: string) => vault.digest('work challenge', body);
+  const digestOf = ({ call, mailbox }: Occasion) => vault.digest('work occasion', `${call}\n${mailbox}`).slice(0, 32);
+
+  /** What was asked for with a token of ours, in time and for this; `null` otherwise. */
+  function askedFor(token: string, occasion: Occasion): { id: string; tries: number; until: number } | null {
+    const [body = '', signature = ''] = token.split('.', 2);
+    if (!isSame(signature, signed(body))) return null;
+    const [id, tries, until, digest] = v.parse(Asked, JSON.parse(Buffer.from(body, 'base64url').toString()));
+    return until > now() && digest === digestOf(occasion) ? { id, tries, until } : null;
+  }
+
+  return {
+    ask: (occasion, tries) => {
+      const asked: v.InferOutput<typeof Asked> = [
+        randomBytes(16).toString('hex'),
+        tries,
+        now() + WORK_WITHIN_MS,
+        digestOf(occasion),
+      ];
+      const body = Buffer.from(JSON.stringify(asked)).toString('base64url');
+      return { token: `${body}.${signed(body)}`, tries };
+    },
+    take: async (text, occasion) => {
+      const solution = text.length > SOLUTION_LENGTH ? null : readSolution(text);
+      const asked = solution === null ? null : askedFor(solution.token, occasion);
+      if (solution === null || asked === null || !(await isDone(solution, asked.tries))) return false;
+      const taken = await database.query(
+        'insert into spent_work (id, expires) values ($1, $2) on conflict (id) do nothing returning id',
+        [asked.id, asked.until],
+      );
+      return taken.length > 0;
+    },
+    purge: async () => {
+      await database.query('delete from spent_work where expires <= $1', [now()]);
+    },
+  };
+}
+
+/** A wrong one is known by its first part that is, in about a millisecond. */
+async function isDone({ token, counters }: Solution, tries: number): Promise<boolean> {
+  for (const [part, counter] of counters.entries()) {
+    const derived = await derive(token, saltOf(part, counter), WORK.iterations, WORK.bits / 8, WORK.hash);
+    if (!isHit(derived, tries)) return false;
+  }
+  return true;
+}
+
+function isSame(given: string, right: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(right)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

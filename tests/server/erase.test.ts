@@ -1,0 +1,117 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { openDatabase, type Database, type DatabaseAddress } from '../../src/server/store/database.ts';
+import { needs } from '../support/needs.ts';
+import { isPage, OauthBrowser } from '../support/oauth-browser.ts';
+import { startPostgres } from '../support/postgres.ts';
+import { layFreshDatabase } from '../support/fresh-database.ts';
+import { LEGACY_DOMAIN, openWebWorld } from '../support/web-world.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const ANN = `ann@${LEGACY_DOMAIN}`;
+const BOB = `bob@${LEGACY_DOMAIN}`;
+const PASSWORD = 'correct horse';
+const THEIRS = 'bob@mail.example';
+
+const exportOf = (source: string, destination: string, contact?: string) => ({
+  source_account: { email: source, password: PASSWORD, provider: 'sanbruno' },
+  destination_account: { email: destination, provider: 'file_export' },
+  operations: ['emailmigration', 'contactsmigration'],
+  parameters: contact === undefined ? {} : { notification_email: contact },
+  file_export_parameters: { email_format: 'eml', contacts_format: 'vcf' },
+});
+
+/** What the product keeps of Ann, and of Bob, who has named her address. @returns what must not be found afterwards */
+async function fill(address: DatabaseAddress, key: Uint8Array): Promise<string[]> {
+  await using world = await openWebWorld({ address, key, providers: ['yahoo'] });
+  const { services, database } = world;
+  for (const email of [ANN, BOB]) world.passwords.set(email, PASSWORD);
+  for (const provider of ['sanbruno', 'other'])
+    await world.post('/api/validate/', {
+      email: ANN,
+      password: PASSWORD,
+      provider,
+      ...(provider === 'other' ? { imap: world.trustedImap } : {}),
+    });
+  if (world.providers.yahoo !== undefined) world.providers.yahoo.person.email = ANN;
+  await new OauthBrowser(world).until('/api/oauth/?provider=yahoo', isPage);
+  await new OauthBrowser(world).until('/api/oauth-for-status/?provider=yahoo', isPage);
+  const ordered = await world.post('/api/load/', exportOf(ANN, 'ann@mail.example', 'ann@mail.example'));
+  const { jobid } = ordered.body as { jobid: string };
+  const others = await world.post('/api/load/', exportOf(BOB, THEIRS));
+  const { jobid: bobs } = others.body as { jobid: string };
+  await database.query('update transfers set destination_email = $2, notification_contact = $2 where id = $1', [
+    bobs,
+    ANN,
+  ]);
+  await world.queue.announce(jobid, 'finished');
+  const kept = await everything(database);
+  for (const sign of [ANN, jobid]) expect(kept, 'before').toContain(sign);
+  return [
+    ANN,
+    jobid,
+    services.vault.digest('session mailbox', ANN),
+    services.vault.digest('session mailbox', `other ${ANN}`),
+    services.vault.digest('known mailbox', ANN),
+    services.vault.digest('verifier mailbox', ANN),
+  ];
+}
+
+/** Every row of every table, as JSON. */
+async function everything(database: Database): Promise<string> {
+  const tables = await database.query<{ name: string }>(
+    `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
+     where table_schema not in ('pg_catalog', 'information_schema') and table_type = 'BASE TABLE'`,
+  );
+  let found = '';
+  for (const { name } of tables)
+    found += JSON.stringify(await database.query(`select to_jsonb(t) as row from ${name} t`));
+  return found;
+}
+
+/** As an operator does it. */
+async function erase(environment: Record<string, string>): Promise<string> {
+  const { stdout } = await promisify(execFile)('npm', ['run', '--silent', 'erase', '--', ANN.toUpperCase()], {
+    cwd: ROOT,
+    env: { ...process.env, LEGACY_IMAP_URL: 'imaps://imap.sanbruno.example', LOG_LEVEL: 'silent', ...environment },
+  });
+  return stdout;
+}
+
+describe('the command that erases a subscriber leaves nothing of them in any table', () => {
+  test('of the embedded database', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'erase-'));
+    try {
+      await layFreshDatabase(folder);
+      const key = randomBytes(32);
+      const signs = await fill({ folder: join(folder, 'database') }, key);
+      const said = await erase({ DATA_DIR: folder, SECRET_KEY: key.toString('base64') });
+      expect(said).toBe('Erased. Transfers from, to or about this address: 1\n');
+      await using database = await openDatabase({ folder: join(folder, 'database') });
+      const left = await everything(database);
+      for (const sign of signs) expect(left).not.toContain(sign);
+      expect(left, 'the transfer of somebody else').toContain(BOB);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }, 120_000);
+
+  describe('of PostgreSQL (needs postgresql)', needs('postgresql'), () => {
+    test('by its address', async () => {
+      await using postgres = await startPostgres();
+      const url = await postgres.create();
+      const key = randomBytes(32);
+      const signs = await fill({ url }, key);
+      await erase({ DATABASE_URL: url, SECRET_KEY: key.toString('base64'), SANDBOX: 'off' });
+      await using database = await openDatabase({ url });
+      const left = await everything(database);
+      for (const sign of signs) expect(left).not.toContain(sign);
+      expect(left, 'the transfer of somebody else').toContain(BOB);
+    }, 120_000);
+  });
+});
