@@ -30,8 +30,10 @@ async function isStopped(pid: number): Promise<boolean> {
   return line.slice(line.lastIndexOf(')') + 2).startsWith('T');
 }
 
-const endOf = async (output: Promise<string>) =>
-  (JSON.parse((await output).trim().split('\n').at(-1) ?? '') as { end: unknown }).end;
+/** What a process said last. */
+async function endOf(output: Promise<string>): Promise<unknown> {
+  return (JSON.parse((await output).trim().split('\n').at(-1) ?? '') as { end: unknown }).end;
+}
 
 test(
   'a worker that is frozen, and goes on after another one has finished its transfer, appends nothing again',
