@@ -9,7 +9,6 @@ export type Act = (typeof ACTS)[number];
 /** Whether an act is offered, as the transfer stands: only to who may see everything of it (`decisions.md`). */
 export function isOffered(status: TransferStatus | null, act: Act): boolean {
   if (status === null || status.limited === true) return false;
-  const operations = operationsOf(status);
   const { emailmigration: mail, emailforwarding: forwarding } = status;
   switch (act) {
     case 'stop':
@@ -21,7 +20,7 @@ export function isOffered(status: TransferStatus | null, act: Act): boolean {
     case 'again':
       return isEndedMove(status);
     case 'receipt':
-      return isAtItsEnd(status) || operations.some(({ done = 0 }) => done > 0);
+      return isAtItsEnd(status);
     case 'forwarding':
       return forwarding?.since !== undefined && forwarding.ended === undefined;
   }
