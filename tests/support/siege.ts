@@ -8,7 +8,7 @@ import { FRESH, openTestDatabase } from './fresh-database.ts';
 const MINUTE_MS = 60_000;
 /** What each of them has of the reserve, and how many besides try what is shared, each minute. */
 const TURNS = 3;
-const EAGER = 6;
+const EAGER = 2;
 
 type Siege = {
   /** IPv4 addresses that guess, each as often as it is let, with as many processors as they like. */

@@ -23,10 +23,10 @@ type Services = { readonly database: Database; readonly vault: Vault; readonly n
 
 const placeOf = (transferId: string) => `export_verifiers/${transferId}`;
 
-/** An export that will come or can be had: of a transfer that runs, or with files that are not deleted. */
+/** An export that will come or can be had: of a transfer that runs and has none yet, or with files that are not deleted. */
 const LIVES = `exists (select 1 from transfers left join exports on exports.transfer_id = transfers.id
   where transfers.id = export_verifiers.transfer_id
-    and (transfers.finished is null or (exports.finished is not null and exports.deleted is null and exports.expires > $1)))`;
+    and ((transfers.finished is null and exports.finished is null) or (exports.finished is not null and exports.deleted is null and exports.expires > $1)))`;
 
 export function openVerifiers({ database, vault, now }: Services): Verifiers {
   let last: Promise<unknown> = Promise.resolve();
