@@ -113,9 +113,9 @@ describe('what the product keeps secret', () => {
 
   test('has no value of its own in the settings', () => {
     const secrets = SETTING_NAMES.filter((name) => /(?:SECRET|TOKEN|KEY|CLIENT_ID)$/.test(name));
-    expect(secrets).toHaveLength(11);
+    expect(secrets).toHaveLength(12);
     const settings = readSettings({ LEGACY_IMAP_URL: 'imaps://imap.example.com:993' });
-    expect(settings.secretKey).toBeUndefined();
+    expect([settings.secretKey, settings.receiptKey]).toEqual([undefined, undefined]);
     expect(Object.values(settings.providers).map(({ client }) => client)).toEqual([
       undefined,
       undefined,

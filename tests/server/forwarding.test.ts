@@ -257,16 +257,18 @@ describe(
       expect(await world.database.query('select * from credentials')).toEqual([]);
     });
 
-    test('is not set up when the mail did not complete', async () => {
+    test('is not set up while the mail waits for its owner', async () => {
       const { source, world } = await start({ sieve: {} });
       const { id } = await world.transfers.start({
         ...FORWARDED,
         destination: { ...FORWARDED.destination, password: 'wrong' },
       });
-      expect(await operationsOnceEnded(world, id)).toMatchObject({
-        emailmigration: { status: 'authentication_error' },
-        emailforwarding: { status: 'review', failure: expect.stringContaining('some of your mail was not copied') },
-      });
+      await expect
+        .poll(() => world.transfers.status(id), { timeout: 20_000 })
+        .toMatchObject({
+          emailmigration: { status: 'authentication_error', attention: { side: 'destination', reason: 'password' } },
+          emailforwarding: { status: 'started' },
+        });
       expect(await scriptsNow(source)).toEqual({});
     });
   },

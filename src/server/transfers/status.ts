@@ -52,12 +52,14 @@ export async function statusOf(sql: Sql, sources: StatusSources, id: string): Pr
 
 async function progressesOf(sql: Sql, sources: StatusSources, id: string): Promise<TransferStatus | null> {
   const rows = await sql.query<OperationRow>(
-    `select operations.*, destination_provider = 'file_export' as is_export, destination_email
+    `select operations.*, destination_provider = 'file_export' as is_export, destination_email,
+       destination_provider
      from operations join transfers on transfers.id = transfer_id where transfer_id = $1`,
     [id],
   );
-  if (rows.length === 0) return null;
-  const status: TransferStatus = {};
+  const [first] = rows;
+  if (first === undefined) return null;
+  const status: TransferStatus = { destination: first.destination_provider };
   for (const row of rows) {
     if (row.operation === 'emailmigration') {
       const progress = progressOf(row, row.skipped ?? (await sources.skippedMessages(id, SKIPPED_SHOWN)));
@@ -222,6 +224,7 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
 type OperationRow = {
   transfer_id: string;
   destination_email: string;
+  destination_provider: Provider;
   /** Of forwarding. */
   forwarding_ended: Date | null;
   is_export: boolean;

@@ -1,4 +1,5 @@
-import { createHash, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { RECEIPT, RECEIPT_KEY, ReceiptQuery, type ReceiptFormat } from '../../contract/calls/receipt.ts';
