@@ -44,7 +44,7 @@ export const V14: readonly Requirement[] = [
     id: '14.3.1',
     line: 'the browser forgets when a session ends',
     shownBy: [
-      'a reload keeps the signed-in visitor on the page, and Home forgets everything',
+      'a reload keeps the signed-in visitor on the page, and Home forgets everything once it has asked',
       'entering Home forgets the wizard state and the session, and what was typed',
     ],
   },
