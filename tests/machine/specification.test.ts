@@ -38,8 +38,8 @@ test('every test that a line of the specification names exists', () => {
 });
 
 test('every line of the specification that demands something names the test that shows it', () => {
-  const demands = RULES.filter(({ kind }) => kind !== 'frame');
-  process.stdout.write(`Lines of the specification shown by a test: ${demands.length}\n`);
+  const demands = RULES.filter(({ kind }) => kind !== 'frame' && kind !== 'open');
+  process.stdout.write(`Lines of the specification and of the security standards shown by a test: ${demands.length}\n`);
   expect(demands.filter(({ shownBy }) => shownBy.length === 0).map(({ line }) => line)).toEqual([]);
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { gapsIn, isTitle, type Ran, verdictOf } from '../runner/verdict.ts';
-import { frame, pageRule, rule } from '../specification/rule.ts';
+import { frame, open, pageRule, rule } from '../specification/rule.ts';
 
 const passed: Ran = {
   project: 'server',
@@ -65,4 +65,10 @@ test('a line of the page alone needs no wire, and a heading no test', () => {
 
 test('a line that names no test is not shown', () => {
   expect(gapsIn([rule('Mail arrives.')], [passed], crossing)).toMatchObject([{ isFault: true }]);
+});
+
+test('a line that is known not to be shown is told with what is missing, and is no fault', () => {
+  expect(gapsIn([open('Mail is scanned.', 'no scanner')], [passed], crossing)).toEqual([
+    { line: 'Mail is scanned.', why: 'no scanner', isFault: false },
+  ]);
 });

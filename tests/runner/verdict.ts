@@ -61,8 +61,9 @@ export type Gap = { readonly line: string; readonly why: string; readonly isFaul
 
 /** The lines of the specification that a whole run does not show. `crossing`: the projects that cross the wire. */
 export function gapsIn(rules: readonly Rule[], ran: readonly Ran[], crossing: ReadonlySet<string>): Gap[] {
-  return rules.flatMap(({ line, shownBy, kind }) => {
+  return rules.flatMap(({ line, shownBy, kind, why: openBy }) => {
     if (kind === 'frame') return [];
+    if (kind === 'open') return [{ line, why: openBy ?? 'nobody has said why', isFault: false }];
     const named = shownBy.map((title) => ({ title, tests: ran.filter(({ name }) => isTitle(title, name)) }));
     const gap = (why: string, isFault = true): Gap[] => [{ line, why, isFault }];
     if (named.length === 0) return gap('no test is named');

@@ -50,6 +50,16 @@ describe('an address in clear text', () => {
   });
 });
 
+test.each(['javascript:alert(1)', 'data:text/html,x', 'file:///etc/passwd', 'ftp://example.com/'])(
+  'leads nowhere but to the web: no setting takes %s',
+  (address) => {
+    for (const name of ['FAQ_URL', 'PRIVACY_URL', 'TERMS_URL', 'DESTINATION_MAIL_URL', 'FOOTER_URL', 'SMS_URL'])
+      expect(problemsOf({ ...LEGACY, [name]: address })).toEqual([
+        expect.stringMatching(`^${name} must be an address`),
+      ]);
+  },
+);
+
 describe('at a public address', () => {
   test.each([{ PUBLIC_URL: 'https://transfer.example.com' }, { HOST: '0.0.0.0' }, { HOST: '::' }])(
     'the sandbox and the viewer are refused: %o',

@@ -68,7 +68,8 @@ test('a link gives the whole file, to be saved and never to be shown', async () 
     etag: `"${file.sha256}"`,
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
-    'content-security-policy': "sandbox; default-src 'none'",
+    'content-security-policy':
+      "sandbox; default-src 'none'; frame-ancestors 'none'; base-uri 'none'; object-src 'none'",
     'referrer-policy': 'no-referrer',
     'repr-digest': `sha-256=:${Buffer.from(file.sha256, 'hex').toString('base64')}:`,
     'content-disposition': `attachment; filename="${file.name}"; filename*=UTF-8''${encodeURIComponent(file.name)}`,

@@ -30,6 +30,11 @@ async function isStopped(pid: number): Promise<boolean> {
   return line.slice(line.lastIndexOf(')') + 2).startsWith('T');
 }
 
+/** What a process said last. */
+async function endOf(output: Promise<string>): Promise<unknown> {
+  return (JSON.parse((await output).trim().split('\n').at(-1) ?? '') as { end: unknown }).end;
+}
+
 test(
   'a worker that is frozen, and goes on after another one has finished its transfer, appends nothing again',
   { ...needs('dovecot', 'postgresql', 'Linux'), timeout: 180_000 },
@@ -57,8 +62,6 @@ test(
     while (!(await isStopped(pid))) await wait(50);
     const successor = start(job);
     await successor.ended;
-    const endOf = async (output: Promise<string>) =>
-      (JSON.parse((await output).trim().split('\n').at(-1) ?? '') as { end: unknown }).end;
     const end = { status: 'completed', done: MESSAGES, total: MESSAGES, lost: 0, duplicated: 0, changed: 0 };
     expect(await endOf(successor.output)).toMatchObject(end);
     process.kill(pid, 'SIGCONT');

@@ -135,6 +135,10 @@ describe('an autoconfiguration document', () => {
     ['no TLS', document(server('imap', 'imap.club.example', '143', 'plain'))],
     ['an address', document(server('imap', '127.0.0.1', '993', 'SSL'))],
     ['no port', document(server('imap', 'imap.club.example', '99999', 'SSL'))],
+    [
+      'an entity for a host',
+      `<!DOCTYPE c [<!ENTITY h SYSTEM "file:///etc/hostname"><!ENTITY g "imap.club.example">]>${document(server('imap', '&h;', '993', 'SSL') + server('imap', '&g;', '993', 'SSL'))}`,
+    ],
     ['an unclosed element', `<incomingServer type="imap">${'x'.repeat(60_000)}`],
   ])('with %s names none', (_what, text) => {
     expect(readAutoconfig(text)).toBeNull();

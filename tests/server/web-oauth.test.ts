@@ -5,7 +5,7 @@ import { startWeb } from '../../src/server/web/listen.ts';
 import { openWeb } from '../../src/server/web/services.ts';
 import { isPage, isReturn, OauthBrowser } from '../support/oauth-browser.ts';
 import type { SignInServer } from '../support/sign-in-server.ts';
-import { fromClient, LEGACY_DOMAIN, openWebWorld, SCOPES, type WebWorld } from '../support/web-world.ts';
+import { fromBrowser, fromClient, LEGACY_DOMAIN, openWebWorld, SCOPES, type WebWorld } from '../support/web-world.ts';
 
 const ANN = `ann@${LEGACY_DOMAIN}`;
 const HEX = /^[0-9a-f]{32}$/;
@@ -250,7 +250,8 @@ describe('a return that does not belong', () => {
 describe('a sign-in for the list of transfers', () => {
   test('proves an address by a hash that opens its list, and keeps no tokens', async () => {
     const rowsBefore = await world.database.query('select id from oauth_tokens');
-    const page = await newBrowser().until(startForStatus('yahoo'), isPage);
+    const browser = newBrowser();
+    const page = await browser.until(startForStatus('yahoo'), isPage);
     expect(pageOf(page)).toEqual({
       path: '/oauth-callback-for-status',
       token_id: expect.stringMatching(HEX),
@@ -261,7 +262,7 @@ describe('a sign-in for the list of transfers', () => {
     expect(await world.database.query('select id from oauth_tokens')).toEqual(rowsBefore);
     expect(serverOf('yahoo').revocations.length).toBe(1);
 
-    const list = await world.post('/api/jobs-by-email/', { hash: page.searchParams.get('hash') });
+    const list = await world.post('/api/jobs-by-email/', { hash: page.searchParams.get('hash') }, browser.headers);
     expect([list.status, list.body]).toEqual([200, {}]);
   });
 
@@ -280,19 +281,31 @@ describe('a sign-in for the list of transfers', () => {
          values ($1, $1, $2, 'sanbruno', $3, 'yahoo', '{emailmigration}', $4, now())`,
         [id, ANN, at === 6 ? 'someone@else.example' : ANN, new Date(Date.UTC(2025, 0, at + 1))],
       );
-    const page = await newBrowser().until(startForStatus('yahoo'), isPage);
-    const list = await world.post('/api/jobs-by-email/', { hash: page.searchParams.get('hash') });
+    const browser = newBrowser();
+    const page = await browser.until(startForStatus('yahoo'), isPage);
+    const list = await world.post('/api/jobs-by-email/', { hash: page.searchParams.get('hash') }, browser.headers);
     expect(Object.entries(list.body as Record<string, string>)).toEqual(
       [5, 4, 3, 2, 1].map((at) => [String(at).repeat(32), new Date(Date.UTC(2025, 0, at + 1)).toISOString()]),
     );
   });
 
+  test('a hash works in the browser that got it, and in no other that has seen it', async () => {
+    const browser = newBrowser();
+    const page = await browser.until(startForStatus('yahoo'), isPage);
+    const list = (headers: Record<string, string>) =>
+      world.post('/api/jobs-by-email/', { hash: page.searchParams.get('hash') }, headers);
+    for (const stranger of [{}, fromBrowser('c'.repeat(64))])
+      expect((await list(stranger)).body).toMatchObject({ error: 'MIGRATION_ID_NOT_FOUND' });
+    expect((await list(browser.headers)).status).toBe(200);
+  });
+
   test('a hash ends, and none can be made from the address', async () => {
-    const page = await newBrowser().until(startForStatus('yahoo'), isPage);
+    const browser = newBrowser();
+    const page = await browser.until(startForStatus('yahoo'), isPage);
     const hash = page.searchParams.get('hash') ?? '';
     world.advance(2 * 3_600_000 + 1);
     for (const guess of [hash, ANN, '', 'f'.repeat(64)]) {
-      const answer = await world.post('/api/jobs-by-email/', { hash: guess });
+      const answer = await world.post('/api/jobs-by-email/', { hash: guess }, browser.headers);
       expect([answer.status, answer.body]).toMatchObject([404, { error: 'MIGRATION_ID_NOT_FOUND' }]);
     }
   });

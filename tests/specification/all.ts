@@ -1,5 +1,6 @@
 import { SECTION_4, SECTION_5, SECTION_6 } from './behaviour.ts';
 import { DECISIONS } from './decisions.ts';
+import { STANDARDS } from '../security/standards.ts';
 import { SECTION_8, SECTION_9 } from './messages.ts';
 import { SECTION_1, SECTION_2, SECTION_3 } from './product.ts';
 import type { Rule } from './rule.ts';
@@ -15,5 +16,5 @@ export const SECTIONS: readonly (readonly [number: number, rules: readonly Rule[
   [9, SECTION_9],
 ];
 
-/** Every line of the specification. */
-export const RULES: readonly Rule[] = [...SECTIONS.flatMap(([, listed]) => listed), ...DECISIONS];
+/** Every line of the specification and of the security standards. */
+export const RULES: readonly Rule[] = [...SECTIONS.flatMap(([, listed]) => listed), ...DECISIONS, ...STANDARDS];

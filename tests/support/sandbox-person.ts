@@ -17,7 +17,7 @@ export async function clientOf(sandbox: Sandbox, provider: OauthProvider) {
   const { issuer, client: credentials } = readSettings({ ...sandbox.environment, SANDBOX: 'on' }).providers[provider];
   if (credentials === undefined) throw new Error('There is no client.');
   return client.discovery(new URL(issuer), credentials.id, credentials.secret, undefined, {
-    execute: [client.allowInsecureRequests],
+    execute: [client.enableNonRepudiationChecks, client.allowInsecureRequests],
   });
 }
 

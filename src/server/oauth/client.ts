@@ -33,7 +33,8 @@ async function discover(provider: OauthProvider, settings: Settings): Promise<cl
   const url = new URL(issuer);
   return client.discovery(url, credentials.id, credentials.secret, undefined, {
     timeout: ANSWER_WITHIN_SECONDS,
-    execute: isLoopback(url) ? [client.allowInsecureRequests] : [],
+    // The signature of an ID token is checked, though it comes from the provider over TLS.
+    execute: [client.enableNonRepudiationChecks, ...(isLoopback(url) ? [client.allowInsecureRequests] : [])],
   });
 }
 

@@ -53,8 +53,8 @@ export type Consents = {
   purposeOf(query: URLSearchParams, browser: string | undefined): Promise<Purpose>;
   /** Whether a sign-in of this browser gave the token, and for this account. */
   gave(tokenId: string, account: { email: string; provider: string }, browser: string): Promise<boolean>;
-  /** The address that a status hash proves; `null` when it proves none, or does not any more. */
-  emailOf(hash: string): Promise<string | null>;
+  /** The address that a status hash proves, to the browser that it was given to; `null` when it proves none, or does not any more. */
+  emailOf(hash: string, browser: string): Promise<string | null>;
   purge(): Promise<void>;
 };
 
@@ -89,6 +89,7 @@ export function openConsents({
 }: Services): Consents {
   const stateOf = (state: string) => vault.digest('oauth state', state);
   const browserOf = (browser: string) => vault.digest('oauth browser', browser);
+  const statusKeyOf = (hash: string, browserDigest: string) => vault.digest('status hash', `${hash}\n${browserDigest}`);
   const placeOf = (state: string) => `oauth_transactions/${stateOf(state)}`;
 
   /** One-time: whoever finds it takes it away. Another browser does not find it. */
@@ -124,7 +125,7 @@ export function openConsents({
         return { purpose, provider, email, tokenId: await tokens.store({ email, provider, browser }, granted) };
       const hash = randomBytes(32).toString('hex');
       await database.query('insert into status_hashes (hash, email, expires) values ($1, $2, $3)', [
-        vault.digest('status hash', hash),
+        statusKeyOf(hash, browser),
         email,
         now() + STATUS_HASH_MS,
       ]);
@@ -200,10 +201,10 @@ export function openConsents({
       return rows.length > 0;
     },
 
-    emailOf: async (hash) => {
+    emailOf: async (hash, browser) => {
       const [row] = await database.query<{ email: string }>(
         'select email from status_hashes where hash = $1 and expires > $2',
-        [vault.digest('status hash', hash), now()],
+        [statusKeyOf(hash, browserOf(browser)), now()],
       );
       return row?.email ?? null;
     },

@@ -12,6 +12,7 @@ import { oauthRoutes } from './oauth-routes.ts';
 import { servePortal, type PortalFiles } from './portal-files.ts';
 import { Refusal } from './refusal.ts';
 import type { Web } from './services.ts';
+import type { SecurityEvent } from '../security-log.ts';
 import { DatabaseUnavailable } from '../store/database.ts';
 
 /** The longest that a call may take; what is behind it (mail servers, providers) has shorter limits of its own. */
@@ -33,8 +34,8 @@ export function createApp(web: Web, portal: PortalFiles = new Map(), stopping?: 
   });
   app.onError((error, c) => {
     if (error instanceof Refusal) {
-      if (error.status === 429)
-        web.securityLog('call refused: too many', { client: clientOf(c, settings), what: knownPath(c) });
+      const event = securityEventOf(error);
+      if (event !== null) web.securityLog(event, { client: clientOf(c, settings), what: knownPath(c) });
       return refuse(c, error);
     }
     if (error instanceof DatabaseUnavailable) {
@@ -134,6 +135,14 @@ function refuse(c: Context, refusal: Refusal): Response {
   // A link of a mail or of an address bar: the words, and no JSON, are what the visitor sees.
   const isVisit = c.req.method === 'GET' && (c.req.header('accept') ?? '').includes('text/html');
   return isVisit ? c.text(refusal.message, refusal.status) : c.json(refusal.toJSON(), refusal.status);
+}
+
+/** What a refusal says of who asks; `null` where the portal itself, or a subscriber's slip, causes it. */
+function securityEventOf({ status, code }: Refusal): SecurityEvent | null {
+  if (status === 429) return 'call refused: too many';
+  if (status === 403) return 'call refused: from another site';
+  if (code === 'INVALID_TOKEN') return 'call refused: not the owner';
+  return [400, 405, 413, 415].includes(status) && code === 'GENERAL_ERROR' ? 'call refused: malformed' : null;
 }
 
 /** Paths from outside are not logged: whoever asks can write anything into one. */

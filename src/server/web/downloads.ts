@@ -64,7 +64,8 @@ async function download(c: Context, file: OfferedFile, { exports, log }: Downloa
     'Accept-Ranges': 'bytes',
     ETag: tag,
     'Cache-Control': 'no-store',
-    'Content-Security-Policy': "sandbox; default-src 'none'",
+    'Content-Security-Policy':
+      "sandbox; default-src 'none'; frame-ancestors 'none'; base-uri 'none'; object-src 'none'",
     'X-Content-Type-Options': 'nosniff',
   };
   const { ifMatch, ifNoneMatch, range } = conditionsOf(c, tag, file.size);

@@ -42,7 +42,7 @@ async function start(c: Context, web: Web, purpose: Purpose): Promise<Response> 
     await web.limits.take('consents by a client', clientOf(c, web.settings));
     return c.redirect((await web.consents.begin(provider, purpose, browserOf(c, web.settings).keep())).href, 302);
   } catch (error) {
-    return refuse(c, purpose, codeOf(error, web, provider), provider);
+    return refuse(c, purpose, codeOf(error, c, web, provider), provider);
   }
 }
 
@@ -54,10 +54,17 @@ async function finish(c: Context, web: Web): Promise<Response> {
     if (closed(web) !== null)
       return refuse(c, await web.consents.purposeOf(query, browserOf(c, web.settings).key), 'UNAVAILABLE', provider);
     await web.limits.take('consents by a client', clientOf(c, web.settings));
-    return succeed(c, await web.consents.finish(path, query, browserOf(c, web.settings).key));
+    const consent = await web.consents.finish(path, query, browserOf(c, web.settings).key);
+    const { email: mailbox, provider: what } = consent;
+    web.securityLog('consent accepted', { mailbox, client: clientOf(c, web.settings), what });
+    return succeed(c, consent);
   } catch (error) {
-    if (error instanceof ConsentRefused) return refuse(c, error.purpose, error.error, provider);
-    return refuse(c, 'transfer', codeOf(error, web, provider), provider);
+    if (error instanceof ConsentRefused) {
+      const what = provider === undefined ? error.error : `${provider}: ${error.error}`;
+      web.securityLog('consent refused', { client: clientOf(c, web.settings), what });
+      return refuse(c, error.purpose, error.error, provider);
+    }
+    return refuse(c, 'transfer', codeOf(error, c, web, provider), provider);
   }
 }
 
@@ -65,8 +72,11 @@ function closed({ settings }: Web): 'UNAVAILABLE' | null {
   return settings.maintenance ? 'UNAVAILABLE' : null;
 }
 
-function codeOf(error: unknown, web: Web, provider: OauthProvider | undefined): CallFailureCode {
-  if (error instanceof Refusal) return error.code;
+function codeOf(error: unknown, c: Context, web: Web, provider: OauthProvider | undefined): CallFailureCode {
+  if (error instanceof Refusal) {
+    web.securityLog('call refused: too many', { client: clientOf(c, web.settings), what: c.req.routePath });
+    return error.code;
+  }
   web.log.error({ provider, err: error }, 'a sign-in at a provider failed on our side');
   return error instanceof DatabaseUnavailable ? 'UNAVAILABLE' : 'EXTERNAL_OAUTH_ERROR';
 }

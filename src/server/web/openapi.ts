@@ -112,16 +112,17 @@ function events(): object {
   };
 }
 
-const signedLink = [
-  { name: 'export', in: 'path', required: true, schema: { type: 'string', pattern: '^[0-9a-f]{32}$' } },
-  { name: 'expires', in: 'query', required: true, schema: { type: 'string', pattern: '^\\d{1,12}$' } },
-  { name: 'signature', in: 'query', required: true, schema: { type: 'string', pattern: '^[0-9a-f]{64}$' } },
-];
+const exportName = {
+  name: 'export',
+  in: 'path',
+  required: true,
+  schema: { type: 'string', pattern: '^[0-9a-f]{32}$' },
+};
 
 function download(): object {
   return {
-    summary: 'A file of a finished export, by the signed link of its status; in parts by `Range` (RFC 9110 §14)',
-    parameters: [...signedLink, { name: 'file', in: 'path', required: true, schema: { type: 'string' } }],
+    summary: 'A file of a finished export, for who may manage its transfer; in parts by `Range` (RFC 9110 §14)',
+    parameters: [exportName, { name: 'file', in: 'path', required: true, schema: { type: 'string' } }],
     responses: {
       200: { description: 'The file', content: { 'application/zip': {} } },
       206: { description: 'A part of it', content: { 'application/zip': {} } },
@@ -135,8 +136,8 @@ function download(): object {
 
 function deletion(): object {
   return {
-    summary: 'Deletes the files of an export before their time',
-    parameters: signedLink,
+    summary: 'Deletes the files of an export before their time, for who may manage its transfer',
+    parameters: [exportName],
     requestBody: { required: false, content: json({ type: 'object' }) },
     responses: { 200: { description: 'Deleted', content: json(schemaOf(Ok)) }, ...failures() },
   };

@@ -80,7 +80,7 @@ export async function* mboxBody(chunks: AsyncIterable<Buffer>, lineEnds: LineEnd
       heldCr = false;
       while (from < chunk.length && length + chunk.length - from <= full) {
         if (startsLine) {
-          while (matched === 0 && chunk[from] === QUOTE) out[length++] = chunk[from++] ?? QUOTE;
+          if (matched === 0) while (chunk[from] === QUOTE) out[length++] = chunk[from++] ?? QUOTE;
           while (matched < FROM.length && from < chunk.length && chunk[from] === FROM[matched]) {
             matched += 1;
             from += 1;

@@ -10,7 +10,9 @@ export const answerDomainValidation = route(
   domainValidation,
   'look-ups by a client',
   async ({ query }, { settings, resolver }: Pick<Web, 'settings' | 'resolver'>) => {
-    const domain = domainToASCII(query.domain.trim()).toLowerCase();
+    const given = query.domain.trim();
+    // Before, since what makes it ASCII decodes `%2E` as well.
+    const domain = isDomain(given) ? domainToASCII(given).toLowerCase() : '';
     if (!isDomain(domain)) return { valid: false };
     if (settings.legacyDomains.includes(domain)) return { valid: true };
     try {

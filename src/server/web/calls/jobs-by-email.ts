@@ -9,8 +9,8 @@ const NEWEST = 5;
 export const answerJobsByEmail = route(
   jobsByEmail,
   'look-ups by a client',
-  async ({ body }, { consents, transfers }: Pick<Web, 'consents' | 'transfers'>) => {
-    const email = await consents.emailOf(body.hash);
+  async ({ body }, { consents, transfers }: Pick<Web, 'consents' | 'transfers'>, { browser }) => {
+    const email = browser.key === undefined ? null : await consents.emailOf(body.hash, browser.key);
     if (email === null)
       throw new Refusal(404, 'MIGRATION_ID_NOT_FOUND', 'Your transfers have not been found. Please sign in again.');
     const newest = await transfers.newestTo(email, NEWEST);

@@ -48,7 +48,10 @@ async function startOnce(order: TransferOrder, services: Loading, visit: Visit):
   const { transfers, tokens } = services;
   if (!(await hasConsent(order, services, visit))) {
     const before = await transfers.startedBefore(order);
-    if (before === null) throw notSignedIn();
+    if (before === null) {
+      services.securityLog('call refused: not the owner', { client: visit.client, what: load.path });
+      throw notSignedIn();
+    }
     return before.id;
   }
   await proveDestination(order, services, visit);

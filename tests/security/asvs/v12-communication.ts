@@ -1,0 +1,55 @@
+import type { Requirement } from '../requirement.ts';
+
+export const V12: readonly Requirement[] = [
+  {
+    id: '12.1.1',
+    line: 'TLS 1.2 and 1.3 only',
+    shownBy: ['speak no TLS older than 1.2, choose no cipher, and look past a certificate in one place only'],
+  },
+  {
+    id: '12.1.2',
+    line: 'recommended cipher suites only',
+    shownBy: ['speak no TLS older than 1.2, choose no cipher, and look past a certificate in one place only'],
+  },
+  { id: '12.1.3', line: 'client certificates are checked', not: 'Nobody signs in by a client certificate.' },
+  {
+    id: '12.2.1',
+    line: 'TLS between clients and public services',
+    shownBy: [
+      'is refused for %s, unless it is named',
+      'of any kind tells the browser to stay with TLS, where there is any',
+    ],
+  },
+  {
+    id: '12.2.2',
+    line: 'public services have publicly trusted certificates',
+    not: 'The certificate is that of the proxy in front; SECURITY.md asks the operator for it.',
+  },
+  {
+    id: '12.3.1',
+    line: 'all connections in and out are encrypted',
+    open: 'DATABASE_URL without sslmode, and the endpoint of EXPORTS_URL by http://, are taken away from loopback without a word, unlike every other address (is refused for %s, unless it is named).',
+  },
+  {
+    id: '12.3.2',
+    line: 'certificates are checked before anything is said',
+    shownBy: [
+      'with a certificate that nobody vouches for is told no password',
+      'a certificate of another name is refused by %s',
+      'is told the password over TLS by a certificate that somebody vouches for, and by no other',
+    ],
+  },
+  {
+    id: '12.3.3',
+    line: 'TLS between services of the inside',
+    shownBy: [
+      'is refused for %s, unless it is named',
+      'of an SMTP server means that it must take up TLS before anything is sent, unless it is named',
+    ],
+  },
+  {
+    id: '12.3.4',
+    line: 'certificates of the inside are trusted one by one',
+    open: 'A mail host in TRUSTED_MAIL_HOSTS is spoken to whatever its certificate, with a warning; it can not be pinned. A private authority goes by NODE_EXTRA_CA_CERTS with a host that is not in that list.',
+  },
+];

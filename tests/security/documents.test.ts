@@ -1,0 +1,159 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { OauthProvider } from '../../src/contract/provider.ts';
+import { SETTING_NAMES } from '../../src/contract/settings/variables.ts';
+import { CONSENT_WITHIN_MS, STATUS_HASH_MS } from '../../src/server/oauth/consent.ts';
+import { CALL_WITHIN_MS } from '../../src/server/web/app.ts';
+import { EXPORTS_AT_ONCE } from '../../src/server/web/calls/load.ts';
+import { STREAMS_PER_CLIENT } from '../../src/server/web/calls/status-events.ts';
+import { BODY_LIMIT_OCTETS } from '../../src/server/web/guards.ts';
+import { LIMITS } from '../../src/server/web/limits.ts';
+import { openApi } from '../../src/server/web/openapi.ts';
+import { SIGN_IN_WITHIN_MS } from '../../src/server/web/proof.ts';
+import { SESSION_MS } from '../../src/server/web/sessions.ts';
+import { SOCKETS_PER_NETWORK } from '../../src/server/web/sockets.ts';
+import { LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const DOCUMENT = readFileSync(join(ROOT, 'src/server/SECURITY.md'), 'utf8');
+
+function sectionOf(title: string): string {
+  const section = DOCUMENT.split(/^## /m).find((part) => part.startsWith(`${title}\n`));
+  if (section === undefined) throw new Error(`SECURITY.md has no section "${title}".`);
+  return section;
+}
+
+/** The cells of a section's tables, without heads. */
+function rowsOf(title: string): string[][] {
+  const rows = sectionOf(title)
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split('|')
+        .map((cell) => cell.trim()),
+    );
+  return rows.slice(rows.findIndex(([first = '']) => /^-+$/.test(first)) + 1);
+}
+
+const codesIn = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
+const sorted = (texts: Iterable<string>) => [...texts].toSorted((a, b) => a.localeCompare(b));
+
+let world: WebWorld;
+beforeAll(async () => {
+  world = await openWebWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+describe('SECURITY.md', () => {
+  test('tells every limit with its numbers, and no other', () => {
+    expect(rowsOf('Limits')).toEqual(
+      Object.entries(LIMITS).map(([name, { burst, everySeconds }]) => [name, String(burst), `${everySeconds} s`]),
+    );
+    for (const said of [
+      `${EXPORTS_AT_ONCE} exports of a mailbox`,
+      `${SOCKETS_PER_NETWORK} connections of a network`,
+      `${STREAMS_PER_CLIENT} streams of a client`,
+      `${BODY_LIMIT_OCTETS} octets`,
+      `after ${SIGN_IN_WITHIN_MS / 1000} s and a call after ${CALL_WITHIN_MS / 1000} s`,
+    ])
+      expect(sectionOf('Limits')).toContain(said);
+  });
+
+  test('tells who may make each call, and of no other', () => {
+    const { paths } = openApi(world.settings) as { paths: object };
+    expect(sorted(rowsOf('Who may make which call').flatMap(([calls = '']) => codesIn(calls)))).toEqual(
+      sorted(Object.keys(paths)),
+    );
+  });
+
+  test('tells how long each session is good', () => {
+    const rows = rowsOf('Sessions').map(([, time = '']) => time);
+    expect(rows[0]).toContain(`${SESSION_MS / 3_600_000} hours`);
+    expect(rows[1]).toContain(`${SESSION_MS / 3_600_000} hours`);
+    expect(rows[2]).toContain(`${CONSENT_WITHIN_MS / 60_000} minutes`);
+    expect(rows[3]).toContain(`${STATUS_HASH_MS / 3_600_000} hours`);
+    expect(rows).toHaveLength(5);
+  });
+
+  test('lets any number of sessions be open, as it says', async () => {
+    expect(sectionOf('Sessions')).toContain('Any number of sessions may be open at once');
+    const email = `ann@${LEGACY_DOMAIN}`;
+    world.passwords.set(email, 'correct horse');
+    const account = { email, password: 'correct horse', provider: 'sanbruno' };
+    const answers = [];
+    for (let at = 0; at < 7; at += 1) answers.push(await world.post('/api/validate/', account));
+    for (const { body } of answers)
+      expect((await world.post('/api/validate-token/', { token: (body as { token: string }).token })).status).toBe(200);
+  });
+
+  test('tells of every way to sign in', () => {
+    const [legacy, , another, oauth, ...more] = rowsOf('Ways to sign in').map(([way = '']) => way);
+    expect([legacy, another, more]).toEqual(['San Bruno address and password', 'another mailbox and its password', []]);
+    const names: Record<OauthProvider, string> = { google: 'Google', yahoo: 'Yahoo', office365: 'Outlook', aol: 'AOL' };
+    for (const name of Object.values(names)) expect(oauth).toContain(name);
+  });
+
+  test('tells what goes to each address that a setting names', () => {
+    const addresses = SETTING_NAMES.filter((name) => /_(?:URL|ISSUER|SERVERS|HOSTS)$/.test(name));
+    expect(addresses.length).toBeGreaterThan(20);
+    const told = new Set(codesIn(sectionOf('What the product speaks to')));
+    expect(addresses.filter((name) => !told.has(name))).toEqual([]);
+  });
+
+  test('puts each table of the database into one level of protection', async () => {
+    const tables = await world.database.query<{ name: string }>(
+      "select tablename as name from pg_tables where schemaname = 'public'",
+    );
+    expect(sorted(rowsOf('What is kept').flatMap(([, , names = '']) => codesIn(names)))).toEqual(
+      sorted(tables.map(({ name }) => name)),
+    );
+  });
+
+  test('lists every use of cryptography, and no other', () => {
+    const server = join(ROOT, 'src/server');
+    const used = new Set(
+      readdirSync(server, { recursive: true, encoding: 'utf8' })
+        .filter((file) => file.endsWith('.ts'))
+        .flatMap((file) => [
+          ...readFileSync(join(server, file), 'utf8').matchAll(/import \{([^}]*)\} from 'node:crypto'/g),
+        ])
+        .flatMap(([, names = '']) => names.split(',').map((name) => name.trim())),
+    );
+    const listed = rowsOf('Cryptography and keys').flatMap(([, by = '', key = '']) => [
+      ...codesIn(by),
+      ...codesIn(key),
+    ]);
+    const functions = listed.filter((name) => /^(?:create|hkdf|scrypt|timing|random)/.test(name));
+    expect(sorted(new Set(functions))).toEqual(sorted(used));
+  });
+
+  test('names the algorithms, sizes and costs that the source has', () => {
+    const text = (file: string) => readFileSync(join(ROOT, 'src/server', file), 'utf8');
+    const all = readdirSync(join(ROOT, 'src/server'), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map(text)
+      .join('\n');
+    const named = (pattern: RegExp) => new Set([...all.matchAll(pattern)].map(([, name]) => name));
+    expect(named(/create(?:Hash|Hmac)\('([^']+)'/g)).toEqual(new Set(['sha256']));
+    expect(named(/hkdfSync\('([^']+)'/g)).toEqual(new Set(['sha256']));
+    expect(named(/create(?:Cipher|Decipher)iv\('([^']+)'/g)).toEqual(new Set(['aes-256-gcm']));
+    expect(text('store/vault.ts')).toMatch(/NONCE_LENGTH = 12;/);
+    expect(text('transfers/verifiers.ts')).toContain('N: 2 ** 15, r: 8, p: 3');
+    expect(sectionOf('Cryptography and keys')).toContain(`N=${2 ** 15}, r=8, p=3 and a salt of 128 bits`);
+  });
+
+  test('lists every event of the security log, and no other', () => {
+    const source = readFileSync(join(ROOT, 'src/server/security-log.ts'), 'utf8');
+    const events = [...source.slice(source.indexOf('SecurityEvent =')).matchAll(/^ {2}\| '([^']+)'/gm)];
+    expect(events.length).toBeGreaterThan(10);
+    expect(sorted(rowsOf('The log').map(([event = '']) => event))).toEqual(sorted(events.map(([, name = '']) => name)));
+    const server = readdirSync(join(ROOT, 'src/server'), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts') && file !== 'security-log.ts')
+      .map((file) => readFileSync(join(ROOT, 'src/server', file), 'utf8'))
+      .join('\n');
+    for (const [, name = ''] of events) expect(server, 'it is told somewhere').toContain(`'${name}'`);
+  });
+});
