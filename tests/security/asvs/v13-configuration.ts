@@ -50,7 +50,7 @@ export const V13: readonly Requirement[] = [
     line: 'secrets are for who needs them',
     shownBy: [
       'lies where its owner alone can read it',
-      'no password and no token of it is anywhere, whether it completed or failed',
+      'no password and no token of it is anywhere, whether it completed or its owner stopped it while it was at rest',
     ],
   },
   { id: '13.4.1', line: 'nothing of the repository can be asked for', shownBy: ['to %s is nothing of the repository'] },

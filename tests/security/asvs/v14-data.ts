@@ -19,7 +19,10 @@ export const V14: readonly Requirement[] = [
   {
     id: '14.2.2',
     line: 'nothing sensitive in caches of servers',
-    shownBy: ['%s is stored nowhere', 'no password and no token of it is anywhere, whether it completed or failed'],
+    shownBy: [
+      '%s is stored nowhere',
+      'no password and no token of it is anywhere, whether it completed or its owner stopped it while it was at rest',
+    ],
   },
   {
     id: '14.2.3',
