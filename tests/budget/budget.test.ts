@@ -7,7 +7,7 @@ import { needs } from '../support/needs.ts';
 import { type PortalAlone, servePortalAlone } from '../support/portal-alone.ts';
 import { freePort } from '../support/free-port.ts';
 
-const SCRIPT_BYTES = 125 * 1024;
+const SCRIPT_BYTES = 128 * 1024;
 const STYLE_BYTES = 10 * 1024;
 /** The goal is 95, for the best of some tries; a slow machine shows a few points less. */
 const PERFORMANCE = { goal: 95, floor: 90, tries: 3 };
@@ -22,7 +22,7 @@ describe("the portal's weight, in Chromium (needs chromium)", needs('chromium'),
     await portal?.[Symbol.asyncDispose]();
   });
 
-  test('the first load of Home has at most 125 KB of script, gzipped, and asks no other host', async () => {
+  test('the first load of Home has at most 128 KB of script, gzipped, and asks no other host', async () => {
     const browser = await openBrowser();
     try {
       const page = await browser.newPage();

@@ -175,7 +175,8 @@ describe('a page of another site, in Chromium (needs chromium)', needs('chromium
       expect([path, status]).toEqual([path, 200]);
     }
     expect(await changes()).toMatchObject({
-      mails: before.mails + 1,
+      // The message to support, and the copy of it for who wrote it.
+      mails: before.mails + 2,
       provisioning: before.provisioning + 2,
       transfers: before.transfers + 1,
     });

@@ -171,7 +171,7 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
       const mail = page.getByRole('region', { name: 'Email transfer' });
       await expect
         .poll(() => mail.textContent(), { timeout: FINISHES_WITHIN_MS })
-        .toContain('Your export is paused because we are short of space right now.');
+        .toContain('We are short of space right now.');
       await mail
         .getByText("We cannot say yet. It will continue by itself, and we'll let you know when it is finished.")
         .waitFor();

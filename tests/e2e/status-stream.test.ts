@@ -7,25 +7,8 @@ import { freePort } from '../support/free-port.ts';
 import { needs } from '../support/needs.ts';
 import { type Product, startProduct } from '../support/product.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { openValve } from '../support/valve.ts';
 import { chooseOther, signIn, startTransfer } from './steps.ts';
-
-/** Lets octets through as they are granted, and holds the rest. */
-function openValve() {
-  const octets = { left: 0 };
-  let granted = Promise.withResolvers<void>();
-  return {
-    grant: (more: number) => {
-      octets.left += more;
-      granted.resolve();
-      granted = Promise.withResolvers();
-    },
-    pass: async (_: unknown, part: Buffer) => {
-      while (octets.left <= 0) await granted.promise;
-      octets.left -= part.length;
-      return part;
-    },
-  };
-}
 
 /** What the other mailbox takes before it is held: the sign-in, and some messages. */
 const SOME_OCTETS = 1_000_000;

@@ -12,6 +12,8 @@ import {
 import { letter } from '../support/mail-letters.ts';
 import { fromBrowser, LEGACY_DOMAIN, type Answer } from '../support/web-world.ts';
 
+/** Five, and what a loaded machine adds to it. */
+const STOPPED_WITHIN_MS = 10_000;
 const many = (count: number, octets = 300) => Array.from({ length: count }, (_, number) => letter(number, octets));
 const STRANGER = fromBrowser('d'.repeat(64));
 
@@ -96,7 +98,7 @@ describe('a stop', { timeout: 60_000 }, () => {
     await reached.promise;
     const began = Date.now();
     expect((await call(world, 'cancel', ordered)).status).toBe(200);
-    expect(Date.now() - began).toBeLessThan(5500);
+    expect(Date.now() - began).toBeLessThan(STOPPED_WITHIN_MS);
     expect((await statusOf(world, ordered)).emailmigration).toMatchObject({ status: 'review', ended: 'cancelled' });
     await erased(world, ordered.id);
     held.resolve();
@@ -133,7 +135,7 @@ describe('a stop', { timeout: 60_000 }, () => {
     await database.query("update transfers set epoch = 5, leased_until = clock_timestamp() + interval '25 seconds'");
     const began = Date.now();
     expect((await call(world, 'cancel', ordered)).status).toBe(200);
-    expect(Date.now() - began).toBeLessThan(6000);
+    expect(Date.now() - began).toBeLessThan(STOPPED_WITHIN_MS);
     await erased(world, ordered.id);
     const next = await world.order();
     expect(next.id).not.toBe(ordered.id);

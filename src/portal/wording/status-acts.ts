@@ -30,7 +30,7 @@ export const acts = {
     title: 'Take back what was copied?',
     text: (legacyName: string) => [
       'We remove the messages that this transfer put in your new mailbox. A message that was changed since then stays.',
-      'We also remove the folders that we made, once they are empty. Everything else stays as it is.',
+      'We also remove the folders that we made, once they are empty. Everything else stays as it is, and so do the contacts.',
       `You cannot undo this. Your ${legacyName} mailbox stays as it is.`,
     ],
     signIn: 'To do this, we need to sign in to your new mailbox once more.',

@@ -28,6 +28,8 @@ const CONNECTED_WITHIN_MS = 20_000;
 /** A statement without an answer for so long went to a machine that is gone; its connection is given up. */
 const ANSWERED_WITHIN_MS = 60_000;
 const POOL = {
+  // A process that stands still in the middle of a transaction lets go of what it has locked.
+  idle_in_transaction_session_timeout: 10_000,
   max: POOL_SIZE,
   connectionTimeoutMillis: CONNECTED_WITHIN_MS,
   query_timeout: ANSWERED_WITHIN_MS,

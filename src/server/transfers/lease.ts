@@ -31,11 +31,15 @@ export type Taking =
 const LEASED_UNTIL = `(select max(other.leased_until) from transfers other where other.source_email = t.source_email
   and other.destination_email = t.destination_email and other.destination_provider = t.destination_provider)`;
 
+/** Its own row is looked at by itself: of two who take it at once, the second one sees it as the first has left it. */
+const IS_FREE = `(t.leased_until is null or t.leased_until < clock_timestamp())
+  and coalesce(${LEASED_UNTIL} < clock_timestamp(), true)`;
+
 /** Takes a transfer, unless another worker may still be writing. @param seconds until it may be taken over from us */
 export async function takeTransfer(sql: Sql, id: string, seconds: number): Promise<Taking> {
   const [row] = await sql.query<TransferRow & { stop_asked: Date | null }>(
     `update transfers t set epoch = epoch + 1, leased_until = clock_timestamp() + make_interval(secs => $2)
-     where id = $1 and finished is null and coalesce(${LEASED_UNTIL} < clock_timestamp(), true) returning *`,
+     where id = $1 and finished is null and ${IS_FREE} returning *`,
     [id, seconds],
   );
   if (row !== undefined)
@@ -58,7 +62,7 @@ type EndedTaking = { readonly transfer: Transfer; readonly lease: Lease } | { re
 export async function takeEndedTransfer(sql: Sql, id: string, seconds: number): Promise<EndedTaking> {
   const [row] = await sql.query<TransferRow>(
     `update transfers t set epoch = epoch + 1, leased_until = clock_timestamp() + make_interval(secs => $2)
-     where id = $1 and finished is not null and coalesce(${LEASED_UNTIL} < clock_timestamp(), true)
+     where id = $1 and finished is not null and ${IS_FREE}
        and exists (select 1 from take_backs where transfer_id = id and take_backs.finished is null) returning *`,
     [id, seconds],
   );

@@ -26,14 +26,8 @@ export async function mayManage(
 }
 
 /** @throws {Refusal} 404 for no transfer, 401 for who may not manage it */
-export async function requireManager(
-  guard: Guard & Pick<Web, 'securityLog'>,
-  visit: Asker & Pick<Visit, 'client'>,
-  transferId: string,
-): Promise<void> {
-  const may = await mayManage(guard, visit, transferId);
+export async function requireManager(guard: Guard, asker: Asker, transferId: string): Promise<void> {
+  const may = await mayManage(guard, asker, transferId);
   if (may === null) throw new Refusal(404, 'MIGRATION_ID_NOT_FOUND', 'Your transfer ID has not been found.');
-  if (may) return;
-  guard.securityLog('call refused: not the owner', { client: visit.client, transferId });
-  throw new Refusal(401, 'INVALID_TOKEN', 'Please sign in first, so that we know the transfer is yours.');
+  if (!may) throw new Refusal(401, 'INVALID_TOKEN', 'Please sign in first, so that we know the transfer is yours.');
 }

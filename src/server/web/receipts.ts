@@ -34,7 +34,7 @@ export function mountReceipts(app: Hono, services: Receipts): void {
     const query = v.safeParse(ReceiptQuery, c.req.query());
     if (!query.success) throw new Refusal(404, 'MIGRATION_ID_NOT_FOUND', 'Your transfer ID has not been found.');
     const { job_id: id, format } = query.output;
-    await requireManager(services, { client, ...askerOf(c, settings) }, id);
+    await requireManager(services, askerOf(c, settings), id);
     const facts = await factsOf(database, id, settings.legacyName);
     if (facts === null)
       throw new Refusal(409, 'OPERATION_NOT_ALLOWED', 'The receipt is there once the transfer has ended.');

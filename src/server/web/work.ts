@@ -1,5 +1,4 @@
-import { pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto';
-import { promisify } from 'node:util';
+import { pbkdf2, type pbkdf2Sync, randomBytes, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
 import { isHit, readSolution, saltOf, WORK, type Challenge, type Solution } from '../../contract/work.ts';
 import type { Database } from '../store/database.ts';
@@ -23,7 +22,12 @@ export type Work = {
 type Services = { readonly database: Database; readonly vault: Vault; readonly now: () => number };
 
 const Asked = v.tuple([v.string(), v.number(), v.number(), v.string()]);
-const derive = promisify(pbkdf2);
+
+function derive(...[password, salt, rounds, octets, digest]: Parameters<typeof pbkdf2Sync>): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    pbkdf2(password, salt, rounds, octets, digest, (error, key) => (error === null ? resolve(key) : reject(error)));
+  });
+}
 
 export function openWork({ database, vault, now }: Services): Work {
   const signed = (body: string) => vault.digest('work challenge', body);

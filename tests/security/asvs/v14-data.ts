@@ -28,7 +28,7 @@ export const V14: readonly Requirement[] = [
     id: '14.2.3',
     line: 'nothing sensitive to trackers',
     shownBy: [
-      'the first load of Home has at most 125 KB of script, gzipped, and asks no other host',
+      'the first load of Home has at most 128 KB of script, gzipped, and asks no other host',
       'the session is kept under the keys of the specification and no other, and no secret stands in an address',
       '%s carries the security headers',
     ],
