@@ -77,6 +77,7 @@ describe('how an operation stands', () => {
   test('a comparison is told as a step of its own, until it has been made', () => {
     expect(isComparing({ ...running, compared: 0 })).toBe(true);
     expect(isComparing(running)).toBe(false);
+    expect(isComparing({ ...running, done: 251, total: 400, compared: 109 })).toBe(false);
     expect(isComparing({ ...running, compared: 400, lost: 0, duplicated: 0, changed: 0 })).toBe(false);
     expect(isComparing({ ...running, compared: 400, finished: FINISHED })).toBe(false);
     expect(standingWords({ ...running, compared: 3 }, false).now).toContain('read it back');

@@ -52,8 +52,10 @@ export const cancelled = {
 
 /** Whether all is copied, and what arrived is being read back. */
 export function isComparing(progress: Progress): boolean {
-  const { compared, done, finished } = progress;
-  return compared !== undefined && done !== undefined && finished === undefined && comparisonOf(progress) === null;
+  const { compared, done, total, finished } = progress;
+  // What has arrived is read back while the rest is still copied.
+  const isCopied = done !== undefined && total !== undefined && done >= total;
+  return compared !== undefined && isCopied && finished === undefined && comparisonOf(progress) === null;
 }
 
 export const comparing = {

@@ -2,6 +2,8 @@
 const OCTETS_A_MESSAGE = 16_000;
 /** Before this share of a run is done its pace says too little. */
 const SAID_FROM = 0.1;
+/** Before so many seconds it says too little as well. */
+const SAID_AFTER_SECONDS = 5;
 
 /** How far a run is, in messages and octets: what it has moved itself, and what is left, `null` when that is not known yet. */
 export type Work = {
@@ -27,7 +29,7 @@ export function openPace(elapsed: () => number): { secondsLeft: (work: Work) => 
       if (left === null || moved.messages === 0) return undefined;
       const [done, open] = [costOf(moved), costOf(left)];
       const seconds = (elapsed() - begun) / 1000;
-      if (done < SAID_FROM * (done + open) || seconds <= 0) return undefined;
+      if (done < SAID_FROM * (done + open) || seconds < SAID_AFTER_SECONDS) return undefined;
       return Math.round((open / done) * seconds);
     },
   };
