@@ -267,7 +267,7 @@ test(
     const offered = 'select 1 from exports where transfer_id = $1 and finished is not null';
     expect(await world.database.query(offered, [id])).toEqual([]);
     await rm(join(root, 'other'));
-    await disk.resize(20);
+    await disk.resize(80);
     const second = memoryAccount(mailboxes);
     await world.exportMail(id, second);
     const found: string[] = [];

@@ -1,4 +1,4 @@
-import { pbkdf2, type pbkdf2Sync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
 import { isHit, readSolution, saltOf, WORK, type Challenge, type Solution } from '../../contract/work.ts';
 import type { Database } from '../store/database.ts';
@@ -23,7 +23,7 @@ type Services = { readonly database: Database; readonly vault: Vault; readonly n
 
 const Asked = v.tuple([v.string(), v.number(), v.number(), v.string()]);
 
-function derive(...[password, salt, rounds, octets, digest]: Parameters<typeof pbkdf2Sync>): Promise<Buffer> {
+function derive(password: string, salt: Uint8Array, rounds: number, octets: number, digest: string): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     pbkdf2(password, salt, rounds, octets, digest, (error, key) => (error === null ? resolve(key) : reject(error)));
   });
