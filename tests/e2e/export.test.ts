@@ -172,9 +172,7 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
       await expect
         .poll(() => mail.textContent(), { timeout: FINISHES_WITHIN_MS })
         .toContain('We are short of space right now.');
-      await mail
-        .getByText("We cannot say yet. It will continue by itself, and we'll let you know when it is finished.")
-        .waitFor();
+      await mail.getByText("We'll carry on as soon as we can. You don't need to do anything.").waitFor();
       expect(await mail.getByText('It will not start again by itself.').count()).toBe(0);
       await files().getByText('Your export was interrupted').waitFor();
       expect(await files().getByRole('link').count()).toBe(0);

@@ -311,6 +311,7 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
 
   test('offline, the page says so and keeps what was typed; back online, it goes on by itself', async () => {
     await arrive('/start-migration', 'gmail');
+    await page.getByLabel('Notification email').waitFor();
     await context.setOffline(true);
     await page
       .getByRole('status')

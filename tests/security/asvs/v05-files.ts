@@ -7,7 +7,7 @@ export const V5: readonly Requirement[] = [
     line: 'files are no larger than can be handled',
     shownBy: [
       'a body that is too long is refused, with its length and without',
-      'a literal that is too large',
+      '%s goes as far as its limit',
       'may have cards too large for one answer: they come in smaller ones, and one over the limit is skipped',
     ],
   },
