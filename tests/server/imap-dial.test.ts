@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { MailPlace } from '../../src/server/mail/imap/connection.ts';
 import { openDial } from '../../src/server/mail/imap/wire/dial.ts';
 import { openSession } from '../../src/server/mail/imap/wire/session.ts';
-import { systemClock } from '../../src/server/mail/imap/wire/system-clock.ts';
+import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { needs } from '../support/needs.ts';
 
@@ -37,7 +37,7 @@ async function signIn(place: Partial<MailPlace> & { port: number }, trusted: str
       place: { host: 'localhost', security: 'tls', named: 'by operator', ...place },
       credentials: { kind: 'password', password: 'x' },
     },
-    { dial: openDial({ trusted }), clock: systemClock },
+    { dial: openDial({ trusted }), clock: MACHINE_CLOCK },
   );
   await connection.logout();
 }

@@ -7,7 +7,7 @@ import type { Appended, MailWriter, NewMessage } from '../../src/server/mail/ima
 import { openDial } from '../../src/server/mail/imap/wire/dial.ts';
 import { openStreamReader } from '../../src/server/mail/imap/wire/imap-stream-reader.ts';
 import { openSession } from '../../src/server/mail/imap/wire/session.ts';
-import { systemClock } from '../../src/server/mail/imap/wire/system-clock.ts';
+import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
 import { type Dovecot, DOVECOT_PASSWORD, startDovecot } from '../support/dovecot.ts';
 import { gathered, inPieces, newMessage, octetsOf, readerOf, sessionWith, writerOf } from '../support/imap-session.ts';
 import { openMailClient } from '../support/mail-client.ts';
@@ -332,7 +332,7 @@ describe('The transport with a real Dovecot', { ...needs('dovecot'), timeout: 60
     const place = { host: '127.0.0.1', port: dovecot.port, security: 'open', named: 'by operator' } as const;
     const signIn = openSession(
       { email: 'anna', place, credentials: account },
-      { dial: openDial({ trusted: [] }), clock: systemClock },
+      { dial: openDial({ trusted: [] }), clock: MACHINE_CLOCK },
     );
     await expect(signIn).rejects.toMatchObject({ fault: 'credentials', responseCode: 'AUTHENTICATIONFAILED' });
   });

@@ -4,7 +4,7 @@ import type { ImapConnection } from '../../src/server/mail/imap/wire/imap-connec
 import { openStreamReader } from '../../src/server/mail/imap/wire/imap-stream-reader.ts';
 import { openStreamWriter } from '../../src/server/mail/imap/wire/imap-stream-writer.ts';
 import { openSession, type SessionOptions } from '../../src/server/mail/imap/wire/session.ts';
-import { systemClock } from '../../src/server/mail/imap/wire/system-clock.ts';
+import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
 import { DOVECOT_PASSWORD } from './dovecot.ts';
 
 type Server = { readonly port: number; readonly user?: string; readonly password?: string };
@@ -20,7 +20,7 @@ export function sessionWith(
       place: { host: '127.0.0.1', port, security: 'open', named: 'by operator' },
       credentials: { kind: 'password', password },
     },
-    { dial: openDial({ trusted: ['127.0.0.1'] }), clock: systemClock, ...options },
+    { dial: openDial({ trusted: ['127.0.0.1'] }), clock: MACHINE_CLOCK, ...options },
   );
 }
 
