@@ -105,7 +105,7 @@ describe.each([{ dovecots: false }, { dovecots: true }])('taking back, on Doveco
     expect((await everything(world)).length).toBe(before.length + 4 + 2 + 2);
     expect((await statusOf(world, ordered)).emailmigration).toMatchObject({
       taken_back: 12,
-      failure: SENTENCES.takenBackLeft(5),
+      failure: SENTENCES.takenBackLeft({ left: 5, unsure: 0 }),
     });
   });
 
@@ -188,6 +188,31 @@ describe('taking back', { timeout: 60_000 }, () => {
     await takenBack(world, ordered);
     expect(await everything(world)).toEqual(before);
     expect((await statusOf(world, ordered)).emailmigration).toMatchObject({ taken_back: mail.done });
+  });
+
+  test('says how much may be there besides, when the server never told what it had taken', async () => {
+    const reached = Promise.withResolvers<void>();
+    const world = await open({
+      mail: { INBOX: some(0, 3) },
+      change: (direction, part) => {
+        if (direction !== 'to client' || !part.toString('latin1').includes('APPENDUID')) return part;
+        world.proxy.holdAll();
+        reached.resolve();
+        return Buffer.alloc(0);
+      },
+    });
+    await using _worker = await world.work();
+    const ordered = await world.order();
+    await reached.promise;
+    expect((await call(world, 'cancel', ordered)).status).toBe(200);
+    world.proxy.resetAll();
+    // The time runs out in which something may still arrive.
+    await world.web.database.query('update transfers set leased_until = now()');
+    await takenBack(world, ordered);
+    expect((await statusOf(world, ordered)).emailmigration).toMatchObject({
+      taken_back: 0,
+      failure: SENTENCES.takenBackLeft({ left: 0, unsure: 3 }),
+    });
   });
 
   test('is ordered by who may manage the transfer, after its end, with what signs in', async () => {

@@ -1,11 +1,20 @@
 import { expect, test } from 'vitest';
-import { endOperation, noteProgress } from '../../src/server/transfers/operations.ts';
+import { beginRun, endOperation, noteProgress } from '../../src/server/transfers/operations.ts';
 import { statusOf } from '../../src/server/transfers/status.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 
 const ID = 'c'.repeat(32);
 const LEASE = { transferId: ID, epoch: 0 };
+const TRANSFER: Parameters<typeof insertTransfer>[1] = {
+  id: ID,
+  sourceEmail: 'a@b.example',
+  sourceProvider: 'sanbruno',
+  destinationEmail: 'c@d.example',
+  destinationProvider: 'yahoo',
+  operations: ['emailmigration'],
+  inQa: false,
+};
 const NOTHING_ELSE = {
   skippedMessages: async () => [],
   countSkippedMessages: async () => 0,
@@ -20,19 +29,7 @@ const NOTHING_ELSE = {
 
 test('an operation that completed without anything to count has a total of 0; one that failed early has none', async () => {
   await using database = await openTestDatabase(FRESH);
-  await insertTransfer(
-    database,
-    {
-      id: ID,
-      sourceEmail: 'a@b.example',
-      sourceProvider: 'sanbruno',
-      destinationEmail: 'c@d.example',
-      destinationProvider: 'yahoo',
-      operations: ['emailmigration', 'contactsmigration'],
-      inQa: false,
-    },
-    'key',
-  );
+  await insertTransfer(database, { ...TRANSFER, operations: ['emailmigration', 'contactsmigration'] }, 'key');
   await endOperation(database, LEASE, 'contactsmigration', { status: 'completed' });
   await endOperation(database, LEASE, 'emailmigration', { status: 'review', failure: 'It stopped.' });
   const status = await statusOf(database, NOTHING_ELSE, ID);
@@ -42,19 +39,7 @@ test('an operation that completed without anything to count has a total of 0; on
 
 test('counts that come late or out of order never make a status fall, and done never exceeds total', async () => {
   await using database = await openTestDatabase(FRESH);
-  await insertTransfer(
-    database,
-    {
-      id: ID,
-      sourceEmail: 'a@b.example',
-      sourceProvider: 'sanbruno',
-      destinationEmail: 'c@d.example',
-      destinationProvider: 'yahoo',
-      operations: ['emailmigration'],
-      inQa: false,
-    },
-    'key',
-  );
+  await insertTransfer(database, TRANSFER, 'key');
   await noteProgress(database, LEASE, 'emailmigration', { done: 5, total: 9, bytes: 50 });
   await noteProgress(database, LEASE, 'emailmigration', { done: 3, total: 4, bytes: 20 });
   expect((await statusOf(database, NOTHING_ELSE, ID))?.emailmigration).toMatchObject({ done: 5, total: 9, bytes: 50 });
@@ -64,4 +49,18 @@ test('counts that come late or out of order never make a status fall, and done n
     total: 12,
     bytes: 60,
   });
+});
+
+test('the time that is left runs down between reckonings, and is not told when it is over', async () => {
+  await using database = await openTestDatabase(FRESH);
+  await insertTransfer(database, TRANSFER, 'key');
+  await beginRun(database, LEASE, 'emailmigration');
+  const leftAfter = async (seconds: number) => {
+    await noteProgress(database, LEASE, 'emailmigration', { done: 5, total: 9, bytes: 50, left: 90 });
+    await database.query('update operations set left_noted = left_noted - make_interval(secs => $1)', [seconds]);
+    return (await statusOf(database, NOTHING_ELSE, ID))?.emailmigration?.left;
+  };
+  expect(await leftAfter(0)).toBe(90);
+  expect(await leftAfter(30)).toBe(60);
+  expect(await leftAfter(91)).toBeUndefined();
 });

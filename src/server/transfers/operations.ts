@@ -77,7 +77,8 @@ export async function noteProgress(
        total = greatest(total, $5::integer, done, $4::integer),
        bytes = greatest(bytes, $6::bigint),
        kept = greatest(kept, $7::integer),
-       left_seconds = $8::integer
+       left_seconds = $8::integer,
+       left_noted = now()
      where transfer_id = $1 and operation = $3 and finished is null and ${HELD}`,
     [transferId, epoch, operation, done, total, bytes, kept ?? null, left ?? null],
   );

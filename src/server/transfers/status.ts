@@ -52,8 +52,8 @@ export async function statusOf(sql: Sql, sources: StatusSources, id: string): Pr
 
 async function progressesOf(sql: Sql, sources: StatusSources, id: string): Promise<TransferStatus | null> {
   const rows = await sql.query<OperationRow>(
-    `select operations.*, destination_provider = 'file_export' as is_export, destination_email,
-       destination_provider
+    `select operations.*, left_seconds - extract(epoch from now() - left_noted)::float8 as left_now,
+       destination_provider = 'file_export' as is_export, destination_email, destination_provider
      from operations join transfers on transfers.id = transfer_id where transfer_id = $1`,
     [id],
   );
@@ -119,11 +119,16 @@ function progressOf(row: OperationRow, skipped: readonly Skipped[]): Progress {
     ...(row.attention_side === null || row.attention_reason === null
       ? {}
       : { attention: { side: row.attention_side, reason: row.attention_reason } }),
-    ...(row.left_seconds === null || row.status !== 'inprogress' ? {} : { left: row.left_seconds }),
+    ...(row.status === 'inprogress' ? leftOf(row) : {}),
     ...(row.cancelled ? { ended: 'cancelled' as const } : {}),
     ...(row.started === null ? {} : { started: row.started.toISOString() }),
     ...(row.finished === null ? {} : { finished: row.finished.toISOString() }),
   };
+}
+
+/** Nothing once the time is over that was reckoned last: a line that stands still gives no news. */
+function leftOf({ left_now: left }: OperationRow): { left?: number } {
+  return left === null || left <= 0 ? {} : { left: Math.round(left) };
 }
 
 function waitingOf(reason: WaitingReason, until: Date | null): NonNullable<Progress['waiting']> {
@@ -242,7 +247,8 @@ type OperationRow = {
   waiting_until: Date | null;
   skipped: Skipped[] | null;
   cancelled: boolean;
-  left_seconds: number | null;
+  /** Seconds from now. */
+  left_now: number | null;
   attention_side: Attention['side'] | null;
   attention_reason: Attention['reason'] | null;
   started: Date | null;

@@ -55,8 +55,14 @@ export const SENTENCES = {
     'We could not take back what was copied, because your new mailbox did not let us sign in. Please try again.',
   takenBackFailed:
     'We could not take back all that was copied, because your new mailbox did not answer as it should. Please try again later.',
-  takenBackLeft: (left: number) =>
-    `Messages that stay in your new mailbox: ${left}. We remove only what nobody has read, moved or changed since we copied it.`,
+  takenBackLeft: ({ left, unsure }: { readonly left: number; readonly unsure: number }) =>
+    [
+      ...(left === 0 ? [] : [`Messages that stay in your new mailbox: ${left}.`]),
+      'We remove only what we are sure that we put there, and what nobody has read, moved or changed since then.',
+      ...(unsure === 0
+        ? []
+        : [`Messages that were on their way when the transfer ended: up to ${unsure}. They may be there as well.`]),
+    ].join(' '),
   differs: ({ lost, duplicated, changed }: Measured) =>
     `We compared both mailboxes at the end. Messages missing: ${lost}. There twice: ${duplicated}. Changed: ${changed}. Nothing was deleted from the mailbox you are moving. Please contact support with your transfer ID.`,
   incomplete: ({ unlisted, mailboxesLeft }: { readonly unlisted: number; readonly mailboxesLeft: number }) =>

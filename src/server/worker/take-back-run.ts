@@ -1,5 +1,5 @@
 import { takeBack } from '../mail/copy/take-back.ts';
-import { openTakeBackRecords, takenBack } from '../mail/copy/take-back-records.ts';
+import { openTakeBackRecords, type TakenBack, takenBack } from '../mail/copy/take-back-records.ts';
 import { MailError } from '../mail/imap/mail-error.ts';
 import { ConsentError } from '../oauth/tokens.ts';
 import { credentialsIfAny } from '../transfers/credentials.ts';
@@ -45,9 +45,8 @@ export async function runTakeBack(
       signal: stopping,
       onStep: services.onTakeBackStep,
     });
-    const left = (await takenBack(database, id))?.left ?? 0;
-    const failure = end === 'done' ? (left === 0 ? null : SENTENCES.takenBackLeft(left)) : SENTENCES.takenBackNot;
-    await endTakeBack(services, lease, failure);
+    const after = await takenBack(database, id);
+    await endTakeBack(services, lease, end === 'done' ? failureOf(after) : SENTENCES.takenBackNot);
     log.info({ transferId: id }, 'what a transfer had copied was taken back');
   } catch (error) {
     if (error instanceof LeaseLost || stopping.aborted) throw error;
@@ -61,4 +60,10 @@ export async function runTakeBack(
     const isSignIn = error instanceof ConsentError || (error instanceof MailError && error.fault === 'credentials');
     await endTakeBack(services, lease, isSignIn ? SENTENCES.takenBackNoSignIn : SENTENCES.takenBackFailed);
   }
+}
+
+/** What is said of messages that are there still, or may be. */
+function failureOf(after: TakenBack | null): string | null {
+  if (after === null || (after.left === 0 && after.unsure === 0)) return null;
+  return SENTENCES.takenBackLeft(after);
 }

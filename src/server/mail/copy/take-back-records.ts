@@ -135,11 +135,20 @@ export async function noteMadeFolder(database: Database, { transferId, epoch }: 
   if (noted.length === 0) throw new LeaseLost(transferId);
 }
 
-/** How many messages of a transfer were taken back, and how many of those that it appended are there still; `null` when it was not asked for. */
-export async function takenBack(sql: Sql, transferId: string): Promise<{ removed: number; left: number } | null> {
-  const [row] = await sql.query<{ removed: number; left: number }>(
-    `select coalesce(count(*) filter (where l.removal = 'removed'), 0)::integer as removed,
-       coalesce(count(*) filter (where l.removal is distinct from 'removed'), 0)::integer as left
+/** How many messages of a transfer were taken back, and how many of those that it appended are there still. */
+export type TakenBack = {
+  readonly removed: number;
+  readonly left: number;
+  /** So many more were on their way when the transfer ended, and may have arrived. */
+  readonly unsure: number;
+};
+
+/** `null` when it was not asked for. */
+export async function takenBack(sql: Sql, transferId: string): Promise<TakenBack | null> {
+  const [row] = await sql.query<TakenBack>(
+    `select count(l.uid) filter (where l.removal = 'removed')::integer as removed,
+       count(l.uid) filter (where l.removal is distinct from 'removed')::integer as left,
+       (select coalesce(sum(cardinality(uids)), 0) from ledger_groups where transfer_id = $1)::integer as unsure
      from take_backs t
      left join ledger_mailboxes m on m.transfer_id = t.transfer_id
      left join ledger l on l.mailbox_id = m.id and not l.earlier and l.fate in ('stored', 'kept', 'changed', 'taken')

@@ -1,0 +1,2 @@
+-- When `left_seconds` was reckoned.
+alter table operations add column left_noted timestamptz;
