@@ -9,6 +9,7 @@ import type { StatusSources } from './transfers/status.ts';
 import { openExportStore } from './export/storage/open-export-store.ts';
 import { startExportSweeper } from './export/download/sweeper.ts';
 import { placesOfCredentials } from './transfers/credentials.ts';
+import { dailyOf, placesOfDailies } from './transfers/dailies.ts';
 import { openJobQueue } from './worker/queue.ts';
 import { openTransfers } from './transfers/orders.ts';
 import { openVerifiers } from './transfers/verifiers.ts';
@@ -72,7 +73,11 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
   if (settings.databaseUrl !== undefined) await requireSealingKey(database, vault);
   const safe =
     settings.databaseUrl === undefined ? await openFolderSafe(vault, join(folder.path, 'keys')) : openSharedSafe(vault);
-  await safe.destroyAllBut([...(await placesOfCredentials(database)), ...(await placesOfTokens(database))]);
+  await safe.destroyAllBut([
+    ...(await placesOfCredentials(database)),
+    ...(await placesOfDailies(database)),
+    ...(await placesOfTokens(database)),
+  ]);
   const queue = opened.use(await openJobQueue({ database, log }));
   const resolver = openResolver(settings.dnsServers);
   const oauthClients = openOauthClients({ settings, now: Date.now });
@@ -102,7 +107,7 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
         log,
         tokens,
         queue,
-        news: transfers.news,
+        transfers,
         resolver,
         exports,
         onUncheckedCertificate,
@@ -135,8 +140,10 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
 }
 
 /** What the status of a transfer takes from the rooms that hold its messages and its files. */
-export function statusSources(services: Parameters<typeof exportFiles>[0]): StatusSources {
-  const { database } = services;
+export function statusSources(
+  services: Parameters<typeof exportFiles>[0] & { readonly settings: Pick<Settings, 'accessEnd'> },
+): StatusSources {
+  const { database, settings, now } = services;
   return {
     skippedMessages: (id, atMost) => skippedMessages(database, id, atMost),
     folders: (id) => foldersOf(database, id),
@@ -145,6 +152,7 @@ export function statusSources(services: Parameters<typeof exportFiles>[0]): Stat
     countSkippedMessages: (id) => countSkippedMessages(database, id),
     contactCounts: (id) => contactCounts(database, id),
     contactRemarks: (id, of, atMost) => contactRemarks(database, id, of, atMost),
+    daily: (id) => dailyOf(database, settings.accessEnd, now(), id),
     exportStanding: (id) => exportStanding(database, id),
     exportFiles: (id) => exportFiles(services, id),
   };

@@ -19,6 +19,8 @@ export type SecurityEvent =
   | 'transfer stopped'
   | 'transfer put right'
   | 'take-back ordered'
+  | 'daily switched on'
+  | 'daily switched off'
   | 'receipt handed out'
   | 'file handed out'
   | 'files deleted'

@@ -98,7 +98,6 @@ describe('a transfer that kills its worker', () => {
       ...world.services,
       safe: world.safe,
       queue: world.queue,
-      news: world.services.transfers.news,
       discover: () => Promise.resolve(null),
     });
     const status = async () => (await world.services.transfers.status(id))?.emailmigration;

@@ -29,7 +29,7 @@ const exported: Notification = {
   destination: { provider: 'file_export', email: '' },
   files: [{ name: 'mail.zip', url: LINK, expires: '2026-11-28T20:00:00.000Z' }],
 };
-const KINDS = ['started', 'finished', 'attention', 'stopped', 'paused'] as const;
+const KINDS = ['started', 'finished', 'attention', 'stopped', 'paused', 'waiting', 'taken back'] as const;
 
 /** What a mail client shows of HTML, its entities read. */
 function shown(html: string): string {
@@ -94,6 +94,40 @@ describe('a letter', () => {
       expect(text).toContain('by December 5, 2026');
     },
   );
+
+  test.each([
+    [
+      'provider_limit',
+      new Date('2026-12-05T20:00:00Z'),
+      'takes only so much mail',
+      'We start again on December 5, 2026.',
+    ],
+    ['disk', undefined, 'short of space', 'We start again as soon as we can.'],
+    [null, undefined, 'is taking a break', 'We start again as soon as we can.'],
+  ] as const)('about a long wait (%s) says why and until when', (reason, until, why, when) => {
+    const { subject, text } = letterOf({
+      ...moved,
+      kind: 'waiting',
+      waiting: { reason, ...(until === undefined ? {} : { until }) },
+    });
+    expect(subject).toBe('Your San Bruno email transfer to Yahoo is taking a break');
+    expect(text).toContain(why);
+    expect(text).toContain(when);
+  });
+
+  test.each([
+    [1, null, 'One message was removed'],
+    [1200, 'Messages that stay in your new mailbox: 2.', '1,200 messages were removed'],
+  ])('about what was taken back says how much, and what stays', (removed, remark, said) => {
+    const { text } = letterOf({ ...moved, kind: 'taken back', takenBack: { removed, remark } });
+    expect(text).toContain(said);
+    expect(text).toContain(remark ?? 'Everything else stays');
+    expect(text).not.toContain('copied.');
+  });
+
+  test('about a run of a daily that has gone off says so', () => {
+    expect(letterOf({ ...moved, kind: 'paused', dailyIsOff: true }).text).toContain('no longer look for new mail');
+  });
 
   test('says one thing and many in the right number, with the date in words', () => {
     expect(letterOf(moved).text).toContain('1,200 messages and 1 contact were copied.');

@@ -50,6 +50,7 @@ async function start({ database, queue }: Filled, settings: Partial<NotifierSett
     folders: async () => [],
     takenBack: async () => null,
     compared: async () => 0,
+    daily: async () => null,
     contactCounts: async () => null,
     contactRemarks: async () => [],
     exportStanding: async () => null,

@@ -154,7 +154,6 @@ describe('after the end of a job', { ...needs('dovecot'), timeout: 120_000 }, ()
         ...world.services,
         safe: world.safe,
         queue: world.queue,
-        news: world.services.transfers.news,
         discover: () => Promise.resolve(null),
       }),
     );

@@ -20,6 +20,7 @@ const NOTHING_ELSE = {
   countSkippedMessages: async () => 0,
   takenBack: async () => null,
   compared: async () => 0,
+  daily: async () => null,
   folders: async () => [],
   contactCounts: async () => null,
   contactRemarks: async () => [],

@@ -99,7 +99,6 @@ describe('a transfer whose access tokens end while four connections copy', needs
           ...world.services,
           safe: world.safe,
           queue: world.queue,
-          news: world.services.transfers.news,
           discover: () => Promise.resolve(null),
           pause: async () => {},
           onStep: (step) => {

@@ -118,7 +118,7 @@ export async function openLifeWorld(options: Options = {}): Promise<LifeWorld> {
         resolver,
         safe: web.safe,
         queue: web.queue,
-        news: transfers.news,
+        transfers,
         discover: async () => null,
         ...services,
       });
@@ -151,7 +151,7 @@ export const ended = ({ finished }: MailStatus): boolean => finished !== undefin
 
 export function call(
   { web }: Pick<LifeWorld, 'web'>,
-  name: 'cancel' | 'resume' | 'take-back' | 'again',
+  name: 'cancel' | 'resume' | 'take-back' | 'again' | 'daily-off',
   { id, headers }: Ordered,
   body: object = {},
 ): Promise<Answer> {

@@ -57,13 +57,15 @@ export async function openWorld(
     settings,
     log,
     queue,
-    news: transfers.news,
+    transfers,
     tokens: {
       accessToken: async (id) => id,
       keep: async () => {},
       forget: async (id) => {
         forgotten.push(id);
       },
+      hold: async () => {},
+      release: async () => {},
     },
     exports: openExportStore(settings),
     onUncheckedCertificate: openUncheckedCertificates(log),

@@ -19,6 +19,8 @@ export const again = {
       }),
       {},
     ),
+    /** What still arrives is brought from now on, once a day. */
+    daily: v.optional(v.literal(true)),
   }),
   Answer: v.object({ jobid: TransferId }),
 } as const satisfies Call;

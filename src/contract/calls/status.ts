@@ -114,6 +114,18 @@ export const ExportFile = v.object({
 });
 export type ExportFile = v.InferOutput<typeof ExportFile>;
 
+/**
+ * What still arrives is brought once a day: while `next` is there, that is on, and goes on until `until`; else it may be
+ * asked for, and would go on until then. `ended` tells why it went off by itself: a mailbox refused its sign-in, or some
+ * runs in a row `failed`. Missing where it can't be asked for. Times are ISO 8601.
+ */
+const Daily = v.object({
+  until: v.string(),
+  next: v.optional(v.string()),
+  ended: v.optional(v.picklist(['sign_in', 'failed'])),
+});
+export type Daily = v.InferOutput<typeof Daily>;
+
 /** Of an export: its files are not there yet (and never will be, once it has failed), can be downloaded, or are deleted. */
 const Files = v.picklist(['coming', 'there', 'deleted']);
 
@@ -127,6 +139,8 @@ export const detailedStatus = {
     emailforwarding: v.optional(Forwarding),
     /** Where it goes: how the new mailbox is signed in to again. Only for who may see everything. */
     destination: v.optional(Provider),
+    /** Only for who may see everything. */
+    daily: v.optional(Daily),
     files: v.optional(Files),
     exports: v.optional(v.array(ExportFile)),
     /** More is shown to the browser that ordered the transfer, and after a sign-in. */

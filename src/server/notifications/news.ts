@@ -1,11 +1,12 @@
-import type { Attention, ExportFile } from '../../contract/calls/status.ts';
+import type { Attention, ExportFile, WaitingReason } from '../../contract/calls/status.ts';
 import type { Provider } from '../../contract/provider.ts';
 
 /**
  * `attention`: it has ended, not all of it well. `stopped`: its owner has ended it. `paused`: it goes on when its owner
- * has put something right.
+ * has put something right. `waiting`: it goes on by itself, but not for long. `taken back`: what it copied, as far as that
+ * could be.
  */
-export type NotificationKind = 'started' | 'finished' | 'attention' | 'stopped' | 'paused';
+export type NotificationKind = 'started' | 'finished' | 'attention' | 'stopped' | 'paused' | 'waiting' | 'taken back';
 
 /** What a transfer has to tell. `outcomes` are sentences, one for each operation that did not complete. */
 export type News = {
@@ -28,6 +29,12 @@ export type News = {
   readonly outcomes: readonly string[];
   /** What its owner has to put right, and until when; `resumed` counts how often they have done so before. */
   readonly attention?: Attention & { readonly until: Date; readonly resumed: number };
+  /** It goes on by itself, then if that is known. `null` while it tries. */
+  readonly waiting?: { readonly reason: WaitingReason | null; readonly until?: Date };
+  /** How many messages were taken back, and what there is to say of others. */
+  readonly takenBack?: { readonly removed: number; readonly remark: string | null };
+  /** It was begun by a daily, which has gone off. */
+  readonly dailyIsOff?: true;
   /** New mail goes to `to`. */
   readonly forwarding?: { readonly to: string; readonly since: Date };
   /** What can be downloaded. */

@@ -89,8 +89,9 @@ export function keyOf({ transferId, kind, occurrence }: NotificationJob): string
   return occurrence === undefined ? `${kind}.${transferId}` : `${kind}.${occurrence}.${transferId}`;
 }
 
-/** What was to be put right is by now. */
-function isOver({ kind, occurrence }: NotificationJob, { attention }: News): boolean {
+/** What was to be put right is by now, or what waited goes on. */
+function isOver({ kind, occurrence }: NotificationJob, { attention, waiting }: News): boolean {
+  if (kind === 'waiting') return waiting === undefined;
   return kind === 'paused' && (attention === undefined || occurrence?.startsWith(`${attention.resumed}.`) !== true);
 }
 

@@ -1,6 +1,7 @@
 import type { AttentionReason } from '../../contract/calls/status.ts';
 import { displayName } from '../../contract/provider-name.ts';
 import type { News, NotificationKind } from './news.ts';
+import { DAILY_IS_OFF, LONG_WAITS, takenBackLines } from './occasions.ts';
 
 /** The news, and what a message about them says of the occasion. */
 export type Notification = News & {
@@ -37,6 +38,10 @@ function headline(news: Notification): string {
       return `${what} was stopped.`;
     case 'paused':
       return `${what} is waiting for you.`;
+    case 'waiting':
+      return `${what} is taking a break.`;
+    case 'taken back':
+      return `${what} ${news.takenBack?.removed === 0 ? 'could not be' : 'was'} taken back.`;
   }
 }
 
@@ -113,12 +118,14 @@ function detailsOf(news: Notification): string[] {
   if (!news.isConfirmed) return [];
   if (news.kind === 'started')
     return ["It can take a few minutes or up to a day. We'll let you know when it is done. Nothing is deleted."];
+  if (news.kind === 'taken back') return news.takenBack === undefined ? [] : takenBackLines(news.takenBack);
   const verb = news.isExport ? 'saved' : 'copied';
   const done = [
     ...(news.messages > 0 ? [counted(news.messages, 'message', 'messages')] : []),
     ...(news.contacts > 0 ? [counted(news.contacts, 'contact', 'contacts')] : []),
   ].join(' and ');
   return [
+    ...(news.kind === 'waiting' ? whyItWaits(news) : []),
     ...(done === '' ? [] : [`${done} ${wasOrWere(news.messages + news.contacts)} ${verb}.`]),
     ...contactsLines(news),
     ...(news.skipped > 0
@@ -128,6 +135,7 @@ function detailsOf(news: Notification): string[] {
       : []),
     ...forwardingLines(news),
     ...news.outcomes,
+    ...(news.dailyIsOff === true ? [DAILY_IS_OFF] : []),
   ];
 }
 
@@ -148,12 +156,26 @@ function nextStepOf(news: Notification): string {
         : `Nothing. What we copied stays in your new mailbox, and your ${legacyName} mailbox is as it was. You can start again at any time. Nothing is copied twice.`;
     case 'paused':
       return putRightOf(news);
+    case 'waiting':
+      return goesOnAt(news);
+    case 'taken back':
+      return `Nothing. Your ${legacyName} mailbox is as it was. You can start again at any time.`;
     case 'finished':
       if (first !== undefined)
         return `Download your files by ${DAY.format(new Date(first.expires))}. Then we delete them. You will find them on the status page. It may ask you to sign in with your ${legacyName} address.`;
       if (isExport) return 'Open the status page to see what was saved.';
       return `Sign in to ${mailboxOf(news)} as ${destination.email}. Your mail is there.`;
   }
+}
+
+function whyItWaits({ waiting }: Notification): string[] {
+  return waiting === undefined || waiting.reason === null ? [] : [LONG_WAITS[waiting.reason]];
+}
+
+function goesOnAt({ waiting }: Notification): string {
+  const until = waiting?.until;
+  const when = until === undefined ? 'as soon as we can' : `on ${DAY.format(until)}`;
+  return `Nothing. We start again ${when}. You can close the page and turn off your computer.`;
 }
 
 /** The one thing that makes it go on. */

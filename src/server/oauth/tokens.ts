@@ -47,8 +47,12 @@ export type Tokens = {
   of(tokenId: string): Promise<{ email: string; provider: OauthProvider } | null>;
   /** A transfer uses them: they stay until it forgets them, or nobody has asked for them for so many milliseconds. */
   keep(tokenId: string, forMs?: number): Promise<void>;
-  /** Erases the tokens, and has the provider revoke them where it can. */
+  /** Erases the tokens, and has the provider revoke them where it can; those that are held stay. */
   forget(tokenId: string): Promise<void>;
+  /** They stay until then (milliseconds since the epoch), or until they are released, whoever forgets them. */
+  hold(tokenId: string, until: number): Promise<void>;
+  /** Erases them even so. */
+  release(tokenId: string): Promise<void>;
 };
 
 /** What a provider granted. `expiresIn` is seconds. */
@@ -209,10 +213,10 @@ export function openTokens(services: Services): KeptTokens {
     }
   }
 
-  async function forget(id: string): Promise<void> {
+  async function erase(id: string, evenHeld: boolean): Promise<void> {
     const [row] = await database.query<Row & { email: string; person: string | null }>(
-      'delete from oauth_tokens where id = $1 returning provider, email, person, sealed',
-      [id],
+      'delete from oauth_tokens where id = $1 and ($2 or not held) returning provider, email, person, sealed',
+      [id, evenHeld],
     );
     if (row === undefined) return;
     const secret = await open(id, row.sealed).catch((error: unknown) => {
@@ -251,8 +255,16 @@ export function openTokens(services: Services): KeptTokens {
       return row === undefined ? null : { email: row.email, provider: v.parse(OauthProvider, row.provider) };
     },
 
-    forget,
+    forget: (id) => erase(id, false),
+    release: (id) => erase(id, true),
     revoke,
+
+    hold: async (id, until) => {
+      await database.query(
+        'update oauth_tokens set held = true, expires = greatest(expires, $2::float8) where id = $1',
+        [id, until],
+      );
+    },
 
     store: async ({ email, provider, browser, person }, granted) => {
       const id = randomBytes(16).toString('hex');
@@ -280,7 +292,7 @@ export function openTokens(services: Services): KeptTokens {
         `select id from oauth_tokens where expires <= $1 limit ${PURGED_AT_ONCE}`,
         [now()],
       );
-      for (const { id } of rows) await forget(id);
+      for (const { id } of rows) await erase(id, true);
     },
   };
 }

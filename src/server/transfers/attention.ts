@@ -68,7 +68,7 @@ export function putToRest(
     if (held === undefined) throw new LeaseLost(transferId);
     await sql.query(
       `update operations set status = $3, failure = $4, attention_side = $5, attention_reason = $6, attention_since = $7,
-         waiting_reason = null, waiting_until = null, idle_runs = 0, left_seconds = null
+         waiting_reason = null, waiting_until = null, waiting_since = null, idle_runs = 0, left_seconds = null
        where transfer_id = $1 and operation = $2 and finished is null`,
       [transferId, operation, status, failure, side, reason, new Date(now)],
     );

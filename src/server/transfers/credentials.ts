@@ -10,7 +10,7 @@ const Secret = v.union([
 /** What a transfer may sign in with. */
 export type Secret = v.InferOutput<typeof Secret>;
 
-const ROLES = ['source', 'destination'] as const;
+export const ROLES = ['source', 'destination'] as const;
 export type Role = (typeof ROLES)[number];
 
 const placeOf = (transferId: string, role: Role) => `credentials/${transferId}/${role}`;
@@ -32,7 +32,16 @@ export async function sealOrder(
 }
 
 export function sealCredential(safe: Safe, transferId: string, role: Role, secret: Secret): Promise<Buffer> {
-  return safe.seal(placeOf(transferId, role), JSON.stringify(secret));
+  return sealSecret(safe, placeOf(transferId, role), secret);
+}
+
+export function sealSecret(safe: Safe, place: string, secret: Secret): Promise<Buffer> {
+  return safe.seal(place, JSON.stringify(secret));
+}
+
+/** @throws {SealError} */
+export async function openSecret(safe: Safe, place: string, sealed: Uint8Array): Promise<Secret> {
+  return v.parse(Secret, JSON.parse(await safe.open(place, sealed)));
 }
 
 function secretOf({ password, tokenId }: Account): Secret | null {
@@ -46,7 +55,7 @@ function secretOf({ password, tokenId }: Account): Secret | null {
  */
 export async function openCredentials(sql: Sql, safe: Safe, transferId: string, role: Role): Promise<Secret | null> {
   const sealed = await sealedCredentials(sql, transferId, role);
-  return sealed === null ? null : v.parse(Secret, JSON.parse(await safe.open(placeOf(transferId, role), sealed)));
+  return sealed === null ? null : openSecret(safe, placeOf(transferId, role), sealed);
 }
 
 /** The same for what is to be erased or replaced: one that can't be opened is none. */

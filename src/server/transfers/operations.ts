@@ -78,6 +78,7 @@ export async function noteProgress(
        bytes = greatest(bytes, $6::bigint),
        kept = greatest(kept, $7::integer),
        left_seconds = $8::integer,
+       waiting_since = case when $4::integer > done then null else waiting_since end,
        left_noted = now()
      where transfer_id = $1 and operation = $3 and finished is null and ${HELD}`,
     [transferId, epoch, operation, done, total, bytes, kept ?? null, left ?? null],
@@ -102,19 +103,31 @@ export async function notePause(
 /** Why an operation does not go on now, and until when (milliseconds since the epoch), if that is known. */
 export type Waiting = { readonly reason: WaitingReason; readonly until?: number };
 
-/** The operation goes on by itself, but not now. @throws {LeaseLost} */
+/** An owner is told of a wait that lasts, or will last, for so long. */
+const LONG_WAIT_MS = 6 * 3_600_000;
+
+/**
+ * The operation goes on by itself, but not now.
+ * @param now milliseconds since the epoch
+ * @returns since when it has waited, if that is long; else `null`
+ * @throws {LeaseLost}
+ */
 export async function noteWaiting(
   sql: Sql,
   { transferId, epoch }: Lease,
   operation: Operation,
   { reason, until }: Waiting,
-): Promise<void> {
-  const rows = await sql.query(
-    `update operations set left_seconds = null, waiting_reason = $4, waiting_until = to_timestamp($5::float8)
-     where transfer_id = $1 and operation = $3 and finished is null and ${HELD} returning 1`,
-    [transferId, epoch, operation, reason, until === undefined ? null : until / 1000],
+  now: number,
+): Promise<number | null> {
+  const [row] = await sql.query<{ since: Date }>(
+    `update operations set left_seconds = null, waiting_reason = $4, waiting_until = to_timestamp($5::float8),
+       waiting_since = coalesce(waiting_since, $6)
+     where transfer_id = $1 and operation = $3 and finished is null and ${HELD} returning waiting_since as since`,
+    [transferId, epoch, operation, reason, until === undefined ? null : until / 1000, new Date(now)],
   );
-  if (rows.length === 0) throw new LeaseLost(transferId);
+  if (row === undefined) throw new LeaseLost(transferId);
+  const since = row.since.getTime();
+  return Math.max(now, until ?? now) - since >= LONG_WAIT_MS ? since : null;
 }
 
 /** @throws {LeaseLost} when another worker has the transfer. */
@@ -127,7 +140,7 @@ export async function endOperation(
   const rows = await sql.query(
     `update operations set status = $4, failure = $5, lost = $6, duplicated = $7, changed = $8, skipped = $9::jsonb,
        attention_side = null, attention_reason = null, attention_since = null, left_seconds = null,
-       finished = now(), total = case when $4 = 'completed' then coalesce(total, done) else total end
+       waiting_since = null, finished = now(), total = case when $4 = 'completed' then coalesce(total, done) else total end
      where transfer_id = $1 and operation = $3 and finished is null and ${HELD}
      returning 1`,
     [
@@ -145,20 +158,22 @@ export async function endOperation(
   if (rows.length === 0) throw new LeaseLost(transferId);
 }
 
+/** Whether every operation completed, and whether its owner had to put something right before. */
+type Ended = { readonly allCompleted: boolean; readonly wasPutRight: boolean };
+
 /**
  * Ends the transfer and erases its credentials, in the caller's transaction.
- * @returns whether every operation completed
  * @throws {LeaseLost}
  */
-export async function endTransfer(sql: Sql, { transferId, epoch }: Lease): Promise<{ allCompleted: boolean }> {
-  const ended = await sql.query(
-    'update transfers set finished = now() where id = $1 and epoch = $2 and finished is null returning 1',
+export async function endTransfer(sql: Sql, { transferId, epoch }: Lease): Promise<Ended> {
+  const [ended] = await sql.query<{ resumed: number }>(
+    'update transfers set finished = now() where id = $1 and epoch = $2 and finished is null returning resumed',
     [transferId, epoch],
   );
-  if (ended.length === 0) throw new LeaseLost(transferId);
+  if (ended === undefined) throw new LeaseLost(transferId);
   await sql.query('delete from credentials where transfer_id = $1', [transferId]);
   const failed = await sql.query("select 1 from operations where transfer_id = $1 and status <> 'completed' limit 1", [
     transferId,
   ]);
-  return { allCompleted: failed.length === 0 };
+  return { allCompleted: failed.length === 0, wasPutRight: ended.resumed > 0 };
 }

@@ -8,6 +8,7 @@ import type { Database, Sql } from '../store/database.ts';
 import type { Safe } from '../store/safe.ts';
 import type { Vault } from '../store/vault.ts';
 import { destroyCredentials, insertCredentials, sealOrder } from './credentials.ts';
+import { copyOwners } from './owners.ts';
 import { newsOf, statusOf, type StatusSources } from './status.ts';
 import { insertTransfer, type Transfer } from './transfer.ts';
 
@@ -39,6 +40,8 @@ type Started =
 
 /** `anew`: one that has ended is not the same. */
 type Anew = { readonly anew?: boolean };
+/** `like`: nobody has ordered it, so nobody is told of it; whose that transfer is, theirs is this one too. */
+type Starting = Anew & { readonly like?: string };
 
 export type Transfers = {
   /**
@@ -47,7 +50,7 @@ export type Transfers = {
    * `usesToken` tells whether the order's token is the one that the transfer works with.
    * `busy`: the source is being moved somewhere else, by the transfer of that ID.
    */
-  start(order: TransferOrder, options?: Anew): Promise<Started>;
+  start(order: TransferOrder, options?: Starting): Promise<Started>;
   /**
    * The transfer that an order has become whose token is forgotten by now: one that completed with this very token, or
    * the one that runs and had no use for it.
@@ -99,15 +102,16 @@ export function openTransfers({
   sources,
   random = () => randomBytes(16),
 }: Services): Transfers {
-  async function insert(order: TransferOrder, submitKey: string): Promise<string> {
-    const transfer = orderedTransfer(random().toString('hex'), order);
+  async function insert(order: TransferOrder, submitKey: string, like: string | undefined): Promise<string> {
+    const transfer = orderedTransfer(random().toString('hex'), order, like !== undefined);
     const { id, notificationContact } = transfer;
     const sealed = await sealOrder(safe, id, order);
     try {
       await database.transaction(async (sql) => {
         await insertTransfer(sql, transfer, submitKey);
         for (const credentials of sealed) await insertCredentials(sql, id, credentials.role, credentials.secret);
-        if (notificationContact !== undefined) await queue.announce(id, 'started', { sql });
+        if (like !== undefined) await copyOwners(sql, like, id);
+        else if (notificationContact !== undefined) await queue.announce(id, 'started', { sql });
         await queue.send(id, { sql });
       });
     } catch (error) {
@@ -138,7 +142,7 @@ export function openTransfers({
         const before = await standing(order, submitKey, options);
         if (before !== null) return before;
         try {
-          return { kind: 'started', id: await insert(order, submitKey), usesToken: true };
+          return { kind: 'started', id: await insert(order, submitKey, options.like), usesToken: true };
         } catch (error) {
           // Another submit of the same account was faster.
           if ((error as { code?: unknown }).code !== UNIQUE_VIOLATION || attempt >= START_TRIES) throw error;
@@ -171,14 +175,14 @@ export function openTransfers({
     newestTo: (destinationEmail, atMost) =>
       database.query(
         `select id, created from transfers
-         where destination_email = $1 and destination_provider <> 'file_export' and destination_imap is null
+         where destination_email = $1 and destination_provider <> 'file_export' and destination_imap is null and not by_itself
          order by created desc limit $2`,
         [destinationEmail, atMost],
       ),
   };
 }
 
-function orderedTransfer(id: string, order: TransferOrder): Transfer {
+function orderedTransfer(id: string, order: TransferOrder, byItself: boolean): Transfer {
   const { source, destination } = order;
   return {
     id,
@@ -188,6 +192,7 @@ function orderedTransfer(id: string, order: TransferOrder): Transfer {
     destinationProvider: destination.provider,
     operations: order.operations,
     inQa: order.inQa,
+    ...(byItself ? { byItself } : {}),
     ...(source.imap === undefined ? {} : { sourceImap: source.imap }),
     ...(destination.imap === undefined ? {} : { destinationImap: destination.imap }),
     ...(order.emailFormat === undefined ? {} : { emailFormat: order.emailFormat }),

@@ -1,4 +1,4 @@
-import type { Database } from '../store/database.ts';
+import type { Database, Sql } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
 
 /** Whose a transfer is: of the browsers that ordered it, and of who has the mailbox that it reads. */
@@ -34,4 +34,12 @@ export function openOwners({ database, vault }: { readonly database: Database; r
       return row?.email ?? null;
     },
   };
+}
+
+/** Whose a transfer is, theirs is another one too. */
+export async function copyOwners(sql: Sql, from: string, to: string): Promise<void> {
+  await sql.query(
+    'insert into transfer_browsers (transfer_id, browser) select $2, browser from transfer_browsers where transfer_id = $1',
+    [from, to],
+  );
 }

@@ -4,6 +4,7 @@ import type { Database, Sql } from '../store/database.ts';
 import type { Safe } from '../store/safe.ts';
 import type { Vault } from '../store/vault.ts';
 import { PROVIDERS } from '../../contract/provider-name.ts';
+import { switchDailyOff } from './dailies.ts';
 import { destroyCredentials, openCredentials } from './credentials.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -12,7 +13,7 @@ const NOBODY = 'erased@erased.invalid';
 
 /**
  * Erases transfers that ended so many days ago, and with them all that is known of them: messages, contacts, letters,
- * browsers. One whose files still lie somewhere waits for them to be deleted.
+ * browsers. One whose files still lie somewhere waits for them to be deleted, one with a daily until that is off.
  * @returns how many were erased.
  */
 export async function eraseEnded(sql: Sql, retentionDays: number, now: number): Promise<number> {
@@ -20,6 +21,7 @@ export async function eraseEnded(sql: Sql, retentionDays: number, now: number): 
     `delete from transfers where id in
        (select id from transfers where finished < $1 and not exists
          (select 1 from exports join export_files on export_id = exports.id where transfer_id = transfers.id)
+        and not exists (select 1 from dailies where transfer_id = transfers.id and ended is null)
         limit ${ERASED_AT_ONCE})
      returning 1`,
     [new Date(now - retentionDays * DAY_MS)],
@@ -32,7 +34,7 @@ type Erasing = {
   readonly safe: Safe;
   readonly vault: Vault;
   readonly log: Log;
-  readonly tokens: { forget(tokenId: string): Promise<void> };
+  readonly tokens: { forget(tokenId: string): Promise<void>; release(tokenId: string): Promise<void> };
   readonly exports: { remove(name: string): Promise<void> };
 };
 
@@ -50,6 +52,7 @@ export async function eraseSubscriber(services: Erasing, address: string): Promi
     [email],
   );
   for (const { id } of transfers) {
+    await switchDailyOff(services, id, null);
     const destination = await openCredentials(database, safe, id, 'destination');
     if (destination?.kind === 'token') await tokens.forget(destination.tokenId);
     for (const { name } of await database.query<{ name: string }>('select name from exports where transfer_id = $1', [
@@ -60,7 +63,7 @@ export async function eraseSubscriber(services: Erasing, address: string): Promi
     await destroyCredentials(safe, id);
   }
   for (const { id } of await database.query<{ id: string }>('select id from oauth_tokens where email = $1', [email]))
-    await tokens.forget(id);
+    await tokens.release(id);
   await database.query('delete from status_hashes where email = $1', [email]);
   // At any provider: those of others than ours are kept under both.
   const mailboxes = [email, ...PROVIDERS.map((provider) => `${provider} ${email}`)];

@@ -2,6 +2,7 @@ import type {
   Attention,
   ContactCounts,
   ContactsProgress,
+  Daily,
   ExportFile,
   Folder,
   Forwarding,
@@ -28,6 +29,8 @@ export type StatusSources = {
   readonly compared: (id: string) => Promise<number>;
   /** How many messages were taken back; `null` when that was not asked for. */
   readonly takenBack: (id: string) => Promise<{ readonly removed: number } | null>;
+  /** Whether what still arrives is brought once a day, or could be; `null` when it can't. */
+  readonly daily: (id: string) => Promise<Daily | null>;
   readonly countSkippedMessages: (id: string) => Promise<number>;
   /** `null` when the transfer has brought none, as an export. */
   readonly contactCounts: (id: string) => Promise<ContactCounts | null>;
@@ -76,6 +79,8 @@ async function progressesOf(sql: Sql, sources: StatusSources, id: string): Promi
     if (row.operation === 'contactsmigration') status.contactsmigration = await contactsProgressOf(sources, row);
     if (row.operation === 'emailforwarding') status.emailforwarding = forwardingOf(row);
   }
+  const daily = await sources.daily(id);
+  if (daily !== null) status.daily = daily;
   return status;
 }
 
@@ -166,8 +171,11 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
     destination_email: string;
     notification_contact: string | null;
     resumed: number;
+    daily_is_off: boolean;
   }>(
-    `select source_email, destination_provider, destination_email, notification_contact, resumed
+    `select source_email, destination_provider, destination_email, notification_contact, resumed,
+       by_itself and exists (select 1 from dailies where dailies.source_email = transfers.source_email
+         and ended is not null) as daily_is_off
      from transfers where id = $1`,
     [id],
   );
@@ -179,12 +187,22 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
     failure: string | null;
     finished: Date | null;
     skipped: number;
+    waiting_reason: WaitingReason | null;
+    waiting_until: Date | null;
+    waits: boolean;
   }>(
-    `select operation, status, done, failure, finished, coalesce(jsonb_array_length(skipped), 0) as skipped
+    `select operation, status, done, failure, finished, waiting_reason, waiting_until,
+       waiting_since is not null and finished is null as waits,
+       coalesce(jsonb_array_length(skipped), 0) as skipped
      from operations where transfer_id = $1 order by operation desc`,
     [id],
   );
   const [resting] = await restingOperations(sql, id);
+  const waiting = rows.find(({ waits }) => waits);
+  const back = await sources.takenBack(id);
+  const [taking] = await sql.query<{ remark: string | null }>('select remark from take_backs where transfer_id = $1', [
+    id,
+  ]);
   const skippedMessages = await sources.countSkippedMessages(id);
   const counts = await sources.contactCounts(id);
   const skippedOf = (row: (typeof rows)[number]) => {
@@ -220,6 +238,16 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
             resumed: transfer.resumed,
           },
         }),
+    ...(waiting === undefined
+      ? {}
+      : {
+          waiting: {
+            reason: waiting.waiting_reason,
+            ...(waiting.waiting_until === null ? {} : { until: waiting.waiting_until }),
+          },
+        }),
+    ...(back === null ? {} : { takenBack: { removed: back.removed, remark: taking?.remark ?? null } }),
+    ...(transfer.daily_is_off ? { dailyIsOff: true } : {}),
     ...(forwarding === undefined || forwarding.finished === null
       ? {}
       : { forwarding: { to: transfer.destination_email, since: forwarding.finished } }),

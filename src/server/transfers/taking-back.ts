@@ -49,15 +49,24 @@ export async function beginTakeBack(sql: Sql, transferId: string): Promise<numbe
   return row?.idle_runs ?? 0;
 }
 
-type Ending = Omit<Ordering, 'queue'> & { readonly tokens: { forget(tokenId: string): Promise<void> } };
+type Ending = Omit<Ordering, 'queue'> & {
+  readonly tokens: { forget(tokenId: string): Promise<void> };
+  readonly queue: {
+    announce(
+      transferId: string,
+      kind: 'taken back',
+      options: { readonly sql: Sql; readonly occurrence: string },
+    ): Promise<void>;
+  };
+};
 
 /**
- * Ends it, and erases what it signed in with.
+ * Ends it, has its owner told, and erases what it signed in with.
  * @param failure a sentence for the subscriber
  * @throws {LeaseLost}
  */
 export async function endTakeBack(
-  { database, safe, tokens }: Ending,
+  { database, safe, tokens, queue }: Ending,
   { transferId, epoch }: Lease,
   failure: string | null,
 ): Promise<void> {
@@ -68,7 +77,11 @@ export async function endTakeBack(
       epoch,
     ]);
     if (held.length === 0) throw new LeaseLost(transferId);
-    await sql.query('update take_backs set finished = now() where transfer_id = $1', [transferId]);
+    const [ended] = await sql.query<{ asked: Date }>(
+      'update take_backs set finished = now(), remark = $2 where transfer_id = $1 returning asked',
+      [transferId, failure],
+    );
+    await queue.announce(transferId, 'taken back', { sql, occurrence: String(ended?.asked.getTime() ?? 0) });
     await sql.query(
       "update operations set failure = coalesce($2, failure) where transfer_id = $1 and operation = 'emailmigration'",
       [transferId, failure],

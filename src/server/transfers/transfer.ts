@@ -16,13 +16,16 @@ export type Transfer = {
   readonly contactsFormat?: ContactsFormat;
   readonly notificationContact?: string;
   readonly inQa: boolean;
+  /** Nobody has ordered it but a daily. */
+  readonly byItself?: true;
 };
 
 export async function insertTransfer(sql: Sql, transfer: Transfer, submitKey: string): Promise<void> {
   await sql.query(
     `insert into transfers (id, submit_key, source_email, source_provider, source_imap, destination_email,
-       destination_provider, destination_imap, operations, email_format, contacts_format, notification_contact, in_qa)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+       destination_provider, destination_imap, operations, email_format, contacts_format, notification_contact, in_qa,
+       by_itself)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
     [
       transfer.id,
       submitKey,
@@ -37,6 +40,7 @@ export async function insertTransfer(sql: Sql, transfer: Transfer, submitKey: st
       transfer.contactsFormat ?? null,
       transfer.notificationContact ?? null,
       transfer.inQa,
+      transfer.byItself === true,
     ],
   );
   for (const operation of transfer.operations)
@@ -66,6 +70,7 @@ export type TransferRow = {
   contacts_format: ContactsFormat | null;
   notification_contact: string | null;
   in_qa: boolean;
+  by_itself: boolean;
   epoch: number;
 };
 
@@ -78,6 +83,7 @@ export function transferOf(row: TransferRow): Transfer {
     destinationProvider: row.destination_provider,
     operations: row.operations,
     inQa: row.in_qa,
+    ...(row.by_itself ? { byItself: true } : {}),
     ...(row.source_imap === null ? {} : { sourceImap: row.source_imap }),
     ...(row.destination_imap === null ? {} : { destinationImap: row.destination_imap }),
     ...(row.email_format === null ? {} : { emailFormat: row.email_format }),

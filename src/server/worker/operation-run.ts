@@ -2,6 +2,7 @@ import type { Operation } from '../../contract/operation.ts';
 import { Stopped } from '../mail/copy/lanes.ts';
 import { isRefusal, putToRest, type AtRest } from '../transfers/attention.ts';
 import type { Secret } from '../transfers/credentials.ts';
+import { switchDailyOff } from '../transfers/dailies.ts';
 import type { HeldLease } from '../transfers/lease.ts';
 import {
   beginRun,
@@ -95,6 +96,8 @@ async function beginOperation(
   };
   const restFor = async (why: AtRest): Promise<Rest> => {
     await progress.flush();
+    // First, so that the letter can tell of it.
+    if (isRefusal(why.reason)) await switchDailyOff(services, transferId, 'sign_in');
     await putToRest(services, lease, operation, why, services.clock.now());
     resting.set(operation, why);
     log.warn({ transferId, operation, side: why.side, reason: why.reason }, 'an operation waits for its owner');
@@ -133,7 +136,10 @@ async function beginOperation(
             throw stopped;
           case 'later':
             if (verdict.paused !== undefined) await notePause(database, lease, operation, verdict.paused);
-            if (verdict.waiting !== undefined) await noteWaiting(database, lease, operation, verdict.waiting);
+            if (verdict.waiting !== undefined) {
+              const since = await noteWaiting(database, lease, operation, verdict.waiting, services.clock.now());
+              if (since !== null) await services.queue.announce(transferId, 'waiting', { occurrence: String(since) });
+            }
             log.warn(
               { err: error, transferId, operation, step: step.name, seconds: verdict.seconds },
               'a step is tried again later',

@@ -28,7 +28,7 @@ export type RunnerServices = {
   readonly safe: Safe;
   readonly settings: Settings;
   readonly log: Log;
-  readonly tokens: Pick<Tokens, 'accessToken' | 'forget' | 'keep'>;
+  readonly tokens: Pick<Tokens, 'accessToken' | 'forget' | 'keep' | 'hold' | 'release'>;
   readonly discover: Discover;
   /** Asked for the hosts that a visitor named. */
   readonly resolver: Resolver;

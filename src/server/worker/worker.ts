@@ -4,13 +4,14 @@ import { MAIL_TIMES } from '../mail/imap/connection.ts';
 import { MACHINE_CLOCK } from '../mail/imap/clock.ts';
 import { openResolver } from '../network/resolver.ts';
 import { openNotifier } from '../notifications/notifier.ts';
-import type { News } from '../notifications/news.ts';
 import { SealError } from '../store/vault.ts';
 import { removeUnfinishedExport } from '../export/download/sweeper.ts';
 import { ENDS_AFTER_MS, eraseRefused, restingOperations, type AtRest } from '../transfers/attention.ts';
 import { destroyCredentials, openCredentials, type Secret } from '../transfers/credentials.ts';
 import { LeaseLost, takeTransfer, type HeldLease } from '../transfers/lease.ts';
 import { endOperation, endTransfer, openOperations } from '../transfers/operations.ts';
+import { countDailyRun, switchDailyOff } from '../transfers/dailies.ts';
+import type { Transfers } from '../transfers/orders.ts';
 import { endStopped } from '../transfers/stopping.ts';
 import { reviewOf } from '../transfers/review.ts';
 import { holdLease, TAKEN_FOR_SECONDS } from './lease.ts';
@@ -22,7 +23,7 @@ import { SENTENCES } from './sentences.ts';
 import { countDeaths } from '../transfers/deaths.ts';
 import { DEATHS_AT_MOST, watchMemory, type MemoryWatch } from './memory-watch.ts';
 import { runTakeBack } from './take-back-run.ts';
-import { startAskingAgain } from './asking-again.ts';
+import { startRounds } from './rounds.ts';
 
 /** How soon a transfer is tried again that another worker has. */
 const LOOK_AGAIN_SECONDS = 5;
@@ -35,8 +36,7 @@ type Given = 'pause' | 'clock' | 'times' | 'onStep' | 'onTakeBackStep' | 'resolv
 export type WorkerServices = Omit<RunnerServices, Given> &
   Partial<Pick<RunnerServices, Given>> & {
     readonly queue: JobQueue;
-    /** What a letter about a transfer tells. */
-    readonly news: (transferId: string) => Promise<News | null>;
+    readonly transfers: Pick<Transfers, 'news' | 'start' | 'running'>;
   };
 
 /**
@@ -58,9 +58,11 @@ export async function startWorker(given: WorkerServices): Promise<AsyncDisposabl
   const stop = new AbortController();
   starting.defer(() => log.info('the worker has stopped'));
   const memory = starting.use(watchMemory(services));
-  const notifier = starting.use(openNotifier({ ...services, review: (id) => reviewOf(services.database, id) }));
+  const notifier = starting.use(
+    openNotifier({ ...services, news: services.transfers.news, review: (id) => reviewOf(services.database, id) }),
+  );
   await queue.resume();
-  starting.use(startAskingAgain(services));
+  starting.use(startRounds(services));
   starting.use(await queue.workOnNotifications(notifier.tell));
   starting.use(
     await queue.workOnTransfers(settings.transfersAtOnce, (id, signal) =>
@@ -134,12 +136,17 @@ async function runTransfer(
   }
   const { destination } = credentials;
   if (destination?.kind === 'token') await tokens.forget(destination.tokenId);
-  await database.transaction(async (sql) => {
-    const { allCompleted } = await endTransfer(sql, lease);
-    await queue.announce(id, allCompleted ? 'finished' : 'attention', { sql });
+  const endsDaily = await database.transaction(async (sql) => {
+    const { allCompleted, wasPutRight } = await endTransfer(sql, lease);
+    const fails = transfer.byItself === true && (await countDailyRun(sql, id, allCompleted));
+    // Of a run that nobody ordered its owner hears only what needs them.
+    if (transfer.byItself !== true || wasPutRight || fails)
+      await queue.announce(id, allCompleted ? 'finished' : 'attention', { sql });
     if (!allCompleted) await queue.announce(id, 'review', { sql });
+    return fails;
   });
   await destroyCredentials(safe, id);
+  if (endsDaily) await switchDailyOff(services, id, 'failed');
   log.info({ transferId: id }, 'a transfer has ended');
 }
 

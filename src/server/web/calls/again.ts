@@ -1,9 +1,8 @@
 import { again } from '../../../contract/calls/again.ts';
-import { isOauthProvider } from '../../../contract/provider-name.ts';
-import type { Secret } from '../../transfers/credentials.ts';
-import type { TransferOrder } from '../../transfers/orders.ts';
+import { orderAgain } from '../../transfers/again.ts';
+import { dailyOf, dailyUntil, switchDailyOn } from '../../transfers/dailies.ts';
 import { takingBack } from '../../transfers/taking-back.ts';
-import { transferById, type Transfer } from '../../transfers/transfer.ts';
+import { transferById } from '../../transfers/transfer.ts';
 import { requireManager } from '../permission.ts';
 import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
@@ -12,7 +11,18 @@ import { route } from './route.ts';
 
 type Again = Pick<
   Web,
-  'database' | 'transfers' | 'tokens' | 'owners' | 'sessions' | 'securityLog' | 'proofs' | 'consents' | 'limits'
+  | 'settings'
+  | 'now'
+  | 'database'
+  | 'safe'
+  | 'transfers'
+  | 'tokens'
+  | 'owners'
+  | 'sessions'
+  | 'securityLog'
+  | 'proofs'
+  | 'consents'
+  | 'limits'
 >;
 
 /** A new transfer between the mailboxes of one that has ended, which goes on from what that one knows. */
@@ -28,10 +38,11 @@ export const answerAgain = route(again, 'calls by a client', async ({ body }, se
       'OPERATION_NOT_ALLOWED',
       'This transfer can not be run again now. Please wait until it is done.',
     );
+  const until = body.daily === true ? await untilOf(id, services) : null;
   await provenSecret(transfer, 'source', source, services, visit);
   const secret = await provenSecret(transfer, 'destination', destination, services, visit);
   if (secret === null) throw notGiven();
-  const order = orderOf(transfer, source.password, secret);
+  const order = orderAgain(transfer, source.password, secret);
   if (!(await transfers.isStarted(order, { anew: true }))) {
     await limits.take('transfers of a mailbox', transfer.sourceEmail);
     await limits.take('transfers by a client', visit.client);
@@ -45,6 +56,11 @@ export const answerAgain = route(again, 'calls by a client', async ({ body }, se
       'MIGRATION_IN_PROGRESS',
       'A transfer of this account is already running. Your mail is safe. Please wait until it is done.',
     );
+  if (until !== null) {
+    const secrets = { source: { kind: 'password', password: source.password }, destination: secret } as const;
+    await switchDailyOn(services, transfer, secrets, services.now(), until);
+    services.securityLog('daily switched on', { client: visit.client, transferId: id });
+  }
   if (secret.kind === 'token') await (started.usesToken ? tokens.keep(secret.tokenId) : tokens.forget(secret.tokenId));
   await services.owners.add(started.id, visit.browser.keep());
   services.securityLog('transfer ordered', {
@@ -57,26 +73,15 @@ export const answerAgain = route(again, 'calls by a client', async ({ body }, se
 });
 
 /** Without forwarding, which stays as it is; contacts need a sign-in at the provider. */
-function orderOf(transfer: Transfer, password: string, secret: Secret): TransferOrder {
-  const { sourceImap, destinationImap, destinationProvider: provider, notificationContact, inQa } = transfer;
-  const takesContacts = secret.kind === 'token' && isOauthProvider(provider);
-  return {
-    source: {
-      email: transfer.sourceEmail,
-      password,
-      provider: transfer.sourceProvider,
-      ...(sourceImap === undefined ? {} : { imap: sourceImap }),
-    },
-    destination: {
-      email: transfer.destinationEmail,
-      provider,
-      ...(destinationImap === undefined ? {} : { imap: destinationImap }),
-      ...(secret.kind === 'token' ? { tokenId: secret.tokenId } : { password: secret.password }),
-    },
-    operations: transfer.operations.filter(
-      (operation) => operation === 'emailmigration' || (operation === 'contactsmigration' && takesContacts),
-    ),
-    ...(notificationContact === undefined ? {} : { notificationContact }),
-    inQa,
-  };
+
+/** @throws {Refusal} 409 where it can't be asked for */
+async function untilOf(
+  id: string,
+  { database, settings, now }: Pick<Again, 'database' | 'settings' | 'now'>,
+): Promise<Date> {
+  const daily = await dailyOf(database, settings.accessEnd, now(), id);
+  const until = dailyUntil(settings.accessEnd, now());
+  if (daily === null || until === null)
+    throw new Refusal(409, 'OPERATION_NOT_ALLOWED', 'New mail can not be brought once a day for this transfer.');
+  return until;
 }

@@ -2,6 +2,7 @@ import { answerAgain } from './again.ts';
 import { answerCancel } from './cancel.ts';
 import { answerCapabilities } from './capabilities.ts';
 import { answerCreateAccount } from './create-account.ts';
+import { answerDailyOff } from './daily-off.ts';
 import { answerDomainValidation } from './domain-validation.ts';
 import { answerForwardingOff } from './forwarding-off.ts';
 import { answerJobsByEmail } from './jobs-by-email.ts';
@@ -37,4 +38,5 @@ export const calls: readonly Route[] = [
   answerResume,
   answerTakeBack,
   answerAgain,
+  answerDailyOff,
 ];

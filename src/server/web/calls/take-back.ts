@@ -1,4 +1,5 @@
 import { takeBack } from '../../../contract/calls/take-back.ts';
+import { switchDailyOff } from '../../transfers/dailies.ts';
 import { orderTakeBack, takingBack } from '../../transfers/taking-back.ts';
 import { transferById } from '../../transfers/transfer.ts';
 import { requireManager } from '../permission.ts';
@@ -29,6 +30,8 @@ export const answerTakeBack = route(takeBack, 'calls by a client', async ({ body
   const secret = await provenSecret(transfer, 'destination', body, services, visit);
   if (secret === null) throw notGiven();
   if (secret.kind === 'token') await tokens.keep(secret.tokenId);
+  // Else it would all be brought again tomorrow.
+  await switchDailyOff(services, id, null);
   await orderTakeBack(services, id, secret);
   services.securityLog('take-back ordered', { client: visit.client, transferId: id });
   return { ok: true as const };

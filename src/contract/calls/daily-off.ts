@@ -1,0 +1,12 @@
+import * as v from 'valibot';
+import { TransferId } from '../transfer.ts';
+import type { Call } from './call.ts';
+import { Ok } from './ok.ts';
+
+/** What still arrives is not brought once a day any more. By any transfer between the two mailboxes. */
+export const dailyOff = {
+  method: 'POST',
+  path: '/api/v2/transfers/daily-off/',
+  Request: v.object({ job_id: TransferId }),
+  Answer: Ok,
+} as const satisfies Call;

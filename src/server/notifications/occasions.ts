@@ -1,0 +1,34 @@
+import type { WaitingReason } from '../../contract/calls/status.ts';
+
+/** Why a transfer waits for long; it goes on by itself. */
+export const LONG_WAITS: Readonly<Record<WaitingReason, string>> = {
+  provider_limit: 'Your mail provider takes only so much mail at a time, so we are taking a break.',
+  unreachable: 'We cannot reach one of your mailboxes. We keep trying.',
+  busy: 'The mail server is busy and has asked us to wait.',
+  queue: 'Other transfers are in line before yours.',
+  disk: 'We are short of space right now.',
+};
+
+export const DAILY_IS_OFF =
+  'We no longer look for new mail once a day. If you like, you can turn it on again on the status page.';
+
+/** What became of what was copied. */
+export function takenBackLines({
+  removed,
+  remark,
+}: {
+  readonly removed: number;
+  readonly remark: string | null;
+}): string[] {
+  return [
+    removedWords(removed),
+    ...(remark === null ? [] : [remark]),
+    'Everything else stays in your new mailbox, and so do the contacts.',
+  ];
+}
+
+function removedWords(removed: number): string {
+  if (removed === 0) return 'Nothing was removed from your new mailbox.';
+  if (removed === 1) return 'One message was removed from your new mailbox.';
+  return `${new Intl.NumberFormat('en-US').format(removed)} messages were removed from your new mailbox.`;
+}

@@ -1,0 +1,29 @@
+import { isOauthProvider } from '../../contract/provider-name.ts';
+import type { Secret } from './credentials.ts';
+import type { TransferOrder } from './orders.ts';
+import type { Transfer } from './transfer.ts';
+
+/** What brings what came since a transfer. Forwarding stays as it is. */
+export function orderAgain(transfer: Transfer, password: string, destination: Secret): TransferOrder {
+  const { sourceImap, destinationImap, destinationProvider: provider, notificationContact, inQa } = transfer;
+  const takesContacts = destination.kind === 'token' && isOauthProvider(provider);
+  return {
+    source: {
+      email: transfer.sourceEmail,
+      password,
+      provider: transfer.sourceProvider,
+      ...(sourceImap === undefined ? {} : { imap: sourceImap }),
+    },
+    destination: {
+      email: transfer.destinationEmail,
+      provider,
+      ...(destinationImap === undefined ? {} : { imap: destinationImap }),
+      ...(destination.kind === 'token' ? { tokenId: destination.tokenId } : { password: destination.password }),
+    },
+    operations: transfer.operations.filter(
+      (operation) => operation === 'emailmigration' || (operation === 'contactsmigration' && takesContacts),
+    ),
+    ...(notificationContact === undefined ? {} : { notificationContact }),
+    inQa,
+  };
+}

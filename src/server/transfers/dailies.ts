@@ -1,0 +1,227 @@
+import type { Daily } from '../../contract/calls/status.ts';
+import type { Log } from '../log.ts';
+import type { Database, Sql } from '../store/database.ts';
+import type { Safe } from '../store/safe.ts';
+import { SealError } from '../store/vault.ts';
+import { orderAgain } from './again.ts';
+import { openSecret, ROLES, sealSecret, type Role, type Secret } from './credentials.ts';
+import type { Transfers } from './orders.ts';
+import { transferById, type Transfer } from './transfer.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** It may be asked for anew after that, with what signs in then. */
+export const DAILY_DAYS = 60;
+/** The last run begins so long before access ends, so that it can be done by then. */
+const LAST_RUN_BEFORE_MS = 3 * HOUR_MS;
+/** How soon it is looked again when a transfer of the mailbox runs. */
+const LOOK_AGAIN_MS = HOUR_MS;
+/** After so many runs in a row that did not complete it goes off. */
+const FAILURES_AT_MOST = 3;
+
+type Dailies = {
+  readonly database: Database;
+  readonly safe: Safe;
+  readonly tokens: {
+    hold(tokenId: string, until: number): Promise<void>;
+    release(tokenId: string): Promise<void>;
+  };
+};
+type Why = NonNullable<Daily['ended']>;
+
+const placeOf = (transferId: string, role: Role) => `dailies/${transferId}/${role}`;
+const placesOf = (transferId: string) => ROLES.map((role) => placeOf(transferId, role));
+
+/** Of the transfer `this` the daily between its mailboxes, and the transfer `that` that it was asked for with. */
+const BETWEEN = `transfers this join transfers that on that.source_email = this.source_email
+    and that.destination_email = this.destination_email and that.destination_provider = this.destination_provider
+  join dailies on dailies.transfer_id = that.id`;
+
+/**
+ * Until when a daily that is asked for now goes on; `null` when access is about to end.
+ * @param accessEnd ISO 8601
+ * @param now milliseconds since the epoch
+ */
+export function dailyUntil(accessEnd: string, now: number): Date | null {
+  // By days, so that it is the same whenever it is looked at.
+  const atMost = Math.floor(now / DAY_MS + DAILY_DAYS) * DAY_MS;
+  const until = Math.min(Date.parse(accessEnd), atMost);
+  return now < until - LAST_RUN_BEFORE_MS ? new Date(until) : null;
+}
+
+/** When the run after one of now begins; after the last one there is only its end. */
+function nextRun(now: number, until: Date): Date {
+  const last = until.getTime() - LAST_RUN_BEFORE_MS;
+  if (now >= last) return until;
+  return new Date(Math.min(now + DAY_MS, last));
+}
+
+/** Whether what still arrives is brought once a day, or could be; `null` when it can't. */
+export async function dailyOf(sql: Sql, accessEnd: string, now: number, id: string): Promise<Daily | null> {
+  const [daily] = await sql.query<{ next: Date; until: Date; ended: Why | null }>(
+    `select next_run as next, until, dailies.ended from ${BETWEEN} where this.id = $1`,
+    [id],
+  );
+  if (daily?.ended === null) return { until: daily.until.toISOString(), next: daily.next.toISOString() };
+  const [transfer] = await sql.query<{ bringsMail: boolean; forwards: boolean }>(
+    `select destination_provider <> 'file_export' and 'emailmigration' = any(operations) as "bringsMail",
+       exists (select 1 from operations where transfer_id = id and operation = 'emailforwarding'
+         and status = 'completed' and forwarding_ended is null) as forwards
+     from transfers where id = $1`,
+    [id],
+  );
+  const until = dailyUntil(accessEnd, now);
+  if (until === null || transfer === undefined || !transfer.bringsMail || transfer.forwards) return null;
+  return { until: until.toISOString(), ...(daily === undefined ? {} : { ended: daily.ended }) };
+}
+
+/** Brings what still arrives once a day from now on, with what was proven; in place of one that there was for the mailbox. */
+export async function switchDailyOn(
+  { database, safe, tokens }: Dailies,
+  transfer: Transfer,
+  secrets: { readonly [role in Role]: Secret },
+  now: number,
+  until: Date,
+): Promise<void> {
+  const { id, sourceEmail } = transfer;
+  const { destination } = secrets;
+  const tokenId = destination.kind === 'token' ? destination.tokenId : null;
+  if (tokenId !== null) await tokens.hold(tokenId, until.getTime() + DAY_MS);
+  const before = await database.transaction(async (sql) => {
+    await sql.query('select 1 from transfers where id = $1 for update', [id]);
+    const [row] = await sql.query<{ transfer_id: string; token_id: string | null }>(
+      'delete from dailies where source_email = $1 returning transfer_id, token_id',
+      [sourceEmail],
+    );
+    if (row !== undefined) await safe.destroy(...placesOf(row.transfer_id));
+    await sql.query(
+      'insert into dailies (source_email, transfer_id, next_run, until, token_id) values ($1, $2, $3, $4, $5)',
+      [sourceEmail, id, nextRun(now, until), until, tokenId],
+    );
+    for (const role of ROLES)
+      await sql.query('insert into daily_credentials (transfer_id, role, sealed) values ($1, $2, $3)', [
+        id,
+        role,
+        await sealSecret(safe, placeOf(id, role), secrets[role]),
+      ]);
+    return row?.token_id ?? null;
+  });
+  if (before !== null && before !== tokenId) await tokens.release(before);
+}
+
+/**
+ * Switches off the daily between the mailboxes of a transfer, and erases what it signs in with.
+ * @param why what its owner is to know; `null` for nothing
+ * @returns whether it was on
+ */
+export async function switchDailyOff(
+  { database, safe, tokens }: Omit<Dailies, 'tokens'> & { readonly tokens: Pick<Dailies['tokens'], 'release'> },
+  transferId: string,
+  why: Why | null,
+): Promise<boolean> {
+  const off = await database.transaction(async (sql) => {
+    const [daily] = await sql.query<{ id: string; token_id: string | null }>(
+      `select that.id, token_id from ${BETWEEN} where this.id = $1 and dailies.ended is null for update of that`,
+      [transferId],
+    );
+    if (daily === undefined) return null;
+    await sql.query('delete from daily_credentials where transfer_id = $1', [daily.id]);
+    if (why === null) await sql.query('delete from dailies where transfer_id = $1', [daily.id]);
+    else await sql.query('update dailies set ended = $2, token_id = null where transfer_id = $1', [daily.id, why]);
+    // Before others may seal at the same place again.
+    await safe.destroy(...placesOf(daily.id));
+    return daily;
+  });
+  if (off !== null && off.token_id !== null) await tokens.release(off.token_id);
+  return off !== null;
+}
+
+/** Counts how a run of a daily ended. @returns whether too many in a row did not complete */
+export async function countDailyRun(sql: Sql, transferId: string, completed: boolean): Promise<boolean> {
+  const [row] = await sql.query<{ failures: number }>(
+    `update dailies set failures = case when $2 then 0 else failures + 1 end
+     where transfer_id in (select that.id from ${BETWEEN} where this.id = $1) returning failures`,
+    [transferId, completed],
+  );
+  return (row?.failures ?? 0) >= FAILURES_AT_MOST;
+}
+
+type Starting = Dailies & { readonly log: Log; readonly transfers: Pick<Transfers, 'start' | 'running'> };
+
+/** Begins the runs that are due. However many look at once, one of them begins each. @param now milliseconds since the epoch */
+export async function startDailies(services: Starting, now: number): Promise<void> {
+  const due = await services.database.query<{ email: string }>(
+    'select source_email as email from dailies where ended is null and next_run <= $1',
+    [new Date(now)],
+  );
+  for (const { email } of due)
+    await startDaily(services, email, now).catch((error: unknown) =>
+      services.log.error({ err: error }, 'a run of a daily could not be begun'),
+    );
+}
+
+async function startDaily(services: Starting, sourceEmail: string, now: number): Promise<void> {
+  const { database, transfers, log } = services;
+  const [daily] = await database.query<{ id: string; until: Date }>(
+    `update dailies set next_run = $3 where source_email = $1 and ended is null and next_run <= $2
+     returning transfer_id as id, until`,
+    [sourceEmail, new Date(now), new Date(now + LOOK_AGAIN_MS)],
+  );
+  if (daily === undefined) return;
+  const { id, until } = daily;
+  if (now >= until.getTime()) {
+    await switchDailyOff(services, id, null);
+    return;
+  }
+  if ((await transfers.running(sourceEmail)) !== null) return;
+  const transfer = await transferById(database, id);
+  const secrets = await secretsOf(services, id);
+  if (transfer === null || secrets?.source?.kind !== 'password' || secrets.destination === undefined) {
+    log.error({ transferId: id }, 'what a daily signs in with can not be opened, so it is off');
+    await switchDailyOff(services, id, 'failed');
+    return;
+  }
+  const order = orderAgain(transfer, secrets.source.password, secrets.destination);
+  await transfers.start({ ...order, operations: ['emailmigration'] }, { anew: true, like: id });
+  await eraseIdleRuns(database, id);
+  await database.query('update dailies set next_run = $2 where transfer_id = $1', [id, nextRun(now, until)]);
+}
+
+/** `null` when they can't be opened, such as after `SECRET_KEY` was changed. */
+async function secretsOf(
+  { database, safe }: Pick<Dailies, 'database' | 'safe'>,
+  id: string,
+): Promise<{ readonly [role in Role]?: Secret } | null> {
+  const rows = await database.query<{ role: Role; sealed: Uint8Array }>(
+    'select role, sealed from daily_credentials where transfer_id = $1',
+    [id],
+  );
+  try {
+    const opened: { [role in Role]?: Secret } = {};
+    for (const { role, sealed } of rows) opened[role] = await openSecret(safe, placeOf(id, role), sealed);
+    return opened;
+  } catch (error) {
+    if (error instanceof SealError) return null;
+    throw error;
+  }
+}
+
+/** Runs that found nothing new are of no use once there is a later one: each has a ledger of the whole mailbox. */
+async function eraseIdleRuns(database: Database, id: string): Promise<void> {
+  await database.query(
+    `delete from transfers run using transfers asked where asked.id = $1 and run.source_email = asked.source_email
+       and run.by_itself and run.finished < (select max(later.finished) from transfers later
+         where later.by_itself and later.source_email = run.source_email)
+       and not exists (select 1 from operations where transfer_id = run.id and status <> 'completed')
+       and not exists (select 1 from take_backs where transfer_id = run.id)
+       and not exists (select 1 from ledger_mailboxes m join ledger l on l.mailbox_id = m.id
+         where m.transfer_id = run.id and not l.earlier)`,
+    [id],
+  );
+}
+
+/** Where there are credentials of dailies now, in the words of the safe. */
+export async function placesOfDailies(sql: Sql): Promise<string[]> {
+  const rows = await sql.query<{ transfer_id: string; role: Role }>('select transfer_id, role from daily_credentials');
+  return rows.map(({ transfer_id: id, role }) => placeOf(id, role));
+}

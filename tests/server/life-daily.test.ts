@@ -1,0 +1,345 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
+import { DAILY_DAYS, startDailies } from '../../src/server/transfers/dailies.ts';
+import { eraseEnded, eraseSubscriber } from '../../src/server/transfers/retention.ts';
+import {
+  ANN,
+  call,
+  ended,
+  mailWhen,
+  NEW_ANN,
+  openLifeWorld,
+  PASSWORD,
+  statusOf,
+  type LifeWorld,
+  type Ordered,
+} from '../support/life-world.ts';
+import { letter } from '../support/mail-letters.ts';
+import { isPage, OauthBrowser } from '../support/oauth-browser.ts';
+import { fromBrowser } from '../support/web-world.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const NEW_PASSWORD = 'another horse';
+const GIVEN = { source_account: { password: PASSWORD }, destination_account: { password: PASSWORD }, daily: true };
+const OFF = { status: 409, body: { error: 'OPERATION_NOT_ALLOWED' } };
+
+const lifetime: AsyncDisposableStack[] = [];
+afterEach(async () => {
+  for (const stack of lifetime.splice(0)) await stack.disposeAsync();
+});
+
+/** Access ends in so many days. */
+async function open(days = 30, options: Parameters<typeof openLifeWorld>[0] = {}): Promise<LifeWorld> {
+  const stack = new AsyncDisposableStack();
+  lifetime.push(stack);
+  const accessEnd = new Date(Date.now() + days * DAY_MS).toISOString();
+  return stack.use(
+    await openLifeWorld({
+      mail: { INBOX: [letter(1), letter(2)] },
+      environment: { ACCESS_END: accessEnd },
+      ...options,
+    }),
+  );
+}
+
+/** Orders a transfer, and once it has ended that what still arrives is brought; both have ended. */
+async function begun(world: LifeWorld): Promise<Ordered> {
+  const ordered = await world.order({ parameters: { notification_email: NEW_ANN } });
+  await mailWhen(world, ordered, ended);
+  const { status, body } = await call(world, 'again', ordered, GIVEN);
+  expect(status).toBe(200);
+  await mailWhen(world, { ...ordered, id: (body as { jobid: string }).jobid }, ended);
+  return ordered;
+}
+
+const dailyOf = async (world: LifeWorld, ordered: Ordered) => (await statusOf(world, ordered)).daily;
+const look = async ({ web }: LifeWorld) => startDailies(web.services, web.services.now());
+const kept = async ({ web }: LifeWorld) =>
+  (await web.database.query<{ role: string }>('select role from daily_credentials order by role')).map(
+    ({ role }) => role,
+  );
+const runs = async ({ web }: LifeWorld) =>
+  (await web.database.query<{ id: string }>('select id from transfers where by_itself order by created')).map(
+    ({ id }) => id,
+  );
+const arrive = async (world: LifeWorld, number: number) => {
+  await using client = await world.sourceMail();
+  await client.append('INBOX', [letter(number)]);
+};
+const arrived = async ({ destinationMail }: LifeWorld) => {
+  await using client = await destinationMail();
+  return (await client.read('INBOX')).length;
+};
+/** The kinds of the letters about transfers that began by themselves. */
+const told = async ({ web }: LifeWorld) =>
+  (
+    await web.database.query<{ kind: string }>(
+      `select data->>'kind' as kind from pgboss.job join transfers on transfers.id = data->>'transferId'
+       where by_itself and name = 'notifications' order by created_on`,
+    )
+  ).map(({ kind }) => kind);
+/** So much later what is due is begun, and has ended. */
+async function later(world: LifeWorld, ordered: Ordered, ms: number): Promise<string> {
+  world.web.advance(ms);
+  await look(world);
+  const [id = ''] = (await runs(world)).slice(-1);
+  await mailWhen(world, { ...ordered, id }, ended);
+  return id;
+}
+
+describe('what still arrives', { timeout: 60_000 }, () => {
+  test('is brought once a day, without a word, until its owner has enough of it', async () => {
+    const world = await open();
+    await using _worker = await world.work();
+    const ordered = await begun(world);
+    const began = world.web.services.now();
+    const daily = await dailyOf(world, ordered);
+    expect(Date.parse(daily?.next ?? '') - began).toBeGreaterThan(DAY_MS - HOUR_MS);
+    expect(Date.parse(daily?.until ?? '') - began).toBeGreaterThan(29 * DAY_MS);
+    expect(await kept(world)).toEqual(['destination', 'source']);
+    expect(await world.web.database.query('select 1 from credentials')).toEqual([]);
+    expect((await statusOf(world, { id: ordered.id, headers: {} })).daily).toBeUndefined();
+
+    await arrive(world, 3);
+    world.web.advance(DAY_MS - HOUR_MS);
+    await look(world);
+    expect(await runs(world), 'not before its time').toEqual([]);
+    const first = await later(world, ordered, HOUR_MS);
+    expect(await arrived(world)).toBe(3);
+    expect(await statusOf(world, { ...ordered, id: first }), 'its owner sees all of it').toMatchObject({
+      daily: { next: expect.any(String) },
+      emailmigration: { status: 'completed', folders: [{ name: 'INBOX' }] },
+    });
+    await arrive(world, 4);
+    const second = await later(world, ordered, DAY_MS);
+    expect(await arrived(world)).toBe(4);
+    const idle = await later(world, ordered, DAY_MS);
+    const newest = await later(world, ordered, DAY_MS);
+    expect(await runs(world)).toEqual([first, second, idle, newest]);
+    const last = await later(world, ordered, DAY_MS);
+    expect(await runs(world), 'a run that found nothing is erased').toEqual([first, second, newest, last]);
+    expect(await arrived(world)).toBe(4);
+    expect(await told(world)).toEqual([]);
+
+    expect((await call(world, 'daily-off', { ...ordered, id: first })).status).toBe(200);
+    expect(await kept(world)).toEqual([]);
+    expect(await dailyOf(world, ordered)).toEqual({ until: expect.any(String) });
+    expect(await call(world, 'daily-off', ordered)).toMatchObject(OFF);
+    world.web.advance(10 * DAY_MS);
+    await look(world);
+    expect(await runs(world)).toHaveLength(4);
+    for (const event of ['daily switched on', 'daily switched off'])
+      expect(world.web.logLines.filter((line) => line.includes(`"security":"${event}"`))).toHaveLength(1);
+    expect(world.web.logLines.join('')).not.toContain(PASSWORD);
+  });
+
+  test('is brought by one run at a time, however many look, and after a pause when another transfer runs', async () => {
+    const world = await open();
+    let ordered: Ordered;
+    {
+      await using _worker = await world.work();
+      ordered = await begun(world);
+    }
+    world.web.advance(DAY_MS);
+    await Promise.all(Array.from({ length: 5 }, () => look(world)));
+    const [run = '', ...more] = await runs(world);
+    expect(more).toEqual([]);
+    // Nobody works, so that it still runs a day later, and then once more after an hour.
+    for (const ms of [DAY_MS, HOUR_MS]) {
+      world.web.advance(ms);
+      await look(world);
+      expect(await runs(world)).toEqual([run]);
+    }
+    await using _worker = await world.work();
+    await mailWhen(world, { ...ordered, id: run }, ended);
+    expect(await later(world, ordered, HOUR_MS)).not.toBe(run);
+  });
+
+  test('is looked for by a worker that begins after its time', async () => {
+    const world = await open();
+    {
+      await using _worker = await world.work();
+      await begun(world);
+    }
+    await arrive(world, 3);
+    world.web.advance(3 * DAY_MS);
+    const { now } = world.web.services;
+    await using _worker = await world.work({ clock: { ...MACHINE_CLOCK, now } });
+    await expect.poll(() => arrived(world), { timeout: 20_000 }).toBe(3);
+    expect(await runs(world)).toHaveLength(1);
+  });
+
+  test('is brought a last time shortly before access ends, and what signed in is erased then', async () => {
+    const world = await open(1.5);
+    await using _worker = await world.work();
+    const ordered = await begun(world);
+    await later(world, ordered, DAY_MS);
+    const end = Date.parse(world.web.settings.accessEnd);
+    expect(Date.parse((await dailyOf(world, ordered))?.next ?? '')).toBe(end - 3 * HOUR_MS);
+    await arrive(world, 3);
+    await later(world, ordered, DAY_MS / 2 - 3 * HOUR_MS + 60_000);
+    expect(await arrived(world)).toBe(3);
+    expect(await kept(world)).toHaveLength(2);
+    world.web.advance(3 * HOUR_MS);
+    await look(world);
+    expect(await kept(world)).toEqual([]);
+    expect(await runs(world)).toHaveLength(2);
+    expect(await dailyOf(world, ordered)).toBeUndefined();
+    expect(await call(world, 'again', ordered, GIVEN)).toMatchObject(OFF);
+    expect(await told(world)).toEqual([]);
+  });
+
+  test(`is brought for ${DAILY_DAYS} days at most`, async () => {
+    const world = await open(365);
+    await using _worker = await world.work();
+    const ordered = await begun(world);
+    const days = (Date.parse((await dailyOf(world, ordered))?.until ?? '') - world.web.services.now()) / DAY_MS;
+    expect(days).toBeGreaterThan(DAILY_DAYS - 1);
+    expect(days).toBeLessThanOrEqual(DAILY_DAYS);
+    world.web.advance(DAILY_DAYS * DAY_MS);
+    await look(world);
+    expect(await kept(world)).toEqual([]);
+    expect(await runs(world)).toEqual([]);
+  });
+
+  test('is not brought any more after a refused password, which its owner is told once', async () => {
+    const world = await open();
+    await using _worker = await world.work();
+    const ordered = await begun(world);
+    world.web.passwords.set(NEW_ANN, NEW_PASSWORD);
+    world.web.advance(DAY_MS);
+    await look(world);
+    const [id = ''] = await runs(world);
+    const run = { ...ordered, id };
+    await mailWhen(world, run, ({ attention }) => attention !== undefined);
+    expect(await kept(world)).toEqual([]);
+    expect(await dailyOf(world, ordered)).toEqual({ until: expect.any(String), ended: 'sign_in' });
+    await expect
+      .poll(() => world.web.outbox.filter(({ raw }) => raw.includes('no longer look for new')), { timeout: 15_000 })
+      .toHaveLength(1);
+    expect(await told(world)).toEqual(['paused']);
+    expect(await call(world, 'daily-off', ordered)).toMatchObject(OFF);
+    world.web.advance(2 * DAY_MS);
+    await look(world);
+    expect(await runs(world)).toEqual([id]);
+
+    expect((await call(world, 'resume', run, { password: NEW_PASSWORD })).status).toBe(200);
+    await mailWhen(world, run, ended);
+    await expect.poll(() => told(world)).toEqual(['paused', 'finished']);
+    const anew = await call(world, 'again', ordered, { ...GIVEN, destination_account: { password: NEW_PASSWORD } });
+    expect(anew.status).toBe(200);
+    expect(await dailyOf(world, ordered)).toMatchObject({ next: expect.any(String) });
+    expect(await dailyOf(world, ordered)).not.toHaveProperty('ended');
+  });
+
+  test('is not brought any more after three runs that did not complete, which its owner is told once', async () => {
+    let refuses = false;
+    const world = await open(30, {
+      change: (direction, part) =>
+        direction === 'to server' && refuses
+          ? Buffer.from(part.toString('latin1').replaceAll(/^(\S+) CREATE /gm, '$1 XREATE '), 'latin1')
+          : part,
+    });
+    await using _worker = await world.work();
+    const ordered = await begun(world);
+    {
+      await using client = await world.sourceMail();
+      await client.create('Fresh');
+      await client.append('Fresh', [letter(7)]);
+    }
+    refuses = true;
+    for (const ended of [undefined, undefined, 'failed']) {
+      await later(world, ordered, DAY_MS + HOUR_MS);
+      await expect.poll(async () => (await dailyOf(world, ordered))?.ended).toBe(ended);
+    }
+    expect(await kept(world)).toEqual([]);
+    expect((await told(world)).filter((kind) => kind !== 'review')).toEqual(['attention']);
+  });
+
+  test('is not brought any more once what was copied is taken back', async () => {
+    const world = await open();
+    await using _worker = await world.work();
+    const ordered = await begun(world);
+    expect((await call(world, 'take-back', ordered, { password: PASSWORD })).status).toBe(200);
+    expect(await kept(world)).toEqual([]);
+    expect(await dailyOf(world, ordered)).not.toHaveProperty('next');
+  });
+
+  test('is asked for and given up by who may manage the transfer, when that has ended', async () => {
+    const world = await open();
+    const ordered = await world.order();
+    const { id } = ordered;
+    expect(await call(world, 'again', ordered, GIVEN)).toMatchObject(OFF);
+    await using _worker = await world.work();
+    await mailWhen(world, ordered, ended);
+    for (const headers of [{}, fromBrowser('d'.repeat(64))])
+      for (const name of ['again', 'daily-off'] as const)
+        expect((await call(world, name, { id, headers }, GIVEN)).body).toMatchObject({ error: 'INVALID_TOKEN' });
+    for (const name of ['again', 'daily-off'] as const)
+      expect((await call(world, name, { id: 'e'.repeat(32), headers: {} }, GIVEN)).status).toBe(404);
+    expect(await call(world, 'daily-off', ordered)).toMatchObject(OFF);
+    const wrong = { ...GIVEN, source_account: { password: 'wrong' } };
+    expect((await call(world, 'again', ordered, wrong)).status).toBe(401);
+    expect(await kept(world)).toEqual([]);
+    const presses = await Promise.all([call(world, 'again', ordered, GIVEN), call(world, 'again', ordered, GIVEN)]);
+    expect(new Set(presses.map(({ text }) => text)).size).toBe(1);
+    expect(await kept(world)).toEqual(['destination', 'source']);
+  });
+
+  test('is forgotten with its subscriber, and keeps the transfer that it was asked for with until then', async () => {
+    const world = await open();
+    await using _worker = await world.work();
+    const ordered = await begun(world);
+    const { services, database, safe } = world.web;
+    expect(await eraseEnded(database, 1, Date.now() + 2 * DAY_MS)).toBe(1);
+    expect((await dailyOf(world, ordered))?.next).toBeDefined();
+    await eraseSubscriber({ ...services, safe }, ANN);
+    expect(await kept(world)).toEqual([]);
+    expect(await database.query('select 1 from dailies')).toEqual([]);
+  });
+});
+
+test(
+  'the tokens of a daily stay as long as it is on, and are erased and revoked then',
+  { timeout: 60_000 },
+  async () => {
+    const given: (readonly string[])[] = [];
+    const world = await open(30, {
+      providers: ['google'],
+      takesToken: (_email, token) => given.some((tokens) => tokens.includes(token)),
+    });
+    const { google } = world.web.providers;
+    if (google === undefined) throw new Error('Google was not started.');
+    given.push(google.accessTokens);
+    google.person.email = NEW_ANN;
+    const browser = new OauthBrowser(world.web);
+    const signIn = async () => {
+      const page = await browser.until('/api/oauth/?provider=google', isPage);
+      return page.searchParams.get('token_id') ?? '';
+    };
+    const tokens = () => world.web.database.query('select 1 from oauth_tokens');
+    const first = await signIn();
+    const ordered = await world.order({
+      headers: browser.headers,
+      destination: { provider: 'google', token_id: first, password: undefined },
+    });
+    await using _worker = await world.work();
+    await mailWhen(world, ordered, ended);
+    await expect.poll(tokens).toHaveLength(0);
+    const { body } = await call(world, 'again', ordered, {
+      ...GIVEN,
+      destination_account: { token_id: await signIn() },
+    });
+    await mailWhen(world, { ...ordered, id: (body as { jobid: string }).jobid }, ended);
+    expect(await tokens()).toHaveLength(1);
+    await arrive(world, 3);
+    await later(world, ordered, DAY_MS);
+    expect(await arrived(world)).toBe(3);
+    expect(await tokens()).toHaveLength(1);
+    const revoked = google.revocations.length;
+    expect((await call(world, 'daily-off', ordered)).status).toBe(200);
+    expect(await tokens()).toHaveLength(0);
+    expect(google.revocations).toHaveLength(revoked + 1);
+  },
+);
