@@ -3,26 +3,30 @@ import type { Provider } from '../src/contract/provider.ts';
 import { isExport, standingOf } from '../src/contract/transfer-status.ts';
 
 /** What its owner can do with a transfer on the status page. */
-export const ACTS = ['stop', 'mend', 'take back', 'again', 'receipt', 'forwarding'] as const;
+export const ACTS = ['stop', 'mend', 'take back', 'again', 'receipt', 'forwarding', 'daily', 'daily off'] as const;
 export type Act = (typeof ACTS)[number];
 
 /** Whether an act is offered, as the transfer stands: only to who may see everything of it (`decisions.md`). */
 export function isOffered(status: TransferStatus | null, act: Act): boolean {
   if (status === null || status.limited === true) return false;
-  const { emailmigration: mail, emailforwarding: forwarding } = status;
+  const { emailmigration: mail, emailforwarding: forwarding, daily } = status;
   switch (act) {
     case 'stop':
       return !isAtItsEnd(status);
     case 'mend':
       return attentionOf(status) !== undefined;
     case 'take back':
-      return isEndedMove(status) && (mail?.taken_back ?? 0) < (mail?.done ?? 0);
+      return isEndedMove(status) && mail?.taking_back !== true && (mail?.taken_back ?? 0) < (mail?.done ?? 0);
     case 'again':
-      return isEndedMove(status);
+      return isEndedMove(status) && mail?.taking_back !== true;
     case 'receipt':
       return isAtItsEnd(status);
     case 'forwarding':
       return forwarding?.since !== undefined && forwarding.ended === undefined;
+    case 'daily':
+      return isOffered(status, 'again') && daily !== undefined && daily.next === undefined;
+    case 'daily off':
+      return daily?.next !== undefined;
   }
 }
 

@@ -44,8 +44,9 @@ export const CALLS = {
   'take back what was copied': call<{ ok: true }, { id: string } & SignIn>('take back what was copied'),
   'copy what is new': call<
     { jobid: string },
-    { id: string; password: string; destinationPassword?: string; tokenId?: string }
+    { id: string; password: string; destinationPassword?: string; tokenId?: string; daily?: true }
   >('copy what is new'),
+  'stop the daily copying': call<{ ok: true }, { id: string }>('stop the daily copying'),
   'stop forwarding': call<{ ok: true }, { id: string; password: string }>('stop forwarding'),
   'delete the export': call<{ ok: true }, { url: string }>('delete the export'),
 };

@@ -128,6 +128,7 @@ export const wizard = setup({
     'a consent is awaited': ({ context }) => context.awaitedConsent !== null,
     'the consent is to mend': ({ context }) => context.awaitedConsent?.purpose === 'mend',
     'the consent is to take back': ({ context }) => context.awaitedConsent?.purpose === 'take back',
+    'the consent is for once a day': ({ context }) => context.awaitedConsent?.purpose === 'daily',
     'the consent failed': ({ context }) =>
       context.awaitedConsent === null ||
       !isFrom(context.awaitedConsent.provider, context) ||
@@ -159,7 +160,6 @@ export const wizard = setup({
     'the sign-in elsewhere comes first': ({ context }) => signsInElsewhere(context) && context.tokenId === null,
     'the destination password is missing': ({ context }) =>
       !signsInElsewhere(context) && context.typed.destinationPassword === '',
-    'there is more to take back': ({ context }) => isOffered(context.status, 'take back'),
     'a sign-in is wanted': ({ context }, params: { code: CallFailureCode; codes: readonly CallFailureCode[] }) =>
       params.codes.includes(params.code) && context.typed.password === '' && context.tokenId === null,
     'a transfer is in the way': ({ context }) => context.runningTransfer !== null,

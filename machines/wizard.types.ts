@@ -43,16 +43,22 @@ export type Message =
   | { readonly about: 'support failed'; readonly code: CallFailureCode }
   | { readonly about: 'export deletion failed'; readonly code: CallFailureCode }
   | { readonly about: 'not the owner' }
-  | { readonly about: 'stop asked' | 'mended' | 'take-back asked' | 'forwarding stopped' }
+  | { readonly about: 'stop asked' | 'mended' | 'take-back asked' | 'forwarding stopped' | 'daily stopped' }
   | { readonly about: ActRefused | 'act overtaken'; readonly code: CallFailureCode };
 
 /** A call of the owner's was refused. */
-export type ActRefused = 'stop refused' | 'mend refused' | 'take-back refused' | 'again refused' | 'forwarding refused';
+export type ActRefused =
+  | 'stop refused'
+  | 'mend refused'
+  | 'take-back refused'
+  | 'again refused'
+  | 'forwarding refused'
+  | 'daily-off refused';
 
 /** A sign-in at a provider that a transfer's owner has left for, and what it is for. */
 export type AwaitedConsent = {
   readonly transferId: string;
-  readonly purpose: 'mend' | 'take back' | 'again';
+  readonly purpose: 'mend' | 'take back' | 'again' | 'daily';
   readonly provider: OauthProvider;
 };
 

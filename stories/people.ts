@@ -76,6 +76,12 @@ export const MOVED: TransferStatus = {
   },
 };
 
+/** All of it, without contacts. */
+const MOVED_ELSEWHERE: TransferStatus = {
+  emailmigration: { ...MOVED.emailmigration, status: 'completed', done: 21_403, skipped: [] },
+  destination: 'other',
+};
+
 /** Nothing was in it. */
 export const EMPTY: TransferStatus = {
   emailmigration: {
@@ -171,6 +177,10 @@ export const CANCELLED: TransferStatus = {
   },
   destination: 'other',
 };
+
+const until = '2025-11-30T23:59:59-08:00';
+export const DAILY: TransferStatus = { ...MOVED_ELSEWHERE, daily: { until } };
+export const DAILY_ON: TransferStatus = { ...MOVED_ELSEWHERE, daily: { until, next: '2025-10-21T11:47:00-07:00' } };
 
 export const WAITING: TransferStatus = {
   emailmigration: {

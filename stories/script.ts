@@ -62,6 +62,7 @@ const GOOD: Required<Script> = {
   'resume the transfer': { ok: true },
   'take back what was copied': { ok: true },
   'copy what is new': { jobid: TRANSFER },
+  'stop the daily copying': { ok: true },
   'stop forwarding': { ok: true },
   'delete the export': { ok: true },
 };

@@ -1,5 +1,18 @@
 import { at } from './at.tsx';
-import { CANCELLED, FORWARDED, FULL, inNeed, PASSWORD, RUNNING, TO_GMAIL, TOKEN, TRANSFER, typed } from './people.ts';
+import {
+  CANCELLED,
+  DAILY,
+  DAILY_ON,
+  FORWARDED,
+  FULL,
+  inNeed,
+  PASSWORD,
+  RUNNING,
+  TO_GMAIL,
+  TOKEN,
+  TRANSFER,
+  typed,
+} from './people.ts';
 
 export default { title: 'States/Status' };
 
@@ -12,17 +25,21 @@ const running = { ...asked, status: RUNNING };
 const inNeedOfPassword = { ...asked, status: inNeed({ side: 'source', reason: 'password' }) };
 const cancelled = { ...asked, status: CANCELLED };
 const forwarded = { ...asked, status: FORWARDED };
+const dailyOff = { ...asked, status: DAILY };
+const dailyOn = { ...asked, status: DAILY_ON };
 const password = typed({ password: PASSWORD });
 const passwords = typed({ password: PASSWORD, destinationPassword: PASSWORD });
-const refused = (about: 'stop' | 'mend' | 'take-back' | 'again' | 'forwarding') =>
+const refused = (about: 'stop' | 'mend' | 'take-back' | 'again' | 'forwarding' | 'daily-off') =>
   ({ message: { about: `${about} refused`, code: 'INVALID_CREDENTIALS' } }) as const;
 
-const takenBack = { ...CANCELLED, emailmigration: { ...CANCELLED.emailmigration, status: 'review', taken_back: 80 } };
+const takenBack = {
+  ...CANCELLED,
+  emailmigration: { ...CANCELLED.emailmigration, status: 'review', taken_back: 80, taking_back: true } as const,
+};
 const beingTakenBack = { ...asked, status: takenBack };
 
-export const ActsRestingStill = at('status.acts.resting.still', { ...asked, status: FULL }, resting);
-export const ActsRestingWatching = at('status.acts.resting.watching', beingTakenBack, resting);
-export const ActsRestingAsking = at('status.acts.resting.asking', beingTakenBack, resting);
+export const ActsResting = at('status.acts.resting', { ...asked, status: FULL }, following);
+export const ActsRestingTakingBack = at('status.acts.resting', beingTakenBack, following);
 export const ActsOpenReceipt = at(`${open}.receipt`, cancelled, resting);
 
 export const ActsOpenStoppingConfirming = at(`${open}.stopping.confirming`, running, following);
@@ -118,5 +135,32 @@ export const ActsOpenForwardingCallingPrompt = at(
 export const ActsOpenForwardingCallingSlow = at(
   `${open}.forwarding.calling.slow`,
   { ...forwarded, ...password },
+  resting,
+);
+
+export const ActsOpenDailyAskingEditing = at(`${open}.daily.asking.editing`, dailyOff, resting);
+export const ActsOpenDailyAskingPasswordMissing = at(`${open}.daily.asking.passwordMissing`, dailyOff, resting);
+export const ActsOpenDailyAskingDestinationPasswordMissing = at(
+  `${open}.daily.asking.destinationPasswordMissing`,
+  { ...dailyOff, ...password },
+  resting,
+);
+export const ActsOpenDailyAskingRefused = at(
+  `${open}.daily.asking.refused`,
+  { ...dailyOff, ...refused('again') },
+  resting,
+);
+export const ActsOpenDailyCallingPrompt = at(`${open}.daily.calling.prompt`, { ...dailyOff, ...passwords }, resting);
+export const ActsOpenDailyCallingSlow = at(
+  `${open}.daily.calling.slow`,
+  { ...dailyOff, ...TO_GMAIL, ...password, tokenId: TOKEN },
+  resting,
+);
+export const ActsOpenDailyOffConfirming = at(`${open}.dailyOff.confirming`, dailyOn, resting);
+export const ActsOpenDailyOffCallingPrompt = at(`${open}.dailyOff.calling.prompt`, dailyOn, resting);
+export const ActsOpenDailyOffCallingSlow = at(`${open}.dailyOff.calling.slow`, dailyOn, resting);
+export const ActsOpenDailyOffRefused = at(
+  `${open}.dailyOff.refused`,
+  { ...dailyOn, message: { about: 'daily-off refused', code: 'UNAVAILABLE' } },
   resting,
 );

@@ -153,6 +153,11 @@ export const returnedForAct = wizard.createStateConfig({
       actions: actRefused,
     },
     {
+      guard: and(['the consent failed', 'the consent is for once a day']),
+      target: ['#status-asking', '#status-daily-refused'],
+      actions: actRefused,
+    },
+    {
       guard: 'the consent failed',
       target: ['#status-asking', '#status-again-refused'],
       actions: actRefused,
@@ -165,6 +170,11 @@ export const returnedForAct = wizard.createStateConfig({
     {
       guard: 'the consent is to take back',
       target: ['#status-asking', '#status-taking-back-confirming'],
+      actions: ['remember the sign-in', 'return to the transfer'],
+    },
+    {
+      guard: 'the consent is for once a day',
+      target: ['#status-asking', '#status-daily'],
       actions: ['remember the sign-in', 'return to the transfer'],
     },
     {

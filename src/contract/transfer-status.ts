@@ -43,17 +43,24 @@ export function standingOf({ status, finished }: Operation): Standing {
   return finished === undefined ? 'interrupted' : 'failed';
 }
 
-/** Whether anything of a transfer will still change by itself: the server streams its status, and the page follows, that long. */
+type Following = Operation & { readonly attention?: unknown; readonly taking_back?: boolean | undefined };
+
+/**
+ * Whether anything of a transfer will still change without who looks at it, as when its owner puts it right in another
+ * tab: the server streams its status, and the page follows, that long.
+ */
 export function goesOn(transfer: {
-  readonly emailmigration?: Operation | undefined;
-  readonly contactsmigration?: Operation | undefined;
+  readonly emailmigration?: Following | undefined;
+  readonly contactsmigration?: Following | undefined;
 }): boolean {
   return [transfer.emailmigration, transfer.contactsmigration].some(
-    (operation) =>
-      operation !== undefined &&
-      operation.finished === undefined &&
-      ['running', 'interrupted'].includes(standingOf(operation)),
+    (operation) => operation !== undefined && (operation.taking_back === true || isOpen(operation)),
   );
+}
+
+function isOpen(operation: Following): boolean {
+  if (operation.finished !== undefined) return false;
+  return operation.attention !== undefined || ['running', 'interrupted'].includes(standingOf(operation));
 }
 
 /** What the final comparison of both sides found, or `null` before it has been made. */

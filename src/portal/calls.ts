@@ -4,6 +4,7 @@ import { cancel } from '../contract/calls/cancel.ts';
 import { capabilities } from '../contract/calls/capabilities.ts';
 import { createAccount } from '../contract/calls/create-account.ts';
 import { domainValidation } from '../contract/calls/domain-validation.ts';
+import { dailyOff } from '../contract/calls/daily-off.ts';
 import { deleteExport, deletionOf } from '../contract/calls/export-file.ts';
 import { forwardingOff } from '../contract/calls/forwarding-off.ts';
 import { jobsByEmail } from '../contract/calls/jobs-by-email.ts';
@@ -49,17 +50,18 @@ export function createCalls(bearer: () => string | null): Calls {
       ask(resume, { body: { job_id: id, ...body, ...written(tokenId) } }, signal),
     'take back what was copied': ({ id, tokenId, ...body }, signal) =>
       ask(takeBack, { body: { job_id: id, ...body, ...written(tokenId) } }, signal),
-    'copy what is new': ({ id, password, destinationPassword, tokenId }, signal) => {
+    'copy what is new': ({ id, password, destinationPassword, tokenId, ...daily }, signal) => {
       const destination = {
         ...(destinationPassword === undefined ? {} : { password: destinationPassword }),
         ...written(tokenId),
       };
       return ask(
         again,
-        { body: { job_id: id, source_account: { password }, destination_account: destination } },
+        { body: { job_id: id, source_account: { password }, destination_account: destination, ...daily } },
         signal,
       );
     },
+    'stop the daily copying': ({ id }, signal) => ask(dailyOff, { body: { job_id: id } }, signal),
     'stop forwarding': ({ id, password }, signal) => ask(forwardingOff, { body: { job_id: id, password } }, signal),
     'delete the export': ({ url }, signal) =>
       ask({ ...deleteExport, path: deletionOf(url, location.href) }, { body: {} }, signal),

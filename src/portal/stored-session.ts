@@ -27,7 +27,7 @@ const Stored = v.object({
   awaitedConsent: v.nullable(
     v.object({
       transferId: TransferId,
-      purpose: v.picklist(['mend', 'take back', 'again']),
+      purpose: v.picklist(['mend', 'take back', 'again', 'daily']),
       provider: OauthProvider,
     }),
   ),

@@ -15,6 +15,7 @@ import {
   password,
   type Script,
   submit,
+  withDaily,
 } from '../support/owned-transfer.ts';
 import { arriveAt, refusal } from '../support/wizard.ts';
 
@@ -35,6 +36,7 @@ describe('a sign-in at the provider of the new mailbox', () => {
   test.each<[Act & AwaitedConsent['purpose'], TransferStatus, readonly Event[]]>([
     ['mend', NEEDS_CONSENT, []],
     ['again', movedTo('google'), []],
+    ['daily', withDaily(movedTo('google')), []],
     ['take back', movedTo('google'), [submit]],
   ])('to %s is left for, and remembered with its transfer', async (act, status, events) => {
     const wizard = await arriveAtStatus(status, wants401);
@@ -52,6 +54,7 @@ describe('a sign-in at the provider of the new mailbox', () => {
     ['mend', NEEDS_PASSWORD],
     ['mend', FULL],
     ['again', MOVED],
+    ['daily', withDaily(MOVED)],
   ])('is not there to %s where a password or nothing is wanted', async (act, status) => {
     const wizard = await arriveAtStatus(status);
     await wizard.send(open(act), seek);
@@ -115,6 +118,7 @@ describe('a sign-in at the provider of the new mailbox', () => {
     ['mend', `${OPEN}.mending.asking.refused`],
     ['take back', `${OPEN}.takingBack.signingIn.refused`],
     ['again', `${OPEN}.again.asking.refused`],
+    ['daily', `${OPEN}.daily.asking.refused`],
   ])('to %s that failed is said so in its dialog', async (purpose, state) => {
     for (const [said, error] of [
       [{ error: 'EXTERNAL_OAUTH_ERROR' }, 'EXTERNAL_OAUTH_ERROR'],

@@ -6,6 +6,7 @@ import { ID, PASSWORD } from '../support/moves.ts';
 import {
   arriveAtStatus,
   close,
+  DAILY_ON,
   destinationPassword,
   FINISHED,
   FORWARDED,
@@ -19,6 +20,7 @@ import {
   type Script,
   STOPPED,
   submit,
+  withDaily,
 } from '../support/owned-transfer.ts';
 import { codesBut, refusal } from '../support/wizard.ts';
 
@@ -46,6 +48,11 @@ describe('what is offered', () => {
       { ...MOVED, emailforwarding: { status: 'completed', since: FINISHED, ended: FINISHED } },
       ['take back', 'again', 'receipt'],
     ],
+    ['could be brought once a day', withDaily(MOVED), ['take back', 'again', 'receipt', 'daily']],
+    ['is brought once a day', DAILY_ON, ['take back', 'again', 'receipt', 'daily off']],
+    ['is brought once a day and runs', { ...DAILY_ON, ...RUNNING }, ['stop', 'daily off']],
+    ['could be brought once a day after its end', withDaily(RUNNING), ['stop']],
+    ['is being taken back', { emailmigration: { ...mail, taking_back: true } }, ['receipt']],
     ['was of contacts alone', { contactsmigration: mail }, ['receipt']],
     ['goes on with its contacts', { ...MOVED, contactsmigration: { status: 'inprogress' } }, ['stop']],
     ['is a download that runs', { ...RUNNING, files: 'coming' }, ['stop']],
@@ -73,6 +80,7 @@ type Case = {
     | 'resume the transfer'
     | 'take back what was copied'
     | 'copy what is new'
+    | 'stop the daily copying'
     | 'stop forwarding';
   readonly typed: readonly Event[];
   readonly asks: object;
@@ -131,6 +139,26 @@ const CASES: readonly Case[] = [
     done: null,
     refused: 'again refused',
     failed: `${OPEN}.again.asking.refused`,
+  },
+  {
+    act: 'daily',
+    status: withDaily(MOVED),
+    call: 'copy what is new',
+    typed: [password, destinationPassword],
+    asks: { id: ID, password: PASSWORD, destinationPassword: 'another', daily: true },
+    done: null,
+    refused: 'again refused',
+    failed: `${OPEN}.daily.asking.refused`,
+  },
+  {
+    act: 'daily off',
+    status: DAILY_ON,
+    call: 'stop the daily copying',
+    typed: [],
+    asks: { id: ID },
+    done: 'daily stopped',
+    refused: 'daily-off refused',
+    failed: `${OPEN}.dailyOff.refused`,
   },
   {
     act: 'forwarding',
@@ -214,6 +242,8 @@ describe('a password', () => {
     ['mend', NEEDS_PASSWORD, [], `${OPEN}.mending.asking.passwordMissing`],
     ['again', MOVED, [destinationPassword], `${OPEN}.again.asking.passwordMissing`],
     ['again', MOVED, [password], `${OPEN}.again.asking.destinationPasswordMissing`],
+    ['daily', withDaily(MOVED), [destinationPassword], `${OPEN}.daily.asking.passwordMissing`],
+    ['daily', withDaily(MOVED), [password], `${OPEN}.daily.asking.destinationPasswordMissing`],
     ['forwarding', FORWARDED, [], `${OPEN}.forwarding.asking.passwordMissing`],
   ])('that is missing to %s is asked for without a call', async (act, status, typed, state) => {
     const wizard = await arriveAtStatus(status);
@@ -287,44 +317,24 @@ test('a transfer that ends while its dialog is open leaves the dialog where it i
   expect(wizard.isAt(`${OPEN}.stopping.confirming`)).toBe(true);
 });
 
-const takenBack = (count: number): TransferStatus => ({ emailmigration: { ...mail, taken_back: count } });
-const arriveAtTakingBack = async (script: Script) => {
+const takenBack = (count: number): TransferStatus => ({
+  emailmigration: { ...mail, taken_back: count, ...(count === 2 ? {} : { taking_back: true }) },
+});
+
+test('what is being taken back is followed until all of it is', async () => {
   const wizard = await arriveAtStatus(MOVED, { 'take back what was copied': () => ({ ok: true }) });
-  Object.assign(wizard.script, script);
+  Object.assign(wizard.script, { 'ask for the status': () => takenBack(0) });
   await wizard.send(open('take back'), submit);
-  return wizard;
-};
+  expect(wizard.isAt('status.page.following')).toBe(true);
+  await wizard.send({ type: 'status.arrive', status: takenBack(1) });
+  expect(wizard.context().status).toEqual(takenBack(1));
+  await wizard.send({ type: 'status.arrive', status: takenBack(2) });
+  expect(wizard.isAt('status.page.settled')).toBe(true);
+});
 
-describe('what is being taken back', () => {
-  test('is counted every 10 s until all of it is', async () => {
-    let count = 0;
-    const wizard = await arriveAtTakingBack({ 'ask for the status': () => takenBack(count) });
-    count = 1;
-    await wizard.wait(10_000);
-    expect(wizard.context().status).toEqual(takenBack(1));
-    count = 2;
-    await wizard.wait(10_000);
-    expect(wizard.context().status).toEqual(takenBack(2));
-    const asked = wizard.asked('ask for the status').length;
-    await wizard.wait(60_000);
-    expect(wizard.asked('ask for the status')).toHaveLength(asked);
-  });
-
-  test.each(codesBut())('is asked about again where that failed with %s', async (code) => {
-    const wizard = await arriveAtTakingBack({ 'ask for the status': () => takenBack(1) });
-    wizard.script['ask for the status'] = refusal(code);
-    await wizard.wait(10_000);
-    expect(wizard.context().status).toEqual(takenBack(1));
-    wizard.script['ask for the status'] = () => takenBack(2);
-    await wizard.wait(10_000);
-    expect(wizard.context().status).toEqual(takenBack(2));
-  });
-
-  test('is asked about again where nobody answered for 30 s', async () => {
-    const wizard = await arriveAtTakingBack({ 'ask for the status': () => takenBack(1) });
-    delete wizard.script['ask for the status'];
-    await wizard.wait(10_000);
-    await wizard.wait(30_000);
-    expect(wizard.isAt('status.acts.resting.watching')).toBe(true);
-  });
+test('a transfer that needs its owner is followed, so that it goes on here when it is put right elsewhere', async () => {
+  const wizard = await arriveAtStatus(NEEDS_PASSWORD);
+  expect(wizard.isAt('status.page.following')).toBe(true);
+  await wizard.send({ type: 'status.arrive', status: RUNNING });
+  expect(wizard.context().status).toEqual(RUNNING);
 });

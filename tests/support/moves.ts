@@ -38,6 +38,9 @@ const moved = (destination: Provider): TransferStatus => ({
   emailforwarding: { status: 'completed', since: '2025-11-02T00:00:00Z' },
   destination,
 });
+const until = '2025-12-01T00:00:00Z';
+const daily: TransferStatus = { ...moved('google'), daily: { until } };
+const dailyOn: TransferStatus = { ...moved('other'), daily: { until, next: '2025-11-03T00:00:00Z' } };
 const limited: TransferStatus = { ...running, limited: true };
 const stopped: TransferStatus = { contactsmigration: { status: 'error' } };
 
@@ -66,6 +69,9 @@ export const ANSWERS: Readonly<Record<CallName, readonly unknown[]>> = {
     needs('full', 'google'),
     moved('google'),
     moved('other'),
+    daily,
+    { ...daily, destination: 'other' },
+    dailyOn,
   ],
   'list the transfers': [{ [ID]: '2025-11-01T00:00:00Z' }, {}],
   'ask for the statuses': [{ [ID]: running }, {}],
@@ -77,6 +83,7 @@ export const ANSWERS: Readonly<Record<CallName, readonly unknown[]>> = {
   'resume the transfer': [{ ok: true }],
   'take back what was copied': [{ ok: true }],
   'copy what is new': [{ jobid: ID }],
+  'stop the daily copying': [{ ok: true }],
   'stop forwarding': [{ ok: true }],
   'delete the export': [{ ok: true }],
 };
@@ -231,7 +238,7 @@ export const SESSIONS = {
     contactsExportType: 'vcf',
   },
   ...Object.fromEntries(
-    (['mend', 'take back', 'again'] as const).map((purpose) => [
+    (['mend', 'take back', 'again', 'daily'] as const).map((purpose) => [
       `waiting to ${purpose}`,
       { ...BLANK_SESSION, awaitedConsent: { transferId: ID, purpose, provider: 'google' as const } },
     ]),

@@ -18,6 +18,7 @@ export function ourTexts(): OurText[] {
     'src/server/worker/sentences.ts',
     'src/server/mail/copy/reasons.ts',
     'src/server/notifications/wording.ts',
+    'src/server/notifications/occasions.ts',
     'src/server/notifications/support-copy.ts',
   ];
   return [

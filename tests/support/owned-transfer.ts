@@ -25,6 +25,13 @@ export const NEEDS_PASSWORD = needing({ side: 'source', reason: 'password' });
 export const NEEDS_CONSENT = needing({ side: 'destination', reason: 'consent' }, 'google');
 export const FULL = needing({ side: 'destination', reason: 'full' }, 'google');
 
+export const withDaily = (status: TransferStatus, next?: string): TransferStatus => ({
+  ...status,
+  daily: { until: '2025-12-01T00:00:00Z', ...(next === undefined ? {} : { next }) },
+});
+/** What still arrives is brought once a day. */
+export const DAILY_ON = withDaily(MOVED, '2025-11-03T00:00:00Z');
+
 export const open = (act: Act) => ({ type: 'act.open', act }) as const;
 export const submit = { type: 'act.submit' } as const;
 export const close = { type: 'modal.close' } as const;

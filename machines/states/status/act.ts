@@ -1,7 +1,7 @@
 import { failedWith, failureOf } from '../../failure.ts';
 import type { OauthProvider } from '../../../src/contract/provider.ts';
 import { typePassword } from '../typed-account.ts';
-import type { ActRefused } from '../../wizard.types.ts';
+import type { ActRefused, AwaitedConsent } from '../../wizard.types.ts';
 
 /** How the transfer stands, or who asks, is not what the page took it for: it asks, and shows what there is. */
 const overtaken = {
@@ -37,8 +37,13 @@ export const typing = {
   },
 } as const;
 
+/** The substates of a form that asks for a password. */
+export function passwordForm<const Id extends string>(refused: Id) {
+  return { editing: {}, passwordMissing: {}, refused: { id: refused, exit: 'forget the message' } } as const;
+}
+
 /** Leaves for a sign-in at the destination's provider, which leads back to this act of this transfer. */
-export function seekingConsent<const Purpose extends 'mend' | 'take back' | 'again', const Guard extends string>(
+export function seekingConsent<const Purpose extends AwaitedConsent['purpose'], const Guard extends string>(
   purpose: Purpose,
   guard: Guard,
 ) {

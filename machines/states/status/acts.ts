@@ -1,11 +1,9 @@
-import { not } from 'xstate';
 import type { Act } from '../../owner-acts.ts';
 import { wizard } from '../../wizard.setup.ts';
-import { givingUp } from '../waiting.ts';
-import { again } from './again.ts';
+import { again, daily } from './again.ts';
 import { forwardingOff } from './forwarding-off.ts';
 import { mending } from './mending.ts';
-import { stopping } from './stopping.ts';
+import { dailyOff, stopping } from './stopping.ts';
 import { takingBack } from './taking-back.ts';
 
 function opening<const Target extends string>(act: Act, target: Target) {
@@ -25,7 +23,6 @@ export const acts = wizard.createStateConfig({
   states: {
     resting: {
       id: 'status-acts-resting',
-      initial: 'still',
       on: {
         'act.open': [
           opening('stop', 'open.stopping'),
@@ -34,34 +31,15 @@ export const acts = wizard.createStateConfig({
           opening('again', 'open.again'),
           opening('receipt', 'open.receipt'),
           opening('forwarding', 'open.forwarding'),
+          opening('daily', 'open.daily'),
+          opening('daily off', 'open.dailyOff'),
         ],
-      },
-      states: {
-        still: {},
-        /** What is being taken back is counted on the page, which follows nothing after the end. */
-        watching: {
-          id: 'status-acts-watching',
-          always: { guard: not('there is more to take back'), target: 'still' },
-          after: { 'long status pause': 'asking' },
-        },
-        asking: {
-          ...givingUp('watching'),
-          invoke: {
-            src: 'ask for the status',
-            input: ({ context }) => ({ id: context.transferId ?? '' }),
-            onDone: {
-              target: 'watching',
-              actions: { type: 'remember the status', params: ({ event }) => ({ status: event.output }) },
-            },
-            onError: 'watching',
-          },
-        },
       },
     },
     open: {
       initial: 'receipt',
       on: { 'modal.close': { target: 'resting', actions: 'forget the sign-in' } },
-      states: { stopping, mending, takingBack, again, receipt: {}, forwarding: forwardingOff },
+      states: { stopping, mending, takingBack, again, receipt: {}, forwarding: forwardingOff, daily, dailyOff },
     },
   },
 });

@@ -1,6 +1,6 @@
 import { wizard } from '../../wizard.setup.ts';
 import { waiting } from '../waiting.ts';
-import { closedWhileCalling, refusedAt, typing } from './act.ts';
+import { closedWhileCalling, passwordForm, refusedAt, typing } from './act.ts';
 
 const { failed, failures } = refusedAt('#status-forwarding-refused', 'forwarding refused');
 
@@ -14,11 +14,7 @@ export const forwardingOff = wizard.createStateConfig({
         ...typing,
         'act.submit': [{ guard: 'the password is empty', target: '.passwordMissing' }, { target: 'calling' }],
       },
-      states: {
-        editing: {},
-        passwordMissing: {},
-        refused: { id: 'status-forwarding-refused', exit: 'forget the message' },
-      },
+      states: passwordForm('status-forwarding-refused'),
     },
     calling: {
       ...waiting(failed),

@@ -3,7 +3,7 @@ import type { TransferStatus } from '../../../src/contract/calls/status.ts';
 import { attentionOf } from '../../owner-acts.ts';
 import { wizard } from '../../wizard.setup.ts';
 import { waiting } from '../waiting.ts';
-import { closedWhileCalling, refusedAt, seekingConsent, typing } from './act.ts';
+import { closedWhileCalling, passwordForm, refusedAt, seekingConsent, typing } from './act.ts';
 
 const { failed, failures } = refusedAt('#status-mending-refused', 'mend refused');
 
@@ -22,11 +22,7 @@ export const mending = wizard.createStateConfig({
           { target: 'calling' },
         ],
       },
-      states: {
-        editing: {},
-        passwordMissing: {},
-        refused: { id: 'status-mending-refused', exit: 'forget the message' },
-      },
+      states: passwordForm('status-mending-refused'),
     },
     calling: {
       ...waiting(failed),

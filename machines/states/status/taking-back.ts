@@ -1,7 +1,7 @@
 import { failedWith } from '../../failure.ts';
 import { wizard } from '../../wizard.setup.ts';
 import { waiting } from '../waiting.ts';
-import { closedWhileCalling, refusedAt, seekingConsent, typing } from './act.ts';
+import { closedWhileCalling, passwordForm, refusedAt, seekingConsent, typing } from './act.ts';
 
 const { failed, failures } = refusedAt('refused', 'take-back refused');
 const [, ...otherFailures] = failures;
@@ -23,11 +23,7 @@ export const takingBack = wizard.createStateConfig({
           { target: 'calling' },
         ],
       },
-      states: {
-        editing: {},
-        passwordMissing: {},
-        refused: { id: 'status-taking-back-unproven', exit: 'forget the message' },
-      },
+      states: passwordForm('status-taking-back-unproven'),
     },
     calling: {
       ...waiting(failed),
@@ -40,7 +36,7 @@ export const takingBack = wizard.createStateConfig({
           ...(tokenId === null ? {} : { tokenId }),
         }),
         onDone: {
-          target: ['#status-asking', '#status-acts-watching'],
+          target: '#status-asking',
           actions: [
             'forget the sign-in',
             { type: 'show the message', params: { message: { about: 'take-back asked' } } },

@@ -41,7 +41,7 @@ export type Folder = v.InferOutput<typeof Folder>;
  * `failure` is a sentence for the subscriber about an operation that has stopped or paused.
  * `kept` counts what the provider keeps in a form of its own; `folders` are in the order of work.
  * `compared` counts the messages that were read back at the destination; `left` is seconds until it is likely done, where
- * that can be said; `ended` tells that its owner stopped it; `taken_back` counts what was removed again after that.
+ * that can be said; `ended` tells that its owner stopped it; `taken_back` counts what was removed again after that, while `taking_back`.
  * `lost`, `duplicated` and `changed` are there once the final comparison has been made. Times are ISO 8601.
  */
 export const Progress = v.object({
@@ -62,6 +62,7 @@ export const Progress = v.object({
   left: v.optional(count),
   folders: v.optional(v.array(Folder)),
   taken_back: v.optional(count),
+  taking_back: v.optional(v.literal(true)),
   started: v.optional(v.string()),
   finished: v.optional(v.string()),
 });

@@ -46,34 +46,26 @@ function Outcome({ snapshot }: Props) {
 
 const MISSING: Note = { kind: 'error', text: fieldErrors.password };
 
-type PasswordProps = Props & { readonly label: string; readonly isMissing: boolean };
+type PasswordProps = Props & {
+  readonly label: string;
+  readonly isMissing: boolean;
+  /** Where a form asks for two, the second one. */
+  readonly of?: 'destination';
+};
 
-export function Password({ snapshot, label, isMissing }: PasswordProps) {
+export function Password({ snapshot, label, isMissing, of }: PasswordProps) {
   const send = useSend();
+  const { typed } = snapshot.context;
+  const type = of === undefined ? 'password.type' : 'destination-password.type';
   return (
     <PasswordField
       label={label}
       words={shared.password}
-      value={snapshot.context.typed.password}
+      value={of === undefined ? typed.password : typed.destinationPassword}
       note={isMissing ? MISSING : undefined}
       autoComplete="off"
-      readOnly={!snapshot.can({ type: 'password.type', password: '' })}
-      onType={(password) => send({ type: 'password.type', password })}
-    />
-  );
-}
-
-export function DestinationPassword({ snapshot, label, isMissing }: PasswordProps) {
-  const send = useSend();
-  return (
-    <PasswordField
-      label={label}
-      words={shared.password}
-      value={snapshot.context.typed.destinationPassword}
-      note={isMissing ? MISSING : undefined}
-      autoComplete="off"
-      readOnly={!snapshot.can({ type: 'destination-password.type', password: '' })}
-      onType={(password) => send({ type: 'destination-password.type', password })}
+      readOnly={!snapshot.can({ type, password: '' })}
+      onType={(password) => send({ type, password })}
     />
   );
 }

@@ -6,7 +6,8 @@ import { Link } from '../parts/link.tsx';
 import { acts as words, attention as attentionWords, needOf } from '../wording/status-acts.ts';
 import { cancelled as cancelledWords } from '../wording/status-life.ts';
 import { useSend } from '../wizard-context.tsx';
-import { Again } from './status-again.tsx';
+import { Again, Daily } from './status-again.tsx';
+import { DailyOff } from './status-daily.tsx';
 import { ForwardingOff, Receipt, Stop } from './status-dialogs.tsx';
 import { Mend } from './status-mend.tsx';
 import { TakeBack } from './status-take-back.tsx';
@@ -79,13 +80,16 @@ export function Acts({ snapshot }: Props) {
 }
 
 function Dialog({ snapshot }: Props) {
-  const isOpen = (open: 'stopping' | 'mending' | 'takingBack' | 'again' | 'receipt' | 'forwarding') =>
-    snapshot.matches({ status: { acts: { open } } });
+  const isOpen = (
+    open: 'stopping' | 'mending' | 'takingBack' | 'again' | 'receipt' | 'forwarding' | 'daily' | 'dailyOff',
+  ) => snapshot.matches({ status: { acts: { open } } });
   if (isOpen('stopping')) return <Stop snapshot={snapshot} />;
   if (isOpen('mending')) return <Mend snapshot={snapshot} />;
   if (isOpen('takingBack')) return <TakeBack snapshot={snapshot} />;
   if (isOpen('again')) return <Again snapshot={snapshot} />;
   if (isOpen('receipt')) return <Receipt snapshot={snapshot} />;
   if (isOpen('forwarding')) return <ForwardingOff snapshot={snapshot} />;
+  if (isOpen('daily')) return <Daily snapshot={snapshot} />;
+  if (isOpen('dailyOff')) return <DailyOff snapshot={snapshot} />;
   return null;
 }

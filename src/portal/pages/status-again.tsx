@@ -3,39 +3,62 @@ import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import { isOauthProvider } from '../../contract/provider-name.ts';
 import { Form } from '../parts/form.tsx';
 import { acts as words } from '../wording/status-acts.ts';
+import { daily as dailyWords } from '../wording/status-daily.ts';
 import { useSend } from '../wizard-context.tsx';
-import { ActDialog, ActOutcome, DestinationPassword, Password, SignInElsewhere, Submit } from './act-dialog.tsx';
+import { ActDialog, ActOutcome, Password, SignInElsewhere, Submit } from './act-dialog.tsx';
 
 type Props = { readonly snapshot: WizardSnapshot };
 
 const { title, text, first, signedIn, confirm, busy } = words.again;
 
-/** Where the new mailbox is signed in to elsewhere, that comes first: what is typed here doesn't outlive it. */
 export function Again({ snapshot }: Props) {
-  const { settings, tokenId } = snapshot.context;
+  const { legacyName } = snapshot.context.settings;
+  return <Copying snapshot={snapshot} act="again" words={{ title, text: text(legacyName), confirm, busy }} />;
+}
+
+export function Daily({ snapshot }: Props) {
+  const { settings, status } = snapshot.context;
+  const { text: tell, ...rest } = dailyWords.turnOn;
+  const text = tell(settings.legacyName, status?.daily?.until ?? settings.accessEnd);
+  return <Copying snapshot={snapshot} act="daily" words={{ ...rest, text }} />;
+}
+
+type CopyingProps = Props & {
+  readonly act: 'again' | 'daily';
+  readonly words: {
+    readonly title: string;
+    readonly text: readonly string[];
+    readonly confirm: string;
+    readonly busy: string;
+  };
+};
+
+/** Where the new mailbox is signed in to elsewhere, that comes first: what is typed here doesn't outlive it. */
+function Copying(props: CopyingProps) {
+  const { snapshot, words } = props;
   const elsewhere = isOauthProvider(destinationOf(snapshot.context));
   return (
-    <ActDialog title={title}>
-      {text(settings.legacyName).map((each) => (
+    <ActDialog title={words.title}>
+      {words.text.map((each) => (
         <p key={each}>{each}</p>
       ))}
-      {elsewhere && tokenId === null ? (
+      {elsewhere && snapshot.context.tokenId === null ? (
         <>
           <p className="strong">{first}</p>
           <SignInElsewhere snapshot={snapshot} />
           <ActOutcome snapshot={snapshot} />
         </>
       ) : (
-        <Passwords snapshot={snapshot} elsewhere={elsewhere} />
+        <Passwords {...props} elsewhere={elsewhere} />
       )}
     </ActDialog>
   );
 }
 
-function Passwords({ snapshot, elsewhere }: Props & { readonly elsewhere: boolean }) {
+function Passwords({ snapshot, act, words: said, elsewhere }: CopyingProps & { readonly elsewhere: boolean }) {
   const send = useSend();
-  const at = (again: 'calling' | { readonly asking: 'passwordMissing' | 'destinationPasswordMissing' }) =>
-    snapshot.matches({ status: { acts: { open: { again } } } });
+  const at = (state: 'calling' | { readonly asking: 'passwordMissing' | 'destinationPasswordMissing' }) =>
+    snapshot.matches({ status: { acts: { open: act === 'again' ? { again: state } : { daily: state } } } });
   return (
     <Form onSubmit={() => send({ type: 'act.submit' })}>
       {elsewhere && <p>{signedIn}</p>}
@@ -46,14 +69,15 @@ function Passwords({ snapshot, elsewhere }: Props & { readonly elsewhere: boolea
           isMissing={at({ asking: 'passwordMissing' })}
         />
         {!elsewhere && (
-          <DestinationPassword
+          <Password
             snapshot={snapshot}
+            of="destination"
             label={words.destinationPassword}
             isMissing={at({ asking: 'destinationPasswordMissing' })}
           />
         )}
       </div>
-      <Submit busy={at('calling')} label={confirm} busyLabel={busy} />
+      <Submit busy={at('calling')} label={said.confirm} busyLabel={said.busy} />
       <ActOutcome snapshot={snapshot} />
     </Form>
   );

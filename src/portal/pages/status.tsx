@@ -1,4 +1,5 @@
 import { isExport } from '../../contract/transfer-status.ts';
+import { attentionOf } from '../../../machines/owner-acts.ts';
 import { PATHS, visitOf, type WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import { BarsLoader } from '../parts/bars-loader.tsx';
 import { Button } from '../parts/button.tsx';
@@ -12,6 +13,7 @@ import { Banner } from './banner.tsx';
 import { Acts, Attention } from './status-acts.tsx';
 import { OperationCard } from './status-card.tsx';
 import { ContactsOutcome, ForwardingCard } from './status-contacts.tsx';
+import { DailyCard } from './status-daily.tsx';
 import { DeleteExport, Exports } from './status-exports.tsx';
 import { Finished, isDone } from './status-finished.tsx';
 import { ShowMore } from './status-more.tsx';
@@ -57,10 +59,17 @@ function Lead({ snapshot }: { readonly snapshot: WizardSnapshot }) {
       {isShown && !snapshot.matches({ status: { banner: 'hidden' } }) ? (
         <Banner message={message} />
       ) : (
-        <p className="lead">{snapshot.matches({ status: { page: 'following' } }) ? words.lead : words.settled}</p>
+        <p className="lead">{leadOf(snapshot)}</p>
       )}
     </MessagePlace>
   );
+}
+
+function leadOf(snapshot: WizardSnapshot): string {
+  const { status } = snapshot.context;
+  if (!snapshot.matches({ status: { page: 'following' } })) return words.settled;
+  const isAtRest = attentionOf(status) !== undefined || status?.emailmigration?.taking_back === true;
+  return isAtRest ? words.follows : words.lead;
 }
 
 function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
@@ -71,6 +80,7 @@ function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
       <Attention snapshot={snapshot} />
       {ofExport && <Exports snapshot={snapshot} files={status?.exports ?? []} />}
       {isDone(snapshot) && <Finished snapshot={snapshot} />}
+      <DailyCard snapshot={snapshot} />
       {status?.emailmigration !== undefined && (
         <OperationCard kind="email" title={words.email} progress={status.emailmigration} ofExport={ofExport} />
       )}

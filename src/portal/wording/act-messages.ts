@@ -25,6 +25,8 @@ export function actRefusedWords(about: ActRefused, code: CallFailureCode): Words
           "Please wait until it's done.",
         ];
       return UNKNOWN;
+    case 'daily-off refused':
+      return ['It is still on', 'New mail is still brought once a day. Please try again.'];
     case 'forwarding refused':
       return code === 'INVALID_CREDENTIALS'
         ? ['Incorrect password', 'Forwarding is still on. Please check the password and try again.']
@@ -56,5 +58,6 @@ export const done = {
   'stop asked': ['Your transfer is stopped', 'What was copied stays where it is. Nothing was deleted.'],
   mended: ['Thank you. We carry on now', 'You can close this page. We will let you know when it is finished.'],
   'take-back asked': ['We are taking it back', 'This can take a while. You can close this page.'],
+  'daily stopped': ['We no longer bring new mail', 'What was copied stays. You can turn it on again at any time.'],
   'forwarding stopped': ['Forwarding is off', 'New mail stays in your San Bruno mailbox.'],
 } as const;

@@ -51,7 +51,8 @@ export function messageWords(message: Message, legacyName: string): MessageWords
     case 'stop asked':
     case 'mended':
     case 'take-back asked':
-    case 'forwarding stopped': {
+    case 'forwarding stopped':
+    case 'daily stopped': {
       const [title, ...content] = done[message.about];
       return { kind: 'success', title, content };
     }
@@ -60,6 +61,7 @@ export function messageWords(message: Message, legacyName: string): MessageWords
     case 'take-back refused':
     case 'again refused':
     case 'forwarding refused':
+    case 'daily-off refused':
       return error(...actRefusedWords(message.about, message.code));
     case 'act overtaken':
       return error(...overtakenWords(message.code));

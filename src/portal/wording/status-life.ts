@@ -71,4 +71,5 @@ export const folders = {
   count: (done: number, total: number) => `${formatNumber(done)} of ${formatNumber(total)}`,
 } as const;
 
+export const takingBack = 'We are taking back what was copied. You can close this page.';
 export const takenBack = (count: number) => `${counted('email', count)} taken back from your new mailbox.`;

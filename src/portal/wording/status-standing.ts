@@ -1,7 +1,14 @@
 import type { Progress } from '../../contract/calls/status.ts';
 import { type ShownStatus, standingOf } from '../../contract/transfer-status.ts';
 import { attention as attentionWords } from './status-acts.ts';
-import { cancelled, comparing, isComparing, timeLeftWords, waiting as waitingWords } from './status-life.ts';
+import {
+  cancelled,
+  comparing,
+  isComparing,
+  takingBack,
+  timeLeftWords,
+  waiting as waitingWords,
+} from './status-life.ts';
 import { exportText, looksOf, status as words, statusText } from './status.ts';
 
 export type StandingWords = {
@@ -19,6 +26,7 @@ export function standingWords(progress: Progress, ofExport: boolean): StandingWo
   const { status, failure, finished, attention, waiting, left } = progress;
   const standing = standingOf(progress);
   const looks = looksOf(standing);
+  if (progress.taking_back === true) return { ...standingWords(without(progress), ofExport), now: takingBack };
   const { label, text } = ofExport ? exportText(standing) : statusText(status);
   if (attention !== undefined)
     return {
@@ -48,6 +56,10 @@ export function standingWords(progress: Progress, ofExport: boolean): StandingWo
     now: words.now[standing],
     ...(finished === undefined || looks === 'failed' ? { when } : {}),
   };
+}
+
+function without({ taking_back: _, ...progress }: Progress): Progress {
+  return progress;
 }
 
 function whenDone(left: number | undefined): { readonly when: string } {

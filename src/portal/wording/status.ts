@@ -99,6 +99,7 @@ export const status = {
   heading: 'Your transfer',
   settled: 'Here is the status of your transfer.',
   lead: 'This page updates by itself. You can close it, and your transfer will keep running.',
+  follows: 'This page updates by itself.',
   id: 'Transfer ID',
   asking: 'Looking up your transfer…',
   email: 'Email transfer',

@@ -28,7 +28,7 @@ export type StatusSources = {
   /** How many messages were read back and are what was sent. */
   readonly compared: (id: string) => Promise<number>;
   /** How many messages were taken back; `null` when that was not asked for. */
-  readonly takenBack: (id: string) => Promise<{ readonly removed: number } | null>;
+  readonly takenBack: (id: string) => Promise<{ readonly removed: number; readonly goesOn: boolean } | null>;
   /** Whether what still arrives is brought once a day, or could be; `null` when it can't. */
   readonly daily: (id: string) => Promise<Daily | null>;
   readonly countSkippedMessages: (id: string) => Promise<number>;
@@ -73,7 +73,7 @@ async function progressesOf(sql: Sql, sources: StatusSources, id: string): Promi
         ...progress,
         ...(folders.length === 0 ? {} : { folders }),
         ...(compared === null ? {} : { compared }),
-        ...(back === null ? {} : { taken_back: back.removed }),
+        ...(back === null ? {} : { taken_back: back.removed, ...(back.goesOn ? { taking_back: true } : {}) }),
       };
     }
     if (row.operation === 'contactsmigration') status.contactsmigration = await contactsProgressOf(sources, row);

@@ -138,6 +138,7 @@ export async function noteMadeFolder(database: Database, { transferId, epoch }: 
 /** How many messages of a transfer were taken back, and how many of those that it appended are there still. */
 export type TakenBack = {
   readonly removed: number;
+  readonly goesOn: boolean;
   readonly left: number;
   /** So many more were on their way when the transfer ended, and may have arrived. */
   readonly unsure: number;
@@ -147,12 +148,13 @@ export type TakenBack = {
 export async function takenBack(sql: Sql, transferId: string): Promise<TakenBack | null> {
   const [row] = await sql.query<TakenBack>(
     `select count(l.uid) filter (where l.removal = 'removed')::integer as removed,
+       t.finished is null as "goesOn",
        count(l.uid) filter (where l.removal is distinct from 'removed')::integer as left,
        (select coalesce(sum(cardinality(uids)), 0) from ledger_groups where transfer_id = $1)::integer as unsure
      from take_backs t
      left join ledger_mailboxes m on m.transfer_id = t.transfer_id
      left join ledger l on l.mailbox_id = m.id and not l.earlier and l.fate in ('stored', 'kept', 'changed', 'taken')
-     where t.transfer_id = $1 group by t.transfer_id`,
+     where t.transfer_id = $1 group by t.transfer_id, t.finished`,
     [transferId],
   );
   return row ?? null;

@@ -61,6 +61,7 @@ const FOR_STRANGERS: { readonly [Key in keyof Progress]-?: (value: Progress[Key]
   left: (left) => left,
   folders: (folders) => folders?.map(({ done, total }) => ({ done, total })),
   taken_back: (takenBack) => takenBack,
+  taking_back: (takingBack) => takingBack,
   started: (started) => started,
   finished: (finished) => finished,
 };

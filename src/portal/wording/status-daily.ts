@@ -1,0 +1,40 @@
+import type { Daily } from '../../contract/calls/status.ts';
+import { pacificDate } from '../wording.ts';
+import { formatMoment } from './status.ts';
+
+const ENDED: Record<NonNullable<Daily['ended']>, string> = {
+  sign_in:
+    'We stopped bringing new mail, because one of your mailboxes no longer lets us sign in. You can turn it on again.',
+  failed:
+    'We stopped bringing new mail, because it did not work three times in a row. Please turn it on again, or contact support.',
+};
+
+/** What still arrives is brought once a day. */
+export const daily = {
+  title: 'New mail, once a day',
+  off: (legacyName: string, until: string) =>
+    `New mail may still come to your ${legacyName} mailbox. If you like, we bring it to your new mailbox once a day, until ${pacificDate(until)}.`,
+  ended: (why: NonNullable<Daily['ended']>) => ENDED[why],
+  on: (next: string, until: string) => [
+    `This is on. We look for new mail again on ${formatMoment(next)}.`,
+    `It ends by itself on ${pacificDate(until)}.`,
+  ],
+  turnOn: {
+    button: 'Bring new mail once a day',
+    title: 'Bring new mail once a day',
+    text: (legacyName: string, until: string) => [
+      `We copy what came to your ${legacyName} mailbox now, and then once a day until ${pacificDate(until)}. Nothing is copied twice.`,
+      'For this, we keep the sign-in to both mailboxes under lock as long as it is on. You can stop it here at any time.',
+    ],
+    confirm: 'Turn it on',
+    busy: 'One moment…',
+  },
+  turnOff: {
+    button: 'Stop bringing new mail',
+    title: 'Stop bringing new mail?',
+    text: 'We no longer look for new mail, and we delete the sign-in to both mailboxes. What was copied stays.',
+    keep: 'Keep it on',
+    confirm: 'Turn it off',
+    busy: 'Turning it off…',
+  },
+} as const;
