@@ -32,14 +32,7 @@ const passwords = typed({ password: PASSWORD, destinationPassword: PASSWORD });
 const refused = (about: 'stop' | 'mend' | 'take-back' | 'again' | 'forwarding' | 'daily-off') =>
   ({ message: { about: `${about} refused`, code: 'INVALID_CREDENTIALS' } }) as const;
 
-const takenBack = {
-  ...CANCELLED,
-  emailmigration: { ...CANCELLED.emailmigration, status: 'review', taken_back: 80, taking_back: true } as const,
-};
-const beingTakenBack = { ...asked, status: takenBack };
-
 export const ActsResting = at('status.acts.resting', { ...asked, status: FULL }, following);
-export const ActsRestingTakingBack = at('status.acts.resting', beingTakenBack, following);
 export const ActsOpenReceipt = at(`${open}.receipt`, cancelled, resting);
 
 export const ActsOpenStoppingConfirming = at(`${open}.stopping.confirming`, running, following);

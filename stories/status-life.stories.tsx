@@ -1,5 +1,5 @@
 import { at } from './at.tsx';
-import { CANCELLED, COMPARING, FORWARDED, inNeed, MOVED, TOKEN, TRANSFER, WAITING } from './people.ts';
+import { CANCELLED, COMPARING, DAILY, DAILY_ON, FORWARDED, inNeed, MOVED, TOKEN, TRANSFER, WAITING } from './people.ts';
 
 /** One state of the machine may show a transfer's life in several ways. */
 export default { title: 'Life/Status' };
@@ -14,13 +14,26 @@ const unknown = { ...asked, status: inNeed({ side: 'destination', reason: 'conse
 
 export const Waiting = at(following, { ...asked, status: WAITING });
 export const Comparing = at(following, { ...asked, status: COMPARING });
-export const NeedsPassword = at(resting, { ...asked, status: inNeed({ side: 'destination', reason: 'password' }) });
-export const NeedsConsent = at(resting, consent);
-export const Refused = at(resting, { ...asked, status: inNeed({ side: 'source', reason: 'refused' }) });
+export const BeingTakenBack = at(following, {
+  ...asked,
+  status: {
+    ...CANCELLED,
+    emailmigration: { ...CANCELLED.emailmigration, status: 'review', taken_back: 80, taking_back: true },
+  },
+});
+export const NeedsPassword = at(following, { ...asked, status: inNeed({ side: 'destination', reason: 'password' }) });
+export const NeedsConsent = at(following, consent);
+export const Refused = at(following, { ...asked, status: inNeed({ side: 'source', reason: 'refused' }) });
 export const Cancelled = at(resting, { ...asked, status: CANCELLED });
 export const TakenBack = at(resting, {
   ...asked,
   status: { ...CANCELLED, emailmigration: { ...CANCELLED.emailmigration, status: 'review', taken_back: 8_200 } },
+});
+export const Daily = at(resting, { ...asked, status: DAILY });
+export const DailyOn = at(resting, { ...asked, status: DAILY_ON });
+export const DailyEnded = at(resting, {
+  ...asked,
+  status: { ...DAILY, daily: { until: '2025-11-30T23:59:59-08:00', ended: 'sign_in' } },
 });
 export const Forwarded = at(resting, { ...asked, status: FORWARDED });
 export const Mended = at('status.banner.shown', { ...asked, status: WAITING, message: { about: 'mended' } }, following);

@@ -30,6 +30,11 @@ export const FORWARDED: TransferStatus = {
   ...movedTo('other'),
   emailforwarding: { status: 'completed', since: FINISHED, finished: FINISHED, to: 'maria@mail.example' },
 };
+export const DAILY: TransferStatus = { ...movedTo('other'), daily: { until: '2099-11-30T23:59:59Z' } };
+export const DAILY_ON: TransferStatus = {
+  ...movedTo('other'),
+  daily: { until: '2099-11-30T23:59:59Z', next: '2099-11-02T10:00:00Z' },
+};
 export const STOPPED: TransferStatus = {
   emailmigration: { status: 'review', ended: 'cancelled', done: 300, total: 1000, finished: FINISHED },
   destination: 'other',

@@ -7,24 +7,45 @@ import { openMailClient } from '../support/mail-client.ts';
 import { differenceOf } from '../support/mail-comparison.ts';
 import { needs } from '../support/needs.ts';
 import { type Product, startProduct } from '../support/product.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { openValve } from '../support/valve.ts';
 import { chooseOther, signIn, startTransfer } from './steps.ts';
 
 const WALTER = { email: 'walter@mail.example', password: 'sandbox' };
 const MESSAGES = 400;
 const WITHIN = { timeout: 60_000 };
 
+/** Before it is held: the sign-ins, and some messages. */
+const SOME_OCTETS = 400_000;
+
+function without(part: Buffer, what: RegExp, instead: string): Buffer {
+  return Buffer.from(part.toString('latin1').replaceAll(what, instead), 'latin1');
+}
+
 describe('a transfer in the hands of its owner, in Chromium (needs chromium)', needs('chromium'), () => {
   let product: Product;
   let browser: Browser;
   let page: Page;
+  /** What the product reaches the new mailbox by in the second walk. */
+  let mailbox: TcpProxy;
+  const toMailbox = openValve();
+  /** It takes no message. */
+  let refuses = true;
 
   beforeAll(async () => {
-    product = await startProduct();
+    product = await startProduct({ TRUSTED_MAIL_HOSTS: '127.0.0.1,imap.mail.example' });
+    mailbox = await startTcpProxy((await product.ports())['mail other'] ?? 0, {
+      change: async (direction, part) => {
+        if (direction === 'to client') return without(part, / LITERAL[+-]| MULTIAPPEND/g, '');
+        return toMailbox.pass(direction, refuses ? without(part, /^(\S+) APPEND /gm, '$1 XPPEND ') : part);
+      },
+    });
     browser = await openBrowser();
     page = await (await browser.newContext()).newPage();
   });
   afterAll(async () => {
     await browser?.close();
+    await mailbox?.[Symbol.asyncDispose]();
     await product?.[Symbol.asyncDispose]();
   });
 
@@ -91,5 +112,85 @@ describe('a transfer in the hands of its owner, in Chromium (needs chromium)', n
     expect(receipt.split('\n').filter((line) => /,[0-9a-f]{64},/.test(line.replaceAll('"', '')))).toHaveLength(
       MESSAGES,
     );
+  });
+
+  test('is put right, stopped and taken back in two tabs at once, with Back and a reload in each dialog', async () => {
+    const [, subscriber] = product.subscribers;
+    if (subscriber === undefined) throw new Error('The start printed one subscriber alone.');
+    toMailbox.grant(Infinity);
+    const before = await held();
+    await page.goto(product.url);
+    await signIn(page, subscriber);
+    await page.waitForURL('**/destination-account');
+    await chooseOther(page, WALTER, `imap.mail.example:${mailbox.port}`);
+    const id = await startTransfer(page, 'maria@mail.example', 'Transfer');
+    const status = `${product.url}${statusAddress(id)}`;
+    await page.goto(status);
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    await using _closing = { [Symbol.asyncDispose]: () => other.close() };
+    const other = await page.context().newPage();
+    await other.goto(status);
+
+    /** Back and Forward, and a reload, each leave the dialog and keep the page. */
+    const leave = async (name: string) => {
+      for (const away of [async () => page.goBack().then(() => page.goForward()), () => page.reload()]) {
+        await button(name).click(WITHIN);
+        await page.getByRole('dialog').waitFor();
+        await away();
+        await button(name).waitFor(WITHIN);
+        expect(await page.getByRole('dialog').count()).toBe(0);
+      }
+    };
+    const openInBoth = async (name: string) => {
+      for (const tab of [page, other]) {
+        await tab.getByRole('button', { name, exact: true }).click(WITHIN);
+        await tab.getByRole('dialog').waitFor();
+      }
+    };
+    const inOther = (name: string) => other.getByRole('dialog').getByRole('button', { name, exact: true }).click();
+
+    await leave('Put it right');
+    await openInBoth('Put it right');
+    const attention = page.getByRole('heading', { name: 'Your new mailbox said no' });
+    await attention.waitFor();
+    refuses = false;
+    asked.length = 0;
+    toMailbox.hold(SOME_OCTETS);
+    await inOther('Try again now');
+    await other.getByText('Thank you. We carry on now').waitFor();
+    await page.getByText('This has been put right already.').waitFor(WITHIN);
+    await attention.waitFor({ state: 'hidden' });
+    expect(asked, 'the first tab has it by the stream').toEqual([]);
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+    await expect.poll(async () => (await held()) - before, WITHIN).toBeGreaterThan(10);
+
+    await leave('Stop the transfer');
+    await openInBoth('Stop the transfer');
+    await confirm('Stop it now');
+    await page.getByText('Your transfer is stopped').waitFor(WITHIN);
+    await inOther('Stop it now');
+    for (const tab of [page, other])
+      await tab.getByRole('region', { name: 'Email transfer' }).getByText('Stopped', { exact: true }).waitFor();
+    toMailbox.grant(Infinity);
+    expect((await held()) - before).toBeLessThan(MESSAGES);
+
+    await leave('Take back what was copied');
+    await openInBoth('Take back what was copied');
+    for (const tab of [page, other]) {
+      const dialog = tab.getByRole('dialog');
+      await dialog.getByRole('button', { name: 'Take it back', exact: true }).click();
+      await dialog.getByLabel('New mailbox password', { exact: true }).fill(WALTER.password);
+    }
+    await confirm('Take it back');
+    await page.getByText('We are taking it back').waitFor();
+    asked.length = 0;
+    await inOther('Take it back');
+    await mail()
+      .getByText(/messages taken back from your new mailbox/)
+      .waitFor(WITHIN);
+    await expect.poll(held, WITHIN).toBe(before);
+    await page.getByText('Here is the status of your transfer.').waitFor(WITHIN);
+    expect(asked.filter((path) => path !== '/api/v2/status/events/')).toEqual([]);
   });
 });

@@ -12,7 +12,18 @@ import {
   SUBSCRIBER,
   TRANSFER_ID,
 } from '../support/portal-alone.ts';
-import { COMPARING, FORWARDED, FULL, movedTo, NEEDS_PASSWORD, RUNNING, STOPPED, WAITING } from './owned-transfer.ts';
+import {
+  COMPARING,
+  DAILY,
+  DAILY_ON,
+  FORWARDED,
+  FULL,
+  movedTo,
+  NEEDS_PASSWORD,
+  RUNNING,
+  STOPPED,
+  WAITING,
+} from './owned-transfer.ts';
 
 const MOVED = movedTo('other');
 
@@ -80,6 +91,30 @@ const WALKS: readonly Walk[] = [
     sent: { source_account: { password: SUBSCRIBER.password }, destination_account: { password: 'sandbox' } },
     said: NEW_ID,
     refused: 'That did not work',
+  },
+  {
+    button: 'Bring new mail once a day',
+    status: DAILY,
+    fields: { 'San Bruno password': SUBSCRIBER.password, 'New mailbox password': 'sandbox' },
+    confirm: 'Turn it on',
+    path: call('again'),
+    sent: {
+      source_account: { password: SUBSCRIBER.password },
+      destination_account: { password: 'sandbox' },
+      daily: true,
+    },
+    said: NEW_ID,
+    refused: 'That did not work',
+  },
+  {
+    button: 'Stop bringing new mail',
+    status: DAILY_ON,
+    fields: {},
+    confirm: 'Turn it off',
+    path: call('daily-off'),
+    sent: {},
+    said: 'We no longer bring new mail',
+    refused: 'It is still on',
   },
   {
     button: 'Stop forwarding',

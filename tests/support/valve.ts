@@ -8,6 +8,10 @@ export function openValve() {
       granted.resolve();
       granted = Promise.withResolvers();
     },
+    /** Holds what is granted before, beyond these. */
+    hold: (after: number) => {
+      octets.left = after;
+    },
     pass: async (_: unknown, part: Buffer) => {
       while (octets.left <= 0) await granted.promise;
       octets.left -= part.length;
