@@ -26,7 +26,7 @@ describe('a transfer in the hands of its owner, in Chromium (needs chromium)', n
   let product: Product;
   let browser: Browser;
   let page: Page;
-  /** What the product reaches the new mailbox by in the second walk. */
+  /** What the product reaches the new mailbox by in the first walk. */
   let mailbox: TcpProxy;
   const toMailbox = openValve();
   /** It takes no message. */
@@ -71,52 +71,9 @@ describe('a transfer in the hands of its owner, in Chromium (needs chromium)', n
     return count;
   };
 
-  test('is taken back, run again to its end, and has a receipt, by the buttons of the status page', async () => {
+  test('is put right, stopped and taken back in two tabs at once, with Back and a reload in each dialog', async () => {
     const [subscriber] = product.subscribers;
     if (subscriber === undefined) throw new Error('The start printed no subscriber.');
-    await page.goto(product.url);
-    await signIn(page, subscriber);
-    await page.waitForURL('**/destination-account');
-    await chooseOther(page, WALTER);
-    const id = await startTransfer(page, 'maria@mail.example', 'Transfer');
-    await page.goto(`${product.url}${statusAddress(id)}`);
-    await mail().getByText('Completed', { exact: true }).waitFor(WITHIN);
-    expect(await held()).toBe(MESSAGES);
-
-    await button('Take back what was copied').click();
-    await confirm('Take it back');
-    await type('New mailbox password', WALTER.password);
-    await confirm('Take it back');
-    await expect.poll(held, WITHIN).toBe(0);
-
-    await page.reload();
-    await button('Copy what is new').click();
-    await type('San Bruno password', subscriber.password);
-    await type('New mailbox password', WALTER.password);
-    await confirm('Start copying');
-    await page.waitForURL((url) => url.searchParams.get('migration_id') !== id);
-    await mail().getByText('Completed', { exact: true }).waitFor(WITHIN);
-    expect(await difference()).toEqual({
-      messages: MESSAGES,
-      lost: [],
-      duplicated: [],
-      changed: [],
-    });
-
-    await button('Download the receipt').click();
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('dialog').getByRole('link', { name: /CSV/ }).click(),
-    ]);
-    const receipt = await readFile(await download.path(), 'utf8');
-    expect(receipt.split('\n').filter((line) => /,[0-9a-f]{64},/.test(line.replaceAll('"', '')))).toHaveLength(
-      MESSAGES,
-    );
-  });
-
-  test('is put right, stopped and taken back in two tabs at once, with Back and a reload in each dialog', async () => {
-    const [, subscriber] = product.subscribers;
-    if (subscriber === undefined) throw new Error('The start printed one subscriber alone.');
     toMailbox.grant(Infinity);
     const before = await held();
     await page.goto(product.url);
@@ -192,5 +149,48 @@ describe('a transfer in the hands of its owner, in Chromium (needs chromium)', n
     await expect.poll(held, WITHIN).toBe(before);
     await page.getByText('Here is the status of your transfer.').waitFor(WITHIN);
     expect(asked.filter((path) => path !== '/api/v2/status/events/')).toEqual([]);
+  });
+
+  test('is taken back, run again to its end, and has a receipt, by the buttons of the status page', async () => {
+    const [subscriber] = product.subscribers;
+    if (subscriber === undefined) throw new Error('The start printed no subscriber.');
+    await page.goto(product.url);
+    await signIn(page, subscriber);
+    await page.waitForURL('**/destination-account');
+    await chooseOther(page, WALTER);
+    const id = await startTransfer(page, 'maria@mail.example', 'Transfer');
+    await page.goto(`${product.url}${statusAddress(id)}`);
+    await mail().getByText('Completed', { exact: true }).waitFor(WITHIN);
+    expect(await held()).toBe(MESSAGES);
+
+    await button('Take back what was copied').click();
+    await confirm('Take it back');
+    await type('New mailbox password', WALTER.password);
+    await confirm('Take it back');
+    await expect.poll(held, WITHIN).toBe(0);
+
+    await page.reload();
+    await button('Copy what is new').click();
+    await type('San Bruno password', subscriber.password);
+    await type('New mailbox password', WALTER.password);
+    await confirm('Start copying');
+    await page.waitForURL((url) => url.searchParams.get('migration_id') !== id);
+    await mail().getByText('Completed', { exact: true }).waitFor(WITHIN);
+    expect(await difference()).toEqual({
+      messages: MESSAGES,
+      lost: [],
+      duplicated: [],
+      changed: [],
+    });
+
+    await button('Download the receipt').click();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('dialog').getByRole('link', { name: /CSV/ }).click(),
+    ]);
+    const receipt = await readFile(await download.path(), 'utf8');
+    expect(receipt.split('\n').filter((line) => /,[0-9a-f]{64},/.test(line.replaceAll('"', '')))).toHaveLength(
+      MESSAGES,
+    );
   });
 });
