@@ -1,0 +1,88 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
+import {
+  call,
+  ended,
+  mailWhen,
+  NEW_ANN,
+  openLifeWorld,
+  PASSWORD,
+  statusOf,
+  type LifeWorld,
+} from '../support/life-world.ts';
+import { letter } from '../support/mail-letters.ts';
+
+const HOUR_MS = 3_600_000;
+const TOLD = { parameters: { notification_email: NEW_ANN } };
+
+const lifetime: AsyncDisposableStack[] = [];
+afterEach(async () => {
+  for (const stack of lifetime.splice(0)) await stack.disposeAsync();
+});
+
+async function open(options: Parameters<typeof openLifeWorld>[0] = {}): Promise<LifeWorld> {
+  const stack = new AsyncDisposableStack();
+  lifetime.push(stack);
+  return stack.use(await openLifeWorld({ mail: { INBOX: [letter(1), letter(2), letter(3)] }, ...options }));
+}
+
+const letters = ({ web }: LifeWorld, about: string) => web.outbox.filter(({ raw }) => raw.includes(about));
+const announced = async ({ web }: LifeWorld, kind: string) =>
+  (await web.database.query("select 1 from pgboss.job where data->>'kind' = $1", [kind])).length;
+
+describe('an owner is told', { timeout: 60_000 }, () => {
+  test('of a wait that lasts six hours, once, and of none that is shorter', async () => {
+    let isAway = false;
+    const world = await open({
+      change: (direction, part) =>
+        direction === 'to client' && isAway
+          ? Buffer.from(part.toString('latin1').replace(/^\* OK /, '* BYE '), 'latin1')
+          : part,
+    });
+    const ordered = await world.order(TOLD);
+    isAway = true;
+    const began = Date.now();
+    const waiting = ({ waiting: why }: { waiting?: unknown }) => why !== undefined;
+    /** A worker whose clock is so far on finds the mailbox away. */
+    const wait = async (hours: number, told: number) => {
+      const clock = { ...MACHINE_CLOCK, now: () => began + hours * HOUR_MS };
+      await world.web.database.query('update operations set waiting_reason = null');
+      await world.web.queue.send(ordered.id);
+      await using _worker = await world.work({ clock });
+      await mailWhen(world, ordered, waiting);
+      await expect.poll(() => letters(world, 'is taking a break').length, { timeout: 15_000 }).toBe(told);
+      expect(await announced(world, 'waiting')).toBe(told);
+    };
+    await wait(0, 0);
+    await wait(5.5, 0);
+    await wait(6.5, 1);
+    await wait(7, 1);
+    const [{ raw = '' } = {}] = letters(world, 'is taking a break');
+    expect(raw).toContain('You can close the page');
+    isAway = false;
+    await world.web.queue.send(ordered.id);
+    await using _worker = await world.work();
+    expect(await mailWhen(world, ordered, ended)).toMatchObject({ status: 'completed', done: 3 });
+  });
+
+  test('of what was taken back, what stays, and each time that it was asked for', async () => {
+    const world = await open();
+    await using _worker = await world.work();
+    const ordered = await world.order(TOLD);
+    await mailWhen(world, ordered, ended);
+    {
+      await using client = await world.destinationMail();
+      await client.command('SELECT INBOX');
+      await client.command('UID STORE 2 +FLAGS (\\Flagged)');
+    }
+    for (const times of [1, 2]) {
+      expect((await call(world, 'take-back', ordered, { password: PASSWORD })).status).toBe(200);
+      expect((await statusOf(world, ordered)).emailmigration).toMatchObject({ taking_back: true });
+      await mailWhen(world, ordered, ({ taking_back: isTaking }) => isTaking === undefined);
+      await expect.poll(() => letters(world, 'was taken back').length, { timeout: 15_000 }).toBe(times);
+    }
+    const [{ raw = '' } = {}] = letters(world, 'was taken back');
+    expect(raw).toContain('2 messages were removed');
+    expect(raw).toContain('stay in your new mailbox: 1');
+  });
+});
