@@ -19,6 +19,8 @@ export type EngineMeasured = {
   readonly commits: number;
   readonly rss: number;
   readonly faults: number;
+  /** By how much of the whole time the finish was too late, as it was said in each tenth after the first. */
+  readonly finish: readonly number[];
 };
 
 /** Asking costs as well, so it is asked seldom and little. */
@@ -40,6 +42,12 @@ async function commitsSoFar(): Promise<number> {
   return row?.commits ?? 0;
 }
 
+type Mail = { readonly done: number; readonly total: number | null; readonly left: number | null };
+const MAIL = `select done, total, left_seconds - extract(epoch from clock_timestamp() - left_noted)::float8 as left
+  from operations where transfer_id = $1 and operation = 'emailmigration' and finished is null`;
+/** When the transfers were to be done, as said once in each tenth. */
+const said: { readonly tenth: number; readonly finish: number }[] = [];
+
 async function move(user: string, newUser: string): Promise<number> {
   const { id } = await world.transfers.start(
     order({
@@ -47,8 +55,14 @@ async function move(user: string, newUser: string): Promise<number> {
       destination: { email: newUser, password: job.password, provider: 'yahoo' },
     }),
   );
-  while ((await world.database.query('select 1 from transfers where id = $1 and finished is null', [id])).length > 0)
+  for (;;) {
+    const [mail] = await world.database.query<Mail>(MAIL, [id]);
+    if (mail === undefined) break;
+    const tenth = Math.floor((10 * mail.done) / Math.max(1, mail.total ?? 0));
+    if (mail.left !== null && said.every((each) => each.tenth !== tenth))
+      said.push({ tenth, finish: performance.now() + mail.left * 1000 });
     await wait(ASKED_EVERY_MS);
+  }
   const { status, lost = 0, duplicated = 0, changed = 0 } = (await world.transfers.status(id))?.emailmigration ?? {};
   return lost + duplicated + changed + (status === 'completed' ? 0 : 1);
 }
@@ -56,11 +70,14 @@ async function move(user: string, newUser: string): Promise<number> {
 for (let time = 1; time <= job.times; time += 1) {
   // The same order again, shortly after, would be taken for a lost answer.
   await world.database.query("update transfers set submit_key = submit_key || '.before'");
+  said.length = 0;
   const [began, cpu, commits] = [performance.now(), process.cpuUsage(), await commitsSoFar()];
   const faults = await Promise.all(job.users.map((user, at) => move(user, job.newUsers[at] ?? '')));
   const { user, system } = process.cpuUsage(cpu);
+  const ended = performance.now();
   const measured: EngineMeasured = {
-    ms: performance.now() - began,
+    ms: ended - began,
+    finish: said.map(({ finish }) => (finish - ended) / (ended - began)),
     cpu: (user + system) / 1000,
     commits: (await commitsSoFar()) - commits,
     rss: process.resourceUsage().maxRSS * 1024,

@@ -160,7 +160,16 @@ async function measured(job: EngineJob): Promise<EngineMeasured> {
 function about(own: readonly EngineMeasured[], { count }: Corpus): string {
   const cpu = median(own.map((each) => each.cpu)) / count;
   const commits = median(own.map((each) => each.commits));
-  return `${cpu.toFixed(2)} ms of CPU a message, ${commits} commits, ${(Math.max(...own.map(({ rss }) => rss)) / 1e6).toFixed(0)} MB at most`;
+  return `${cpu.toFixed(2)} ms of CPU a message, ${commits} commits, ${(Math.max(...own.map(({ rss }) => rss)) / 1e6).toFixed(0)} MB at most${finishOf(own)}`;
+}
+
+/** Of a run of seconds no finish time is said. */
+function finishOf(own: readonly EngineMeasured[]): string {
+  const errors = own.flatMap(({ finish }) => finish);
+  if (errors.length === 0) return '';
+  const within = errors.filter((error) => Math.abs(error) <= 0.2).length;
+  const most = errors.reduce((worst, error) => (Math.abs(error) > Math.abs(worst) ? error : worst), 0);
+  return `, finish time said ${errors.length} times, ${within} within 20 %, off by ${(100 * most).toFixed(0)} % at most`;
 }
 
 async function runYardstick(source: Latency, destination: Latency, user: string, url: string): Promise<number> {

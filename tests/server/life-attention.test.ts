@@ -124,6 +124,23 @@ describe('a transfer whose new mailbox refuses the password', { timeout: 60_000 
     expect(await mailWhen(world, ordered, ended)).toMatchObject({ status: 'completed', done: 3, compared: 3 });
   });
 
+  test('goes on with the next worker when its own has died, put right once however often that is pressed', async () => {
+    const world = await open({ mail: { INBOX: many(3) } });
+    const ordered = await world.order();
+    world.web.passwords.set(NEW_ANN, NEW_PASSWORD);
+    {
+      await using _worker = await world.work();
+      await mailWhen(world, ordered, resting);
+      await expect.poll(() => rolesKept(world)).toEqual(['source']);
+    }
+    const right = { password: NEW_PASSWORD };
+    const presses = await Promise.all([call(world, 'resume', ordered, right), call(world, 'resume', ordered, right)]);
+    expect(presses.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+    expect((await statusOf(world, ordered)).emailmigration).not.toHaveProperty('attention');
+    await using _worker = await world.work();
+    expect(await mailWhen(world, ordered, ended)).toMatchObject({ status: 'completed', done: 3 });
+  });
+
   test('can be stopped while it rests', async () => {
     const world = await open({ mail: { INBOX: many(2) } });
     const ordered = await world.order();

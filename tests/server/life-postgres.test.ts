@@ -20,7 +20,14 @@ describe('a web server that did not order the transfer, on the same PostgreSQL',
     const address = { url: await stack.use(await startPostgres()).create() };
     const key = randomBytes(32);
     const letters = Array.from({ length: 4 }, (_, number) => letter(number));
-    const world = stack.use(await openLifeWorld({ address, key, mail: { INBOX: letters } }));
+    const world = stack.use(
+      await openLifeWorld({
+        address,
+        key,
+        mail: { INBOX: letters },
+        environment: { ACCESS_END: '2099-01-01T00:00:00Z' },
+      }),
+    );
     const { settings } = world.web;
     const log = openLog('silent');
     const other = stack.use(await openWebServices({ settings, address, key, log, now: () => Date.now() }));
@@ -48,9 +55,13 @@ describe('a web server that did not order the transfer, on the same PostgreSQL',
     expect(checkReceipt(receipt, await read(RECEIPT_KEY)).statement.lines).toBe(4);
 
     const given = { source_account: { password: PASSWORD }, destination_account: { password: NEW_PASSWORD } };
-    const { body } = await ask('again', given);
+    const { body } = await ask('again', { ...given, daily: true });
     const again = { id: body.jobid ?? '', headers: ordered.headers };
     expect(await mailWhen(world, again, ended)).toMatchObject({ status: 'completed', bytes: 0 });
+
+    expect((await statusOf(world, ordered)).daily).toHaveProperty('next');
+    expect((await ask('daily-off', {})).status).toBe(200);
+    expect((await statusOf(world, ordered)).daily).not.toHaveProperty('next');
 
     expect((await ask('take-back', { password: NEW_PASSWORD })).status).toBe(200);
     await expect

@@ -54,7 +54,6 @@ describe('an owner is told', { timeout: 60_000 }, () => {
       expect(await announced(world, 'waiting')).toBe(told);
     };
     await wait(0, 0);
-    await wait(5.5, 0);
     await wait(6.5, 1);
     await wait(7, 1);
     const [{ raw = '' } = {}] = letters(world, 'is taking a break');
