@@ -158,7 +158,7 @@ describe('the life of a transfer, in Chromium (needs chromium)', needs('chromium
   test.each(WALKS)(
     '"$button" ("$confirm") asks, is given up by Escape, and is done once by its button',
     async (walk) => {
-      owner.wire.answer(walk.path, walk.button === 'Copy what is new' ? { json: { jobid: NEW_ID } } : OK);
+      owner.wire.answer(walk.path, walk.said === NEW_ID ? { json: { jobid: NEW_ID } } : OK);
       await owner.open(walk.button, walk.status);
       const [first] = Object.keys(walk.fields);
       const goal = first === undefined ? owner.dialog.getByRole('heading', { level: 2 }) : owner.field(first);

@@ -135,7 +135,7 @@ describe('a transfer whose new mailbox refuses the password', { timeout: 60_000 
     }
     const right = { password: NEW_PASSWORD };
     const presses = await Promise.all([call(world, 'resume', ordered, right), call(world, 'resume', ordered, right)]);
-    expect(presses.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+    expect(new Set(presses.map(({ status }) => status))).toEqual(new Set([200, 409]));
     expect((await statusOf(world, ordered)).emailmigration).not.toHaveProperty('attention');
     await using _worker = await world.work();
     expect(await mailWhen(world, ordered, ended)).toMatchObject({ status: 'completed', done: 3 });

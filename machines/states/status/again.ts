@@ -4,13 +4,13 @@ import { closedWhileCalling, passwordForm, refusedAt, seekingConsent, typing } f
 
 /** A new transfer between the same mailboxes, for what came since, or from now on once a day: both are signed in to once more. */
 function copying<const Purpose extends 'again' | 'daily'>(purpose: Purpose) {
-  const refused = `status-${purpose}-refused` as `status-${Purpose}-refused`;
+  const refused = `status-${purpose}-refused` as const;
   const { failed, failures } = refusedAt(`#${refused}`, 'again refused');
   return wizard.createStateConfig({
     initial: 'asking',
     states: {
       asking: {
-        id: `status-${purpose}` as `status-${Purpose}`,
+        id: `status-${purpose}`,
         initial: 'editing',
         on: {
           ...typing,

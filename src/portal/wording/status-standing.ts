@@ -23,10 +23,14 @@ export type StandingWords = {
 
 /** How one operation stands, in words. */
 export function standingWords(progress: Progress, ofExport: boolean): StandingWords {
+  const words = wordsOf(progress, ofExport);
+  return progress.taking_back === true ? { ...words, now: takingBack } : words;
+}
+
+function wordsOf(progress: Progress, ofExport: boolean): StandingWords {
   const { status, failure, finished, attention, waiting, left } = progress;
   const standing = standingOf(progress);
   const looks = looksOf(standing);
-  if (progress.taking_back === true) return { ...standingWords(without(progress), ofExport), now: takingBack };
   const { label, text } = ofExport ? exportText(standing) : statusText(status);
   if (attention !== undefined)
     return {
@@ -56,10 +60,6 @@ export function standingWords(progress: Progress, ofExport: boolean): StandingWo
     now: words.now[standing],
     ...(finished === undefined || looks === 'failed' ? { when } : {}),
   };
-}
-
-function without({ taking_back: _, ...progress }: Progress): Progress {
-  return progress;
 }
 
 function whenDone(left: number | undefined): { readonly when: string } {
