@@ -37,12 +37,15 @@ const SHELL =
 const WORKERS = Math.min(availableParallelism() + 1, 8);
 
 /** A test file says by its folder what it needs; `tests/run.ts` fetches that. */
-const project = ({ name, timeout, group, alone }: Folder) => ({
+const project = ({ name, timeout, group, alone, isProof, crossesWire, repeats = [] }: Folder) => ({
   test: {
     name,
     root,
     environment: 'node' as const,
-    include: [`tests/${name}/**/*.test.ts`],
+    include: [`tests/${name}/**/*.test.ts`, ...repeats],
+    env: { IS_PROOF: String(isProof === true) },
+    // What needs nothing else of the machine shares a process with others of its kind.
+    isolate: crossesWire === true || isProof === true,
     testTimeout: timeout,
     hookTimeout: 120_000,
     maxWorkers: alone === true ? 1 : WORKERS,

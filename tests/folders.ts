@@ -11,6 +11,8 @@ export type Folder = {
   readonly crossesWire?: true;
   /** What only repeats a proof with more numbers: `npm run proofs`. */
   readonly isProof?: true;
+  /** Files of other folders that it runs as well, with all that {@link IS_PROOF} adds to them. */
+  readonly repeats?: readonly string[];
 };
 
 /** A new folder of tests is one line here. */
@@ -22,8 +24,24 @@ export const FOLDERS: readonly Folder[] = [
   { name: 'simulation', timeout: 60_000, group: 1 },
   { name: 'e2e', timeout: 120_000, group: 2, crossesWire: true },
   { name: 'budget', timeout: 120_000, group: 3, alone: true },
-  { name: 'proofs', timeout: 600_000, group: 4, isProof: true, crossesWire: true },
+  {
+    name: 'proofs',
+    timeout: 600_000,
+    group: 4,
+    isProof: true,
+    crossesWire: true,
+    repeats: [
+      'tests/e2e/accessibility.test.ts',
+      'tests/e2e/scripted-wire.test.ts',
+      'tests/server/life-take-back.test.ts',
+      'tests/server/transfer-kill.test.ts',
+      'tests/server/transfer-reset.test.ts',
+    ],
+  },
 ];
+
+/** Whether `npm run proofs` runs a file that `npm test` runs with fewer numbers. */
+export const IS_PROOF = process.env['IS_PROOF'] === 'true';
 
 /** The project of the stories, which `.storybook/vitest.config.ts` describes. */
 export const STORYBOOK = 'storybook';

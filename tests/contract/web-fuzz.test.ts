@@ -1,3 +1,3 @@
 import { fuzzWeb } from '../support/web-fuzz.ts';
 
-fuzzWeb(60);
+fuzzWeb(20);

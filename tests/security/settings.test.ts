@@ -16,7 +16,7 @@ function problemsOf(environment: Environment): readonly string[] {
 }
 
 describe('an address in clear text', () => {
-  const inClear = CLEAR_TEXT_SETTINGS.filter((name) => name !== 'SMTP_URL');
+  const inClear = CLEAR_TEXT_SETTINGS.filter((name) => !['SMTP_URL', 'DATABASE_URL', 'EXPORTS_URL'].includes(name));
 
   test.each(inClear)('is refused for %s, unless it is named', (name) => {
     const environment = { ...LEGACY, [name]: 'http://service.example.com' };
@@ -41,6 +41,29 @@ describe('an address in clear text', () => {
     expect(readSettings(away).smtpInClear).toBe(false);
     expect(readSettings({ ...away, ALLOW_CLEAR_TEXT: 'SMTP_URL' }).smtpInClear).toBe(true);
     expect(readSettings({ ...away, SMTP_URL: 'smtp://127.0.0.1:25' }).smtpInClear).toBe(true);
+  });
+
+  test.each([
+    ['DATABASE_URL', 'postgres://portal:secret@db.example.com/portal', 'have sslmode=verify-full'],
+    ['DATABASE_URL', 'postgres://db.example.com/portal?sslmode=prefer', 'have sslmode=verify-full'],
+    ['DATABASE_URL', 'postgres://localhost/portal?host=db.example.com', 'have sslmode=verify-full'],
+    ['EXPORTS_URL', 's3://bucket/x?endpoint=http://s3.example.com', 'have an endpoint that starts with https://'],
+  ])('of %s, such as %s, is refused unless it is named', (name, address, wanted) => {
+    const environment = { ...LEGACY, SECRET_KEY: Buffer.alloc(32, 1).toString('base64'), [name]: address };
+    expect(problemsOf(environment)).toEqual([expect.stringMatching(`^${name} must ${wanted}, since`)]);
+    expect(problemsOf({ ...environment, ALLOW_CLEAR_TEXT: name })).toEqual([]);
+  });
+
+  test.each([
+    ['DATABASE_URL', 'postgres://portal:secret@127.0.0.1:5432/portal'],
+    ['DATABASE_URL', 'postgres://localhost/portal?host=/var/run/postgresql'],
+    ['DATABASE_URL', 'postgres://%2Fvar%2Frun%2Fpostgresql/portal'],
+    ['DATABASE_URL', 'postgres://db.example.com/portal?sslmode=verify-full'],
+    ['EXPORTS_URL', 's3://bucket/x?endpoint=http://127.0.0.1:9000'],
+    ['EXPORTS_URL', 's3://bucket/x?endpoint=https://s3.example.com'],
+    ['EXPORTS_URL', '/var/lib/portal/exports'],
+  ])('is not what %s has, such as %s', (name, address) => {
+    expect(problemsOf({ ...LEGACY, SECRET_KEY: Buffer.alloc(32, 1).toString('base64'), [name]: address })).toEqual([]);
   });
 
   test('is not allowed for what is no such setting', () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { S3_KEYS, startS3Server } from '../support/s3-server.ts';
-import { runProduct, startProduct } from '../support/product.ts';
+import { PAGES, runProduct, startProduct } from '../support/product.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -18,7 +18,7 @@ afterEach(async () => {
 
 /** Starts the program, which is expected to end by itself. */
 async function refused(environment: Record<string, string>): Promise<{ code: number | null; said: string }> {
-  const { ended, output } = runProduct({ DATA_DIR: join(folder, 'data'), ...environment });
+  const { ended, output } = runProduct({ ...PAGES, DATA_DIR: join(folder, 'data'), ...environment });
   const code = await ended;
   return { code, said: output() };
 }

@@ -13,6 +13,7 @@ import type { Database } from '../../src/server/store/database.ts';
 import { openLedger } from '../../src/server/mail/copy/ledger-on-database.ts';
 import { takeTransfer } from '../../src/server/transfers/lease.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
+import { IS_PROOF } from '../folders.ts';
 import { DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
 import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 import { openMailClient } from '../support/mail-client.ts';
@@ -23,7 +24,7 @@ import { startTcpProxy, type Direction, type TcpProxy } from '../support/tcp-pro
 import { SUBSCRIBER } from '../support/transfer-world.ts';
 
 /** Cuts in each direction of each side: few here, `RESET_CUTS=all` for each octet. */
-const CUTS = process.env['RESET_CUTS'] ?? '12';
+const CUTS = process.env['RESET_CUTS'] ?? (IS_PROOF ? '100' : '6');
 const SIDES = ['source', 'destination'] as const;
 type Side = (typeof SIDES)[number];
 type How = { readonly times?: MailTimes; readonly onStep?: StepListener };

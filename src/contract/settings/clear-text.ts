@@ -4,6 +4,8 @@ import type { Values } from './variables.ts';
 /** What is spoken to, or reached, at these addresses must not be read on the way: passwords, tokens, contacts. */
 export const CLEAR_TEXT_SETTINGS = [
   'PUBLIC_URL',
+  'DATABASE_URL',
+  'EXPORTS_URL',
   'PROVISIONING_URL',
   'SMS_URL',
   'SMTP_URL',
@@ -23,13 +25,41 @@ export function isLoopback(address: string): boolean {
 /** A line for each setting whose address is in clear text and away from this machine, unless ALLOW_CLEAR_TEXT names it. */
 export function clearTextProblems(set: Values): string[] {
   const allowed: readonly string[] = set.ALLOW_CLEAR_TEXT ?? [];
-  return CLEAR_TEXT_SETTINGS.filter((name) => {
+  return CLEAR_TEXT_SETTINGS.flatMap((name) => {
     const address = set[name];
-    return address?.startsWith('http://') === true && !isLoopback(address) && !allowed.includes(name);
-  }).map(
-    (name) =>
-      `${name} must start with https://, since what goes there must not be read on the way. If the way is safe, say so: ALLOW_CLEAR_TEXT=${name}`,
-  );
+    const wanted = address === undefined || allowed.includes(name) ? null : wantedOf(name, address);
+    return wanted === null
+      ? []
+      : `${name} must ${wanted}, since what goes there must not be read on the way. If the way is safe, say so: ALLOW_CLEAR_TEXT=${name}`;
+  });
+}
+
+/** What an address in clear text must have instead; `null` when it is none. */
+function wantedOf(name: (typeof CLEAR_TEXT_SETTINGS)[number], address: string): string | null {
+  switch (name) {
+    case 'DATABASE_URL':
+      return isDatabaseInClear(address) ? 'have sslmode=verify-full' : null;
+    case 'EXPORTS_URL':
+      return isInClear(URL.parse(address)?.searchParams.get('endpoint') ?? '')
+        ? 'have an endpoint that starts with https://'
+        : null;
+    default:
+      return isInClear(address) ? 'start with https://' : null;
+  }
+}
+
+function isInClear(address: string): boolean {
+  return address.startsWith('http://') && !isLoopback(address);
+}
+
+/** A host that is empty or a folder is reached by a socket of this machine. */
+function isDatabaseInClear(address: string): boolean {
+  const url = URL.parse(address);
+  if (url === null) return false;
+  const { hostname, searchParams } = url;
+  const host = searchParams.get('host') ?? decodeURIComponent(hostname);
+  if (host === '' || host.startsWith('/') || isLoopback(`http://${host}`)) return false;
+  return !/^(?:require|verify-ca|verify-full)$/.test(searchParams.get('sslmode') ?? '');
 }
 
 /** What prints passwords, or shows what a visitor types, stays on this machine. */

@@ -28,7 +28,7 @@ export const V12: readonly Requirement[] = [
   {
     id: '12.3.1',
     line: 'all connections in and out are encrypted',
-    open: 'DATABASE_URL without sslmode, and the endpoint of EXPORTS_URL by http://, are taken away from loopback without a word, unlike every other address (is refused for %s, unless it is named).',
+    shownBy: ['is refused for %s, unless it is named', 'of %s, such as %s, is refused unless it is named'],
   },
   {
     id: '12.3.2',
