@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Progress } from '../../src/contract/calls/status.ts';
-import { acts, needOf } from '../../src/portal/wording/status-acts.ts';
+import { acts, needOf } from '../../src/portal/wording/acts.ts';
 import { isComparing, timeLeftWords, waiting } from '../../src/portal/wording/status-life.ts';
 import { standingWords } from '../../src/portal/wording/status-standing.ts';
 import { messageWords } from '../../src/portal/wording/message.ts';

@@ -3,7 +3,7 @@ import { PATHS, type WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import { isExport } from '../../contract/transfer-status.ts';
 import { Button } from '../parts/button.tsx';
 import { Link } from '../parts/link.tsx';
-import { acts as words, attention as attentionWords, needOf } from '../wording/status-acts.ts';
+import { acts as words, attention as attentionWords, needOf } from '../wording/acts.ts';
 import { cancelled as cancelledWords } from '../wording/status-life.ts';
 import { useSend } from '../wizard-context.tsx';
 import { Again } from './status-again.tsx';

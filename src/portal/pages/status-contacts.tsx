@@ -1,7 +1,7 @@
 import { isOffered } from '../../../machines/owner-acts.ts';
 import type { ContactsProgress, Forwarding, TransferStatus } from '../../contract/calls/status.ts';
 import { Button } from '../parts/button.tsx';
-import { acts } from '../wording/status-acts.ts';
+import { acts } from '../wording/acts.ts';
 import { contactsOutcome, contactsRemarks, forwardingWords } from '../wording/status-contacts.ts';
 import { useSend } from '../wizard-context.tsx';
 

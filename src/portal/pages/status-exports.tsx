@@ -6,7 +6,7 @@ import { Button } from '../parts/button.tsx';
 import { MessagePlace } from '../parts/message.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { shared } from '../wording.ts';
-import { attention } from '../wording/status-acts.ts';
+import { attention } from '../wording/acts.ts';
 import { cancelled } from '../wording/status-life.ts';
 import { exportBadge, formatBytes, status } from '../wording/status.ts';
 import { useSend } from '../wizard-context.tsx';

@@ -2,7 +2,7 @@ import { attentionOf } from '../../../machines/owner-acts.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import { isExport } from '../../contract/transfer-status.ts';
 import { Form } from '../parts/form.tsx';
-import { acts as words, attention as attentionWords, needOf } from '../wording/status-acts.ts';
+import { acts as words, attention as attentionWords, needOf } from '../wording/acts.ts';
 import { useSend } from '../wizard-context.tsx';
 import { ActDialog, ActOutcome, Password, SignInElsewhere, Submit } from './act-dialog.tsx';
 
