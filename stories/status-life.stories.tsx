@@ -1,5 +1,15 @@
 import { at } from './at.tsx';
-import { CANCELLED, COMPARING, FORWARDED, inNeed, MOVED, TOKEN, TRANSFER, WAITING } from './people.ts';
+import {
+  CANCELLED,
+  COMPARING,
+  FORWARDED,
+  inNeed,
+  MOVED,
+  TOKEN,
+  TRANSFER,
+  WAITING,
+  WITHOUT_CONTACTS,
+} from './people.ts';
 
 /** One state of the machine may show a transfer's life in several ways. */
 export default { title: 'Life/Status' };
@@ -16,6 +26,7 @@ export const Waiting = at(following, { ...asked, status: WAITING });
 export const Comparing = at(following, { ...asked, status: COMPARING });
 export const NeedsPassword = at(resting, { ...asked, status: inNeed({ side: 'destination', reason: 'password' }) });
 export const NeedsConsent = at(resting, consent);
+export const NeedsPermission = at(resting, { ...asked, status: WITHOUT_CONTACTS });
 export const Refused = at(resting, { ...asked, status: inNeed({ side: 'source', reason: 'refused' }) });
 export const Cancelled = at(resting, { ...asked, status: CANCELLED });
 export const TakenBack = at(resting, {
@@ -27,6 +38,7 @@ export const Mended = at('status.banner.shown', { ...asked, status: WAITING, mes
 
 export const ConsentDialog = at(`${open}.mending.asking.editing`, consent, resting);
 export const ConsentSomewhere = at(`${open}.mending.asking.editing`, unknown, resting);
+export const PermissionDialog = at(`${open}.mending.asking.editing`, { ...asked, status: WITHOUT_CONTACTS }, resting);
 export const FullDialog = at(
   `${open}.mending.asking.editing`,
   { ...asked, status: inNeed({ side: 'destination', reason: 'full' }) },

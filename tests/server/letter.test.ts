@@ -86,7 +86,7 @@ describe('a letter', () => {
         ...moved,
         kind: 'paused',
         outcomes: ['It can not go on.'],
-        attention: { side, reason, until, resumed: 0 },
+        attention: { operation: 'emailmigration', side, reason, until, resumed: 0 },
       });
       expect(subject).toBe('Your San Bruno email transfer to Yahoo is waiting for you');
       expect(text).toContain('It can not go on.');
@@ -94,6 +94,15 @@ describe('a letter', () => {
       expect(text).toContain('by December 5, 2026');
     },
   );
+
+  test.each([
+    ['consent', 'press “Allow contacts”'],
+    ['full', 'Make room in your new address book'],
+  ] as const)('about contacts alone that wait for "%s" says to %s', (reason, action) => {
+    const until = new Date('2026-12-05T20:00:00Z');
+    const attention = { operation: 'contactsmigration', side: 'destination', reason, until, resumed: 0 } as const;
+    expect(letterOf({ ...moved, kind: 'paused', attention }).text).toContain(action);
+  });
 
   test('says one thing and many in the right number, with the date in words', () => {
     expect(letterOf(moved).text).toContain('1,200 messages and 1 contact were copied.');

@@ -127,6 +127,8 @@ export const detailedStatus = {
     emailforwarding: v.optional(Forwarding),
     /** Where it goes: how the new mailbox is signed in to again. Only for who may see everything. */
     destination: v.optional(Provider),
+    /** The addresses of the two mailboxes; files have none. Only for who may see everything. */
+    route: v.optional(v.object({ from: v.string(), to: v.optional(v.string()) })),
     files: v.optional(Files),
     exports: v.optional(v.array(ExportFile)),
     /** More is shown to the browser that ordered the transfer, and after a sign-in. */

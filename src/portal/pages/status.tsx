@@ -1,3 +1,4 @@
+import { openGuide } from '../../../machines/mail-guide.ts';
 import { isExport } from '../../contract/transfer-status.ts';
 import { PATHS, visitOf, type WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import { BarsLoader } from '../parts/bars-loader.tsx';
@@ -14,6 +15,7 @@ import { OperationCard } from './status-card.tsx';
 import { ContactsOutcome, ForwardingCard } from './status-contacts.tsx';
 import { DeleteExport, Exports } from './status-exports.tsx';
 import { Finished, isDone } from './status-finished.tsx';
+import { GuidePage } from './status-guide.tsx';
 import { ShowMore } from './status-more.tsx';
 import { WizardPage } from './wizard-page.tsx';
 
@@ -28,6 +30,8 @@ export function StatusPage() {
     );
   if (snapshot.matches({ status: { page: 'notFound' } }) || snapshot.matches({ status: { page: 'failed' } }))
     return <NotShown snapshot={snapshot} />;
+  const guide = openGuide(snapshot.value);
+  if (guide !== undefined) return <GuidePage snapshot={snapshot} guide={guide} />;
   const done = isDone(snapshot);
   return (
     <WizardPage
@@ -57,10 +61,15 @@ function Lead({ snapshot }: { readonly snapshot: WizardSnapshot }) {
       {isShown && !snapshot.matches({ status: { banner: 'hidden' } }) ? (
         <Banner message={message} />
       ) : (
-        <p className="lead">{snapshot.matches({ status: { page: 'following' } }) ? words.lead : words.settled}</p>
+        <p className="lead">{leadOf(snapshot)}</p>
       )}
     </MessagePlace>
   );
+}
+
+function leadOf(snapshot: WizardSnapshot): string {
+  if (isDone(snapshot)) return finished.lead;
+  return snapshot.matches({ status: { page: 'following' } }) ? words.lead : words.settled;
 }
 
 function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {

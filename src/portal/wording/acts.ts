@@ -24,6 +24,12 @@ export const acts = {
     carryOn: 'Carry on',
     busy: 'Checking…',
     done: 'This has been put right already. You can close this window.',
+    allowContacts: {
+      button: 'Allow contacts',
+      title: 'Allow contacts',
+      text: (provider: string) =>
+        `Please sign in to ${provider} again and tick every box, so that we may add your contacts. Then you will come back here.`,
+    },
   },
   takeBack: {
     button: 'Take back what was copied',
@@ -77,7 +83,29 @@ export const acts = {
   help: (phone: string) => `Need help? Call us at ${unbroken(phone)}.`,
 } as const;
 
-type Need = { readonly title: string; readonly happened: string; readonly todo: string };
+export type Need = { readonly title: string; readonly happened: string; readonly todo: string };
+
+/** What the contacts alone need: what happened, and the one thing to do. `null` when it is what the mail would need. */
+export function contactsNeedOf({ side, reason }: Attention, provider: string): Need | null {
+  if (side === 'source') return null;
+  switch (reason) {
+    case 'consent':
+      return {
+        title: 'Your contacts need your permission',
+        happened: `We could not add your contacts, because ${provider} did not let us. Your mail is not affected.`,
+        todo: 'Press “Allow contacts” and sign in again. Please say yes to contacts there. Then we add them.',
+      };
+    case 'full':
+      return {
+        title: 'Your new address book is full',
+        happened: 'There is no more room for contacts, so we stopped. Your mail is not affected.',
+        todo: 'Make room in your new address book. Then come back and try again.',
+      };
+    case 'password':
+    case 'refused':
+      return null;
+  }
+}
 
 /** What a transfer needs of its owner: what happened, and the one thing to do. */
 export function needOf({ side, reason }: Attention, legacyName: string): Need {
@@ -114,6 +142,8 @@ export const attention = {
   label: 'Waiting for you',
   safe: 'Your mail is safe. What was copied stays, and nothing was deleted.',
   safeFiles: 'Your mail is safe, and nothing was deleted.',
+  safeContacts: 'Nothing was deleted, and nothing is copied twice.',
+  newMailbox: 'your new mailbox',
   now: 'Nothing at the moment. We are waiting for you.',
   when: 'We carry on as soon as you have put it right.',
   signInFirst: 'To do this, press “Show more” below and sign in.',

@@ -1,4 +1,5 @@
 import type { Attention, ExportFile } from '../../contract/calls/status.ts';
+import type { Operation } from '../../contract/operation.ts';
 import type { Provider } from '../../contract/provider.ts';
 
 /**
@@ -27,7 +28,7 @@ export type News = {
   readonly skipped: number;
   readonly outcomes: readonly string[];
   /** What its owner has to put right, and until when; `resumed` counts how often they have done so before. */
-  readonly attention?: Attention & { readonly until: Date; readonly resumed: number };
+  readonly attention?: Attention & { readonly operation: Operation; readonly until: Date; readonly resumed: number };
   /** New mail goes to `to`. */
   readonly forwarding?: { readonly to: string; readonly since: Date };
   /** What can be downloaded. */

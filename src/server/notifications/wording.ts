@@ -1,4 +1,3 @@
-import type { AttentionReason } from '../../contract/calls/status.ts';
 import { displayName } from '../../contract/provider-name.ts';
 import type { News, NotificationKind } from './news.ts';
 
@@ -160,19 +159,24 @@ function nextStepOf(news: Notification): string {
 function putRightOf({ attention, legacyName }: Notification): string {
   if (attention === undefined) return 'Open the status page. It tells you what stopped and what you can do.';
   const until = `Please do this by ${DAY.format(attention.until)}. After that, the transfer ends.`;
-  return `${actionOf(attention.reason, attention.side, legacyName)} It goes on where it stopped. ${until}`;
+  return `${actionOf(attention, legacyName)} It goes on where it stopped. ${until}`;
 }
 
-function actionOf(reason: AttentionReason, side: 'source' | 'destination', legacyName: string): string {
+function actionOf({ operation, side, reason }: NonNullable<Notification['attention']>, legacyName: string): string {
+  const isOfContacts = operation === 'contactsmigration';
   switch (reason) {
     case 'password':
       return side === 'source'
         ? `Open the status page and type the new password of your ${legacyName} mailbox.`
         : 'Open the status page and type the new password of your new mailbox.';
     case 'consent':
-      return 'Open the status page and sign in to your new mailbox again.';
+      return isOfContacts
+        ? 'Open the status page and press “Allow contacts”. Then we add your contacts to your new address book.'
+        : 'Open the status page and sign in to your new mailbox again.';
     case 'full':
-      return 'Make room in your new mailbox. Then open the status page and press “Put it right”.';
+      return isOfContacts
+        ? 'Make room in your new address book. Then open the status page and press “Put it right”.'
+        : 'Make room in your new mailbox. Then open the status page and press “Put it right”.';
     case 'refused':
       return 'Open the status page and press “Put it right”, so that we try again.';
   }

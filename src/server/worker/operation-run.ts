@@ -3,14 +3,7 @@ import { Stopped } from '../mail/copy/lanes.ts';
 import { isRefusal, putToRest, type AtRest } from '../transfers/attention.ts';
 import type { Secret } from '../transfers/credentials.ts';
 import type { HeldLease } from '../transfers/lease.ts';
-import {
-  beginRun,
-  endOperation,
-  notePause,
-  noteWaiting,
-  type Counts,
-  type OperationEnd,
-} from '../transfers/operations.ts';
+import { beginRun, endOperation, noteWaiting, type Counts, type OperationEnd } from '../transfers/operations.ts';
 import type { Transfer } from '../transfers/transfer.ts';
 import { openPace, type Work } from './pace.ts';
 import type { Rest, Step } from './plan.ts';
@@ -132,7 +125,6 @@ async function beginOperation(
           case 'pass on':
             throw stopped;
           case 'later':
-            if (verdict.paused !== undefined) await notePause(database, lease, operation, verdict.paused);
             if (verdict.waiting !== undefined) await noteWaiting(database, lease, operation, verdict.waiting);
             log.warn(
               { err: error, transferId, operation, step: step.name, seconds: verdict.seconds },
