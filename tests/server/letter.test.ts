@@ -104,6 +104,30 @@ describe('a letter', () => {
     expect(letterOf({ ...moved, kind: 'paused', attention }).text).toContain(action);
   });
 
+  test.each([
+    ['password', 'Your new mailbox no longer takes the password that you gave us.'],
+    ['consent', 'Your new mailbox stopped taking mail from us.'],
+    ['full', 'Your new mailbox is full.'],
+    ['refused', 'The mail server of your new mailbox said no to what we asked.'],
+  ] as const)('about a transfer that waits for "%s" says what happened, and that the mail is safe', (reason, said) => {
+    const until = new Date('2026-12-05T20:00:00Z');
+    const attention = { operation: 'emailmigration', side: 'destination', reason, until, resumed: 0 } as const;
+    const { text } = letterOf({ ...moved, kind: 'paused', attention });
+    expect(text).toContain(`${said} Your mail is safe, and nothing was deleted.`);
+  });
+
+  test('about a finished transfer to another address says that new mail does not follow, unless it is forwarded', () => {
+    const elsewhere = { ...moved, destination: { provider: 'google', email: 'maria@gmail.com' } } as const;
+    const follows = 'does not follow you. Please tell people your new address.';
+    expect(letterOf(elsewhere).text).toContain(follows);
+    expect(letterOf(moved).text).not.toContain(follows);
+    expect(letterOf(exported).text).not.toContain(follows);
+    const forwarding = { to: 'maria@gmail.com', since: new Date('2025-11-02T20:00:00Z') };
+    const { text } = letterOf({ ...elsewhere, forwarding });
+    expect(text).toContain('Since November 2, 2025, new mail to your San Bruno address goes to maria@gmail.com.');
+    expect(text).not.toContain(follows);
+  });
+
   test('says one thing and many in the right number, with the date in words', () => {
     expect(letterOf(moved).text).toContain('1,200 messages and 1 contact were copied.');
     expect(letterOf({ ...moved, messages: 0 }).text).toContain('1 contact was copied.');

@@ -38,10 +38,14 @@ export function ContactsOutcome({ progress }: { readonly progress: ContactsProgr
   );
 }
 
-type ForwardingProps = { readonly status: TransferStatus; readonly forwarding: Forwarding };
+type ForwardingProps = {
+  readonly status: TransferStatus;
+  readonly forwarding: Forwarding;
+  readonly legacyName: string;
+};
 
 /** Whether new mail goes on to the new mailbox, where to and since when. */
-export function ForwardingCard({ status, forwarding }: ForwardingProps) {
+export function ForwardingCard({ status, forwarding, legacyName }: ForwardingProps) {
   const send = useSend();
   const { finished, failure, since, to, ended } = forwarding;
   return (
@@ -49,7 +53,9 @@ export function ForwardingCard({ status, forwarding }: ForwardingProps) {
       <h2 id="forwarding">{forwardingWords.title}</h2>
       {finished === undefined && <p>{forwardingWords.waiting}</p>}
       {since !== undefined && (
-        <p>{ended === undefined ? forwardingWords.on(to, since) : forwardingWords.ended(ended)}</p>
+        <p>
+          {ended === undefined ? forwardingWords.on(to, since, legacyName) : forwardingWords.ended(ended, legacyName)}
+        </p>
       )}
       {finished !== undefined && since === undefined && (
         <div role="alert">

@@ -89,7 +89,7 @@ function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
         </OperationCard>
       )}
       {status?.emailforwarding !== undefined && status.limited !== true && (
-        <ForwardingCard status={status} forwarding={status.emailforwarding} />
+        <ForwardingCard status={status} forwarding={status.emailforwarding} legacyName={settings.legacyName} />
       )}
       <Acts snapshot={snapshot} />
       {status?.limited === true && <ShowMore snapshot={snapshot} />}

@@ -126,6 +126,7 @@ function detailsOf(news: Notification): string[] {
         ]
       : []),
     ...forwardingLines(news),
+    ...happenedLines(news),
     ...news.outcomes,
   ];
 }
@@ -152,6 +153,29 @@ function nextStepOf(news: Notification): string {
         return `Download your files by ${DAY.format(new Date(first.expires))}. Then we delete them. You will find them on the status page. It may ask you to sign in with your ${legacyName} address.`;
       if (isExport) return 'Open the status page to see what was saved.';
       return `Sign in to ${mailboxOf(news)} as ${destination.email}. Your mail is there.`;
+  }
+}
+
+/** Why it waits for its owner. */
+function happenedLines({ kind, attention, legacyName }: Notification): string[] {
+  if (kind !== 'paused' || attention === undefined) return [];
+  const { operation, side, reason } = attention;
+  const ofContacts = operation === 'contactsmigration' && side === 'destination';
+  const mailbox = side === 'source' ? `${legacyName} mailbox` : 'new mailbox';
+  const safe = 'Your mail is safe, and nothing was deleted.';
+  switch (reason) {
+    case 'password':
+      return [`Your ${mailbox} no longer takes the password that you gave us. ${safe}`];
+    case 'consent':
+      return [
+        ofContacts
+          ? 'We could not add your contacts, because your new mailbox did not let us. Your mail is not affected.'
+          : `Your ${mailbox} stopped taking mail from us. ${safe}`,
+      ];
+    case 'full':
+      return [`Your ${ofContacts ? 'new address book' : mailbox} is full. ${safe}`];
+    case 'refused':
+      return [`The mail server of your ${mailbox} said no to what we asked. ${safe}`];
   }
 }
 
@@ -197,9 +221,13 @@ function contactsLines({ contactsPresent, contactsCompleted, remarks }: Notifica
   ];
 }
 
-function forwardingLines({ forwarding, legacyName }: Notification): string[] {
-  if (forwarding === undefined) return [];
-  return [`New mail to your ${legacyName} address goes to ${forwarding.to} since ${DAY.format(forwarding.since)}.`];
+/** Whether new mail comes along; where the address stays the same there is nothing to say. */
+function forwardingLines({ kind, source, destination, isExport, forwarding, legacyName }: Notification): string[] {
+  if (forwarding === undefined)
+    return kind !== 'finished' || isExport || destination.email === source
+      ? []
+      : [`New mail to your ${legacyName} address does not follow you. Please tell people your new address.`];
+  return [`Since ${DAY.format(forwarding.since)}, new mail to your ${legacyName} address goes to ${forwarding.to}.`];
 }
 
 const PLURAL = new Intl.PluralRules('en-US');

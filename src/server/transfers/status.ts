@@ -210,7 +210,8 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
     remarks: (await sources.contactRemarks(id, 'others', 1)).length > 0,
     skipped: rows.reduce((total, row) => total + skippedOf(row), 0),
     outcomes: rows
-      .filter((row) => shownStatusOf(row.status) === 'failed')
+      // What rests is told by what its owner has to put right.
+      .filter((row) => shownStatusOf(row.status) === 'failed' && row.finished !== null)
       .flatMap((row) => (row.failure === null ? [] : [row.failure])),
     files: await sources.exportFiles(id),
     ...(resting === undefined
