@@ -144,9 +144,17 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
   });
 
   test('on paper the finished page has its addresses and its day, and no buttons', async () => {
-    await using page = await open(AT_GMAIL);
+    await using page = await open({
+      ...AT_GMAIL,
+      emailmigration: {
+        ...AT_GMAIL.emailmigration,
+        skipped: [{ mailbox: 'Archive', reason: 'It is too large.', subject: 'Photos' }],
+      },
+    });
     await page.emulateMedia({ media: 'print' });
     const main = page.getByRole('main');
+    expect(await main.getByText('It is too large.').isVisible()).toBe(true);
+    expect(await main.getByRole('heading', { name: 'What you can do' }).count()).toBe(0);
     expect(await main.locator('button, a.button').filter({ visible: true }).count()).toBe(0);
     const said = await main.locator('.printed').getAttribute('data-said');
     expect(said).toMatch(/^From: .*\nTo: maria@gmail\.com\nDate: /);

@@ -56,7 +56,7 @@ export function Acts({ snapshot }: Props) {
   return (
     <>
       {offered.length > 0 && (
-        <section className="stack" data-gap="small" aria-labelledby="acts">
+        <section className="stack on-screen" data-gap="small" aria-labelledby="acts">
           <h2 id="acts">{words.title}</h2>
           {beginsAnew && <p>{cancelledWords.todo}</p>}
           <div className="actions">

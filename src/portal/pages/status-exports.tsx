@@ -68,7 +68,7 @@ export function DeleteExport({ snapshot }: { readonly snapshot: WizardSnapshot }
   const confirming = snapshot.matches({ status: { page: { settled: 'confirming' } } });
   const deleting = snapshot.matches({ status: { page: { settled: 'deleting' } } });
   return (
-    <section className="stack" data-gap="small" aria-labelledby="delete">
+    <section className="stack on-screen" data-gap="small" aria-labelledby="delete">
       <h2 id="delete">{words.deleteTitle}</h2>
       <p>{words.deleteHelp}</p>
       {snapshot.matches({ status: { page: 'settled' } }) && (

@@ -113,15 +113,15 @@ export function needOf({ side, reason }: Attention, legacyName: string): Need {
   switch (reason) {
     case 'password':
       return {
-        title: `Your ${mailbox} has another password now`,
+        title: `Your ${mailbox} has a new password`,
         happened: `Your ${mailbox} no longer takes the password that you gave us, so we stopped.`,
-        todo: 'Type the new password, and we carry on where we stopped.',
+        todo: "Type the new password, and we'll carry on where we stopped.",
       };
     case 'consent':
       return {
         title: 'We need you to sign in again',
         happened: `Your ${mailbox} stopped taking mail from us, so we stopped. This can happen after a change of password.`,
-        todo: 'Sign in to the same mailbox again, and we carry on where we stopped.',
+        todo: "Sign in to the same mailbox again, and we'll carry on where we stopped.",
       };
     case 'full':
       return {
@@ -145,6 +145,6 @@ export const attention = {
   safeContacts: 'Nothing was deleted, and nothing is copied twice.',
   newMailbox: 'your new mailbox',
   now: 'Nothing at the moment. We are waiting for you.',
-  when: 'We carry on as soon as you have put it right.',
+  when: "We'll carry on as soon as you have done this.",
   signInFirst: 'To do this, press “Show more” below and sign in.',
 } as const;
