@@ -10,11 +10,14 @@ const OUTCOMES = ['copied', 'remarked', 'completed', 'present', 'refused'] as co
 /** What became of the contacts, by number, and what there is to say of single ones. */
 export function ContactsOutcome({ progress }: { readonly progress: ContactsProgress }) {
   const { contacts, remarks = [] } = progress;
+  const outcomes = contacts === undefined ? [] : OUTCOMES.filter((outcome) => contacts[outcome] > 0);
+  // Those that were copied are counted above.
+  const isMixed = outcomes.some((outcome) => outcome !== 'copied');
   return (
     <>
-      {contacts !== undefined && (
+      {contacts !== undefined && isMixed && (
         <ul>
-          {OUTCOMES.filter((outcome) => contacts[outcome] > 0).map((outcome) => (
+          {outcomes.map((outcome) => (
             <li key={outcome}>{contactsOutcome[outcome](contacts[outcome])}</li>
           ))}
         </ul>
