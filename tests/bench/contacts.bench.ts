@@ -11,11 +11,19 @@ import { startApi, type ApiRequest, type Fault, type ScriptedApi } from '../supp
 
 const CONTACTS = 5_000;
 const KILL_AT = 2_000;
+/** Radicale looks through the whole book at each request. */
+const TO_RADICALE = 1_000;
 const CROWD = Array.from({ length: CONTACTS }, (_, at) => ({
   ...person(`uid-${at}`, `Person ${at}`, [`p${at}@example.com`], [`650555${String(at).padStart(4, '0')}`]),
   birthday: '1950-04-13',
   notes: 'likes tea',
 }));
+
+/** How an API puts a request off besides 429. */
+const PUT_OFF = {
+  google: { status: 403, json: { error: { errors: [{ reason: 'rateLimitExceeded' }] } } },
+  office365: { status: 503, json: { error: { code: 'serviceNotAvailable' } }, headers: { 'retry-after': '1' } },
+} as const;
 
 /** Address book to address book: 5,000 contacts to each kind of destination, undisturbed, and with all that goes wrong. */
 export async function benchContacts(say: (line: string) => void): Promise<void> {
@@ -25,7 +33,7 @@ export async function benchContacts(say: (line: string) => void): Promise<void> 
       const graph = new GraphApi('token');
       await using api = await startApi(provider === 'google' ? people.answer : graph.answer);
       graph.base = `${api.url}/v1.0`;
-      if (disturbed) disturb(api, graph);
+      if (disturbed) disturb(api, graph, PUT_OFF[provider]);
       const writer = () =>
         openContactWriter(provider, {
           settings: readSettings({
@@ -36,9 +44,9 @@ export async function benchContacts(say: (line: string) => void): Promise<void> 
           credentials: { email: 'a@example.com', accessToken: async () => 'token' },
           sleep: async () => {},
         });
-      const result = await measured(writer, disturbed);
+      const result = await measured(writer, disturbed, CONTACTS);
       const size = (provider === 'google' ? people.people : graph.contacts).size;
-      say(line(provider, disturbed, result, size, `, ${api.requests.length} requests`));
+      say(line(CONTACTS, provider, disturbed, result, size, `, ${api.requests.length} requests`));
     }
   if (RADICALE === null) return say('contacts: radicale is not installed');
   await using server = await startRadicale(['new']);
@@ -48,7 +56,8 @@ export async function benchContacts(say: (line: string) => void): Promise<void> 
       settings: readSettings({ SANDBOX: 'on', YAHOO_CONTACTS_URL: server.url }),
       credentials: { email: 'new', password: passwordOf('new') },
     });
-  say(line('carddav', false, await measured(writer, false), (await server.cards('new', 'book')).length, ''));
+  const result = await measured(writer, false, TO_RADICALE);
+  say(line(TO_RADICALE, 'carddav', false, result, (await server.cards('new', 'book')).length, ''));
 }
 
 type Result = {
@@ -58,13 +67,13 @@ type Result = {
   readonly settled: number;
 };
 
-async function measured(writer: () => ContactWriter, killed: boolean): Promise<Result> {
+async function measured(writer: () => ContactWriter, killed: boolean, count: number): Promise<Result> {
   const start = performance.now();
   const fates = new MemoryFates();
   const kill = new AbortController();
   const run = (signal: AbortSignal) =>
     copyContacts({
-      reader: readerOf(CROWD),
+      reader: readerOf(CROWD.slice(0, count)),
       writer: writer(),
       fates,
       sleep: async () => {},
@@ -78,21 +87,28 @@ async function measured(writer: () => ContactWriter, killed: boolean): Promise<R
   return { seconds: (performance.now() - start) / 1000, lost, duplicated, settled: fates.sum.written };
 }
 
-function line(provider: string, disturbed: boolean, result: Result, there: number, requests: string): string {
+function line(
+  count: number,
+  provider: string,
+  disturbed: boolean,
+  result: Result,
+  there: number,
+  requests: string,
+): string {
   const { seconds, lost, duplicated, settled } = result;
-  const how = disturbed ? ' with a kill, lost answers, 429, 403 and partial batches' : '';
-  return `contacts: ${CONTACTS} to ${provider}${how}: ${seconds.toFixed(1)} s${requests}, ${settled} copied, ${there} there, ${lost} lost, ${duplicated} doubled`;
+  const how = disturbed ? ' with a kill, lost answers, 429, 403 or 503, and partial batches' : '';
+  return `contacts: ${count} to ${provider}${how}: ${seconds.toFixed(1)} s${requests}, ${settled} copied, ${there} there, ${lost} lost, ${duplicated} doubled`;
 }
 
 /** Every few writes: the answer is lost, or the request is put off in one way or another. */
-function disturb(api: ScriptedApi, graph: GraphApi): void {
+function disturb(api: ScriptedApi, graph: GraphApi, putOff: ReturnType<Fault>): void {
   let writes = 0;
   const fault: Fault = ({ method, url }: ApiRequest) => {
     if (method !== 'POST' || !/batchCreateContacts|\$batch/.test(url.pathname)) return null;
     writes += 1;
     if (writes % 11 === 3) return 'drop';
     if (writes % 11 === 5) return { status: 429, headers: { 'retry-after': '1' } };
-    if (writes % 11 === 7) return { status: 403, json: { error: { errors: [{ reason: 'rateLimitExceeded' }] } } };
+    if (writes % 11 === 7) return putOff;
     if (writes % 11 === 9) graph.subFaults.push(429, null, null, null, 429);
     return null;
   };

@@ -4,10 +4,16 @@ import { benchPst } from './pst.bench.ts';
 import { benchEngine } from './engine.bench.ts';
 import { benchTransport } from './transport.bench.ts';
 
-const say = (line: string) => void process.stdout.write(`${line}\n`);
+const BENCHES = {
+  transport: benchTransport,
+  contacts: benchContacts,
+  engine: benchEngine,
+  export: benchExport,
+  pst: benchPst,
+};
 
-await benchTransport(say);
-await benchContacts(say);
-await benchEngine(say);
-await benchExport(say);
-await benchPst(say);
+const say = (line: string) => void process.stdout.write(`${line}\n`);
+const wanted = process.argv.slice(2);
+const unknown = wanted.find((name) => !(name in BENCHES));
+if (unknown !== undefined) throw new Error(`There is no bench ${unknown}, only ${Object.keys(BENCHES).join(', ')}.`);
+for (const [name, bench] of Object.entries(BENCHES)) if (wanted.length === 0 || wanted.includes(name)) await bench(say);

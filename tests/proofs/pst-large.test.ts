@@ -60,7 +60,8 @@ describe('a large PST file (needs readpst and pffexport)', needs('readpst', 'pff
     expect(rss).toBeLessThan(MEMORY);
     const [path = ''] = paths;
     expect(checkPst(path)).toEqual([]);
-    await run('readpst', ['-e', '-D', '-q', '-o', into, path]);
+    // One process: several share the file's position, and miss messages now and then.
+    await run('readpst', ['-e', '-D', '-q', '-j', '0', '-o', into, path]);
     const place = join(into, 'Mail/Inbox');
     expect(await readdir(place)).toHaveLength(count);
     await run('pffexport', ['-q', '-m', 'items', '-t', join(into, 'pff'), path]);

@@ -67,6 +67,15 @@ export function holdLease(
     });
   };
   next();
+  /** A database that is away for a moment would keep everybody from the transfer until the lease has run out. */
+  const release = async (): Promise<void> => {
+    try {
+      await releaseLease(database, lease);
+    } catch (error) {
+      log.warn({ err: error, transferId: lease.transferId }, 'the lease of a transfer could not be released');
+      if (clock.elapsed() - confirmed < TAKEN_FOR_SECONDS * 1000) clock.after(CONFIRM_EVERY_MS, () => void release());
+    }
+  };
   return {
     ...lease,
     ending: ending.signal,
@@ -77,9 +86,7 @@ export function holdLease(
       callOff?.();
       endSettling?.();
       await confirming;
-      await releaseLease(database, lease).catch((error: unknown) =>
-        log.warn({ err: error, transferId: lease.transferId }, 'the lease of a transfer could not be released'),
-      );
+      await release();
     },
   };
 }

@@ -95,7 +95,7 @@ export function contentOf(attachment: PSTAttachment): Buffer {
 export async function readByReadpst(path: string, directory: string): Promise<ReadMailbox> {
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { recursive: true });
-  await run('readpst', ['-e', '-D', '-q', '-o', directory, path]);
+  await run('readpst', ['-e', '-D', '-q', '-j', '0', '-o', directory, path]);
   const found = new Map<string, Read[]>();
   const walk = async (folder: string, names: readonly string[]) => {
     const messages: { readonly number: number; readonly read: Read }[] = [];
@@ -195,7 +195,7 @@ function fieldsOf(text: string): Map<string, string> {
 export async function contactsByReadpst(path: string, directory: string): Promise<string[]> {
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { recursive: true });
-  await run('readpst', ['-e', '-D', '-q', '-t', 'c', '-o', directory, path]);
+  await run('readpst', ['-e', '-D', '-q', '-j', '0', '-t', 'c', '-o', directory, path]);
   const names = (await readdir(directory, { recursive: true })).filter((name) => name.endsWith('.vcf'));
   const cards = names
     .toSorted(
