@@ -97,9 +97,9 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
   test('mail alone that arrived says how the contacts could come too', async () => {
     const { contactsmigration: _, ...mail } = AT_GMAIL;
     await using page = await open(mail);
-    await page.getByText('start a new transfer and allow contacts').waitFor();
+    expect(await page.getByText('start a new transfer and allow contacts').count()).toBe(1);
     await using typed = await open({ ...mail, destination: 'other' });
-    await typed.getByText('You can download them as files').waitFor();
+    expect(await typed.getByText('You can download them as files').count()).toBe(1);
   });
 
   test.each([

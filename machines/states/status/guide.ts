@@ -7,7 +7,7 @@ function opening<const Name extends Guide>(guide: Name) {
       type: 'this guide is asked for',
       params: ({ event }: { event: { readonly guide: Guide } }) => ({ asked: event.guide, guide }),
     },
-    target: `.${guide}` as `.${Name}`,
+    target: `.${guide}`,
   } as const;
 }
 
