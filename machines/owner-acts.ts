@@ -55,6 +55,11 @@ export function attentionOf(status: TransferStatus | null): Attention | undefine
   return status === null ? undefined : operationsOf(status).find(({ attention }) => attention !== undefined)?.attention;
 }
 
+/** Whether it is the contacts alone that wait for their owner. */
+export function isOfContacts(status: TransferStatus | null): boolean {
+  return status?.emailmigration?.attention === undefined && status?.contactsmigration?.attention !== undefined;
+}
+
 /** Where the transfer goes, as the server says or this tab has ordered; by password where neither is known. */
 export function destinationOf({
   status,

@@ -68,7 +68,9 @@ export function visitOf(path: string, query: URLSearchParams): Visit {
   return page?.visit((name) => query.get(name) ?? '') ?? { type: 'unknown.visit' };
 }
 
-/** Whether the visitor is on the way to Yahoo, which the step list is named for until another way is chosen. */
+/** Whether the visitor is on the way to Yahoo, which the step list is named for until another way is known. */
 export function isOnPrimaryPath(context: Context): boolean {
-  return context.destination === null || modeOf(context) === 'move';
+  const { status, destination } = context;
+  if (status?.destination !== undefined) return status.destination === 'yahoo';
+  return destination === null || modeOf(context) === 'move';
 }

@@ -14,6 +14,7 @@ import { SUPPORT_ISSUE_LENGTH } from '../src/contract/support-issue.ts';
 import { isTokenId } from '../src/contract/token-id.ts';
 import { goesOn, isTransferId, looksLikeTransferId } from '../src/contract/transfer-status.ts';
 import { contactsWereLeftOut, modeOf } from './mode.ts';
+import { asGuide, type Guide } from './mail-guide.ts';
 import { type Act, attentionOf, destinationOf, isOffered } from './owner-acts.ts';
 import { readUsPhone } from './phone-number.ts';
 import { ACTORS } from './wizard.actors.ts';
@@ -152,6 +153,9 @@ export const wizard = setup({
     // What its owner does with a transfer
     'the act is asked for and offered': ({ context }, params: { asked: Act; act: Act }) =>
       params.asked === params.act && isOffered(context.status, params.act),
+    'the transfer ID is right and a guide is asked for': (_, params: { id: string; guide: string }) =>
+      isTransferId(params.id.toLowerCase()) && asGuide(params.guide) !== undefined,
+    'this guide is asked for': (_, params: { asked: Guide; guide: Guide }) => params.asked === params.guide,
     'the new password is missing': ({ context }) =>
       attentionOf(context.status)?.reason === 'password' && context.typed.password === '',
     'a consent is wanted': ({ context }) =>
@@ -302,6 +306,8 @@ export const wizard = setup({
     'remember the statuses': assign({
       statuses: (_, params: { statuses: Readonly<Record<string, TransferStatus>> }) => params.statuses,
     }),
+
+    'open the guide': raise((_, params: { guide: Guide }) => ({ type: 'guide.open' as const, guide: params.guide })),
 
     // Support
     'fill in the transfer': assign({

@@ -6,6 +6,7 @@ import type { PortalSettings } from '../src/contract/settings.ts';
 import type { SupportRequest } from '../src/contract/calls/support-form.ts';
 import type { TransferStatus } from '../src/contract/calls/status.ts';
 import type { Ask, OauthReturn } from '../src/contract/page-address.ts';
+import type { Guide } from './mail-guide.ts';
 import type { Act } from './owner-acts.ts';
 
 /** The legacy mailbox, proven by a sign-in. */
@@ -134,7 +135,12 @@ export type Visit =
   | { readonly type: 'complete.visit'; readonly migrationId: string }
   | ({ readonly type: 'oauth-callback.visit' } & OauthReturn)
   | ({ readonly type: 'oauth-callback-for-status.visit' } & OauthReturn)
-  | { readonly type: 'status.visit'; readonly migrationId: string; readonly error: string }
+  | {
+      readonly type: 'status.visit';
+      readonly migrationId: string;
+      readonly error: string;
+      readonly guide: string;
+    }
   | { readonly type: 'status-from-email.visit' }
   | { readonly type: 'support.visit' }
   | { readonly type: 'privacy-policy.visit' }
@@ -184,6 +190,8 @@ export type Event =
   | { readonly type: 'act.submit' }
   | { readonly type: 'consent.seek'; readonly provider: OauthProvider }
   | { readonly type: 'destination-password.type'; readonly password: string }
+  | { readonly type: 'guide.open'; readonly guide: Guide }
+  | { readonly type: 'guide.close' }
   | { readonly type: 'export.delete' }
   | { readonly type: 'export.keep' }
   | { readonly type: 'export.confirm' }

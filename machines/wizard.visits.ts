@@ -1,6 +1,7 @@
 import { and, not, or } from 'xstate';
 import { queryErrorOf } from '../src/contract/failure-code.ts';
 import type { OauthReturn } from '../src/contract/page-address.ts';
+import { asGuide } from './mail-guide.ts';
 import { wizard } from './wizard.setup.ts';
 
 const ready = or([
@@ -79,6 +80,19 @@ const entrances = wizard.createStateConfig({
         guard: { type: 'there is an error', params: ({ event }) => event },
         target: '#status-not-found',
         actions: ['forget the transfer', 'forget the consent'],
+      },
+      {
+        guard: {
+          type: 'the transfer ID is right and a guide is asked for',
+          params: ({ event }) => ({ id: event.migrationId, guide: event.guide }),
+        },
+        target: '#status',
+        actions: [
+          'forget the transfer',
+          'forget the consent',
+          { type: 'remember the transfer', params: ({ event }) => ({ id: event.migrationId }) },
+          { type: 'open the guide', params: ({ event }) => ({ guide: asGuide(event.guide) ?? 'other' }) },
+        ],
       },
       {
         guard: { type: 'the transfer ID is right', params: ({ event }) => ({ id: event.migrationId }) },

@@ -131,12 +131,11 @@ export const EXPORTING: TransferStatus = { ...RUNNING, files: 'coming' };
 /** There is no room for it on the operator's disk. */
 export const PAUSED: TransferStatus = {
   emailmigration: {
-    status: 'error',
+    status: 'started',
     done: 8_214,
     total: 21_403,
     bytes: 1_934_201_332,
-    failure:
-      'Your export is paused because we are short of space right now. Your mail is safe in your mailbox. You do not need to do anything. The export will continue by itself.',
+    waiting: { reason: 'disk' },
     started: '2025-10-20T09:12:00-07:00',
   },
   contactsmigration: { status: 'inprogress', done: 212, total: 212, started: '2025-10-20T09:12:00-07:00' },
@@ -154,6 +153,30 @@ export const FULL: TransferStatus = {
     started: '2025-10-20T09:12:00-07:00',
   },
   destination: 'google',
+};
+
+/** The mail is there, and the contacts were not permitted. */
+export const WITHOUT_CONTACTS: TransferStatus = {
+  emailmigration: {
+    status: 'completed',
+    done: 21_403,
+    total: 21_403,
+    bytes: 4_902_118_007,
+    lost: 0,
+    duplicated: 0,
+    changed: 0,
+    started: '2025-10-20T09:12:00-07:00',
+    finished: '2025-10-20T11:47:00-07:00',
+  },
+  contactsmigration: {
+    status: 'authentication_error',
+    done: 0,
+    total: 212,
+    attention: { side: 'destination', reason: 'consent' },
+    started: '2025-10-20T09:12:00-07:00',
+  },
+  destination: 'aol',
+  route: { from: PAT, to: 'pat.rivera@aol.com' },
 };
 
 /** The same transfer with another need of its owner. */

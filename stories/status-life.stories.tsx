@@ -1,5 +1,17 @@
 import { at } from './at.tsx';
-import { CANCELLED, COMPARING, DAILY, DAILY_ON, FORWARDED, inNeed, MOVED, TOKEN, TRANSFER, WAITING } from './people.ts';
+import {
+  CANCELLED,
+  COMPARING,
+  DAILY,
+  DAILY_ON,
+  FORWARDED,
+  inNeed,
+  MOVED,
+  TOKEN,
+  TRANSFER,
+  WAITING,
+  WITHOUT_CONTACTS,
+} from './people.ts';
 
 /** One state of the machine may show a transfer's life in several ways. */
 export default { title: 'Life/Status' };
@@ -23,6 +35,7 @@ export const BeingTakenBack = at(following, {
 });
 export const NeedsPassword = at(following, { ...asked, status: inNeed({ side: 'destination', reason: 'password' }) });
 export const NeedsConsent = at(following, consent);
+export const NeedsPermission = at(following, { ...asked, status: WITHOUT_CONTACTS });
 export const Refused = at(following, { ...asked, status: inNeed({ side: 'source', reason: 'refused' }) });
 export const Cancelled = at(resting, { ...asked, status: CANCELLED });
 export const TakenBack = at(resting, {
@@ -40,6 +53,7 @@ export const Mended = at('status.banner.shown', { ...asked, status: WAITING, mes
 
 export const ConsentDialog = at(`${open}.mending.asking.editing`, consent, resting);
 export const ConsentSomewhere = at(`${open}.mending.asking.editing`, unknown, resting);
+export const PermissionDialog = at(`${open}.mending.asking.editing`, { ...asked, status: WITHOUT_CONTACTS }, resting);
 export const FullDialog = at(
   `${open}.mending.asking.editing`,
   { ...asked, status: inNeed({ side: 'destination', reason: 'full' }) },

@@ -80,3 +80,24 @@ export function isExport(transfer: { readonly files?: unknown }): boolean {
 
 /** Every so often the stream of a status says that it still stands, in ms. */
 export const STATUS_HEARTBEAT_MS = 15_000;
+
+/** The most items that a status tells one by one. */
+export const SKIPPED_SHOWN = 1000;
+
+type Counted = {
+  readonly done?: number | undefined;
+  readonly skipped?: readonly unknown[] | undefined;
+  /** Of contacts: what became of them. */
+  readonly contacts?: Readonly<Record<'copied' | 'remarked' | 'present' | 'completed' | 'refused', number>> | undefined;
+};
+
+/** How many messages or contacts an operation could not copy; there may be more when all that are told are {@link SKIPPED_SHOWN}. */
+export function refusedBy({ skipped = [], contacts }: Counted): number {
+  return contacts?.refused ?? skipped.length;
+}
+
+/** How many it has copied: neither those that it could not, nor those that were there before. */
+export function copiedBy(operation: Counted): number {
+  const { done = 0, contacts } = operation;
+  return contacts === undefined ? Math.max(0, done - refusedBy(operation)) : contacts.copied + contacts.remarked;
+}

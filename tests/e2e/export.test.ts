@@ -174,10 +174,14 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
         .toContain('We are short of space right now.');
       await mail.getByText("We'll carry on as soon as we can. You don't need to do anything.").waitFor();
       expect(await mail.getByText('It will not start again by itself.').count()).toBe(0);
-      await files().getByText('Your export was interrupted').waitFor();
+      await files().getByText('Your export is still in progress').waitFor();
+      expect(await page.getByText(/Error|interrupted|stopped/).count()).toBe(0);
       expect(await files().getByRole('link').count()).toBe(0);
       const told = (await (await page.request.get(`${full.url}/api/v2/status/?job_id=${id}`)).json()) as object;
-      expect(told).toMatchObject({ files: 'coming', emailmigration: { status: 'error' } });
+      expect(told).toMatchObject({
+        files: 'coming',
+        emailmigration: { status: 'started', waiting: { reason: 'disk' } },
+      });
       expect(told).not.toHaveProperty('exports');
       expect(full.output()).toContain('the disk of EXPORTS_URL or of the database is full. Make room');
       expect((await readdir(root, { recursive: true })).filter((name) => name.endsWith('.zip'))).toEqual([]);

@@ -7,11 +7,16 @@ import {
   type PortalAlone,
   scriptWire,
   servePortalAlone,
+  SUBSCRIBER,
   TRANSFER_ID,
 } from '../support/portal-alone.ts';
 
 const DONE = { status: 'completed', lost: 0, duplicated: 0, changed: 0, finished: '2025-11-01T10:00:00.000Z' };
 const MOVED = { emailmigration: { ...DONE, done: 12, total: 12 }, contactsmigration: { ...DONE, done: 1, total: 1 } };
+const MARIA = SUBSCRIBER.email;
+const AT_YAHOO = { ...MOVED, destination: 'yahoo', route: { from: MARIA, to: MARIA } };
+const AT_GMAIL = { ...MOVED, destination: 'google', route: { from: MARIA, to: 'maria@gmail.com' } };
+const FINISHED_AT = '2025-11-01T10:00:00.000Z';
 
 describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
   let portal: PortalAlone;
@@ -47,6 +52,112 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     await page.getByText('does not follow you to a new mailbox').waitFor();
     expect(await page.getByRole('link', { name: 'Open Yahoo Mail' }).getAttribute('href')).toMatch(/^https:/);
     await page.getByRole('button', { name: 'Print this page' }).waitFor();
+  });
+
+  test('the owner of a move to Yahoo sees from and to, keeps the address, and opens Yahoo Mail or the guide to it', async () => {
+    await using page = await open(AT_YAHOO);
+    const main = page.getByRole('main');
+    expect(await main.locator('.route dd').allInnerTexts()).toEqual([MARIA, 'San Bruno', MARIA, 'Yahoo']);
+    await main.getByText('You keep your email address.').waitFor();
+    expect(await main.getByText('does not follow you').count()).toBe(0);
+    await main.getByRole('link', { name: 'Open Yahoo Mail' }).waitFor();
+    await main.getByRole('button', { name: 'Set up your phone and computer' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Set up Yahoo Mail on your phone and computer' }).waitFor();
+  });
+
+  test('the owner of a transfer to Gmail is told that mail does not follow, whom to tell, and finds Gmail', async () => {
+    await using page = await open({
+      ...AT_GMAIL,
+      emailmigration: {
+        ...AT_GMAIL.emailmigration,
+        skipped: [{ mailbox: 'Archive', reason: 'It is too large.', subject: 'Photos' }],
+      },
+    });
+    const main = page.getByRole('main');
+    await main.getByText('11 messages arrived.').waitFor();
+    await main.getByText('1 message could not be copied. See the list below.').waitFor();
+    await main.getByText('Nothing else is missing, and nothing is there twice.').waitFor();
+    await main.getByText('does not follow you to a new mailbox').waitFor();
+    await main.getByText('Tell people your new address').waitFor();
+    expect(await main.getByRole('link', { name: 'Open Gmail' }).getAttribute('href')).toBe('https://mail.google.com/');
+    expect(await page.getByRole('navigation', { name: 'Progress' }).innerText()).toContain('Destination');
+  });
+
+  test('new mail that is forwarded is not said to stay behind', async () => {
+    await using page = await open({
+      ...AT_GMAIL,
+      emailforwarding: { status: 'completed', since: FINISHED_AT, finished: FINISHED_AT, to: 'maria@gmail.com' },
+    });
+    await page.clock.setFixedTime('2025-11-02T10:00:00Z');
+    await page.reload();
+    await page.getByText('is sent on to your new mailbox, but only until November 30, 2025').waitFor();
+    expect(await page.getByText('does not follow you').count()).toBe(0);
+  });
+
+  test('mail alone that arrived says how the contacts could come too', async () => {
+    const { contactsmigration: _, ...mail } = AT_GMAIL;
+    await using page = await open(mail);
+    expect(await page.getByText('start a new transfer and allow contacts').count()).toBe(1);
+    await using typed = await open({ ...mail, destination: 'other' });
+    expect(await typed.getByText('You can download them as files').count()).toBe(1);
+  });
+
+  test.each([
+    ['yahoo', 'Yahoo Mail', 'imap.mail.yahoo.com', 'smtp.mail.yahoo.com'],
+    ['google', 'Gmail', 'imap.gmail.com', 'smtp.gmail.com'],
+    ['office365', 'Outlook', 'outlook.office365.com', 'smtp-mail.outlook.com'],
+    ['aol', 'AOL Mail', 'imap.aol.com', 'smtp.aol.com'],
+    ['other', 'your new mailbox', 'starts with “imap.”', 'starts with “smtp.”'],
+  ])(
+    'the guide for %s is a page of its own, has its servers, and prints without buttons',
+    async (guide, name, ...said) => {
+      await using page = await browser.newPage();
+      const wire = await scriptWire(page);
+      wire.answer('/api/v2/status/', { json: { ...AT_GMAIL, destination: guide } });
+      await page.goto(`${portal.url}/status?migration_id=${TRANSFER_ID}`);
+      await page.getByRole('button', { name: 'Set up your phone and computer' }).click();
+      const heading = page.getByRole('heading', { level: 1, name: `Set up ${name} on your phone and computer` });
+      await heading.waitFor();
+      expect(new URL(page.url()).searchParams.get('guide')).toBe(guide);
+      await expect.poll(() => heading.evaluate((element) => element === document.activeElement)).toBe(true);
+      await page.reload();
+      await heading.waitFor();
+      const settings = page.getByRole('region', { name: 'The settings, if you are asked for them' });
+      for (const text of [...said, 'Port 993', 'maria@gmail.com']) await settings.getByText(text).waitFor();
+      await page.emulateMedia({ media: 'print' });
+      expect(await page.getByRole('main').locator('button, a').filter({ visible: true }).count()).toBe(0);
+      expect(await page.getByRole('region').filter({ visible: true }).count()).toBeGreaterThanOrEqual(6);
+      await page.emulateMedia({ media: 'screen' });
+      await page.goBack();
+      await page.getByRole('heading', { level: 1, name: 'Your transfer is done' }).waitFor();
+    },
+  );
+
+  test('whose new mailbox is not known chooses the guide', async () => {
+    await using page = await open({ ...MOVED, limited: true });
+    expect(await page.getByRole('main').locator('.route').count()).toBe(0);
+    await page.getByRole('button', { name: 'Outlook' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Set up Outlook' }).waitFor();
+    await page.getByText('Your full email address').waitFor();
+    await page.getByRole('button', { name: 'Back to your transfer' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Your transfer is done' }).waitFor();
+  });
+
+  test('on paper the finished page has its addresses and its day, and no buttons', async () => {
+    await using page = await open({
+      ...AT_GMAIL,
+      emailmigration: {
+        ...AT_GMAIL.emailmigration,
+        skipped: [{ mailbox: 'Archive', reason: 'It is too large.', subject: 'Photos' }],
+      },
+    });
+    await page.emulateMedia({ media: 'print' });
+    const main = page.getByRole('main');
+    expect(await main.getByText('It is too large.').isVisible()).toBe(true);
+    expect(await main.getByRole('heading', { name: 'What you can do' }).count()).toBe(0);
+    expect(await main.locator('button, a.button').filter({ visible: true }).count()).toBe(0);
+    const said = await main.locator('.printed').getAttribute('data-said');
+    expect(said).toMatch(/^From: .*\nTo: maria@gmail\.com\nDate: /);
   });
 
   test('an empty mailbox that is done has nothing to count', async () => {

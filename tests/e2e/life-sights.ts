@@ -7,6 +7,7 @@ import {
   FULL,
   movedTo,
   NEEDS_CONSENT,
+  NEEDS_PERMISSION,
   NEEDS_PASSWORD,
   RUNNING,
   STOPPED,
@@ -49,6 +50,9 @@ function sight(name: string, status: TransferStatus, shows: string, act?: (page:
 /** A transfer as its owner sees it, and every dialog. */
 export const LIFE_SIGHTS: readonly Sight[] = [
   sight('a transfer that needs room', FULL, 'Your new mailbox is full'),
+  sight('contacts that need a permission', NEEDS_PERMISSION, 'Your contacts need your permission'),
+  sight('the permission for contacts', NEEDS_PERMISSION, 'Sign in to AOL', press('Allow contacts')),
+  sight('a guide to the new mailbox', movedTo('google'), 'imap.gmail.com', press('Set up your phone and computer')),
   sight('a transfer that is stopped', STOPPED, 'You stopped this transfer.'),
   sight('a transfer that waits', WAITING, 'has asked us to wait'),
   sight('a transfer that is compared', COMPARING, 'Checking what arrived'),

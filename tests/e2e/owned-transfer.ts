@@ -46,3 +46,14 @@ export const needing = (attention: Attention, destination: Provider = 'other'): 
 export const NEEDS_PASSWORD = needing({ side: 'source', reason: 'password' });
 export const NEEDS_CONSENT = needing({ side: 'destination', reason: 'consent' }, 'google');
 export const FULL = needing({ side: 'destination', reason: 'full' });
+/** The mail is there, and the contacts were not permitted. */
+export const NEEDS_PERMISSION: TransferStatus = {
+  ...movedTo('aol'),
+  contactsmigration: {
+    status: 'authentication_error',
+    done: 0,
+    total: 4,
+    attention: { side: 'destination', reason: 'consent' },
+    started: STARTED,
+  },
+};

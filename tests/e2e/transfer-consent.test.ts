@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { openBrowser } from '../support/browser.ts';
 import { needs } from '../support/needs.ts';
 import { type PortalAlone, scriptWire, servePortalAlone, SUBSCRIBER, TRANSFER_ID } from '../support/portal-alone.ts';
-import { movedTo, NEEDS_CONSENT } from './owned-transfer.ts';
+import { movedTo, NEEDS_CONSENT, NEEDS_PERMISSION } from './owned-transfer.ts';
 import { call, NEW_ID, OK, type Owner, ownerAt, STATUS } from './owner.ts';
 
 const TOKEN = 'a'.repeat(43);
@@ -45,6 +45,23 @@ describe('a sign-in for a transfer that was ordered, in Chromium (needs chromium
       { job_id: TRANSFER_ID, token_id: TOKEN },
     ]);
     expect(await owner.page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain(TOKEN);
+  });
+
+  test('contacts that were not permitted are told as that, and are allowed by a button and a sign-in', async () => {
+    await owner.show(NEEDS_PERMISSION);
+    const need = owner.page.getByRole('region', { name: 'Your contacts need your permission' });
+    await need.getByText('because AOL did not let us. Your mail is not affected.').waitFor();
+    expect(await owner.button('Put it right').count()).toBe(0);
+    await owner.button('Allow contacts').click();
+    await owner.dialog.getByRole('heading', { name: 'Allow contacts' }).waitFor();
+    await owner.inDialog('Sign in to AOL').click();
+    await owner.page.getByRole('heading', { name: 'A provider' }).waitFor();
+    owner.wire.answer(call('resume'), OK);
+    await owner.page.goto(`${portal.url}${BACK.replace('google', 'aol')}`);
+    await owner.page.getByText('Thank you. We carry on now').waitFor();
+    expect(owner.wire.askedFor(call('resume')).map(({ body }) => body)).toEqual([
+      { job_id: TRANSFER_ID, token_id: TOKEN },
+    ]);
   });
 
   test('a sign-in to another mailbox is refused, and offered again in its dialog', async () => {

@@ -22,6 +22,16 @@ test.each([
   expect(isOnPrimaryPath(context(SESSIONS[session]))).toBe(primary);
 });
 
+test.each([
+  ['yahoo', true],
+  ['google', false],
+  ['other', false],
+  [undefined, true],
+] as const)('a transfer to %s that the server tells of is on the primary path: %s', (destination, primary) => {
+  const told = { ...context(SESSIONS.blank), status: destination === undefined ? {} : { destination } };
+  expect(isOnPrimaryPath(told)).toBe(primary);
+});
+
 test('a download stays a download where the address was to be checked', () => {
   expect(modeOf({ ...SESSIONS.downloading, checkSanBrunoOnOauthCallback: true })).toBe('download');
 });

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Progress } from '../../src/contract/calls/status.ts';
-import { acts, needOf } from '../../src/portal/wording/status-acts.ts';
+import { acts, contactsNeedOf, needOf } from '../../src/portal/wording/acts.ts';
 import { isComparing, timeLeftWords, waiting } from '../../src/portal/wording/status-life.ts';
 import { standingWords } from '../../src/portal/wording/status-standing.ts';
 import { messageWords } from '../../src/portal/wording/message.ts';
-import { formatMoment, status } from '../../src/portal/wording/status.ts';
+import { exportBadge, formatMoment, status } from '../../src/portal/wording/status.ts';
+import { standingOf } from '../../src/contract/transfer-status.ts';
 import { codesBut, EVERY_CODE } from '../support/wizard.ts';
 
 const NAME = 'San Bruno';
@@ -53,6 +54,40 @@ test.each(['provider_limit', 'unreachable', 'busy', 'queue', 'disk'] as const)(
     expect(standingWords({ status: 'error', waiting: { reason, until } }, false).when).toContain(formatMoment(until));
   },
 );
+
+describe('what contacts need', () => {
+  test('a permission that is missing is told as what it is, with the button that gives it', () => {
+    const need = contactsNeedOf({ side: 'destination', reason: 'consent' }, 'AOL');
+    expect(need?.happened).toBe(
+      'We could not add your contacts, because AOL did not let us. Your mail is not affected.',
+    );
+    expect(need?.todo).toContain(acts.mend.allowContacts.button);
+    expect(acts.mend.allowContacts.button).toBe('Allow contacts');
+  });
+
+  test('room is wanted in the address book, and all else is as for the mail', () => {
+    expect(contactsNeedOf({ side: 'destination', reason: 'full' }, 'AOL')?.title).toBe('Your new address book is full');
+    expect(contactsNeedOf({ side: 'destination', reason: 'refused' }, 'AOL')).toBeNull();
+    expect(contactsNeedOf({ side: 'destination', reason: 'password' }, 'AOL')).toBeNull();
+    expect(contactsNeedOf({ side: 'source', reason: 'consent' }, 'AOL')).toBeNull();
+  });
+});
+
+describe('an export that waits for room', () => {
+  const paused = { status: 'started', done: 8, total: 20, waiting: { reason: 'disk' } } as const;
+
+  test('is in progress by its badge, waits by its card, and nowhere is an error, interrupted or stopped', () => {
+    const { kind, ...badge } = exportBadge(standingOf(paused));
+    expect([kind, badge]).toEqual(['running', { label: 'In progress', text: 'Your export is still in progress' }]);
+    const { label, texts, now, when = '' } = standingWords(paused, true);
+    expect([label, ...texts, when]).toEqual([
+      'Waiting',
+      'We are short of space right now.',
+      "We'll carry on as soon as we can. You don't need to do anything.",
+    ]);
+    expect([label, ...texts, now, when].join(' ')).not.toMatch(/error|interrupted|stopped/i);
+  });
+});
 
 describe('what a transfer needs', () => {
   const needs = (['source', 'destination'] as const).flatMap((side) =>

@@ -86,7 +86,7 @@ describe('a letter', () => {
         ...moved,
         kind: 'paused',
         outcomes: ['It can not go on.'],
-        attention: { side, reason, until, resumed: 0 },
+        attention: { operation: 'emailmigration', side, reason, until, resumed: 0 },
       });
       expect(subject).toBe('Your San Bruno email transfer to Yahoo is waiting for you');
       expect(text).toContain('It can not go on.');
@@ -127,6 +127,39 @@ describe('a letter', () => {
 
   test('about a run of a daily that has gone off says so', () => {
     expect(letterOf({ ...moved, kind: 'paused', dailyIsOff: true }).text).toContain('no longer look for new mail');
+  });
+
+  test.each([
+    ['consent', 'press “Allow contacts”'],
+    ['full', 'Make room in your new address book'],
+  ] as const)('about contacts alone that wait for "%s" says to %s', (reason, action) => {
+    const until = new Date('2026-12-05T20:00:00Z');
+    const attention = { operation: 'contactsmigration', side: 'destination', reason, until, resumed: 0 } as const;
+    expect(letterOf({ ...moved, kind: 'paused', attention }).text).toContain(action);
+  });
+
+  test.each([
+    ['password', 'Your new mailbox no longer takes the password that you gave us.'],
+    ['consent', 'Your new mailbox stopped taking mail from us.'],
+    ['full', 'Your new mailbox is full.'],
+    ['refused', 'The mail server of your new mailbox said no to what we asked.'],
+  ] as const)('about a transfer that waits for "%s" says what happened, and that the mail is safe', (reason, said) => {
+    const until = new Date('2026-12-05T20:00:00Z');
+    const attention = { operation: 'emailmigration', side: 'destination', reason, until, resumed: 0 } as const;
+    const { text } = letterOf({ ...moved, kind: 'paused', attention });
+    expect(text).toContain(`${said} Your mail is safe, and nothing was deleted.`);
+  });
+
+  test('about a finished transfer to another address says that new mail does not follow, unless it is forwarded', () => {
+    const elsewhere = { ...moved, destination: { provider: 'google', email: 'maria@gmail.com' } } as const;
+    const follows = 'does not follow you. Please tell people your new address.';
+    expect(letterOf(elsewhere).text).toContain(follows);
+    expect(letterOf(moved).text).not.toContain(follows);
+    expect(letterOf(exported).text).not.toContain(follows);
+    const forwarding = { to: 'maria@gmail.com', since: new Date('2025-11-02T20:00:00Z') };
+    const { text } = letterOf({ ...elsewhere, forwarding });
+    expect(text).toContain('Since November 2, 2025, new mail to your San Bruno address goes to maria@gmail.com.');
+    expect(text).not.toContain(follows);
   });
 
   test('says one thing and many in the right number, with the date in words', () => {

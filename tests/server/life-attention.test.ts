@@ -245,6 +245,42 @@ describe('a transfer towards a provider that takes the consent no more', { timeo
   });
 });
 
+describe('a transfer whose contacts alone were not permitted', { timeout: 60_000 }, () => {
+  test('keeps its mail as it is, and lets the contacts go on with a new sign-in', async () => {
+    const world = await open({ mail: { INBOX: many(5) }, providers: ['google'], takesToken: () => true });
+    const { google } = world.web.providers;
+    if (google === undefined) throw new Error('Google was not started.');
+    google.person.email = NEW_ANN;
+    const browser = new OauthBrowser(world.web);
+    const first = await signIn(browser);
+    const ordered = await world.order({
+      headers: browser.headers,
+      destination: { provider: 'google', token_id: first, password: undefined },
+    });
+    // As the worker puts them to rest when the address book says that the permission is missing.
+    await world.web.database.query(
+      `insert into operations (transfer_id, operation, status, attention_side, attention_reason, attention_since)
+       values ($1, 'contactsmigration', 'authentication_error', 'destination', 'consent', now())`,
+      [ordered.id],
+    );
+    {
+      await using _worker = await world.work();
+      expect(await mailWhen(world, ordered, ended)).toMatchObject({ status: 'completed', done: 5 });
+    }
+    const before = await statusOf(world, ordered);
+    expect(before).toMatchObject({
+      contactsmigration: { attention: { side: 'destination', reason: 'consent' } },
+      route: { from: ANN, to: NEW_ANN },
+    });
+    expect((await call(world, 'resume', ordered, { token_id: await signIn(browser) })).status).toBe(200);
+    const after = await statusOf(world, ordered);
+    expect(after.contactsmigration).toMatchObject({ status: 'inprogress' });
+    expect(after.contactsmigration).not.toHaveProperty('attention');
+    expect(after.emailmigration).toEqual(before.emailmigration);
+    expect(await rolesKept(world)).toEqual(['destination', 'source']);
+  });
+});
+
 describe('a transfer whose new mailbox', { timeout: 90_000 }, () => {
   test('is full goes on where it stopped once there is room, with nothing twice', needs('dovecot'), async () => {
     const world = await open({

@@ -1,6 +1,7 @@
 import type { CallFailureCode } from '../../src/contract/failure-code.ts';
 import type { AttentionReason, TransferStatus } from '../../src/contract/calls/status.ts';
 import type { Provider } from '../../src/contract/provider.ts';
+import { GUIDES } from '../../machines/mail-guide.ts';
 import { ACTS } from '../../machines/owner-acts.ts';
 import { BLANK_SESSION } from '../../machines/wizard.context.ts';
 import type { ACTORS } from '../../machines/wizard.actors.ts';
@@ -148,6 +149,8 @@ export const EVENTS: readonly Event[] = [
   { type: 'act.submit' },
   { type: 'consent.seek', provider: 'google' },
   ...[PASSWORD, ''].map((password) => ({ type: 'destination-password.type' as const, password })),
+  ...GUIDES.map((guide) => ({ type: 'guide.open' as const, guide })),
+  { type: 'guide.close' },
   { type: 'export.delete' },
   { type: 'export.keep' },
   { type: 'export.confirm' },
@@ -192,8 +195,9 @@ export const VISITS: readonly Visit[] = [
     (answer) => ['hash', ''].map((hash) => ({ type: 'oauth-callback-for-status.visit' as const, ...answer, hash })),
   ),
   ...[ID, 'x'].flatMap((migrationId) =>
-    ['', 'x'].map((error) => ({ type: 'status.visit' as const, migrationId, error })),
+    ['', 'x'].map((error) => ({ type: 'status.visit' as const, migrationId, error, guide: '' })),
   ),
+  ...['yahoo', 'nonsense'].map((guide) => ({ type: 'status.visit' as const, migrationId: ID, error: '', guide })),
   { type: 'status-from-email.visit' },
   { type: 'support.visit' },
   { type: 'privacy-policy.visit' },

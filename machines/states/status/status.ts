@@ -1,16 +1,25 @@
-import { and, stateIn } from 'xstate';
+import { and, stateIn, type StateValue } from 'xstate';
 import { PAGE, readError, readTransferId, statusQuery } from '../../../src/contract/page-address.ts';
 import { failedWith } from '../../failure.ts';
+import { openGuide } from '../../mail-guide.ts';
 import { wizard } from '../../wizard.setup.ts';
 import { banner } from '../banner.ts';
 import { ifUnavailable, tryingAgain, unavailable } from '../unavailable.ts';
 import { waiting } from '../waiting.ts';
 import { acts } from './acts.ts';
 import { following } from './following.ts';
+import { guide } from './guide.ts';
 import { settled } from './settled.ts';
 import { showMore } from './show-more.ts';
 
 const message = banner('banner life');
+
+/** Names the guide that takes the page's place, so that Back leads out of it, and its address can be handed on. */
+const GUIDE = 'guide';
+function guideInAddress(value: StateValue): Record<string, string> {
+  const open = openGuide(value);
+  return open === undefined ? {} : { [GUIDE]: open };
+}
 
 const openingDialog = {
   guard: and([stateIn('#status-more-closed'), stateIn('#status-acts-resting')]),
@@ -25,8 +34,14 @@ export const status = wizard.createStateConfig({
     step: 4,
     page: {
       path: PAGE.status,
-      visit: (ask) => ({ type: 'status.visit', migrationId: readTransferId(ask), error: readError(ask) }),
-      query: ({ transferId }) => (transferId === null ? {} : statusQuery(transferId)),
+      visit: (ask) => ({
+        type: 'status.visit',
+        migrationId: readTransferId(ask),
+        error: readError(ask),
+        guide: ask(GUIDE),
+      }),
+      query: ({ transferId }, value) =>
+        transferId === null ? {} : { ...statusQuery(transferId), ...guideInAddress(value) },
     },
   },
   type: 'parallel',
@@ -73,6 +88,7 @@ export const status = wizard.createStateConfig({
         'more.show': openingDialog,
       },
     },
+    guide,
     more: showMore,
     acts,
   },

@@ -142,6 +142,8 @@ export const detailedStatus = {
     destination: v.optional(Provider),
     /** Only for who may see everything. */
     daily: v.optional(Daily),
+    /** The addresses of the two mailboxes; files have none. Only for who may see everything. */
+    route: v.optional(v.object({ from: v.string(), to: v.optional(v.string()) })),
     files: v.optional(Files),
     exports: v.optional(v.array(ExportFile)),
     /** More is shown to the browser that ordered the transfer, and after a sign-in. */

@@ -11,7 +11,7 @@ import { ProviderButton, Providers } from '../parts/provider-button.tsx';
 import { providerName, shared } from '../wording.ts';
 import { fieldErrors } from '../wording/field-errors.ts';
 import { messageWords } from '../wording/message.ts';
-import { acts as words } from '../wording/status-acts.ts';
+import { acts as words } from '../wording/acts.ts';
 import { useSend } from '../wizard-context.tsx';
 import { SlowNote, WordedMessage } from './banner.tsx';
 

@@ -11,8 +11,10 @@ export function GoogleTermsPage() {
     <WizardPage heading={words.heading} lead={words.lead}>
       <section className="stack" data-gap="small" aria-labelledby="statement">
         <h2 id="statement">{words.title}</h2>
-        {words.statements(legacyName).map((statement) => (
-          <p key={statement}>{statement}</p>
+        {words.statements(legacyName).map(([about, statement]) => (
+          <p key={about}>
+            <span className="strong">{about}</span> {statement}
+          </p>
         ))}
         <p>{words.policy}</p>
       </section>

@@ -1,15 +1,16 @@
-import { attentionOf, type Act, isCancelled, isOffered } from '../../../machines/owner-acts.ts';
+import { type Act, isCancelled, isOffered } from '../../../machines/owner-acts.ts';
 import { PATHS, type WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import { isExport } from '../../contract/transfer-status.ts';
 import { Button } from '../parts/button.tsx';
 import { Link } from '../parts/link.tsx';
-import { acts as words, attention as attentionWords, needOf } from '../wording/status-acts.ts';
+import { acts as words, attention as attentionWords } from '../wording/acts.ts';
 import { cancelled as cancelledWords } from '../wording/status-life.ts';
 import { useSend } from '../wizard-context.tsx';
 import { Again, Daily } from './status-again.tsx';
 import { DailyOff } from './status-daily.tsx';
 import { ForwardingOff, Receipt, Stop } from './status-dialogs.tsx';
 import { Mend } from './status-mend.tsx';
+import { needIn } from './status-need.ts';
 import { TakeBack } from './status-take-back.tsx';
 
 type Props = { readonly snapshot: WizardSnapshot };
@@ -17,23 +18,22 @@ type Props = { readonly snapshot: WizardSnapshot };
 /** What the transfer needs of its owner, before all else. */
 export function Attention({ snapshot }: Props) {
   const send = useSend();
-  const { status, settings } = snapshot.context;
-  const attention = attentionOf(status);
-  if (attention === undefined) return null;
-  const need = needOf(attention, settings.legacyName);
+  const { status } = snapshot.context;
+  const need = needIn(snapshot);
+  if (need === null) return null;
   return (
     <section className="status-card" data-kind="attention" aria-labelledby="need">
       <div className="stack" data-gap="small" role="alert">
         <h2 id="need">{need.title}</h2>
         <p>{need.happened}</p>
-        <p>{isExport(status ?? {}) ? attentionWords.safeFiles : attentionWords.safe}</p>
+        <p>{need.safe}</p>
         <p className="strong">{need.todo}</p>
       </div>
       {status?.limited === true && <p>{attentionWords.signInFirst}</p>}
       {isOffered(status, 'mend') && (
         <div className="actions">
           <Button rank="primary" onPress={() => send({ type: 'act.open', act: 'mend' })}>
-            {words.mend.button}
+            {need.button}
           </Button>
         </div>
       )}
@@ -57,7 +57,7 @@ export function Acts({ snapshot }: Props) {
   return (
     <>
       {offered.length > 0 && (
-        <section className="stack" data-gap="small" aria-labelledby="acts">
+        <section className="stack on-screen" data-gap="small" aria-labelledby="acts">
           <h2 id="acts">{words.title}</h2>
           {beginsAnew && <p>{cancelledWords.todo}</p>}
           <div className="actions">

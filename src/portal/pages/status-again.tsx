@@ -2,7 +2,7 @@ import { destinationOf } from '../../../machines/owner-acts.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import { isOauthProvider } from '../../contract/provider-name.ts';
 import { Form } from '../parts/form.tsx';
-import { acts as words } from '../wording/status-acts.ts';
+import { acts as words } from '../wording/acts.ts';
 import { daily as dailyWords } from '../wording/status-daily.ts';
 import { useSend } from '../wizard-context.tsx';
 import { ActDialog, ActOutcome, Password, SignInElsewhere, Submit } from './act-dialog.tsx';

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { Progress } from '../../contract/calls/status.ts';
-import { comparisonOf } from '../../contract/transfer-status.ts';
+import { comparisonOf, copiedBy } from '../../contract/transfer-status.ts';
 import { Icon } from '../parts/icon.tsx';
 import { formatNumber } from '../wording.ts';
 import { takenBack } from '../wording/status-life.ts';
@@ -22,9 +22,10 @@ const ICONS = { running: 'running', success: 'success', failed: 'error', stopped
 
 /** One operation: how it stands, how far it is, what was done, what is being done, and when it will be done. */
 export function OperationCard({ kind, title, progress, ofExport, children }: Props) {
-  const { done = 0, total, bytes, started, finished, skipped = [] } = progress;
+  const { total, bytes, started, finished, skipped = [] } = progress;
+  const copied = copiedBy(progress);
   const { looks, label, texts, now, when } = standingWords(progress, ofExport);
-  const isEmpty = looks === 'success' && done === 0;
+  const isDone = looks === 'success';
   return (
     <section className="status-card" aria-labelledby={kind}>
       {/* With the heading, so that what is said tells of which transfer. */}
@@ -47,27 +48,30 @@ export function OperationCard({ kind, title, progress, ofExport, children }: Pro
       <dl className="answers">
         <div>
           <dt>{words.questions.done}</dt>
-          <dd>{isEmpty ? words.nothing : words.done(kind, done, bytes)}</dd>
+          <dd>{isDone && copied === 0 ? words.nothing : words.done(kind, copied, bytes)}</dd>
           {started !== undefined && <dd>{words.startedAt(started)}</dd>}
+          {isDone && finished !== undefined && <dd>{words.finishedAt(finished)}</dd>}
           <Proof kind={kind} progress={progress} />
           {progress.taken_back !== undefined && progress.taken_back > 0 && <dd>{takenBack(progress.taken_back)}</dd>}
         </div>
-        <div>
-          <dt>{words.questions.now}</dt>
-          <dd>{now}</dd>
-        </div>
-        <div>
-          <dt>{words.questions.when}</dt>
-          {finished !== undefined && (
-            <dd>{looks === 'success' ? words.finishedAt(finished) : words.stoppedAt(finished)}</dd>
-          )}
-          {when !== undefined && <dd>{when}</dd>}
-        </div>
+        {!isDone && (
+          <>
+            <div>
+              <dt>{words.questions.now}</dt>
+              <dd>{now}</dd>
+            </div>
+            <div>
+              <dt>{words.questions.when}</dt>
+              {finished !== undefined && <dd>{words.stoppedAt(finished)}</dd>}
+              {when !== undefined && <dd>{when}</dd>}
+            </div>
+          </>
+        )}
       </dl>
       {children}
       <Folders progress={progress} />
       {skipped.length > 0 && (
-        <details>
+        <details className="listed">
           <summary>{words.skipped(kind, skipped.length)}</summary>
           <p>{words.skippedHelp}</p>
           <ul>

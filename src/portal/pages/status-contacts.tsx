@@ -1,7 +1,7 @@
 import { isOffered } from '../../../machines/owner-acts.ts';
 import type { ContactsProgress, Forwarding, TransferStatus } from '../../contract/calls/status.ts';
 import { Button } from '../parts/button.tsx';
-import { acts } from '../wording/status-acts.ts';
+import { acts } from '../wording/acts.ts';
 import { contactsOutcome, contactsRemarks, forwardingWords } from '../wording/status-contacts.ts';
 import { useSend } from '../wizard-context.tsx';
 
@@ -10,11 +10,14 @@ const OUTCOMES = ['copied', 'remarked', 'completed', 'present', 'refused'] as co
 /** What became of the contacts, by number, and what there is to say of single ones. */
 export function ContactsOutcome({ progress }: { readonly progress: ContactsProgress }) {
   const { contacts, remarks = [] } = progress;
+  const outcomes = contacts === undefined ? [] : OUTCOMES.filter((outcome) => contacts[outcome] > 0);
+  // Those that were copied are counted above.
+  const isMixed = outcomes.some((outcome) => outcome !== 'copied');
   return (
     <>
-      {contacts !== undefined && (
+      {contacts !== undefined && isMixed && (
         <ul>
-          {OUTCOMES.filter((outcome) => contacts[outcome] > 0).map((outcome) => (
+          {outcomes.map((outcome) => (
             <li key={outcome}>{contactsOutcome[outcome](contacts[outcome])}</li>
           ))}
         </ul>
@@ -38,10 +41,14 @@ export function ContactsOutcome({ progress }: { readonly progress: ContactsProgr
   );
 }
 
-type ForwardingProps = { readonly status: TransferStatus; readonly forwarding: Forwarding };
+type ForwardingProps = {
+  readonly status: TransferStatus;
+  readonly forwarding: Forwarding;
+  readonly legacyName: string;
+};
 
 /** Whether new mail goes on to the new mailbox, where to and since when. */
-export function ForwardingCard({ status, forwarding }: ForwardingProps) {
+export function ForwardingCard({ status, forwarding, legacyName }: ForwardingProps) {
   const send = useSend();
   const { finished, failure, since, to, ended } = forwarding;
   return (
@@ -49,7 +56,9 @@ export function ForwardingCard({ status, forwarding }: ForwardingProps) {
       <h2 id="forwarding">{forwardingWords.title}</h2>
       {finished === undefined && <p>{forwardingWords.waiting}</p>}
       {since !== undefined && (
-        <p>{ended === undefined ? forwardingWords.on(to, since) : forwardingWords.ended(ended)}</p>
+        <p>
+          {ended === undefined ? forwardingWords.on(to, since, legacyName) : forwardingWords.ended(ended, legacyName)}
+        </p>
       )}
       {finished !== undefined && since === undefined && (
         <div role="alert">

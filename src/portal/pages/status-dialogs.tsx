@@ -2,7 +2,7 @@ import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import { receiptAddress } from '../../contract/calls/receipt.ts';
 import { isExport } from '../../contract/transfer-status.ts';
 import { Form } from '../parts/form.tsx';
-import { acts as words } from '../wording/status-acts.ts';
+import { acts as words } from '../wording/acts.ts';
 import { useSend } from '../wizard-context.tsx';
 import { ActDialog, ActOutcome, Ask, Password, Submit } from './act-dialog.tsx';
 

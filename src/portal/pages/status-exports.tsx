@@ -6,7 +6,7 @@ import { Button } from '../parts/button.tsx';
 import { MessagePlace } from '../parts/message.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { shared } from '../wording.ts';
-import { attention } from '../wording/status-acts.ts';
+import { attention } from '../wording/acts.ts';
 import { cancelled } from '../wording/status-life.ts';
 import { exportBadge, formatBytes, status } from '../wording/status.ts';
 import { useSend } from '../wizard-context.tsx';
@@ -68,7 +68,7 @@ export function DeleteExport({ snapshot }: { readonly snapshot: WizardSnapshot }
   const confirming = snapshot.matches({ status: { page: { settled: 'confirming' } } });
   const deleting = snapshot.matches({ status: { page: { settled: 'deleting' } } });
   return (
-    <section className="stack" data-gap="small" aria-labelledby="delete">
+    <section className="stack on-screen" data-gap="small" aria-labelledby="delete">
       <h2 id="delete">{words.deleteTitle}</h2>
       <p>{words.deleteHelp}</p>
       {snapshot.matches({ status: { page: 'settled' } }) && (

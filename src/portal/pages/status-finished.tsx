@@ -1,13 +1,29 @@
 import { isOver, timeLeft } from '../../../machines/countdown.ts';
-import { modeOf } from '../../../machines/mode.ts';
+import { GUIDES, guideOf, type Guide } from '../../../machines/mail-guide.ts';
+import { destinationOf } from '../../../machines/owner-acts.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
-import type { Progress } from '../../contract/calls/status.ts';
-import { comparisonOf, isExport, standingOf } from '../../contract/transfer-status.ts';
+import type { ContactsProgress, Progress } from '../../contract/calls/status.ts';
+import { isOauthProvider } from '../../contract/provider-name.ts';
+import {
+  comparisonOf,
+  copiedBy,
+  isExport,
+  refusedBy,
+  SKIPPED_SHOWN,
+  standingOf,
+} from '../../contract/transfer-status.ts';
+import { Address } from '../parts/address.tsx';
 import { Button } from '../parts/button.tsx';
 import { Facts } from '../parts/card.tsx';
-import { finished as words } from '../wording/status-finished.ts';
+import type { IconName } from '../parts/icon.tsx';
+import { ProviderButton, Providers } from '../parts/provider-button.tsx';
+import { providerName } from '../wording.ts';
+import { finished as words, MAIL_SITES } from '../wording/status-finished.ts';
+import { useSend } from '../wizard-context.tsx';
+import { routeOf } from './status-route.ts';
 
 type Props = { readonly snapshot: WizardSnapshot };
+type Fact = { readonly icon: IconName; readonly text: string };
 
 /** Whether everything that was asked for has been done. */
 export function isDone({ context: { status } }: WizardSnapshot): boolean {
@@ -18,62 +34,170 @@ export function isDone({ context: { status } }: WizardSnapshot): boolean {
 /** What came of it, and what comes next. */
 export function Finished({ snapshot }: Props) {
   const { status, settings } = snapshot.context;
+  const { emailmigration, contactsmigration } = status ?? {};
   const ofExport = isExport(status ?? {});
   return (
     <>
+      <Route snapshot={snapshot} />
       <section className="stack" data-gap="small" aria-labelledby="arrived">
         <h2 id="arrived">{words.arrivedTitle(ofExport)}</h2>
         <Facts
           facts={[
-            ...arrived('email', status?.emailmigration, ofExport),
-            ...arrived('contacts', status?.contactsmigration, ofExport),
-            ...(isProven(snapshot) ? [{ icon: 'ticked', text: words.proven } as const] : []),
+            ...arrived('email', emailmigration, ofExport),
+            ...arrived('contacts', contactsmigration, ofExport),
+            ...proof([emailmigration, contactsmigration]),
+          ]}
+        />
+      </section>
+      <section className="stack" data-gap="small" aria-labelledby="left">
+        <h2 id="left">{words.leftTitle(ofExport)}</h2>
+        <Facts
+          facts={[
+            ...refused('email', emailmigration),
+            ...refused('contacts', contactsmigration),
+            ...(contactsmigration === undefined && !ofExport
+              ? [{ icon: 'info', text: noContacts(snapshot) } as const]
+              : []),
             { icon: 'info', text: words.left },
             { icon: 'shield', text: words.nothingDeleted(settings.legacyName) },
           ]}
         />
       </section>
-      <Next snapshot={snapshot} ofExport={ofExport} />
+      {ofExport ? <AfterExport snapshot={snapshot} /> : <Next snapshot={snapshot} />}
     </>
   );
 }
 
-function Next({ snapshot, ofExport }: Props & { readonly ofExport: boolean }) {
+/** From where to where, as far as who looks may know it. */
+function Route({ snapshot: { context } }: Props) {
+  const { from, to } = routeOf(context);
+  const provider = destinationOf(context);
+  if (from === undefined) return null;
+  return (
+    <dl className="route">
+      <div>
+        <dt>{words.from}</dt>
+        <dd>
+          <Address>{from}</Address>
+        </dd>
+        <dd className="soft">{context.settings.legacyName}</dd>
+      </div>
+      <div>
+        <dt>{words.to}</dt>
+        <dd>{to === undefined ? <span className="strong">{words.files}</span> : <Address>{to}</Address>}</dd>
+        {to !== undefined && provider !== 'other' && (
+          <dd className="soft">{providerName(provider, context.settings.legacyName)}</dd>
+        )}
+      </div>
+    </dl>
+  );
+}
+
+function Next({ snapshot }: Props) {
+  const send = useSend();
   const { context } = snapshot;
-  const { legacyName, accessEnd, destinationMailUrl } = context.settings;
-  const moved = !ofExport && context.destination !== null && modeOf(context) === 'move';
-  const mayHaveMoved = !ofExport && context.destination === null;
+  const { legacyName, accessEnd } = context.settings;
+  const { from, to, isKnown } = routeOf(context);
+  const guide = guideOf(destinationOf(context));
+  // The primary move keeps the address.
+  const moved = guide === 'yahoo' && from !== undefined && from === to;
+  const forwarding = context.status?.emailforwarding;
+  const isForwarded = forwarding?.since !== undefined && forwarding.ended === undefined;
+  const isClosed = isOver(timeLeft(accessEnd, context.now));
+  const elsewhere =
+    isForwarded && !isClosed
+      ? words.forwarded(legacyName, accessEnd)
+      : words.elsewhere(legacyName, accessEnd, isClosed);
   return (
     <section className="stack" aria-labelledby="after">
       <h2 id="after">{words.nextTitle}</h2>
-      {moved ? (
-        <Facts facts={words.atYahoo} />
-      ) : (
-        <Facts facts={words.elsewhere(legacyName, accessEnd, isOver(timeLeft(accessEnd, context.now)))} />
-      )}
-      {mayHaveMoved && <p>{words.ifYahoo(legacyName)}</p>}
+      {moved ? <Facts facts={words.atYahoo} /> : <Facts facts={[...words.look(guide), ...elsewhere]} />}
+      {!isKnown && <p>{words.ifYahoo(legacyName)}</p>}
+      {!isKnown && <WhichGuide />}
       <div className="actions">
-        {(moved || mayHaveMoved) && (
-          <a className="button" data-rank={moved ? 'primary' : 'secondary'} href={destinationMailUrl}>
-            {words.openYahoo}
-          </a>
-        )}
+        {isKnown ? <OpenMail guide={guide} snapshot={snapshot} /> : <OpenMail guide="yahoo" snapshot={snapshot} />}
+        {isKnown && <Button onPress={() => send({ type: 'guide.open', guide })}>{words.setUp}</Button>}
         <Button onPress={() => window.print()}>{words.print}</Button>
       </div>
+      <p className="soft small on-screen">{words.save}</p>
     </section>
   );
 }
 
-function arrived(kind: 'email' | 'contacts', progress: Progress | undefined, ofExport: boolean) {
-  if (progress?.done === undefined) return [];
-  const { done, skipped = [] } = progress;
-  const text = skipped.length > 0 ? words.arrivedExcept[kind] : words.arrived(kind, done, ofExport);
-  return [{ icon: 'success', text } as const];
+function AfterExport({ snapshot }: Props) {
+  const { legacyName, accessEnd } = snapshot.context.settings;
+  const isClosed = isOver(timeLeft(accessEnd, snapshot.context.now));
+  return (
+    <section className="stack" aria-labelledby="after">
+      <h2 id="after">{words.nextTitle}</h2>
+      <Facts facts={words.elsewhere(legacyName, accessEnd, isClosed)} />
+      <div className="actions">
+        <Button onPress={() => window.print()}>{words.print}</Button>
+      </div>
+      <p className="soft small on-screen">{words.save}</p>
+    </section>
+  );
 }
 
-function isProven({ context: { status } }: WizardSnapshot): boolean {
-  const found = [status?.emailmigration, status?.contactsmigration]
-    .filter((each) => each !== undefined)
-    .map((each) => ({ comparison: comparisonOf(each), skipped: each.skipped ?? [] }));
-  return found.every(({ comparison, skipped }) => comparison?.isClean === true && skipped.length === 0);
+/** Whose new mailbox isn't known chooses. */
+function WhichGuide() {
+  const send = useSend();
+  return (
+    <div className="stack on-screen" data-gap="small">
+      <h3>{words.setUpWhich}</h3>
+      <Providers>
+        {GUIDES.map((guide) => (
+          <ProviderButton
+            key={guide}
+            provider={guide}
+            name={words.guides(guide)}
+            onChoose={() => send({ type: 'guide.open', guide })}
+          />
+        ))}
+      </Providers>
+    </div>
+  );
+}
+
+function OpenMail({ guide, snapshot }: Props & { readonly guide: Guide }) {
+  const { destinationMailUrl } = snapshot.context.settings;
+  if (guide === 'other') return null;
+  return (
+    <a
+      className="button"
+      data-rank={routeOf(snapshot.context).isKnown ? 'primary' : 'secondary'}
+      href={guide === 'yahoo' ? destinationMailUrl : MAIL_SITES[guide]}
+    >
+      {words.open(guide)}
+    </a>
+  );
+}
+
+function arrived(kind: 'email' | 'contacts', progress: ContactsProgress | undefined, ofExport: boolean): Fact[] {
+  if (progress?.done === undefined) return [];
+  const { contacts } = progress;
+  const copied = copiedBy(progress);
+  const present = contacts === undefined ? 0 : contacts.present + contacts.completed;
+  const said = copied === 0 && (present > 0 || refusedBy(progress) > 0) ? [] : [words.arrived(kind, copied, ofExport)];
+  return [...said, ...(present > 0 ? [words.present(present)] : [])].map((text) => ({ icon: 'success', text }));
+}
+
+function refused(kind: 'email' | 'contacts', progress: Progress | undefined): Fact[] {
+  const count = progress === undefined ? 0 : refusedBy(progress);
+  if (count === 0) return [];
+  const isAll = count !== SKIPPED_SHOWN || kind === 'contacts';
+  return [{ icon: 'warning', text: isAll ? words.refused(kind, count) : words.refusedMany(kind, count) }];
+}
+
+/** How the contacts could come too. */
+function noContacts({ context }: WizardSnapshot): string {
+  const { permitted, typed } = words.noContacts;
+  return isOauthProvider(destinationOf(context)) ? permitted : typed;
+}
+
+/** What the comparison at the end has shown, once both kinds were compared. */
+function proof(operations: readonly (Progress | undefined)[]): Fact[] {
+  const all = operations.filter((each) => each !== undefined);
+  if (!all.every((each) => comparisonOf(each)?.isClean === true)) return [];
+  return [{ icon: 'ticked', text: all.every((each) => refusedBy(each) === 0) ? words.proven : words.provenBesides }];
 }

@@ -1,32 +1,30 @@
 import { attentionOf } from '../../../machines/owner-acts.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
-import { isExport } from '../../contract/transfer-status.ts';
 import { Form } from '../parts/form.tsx';
-import { acts as words, attention as attentionWords, needOf } from '../wording/status-acts.ts';
+import { acts as words } from '../wording/acts.ts';
 import { useSend } from '../wizard-context.tsx';
 import { ActDialog, ActOutcome, Password, SignInElsewhere, Submit } from './act-dialog.tsx';
+import { needIn } from './status-need.ts';
 
 type Props = { readonly snapshot: WizardSnapshot };
 
 /** What happened, that the mail is safe, and the one thing to do. */
 export function Mend({ snapshot }: Props) {
-  const { status, settings } = snapshot.context;
   const { title, done } = words.mend;
-  const attention = attentionOf(status);
-  if (attention === undefined)
+  const need = needIn(snapshot);
+  if (need === null)
     return (
       <ActDialog title={title}>
         <p>{done}</p>
         <ActOutcome snapshot={snapshot} />
       </ActDialog>
     );
-  const need = needOf(attention, settings.legacyName);
   return (
-    <ActDialog title={title}>
+    <ActDialog title={need.dialog}>
       <div className="stack" data-gap="small">
         <p>{need.happened}</p>
-        <p>{isExport(status ?? {}) ? attentionWords.safeFiles : attentionWords.safe}</p>
-        <p className="strong">{need.todo}</p>
+        <p>{need.safe}</p>
+        <p className="strong">{need.signIn}</p>
       </div>
       <Todo snapshot={snapshot} />
     </ActDialog>

@@ -16,7 +16,7 @@ type Props = { readonly snapshot: WizardSnapshot };
 export function ShowMore({ snapshot }: Props) {
   const send = useSend();
   return (
-    <section className="stack" data-gap="small">
+    <section className="stack on-screen" data-gap="small">
       <p>{words.lead}</p>
       <div className="actions">
         <Button onPress={() => send({ type: 'more.show' })}>{words.button}</Button>

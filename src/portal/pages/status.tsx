@@ -1,3 +1,4 @@
+import { openGuide } from '../../../machines/mail-guide.ts';
 import { isExport } from '../../contract/transfer-status.ts';
 import { attentionOf } from '../../../machines/owner-acts.ts';
 import { PATHS, visitOf, type WizardSnapshot } from '../../../machines/wizard.routes.ts';
@@ -16,6 +17,7 @@ import { ContactsOutcome, ForwardingCard } from './status-contacts.tsx';
 import { DailyCard } from './status-daily.tsx';
 import { DeleteExport, Exports } from './status-exports.tsx';
 import { Finished, isDone } from './status-finished.tsx';
+import { GuidePage } from './status-guide.tsx';
 import { ShowMore } from './status-more.tsx';
 import { WizardPage } from './wizard-page.tsx';
 
@@ -30,6 +32,8 @@ export function StatusPage() {
     );
   if (snapshot.matches({ status: { page: 'notFound' } }) || snapshot.matches({ status: { page: 'failed' } }))
     return <NotShown snapshot={snapshot} />;
+  const guide = openGuide(snapshot.value);
+  if (guide !== undefined) return <GuidePage snapshot={snapshot} guide={guide} />;
   const done = isDone(snapshot);
   return (
     <WizardPage
@@ -67,6 +71,7 @@ function Lead({ snapshot }: { readonly snapshot: WizardSnapshot }) {
 
 function leadOf(snapshot: WizardSnapshot): string {
   const { status } = snapshot.context;
+  if (isDone(snapshot)) return finished.lead;
   if (!snapshot.matches({ status: { page: 'following' } })) return words.settled;
   const isAtRest = attentionOf(status) !== undefined || status?.emailmigration?.taking_back === true;
   return isAtRest ? words.follows : words.lead;
@@ -90,7 +95,7 @@ function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
         </OperationCard>
       )}
       {status?.emailforwarding !== undefined && status.limited !== true && (
-        <ForwardingCard status={status} forwarding={status.emailforwarding} />
+        <ForwardingCard status={status} forwarding={status.emailforwarding} legacyName={settings.legacyName} />
       )}
       <Acts snapshot={snapshot} />
       {status?.limited === true && <ShowMore snapshot={snapshot} />}

@@ -4,6 +4,7 @@ import { Page } from '../parts/page.tsx';
 import { StepList } from '../parts/step-list.tsx';
 import { pageTitle, printed, steps, titleWithError, today, toolName } from '../wording.ts';
 import { useWizard } from '../wizard-context.tsx';
+import { routeOf } from './status-route.ts';
 
 type Props = {
   readonly heading: string;
@@ -53,12 +54,12 @@ export function WizardPage({ heading, lead, view, done = false, elsewhere = fals
 
 /** On paper only: whose page it is, where the mail goes, and of which day. */
 function Printed() {
-  const source = useWizard((snapshot) => snapshot.context.source?.email);
-  const destination = useWizard((snapshot) => snapshot.context.destination?.email ?? '');
+  const from = useWizard((snapshot) => routeOf(snapshot.context).from);
+  const to = useWizard((snapshot) => routeOf(snapshot.context).to);
   const [day] = useState(() => today());
   const said = [
-    ...(source === undefined ? [] : [printed.from(source)]),
-    ...(destination === '' ? [] : [printed.to(destination)]),
+    ...(from === undefined ? [] : [printed.from(from)]),
+    ...(to === undefined ? [] : [printed.to(to)]),
     printed.on(day),
   ];
   // As style alone: on the screen nobody is to find it, nor hear it.

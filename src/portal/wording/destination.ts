@@ -58,7 +58,7 @@ export const destination = {
   other: {
     heading: 'Another provider',
     intro:
-      'Sign in to the mailbox you want to move your mail to. If you use a password here, contacts do not come along. Download them as files instead.',
+      "Sign in to the mailbox you want to move your mail to. If you use a password here, we can't copy your contacts. You can download them as files instead.",
     email: 'Email',
     password: 'Password',
     passwordHelp: 'Some providers ask for an app password here.',

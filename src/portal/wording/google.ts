@@ -2,12 +2,25 @@ export const googleTerms = {
   heading: 'Before you go to Google',
   lead: 'Google asks us to tell you what we do with the access that you give us.',
   title: "Our privacy statement for Google's services",
-  statements: (legacyName: string) => [
-    'What we ask for: Google will ask you to allow full access to your Gmail messages and to your Google contacts. Google offers no smaller permission for the way we copy mail.',
-    `What we do with it: We add your ${legacyName} mail and contacts to your Google account. Then we check that everything arrived. To do this, our software looks at the mail and contacts that are there. No person reads them.`,
-    'What we never do: We never send email from your account. We never delete or change messages that you already have. We never sell what we see or use it for ads.',
-    'How long we keep it: We keep the access encrypted and erase it when your transfer ends. You can take it back at any time in your Google account, under "Security".',
-  ],
+  statements: (legacyName: string) =>
+    [
+      [
+        'What we ask for:',
+        'Google will ask you to allow full access to your Gmail messages and to your Google contacts. Google offers no smaller permission for the way we copy mail.',
+      ],
+      [
+        'What we do with it:',
+        `We add your ${legacyName} mail and contacts to your Google account. Then we check that everything arrived. To do this, our software looks at the mail and contacts that are there. No person reads them.`,
+      ],
+      [
+        'What we never do:',
+        'We never send email from your account. We never delete or change messages that you already have. We never sell what we see or use it for ads.',
+      ],
+      [
+        'How long we keep it:',
+        'We keep the access encrypted and erase it when your transfer ends. You can take it back at any time in your Google account, under "Security".',
+      ],
+    ] as const,
   policy:
     'Our use of information received from Google APIs adheres to the Google API Services User Data Policy, including the Limited Use requirements.',
   accept: 'Accept',

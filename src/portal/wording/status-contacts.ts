@@ -30,9 +30,10 @@ export const contactsRemarks = {
 
 export const forwardingWords = {
   title: 'Forwarding',
-  waiting: 'We set up forwarding as soon as your mail is copied.',
-  on: (to: string | undefined, since: string) =>
-    `New mail goes to ${to ?? 'your new mailbox'} since ${formatDay(since)}. A copy stays in your San Bruno mailbox.`,
-  ended: (iso: string) => `Forwarding is off since ${formatDay(iso)}. New mail stays in your San Bruno mailbox.`,
+  waiting: 'We will set up forwarding as soon as your mail is copied.',
+  on: (to: string | undefined, since: string, legacyName: string) =>
+    `Since ${formatDay(since)}, new mail goes to ${to ?? 'your new mailbox'}. A copy stays in your ${legacyName} mailbox.`,
+  ended: (iso: string, legacyName: string) =>
+    `You turned forwarding off on ${formatDay(iso)}. New mail stays in your ${legacyName} mailbox.`,
   off: 'Forwarding is not on.',
 } as const;

@@ -1,29 +1,51 @@
-import { pacificDate } from '../wording.ts';
+import type { Guide } from '../../../machines/mail-guide.ts';
+import { formatNumber, LOCALE, pacificDate } from '../wording.ts';
+import { MAIL_FACTS } from './mail-guide.ts';
 import { counted } from './status.ts';
+
+type Kind = 'email' | 'contacts';
+
+const plural = new Intl.PluralRules(LOCALE);
 
 export const finished = {
   heading: 'Your transfer is done',
+  lead: 'Everything is done. You can close this page.',
+  from: 'From',
+  to: 'To',
+  files: 'Files for download',
   arrivedTitle: (ofExport: boolean) => (ofExport ? 'What is in your files' : 'What arrived'),
-  arrived: (kind: 'email' | 'contacts', count: number, ofExport: boolean) => {
+  arrived: (kind: Kind, count: number, ofExport: boolean) => {
     if (count === 0) return kind === 'email' ? 'There were no messages to copy.' : 'There were no contacts to copy.';
     return `${counted(kind, count)} ${ofExport ? 'saved' : 'arrived'}.`;
   },
-  arrivedExcept: {
-    email: 'Your messages, except the ones listed below.',
-    contacts: 'Your contacts, except the ones listed below.',
-  },
+  present: (count: number) =>
+    `${counted('contacts', count)} ${plural.select(count) === 'one' ? 'was' : 'were'} there already.`,
   proven: 'We checked both sides at the end. Nothing is missing, and nothing is there twice.',
-  left: 'Mail rules, signatures and auto replies did not move.',
-  nothingDeleted: (legacyName: string) => `Nothing was deleted from your ${legacyName} mailbox.`,
+  provenBesides: 'We checked both sides at the end. Nothing else is missing, and nothing is there twice.',
+  leftTitle: (ofExport: boolean) => (ofExport ? 'What is not in your files' : 'What did not move'),
+  refused: (kind: Kind, count: number) => `${counted(kind, count)} could not be copied. See the list below.`,
+  refusedMany: (kind: Kind, least: number) =>
+    `At least ${formatNumber(least)} ${kind === 'email' ? 'messages' : 'contacts'} could not be copied. See the list below.`,
+  noContacts: {
+    permitted: 'Your contacts. To bring them too, start a new transfer and allow contacts. No message is copied twice.',
+    typed: 'Your contacts. You can download them as files, and add them to your new mailbox yourself.',
+  },
+  left: 'Mail rules, signatures and auto replies.',
+  nothingDeleted: (legacyName: string) => `Your ${legacyName} mailbox is as it was. Nothing was deleted there.`,
   nextTitle: 'What to do next',
   atYahoo: [
     { icon: 'letter', text: 'Open Yahoo Mail and look at your mail. You keep your email address.' },
-    { icon: 'device', text: 'On your phone and computer, sign in to Yahoo in your mail app.' },
+    { icon: 'device', text: 'Set up Yahoo Mail in the mail apps on your phone and computer.' },
   ],
+  look: (guide: Guide) =>
+    [
+      { icon: 'letter', text: `Open ${MAIL_FACTS[guide].name} and look at your mail.` },
+      { icon: 'device', text: 'Set up your new mailbox in the mail apps on your phone and computer.' },
+    ] as const,
   elsewhere: (legacyName: string, accessEnd: string, isClosed: boolean) =>
     [
       {
-        icon: 'letter',
+        icon: 'info',
         text: `New mail to your ${legacyName} address does not follow you to a new mailbox.`,
       },
       {
@@ -37,7 +59,28 @@ export const finished = {
           : `You can still read new mail there until ${pacificDate(accessEnd)}.`,
       },
     ] as const,
+  forwarded: (legacyName: string, accessEnd: string) =>
+    [
+      {
+        icon: 'info',
+        text: `New mail to your ${legacyName} address is sent on to your new mailbox, but only until ${pacificDate(accessEnd)}.`,
+      },
+      {
+        icon: 'at',
+        text: 'Tell people your new address before then: family and friends, your bank, your doctor, and the stores and websites where you sign in.',
+      },
+    ] as const,
   ifYahoo: (legacyName: string) => `Did you move to Yahoo Mail? Then you keep your ${legacyName} address.`,
-  openYahoo: 'Open Yahoo Mail',
+  open: (guide: Guide) => `Open ${MAIL_FACTS[guide].name}`,
+  setUp: 'Set up your phone and computer',
+  setUpWhich: 'Set up your phone and computer. Where is your new mailbox?',
+  guides: (guide: Guide) => (guide === 'other' ? 'Other' : MAIL_FACTS[guide].name),
   print: 'Print this page',
+  save: 'To save this page as a file, press Print and choose “Save as PDF”.',
+} as const;
+
+export const MAIL_SITES = {
+  google: 'https://mail.google.com/',
+  office365: 'https://outlook.live.com/',
+  aol: 'https://mail.aol.com/',
 } as const;

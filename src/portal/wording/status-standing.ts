@@ -1,6 +1,6 @@
 import type { Progress } from '../../contract/calls/status.ts';
 import { type ShownStatus, standingOf } from '../../contract/transfer-status.ts';
-import { attention as attentionWords } from './status-acts.ts';
+import { attention as attentionWords } from './acts.ts';
 import {
   cancelled,
   comparing,

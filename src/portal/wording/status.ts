@@ -117,7 +117,7 @@ export const status = {
     when: 'When it will be done',
     wrong: 'If something is wrong',
   },
-  nothing: 'There was nothing to copy.',
+  nothing: 'There was nothing new to copy.',
   done: (kind: Kind, done: number, bytes: number | undefined) =>
     done === 0
       ? 'Nothing has been copied yet.'
@@ -129,13 +129,13 @@ export const status = {
     running: 'We are copying now. Nothing is deleted from the mailbox you are moving.',
     success: 'Nothing. Everything is done.',
     failed: 'Nothing. It has stopped.',
-    interrupted: 'Nothing at the moment. It is waiting.',
+    interrupted: 'Nothing at the moment. Your transfer is waiting.',
   },
   when: {
     running: "It can take a few minutes or up to a day. We'll let you know when it is finished.",
     success: 'It is done.',
     failed: 'It will not start again by itself. If you start it again, nothing is copied twice.',
-    interrupted: "We cannot say yet. It will continue by itself, and we'll let you know when it is finished.",
+    interrupted: "We can't say yet. We'll carry on as soon as we can and let you know when it is finished.",
   },
   proven: {
     email: 'We compared both sides: no message is missing, duplicated or changed.',

@@ -1,4 +1,5 @@
 import type { Attention, ExportFile, WaitingReason } from '../../contract/calls/status.ts';
+import type { Operation } from '../../contract/operation.ts';
 import type { Provider } from '../../contract/provider.ts';
 
 /**
@@ -28,7 +29,7 @@ export type News = {
   readonly skipped: number;
   readonly outcomes: readonly string[];
   /** What its owner has to put right, and until when; `resumed` counts how often they have done so before. */
-  readonly attention?: Attention & { readonly until: Date; readonly resumed: number };
+  readonly attention?: Attention & { readonly operation: Operation; readonly until: Date; readonly resumed: number };
   /** It goes on by itself, then if that is known. `null` while it tries. */
   readonly waiting?: { readonly reason: WaitingReason | null; readonly until?: Date };
   /** How many messages were taken back, and what there is to say of others. */

@@ -1,4 +1,3 @@
-import type { AttentionReason } from '../../contract/calls/status.ts';
 import { displayName } from '../../contract/provider-name.ts';
 import type { News, NotificationKind } from './news.ts';
 import { DAILY_IS_OFF, LONG_WAITS, takenBackLines } from './occasions.ts';
@@ -134,6 +133,7 @@ function detailsOf(news: Notification): string[] {
         ]
       : []),
     ...forwardingLines(news),
+    ...happenedLines(news),
     ...news.outcomes,
     ...(news.dailyIsOff === true ? [DAILY_IS_OFF] : []),
   ];
@@ -178,23 +178,51 @@ function goesOnAt({ waiting }: Notification): string {
   return `Nothing. We start again ${when}. You can close the page and turn off your computer.`;
 }
 
+/** Why it waits for its owner. */
+function happenedLines({ kind, attention, legacyName }: Notification): string[] {
+  if (kind !== 'paused' || attention === undefined) return [];
+  const { operation, side, reason } = attention;
+  const ofContacts = operation === 'contactsmigration' && side === 'destination';
+  const mailbox = side === 'source' ? `${legacyName} mailbox` : 'new mailbox';
+  const safe = 'Your mail is safe, and nothing was deleted.';
+  switch (reason) {
+    case 'password':
+      return [`Your ${mailbox} no longer takes the password that you gave us. ${safe}`];
+    case 'consent':
+      return [
+        ofContacts
+          ? 'We could not add your contacts, because your new mailbox did not let us. Your mail is not affected.'
+          : `Your ${mailbox} stopped taking mail from us. ${safe}`,
+      ];
+    case 'full':
+      return [`Your ${ofContacts ? 'new address book' : mailbox} is full. ${safe}`];
+    case 'refused':
+      return [`The mail server of your ${mailbox} said no to what we asked. ${safe}`];
+  }
+}
+
 /** The one thing that makes it go on. */
 function putRightOf({ attention, legacyName }: Notification): string {
   if (attention === undefined) return 'Open the status page. It tells you what stopped and what you can do.';
   const until = `Please do this by ${DAY.format(attention.until)}. After that, the transfer ends.`;
-  return `${actionOf(attention.reason, attention.side, legacyName)} It goes on where it stopped. ${until}`;
+  return `${actionOf(attention, legacyName)} It goes on where it stopped. ${until}`;
 }
 
-function actionOf(reason: AttentionReason, side: 'source' | 'destination', legacyName: string): string {
+function actionOf({ operation, side, reason }: NonNullable<Notification['attention']>, legacyName: string): string {
+  const isOfContacts = operation === 'contactsmigration';
   switch (reason) {
     case 'password':
       return side === 'source'
         ? `Open the status page and type the new password of your ${legacyName} mailbox.`
         : 'Open the status page and type the new password of your new mailbox.';
     case 'consent':
-      return 'Open the status page and sign in to your new mailbox again.';
+      return isOfContacts
+        ? 'Open the status page and press “Allow contacts”. Then we add your contacts to your new address book.'
+        : 'Open the status page and sign in to your new mailbox again.';
     case 'full':
-      return 'Make room in your new mailbox. Then open the status page and press “Put it right”.';
+      return isOfContacts
+        ? 'Make room in your new address book. Then open the status page and press “Put it right”.'
+        : 'Make room in your new mailbox. Then open the status page and press “Put it right”.';
     case 'refused':
       return 'Open the status page and press “Put it right”, so that we try again.';
   }
@@ -215,9 +243,13 @@ function contactsLines({ contactsPresent, contactsCompleted, remarks }: Notifica
   ];
 }
 
-function forwardingLines({ forwarding, legacyName }: Notification): string[] {
-  if (forwarding === undefined) return [];
-  return [`New mail to your ${legacyName} address goes to ${forwarding.to} since ${DAY.format(forwarding.since)}.`];
+/** Whether new mail comes along; where the address stays the same there is nothing to say. */
+function forwardingLines({ kind, source, destination, isExport, forwarding, legacyName }: Notification): string[] {
+  if (forwarding === undefined)
+    return kind !== 'finished' || isExport || destination.email === source
+      ? []
+      : [`New mail to your ${legacyName} address does not follow you. Please tell people your new address.`];
+  return [`Since ${DAY.format(forwarding.since)}, new mail to your ${legacyName} address goes to ${forwarding.to}.`];
 }
 
 const PLURAL = new Intl.PluralRules('en-US');

@@ -1,6 +1,6 @@
 import type { Skipped, WaitingReason } from '../../contract/calls/status.ts';
 import type { Operation } from '../../contract/operation.ts';
-import type { StatusValue } from '../../contract/transfer-status.ts';
+import { SKIPPED_SHOWN, type StatusValue } from '../../contract/transfer-status.ts';
 import type { Sql } from '../store/database.ts';
 import { LeaseLost, type Lease } from './lease.ts';
 
@@ -27,9 +27,6 @@ export type Counts = {
   /** Seconds until it is likely to be done, when that can be said. */
   readonly left?: number | undefined;
 };
-
-/** The most items that the status tells one by one. */
-export const SKIPPED_SHOWN = 1000;
 
 /** A condition on `transfers` for a statement whose first two parameters are the lease. */
 const HELD = 'exists (select 1 from transfers where id = $1 and epoch = $2)';
@@ -85,21 +82,6 @@ export async function noteProgress(
   );
 }
 
-/** The operation can't go on now, by no fault of its own; `failure` says why until its next run. @throws {LeaseLost} */
-export async function notePause(
-  sql: Sql,
-  { transferId, epoch }: Lease,
-  operation: Operation,
-  failure: string,
-): Promise<void> {
-  const rows = await sql.query(
-    `update operations set status = 'error', failure = $4, idle_runs = 0
-     where transfer_id = $1 and operation = $3 and finished is null and ${HELD} returning 1`,
-    [transferId, epoch, operation, failure],
-  );
-  if (rows.length === 0) throw new LeaseLost(transferId);
-}
-
 /** Why an operation does not go on now, and until when (milliseconds since the epoch), if that is known. */
 export type Waiting = { readonly reason: WaitingReason; readonly until?: number };
 
@@ -107,7 +89,7 @@ export type Waiting = { readonly reason: WaitingReason; readonly until?: number 
 const LONG_WAIT_MS = 6 * 3_600_000;
 
 /**
- * The operation goes on by itself, but not now.
+ * The operation goes on by itself, but not now. What the operator has to make room for is no idle run.
  * @param now milliseconds since the epoch
  * @returns since when it has waited, if that is long; else `null`
  * @throws {LeaseLost}
@@ -121,7 +103,7 @@ export async function noteWaiting(
 ): Promise<number | null> {
   const [row] = await sql.query<{ since: Date }>(
     `update operations set left_seconds = null, waiting_reason = $4, waiting_until = to_timestamp($5::float8),
-       waiting_since = coalesce(waiting_since, $6)
+       waiting_since = coalesce(waiting_since, $6), idle_runs = case when $4 = 'disk' then 0 else idle_runs end
      where transfer_id = $1 and operation = $3 and finished is null and ${HELD} returning waiting_since as since`,
     [transferId, epoch, operation, reason, until === undefined ? null : until / 1000, new Date(now)],
   );

@@ -13,11 +13,10 @@ import type {
 } from '../../contract/calls/status.ts';
 import type { Operation } from '../../contract/operation.ts';
 import type { Provider } from '../../contract/provider.ts';
-import { shownStatusOf, type StatusValue } from '../../contract/transfer-status.ts';
+import { shownStatusOf, SKIPPED_SHOWN, type StatusValue } from '../../contract/transfer-status.ts';
 import type { News } from '../notifications/news.ts';
 import type { Sql } from '../store/database.ts';
 import { ENDS_AFTER_MS, restingOperations } from './attention.ts';
-import { SKIPPED_SHOWN } from './operations.ts';
 
 /** What other rooms know of a transfer, which its status tells as well. */
 export type StatusSources = {
@@ -56,13 +55,17 @@ export async function statusOf(sql: Sql, sources: StatusSources, id: string): Pr
 async function progressesOf(sql: Sql, sources: StatusSources, id: string): Promise<TransferStatus | null> {
   const rows = await sql.query<OperationRow>(
     `select operations.*, left_seconds - extract(epoch from now() - left_noted)::float8 as left_now,
-       destination_provider = 'file_export' as is_export, destination_email, destination_provider
+       destination_provider = 'file_export' as is_export, source_email, destination_email, destination_provider
      from operations join transfers on transfers.id = transfer_id where transfer_id = $1`,
     [id],
   );
   const [first] = rows;
   if (first === undefined) return null;
-  const status: TransferStatus = { destination: first.destination_provider };
+  const { source_email: from, destination_email: to, is_export: isExport } = first;
+  const status: TransferStatus = {
+    destination: first.destination_provider,
+    route: { from, ...(isExport ? {} : { to }) },
+  };
   for (const row of rows) {
     if (row.operation === 'emailmigration') {
       const progress = progressOf(row, row.skipped ?? (await sources.skippedMessages(id, SKIPPED_SHOWN)));
@@ -225,13 +228,15 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
     remarks: (await sources.contactRemarks(id, 'others', 1)).length > 0,
     skipped: rows.reduce((total, row) => total + skippedOf(row), 0),
     outcomes: rows
-      .filter((row) => shownStatusOf(row.status) === 'failed')
+      // What rests is told by what its owner has to put right.
+      .filter((row) => shownStatusOf(row.status) === 'failed' && row.finished !== null)
       .flatMap((row) => (row.failure === null ? [] : [row.failure])),
     files: await sources.exportFiles(id),
     ...(resting === undefined
       ? {}
       : {
           attention: {
+            operation: resting.operation,
             side: resting.side,
             reason: resting.reason,
             until: new Date(resting.since.getTime() + ENDS_AFTER_MS),
@@ -256,6 +261,7 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
 
 type OperationRow = {
   transfer_id: string;
+  source_email: string;
   destination_email: string;
   destination_provider: Provider;
   /** Of forwarding. */

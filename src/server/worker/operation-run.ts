@@ -4,14 +4,7 @@ import { isRefusal, putToRest, type AtRest } from '../transfers/attention.ts';
 import type { Secret } from '../transfers/credentials.ts';
 import { switchDailyOff } from '../transfers/dailies.ts';
 import type { HeldLease } from '../transfers/lease.ts';
-import {
-  beginRun,
-  endOperation,
-  notePause,
-  noteWaiting,
-  type Counts,
-  type OperationEnd,
-} from '../transfers/operations.ts';
+import { beginRun, endOperation, noteWaiting, type Counts, type OperationEnd } from '../transfers/operations.ts';
 import type { Transfer } from '../transfers/transfer.ts';
 import { openPace, type Work } from './pace.ts';
 import type { Rest, Step } from './plan.ts';
@@ -135,7 +128,6 @@ async function beginOperation(
           case 'pass on':
             throw stopped;
           case 'later':
-            if (verdict.paused !== undefined) await notePause(database, lease, operation, verdict.paused);
             if (verdict.waiting !== undefined) {
               const since = await noteWaiting(database, lease, operation, verdict.waiting, services.clock.now());
               if (since !== null) await services.queue.announce(transferId, 'waiting', { occurrence: String(since) });

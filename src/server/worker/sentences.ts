@@ -45,8 +45,6 @@ export const SENTENCES = {
     'We could not set up forwarding, because the mail server refused it. Your mail is in your new mailbox, but new mail does not go there yet. Please contact support with your transfer ID.',
   forwardingUnreachable:
     'We could not set up forwarding, because we could not reach the mail server. Your mail is in your new mailbox, but new mail does not go there yet. Please start the transfer again later. Nothing is copied twice.',
-  exportPaused:
-    'Your export is paused because we are short of space right now. Your mail is safe in your mailbox. You do not need to do anything. The export will continue by itself.',
   unexpected:
     'The transfer stopped because of a problem on our side. Nothing was deleted from the mailbox you are moving. Please contact support with your transfer ID.',
   takenBackNot:

@@ -27,8 +27,7 @@ export type Verdict =
       readonly reason: Exclude<AttentionReason, 'password' | 'consent'> | 'credentials';
       readonly end: { readonly status: 'review' | 'authentication_error'; readonly failure: string };
     }
-  /** `paused`: by no fault of the transfer; a sentence that says so. */
-  | { readonly kind: 'later'; readonly seconds: number; readonly paused?: string; readonly waiting?: Waiting }
+  | { readonly kind: 'later'; readonly seconds: number; readonly waiting?: Waiting }
   | { readonly kind: 'pass on' };
 
 /**
@@ -43,7 +42,6 @@ export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean, n
     return {
       kind: 'later',
       seconds: LONGEST_PAUSE_SECONDS,
-      paused: SENTENCES.exportPaused,
       waiting: { reason: 'disk' },
     };
   if (error instanceof ProviderLimit) {

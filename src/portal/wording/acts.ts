@@ -24,6 +24,12 @@ export const acts = {
     carryOn: 'Carry on',
     busy: 'Checking…',
     done: 'This has been put right already. You can close this window.',
+    allowContacts: {
+      button: 'Allow contacts',
+      title: 'Allow contacts',
+      text: (provider: string) =>
+        `Please sign in to ${provider} again and tick every box, so that we may add your contacts. Then you will come back here.`,
+    },
   },
   takeBack: {
     button: 'Take back what was copied',
@@ -77,7 +83,29 @@ export const acts = {
   help: (phone: string) => `Need help? Call us at ${unbroken(phone)}.`,
 } as const;
 
-type Need = { readonly title: string; readonly happened: string; readonly todo: string };
+export type Need = { readonly title: string; readonly happened: string; readonly todo: string };
+
+/** What the contacts alone need: what happened, and the one thing to do. `null` when it is what the mail would need. */
+export function contactsNeedOf({ side, reason }: Attention, provider: string): Need | null {
+  if (side === 'source') return null;
+  switch (reason) {
+    case 'consent':
+      return {
+        title: 'Your contacts need your permission',
+        happened: `We could not add your contacts, because ${provider} did not let us. Your mail is not affected.`,
+        todo: 'Press “Allow contacts” and sign in again. Please say yes to contacts there. Then we add them.',
+      };
+    case 'full':
+      return {
+        title: 'Your new address book is full',
+        happened: 'There is no more room for contacts, so we stopped. Your mail is not affected.',
+        todo: 'Make room in your new address book. Then come back and try again.',
+      };
+    case 'password':
+    case 'refused':
+      return null;
+  }
+}
 
 /** What a transfer needs of its owner: what happened, and the one thing to do. */
 export function needOf({ side, reason }: Attention, legacyName: string): Need {
@@ -85,15 +113,15 @@ export function needOf({ side, reason }: Attention, legacyName: string): Need {
   switch (reason) {
     case 'password':
       return {
-        title: `Your ${mailbox} has another password now`,
+        title: `Your ${mailbox} has a new password`,
         happened: `Your ${mailbox} no longer takes the password that you gave us, so we stopped.`,
-        todo: 'Type the new password, and we carry on where we stopped.',
+        todo: "Type the new password, and we'll carry on where we stopped.",
       };
     case 'consent':
       return {
         title: 'We need you to sign in again',
         happened: `Your ${mailbox} stopped taking mail from us, so we stopped. This can happen after a change of password.`,
-        todo: 'Sign in to the same mailbox again, and we carry on where we stopped.',
+        todo: "Sign in to the same mailbox again, and we'll carry on where we stopped.",
       };
     case 'full':
       return {
@@ -114,7 +142,9 @@ export const attention = {
   label: 'Waiting for you',
   safe: 'Your mail is safe. What was copied stays, and nothing was deleted.',
   safeFiles: 'Your mail is safe, and nothing was deleted.',
+  safeContacts: 'Nothing was deleted, and nothing is copied twice.',
+  newMailbox: 'your new mailbox',
   now: 'Nothing at the moment. We are waiting for you.',
-  when: 'We carry on as soon as you have put it right.',
+  when: "We'll carry on as soon as you have done this.",
   signInFirst: 'To do this, press “Show more” below and sign in.',
 } as const;

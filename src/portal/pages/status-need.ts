@@ -1,0 +1,40 @@
+import { attentionOf, destinationOf, isOfContacts } from '../../../machines/owner-acts.ts';
+import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
+import { isExport } from '../../contract/transfer-status.ts';
+import { acts, attention as words, contactsNeedOf, needOf, type Need } from '../wording/acts.ts';
+import { providerName } from '../wording.ts';
+
+/** What a transfer needs of its owner, with the names of the button and the dialog that lead to it. */
+type Shown = Need & {
+  readonly safe: string;
+  readonly button: string;
+  readonly dialog: string;
+  readonly signIn: string;
+};
+
+/** `null` when it needs nothing. */
+export function needIn({ context }: Pick<WizardSnapshot, 'context'>): Shown | null {
+  const { status, settings } = context;
+  const attention = attentionOf(status);
+  if (attention === undefined) return null;
+  const provider = destinationOf(context);
+  const name = provider === 'other' ? words.newMailbox : providerName(provider, settings.legacyName);
+  const ofContacts = isOfContacts(status) ? contactsNeedOf(attention, name) : null;
+  const { mend } = acts;
+  if (ofContacts !== null && attention.reason === 'consent')
+    return {
+      ...ofContacts,
+      safe: words.safeContacts,
+      button: mend.allowContacts.button,
+      dialog: mend.allowContacts.title,
+      signIn: mend.allowContacts.text(name),
+    };
+  const need = ofContacts ?? needOf(attention, settings.legacyName);
+  return {
+    ...need,
+    safe: isExport(status ?? {}) ? words.safeFiles : words.safe,
+    button: mend.button,
+    dialog: mend.title,
+    signIn: need.todo,
+  };
+}

@@ -1,0 +1,19 @@
+import { destinationOf } from '../../../machines/owner-acts.ts';
+import type { Context } from '../../../machines/wizard.types.ts';
+
+type Route = {
+  readonly from?: string | undefined;
+  /** Files have no address. */
+  readonly to?: string | undefined;
+  /** Whether it is known where the mail goes. */
+  readonly isKnown: boolean;
+};
+
+/** Where a transfer goes, as the server tells its owner, or as this tab has ordered it. */
+export function routeOf(context: Context): Route {
+  const { status, source, destination } = context;
+  const isKnown = status?.destination !== undefined || destination !== null;
+  if (status?.route !== undefined) return { ...status.route, isKnown };
+  const to = destination?.email ?? '';
+  return { from: source?.email, to: to === '' || destinationOf(context) === 'file_export' ? undefined : to, isKnown };
+}
