@@ -36,16 +36,12 @@ export function clearTextProblems(set: Values): string[] {
 
 /** What an address in clear text must have instead; `null` when it is none. */
 function wantedOf(name: (typeof CLEAR_TEXT_SETTINGS)[number], address: string): string | null {
-  switch (name) {
-    case 'DATABASE_URL':
-      return isDatabaseInClear(address) ? 'have sslmode=verify-full' : null;
-    case 'EXPORTS_URL':
-      return isInClear(URL.parse(address)?.searchParams.get('endpoint') ?? '')
-        ? 'have an endpoint that starts with https://'
-        : null;
-    default:
-      return isInClear(address) ? 'start with https://' : null;
+  if (name === 'DATABASE_URL') return isDatabaseInClear(address) ? 'have sslmode=verify-full' : null;
+  if (name === 'EXPORTS_URL') {
+    const endpoint = URL.parse(address)?.searchParams.get('endpoint') ?? '';
+    return isInClear(endpoint) ? 'have an endpoint that starts with https://' : null;
   }
+  return isInClear(address) ? 'start with https://' : null;
 }
 
 function isInClear(address: string): boolean {
