@@ -125,6 +125,11 @@ describe('a letter', () => {
     expect(text).not.toContain('copied.');
   });
 
+  test('about files says that they are ready, since nobody has downloaded them yet', () => {
+    expect(letterOf(exported).subject).toBe('The download of your San Bruno mail is ready');
+    expect(letterOf({ ...exported, isConfirmed: false }).subject).toBe('A San Bruno email transfer is complete');
+  });
+
   test('about a run of a daily that has gone off says so', () => {
     expect(letterOf({ ...moved, kind: 'paused', dailyIsOff: true }).text).toContain('no longer look for new mail');
   });

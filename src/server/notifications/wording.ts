@@ -30,7 +30,7 @@ function headline(news: Notification): string {
     case 'started':
       return `${what} has started.`;
     case 'finished':
-      return `${what} is complete.`;
+      return `${what} is ${news.isExport && news.isConfirmed ? 'ready' : 'complete'}.`;
     case 'attention':
       return `${what} needs your attention.`;
     case 'stopped':
