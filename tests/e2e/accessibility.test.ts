@@ -1,22 +1,12 @@
 import axe from 'axe-core';
-import type { Browser, BrowserContext, Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openBrowser } from '../support/browser.ts';
-import {
-  enter,
-  FINISHED_EXPORT,
-  type PortalAlone,
-  scriptWire,
-  servePortalAlone,
-  type SessionName,
-  SUBSCRIBER,
-  TRANSFER_ID,
-  type Wire,
-} from '../support/portal-alone.ts';
+import type { BrowserContext, Page } from 'playwright';
+import { describe, expect, test } from 'vitest';
+import { FINISHED_EXPORT, type SessionName, SUBSCRIBER, TRANSFER_ID, type Wire } from '../support/portal-alone.ts';
 import { IS_PROOF } from '../folders.ts';
 import { needs } from '../support/needs.ts';
 import { LIFE_SIGHTS, type Sight } from './life-sights.ts';
 import { chooseOther, fillSupport, signIn, startTransfer } from './steps.ts';
+import { portalInChromium } from './portal-in-chromium.ts';
 
 const SCHEMES = [
   { colorScheme: 'light', forcedColors: 'none' },
@@ -291,7 +281,7 @@ const SIGHTS: readonly Sight[] = [
           },
         },
       }),
-    act: (page) => page.getByText('1 message could not be copied').click(),
+    act: (page) => page.locator('summary', { hasText: '1 message could not be copied' }).click(),
     shows: 'no other message is missing',
   },
   {
@@ -368,30 +358,12 @@ const SIGHTS: readonly Sight[] = [
 ];
 
 describe('for everybody, in Chromium (needs chromium)', needs('chromium'), () => {
-  let portal: PortalAlone;
-  let browser: Browser;
   let context: BrowserContext;
   let page: Page;
   let wire: Wire;
-
-  beforeAll(async () => {
-    portal = await servePortalAlone();
-    browser = await openBrowser();
+  const { portal, arrive } = portalInChromium({ reducedMotion: 'reduce' }, (opened) => {
+    ({ context, page, wire } = opened);
   });
-  afterAll(async () => {
-    await browser?.close();
-    await portal?.[Symbol.asyncDispose]();
-  });
-  beforeEach(async () => {
-    context = await browser.newContext({ reducedMotion: 'reduce' });
-    page = await context.newPage();
-    wire = await scriptWire(page);
-  });
-  afterEach(async () => {
-    await context.close();
-  });
-
-  const arrive = (path: string, session: SessionName = 'nobody') => enter(page, portal.url, path, session);
   const violations = async () => {
     const run = page.evaluate(
       (tags) => (globalThis as unknown as { axe: typeof axe }).axe.run(document, { runOnly: tags }),

@@ -1,12 +1,9 @@
-import type { Browser, BrowserContext, Locator, Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openBrowser } from '../support/browser.ts';
+import type { Locator, Page } from 'playwright';
+import { describe, expect, test } from 'vitest';
 import {
   type Answer,
   enter,
   FINISHED_EXPORT,
-  type PortalAlone,
-  scriptWire,
   servePortalAlone,
   type SessionName,
   SUBSCRIBER,
@@ -16,6 +13,7 @@ import {
 import { needs } from '../support/needs.ts';
 import { PAGES } from '../support/product.ts';
 import { fillSupport, signIn } from './steps.ts';
+import { portalInChromium } from './portal-in-chromium.ts';
 
 const STATUS = `/status?migration_id=${TRANSFER_ID}`;
 const FOOTER = 'https://legal.sanbrunocable.example/footer';
@@ -155,30 +153,11 @@ const SAID: readonly Said[] = [
 ];
 
 describe('what every page has in common, in Chromium (needs chromium)', needs('chromium'), () => {
-  let portal: PortalAlone;
-  let browser: Browser;
-  let context: BrowserContext;
   let page: Page;
   let wire: Wire;
-
-  beforeAll(async () => {
-    portal = await servePortalAlone();
-    browser = await openBrowser();
+  const { portal, arrive } = portalInChromium({}, (opened) => {
+    ({ page, wire } = opened);
   });
-  afterAll(async () => {
-    await browser?.close();
-    await portal?.[Symbol.asyncDispose]();
-  });
-  beforeEach(async () => {
-    context = await browser.newContext();
-    page = await context.newPage();
-    wire = await scriptWire(page);
-  });
-  afterEach(async () => {
-    await context.close();
-  });
-
-  const arrive = (path: string, session: SessionName = 'nobody') => enter(page, portal.url, path, session);
   const heading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
 
   describe('header and footer', () => {

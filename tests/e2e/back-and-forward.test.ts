@@ -1,17 +1,9 @@
-import type { Browser, Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openBrowser } from '../support/browser.ts';
-import {
-  enter,
-  type PortalAlone,
-  scriptWire,
-  servePortalAlone,
-  type SessionName,
-  TRANSFER_ID,
-  type Wire,
-} from '../support/portal-alone.ts';
+import type { Page } from 'playwright';
+import { describe, expect, test } from 'vitest';
+import { enter, type SessionName, TRANSFER_ID, type Wire } from '../support/portal-alone.ts';
 import { needs } from '../support/needs.ts';
 import { fillOther } from './steps.ts';
+import { portalInChromium } from './portal-in-chromium.ts';
 
 const TOOL = 'San Bruno Email Data Transfer Tool';
 
@@ -77,25 +69,10 @@ const WAYS: readonly Way[] = [
 ];
 
 describe('Back and Forward, in Chromium (needs chromium)', needs('chromium'), () => {
-  let portal: PortalAlone;
-  let browser: Browser;
   let page: Page;
   let wire: Wire;
-
-  beforeAll(async () => {
-    portal = await servePortalAlone();
-    browser = await openBrowser();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await portal?.[Symbol.asyncDispose]();
-  });
-  beforeEach(async () => {
-    page = await (await browser.newContext()).newPage();
-    wire = await scriptWire(page);
-  });
-  afterEach(async () => {
-    await page.context().close();
+  const { portal } = portalInChromium({}, (opened) => {
+    ({ page, wire } = opened);
   });
 
   const source = () => page.evaluate(() => sessionStorage.getItem('srcAccount'));

@@ -1,18 +1,9 @@
-import type { Browser, Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openBrowser } from '../support/browser.ts';
-import {
-  enter,
-  type PortalAlone,
-  scriptWire,
-  servePortalAlone,
-  type SessionName,
-  SUBSCRIBER,
-  TRANSFER_ID,
-  type Wire,
-} from '../support/portal-alone.ts';
+import type { Page } from 'playwright';
+import { describe, expect, test } from 'vitest';
+import { SUBSCRIBER, TRANSFER_ID, type Wire } from '../support/portal-alone.ts';
 import { needs } from '../support/needs.ts';
 import { chooseOther, fillSupport, signIn } from './steps.ts';
+import { portalInChromium } from './portal-in-chromium.ts';
 
 const UNKNOWN = 'Unknown error during the authentication process, please try again.';
 const EXTERNAL = 'An external authentication error has happened. Please, try again.';
@@ -20,29 +11,12 @@ const SCOPES = 'Please, select all the requested permissions while authenticatin
 const FIRST_CLOCK = '2025-11-01T10:00:00Z';
 
 describe('messages and times, in Chromium (needs chromium)', needs('chromium'), () => {
-  let portal: PortalAlone;
-  let browser: Browser;
   let page: Page;
   let wire: Wire;
-
-  beforeAll(async () => {
-    portal = await servePortalAlone();
-    browser = await openBrowser();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await portal?.[Symbol.asyncDispose]();
-  });
-  beforeEach(async () => {
-    page = await (await browser.newContext()).newPage();
-    wire = await scriptWire(page);
+  const { arrive } = portalInChromium({}, async (opened) => {
+    ({ page, wire } = opened);
     await page.clock.install({ time: FIRST_CLOCK });
   });
-  afterEach(async () => {
-    await page.context().close();
-  });
-
-  const arrive = (path: string, session: SessionName = 'nobody') => enter(page, portal.url, path, session);
   /** From here on only {@link pass} moves the portal's clock. */
   const stopTheClock = async () => {
     await page.clock.pauseAt(new Date((await page.evaluate(() => Date.now())) + 1_000));

@@ -1,18 +1,9 @@
-import type { Browser, BrowserContext, Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openBrowser } from '../support/browser.ts';
-import {
-  enter,
-  type PortalAlone,
-  scriptWire,
-  servePortalAlone,
-  type SessionName,
-  SUBSCRIBER,
-  TRANSFER_ID,
-  type Wire,
-} from '../support/portal-alone.ts';
+import type { BrowserContext, Page } from 'playwright';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type SessionName, SUBSCRIBER, TRANSFER_ID, type Wire } from '../support/portal-alone.ts';
 import { needs } from '../support/needs.ts';
 import { fillSupport, signIn, startTransfer } from './steps.ts';
+import { portalInChromium } from './portal-in-chromium.ts';
 
 const TOOL = 'San Bruno Email Data Transfer Tool';
 const HOME = ['/', TOOL, '1'] as const;
@@ -136,33 +127,17 @@ const blocked = () => {
 };
 
 describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium'), () => {
-  let portal: PortalAlone;
-  let browser: Browser;
   let context: BrowserContext;
   let page: Page;
   let wire: Wire;
   const crashes: string[] = [];
-
-  beforeAll(async () => {
-    portal = await servePortalAlone();
-    browser = await openBrowser();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await portal?.[Symbol.asyncDispose]();
-  });
-  beforeEach(async () => {
-    context = await browser.newContext();
-    page = await context.newPage();
+  const { portal, arrive } = portalInChromium({}, (opened) => {
+    ({ context, page, wire } = opened);
     page.on('pageerror', (error) => crashes.push(String(error)));
-    wire = await scriptWire(context);
   });
-  afterEach(async () => {
-    await context.close();
+  afterEach(() => {
     expect(crashes.splice(0)).toEqual([]);
   });
-
-  const arrive = (path: string, session: SessionName = 'nobody') => enter(page, portal.url, path, session);
   const stored = (key: string) => page.evaluate((name) => sessionStorage.getItem(name), key);
   const standsAt = async (address: string, heading: string) => {
     await page.waitForURL(`${portal.url}${address}`);

@@ -1,39 +1,15 @@
-import type { Browser, Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openBrowser } from '../support/browser.ts';
+import type { Page } from 'playwright';
+import { describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
-import {
-  enter,
-  type PortalAlone,
-  scriptWire,
-  servePortalAlone,
-  type SessionName,
-  SUBSCRIBER,
-  TRANSFER_ID,
-  type Wire,
-} from '../support/portal-alone.ts';
+import { SUBSCRIBER, TRANSFER_ID, type Wire } from '../support/portal-alone.ts';
+import { portalInChromium } from './portal-in-chromium.ts';
 
 describe('what would get in the way, in Chromium (needs chromium)', needs('chromium'), () => {
-  let portal: PortalAlone;
-  let browser: Browser;
   let page: Page;
   let wire: Wire;
-
-  beforeAll(async () => {
-    portal = await servePortalAlone();
-    browser = await openBrowser();
+  const { portal, arrive } = portalInChromium({ viewport: { width: 390, height: 844 } }, (opened) => {
+    ({ page, wire } = opened);
   });
-  afterAll(async () => {
-    await browser?.close();
-    await portal?.[Symbol.asyncDispose]();
-  });
-  beforeEach(async () => {
-    page = await (await browser.newContext({ viewport: { width: 390, height: 844 } })).newPage();
-    wire = await scriptWire(page);
-  });
-  afterEach(() => page.context().close());
-
-  const arrive = (path: string, session: SessionName = 'nobody') => enter(page, portal.url, path, session);
   const button = (name: string) => page.getByRole('button', { name, exact: true });
 
   test.each(['move', 'transfer'])('a %s that is already in progress is one press away', async (way) => {

@@ -1,35 +1,17 @@
-import type { Browser, BrowserContext } from 'playwright';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openBrowser } from '../support/browser.ts';
+import { describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
-import { type PortalAlone, scriptWire, servePortalAlone, SUBSCRIBER, TRANSFER_ID } from '../support/portal-alone.ts';
+import { SUBSCRIBER, TRANSFER_ID } from '../support/portal-alone.ts';
 import { movedTo, NEEDS_CONSENT, NEEDS_PERMISSION } from './owned-transfer.ts';
 import { call, NEW_ID, OK, type Owner, ownerAt, STATUS } from './owner.ts';
+import { portalInChromium } from './portal-in-chromium.ts';
 
 const TOKEN = 'a'.repeat(43);
 const BACK = `/oauth-callback?${new URLSearchParams({ token_id: TOKEN, email: 'maria@gmail.com', provider: 'google' }).toString()}`;
 
 describe('a sign-in for a transfer that was ordered, in Chromium (needs chromium)', needs('chromium'), () => {
-  let portal: PortalAlone;
-  let browser: Browser;
-  let context: BrowserContext;
   let owner: Owner;
-
-  beforeAll(async () => {
-    portal = await servePortalAlone();
-    browser = await openBrowser();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await portal?.[Symbol.asyncDispose]();
-  });
-  beforeEach(async () => {
-    context = await browser.newContext({ reducedMotion: 'reduce' });
-    const page = await context.newPage();
-    owner = ownerAt(page, portal.url, await scriptWire(page));
-  });
-  afterEach(async () => {
-    await context.close();
+  const { portal } = portalInChromium({ reducedMotion: 'reduce' }, (opened) => {
+    owner = ownerAt(opened.page, portal.url, opened.wire);
   });
 
   test('a new sign-in at the provider comes back to this transfer and puts it right', async () => {

@@ -1,17 +1,8 @@
-import type { Browser, BrowserContext } from 'playwright';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { TransferStatus } from '../../src/contract/calls/status.ts';
-import { openBrowser } from '../support/browser.ts';
 import { call, NEW_ID, OK, type Owner, ownerAt, STATUS } from './owner.ts';
 import { needs } from '../support/needs.ts';
-import {
-  enter,
-  type PortalAlone,
-  scriptWire,
-  servePortalAlone,
-  SUBSCRIBER,
-  TRANSFER_ID,
-} from '../support/portal-alone.ts';
+import { enter, SUBSCRIBER, TRANSFER_ID } from '../support/portal-alone.ts';
 import {
   COMPARING,
   DAILY,
@@ -24,6 +15,7 @@ import {
   STOPPED,
   WAITING,
 } from './owned-transfer.ts';
+import { portalInChromium } from './portal-in-chromium.ts';
 
 const MOVED = movedTo('other');
 
@@ -129,26 +121,9 @@ const WALKS: readonly Walk[] = [
 ];
 
 describe('the life of a transfer, in Chromium (needs chromium)', needs('chromium'), () => {
-  let portal: PortalAlone;
-  let browser: Browser;
-  let context: BrowserContext;
   let owner: Owner;
-
-  beforeAll(async () => {
-    portal = await servePortalAlone();
-    browser = await openBrowser();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await portal?.[Symbol.asyncDispose]();
-  });
-  beforeEach(async () => {
-    context = await browser.newContext({ reducedMotion: 'reduce' });
-    const page = await context.newPage();
-    owner = ownerAt(page, portal.url, await scriptWire(page));
-  });
-  afterEach(async () => {
-    await context.close();
+  const { portal } = portalInChromium({ reducedMotion: 'reduce' }, (opened) => {
+    owner = ownerAt(opened.page, portal.url, opened.wire);
   });
 
   const fill = async ({ fields }: Walk) => {
