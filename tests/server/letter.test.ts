@@ -116,10 +116,14 @@ describe('a letter', () => {
   });
 
   test.each([
-    [1, null, 'One message was removed'],
-    [1200, 'Messages that stay in your new mailbox: 2.', '1,200 messages were removed'],
-  ])('about what was taken back says how much, and what stays', (removed, remark, said) => {
-    const { text } = letterOf({ ...moved, kind: 'taken back', takenBack: { removed, remark } });
+    [1, null, 'One message was removed', 'was taken back'],
+    [1200, 'Messages that stay in your new mailbox: 2.', '1,200 messages were removed', 'was taken back in part'],
+    [0, 'Messages that stay in your new mailbox: 2.', 'Nothing was removed', 'could not be taken back'],
+    // It had copied nothing.
+    [0, null, 'Nothing was removed', 'was taken back'],
+  ])('about what was taken back (%i, %s) says how much, and what stays', (removed, remark, said, how) => {
+    const { subject, text } = letterOf({ ...moved, kind: 'taken back', takenBack: { removed, remark } });
+    expect(subject).toBe(`Your San Bruno email transfer to Yahoo ${how}`);
     expect(text).toContain(said);
     expect(text).toContain(remark ?? 'Everything else stays');
     expect(text).not.toContain('copied.');

@@ -1,9 +1,9 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   call,
   ended,
   mailWhen,
-  openLifeWorld,
+  openWorldOfTest,
   PASSWORD,
   statusOf,
   type LifeWorld,
@@ -15,17 +15,6 @@ import { fromBrowser } from '../support/web-world.ts';
 
 const some = (from: number, count: number) => Array.from({ length: count }, (_, number) => letter(from + number));
 const GIVEN = { source_account: { password: PASSWORD }, destination_account: { password: PASSWORD } };
-
-const lifetime: AsyncDisposableStack[] = [];
-afterEach(async () => {
-  for (const stack of lifetime.splice(0)) await stack.disposeAsync();
-});
-
-async function open(options: Parameters<typeof openLifeWorld>[0] = {}): Promise<LifeWorld> {
-  const stack = new AsyncDisposableStack();
-  lifetime.push(stack);
-  return stack.use(await openLifeWorld(options));
-}
 
 async function everything({ destinationMail }: LifeWorld): Promise<string[]> {
   await using client = await destinationMail();
@@ -46,7 +35,7 @@ describe.each([{ dovecots: false }, { dovecots: true }])('copying what is new, o
   const needed = options.dovecots ? needs('dovecot') : needs();
 
   test('brings only that, and undoes nothing that its owner did', { ...needed, timeout: 60_000 }, async () => {
-    const world = await open({
+    const world = await openWorldOfTest({
       ...options,
       mail: { INBOX: some(0, 8), Family: some(20, 4), 'Family/Old': some(30, 3) },
     });
@@ -89,7 +78,7 @@ describe.each([{ dovecots: false }, { dovecots: true }])('copying what is new, o
 
 describe('copying what is new', { timeout: 60_000 }, () => {
   test('is ordered by who may manage the transfer, when it has ended, with what signs in', async () => {
-    const world = await open({ mail: { INBOX: some(0, 2) } });
+    const world = await openWorldOfTest({ mail: { INBOX: some(0, 2) } });
     const ordered = await world.order();
     const { id } = ordered;
     expect(await call(world, 'again', ordered, GIVEN)).toMatchObject({

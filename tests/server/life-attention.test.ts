@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
 import { askAgain } from '../../src/server/transfers/attention.ts';
 import { SENTENCES } from '../../src/server/worker/sentences.ts';
@@ -8,7 +8,7 @@ import {
   ended,
   mailWhen,
   NEW_ANN,
-  openLifeWorld,
+  openWorldOfTest,
   PASSWORD,
   statusOf,
   type LifeWorld,
@@ -23,17 +23,6 @@ const DAY_MS = 24 * 3_600_000;
 const NEW_PASSWORD = 'another horse';
 const many = (count: number, octets = 300) => Array.from({ length: count }, (_, number) => letter(number, octets));
 const resting = ({ attention }: { attention?: unknown }) => attention !== undefined;
-
-const lifetime: AsyncDisposableStack[] = [];
-afterEach(async () => {
-  for (const stack of lifetime.splice(0)) await stack.disposeAsync();
-});
-
-async function open(options: Parameters<typeof openLifeWorld>[0] = {}): Promise<LifeWorld> {
-  const stack = new AsyncDisposableStack();
-  lifetime.push(stack);
-  return stack.use(await openLifeWorld(options));
-}
 
 const rolesKept = async ({ web }: LifeWorld) =>
   (await web.database.query<{ role: string }>('select role from credentials order by role')).map(({ role }) => role);
@@ -56,7 +45,7 @@ async function signIn(from: OauthBrowser): Promise<string> {
 
 describe('a transfer whose new mailbox refuses the password', { timeout: 60_000 }, () => {
   test('rests, keeps the other credential, tells its owner once, and goes on with the right password', async () => {
-    const world = await open({ mail: { INBOX: many(20) } });
+    const world = await openWorldOfTest({ mail: { INBOX: many(20) } });
     const ordered = await world.order({ parameters: { notification_email: 'new@home.example' } });
     world.web.passwords.set(NEW_ANN, NEW_PASSWORD);
     await using _worker = await world.work();
@@ -87,7 +76,7 @@ describe('a transfer whose new mailbox refuses the password', { timeout: 60_000 
   });
 
   test('is asked for again after 2 and 6 days, once each, and ends after 14', async () => {
-    const world = await open({ mail: { INBOX: many(2) } });
+    const world = await openWorldOfTest({ mail: { INBOX: many(2) } });
     const { database } = world.web;
     const ordered = await world.order({ parameters: { notification_email: 'new@home.example' } });
     world.web.passwords.set(NEW_ANN, NEW_PASSWORD);
@@ -114,7 +103,7 @@ describe('a transfer whose new mailbox refuses the password', { timeout: 60_000 
   });
 
   test('goes on when it is ordered again with the right password', async () => {
-    const world = await open({ mail: { INBOX: many(3) } });
+    const world = await openWorldOfTest({ mail: { INBOX: many(3) } });
     const ordered = await world.order();
     world.web.passwords.set(NEW_ANN, NEW_PASSWORD);
     await using _worker = await world.work();
@@ -125,7 +114,7 @@ describe('a transfer whose new mailbox refuses the password', { timeout: 60_000 
   });
 
   test('goes on with the next worker when its own has died, put right once however often that is pressed', async () => {
-    const world = await open({ mail: { INBOX: many(3) } });
+    const world = await openWorldOfTest({ mail: { INBOX: many(3) } });
     const ordered = await world.order();
     world.web.passwords.set(NEW_ANN, NEW_PASSWORD);
     {
@@ -142,7 +131,7 @@ describe('a transfer whose new mailbox refuses the password', { timeout: 60_000 
   });
 
   test('can be stopped while it rests', async () => {
-    const world = await open({ mail: { INBOX: many(2) } });
+    const world = await openWorldOfTest({ mail: { INBOX: many(2) } });
     const ordered = await world.order();
     world.web.passwords.set(NEW_ANN, NEW_PASSWORD);
     await using _worker = await world.work();
@@ -156,7 +145,7 @@ describe('a transfer whose new mailbox refuses the password', { timeout: 60_000 
   });
 
   test('is put right only by who may manage it, and guesses are limited', async () => {
-    const world = await open({ mail: { INBOX: many(1) } });
+    const world = await openWorldOfTest({ mail: { INBOX: many(1) } });
     const ordered = await world.order();
     const { id } = ordered;
     world.web.passwords.set(NEW_ANN, NEW_PASSWORD);
@@ -179,7 +168,7 @@ describe('a transfer whose new mailbox refuses the password', { timeout: 60_000 
 
 describe('a transfer whose old mailbox refuses the password', { timeout: 60_000 }, () => {
   test('rests, and goes on with the new one to its files', async () => {
-    const world = await open({ mail: { INBOX: many(4) }, environment: { LEGACY_CARDDAV_URL: undefined } });
+    const world = await openWorldOfTest({ mail: { INBOX: many(4) }, environment: { LEGACY_CARDDAV_URL: undefined } });
     const answer = await world.web.post('/api/load/', {
       source_account: { email: ANN, password: PASSWORD, provider: 'sanbruno' },
       destination_account: { email: 'ann@elsewhere.example', provider: 'file_export' },
@@ -206,7 +195,7 @@ describe('a transfer whose old mailbox refuses the password', { timeout: 60_000 
 describe('a transfer towards a provider that takes the consent no more', { timeout: 60_000 }, () => {
   test('goes on with a new sign-in of the same mailbox in this browser, and with no other', async () => {
     const good = new Set<string>();
-    const world = await open({
+    const world = await openWorldOfTest({
       mail: { INBOX: many(5) },
       providers: ['google'],
       takesToken: (_email, token) => good.has(token),
@@ -247,7 +236,7 @@ describe('a transfer towards a provider that takes the consent no more', { timeo
 
 describe('a transfer whose contacts alone were not permitted', { timeout: 60_000 }, () => {
   test('keeps its mail as it is, and lets the contacts go on with a new sign-in', async () => {
-    const world = await open({ mail: { INBOX: many(5) }, providers: ['google'], takesToken: () => true });
+    const world = await openWorldOfTest({ mail: { INBOX: many(5) }, providers: ['google'], takesToken: () => true });
     const { google } = world.web.providers;
     if (google === undefined) throw new Error('Google was not started.');
     google.person.email = NEW_ANN;
@@ -283,7 +272,7 @@ describe('a transfer whose contacts alone were not permitted', { timeout: 60_000
 
 describe('a transfer whose new mailbox', { timeout: 90_000 }, () => {
   test('is full goes on where it stopped once there is room, with nothing twice', needs('dovecot'), async () => {
-    const world = await open({
+    const world = await openWorldOfTest({
       dovecots: true,
       destinationOptions: { quota: 1 },
       mail: { INBOX: many(30, 60_000) },
@@ -315,7 +304,7 @@ describe('a transfer whose new mailbox', { timeout: 90_000 }, () => {
 
   test('refuses every message rests, and goes on when it takes them', async () => {
     let refuses = true;
-    const world = await open({
+    const world = await openWorldOfTest({
       mail: { INBOX: many(6) },
       change: (direction, part) => {
         const text = part.toString('latin1');

@@ -1,10 +1,10 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   ANN,
   call,
   ended,
   mailWhen,
-  openLifeWorld,
+  openWorldOfTest,
   PASSWORD,
   statusOf,
   type LifeWorld,
@@ -17,17 +17,6 @@ const STOPPED_WITHIN_MS = 10_000;
 const many = (count: number, octets = 300) => Array.from({ length: count }, (_, number) => letter(number, octets));
 const STRANGER = fromBrowser('d'.repeat(64));
 
-const lifetime: AsyncDisposableStack[] = [];
-afterEach(async () => {
-  for (const stack of lifetime.splice(0)) await stack.disposeAsync();
-});
-
-async function open(options: Parameters<typeof openLifeWorld>[0] = {}): Promise<LifeWorld> {
-  const stack = new AsyncDisposableStack();
-  lifetime.push(stack);
-  return stack.use(await openLifeWorld(options));
-}
-
 async function erased({ web }: LifeWorld, id: string): Promise<void> {
   expect(await web.database.query('select 1 from credentials where transfer_id = $1', [id])).toEqual([]);
   expect(await web.database.query('select finished is not null as ended from transfers where id = $1', [id])).toEqual([
@@ -38,7 +27,7 @@ async function erased({ web }: LifeWorld, id: string): Promise<void> {
 describe('a stop', { timeout: 60_000 }, () => {
   test('of a transfer under way leaves what is copied, and nothing comes after it', async () => {
     const stopped = Promise.withResolvers<Answer>();
-    const world = await open({ mail: { INBOX: many(104) } });
+    const world = await openWorldOfTest({ mail: { INBOX: many(104) } });
     const { database } = world.web;
     const ordered = await world.order();
     const confirmations = async (more: number) => {
@@ -83,7 +72,7 @@ describe('a stop', { timeout: 60_000 }, () => {
   test('comes within 5 s of a worker whose server does not answer, and what it took after that is taken back', async () => {
     const held = Promise.withResolvers<void>();
     const reached = Promise.withResolvers<void>();
-    const world = await open({
+    const world = await openWorldOfTest({
       mail: { INBOX: many(3) },
       change: async (direction, part) => {
         if (direction === 'to client' && part.toString('latin1').includes('APPENDUID')) {
@@ -114,7 +103,7 @@ describe('a stop', { timeout: 60_000 }, () => {
   });
 
   test('works while it is queued, and no worker takes it afterwards', async () => {
-    const world = await open({ mail: { INBOX: many(3) } });
+    const world = await openWorldOfTest({ mail: { INBOX: many(3) } });
     const ordered = await world.order();
     expect((await call(world, 'cancel', ordered)).status).toBe(200);
     expect((await statusOf(world, ordered)).emailmigration).toMatchObject({ status: 'review', ended: 'cancelled' });
@@ -129,7 +118,7 @@ describe('a stop', { timeout: 60_000 }, () => {
   });
 
   test('works when its worker has died, and the next transfer waits until nothing of it can arrive any more', async () => {
-    const world = await open({ mail: { INBOX: many(3) } });
+    const world = await openWorldOfTest({ mail: { INBOX: many(3) } });
     const { database } = world.web;
     const ordered = await world.order();
     await database.query("update transfers set epoch = 5, leased_until = clock_timestamp() + interval '25 seconds'");
@@ -146,7 +135,7 @@ describe('a stop', { timeout: 60_000 }, () => {
   });
 
   test('that was asked for before the web process died is carried out by the next worker', async () => {
-    const world = await open({ mail: { INBOX: many(3) } });
+    const world = await openWorldOfTest({ mail: { INBOX: many(3) } });
     const ordered = await world.order();
     await world.web.database.query('update transfers set stop_asked = now()');
     await using _worker = await world.work();
@@ -156,7 +145,7 @@ describe('a stop', { timeout: 60_000 }, () => {
   });
 
   test('is told by one letter', async () => {
-    const world = await open({ mail: { INBOX: many(1) } });
+    const world = await openWorldOfTest({ mail: { INBOX: many(1) } });
     const ordered = await world.order({ parameters: { notification_email: 'new@home.example' } });
     const answers = await Promise.all([call(world, 'cancel', ordered), call(world, 'cancel', ordered)]);
     expect(answers.map(({ status }) => status)).toContain(200);
@@ -173,7 +162,7 @@ describe('a stop', { timeout: 60_000 }, () => {
   });
 
   test('of an export removes what was written of it', async () => {
-    const world = await open({ mail: { INBOX: many(5) } });
+    const world = await openWorldOfTest({ mail: { INBOX: many(5) } });
     const answer = await world.web.post('/api/load/', {
       source_account: { email: ANN, password: PASSWORD, provider: 'sanbruno' },
       destination_account: { email: 'ann@elsewhere.example', provider: 'file_export' },
@@ -199,7 +188,7 @@ describe('a stop', { timeout: 60_000 }, () => {
   });
 
   test('is for who may manage the transfer', async () => {
-    const world = await open();
+    const world = await openWorldOfTest();
     const ordered = await world.order();
     const { id } = ordered;
     expect(await call(world, 'cancel', { id, headers: {} })).toMatchObject({

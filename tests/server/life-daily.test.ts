@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
 import { DAILY_DAYS, startDailies } from '../../src/server/transfers/dailies.ts';
 import { eraseEnded, eraseSubscriber } from '../../src/server/transfers/retention.ts';
@@ -8,7 +8,7 @@ import {
   ended,
   mailWhen,
   NEW_ANN,
-  openLifeWorld,
+  openWorldOfTest,
   PASSWORD,
   statusOf,
   type LifeWorld,
@@ -24,23 +24,14 @@ const NEW_PASSWORD = 'another horse';
 const GIVEN = { source_account: { password: PASSWORD }, destination_account: { password: PASSWORD }, daily: true };
 const OFF = { status: 409, body: { error: 'OPERATION_NOT_ALLOWED' } };
 
-const lifetime: AsyncDisposableStack[] = [];
-afterEach(async () => {
-  for (const stack of lifetime.splice(0)) await stack.disposeAsync();
-});
-
 /** Access ends in so many days. */
-async function open(days = 30, options: Parameters<typeof openLifeWorld>[0] = {}): Promise<LifeWorld> {
-  const stack = new AsyncDisposableStack();
-  lifetime.push(stack);
+async function open(days = 30, options: Parameters<typeof openWorldOfTest>[0] = {}): Promise<LifeWorld> {
   const accessEnd = new Date(Date.now() + days * DAY_MS).toISOString();
-  return stack.use(
-    await openLifeWorld({
-      mail: { INBOX: [letter(1), letter(2)] },
-      environment: { ACCESS_END: accessEnd },
-      ...options,
-    }),
-  );
+  return openWorldOfTest({
+    mail: { INBOX: [letter(1), letter(2)] },
+    environment: { ACCESS_END: accessEnd },
+    ...options,
+  });
 }
 
 /** Orders a transfer, and once it has ended that what still arrives is brought; both have ended. */

@@ -1,11 +1,11 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { TakeBackStep } from '../../src/server/mail/copy/take-back.ts';
 import { SENTENCES } from '../../src/server/worker/sentences.ts';
 import {
   call,
   ended,
   mailWhen,
-  openLifeWorld,
+  openWorldOfTest,
   PASSWORD,
   statusOf,
   type LifeWorld,
@@ -18,17 +18,6 @@ import { fromBrowser } from '../support/web-world.ts';
 
 const some = (from: number, count: number) => Array.from({ length: count }, (_, number) => letter(from + number));
 const MAIL = { INBOX: some(0, 8), Family: some(20, 4), 'Family/Old': some(30, 2), Kept: some(40, 3) };
-
-const lifetime: AsyncDisposableStack[] = [];
-afterEach(async () => {
-  for (const stack of lifetime.splice(0)) await stack.disposeAsync();
-});
-
-async function open(options: Parameters<typeof openLifeWorld>[0] = {}): Promise<LifeWorld> {
-  const stack = new AsyncDisposableStack();
-  lifetime.push(stack);
-  return stack.use(await openLifeWorld(options));
-}
 
 /** All that is at the destination: `mailbox: sha256 flags`, without UIDs. */
 async function everything({ destinationMail }: LifeWorld): Promise<string[]> {
@@ -56,7 +45,7 @@ describe.each([{ dovecots: true }, ...(IS_PROOF ? [{ dovecots: false }] : [])])(
     const needed = options.dovecots ? needs('dovecot') : needs();
 
     test('leaves a mailbox full of look-alikes as it was', { ...needed, timeout: 60_000 }, async () => {
-      const world = await open({ ...options, mail: MAIL });
+      const world = await openWorldOfTest({ ...options, mail: MAIL });
       {
         await using client = await world.destinationMail();
         // Equal to what comes, octet for octet, date and flags included.
@@ -83,7 +72,7 @@ describe.each([{ dovecots: true }, ...(IS_PROOF ? [{ dovecots: false }] : [])])(
     });
 
     test('keeps what was read, flagged, moved or put there since', { ...needed, timeout: 60_000 }, async () => {
-      const world = await open({ ...options, mail: MAIL });
+      const world = await openWorldOfTest({ ...options, mail: MAIL });
       const before = await everything(world);
       await using _worker = await world.work();
       const ordered = await world.order();
@@ -114,7 +103,7 @@ describe.each([{ dovecots: true }, ...(IS_PROOF ? [{ dovecots: false }] : [])])(
     });
 
     test('touches nothing in a folder whose UIDVALIDITY has changed', { ...needed, timeout: 60_000 }, async () => {
-      const world = await open({ ...options, mail: { INBOX: some(0, 2), Family: some(20, 4) } });
+      const world = await openWorldOfTest({ ...options, mail: { INBOX: some(0, 2), Family: some(20, 4) } });
       await using _worker = await world.work();
       const ordered = await world.order();
       await mailWhen(world, ordered, ended);
@@ -131,7 +120,7 @@ describe.each([{ dovecots: true }, ...(IS_PROOF ? [{ dovecots: false }] : [])])(
     });
 
     test('goes on after a death at each of its steps', { ...needed, timeout: 90_000 }, async () => {
-      const world = await open({ ...options, mail: MAIL });
+      const world = await openWorldOfTest({ ...options, mail: MAIL });
       {
         await using client = await world.destinationMail();
         await client.append('INBOX', some(0, 8));
@@ -155,7 +144,7 @@ describe.each([{ dovecots: true }, ...(IS_PROOF ? [{ dovecots: false }] : [])])(
 
     test('removes nothing where messages can not be removed one by one', { ...needed, timeout: 60_000 }, async () => {
       let hides = false;
-      const world = await open({
+      const world = await openWorldOfTest({
         ...options,
         mail: { INBOX: some(0, 4) },
         change: (direction, part) =>
@@ -180,7 +169,7 @@ describe.each([{ dovecots: true }, ...(IS_PROOF ? [{ dovecots: false }] : [])])(
 
 describe('taking back', { timeout: 60_000 }, () => {
   test('takes what a stopped transfer had copied', async () => {
-    const world = await open({ mail: { INBOX: some(0, 5) } });
+    const world = await openWorldOfTest({ mail: { INBOX: some(0, 5) } });
     const { database } = world.web;
     const before = await everything(world);
     await using _worker = await world.work({
@@ -197,7 +186,7 @@ describe('taking back', { timeout: 60_000 }, () => {
 
   test('says how much may be there besides, when the server never told what it had taken', async () => {
     const reached = Promise.withResolvers<void>();
-    const world = await open({
+    const world = await openWorldOfTest({
       mail: { INBOX: some(0, 3) },
       change: (direction, part) => {
         if (direction !== 'to client' || !part.toString('latin1').includes('APPENDUID')) return part;
@@ -221,7 +210,7 @@ describe('taking back', { timeout: 60_000 }, () => {
   });
 
   test('is ordered by who may manage the transfer, after its end, with what signs in', async () => {
-    const world = await open({ mail: { INBOX: some(0, 2) } });
+    const world = await openWorldOfTest({ mail: { INBOX: some(0, 2) } });
     const ordered = await world.order();
     const { id } = ordered;
     const given = { password: PASSWORD };

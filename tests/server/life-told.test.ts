@@ -1,11 +1,11 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
 import {
   call,
   ended,
   mailWhen,
   NEW_ANN,
-  openLifeWorld,
+  openWorldOfTest,
   PASSWORD,
   statusOf,
   type LifeWorld,
@@ -15,15 +15,8 @@ import { letter } from '../support/mail-letters.ts';
 const HOUR_MS = 3_600_000;
 const TOLD = { parameters: { notification_email: NEW_ANN } };
 
-const lifetime: AsyncDisposableStack[] = [];
-afterEach(async () => {
-  for (const stack of lifetime.splice(0)) await stack.disposeAsync();
-});
-
-async function open(options: Parameters<typeof openLifeWorld>[0] = {}): Promise<LifeWorld> {
-  const stack = new AsyncDisposableStack();
-  lifetime.push(stack);
-  return stack.use(await openLifeWorld({ mail: { INBOX: [letter(1), letter(2), letter(3)] }, ...options }));
+async function open(options: Parameters<typeof openWorldOfTest>[0] = {}): Promise<LifeWorld> {
+  return openWorldOfTest({ mail: { INBOX: [letter(1), letter(2), letter(3)] }, ...options });
 }
 
 const waiting = ({ waiting: why }: { waiting?: unknown }) => why !== undefined;

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
 import { startWorker, type WorkerServices } from '../../src/server/worker/worker.ts';
 import type { Environment } from '../../src/contract/settings.ts';
 import type { OauthProvider } from '../../src/contract/provider.ts';
@@ -125,6 +126,13 @@ export async function openLifeWorld(options: Options = {}): Promise<LifeWorld> {
     },
     [Symbol.asyncDispose]: () => lifetime.disposeAsync(),
   };
+}
+
+/** One that is gone when the test that opens it has finished. */
+export async function openWorldOfTest(options: Options = {}): Promise<LifeWorld> {
+  const world = await openLifeWorld(options);
+  onTestFinished(() => world[Symbol.asyncDispose]());
+  return world;
 }
 
 export async function statusOf({ web }: Pick<LifeWorld, 'web'>, { id, headers }: Ordered): Promise<TransferStatus> {

@@ -40,8 +40,14 @@ function headline(news: Notification): string {
     case 'waiting':
       return `${what} is taking a break.`;
     case 'taken back':
-      return `${what} ${news.takenBack?.removed === 0 ? 'could not be' : 'was'} taken back.`;
+      return `${what} ${howTakenBack(news)}.`;
   }
+}
+
+/** With a remark something stays that was to be removed. */
+function howTakenBack({ takenBack }: Notification): string {
+  if (takenBack === undefined || takenBack.remark === null) return 'was taken back';
+  return takenBack.removed === 0 ? 'could not be taken back' : 'was taken back in part';
 }
 
 function whatOf(news: Notification): string {

@@ -72,8 +72,6 @@ export const answerAgain = route(again, 'calls by a client', async ({ body }, se
   return { jobid: started.id };
 });
 
-/** Without forwarding, which stays as it is; contacts need a sign-in at the provider. */
-
 /** @throws {Refusal} 409 where it can't be asked for */
 async function untilOf(
   id: string,
