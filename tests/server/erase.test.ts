@@ -8,8 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { openDatabase, type Database, type DatabaseAddress } from '../../src/server/store/database.ts';
 import { needs } from '../support/needs.ts';
 import { isPage, OauthBrowser } from '../support/oauth-browser.ts';
-import { startPostgres } from '../support/postgres.ts';
-import { layFreshDatabase } from '../support/fresh-database.ts';
+import { createEmptyDatabase, layFreshDatabase } from '../support/fresh-database.ts';
 import { LEGACY_DOMAIN, openWebWorld } from '../support/web-world.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -103,8 +102,7 @@ describe('the command that erases a subscriber leaves nothing of them in any tab
 
   describe('of PostgreSQL (needs postgresql)', needs('postgresql'), () => {
     test('by its address', async () => {
-      await using postgres = await startPostgres();
-      const url = await postgres.create();
+      const url = await createEmptyDatabase();
       const key = randomBytes(32);
       const signs = await fill({ url }, key);
       await erase({ DATABASE_URL: url, SECRET_KEY: key.toString('base64'), SANDBOX: 'off' });

@@ -1,25 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { SettingsError } from '../../src/contract/settings.ts';
 import { openDatabase } from '../../src/server/store/database.ts';
 import { requireSealingKey } from '../../src/server/store/sealing-key.ts';
 import { openVault } from '../../src/server/store/vault.ts';
+import { createEmptyDatabase } from '../support/fresh-database.ts';
 import { needs } from '../support/needs.ts';
-import { startPostgres, type Postgres } from '../support/postgres.ts';
 
 const [one, other] = [openVault(Buffer.alloc(32, 1)), openVault(Buffer.alloc(32, 2))];
 const TOKEN = '0123456789abcdef0123456789abcdef';
 
 describe('the key of a shared database', needs('postgresql'), () => {
-  let postgres: Postgres;
-  beforeAll(async () => {
-    postgres = await startPostgres();
-  });
-  afterAll(async () => {
-    await postgres?.[Symbol.asyncDispose]();
-  });
-
   test('is that of the first process, as long as something is sealed with it', async () => {
-    const url = await postgres.create();
+    const url = await createEmptyDatabase();
     await using database = await openDatabase({ url });
     await requireSealingKey(database, one);
     await requireSealingKey(database, one);
@@ -37,7 +29,7 @@ describe('the key of a shared database', needs('postgresql'), () => {
   });
 
   test('is one key when two processes start at once', async () => {
-    await using database = await openDatabase({ url: await postgres.create() });
+    await using database = await openDatabase({ url: await createEmptyDatabase() });
     await Promise.all([requireSealingKey(database, one), requireSealingKey(database, other)]);
     expect(await database.query('select digest from sealing_key')).toHaveLength(1);
   });

@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { createEmptyDatabase } from '../support/fresh-database.ts';
 import { EMBEDDED, KILLS, moveWhileKilled, whole } from '../support/killed-transfer.ts';
 import { IS_PROOF } from '../folders.ts';
 import { needs } from '../support/needs.ts';
-import { POSTGRESQL, startPostgres, type Postgres } from '../support/postgres.ts';
 
 /** A few here; `npm run proofs` has them all, and kills at random moments besides. */
 const some = (from: number, until: number) => (IS_PROOF ? KILLS : KILLS.slice(from, until));
 
 describe('a transfer whose process is killed again and again', { ...needs('dovecot'), timeout: 300_000 }, () => {
-  let postgres: Postgres | undefined;
-  beforeAll(async () => {
-    if (POSTGRESQL !== null) postgres = await startPostgres();
-  });
-  afterAll(() => postgres?.[Symbol.asyncDispose]());
-
   test('still loses, doubles and changes nothing, on PGlite', async () => {
     expect(
       await moveWhileKilled({ address: EMBEDDED, kills: some(1, 4), randomKills: 0, withoutUidplus: false }),
@@ -27,7 +21,7 @@ describe('a transfer whose process is killed again and again', { ...needs('dovec
   });
 
   test('still loses, doubles and changes nothing, on PostgreSQL', needs('postgresql'), async () => {
-    const url = (await postgres?.create()) ?? '';
+    const url = await createEmptyDatabase();
     // Each restart waits until the dead worker is missed.
     expect(
       await moveWhileKilled({

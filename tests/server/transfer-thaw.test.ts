@@ -6,11 +6,11 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { DOVECOT_PASSWORD, startDovecot } from '../support/dovecot.ts';
+import { createEmptyDatabase } from '../support/fresh-database.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { differenceOf } from '../support/mail-comparison.ts';
 import { letter } from '../support/mail-letters.ts';
 import { needs } from '../support/needs.ts';
-import { startPostgres } from '../support/postgres.ts';
 import type { TransferProcess } from '../support/transfer-process.ts';
 import { NEW_ADDRESS, SUBSCRIBER } from '../support/transfer-world.ts';
 
@@ -43,7 +43,6 @@ test(
     onTestFinished(() => stack.disposeAsync());
     const source = stack.use(await startDovecot());
     const destination = stack.use(await startDovecot());
-    const postgres = stack.use(await startPostgres());
     {
       await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
       for (const [index, folder] of FOLDERS.entries()) {
@@ -53,7 +52,7 @@ test(
       }
     }
     const job = {
-      database: { url: await postgres.create() },
+      database: { url: await createEmptyDatabase() },
       environment: { LEGACY_IMAP_URL: source.url, YAHOO_IMAP_URL: destination.url },
     };
     // One group has its octets on the way, others have not begun.

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
-import { FRESH } from '../support/fresh-database.ts';
+import { createEmptyDatabase, EMBEDDED } from '../support/fresh-database.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { differenceOf } from '../support/mail-comparison.ts';
 import { letter, ODD_LETTERS } from '../support/mail-letters.ts';
 import { needs } from '../support/needs.ts';
-import { POSTGRESQL, startPostgres, type Postgres } from '../support/postgres.ts';
 import { mailUntil, NEW_ADDRESS, openWorld, order, SUBSCRIBER } from '../support/transfer-world.ts';
 
 /** Where the source's mailboxes go: special-use ones to their role, `/` to `.`. */
@@ -23,7 +22,6 @@ const numbers = (from: number, count: number) => Array.from({ length: count }, (
 describe('a transfer between two Dovecots', { ...needs('dovecot'), timeout: 180_000 }, () => {
   let source: Dovecot;
   let destination: Dovecot;
-  let postgres: Postgres | undefined;
 
   beforeAll(async () => {
     source = await startDovecot({ roles: { '\\Sent': 'Sent Messages', '\\Trash': 'Bin' } });
@@ -31,12 +29,10 @@ describe('a transfer between two Dovecots', { ...needs('dovecot'), timeout: 180_
       separator: '.',
       roles: { '\\Sent': 'Sent', '\\Trash': 'Deleted Items', '\\Drafts': 'Drafts' },
     });
-    if (POSTGRESQL !== null) postgres = await startPostgres();
   });
   afterAll(async () => {
     await source[Symbol.asyncDispose]();
     await destination[Symbol.asyncDispose]();
-    await postgres?.[Symbol.asyncDispose]();
   });
 
   const environment = () => ({ LEGACY_IMAP_URL: source.url, YAHOO_IMAP_URL: destination.url });
@@ -65,10 +61,10 @@ describe('a transfer between two Dovecots', { ...needs('dovecot'), timeout: 180_
   }
 
   const databases = [
-    { name: 'PGlite', address: async () => FRESH, needed: needs() },
+    { name: 'PGlite', address: async () => EMBEDDED, needed: needs() },
     {
       name: 'PostgreSQL',
-      address: async () => ({ url: (await postgres?.create()) ?? '' }),
+      address: async () => ({ url: await createEmptyDatabase() }),
       needed: needs('postgresql'),
     },
   ];

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { LIMITS } from '../../src/server/web/limits.ts';
+import { createEmptyDatabase } from '../support/fresh-database.ts';
 import { needs } from '../support/needs.ts';
 import { isPage, isReturn, OauthBrowser } from '../support/oauth-browser.ts';
 import { startPostgres } from '../support/postgres.ts';
@@ -47,7 +48,7 @@ describe('two web servers on one PostgreSQL', { ...needs('postgresql'), timeout:
   let servers: readonly [string, string];
 
   beforeAll(async () => {
-    const databaseUrl = await lifetime.use(await startPostgres()).create();
+    const databaseUrl = await createEmptyDatabase();
     const key = randomBytes(32);
     world = lifetime.use(await openWebWorld({ providers: ['yahoo'], address: { url: databaseUrl }, key }));
     world.passwords.set(ANN, PASSWORD);

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { openLog } from '../../src/server/log.ts';
 import { type Database, type DatabaseAddress, openDatabase } from '../../src/server/store/database.ts';
 import { openJobQueue } from '../../src/server/worker/queue.ts';
+import { command } from './postgres.ts';
 import { run } from './run.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -14,12 +15,70 @@ const MIGRATIONS = join(ROOT, 'src/server/store/migrations');
 /** What makes the template's content besides the migrations. */
 const SOURCES = ['package-lock.json', 'src/server/store/database.ts', 'src/server/worker/queue.ts'];
 
-/** A database as a first start leaves it, with nothing in it, of this test alone. */
-export const FRESH = 'fresh' as const;
+/** The PostgreSQL that the files of a run share, if this machine has one: `global-setup.ts` starts it. */
+const SHARED = 'POSTGRES_OF_TESTS';
+const TEMPLATE = 'template_of_tests';
 
-/** Opens a database for a test; a fresh one is an embedded one, and gone when it is closed. */
-export async function openTestDatabase(address: DatabaseAddress | typeof FRESH): Promise<Database> {
-  if (address !== FRESH) return openDatabase(address);
+/** A database as a first start leaves it, with nothing in it, of this test alone: on PostgreSQL, where this machine has it. */
+export const FRESH = 'fresh' as const;
+/** The same in this process, as the embedded defaults have it. */
+export const EMBEDDED = 'embedded' as const;
+export type TestAddress = DatabaseAddress | typeof FRESH | typeof EMBEDDED;
+
+/** Opens a database for a test; one that is made for it is gone when it is closed. */
+export async function openTestDatabase(address: TestAddress): Promise<Database> {
+  if (typeof address === 'object') return openDatabase(address);
+  const shared = process.env[SHARED];
+  return address === FRESH && shared !== undefined ? openShared(shared) : openEmbedded();
+}
+
+/** PGlite compiles itself anew in every process and computes within it, so most tests are on PostgreSQL. */
+async function openShared(server: string): Promise<Database> {
+  const url = await createDatabase(server, TEMPLATE);
+  const database = await openDatabase({ url });
+  return {
+    ...database,
+    [Symbol.asyncDispose]: async () => {
+      await database[Symbol.asyncDispose]();
+      await command(server, `drop database ${nameOf(url)} with (force)`);
+    },
+  };
+}
+
+/** A new database on the PostgreSQL of the tests, empty. */
+export async function createEmptyDatabase(): Promise<string> {
+  const server = process.env[SHARED];
+  if (server === undefined) throw new Error('PostgreSQL is not installed.');
+  return createDatabase(server, 'template1');
+}
+
+async function createDatabase(server: string, from: string): Promise<string> {
+  const url = new URL(server);
+  url.pathname = `/test_${randomUUID().replaceAll('-', '')}`;
+  await command(server, `create database ${nameOf(url.href)} template ${from}`);
+  return url.href;
+}
+
+function nameOf(url: string): string {
+  return new URL(url).pathname.slice(1);
+}
+
+/** Makes ready what {@link openTestDatabase} needs of the server at this address, for all processes that are started from now on. */
+export async function shareServer(server: string): Promise<void> {
+  const url = new URL(server);
+  url.pathname = `/${TEMPLATE}`;
+  await command(server, `create database ${TEMPLATE}`);
+  await prepare({ url: url.href });
+  process.env[SHARED] = server;
+}
+
+/** As the first start does. */
+async function prepare(address: DatabaseAddress): Promise<void> {
+  await using database = await openDatabase(address);
+  await using _queue = await openJobQueue({ database, log: openLog('silent') });
+}
+
+async function openEmbedded(): Promise<Database> {
   const folder = await mkdtemp(join(tmpdir(), 'database-'));
   await layFreshDatabase(folder);
   const database = await openDatabase({ folder: join(folder, 'database') });
@@ -43,10 +102,7 @@ export async function template(): Promise<string> {
   if (existsSync(path)) return path;
   await mkdir(CACHE, { recursive: true });
   const unfinished = await mkdtemp(join(CACHE, 'unfinished-'));
-  {
-    await using database = await openDatabase({ folder: unfinished });
-    await using _queue = await openJobQueue({ database, log: openLog('silent') });
-  }
+  await prepare({ folder: unfinished });
   // It appears all at once; another run may have been faster with the same.
   await rename(unfinished, path).catch(() => rm(unfinished, { recursive: true, force: true }));
   if (!existsSync(path)) throw new Error(`No template of a database came to ${path}.`);

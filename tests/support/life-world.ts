@@ -4,9 +4,8 @@ import { startWorker, type WorkerServices } from '../../src/server/worker/worker
 import type { Environment } from '../../src/contract/settings.ts';
 import type { OauthProvider } from '../../src/contract/provider.ts';
 import type { TransferStatus } from '../../src/contract/calls/status.ts';
-import type { DatabaseAddress } from '../../src/server/store/database.ts';
 import { DOVECOT_PASSWORD, startDovecot, type DovecotOptions } from './dovecot.ts';
-import { FRESH } from './fresh-database.ts';
+import { FRESH, type TestAddress } from './fresh-database.ts';
 import { openMailClient, type Letter, type MailClient } from './mail-client.ts';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 import { LEGACY_DOMAIN, openWebWorld, type Answer, type WebWorld } from './web-world.ts';
@@ -41,7 +40,7 @@ export type Ordered = { readonly id: string; readonly headers: Record<string, st
 
 type Options = {
   readonly mail?: Mails;
-  readonly address?: DatabaseAddress | typeof FRESH;
+  readonly address?: TestAddress;
   readonly environment?: Environment;
   /** What secrets are sealed with; random when left out. */
   readonly key?: Uint8Array;
@@ -139,7 +138,7 @@ export async function statusOf({ web }: Pick<LifeWorld, 'web'>, { id, headers }:
   return (await web.get(`/api/v2/status/?job_id=${id}`, headers)).body as TransferStatus;
 }
 
-type MailStatus = NonNullable<TransferStatus['emailmigration']>;
+export type MailStatus = NonNullable<TransferStatus['emailmigration']>;
 
 /** Asks until the mail is as it is wanted. */
 export async function mailWhen(

@@ -17,7 +17,12 @@ const INITDB = installed('initdb');
 const POSTGRES = installed('postgres');
 export const POSTGRESQL = INITDB === null ? null : POSTGRES;
 
+/** Loses what it was told last when its machine dies, which no test's machine does. */
+const UNSAFE = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=400'];
+
 export type Postgres = AsyncDisposable & {
+  /** Of its superuser, at the database `postgres`. */
+  readonly url: string;
   /** A new, empty database. */
   create(): Promise<string>;
   /** Stops it as a crash does (immediate shutdown). */
@@ -27,7 +32,7 @@ export type Postgres = AsyncDisposable & {
 };
 
 /** A PostgreSQL of our own, without root's rights, in a temporary folder and on a port of its own. */
-export async function startPostgres(): Promise<Postgres> {
+export async function startPostgres({ settings = [] }: { readonly settings?: readonly string[] } = {}): Promise<Postgres> {
   if (INITDB === null || POSTGRES === null) throw new Error('PostgreSQL is not installed.');
   const folder = await mkdtemp(join(tmpdir(), 'postgres-'));
   const port = await freePort();
@@ -47,8 +52,7 @@ export async function startPostgres(): Promise<Postgres> {
     `${port}`,
     '-k',
     folder,
-    '-c',
-    'listen_addresses=127.0.0.1',
+    ...['listen_addresses=127.0.0.1', ...settings].flatMap((setting) => ['-c', setting]),
   );
   let child = spawn(program, args, { stdio: 'ignore' });
   const end = async (signal: 'SIGINT' | 'SIGQUIT') => {
@@ -62,9 +66,10 @@ export async function startPostgres(): Promise<Postgres> {
     await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   };
   const address = (name: string) => `postgres://${USER}@127.0.0.1:${port}/${name}`;
+  const url = address('postgres');
   const ready = async () => {
     const until = Date.now() + READY_WITHIN_MS;
-    while (!(await answers(address('postgres')))) {
+    while (!(await answers(url))) {
       if (child.exitCode !== null || Date.now() > until) {
         await stop();
         throw new Error('PostgreSQL did not start.');
@@ -75,15 +80,10 @@ export async function startPostgres(): Promise<Postgres> {
   await ready();
   let count = 0;
   return {
+    url,
     create: async () => {
       count += 1;
-      const client = new pg.Client({ connectionString: address('postgres') });
-      await client.connect();
-      try {
-        await client.query(`create database test_${count}`);
-      } finally {
-        await client.end();
-      }
+      await command(url, `create database test_${count}`);
       return address(`test_${count}`);
     },
     crash: () => end('SIGQUIT'),
@@ -93,6 +93,22 @@ export async function startPostgres(): Promise<Postgres> {
     },
     [Symbol.asyncDispose]: stop,
   };
+}
+
+/** One that all files of a run share, each with databases of its own. */
+export function startSharedPostgres(): Promise<Postgres> {
+  return startPostgres({ settings: UNSAFE });
+}
+
+/** Runs one statement on a connection of its own. */
+export async function command(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
 }
 
 async function answers(url: string): Promise<boolean> {

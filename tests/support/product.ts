@@ -35,13 +35,17 @@ export type Run = {
 export function runProduct(environment: Readonly<Record<string, string>>): Run {
   const child = spawn(process.execPath, [...startFlags(), 'src/main.ts'], {
     cwd: ROOT,
-    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...environment },
+    env: { ...ofTheTests('PATH', 'HOME', 'NODE_COMPILE_CACHE'), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let text = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
   const ended = once(child, 'exit').then(([code]) => code as number | null);
   return { child, output: () => text, ended };
+}
+
+function ofTheTests(...names: readonly string[]): Readonly<Record<string, string | undefined>> {
+  return Object.fromEntries(names.map((name) => [name, process.env[name]]));
 }
 
 /** Pages elsewhere that the portal's build links to; fixed, so that one build serves every start. */

@@ -1,12 +1,11 @@
 import { join } from 'node:path';
-import type { DatabaseAddress } from '../../src/server/store/database.ts';
 import { openFolderSafe, openSharedSafe, type Safe } from '../../src/server/store/safe.ts';
 import type { Vault } from '../../src/server/store/vault.ts';
-import { FRESH } from './fresh-database.ts';
+import type { TestAddress } from './fresh-database.ts';
 
 /** The safe as the product's start opens it: with keys beside an embedded database that lies on the disk. */
-export async function safeFor(address: DatabaseAddress | typeof FRESH, vault: Vault): Promise<Safe> {
-  return address !== FRESH && 'folder' in address
+export async function safeFor(address: TestAddress, vault: Vault): Promise<Safe> {
+  return typeof address === 'object' && 'folder' in address
     ? openFolderSafe(vault, join(address.folder, '../keys'))
     : openSharedSafe(vault);
 }

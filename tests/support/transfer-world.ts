@@ -6,11 +6,11 @@ import { openJobQueue } from '../../src/server/worker/queue.ts';
 import { openTransfers, type TransferOrder, type Transfers } from '../../src/server/transfers/orders.ts';
 import { startWorker, type WorkerServices } from '../../src/server/worker/worker.ts';
 import { openLog } from '../../src/server/log.ts';
-import type { Database, DatabaseAddress } from '../../src/server/store/database.ts';
+import type { Database } from '../../src/server/store/database.ts';
 import { openUncheckedCertificates } from '../../src/server/mail/imap/tls.ts';
 import { openVault } from '../../src/server/store/vault.ts';
 import { DOVECOT_PASSWORD } from './dovecot.ts';
-import { type FRESH, openTestDatabase } from './fresh-database.ts';
+import { openTestDatabase, type TestAddress } from './fresh-database.ts';
 import { safeFor } from './safe.ts';
 
 export const SUBSCRIBER = 'anna@sanbrunocable.example';
@@ -27,7 +27,7 @@ export type World = AsyncDisposable & {
 
 /** The product's engine on real databases and mail servers, without its web side. */
 export async function openWorld(
-  address: DatabaseAddress | typeof FRESH,
+  address: TestAddress,
   environment: Environment,
   services: Partial<WorkerServices> = {},
 ): Promise<World> {

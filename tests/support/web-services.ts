@@ -10,14 +10,13 @@ import { openDiscovery } from '../../src/server/mail/discovery/discovery.ts';
 import { openOauthClients } from '../../src/server/oauth/client.ts';
 import { openTokens } from '../../src/server/oauth/tokens.ts';
 import type { Services } from '../../src/server/web/services.ts';
-import type { DatabaseAddress } from '../../src/server/store/database.ts';
 import { openVault } from '../../src/server/store/vault.ts';
-import { type FRESH, openTestDatabase } from './fresh-database.ts';
+import { openTestDatabase, type TestAddress } from './fresh-database.ts';
 import { safeFor } from './safe.ts';
 
 type Options = {
   readonly settings: Settings;
-  readonly address: DatabaseAddress | typeof FRESH;
+  readonly address: TestAddress;
   readonly key: Uint8Array;
   readonly log: Log;
   readonly now: () => number;

@@ -12,12 +12,12 @@ import { startMailServer } from '../../src/sandbox/mail-server.ts';
 import { openLog } from '../../src/server/log.ts';
 import type { JobQueue } from '../../src/server/worker/queue.ts';
 import type { Services } from '../../src/server/web/services.ts';
-import type { Database, DatabaseAddress } from '../../src/server/store/database.ts';
+import type { Database } from '../../src/server/store/database.ts';
 import type { Safe } from '../../src/server/store/safe.ts';
 import { startWeb } from '../../src/server/web/listen.ts';
 import { openWeb } from '../../src/server/web/services.ts';
 import { startDnsServer, type DnsServer } from './dns-server.ts';
-import { FRESH } from './fresh-database.ts';
+import { FRESH, type TestAddress } from './fresh-database.ts';
 import { freePort } from './free-port.ts';
 import { CLIENT, startSignInServer, type SignInServer } from './sign-in-server.ts';
 import { openWebServices } from './web-services.ts';
@@ -72,7 +72,7 @@ type Options = {
   readonly tokenLife?: number;
   readonly portalFolder?: string;
   /** A fresh one when left out. */
-  readonly address?: DatabaseAddress | typeof FRESH;
+  readonly address?: TestAddress;
   /** 32 bytes; random when left out. */
   readonly key?: Uint8Array;
   /** What the mail server says to an access token; none is right when left out. */
