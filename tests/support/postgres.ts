@@ -32,7 +32,9 @@ export type Postgres = AsyncDisposable & {
 };
 
 /** A PostgreSQL of our own, without root's rights, in a temporary folder and on a port of its own. */
-export async function startPostgres({ settings = [] }: { readonly settings?: readonly string[] } = {}): Promise<Postgres> {
+export async function startPostgres({
+  settings = [],
+}: { readonly settings?: readonly string[] } = {}): Promise<Postgres> {
   if (INITDB === null || POSTGRES === null) throw new Error('PostgreSQL is not installed.');
   const folder = await mkdtemp(join(tmpdir(), 'postgres-'));
   const port = await freePort();
