@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { openBrowser } from '../support/browser.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { needs } from '../support/needs.ts';
-import { type Product, startProduct } from '../support/product.ts';
+import { type Product, startProduct, startProductOnPostgres } from '../support/product.ts';
 import { run } from '../support/run.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
 import { signIn, startTransfer, type Subscriber } from './steps.ts';
@@ -166,7 +166,7 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
       await using disk = await mountSmallDisk(RESERVE_MB + 100);
       const { root } = disk;
       await disk.fill('what others left there', 200_000_000);
-      await using full = await startProduct({ EXPORTS_URL: root });
+      await using full = await startProductOnPostgres({ EXPORTS_URL: root });
       const id = await order(subscriber('tom', full), full.url, 'eml', 'csv');
       const mail = page.getByRole('region', { name: 'Email transfer' });
       await expect

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { openBrowser } from '../support/browser.ts';
 import { needs } from '../support/needs.ts';
 import { builtPortal } from '../support/portal-alone.ts';
-import { startProduct } from '../support/product.ts';
+import { startProduct, startProductOnPostgres } from '../support/product.ts';
 
 type Axe = { readonly axe: typeof axe };
 
@@ -58,7 +58,7 @@ test(
 );
 
 test('a build that is not asked for the inspector has nothing of it', async () => {
-  await using product = await startProduct();
+  await using product = await startProductOnPostgres();
   expect((await fetch(`${product.url}/inspector/index.html`)).status).toBe(404);
   const folder = await builtPortal();
   const found: string[] = [];

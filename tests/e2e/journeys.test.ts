@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openBrowser } from '../support/browser.ts';
 import { needs } from '../support/needs.ts';
-import { PAGES, type Product, startProduct } from '../support/product.ts';
+import { PAGES, type Product, startProductOnPostgres } from '../support/product.ts';
 import { chooseOther, consent, fillSupport, goToYahoo, signIn, startTransfer, type Subscriber } from './steps.ts';
 
 const FINISHES_WITHIN_MS = 60_000;
@@ -14,7 +14,7 @@ describe('every way through the product, in Chromium (needs chromium)', needs('c
   let page: Page;
 
   beforeAll(async () => {
-    product = await startProduct();
+    product = await startProductOnPostgres();
     browser = await openBrowser();
   });
   afterAll(async () => {

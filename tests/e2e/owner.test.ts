@@ -6,7 +6,7 @@ import { openBrowser } from '../support/browser.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { differenceOf } from '../support/mail-comparison.ts';
 import { needs } from '../support/needs.ts';
-import { type Product, startProduct } from '../support/product.ts';
+import { type Product, startProductOnPostgres } from '../support/product.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { openValve } from '../support/valve.ts';
 import { chooseOther, signIn, startTransfer } from './steps.ts';
@@ -33,7 +33,7 @@ describe('a transfer in the hands of its owner, in Chromium (needs chromium)', n
   let refuses = true;
 
   beforeAll(async () => {
-    product = await startProduct({ TRUSTED_MAIL_HOSTS: '127.0.0.1,imap.mail.example' });
+    product = await startProductOnPostgres({ TRUSTED_MAIL_HOSTS: '127.0.0.1,imap.mail.example' });
     mailbox = await startTcpProxy((await product.ports())['mail other'] ?? 0, {
       change: async (direction, part) => {
         if (direction === 'to client') return without(part, / LITERAL[+-]| MULTIAPPEND/g, '');

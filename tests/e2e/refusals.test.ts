@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openBrowser } from '../support/browser.ts';
 import { needs } from '../support/needs.ts';
-import { type Product, startProduct } from '../support/product.ts';
+import { type Product, startProductOnPostgres } from '../support/product.ts';
 import { consent, goToYahoo, signIn, type Subscriber } from './steps.ts';
 
 describe('what can go wrong on the way to the move, in Chromium (needs chromium)', needs('chromium'), () => {
@@ -12,7 +12,7 @@ describe('what can go wrong on the way to the move, in Chromium (needs chromium)
   let subscriber: Subscriber;
 
   beforeAll(async () => {
-    product = await startProduct();
+    product = await startProductOnPostgres();
     browser = await openBrowser();
     const [, second] = product.subscribers;
     if (second === undefined) throw new Error('The start printed no second subscriber.');
@@ -116,7 +116,7 @@ describe('what can go wrong on the way to the move, in Chromium (needs chromium)
 
 describe('maintenance in Chromium (needs chromium)', needs('chromium'), () => {
   test('a visitor who is on the way to a provider, or back, sees the portal say it, and never JSON', async () => {
-    await using product = await startProduct({ MAINTENANCE: 'on' });
+    await using product = await startProductOnPostgres({ MAINTENANCE: 'on' });
     const browser = await openBrowser();
     try {
       const page = await browser.newPage();
@@ -149,7 +149,7 @@ describe('maintenance in Chromium (needs chromium)', needs('chromium'), () => {
   });
 
   test('the portal says that it is unavailable, and tries again when asked to', async () => {
-    await using product = await startProduct({ MAINTENANCE: 'on' });
+    await using product = await startProductOnPostgres({ MAINTENANCE: 'on' });
     const browser = await openBrowser();
     try {
       const page = await browser.newPage();

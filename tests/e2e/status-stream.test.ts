@@ -5,7 +5,7 @@ import { statusAddress } from '../../src/contract/page-address.ts';
 import { openBrowser } from '../support/browser.ts';
 import { freePort } from '../support/free-port.ts';
 import { needs } from '../support/needs.ts';
-import { type Product, startProduct } from '../support/product.ts';
+import { type Product, startProductOnPostgres } from '../support/product.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { openValve } from '../support/valve.ts';
 import { chooseOther, signIn, startTransfer } from './steps.ts';
@@ -27,7 +27,7 @@ describe('the status page beside a transfer that runs, in Chromium (needs chromi
   beforeAll(async () => {
     const port = await freePort();
     line = await startTcpProxy(port);
-    product = await startProduct({
+    product = await startProductOnPostgres({
       PORT: String(port),
       PUBLIC_URL: `http://localhost:${line.port}`,
       // Whatever port they are reached at.

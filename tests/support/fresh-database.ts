@@ -28,21 +28,19 @@ export type TestAddress = DatabaseAddress | typeof FRESH | typeof EMBEDDED;
 /** Opens a database for a test; one that is made for it is gone when it is closed. */
 export async function openTestDatabase(address: TestAddress): Promise<Database> {
   if (typeof address === 'object') return openDatabase(address);
-  const shared = process.env[SHARED];
-  return address === FRESH && shared !== undefined ? openShared(shared) : openEmbedded();
+  const shared = address === FRESH ? await createSharedDatabase() : null;
+  return shared === null ? openEmbedded() : closedThen(await openDatabase(shared), shared.drop);
 }
 
-/** PGlite compiles itself anew in every process and computes within it, so most tests are on PostgreSQL. */
-async function openShared(server: string): Promise<Database> {
+/**
+ * A fresh database on the PostgreSQL of the tests; null where this machine has none. PGlite compiles itself anew in
+ * every process and computes within it, so most tests are on this.
+ */
+export async function createSharedDatabase(): Promise<{ url: string; drop: () => Promise<void> } | null> {
+  const server = process.env[SHARED];
+  if (server === undefined) return null;
   const url = await createDatabase(server, TEMPLATE);
-  const database = await openDatabase({ url });
-  return {
-    ...database,
-    [Symbol.asyncDispose]: async () => {
-      await database[Symbol.asyncDispose]();
-      await command(server, `drop database ${nameOf(url)} with (force)`);
-    },
-  };
+  return { url, drop: () => command(server, `drop database ${nameOf(url)} with (force)`) };
 }
 
 /** A new database on the PostgreSQL of the tests, empty. */
@@ -50,6 +48,17 @@ export async function createEmptyDatabase(): Promise<string> {
   const server = process.env[SHARED];
   if (server === undefined) throw new Error('PostgreSQL is not installed.');
   return createDatabase(server, 'template1');
+}
+
+/** The database, whose end is followed by something. */
+function closedThen(database: Database, after: () => Promise<void>): Database {
+  return {
+    ...database,
+    [Symbol.asyncDispose]: async () => {
+      await database[Symbol.asyncDispose]();
+      await after();
+    },
+  };
 }
 
 async function createDatabase(server: string, from: string): Promise<string> {
@@ -82,13 +91,7 @@ async function openEmbedded(): Promise<Database> {
   const folder = await mkdtemp(join(tmpdir(), 'database-'));
   await layFreshDatabase(folder);
   const database = await openDatabase({ folder: join(folder, 'database') });
-  return {
-    ...database,
-    [Symbol.asyncDispose]: async () => {
-      await database[Symbol.asyncDispose]();
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
+  return closedThen(database, () => rm(folder, { recursive: true, force: true }));
 }
 
 /** Lays a fresh embedded database into a data folder: a copy takes milliseconds of the processor, `initdb` seconds. */

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { layFreshDatabase } from './fresh-database.ts';
+import { createSharedDatabase, layFreshDatabase } from './fresh-database.ts';
 import { freePort } from './free-port.ts';
 import { startFlags } from './start-command.ts';
 
@@ -58,7 +59,29 @@ export const PAGES = {
 
 /** Starts the whole product on its embedded defaults, with the sandbox, in a data folder of its own unless one is given. A folder that is given may be empty, as on a first start. */
 export async function startProduct(environment: Readonly<Record<string, string>> = {}): Promise<Product> {
-  const folder = environment['DATA_DIR'] ?? (await newDataFolder());
+  if (environment['DATA_DIR'] !== undefined) return startIn(environment['DATA_DIR'], environment);
+  const folder = await mkdtemp(join(tmpdir(), 'product-'));
+  await layFreshDatabase(folder);
+  return startIn(folder, environment, () => rm(folder, { recursive: true, force: true }));
+}
+
+/** As {@link startProduct}, on the PostgreSQL of the tests where this machine has one: that asks less of the processor. */
+export async function startProductOnPostgres(environment: Readonly<Record<string, string>> = {}): Promise<Product> {
+  const database = await createSharedDatabase();
+  if (database === null) return startProduct(environment);
+  const folder = await mkdtemp(join(tmpdir(), 'product-'));
+  const own = { SANDBOX: 'on', DATABASE_URL: database.url, SECRET_KEY: randomBytes(32).toString('base64') };
+  return startIn(folder, { ...own, ...environment }, async () => {
+    await rm(folder, { recursive: true, force: true });
+    await database.drop();
+  });
+}
+
+async function startIn(
+  folder: string,
+  environment: Readonly<Record<string, string>>,
+  clear?: () => Promise<void>,
+): Promise<Product> {
   const port = environment['PORT'] ?? String(await freePort());
   const { child, output, ended } = runProduct({ ...PAGES, DATA_DIR: folder, PORT: port, ...environment });
   const url = await said(child, output, /^Listening on (\S+)$/m);
@@ -86,15 +109,9 @@ export async function startProduct(environment: Readonly<Record<string, string>>
     stop: () => end('SIGTERM'),
     [Symbol.asyncDispose]: async () => {
       await end('SIGTERM');
-      if (environment['DATA_DIR'] === undefined) await rm(folder, { recursive: true, force: true });
+      await clear?.();
     },
   };
-}
-
-async function newDataFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'product-'));
-  await layFreshDatabase(folder);
-  return folder;
 }
 
 async function said(child: ChildProcess, output: () => string, line: RegExp): Promise<string> {
