@@ -4,6 +4,7 @@ import {
   type Answer,
   enter,
   FINISHED_EXPORT,
+  pagesElsewhere,
   servePortalAlone,
   type SessionName,
   SUBSCRIBER,
@@ -183,10 +184,11 @@ describe('what every page has in common, in Chromium (needs chromium)', needs('c
           await page.waitForURL(`${portal.url}/`);
           await heading('San Bruno Email Data Transfer Tool');
         }
+        const elsewhere = await pagesElsewhere(page);
         await arrive(path, session);
         await page.getByRole('banner').getByRole('link', { name: 'FAQ', exact: true }).click();
         await page.waitForURL(PAGES.FAQ_URL);
-        expect(wire.elsewhere).toEqual([PAGES.FAQ_URL]);
+        expect(elsewhere).toEqual([PAGES.FAQ_URL]);
       },
     );
 

@@ -1,15 +1,8 @@
-import type { Browser } from 'playwright';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openBrowser } from '../support/browser.ts';
+import type { Browser, Page } from 'playwright';
+import { describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
-import {
-  FINISHED_EXPORT,
-  type PortalAlone,
-  scriptWire,
-  servePortalAlone,
-  SUBSCRIBER,
-  TRANSFER_ID,
-} from '../support/portal-alone.ts';
+import { FINISHED_EXPORT, SUBSCRIBER, TRANSFER_ID, type Wire } from '../support/portal-alone.ts';
+import { portalInChromium } from './portal-in-chromium.ts';
 
 const DONE = { status: 'completed', lost: 0, duplicated: 0, changed: 0, finished: '2025-11-01T10:00:00.000Z' };
 const MOVED = { emailmigration: { ...DONE, done: 12, total: 12 }, contactsmigration: { ...DONE, done: 1, total: 1 } };
@@ -19,29 +12,21 @@ const AT_GMAIL = { ...MOVED, destination: 'google', route: { from: MARIA, to: 'm
 const FINISHED_AT = '2025-11-01T10:00:00.000Z';
 
 describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
-  let portal: PortalAlone;
   let browser: Browser;
-
-  beforeAll(async () => {
-    portal = await servePortalAlone();
-    browser = await openBrowser();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await portal?.[Symbol.asyncDispose]();
+  let page: Page;
+  let wire: Wire;
+  const { portal } = portalInChromium({}, (opened) => {
+    ({ browser, page, wire } = opened);
   });
 
-  async function open(status: unknown) {
-    const page = await browser.newPage();
-    const wire = await scriptWire(page);
+  async function open(status: unknown): Promise<void> {
     wire.answer('/api/v2/status/', { json: status });
     await page.goto(`${portal.url}/status?migration_id=${TRANSFER_ID}`);
     await page.getByRole('heading', { level: 1, name: 'Your transfer is done' }).waitFor();
-    return page;
   }
 
   test('a transfer that is done says so in title and steps, what arrived, that nothing is missing, and what is next', async () => {
-    await using page = await open(MOVED);
+    await open(MOVED);
     await expect.poll(() => page.title()).toMatch(/^Your transfer is done/);
     const steps = page.getByRole('navigation', { name: 'Progress' });
     expect(await steps.getByText('Running').count()).toBe(1);
@@ -55,7 +40,7 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
   });
 
   test('the owner of a move to Yahoo sees from and to, keeps the address, and opens Yahoo Mail or the guide to it', async () => {
-    await using page = await open(AT_YAHOO);
+    await open(AT_YAHOO);
     const main = page.getByRole('main');
     expect(await main.locator('.route dd').allInnerTexts()).toEqual([MARIA, 'San Bruno', MARIA, 'Yahoo']);
     await main.getByText('You keep your email address.').waitFor();
@@ -66,7 +51,7 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
   });
 
   test('the owner of a transfer to Gmail is told that mail does not follow, whom to tell, and finds Gmail', async () => {
-    await using page = await open({
+    await open({
       ...AT_GMAIL,
       emailmigration: {
         ...AT_GMAIL.emailmigration,
@@ -84,7 +69,7 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
   });
 
   test('new mail that is forwarded is not said to stay behind', async () => {
-    await using page = await open({
+    await open({
       ...AT_GMAIL,
       emailforwarding: { status: 'completed', since: FINISHED_AT, finished: FINISHED_AT, to: 'maria@gmail.com' },
     });
@@ -96,10 +81,10 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
 
   test('mail alone that arrived says how the contacts could come too', async () => {
     const { contactsmigration: _, ...mail } = AT_GMAIL;
-    await using page = await open(mail);
+    await open(mail);
     expect(await page.getByText('start a new transfer and allow contacts').count()).toBe(1);
-    await using typed = await open({ ...mail, destination: 'other' });
-    expect(await typed.getByText('You can download them as files').count()).toBe(1);
+    await open({ ...mail, destination: 'other' });
+    expect(await page.getByText('You can download them as files').count()).toBe(1);
   });
 
   test.each([
@@ -111,8 +96,6 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
   ])(
     'the guide for %s is a page of its own, has its servers, and prints without buttons',
     async (guide, name, ...said) => {
-      await using page = await browser.newPage();
-      const wire = await scriptWire(page);
       wire.answer('/api/v2/status/', { json: { ...AT_GMAIL, destination: guide } });
       await page.goto(`${portal.url}/status?migration_id=${TRANSFER_ID}`);
       await page.getByRole('button', { name: 'Set up your phone and computer' }).click();
@@ -134,7 +117,7 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
   );
 
   test('whose new mailbox is not known chooses the guide', async () => {
-    await using page = await open({ ...MOVED, limited: true });
+    await open({ ...MOVED, limited: true });
     expect(await page.getByRole('main').locator('.route').count()).toBe(0);
     await page.getByRole('button', { name: 'Outlook' }).click();
     await page.getByRole('heading', { level: 1, name: 'Set up Outlook' }).waitFor();
@@ -144,7 +127,7 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
   });
 
   test('on paper the finished page has its addresses and its day, and no buttons', async () => {
-    await using page = await open({
+    await open({
       ...AT_GMAIL,
       emailmigration: {
         ...AT_GMAIL.emailmigration,
@@ -161,13 +144,13 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
   });
 
   test('an empty mailbox that is done has nothing to count', async () => {
-    await using page = await open({ emailmigration: { ...DONE, done: 0, total: 0 } });
+    await open({ emailmigration: { ...DONE, done: 0, total: 0 } });
     await page.getByText('There were no messages to copy.').waitFor();
     expect(await page.getByText(/0 of 0|0\s?%/).count()).toBe(0);
   });
 
   test('an export offers its download first and its deletion last', async () => {
-    await using page = await open(FINISHED_EXPORT.json);
+    await open(FINISHED_EXPORT.json);
     const main = page.getByRole('main');
     const names = await main.locator('a.button, button').allInnerTexts();
     expect(names.at(0)).toMatch(/^Download /);
@@ -179,17 +162,15 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     ['is turned off', { javaScriptEnabled: false }, 'noscript h2'],
   ] as const)('a page whose script %s has its title, the phone number and what to do', async (_how, options, place) => {
     await using context = await browser.newContext(options);
-    await using page = await context.newPage();
-    await page.route('**/*.js', (route) => route.abort());
-    await page.goto(portal.url);
-    await page.getByRole('heading', { level: 1, name: 'San Bruno Email Data Transfer Tool' }).waitFor();
-    await page.locator(place).waitFor();
-    expect(await page.getByText('650 555 0100').isVisible()).toBe(true);
+    await using other = await context.newPage();
+    await other.route('**/*.js', (route) => route.abort());
+    await other.goto(portal.url);
+    await other.getByRole('heading', { level: 1, name: 'San Bruno Email Data Transfer Tool' }).waitFor();
+    await other.locator(place).waitFor();
+    expect(await other.getByText('650 555 0100').isVisible()).toBe(true);
   });
 
   test('an empty sign-in leads the focus to the email and puts "Error:" into the title until it is mended', async () => {
-    await using page = await browser.newPage();
-    await scriptWire(page);
     await page.goto(portal.url);
     await page.getByRole('button', { name: 'Start' }).click();
     await page.getByRole('button', { name: 'Sign in' }).click();

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright';
 import { describe, expect, test } from 'vitest';
-import { SUBSCRIBER, TRANSFER_ID, type Wire } from '../support/portal-alone.ts';
+import { pagesElsewhere, SUBSCRIBER, TRANSFER_ID, type Wire } from '../support/portal-alone.ts';
 import { needs } from '../support/needs.ts';
 import { chooseOther, fillSupport, signIn } from './steps.ts';
 import { portalInChromium } from './portal-in-chromium.ts';
@@ -88,9 +88,9 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
 
   test('an account that was made already leads to Yahoo after 2 s, and the button says what goes on', async () => {
     const { promise: asked, resolve: answer } = Promise.withResolvers<void>();
-    await page.route('**/san-bruno-create-account/**', async (route) => {
+    wire.answer('/api/v2/san-bruno-create-account/', async () => {
       await asked;
-      await route.fulfill({ status: 409, json: { error: 'ACCOUNT_ALREADY_CREATED' } });
+      return { status: 409, json: { error: 'ACCOUNT_ALREADY_CREATED' } };
     });
     await arrive('/destination-account', 'signedIn');
     await page.getByRole('button', { name: 'Go to Yahoo Mail' }).click();
@@ -334,9 +334,9 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
   describe('times', () => {
     test('a sign-in that succeeds says so, and goes on after 1 s', async () => {
       const { promise: asked, resolve: answer } = Promise.withResolvers<void>();
-      await page.route('**/api/validate/', async (route) => {
+      wire.answer('/api/validate/', async () => {
         await asked;
-        await route.fulfill({ json: { ok: true } });
+        return { json: { ok: true } };
       });
       await arrive('/');
       await signIn(page, SUBSCRIBER);
@@ -355,16 +355,17 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
       ['/privacy-policy', 'https://www.sanbrunocable.example/privacy'],
       ['/terms-of-service', 'https://www.sanbrunocable.example/terms'],
     ])('%s shows the overlay for half a second, then goes to its page', async (path, address) => {
+      const elsewhere = await pagesElsewhere(page);
       await arrive('/support-form');
       await stopTheClock();
       await page.getByRole('contentinfo').locator(`a[href="${path}"]`).click();
       await pass(0.4);
       await page.getByRole('status', { name: 'Loading' }).waitFor();
       expect(new URL(page.url()).pathname).toBe(path);
-      expect(wire.elsewhere).toEqual([]);
+      expect(elsewhere).toEqual([]);
       await pass(0.2);
       await page.waitForURL(address);
-      expect(wire.elsewhere).toEqual([address]);
+      expect(elsewhere).toEqual([address]);
     });
 
     test('the copied ID is confirmed for 1.5 s', async () => {
@@ -397,18 +398,31 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
 
     test('a running transfer whose line is lost is asked for again every 10 s, and moves on', async () => {
       let done = 3;
+      let lost = 0;
+      page.on('requestfailed', (request) => {
+        lost += request.url().includes('/api/v2/status/events/') ? 1 : 0;
+      });
+      /** The page waits from when it has seen that its line is lost. */
+      const linesLost = async (times: number) => {
+        await expect.poll(() => lost).toBe(times);
+        await page.evaluate(() => {});
+      };
       wire.answer('/api/v2/status/events/', 'drop');
       wire.answer('/api/v2/status/', () => ({ json: { emailmigration: { status: 'inprogress', done, total: 12 } } }));
       await arrive(`/status?migration_id=${TRANSFER_ID}`);
       await page.getByText('3 of 12 messages').waitFor();
-      await expect.poll(() => wire.askedFor('/api/v2/status/events/').length).toBe(1);
+      await linesLost(1);
       await stopTheClock();
       for (done = 4; done < 7; done += 1) {
         await pass(10.1);
         await page.getByText(`${done} of 12 messages`).waitFor();
+        await linesLost(done - 2);
       }
       wire.answer('/api/v2/status/', 'drop');
+      const failed = page.waitForEvent('requestfailed', (request) => request.url().includes('/api/v2/status/?'));
       await pass(10.1);
+      await failed;
+      await page.evaluate(() => {});
       wire.answer('/api/v2/status/', {
         json: { emailmigration: { status: 'completed', done: 12, total: 12, finished: FIRST_CLOCK } },
       });

@@ -357,18 +357,14 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
 
   test.each(LOST)('offline, %s waits, and goes through once when it is asked to', async (_, at, fill, ...rest) => {
     const [press, said, posted, isReading] = rest;
-    let line = true;
-    await context.route('**/api/**', (route) => (line ? route.fallback() : route.abort('internetdisconnected')));
     await arrive(at);
     await fill(page);
-    line = false;
     await context.setOffline(true);
     await page.getByRole('button', { name: press, exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'You are offline' }).waitFor();
     await page.getByRole('status').getByText('You are offline.').waitFor();
     expect(await page.getByText('The migration portal is unavailable').count()).toBe(0);
     wire.asked.length = 0;
-    line = true;
     await context.setOffline(false);
     const unasked = isReading ? [] : await goOn();
     await page.getByText(said).first().waitFor();
@@ -407,6 +403,8 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
   });
 
   test('offline, a page whose script is missing waits as well, and comes when the line is back', async () => {
+    // What an earlier test has fetched.
+    await (await context.newCDPSession(page)).send('Network.clearBrowserCache');
     await page.goto(portal.url);
     await page.getByRole('heading', { level: 1, name: TOOL }).waitFor();
     await context.setOffline(true);

@@ -1,21 +1,21 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { openBrowser } from '../support/browser.ts';
-import {
-  enter,
-  type PortalAlone,
-  scriptWire,
-  servePortalAlone,
-  type SessionName,
-  type Wire,
-} from '../support/portal-alone.ts';
+import { enter, type PortalAlone, servePortalAlone, type SessionName, type Wire } from '../support/portal-alone.ts';
 
-/** What a test has of its own. */
-type Opened = { readonly context: BrowserContext; readonly page: Page; readonly wire: Wire };
+/** What a test has. `isNew`: it is the first that has this page. */
+type Opened = {
+  readonly browser: Browser;
+  readonly context: BrowserContext;
+  readonly page: Page;
+  readonly wire: Wire;
+  readonly isNew: boolean;
+};
 
 /**
- * For the `describe` that it is called in: the portal alone, a browser, and for each test a page in a context of its own,
- * whose calls are answered by a script. `opened` is called before each test.
+ * For the `describe` that it is called in: the portal alone, whose calls are answered by a script, a browser, and for
+ * each test a page as if nobody had used it. `opened` is called before each test. A page that a test has done something
+ * to that can't be taken back is not handed to the next one; otherwise it is, as a new one costs the time of two tests.
  */
 export function portalInChromium(
   options: BrowserContextOptions,
@@ -26,7 +26,8 @@ export function portalInChromium(
 } {
   let portal: PortalAlone;
   let browser: Browser;
-  let here: Opened;
+  let here: { context: BrowserContext; page: Page } | undefined;
+  let isSpoilt: () => boolean;
   beforeAll(async () => {
     portal = await servePortalAlone();
     browser = await openBrowser();
@@ -36,18 +37,71 @@ export function portalInChromium(
     await portal?.[Symbol.asyncDispose]();
   });
   beforeEach(async () => {
-    const context = await browser.newContext(options);
-    const page = await context.newPage();
-    here = { context, page, wire: await scriptWire(context) };
-    await opened(here);
+    const isNew = here === undefined;
+    if (here === undefined) {
+      const context = await browser.newContext(options);
+      here = { context, page: await context.newPage() };
+    }
+    await opened({ ...here, browser, wire: portal.wire, isNew });
+    if (isNew) isSpoilt = watch(here.page);
   });
-  afterEach(() => here.context.close());
+  afterEach(async () => {
+    if (here === undefined) return;
+    if (isSpoilt()) {
+      await here.context.close();
+      here = undefined;
+    } else await clear(here, portal.url, options);
+    // Nothing is left that could ask.
+    portal.wire.reset();
+  });
   return {
     portal: {
       get url() {
         return portal.url;
       },
     },
-    arrive: (path, session = 'nobody') => enter(here.page, portal.url, path, session),
+    arrive: async (path, session = 'nobody') => {
+      if (here !== undefined) await enter(here.page, portal.url, path, session);
+    },
   };
+}
+
+/** Tells whether a page has got a script or a clock for all that it will ever show, which nothing takes away again. */
+function watch(page: Page): () => boolean {
+  let isSpoilt = false;
+  const spoiling = <On extends object>(on: On, name: keyof On & string) => {
+    const method = on[name] as (...parameters: unknown[]) => unknown;
+    Object.assign(on, {
+      [name]: (...parameters: unknown[]) => {
+        isSpoilt = true;
+        return method.apply(on, parameters);
+      },
+    });
+  };
+  spoiling(page, 'addInitScript');
+  for (const name of ['install', 'pauseAt', 'setFixedTime', 'setSystemTime'] as const) spoiling(page.clock, name);
+  return () => isSpoilt || page.isClosed();
+}
+
+/** Takes back what a test can do to a page and its context. */
+async function clear(
+  { context, page }: { context: BrowserContext; page: Page },
+  url: string,
+  options: BrowserContextOptions,
+): Promise<void> {
+  page.removeAllListeners();
+  for (const other of context.pages()) if (other !== page) await other.close();
+  await context.setOffline(false);
+  await context.unrouteAll({ behavior: 'ignoreErrors' });
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await context.clearCookies();
+  await context.clearPermissions();
+  const { colorScheme = null, reducedMotion = null, viewport } = options;
+  await page.emulateMedia({ media: null, colorScheme, reducedMotion, forcedColors: null });
+  await page.setViewportSize(viewport ?? { width: 1280, height: 720 });
+  await page.goto(`${url}/nothing.txt`);
+  await page.evaluate(() => {
+    localStorage.clear();
+    sessionStorage.clear();
+  });
 }

@@ -1,13 +1,8 @@
-import type { Browser, Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openBrowser } from '../support/browser.ts';
+import type { Page } from 'playwright';
+import { afterEach, describe, expect, test } from 'vitest';
 import {
   type Answer,
-  enter,
   FINISHED_EXPORT,
-  type PortalAlone,
-  scriptWire,
-  servePortalAlone,
   type SessionName,
   SUBSCRIBER,
   TRANSFER_ID,
@@ -15,6 +10,7 @@ import {
 } from '../support/portal-alone.ts';
 import { IS_PROOF } from '../folders.ts';
 import { needs } from '../support/needs.ts';
+import { portalInChromium } from './portal-in-chromium.ts';
 import { chooseOther, fillSupport, signIn } from './steps.ts';
 
 const UNAVAILABLE = 'The migration portal is unavailable at this time, we apologize for the inconvenience.';
@@ -260,30 +256,14 @@ function faultsOf(place: number): typeof FAULTS {
 }
 
 describe('a call that goes wrong, in Chromium (needs chromium)', needs('chromium'), () => {
-  let portal: PortalAlone;
-  let browser: Browser;
   let page: Page;
   let wire: Wire;
   const crashes: string[] = [];
-
-  beforeAll(async () => {
-    portal = await servePortalAlone();
-    browser = await openBrowser();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await portal?.[Symbol.asyncDispose]();
-  });
-
-  const open = async () => {
-    page = await (await browser.newContext()).newPage();
+  const { portal, arrive } = portalInChromium({}, async (opened) => {
+    ({ page, wire } = opened);
     page.on('pageerror', (error) => crashes.push(String(error)));
-    wire = await scriptWire(page);
-    await page.clock.install({ time: '2025-11-01T10:00:00Z' });
-  };
-  beforeEach(() => {
-    wire?.reset();
-    wire?.answer('/api/v2/status/', FINISHED_EXPORT);
+    wire.answer('/api/v2/status/', FINISHED_EXPORT);
+    if (opened.isNew) await page.clock.install({ time: '2025-11-01T10:00:00Z' });
   });
   afterEach(() => {
     expect(crashes.splice(0)).toEqual([]);
@@ -301,12 +281,9 @@ describe('a call that goes wrong, in Chromium (needs chromium)', needs('chromium
   describe.each(PLACES.map((place, at) => ({ ...place, faults: faultsOf(at) })))(
     '$name',
     ({ faults, call, session, at, act, refusal, failed, makesWay }) => {
-      beforeAll(open);
-      afterAll(() => page.context().close());
-
       test.each(faults)('says what to do when the answer is %s', async (_, fault, outcome) => {
         wire.answer(call, fault === 'refusal' ? { status: refusal.status, json: { error: refusal.code } } : fault);
-        await enter(page, portal.url, at, session);
+        await arrive(at, session);
         await act?.(page);
         await expect.poll(() => wire.askedFor(call).length).toBeGreaterThan(0);
         if (fault === 'silence') await page.clock.runFor(ANSWER_LIMIT_MS);

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
-import { createAdaptorServer } from '@hono/node-server';
-import { Hono } from 'hono';
-import type { BrowserContext, Page } from 'playwright';
+import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { type Context, Hono } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { Page } from 'playwright';
 import { readSettings } from '../../src/contract/settings.ts';
 import { securityHeaders } from '../../src/server/web/headers.ts';
 import { readPortalFiles, servePortal } from '../../src/server/web/portal-files.ts';
@@ -16,20 +18,29 @@ type Environment = Readonly<Record<string, string>>;
 const build = (settings: Environment) =>
   `import { buildPortal } from './src/build-portal.ts'; process.stdout.write('\\n' + await buildPortal(${JSON.stringify(settings)}));`;
 
-export type PortalAlone = AsyncDisposable & { readonly url: string };
+export type PortalAlone = AsyncDisposable & { readonly url: string; readonly wire: Wire };
+type Raw = { readonly Bindings: HttpBindings };
 
-/** The built portal with the product's own headers, and nothing behind it: its calls are answered by {@link scriptWire}. */
+/** The built portal with the product's own headers, and nothing behind it: its calls are answered by a script. */
 export async function servePortalAlone(environment: Environment = {}): Promise<PortalAlone> {
   const settings = { ...SETTINGS, ...environment };
   const files = await readPortalFiles(await builtPortal(settings));
-  const app = new Hono();
+  const { wire, handle } = scriptedCalls();
+  const app = new Hono<Raw>();
   app.use(securityHeaders(readSettings(settings)));
+  app.use((c, next) => {
+    const { socket } = c.env.incoming;
+    requests.set(socket, requestsOn(socket) + 1);
+    return next();
+  });
+  app.all('/api/*', handle);
   app.get('*', (c) => servePortal(c, files) ?? c.text('Not found', 404));
   const server = createAdaptorServer({ fetch: app.fetch });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `http://localhost:${(server.address() as AddressInfo).port}`,
+    wire,
     async [Symbol.asyncDispose]() {
       if ('closeAllConnections' in server) server.closeAllConnections();
       server.close();
@@ -56,13 +67,11 @@ export type Answer =
   | { readonly status?: number; readonly json?: unknown; readonly text?: string; readonly type?: string }
   | 'silence'
   | 'drop';
-type Script = Answer | ((asked: Asked) => Answer);
+type Script = Answer | ((asked: Asked) => Answer | Promise<Answer>);
 
 export type Wire = {
   /** Every call, in order. */
   readonly asked: Asked[];
-  /** Pages of other hosts that were gone to. */
-  readonly elsewhere: string[];
   /** From now on the calls of this path get this answer. */
   readonly answer: (path: string, script: Script) => void;
   /** All answers are good again, and nothing has been asked. */
@@ -117,49 +126,59 @@ function capabilitiesOf(email: string) {
   return { allowed_operations: ['emailmigration'], provider: 'other', auth: 'other' };
 }
 
-/** Answers each call of the pages by a script, in the browser itself. */
-export async function scriptWire(place: Page | BrowserContext): Promise<Wire> {
+/** A server's handler that answers each call of the pages by a script, and who holds the script. */
+function scriptedCalls(): { readonly wire: Wire; readonly handle: (c: Context<Raw>) => Promise<Response> } {
   const asked: Asked[] = [];
-  const elsewhere: string[] = [];
   let scripts = new Map(Object.entries(GOOD));
-  await place.route('**/api/**', async (route) => {
-    const request = route.request();
-    const url = new URL(request.url());
-    const call = {
-      method: request.method(),
-      path: url.pathname,
-      query: url.searchParams,
-      body: request.postData() === null ? undefined : (request.postDataJSON() as unknown),
-      headers: request.headers(),
-    };
-    asked.push(call);
-    if (request.isNavigationRequest())
-      return route.fulfill({ contentType: 'text/html', body: '<title>Elsewhere</title><h1>A provider</h1>' });
-    const script = scripts.get(call.path) ?? { status: 404, json: { error: 'GENERAL_ERROR' } };
-    const answer = typeof script === 'function' ? script(call) : script;
-    if (answer === 'silence') return undefined;
-    if (answer === 'drop') return route.abort('connectionreset');
-    return route.fulfill({
-      status: answer.status ?? 200,
-      contentType: answer.type ?? 'application/json',
-      body: answer.text ?? JSON.stringify(answer.json),
-    });
-  });
-  await place.route(/^https:/, (route) => {
-    elsewhere.push(route.request().url());
-    return route.fulfill({ contentType: 'text/html', body: '<title>Elsewhere</title><h1>Elsewhere</h1>' });
-  });
-  return {
+  const wire: Wire = {
     asked,
-    elsewhere,
     answer: (path, script) => scripts.set(path, script),
     reset: () => {
       scripts = new Map(Object.entries(GOOD));
       asked.length = 0;
-      elsewhere.length = 0;
     },
     askedFor: (path) => asked.filter((call) => call.path === path),
   };
+  const handle = async (c: Context<Raw>): Promise<Response> => {
+    const { socket } = c.env.incoming;
+    const url = new URL(c.req.url);
+    const script = scripts.get(url.pathname) ?? { status: 404, json: { error: 'GENERAL_ERROR' } };
+    // A browser asks again by itself when a connection that it had used before breaks.
+    const isAskedAgain = script === 'drop' && requestsOn(socket) > 1;
+    const text = await c.req.text();
+    const call = {
+      method: c.req.method,
+      path: url.pathname,
+      query: url.searchParams,
+      body: text === '' ? undefined : (JSON.parse(text) as unknown),
+      headers: c.req.header(),
+    };
+    if (!isAskedAgain) asked.push(call);
+    if (call.headers['sec-fetch-mode'] === 'navigate') return c.html('<title>Elsewhere</title><h1>A provider</h1>');
+    const answer = typeof script === 'function' ? await script(call) : script;
+    if (answer === 'drop') socket.destroy();
+    if (answer === 'drop' || answer === 'silence') return RESPONSE_ALREADY_SENT;
+    return c.body(answer.text ?? JSON.stringify(answer.json), (answer.status ?? 200) as ContentfulStatusCode, {
+      'content-type': answer.type ?? 'application/json',
+    });
+  };
+  return { wire, handle };
+}
+
+const requests = new WeakMap<Socket, number>();
+
+function requestsOn(socket: Socket): number {
+  return requests.get(socket) ?? 0;
+}
+
+/** Pages of other hosts that a page goes to, which are shown as there were nothing to them. */
+export async function pagesElsewhere(page: Page): Promise<readonly string[]> {
+  const gone: string[] = [];
+  await page.route(/^https:/, (route) => {
+    gone.push(route.request().url());
+    return route.fulfill({ contentType: 'text/html', body: '<title>Elsewhere</title><h1>Elsewhere</h1>' });
+  });
+  return gone;
 }
 
 export const SUBSCRIBER = { email: 'maria.keller@sanbrunocable.example', password: 'garden-2005' } as const;
