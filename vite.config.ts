@@ -34,7 +34,7 @@ const SHELL =
   /contract\/(?:email-address|provider-name|support-issue|transfer-status|failure-code|mail-host|token-id|page-address)\.|call-error|parts\/(?:button|card|message|bars-loader|link|icon|page|step-list)\.|wizard-page|wizard-context|node_modules\/(?:react|scheduler|@xstate|use-sync-external-store)\//;
 
 // Most of a test's time is spent waiting for other programs.
-const WORKERS = Math.min(availableParallelism() + 1, 8);
+const WORKERS = Math.min(availableParallelism() + 2, 8);
 
 /** A test file says by its folder what it needs; `tests/run.ts` fetches that. */
 const project = ({ name, timeout, group, alone, isProof, crossesWire, repeats = [] }: Folder) => ({

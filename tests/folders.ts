@@ -22,18 +22,22 @@ export const FOLDERS: readonly Folder[] = [
   { name: 'server', timeout: 60_000, group: 1, crossesWire: true },
   { name: 'security', timeout: 60_000, group: 1, crossesWire: true },
   { name: 'simulation', timeout: 60_000, group: 1 },
-  { name: 'e2e', timeout: 120_000, group: 2, crossesWire: true },
-  { name: 'budget', timeout: 120_000, group: 3, alone: true },
+  { name: 'e2e', timeout: 120_000, group: 1, crossesWire: true },
+  { name: 'budget', timeout: 120_000, group: 2, alone: true },
   {
     name: 'proofs',
     timeout: 600_000,
-    group: 4,
+    group: 3,
     isProof: true,
     crossesWire: true,
     repeats: [
       'tests/e2e/accessibility.test.ts',
+      'tests/e2e/back-and-forward.test.ts',
+      'tests/e2e/pages.test.ts',
       'tests/e2e/scripted-wire.test.ts',
+      'tests/server/export-transfer.test.ts',
       'tests/server/life-take-back.test.ts',
+      'tests/server/start.test.ts',
       'tests/server/transfer-kill.test.ts',
       'tests/server/transfer-reset.test.ts',
     ],
@@ -42,6 +46,14 @@ export const FOLDERS: readonly Folder[] = [
 
 /** Whether `npm run proofs` runs a file that `npm test` runs with fewer numbers. */
 export const IS_PROOF = process.env['IS_PROOF'] === 'true';
+
+/** Of many cases every so many-th; `npm run proofs` has them all. */
+export function sampleOf<Case>(cases: readonly Case[], every: number): readonly Case[] {
+  return IS_PROOF ? cases : cases.filter((_, at) => at % every === 0);
+}
+
+/** Whether a proof is to go on for as long as it may, with its largest numbers: some take hours. */
+export const ALL_PROOFS = process.env['PROOFS'] === 'all';
 
 /** The project of the stories, which `.storybook/vitest.config.ts` describes. */
 export const STORYBOOK = 'storybook';

@@ -1,6 +1,7 @@
 import type { BrowserContext, Page } from 'playwright';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type SessionName, SUBSCRIBER, TRANSFER_ID, type Wire } from '../support/portal-alone.ts';
+import { sampleOf } from '../folders.ts';
 import { needs } from '../support/needs.ts';
 import { fillSupport, signIn, startTransfer } from './steps.ts';
 import { portalInChromium } from './portal-in-chromium.ts';
@@ -144,20 +145,23 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
     await page.getByRole('heading', { level: 1, name: heading }).waitFor();
   };
 
-  test.each(VISITS)('%s at %s stands at %s, and still does after a reload', async (session, path, ...place) => {
-    const [address, heading, step] = place;
-    await arrive(path, session);
-    await standsAt(address, heading);
-    await expect.poll(() => page.title()).toBe(titleOf(heading));
-    await expect.poll(() => stored('currentStep')).toBe(step);
-    const steps = page.getByRole('navigation', { name: 'Progress' });
-    expect(await steps.locator('[aria-current=step]').count()).toBe(step === null ? 0 : 1);
-    await page.reload();
-    await standsAt(address, heading);
-    expect(wire.askedFor('/api/load/')).toEqual([]);
-    const more = () => page.evaluate(() => Object.keys(sessionStorage).filter((key) => key !== 'currentStep'));
-    await expect.poll(async () => address === '/' && (await more()).length > 0).toBe(false);
-  });
+  test.each(sampleOf(VISITS, 3))(
+    '%s at %s stands at %s, and still does after a reload',
+    async (session, path, ...place) => {
+      const [address, heading, step] = place;
+      await arrive(path, session);
+      await standsAt(address, heading);
+      await expect.poll(() => page.title()).toBe(titleOf(heading));
+      await expect.poll(() => stored('currentStep')).toBe(step);
+      const steps = page.getByRole('navigation', { name: 'Progress' });
+      expect(await steps.locator('[aria-current=step]').count()).toBe(step === null ? 0 : 1);
+      await page.reload();
+      await standsAt(address, heading);
+      expect(wire.askedFor('/api/load/')).toEqual([]);
+      const more = () => page.evaluate(() => Object.keys(sessionStorage).filter((key) => key !== 'currentStep'));
+      await expect.poll(async () => address === '/' && (await more()).length > 0).toBe(false);
+    },
+  );
 
   test('Back and Forward lead through the whole move without a wrong page, a dead end or a second submit', async () => {
     await page.goto(portal.url);

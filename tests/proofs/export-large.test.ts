@@ -161,7 +161,7 @@ test('curl -C - brings the whole file over a line that breaks again and again', 
 
 describe(
   'an archive of more than 4 GiB',
-  { ...needs('unzip', 'bsdtar', '7z', 'python3', 'curl'), timeout: 1_800_000 },
+  { ...needs('unzip', 'bsdtar', '7z', 'python3', 'curl', 'PROOFS=all'), timeout: 1_800_000 },
   () => {
     test('is read whole by unzip, bsdtar, 7z and Python, and arrives over a line that breaks', async ({ annotate }) => {
       const source = mailbox(70, 65 * MB);

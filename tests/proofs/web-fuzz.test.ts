@@ -1,3 +1,4 @@
+import { ALL_PROOFS } from '../folders.ts';
 import { fuzzWeb } from '../support/web-fuzz.ts';
 
-fuzzWeb(2000);
+fuzzWeb(ALL_PROOFS ? 2000 : 100);

@@ -12,6 +12,7 @@ import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TransferStatus } from '../../src/contract/calls/status.ts';
 import { ExportPaused } from '../../src/server/export/export.job.ts';
+import { sampleOf } from '../folders.ts';
 import { DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
 import type { ExportedFiles } from '../support/export-process.ts';
 import { openExportWorld } from '../support/export-world.ts';
@@ -26,6 +27,12 @@ import { mountSmallDisk } from '../support/small-disk.ts';
 import { mailUntil, openWorld, order, SUBSCRIBER } from '../support/transfer-world.ts';
 
 const PROCESS = join(import.meta.dirname, '../support/export-process.ts');
+const COMBINATIONS = [
+  ['eml', 'csv'],
+  ['eml', 'vcf'],
+  ['mbox', 'csv'],
+  ['mbox', 'vcf'],
+] as const;
 const CONTACTS = ['Ada Lovelace', 'Grace Hopper'];
 
 type Manifest = { type: string; path: string; sha256: string; name: string }[];
@@ -93,62 +100,58 @@ describe(
 
     test('loses, doubles and changes nothing, in each combination of formats', async () => {
       await using world = await openWorld(FRESH, environment('combinations'));
-      for (const emailFormat of ['eml', 'mbox'] as const)
-        for (const contactsFormat of ['csv', 'vcf'] as const) {
-          const { id } = await world.transfers.start(
-            order({
-              destination: { email: 'me@example.com', provider: 'file_export' },
-              operations: ['emailmigration', 'contactsmigration'],
-              emailFormat,
-              contactsFormat,
-            }),
-          );
-          const seen = new Set<string>();
-          const offered = new Set<number>();
-          let status: TransferStatus | null = null;
-          for (const late = Date.now() + 40_000; Date.now() < late; await wait(50)) {
-            status = await world.transfers.status(id);
-            for (const progress of [status?.emailmigration, status?.contactsmigration]) {
-              seen.add(progress?.status ?? '');
-              // The files are there as soon as the status says that the export is complete.
-              if (progress?.status === 'completed') offered.add(status?.exports?.length ?? 0);
-            }
-            if (status?.emailmigration?.finished !== undefined && status.contactsmigration?.finished !== undefined)
-              break;
+      for (const [emailFormat, contactsFormat] of sampleOf(COMBINATIONS, 3)) {
+        const { id } = await world.transfers.start(
+          order({
+            destination: { email: 'me@example.com', provider: 'file_export' },
+            operations: ['emailmigration', 'contactsmigration'],
+            emailFormat,
+            contactsFormat,
+          }),
+        );
+        const seen = new Set<string>();
+        const offered = new Set<number>();
+        let status: TransferStatus | null = null;
+        for (const late = Date.now() + 40_000; Date.now() < late; await wait(50)) {
+          status = await world.transfers.status(id);
+          for (const progress of [status?.emailmigration, status?.contactsmigration]) {
+            seen.add(progress?.status ?? '');
+            // The files are there as soon as the status says that the export is complete.
+            if (progress?.status === 'completed') offered.add(status?.exports?.length ?? 0);
           }
-          expect([...seen].toSorted()).toEqual(['completed', 'started']);
-          expect([...offered]).toEqual([1]);
-          expect(status?.emailmigration).toMatchObject({
-            status: 'completed',
-            done: expected.length,
-            total: expected.length,
-            lost: 0,
-            duplicated: 0,
-            changed: 0,
-            skipped: [],
-          });
-          expect(status?.contactsmigration).toMatchObject({ status: 'completed', done: 2, total: 2 });
-
-          const [file] = status?.exports ?? [];
-          const [, exportName = '', name = ''] = /exports\/([^/]+)\/([^?]+)/.exec(file?.url ?? '') ?? [];
-          const archive = join(folder, 'combinations/exports', exportName, name);
-          expect(
-            createHash('sha256')
-              .update(await readFile(archive))
-              .digest('hex'),
-          ).toBe(file?.sha256);
-          const place = join(folder, `${emailFormat}-${contactsFormat}`);
-          const manifest = await unpacked(archive, place);
-          expect(digests(manifest)).toEqual(expected);
-          const paths = new Set(manifest.map(({ path }) => path));
-          expect(paths).toContain(contactsFormat === 'csv' ? 'contacts/google.csv' : 'contacts/contacts.vcf');
-          expect([...paths].some((path) => path.startsWith('mail/Grüße') && path.endsWith(`.${emailFormat}`))).toBe(
-            true,
-          );
-          for (const path of [...paths].filter((each) => each.startsWith('contacts/')))
-            for (const contact of CONTACTS)
-              expect(await readFile(join(place, path), 'utf8')).toContain(contact.split(' ')[0]);
+          if (status?.emailmigration?.finished !== undefined && status.contactsmigration?.finished !== undefined) break;
         }
+        expect([...seen].toSorted()).toEqual(['completed', 'started']);
+        expect([...offered]).toEqual([1]);
+        expect(status?.emailmigration).toMatchObject({
+          status: 'completed',
+          done: expected.length,
+          total: expected.length,
+          lost: 0,
+          duplicated: 0,
+          changed: 0,
+          skipped: [],
+        });
+        expect(status?.contactsmigration).toMatchObject({ status: 'completed', done: 2, total: 2 });
+
+        const [file] = status?.exports ?? [];
+        const [, exportName = '', name = ''] = /exports\/([^/]+)\/([^?]+)/.exec(file?.url ?? '') ?? [];
+        const archive = join(folder, 'combinations/exports', exportName, name);
+        expect(
+          createHash('sha256')
+            .update(await readFile(archive))
+            .digest('hex'),
+        ).toBe(file?.sha256);
+        const place = join(folder, `${emailFormat}-${contactsFormat}`);
+        const manifest = await unpacked(archive, place);
+        expect(digests(manifest)).toEqual(expected);
+        const paths = new Set(manifest.map(({ path }) => path));
+        expect(paths).toContain(contactsFormat === 'csv' ? 'contacts/google.csv' : 'contacts/contacts.vcf');
+        expect([...paths].some((path) => path.startsWith('mail/Grüße') && path.endsWith(`.${emailFormat}`))).toBe(true);
+        for (const path of [...paths].filter((each) => each.startsWith('contacts/')))
+          for (const contact of CONTACTS)
+            expect(await readFile(join(place, path), 'utf8')).toContain(contact.split(' ')[0]);
+      }
     });
 
     test('goes on after each kill -9, and ends with every message once', async () => {
@@ -169,8 +172,8 @@ describe(
         return output.trim().split('\n').at(-1) ?? '';
       };
       const outputs = [];
-      for (const killAfter of [50, 150, 300, 450, 600]) outputs.push(await start(killAfter));
-      expect(outputs.filter((output) => !output.startsWith('[')).length).toBeGreaterThan(2);
+      for (const killAfter of sampleOf([50, 150, 300, 450, 600, 750, 900], 3)) outputs.push(await start(killAfter));
+      expect(outputs.filter((output) => !output.startsWith('[')).length).toBeGreaterThan(1);
       const files = JSON.parse(await start()) as ExportedFiles;
       expect(files).toHaveLength(1);
       const archive = join(folder, 'killed/exports', files[0]?.export ?? '', files[0]?.name ?? '');
@@ -208,7 +211,7 @@ describe(
         );
         await mailUntil(world.transfers, id, ['completed']);
         const [file] = (await world.transfers.status(id))?.exports ?? [];
-        for (const late = Date.now() + 20_000; letters.length < 2 && Date.now() < late;) await wait(50);
+        for (const late = Date.now() + 20_000; letters.length < 1 && Date.now() < late;) await wait(50);
         const letter = await PostalMime.parse(letters.at(-1) ?? '');
         expect(letter.subject).toContain('complete');
         for (const text of [letter.text, letter.html]) {

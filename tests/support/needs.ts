@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestOptions } from 'vitest';
+import { ALL_PROOFS } from '../folders.ts';
 import { DELIVERY_AGENT, HEADLESS_CHROMIUM, installed, MANAGESIEVE_LOGIN } from './installed.ts';
 import { mayMount } from './small-disk.ts';
 
@@ -60,6 +61,7 @@ const CONDITIONS = {
   Linux: () => process.platform === 'linux',
   'the right to mount a disk': mayMount,
   'the right to make a namespace': () => spawnSync('unshare', ['--pid', '--fork', 'true']).status === 0,
+  'PROOFS=all': () => ALL_PROOFS,
   'the specification beside the repository': () => existsSync(SPECIFICATION),
 };
 
