@@ -7,7 +7,7 @@ import type { TransferStatus } from '../src/contract/calls/status.ts';
 import type { SupportRequest } from '../src/contract/calls/support-form.ts';
 import type { Validated } from '../src/contract/calls/validate.ts';
 import type { Provider } from '../src/contract/provider.ts';
-import type { Event } from './wizard.types.ts';
+import type { Event, Parting } from './wizard.types.ts';
 
 /** What signs in to a mailbox: neither, where the server knows it still. */
 type SignIn = { password?: string; tokenId?: string };
@@ -23,6 +23,7 @@ function call<Answer, Input extends NonReducibleUnknown>(name: string) {
 export const CALLS = {
   'check the stored token': call<{ ok: true } | null, { token: string | null }>('check the stored token'),
   'ask for capabilities': call<Capabilities, { email: string }>('ask for capabilities'),
+  'sign out': call<{ ok: true }, Parting>('sign out'),
   'validate the account': call<Validated, { email: string; password: string; imap?: string; provider: Provider }>(
     'validate the account',
   ),

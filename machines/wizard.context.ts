@@ -39,6 +39,7 @@ export function blankContext({
     settings,
     now,
     ...(session ?? BLANK_SESSION),
+    parting: null,
     storedToken: storedToken ?? null,
     typed: NOTHING_TYPED,
     typedAccount: null,

@@ -18,6 +18,7 @@ import { emailScopes } from './states/email-scopes.ts';
 import { privacyPolicy, termsOfService } from './states/external-page.ts';
 import { googleTerms } from './states/google-terms.ts';
 import { home } from './states/home.ts';
+import { signingOut } from './states/signing-out.ts';
 import { startMigration } from './states/start-migration.ts';
 import { statusFromEmail } from './states/status-from-email.ts';
 import { status } from './states/status/status.ts';
@@ -44,6 +45,7 @@ const STATES = {
   unavailableForTransfer,
   unavailableForStatus,
   unavailableForAct,
+  signingOut,
   startMigration,
   complete,
   status,
@@ -65,6 +67,6 @@ export const wizardMachine = wizard.createMachine({
     // The empty branch keeps any other failure from ending the machine.
     onError: [{ guard: failedWith('INVALID_TOKEN'), actions: 'drop the stored token' }, {}],
   },
-  on: visits,
+  on: { ...visits, 'sign-out.press': { guard: 'somebody is signed in', target: '#signing-out' } },
   states: STATES,
 });

@@ -51,6 +51,8 @@ export const wizard = setup({
   delays: DELAYS,
   guards: {
     // What is known
+    'somebody is signed in': ({ context }) =>
+      context.source !== null || context.jwt !== null || context.emailHash !== null,
     'the source is known': ({ context }) => context.source !== null,
     'the source can sign in': ({ context }) => (context.source?.password ?? '') !== '',
     'the destination is known': ({ context: { destination } }) =>
@@ -176,6 +178,11 @@ export const wizard = setup({
     'drop the stored token': notProvided('drop the stored token'),
 
     'forget everything': assign(({ context }) => ({ ...blankContext(context), now: context.now })),
+    'forget all but what signs out': assign(({ context }) => ({
+      ...blankContext(context),
+      now: context.now,
+      parting: { jwt: context.jwt, emailHash: context.emailHash },
+    })),
     'look at the clock': assign({ now: () => Date.now() }),
 
     // Typing

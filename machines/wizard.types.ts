@@ -43,7 +43,7 @@ export type Message =
   | { readonly about: 'support sent' }
   | { readonly about: 'support failed'; readonly code: CallFailureCode }
   | { readonly about: 'export deletion failed'; readonly code: CallFailureCode }
-  | { readonly about: 'not the owner' }
+  | { readonly about: 'not the owner' | 'signed out' | 'sign-out unfinished' }
   | { readonly about: 'stop asked' | 'mended' | 'take-back asked' | 'forwarding stopped' | 'daily stopped' }
   | { readonly about: ActRefused | 'act overtaken'; readonly code: CallFailureCode };
 
@@ -63,6 +63,9 @@ export type AwaitedConsent = {
   readonly provider: OauthProvider;
 };
 
+/** What shows the server whose sign-in is to end. */
+export type Parting = Pick<Context, 'jwt' | 'emailHash'>;
+
 export type Context = {
   readonly settings: PortalSettings;
   /** The visitor's clock in ms since 1970, as last looked at; for the countdown. */
@@ -76,6 +79,8 @@ export type Context = {
   /** The primary move: the callback must verify that the returned address equals the source's. */
   readonly checkSanBrunoOnOauthCallback: boolean;
   readonly jwt: string | null;
+  /** What is being signed out; nothing of it survives a reload. */
+  readonly parting: Parting | null;
   readonly storedToken: string | null;
   readonly notificationContact: string;
   readonly emailHash: string | null;
@@ -206,6 +211,9 @@ export type Event =
   /** The way to Home in the header, where it asks first. */
   | { readonly type: 'home.press' }
   | { readonly type: 'home.stay' }
+  /** Where it would take the visitor out of the wizard, it asks first. */
+  | { readonly type: 'sign-out.press' }
+  | { readonly type: 'sign-out.confirm' }
   | { readonly type: 'call.retry' }
   /** The browser is offline, so that no other page can be gone to. */
   | { readonly type: 'connection.lose' }
@@ -220,9 +228,9 @@ export type Event =
 
 /**
  * `busy` a call is under way; `slow` it takes longer than usual; `unavailable` the page makes way for the portal's
- * "unavailable" page until `call.retry`; `leaving` the visitor is asked whether to go Home.
+ * "unavailable" page until `call.retry`; `leaving` the visitor is asked whether to go Home, `parting` whether to sign out.
  */
-export type Tag = 'busy' | 'slow' | 'unavailable' | 'leaving';
+export type Tag = 'busy' | 'slow' | 'unavailable' | 'leaving' | 'parting';
 
 /** The four steps of the wizard: Start, the destination, Transfer, Running. */
 export type Step = 1 | 2 | 3 | 4;

@@ -23,3 +23,4 @@ export const BannerHeld = at('destination.banner.held', { ...SIGNED_IN, message:
 
 export const HomeStaying = at('destination.home.staying', SIGNED_IN);
 export const HomeAsking = at('destination.home.asking', SIGNED_IN);
+export const HomeAskingToSignOut = at('destination.home.askingToSignOut', SIGNED_IN);

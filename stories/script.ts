@@ -44,6 +44,7 @@ const GOOD: Required<Script> = {
     return { ...LEGACY, provider: 'other' };
   },
   'validate the account': { ok: true, token: 'a-token' },
+  'sign out': { ok: true },
   'resolve the host': { ok: true },
   'create the account': { ok: true },
   'announce the migration': { ok: true },

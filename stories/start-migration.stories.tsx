@@ -41,3 +41,4 @@ export const BannerHeld = at('startMigration.banner.held', { ...ready, message: 
 
 export const HomeStaying = at('startMigration.home.staying', ready, good);
 export const HomeAsking = at('startMigration.home.asking', ready, good);
+export const HomeAskingToSignOut = at('startMigration.home.askingToSignOut', ready, good);

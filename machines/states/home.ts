@@ -156,6 +156,8 @@ const credentials = wizard.createStateConfig({
     unavailable: unavailableUntilAsked('asking'),
     welcomed: {
       id: 'home-welcomed',
+      // The way on has begun, and the header shows nothing new for a moment.
+      on: { 'sign-out.press': {} },
       after: { 'success pause': { target: '#destination', actions: 'forget what was typed' } },
     },
   },

@@ -21,6 +21,8 @@ export function App() {
   const between = useWizard(isBetweenPages);
   const asksFirst = useWizard((snapshot) => snapshot.can({ type: 'home.press' }));
   const leaving = useWizard((snapshot) => snapshot.hasTag('leaving'));
+  const parting = useWizard((snapshot) => snapshot.hasTag('parting'));
+  const signedIn = useWizard((snapshot) => snapshot.can({ type: 'sign-out.press' }));
   const slow = useWizard((snapshot) => snapshot.hasTag('slow'));
   const visit = (path: string) => () => send(visitOf(path, new URLSearchParams()));
   return (
@@ -34,10 +36,11 @@ export function App() {
         faqLabel={shared.faq}
         faqUrl={settings.faqUrl}
         onHome={asksFirst ? () => send({ type: 'home.press' }) : visit(PATHS.home)}
+        {...(signedIn ? { signOut: { label: shared.signOut, onPress: () => send({ type: 'sign-out.press' }) } } : {})}
       />
       <OfflineBanner />
       {unavailable ? <UnavailablePage onRetry={() => send({ type: 'call.retry' })} /> : <Outlet />}
-      <Suspense>{leaving && <LeaveWizard />}</Suspense>
+      <Suspense>{(leaving || parting) && <LeaveWizard signOut={parting} />}</Suspense>
       {between && <BarsLoader label={shared.loading} text={slow ? shared.slow : shared.oneMoment} />}
       <Footer
         owner={shared.owner(settings.legacyName, settings.supportPhone)}

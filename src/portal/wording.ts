@@ -28,6 +28,7 @@ export const shared = {
   password: { show: 'Show', hide: 'Hide', what: 'password' },
   checking: 'Checking…',
   home: 'Home',
+  signOut: 'Sign out',
   faq: 'FAQ',
   skip: 'Skip to the page',
   privacy: 'Privacy policy',

@@ -9,6 +9,7 @@ export type SecurityEvent =
   | 'sign-in accepted'
   | 'sign-in refused'
   | 'sign-in not tried: too many'
+  | 'signed out'
   | 'call refused: too many'
   | 'call refused: not the owner'
   | 'call refused: from another site'

@@ -228,6 +228,55 @@ describe('every way through the product, in Chromium (needs chromium)', needs('c
     expect(headers['cookie']).toContain('seen=yes');
   });
 
+  test('who signs out leaves a bearer and a cookie that open nothing of the mailbox', async () => {
+    await arrive('tom');
+    const { email } = subscriber('tom');
+    const token = (await page.evaluate(() => sessionStorage.getItem('jwt'))) ?? '';
+    const call = (path: string, data: object) =>
+      page.request.post(`${product.url}${path}`, { data, headers: { authorization: `Bearer ${token}` } });
+    expect((await call('/api/validate-token/', { token })).status()).toBe(200);
+    const header = page.getByRole('banner');
+    await header.getByRole('button', { name: 'Sign out', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Sign out?' });
+    await dialog.getByRole('button', { name: 'Sign out', exact: true }).click();
+    await page.getByRole('status').getByText('You are signed out').waitFor();
+    expect(new URL(page.url()).pathname).toBe('/');
+    expect(await header.getByRole('button', { name: 'Sign out', exact: true }).count()).toBe(0);
+    expect(await page.evaluate(() => Object.keys(sessionStorage).filter((key) => key !== 'currentStep'))).toEqual([]);
+    expect((await call('/api/validate-token/', { token })).status()).toBe(401);
+    // A transfer of the same mailbox that another browser orders is none of this one's, whose cookie is sent along.
+    const other = await browser.newContext();
+    const ordered = await other.request.post(`${product.url}/api/load/`, {
+      data: {
+        source_account: { ...subscriber('tom'), provider: 'sanbruno' },
+        destination_account: { email: 'tom@mail.example', provider: 'file_export' },
+        operations: ['emailmigration', 'contactsmigration'],
+        parameters: {},
+        file_export_parameters: { email_format: 'eml', contacts_format: 'vcf' },
+      },
+    });
+    const { jobid } = (await ordered.json()) as { jobid: string };
+    const stop = await call('/api/v2/transfers/cancel/', { job_id: jobid });
+    expect([stop.status(), await stop.json()]).toMatchObject([401, { error: 'INVALID_TOKEN' }]);
+    const status = await page.request.get(`${product.url}/api/v2/status/?job_id=${jobid}`);
+    expect(await status.json()).toMatchObject({ limited: true });
+    expect(await page.evaluate(() => document.body.innerText)).not.toContain(email);
+    await other.close();
+    await page.goBack();
+    await page.getByRole('button', { name: 'Start', exact: true }).waitFor();
+  });
+
+  test('who signs out without a line to the server is told so, and the browser has forgotten', async () => {
+    await arrive('tom');
+    await page.getByRole('link', { name: 'Contact support' }).click();
+    await page.route('**/api/v2/sign-out/', (route) => route.abort());
+    await page.getByRole('banner').getByRole('button', { name: 'Sign out', exact: true }).click();
+    await page.getByText("We couldn't finish signing you out").waitFor();
+    expect(new URL(page.url()).pathname).toBe('/');
+    expect(await page.evaluate(() => sessionStorage.getItem('srcAccount') ?? sessionStorage.getItem('jwt'))).toBeNull();
+    expect(await page.getByText('You are signed out').count()).toBe(0);
+  });
+
   test('a letter to support arrives', async () => {
     await page.goto(`${product.url}/support-form`);
     await fillSupport(page, {

@@ -79,7 +79,7 @@ describe('SECURITY.md', () => {
   });
 
   test('lets any number of sessions be open, as it says', async () => {
-    expect(sectionOf('Sessions')).toContain('Any number of sessions may be open at once');
+    expect(sectionOf('Sessions')).toContain('Any number of browsers may be signed in at once');
     const email = `ann@${LEGACY_DOMAIN}`;
     world.passwords.set(email, 'correct horse');
     const account = { email, password: 'correct horse', provider: 'sanbruno' };

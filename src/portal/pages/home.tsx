@@ -26,7 +26,9 @@ export function HomePage() {
       heading={toolName(legacyName)}
       lead={
         <MessagePlace>
-          <Suspense fallback={lead}>{message?.about === 'query' ? <Banner message={message} /> : lead}</Suspense>
+          <Suspense fallback={lead}>
+            {message !== null && message.about !== 'sign-in refused' ? <Banner message={message} /> : lead}
+          </Suspense>
         </MessagePlace>
       }
     >

@@ -1,12 +1,15 @@
 import { Button } from '../parts/button.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { shared } from '../wording.ts';
-import { leaveWizard as words } from '../wording/leave-wizard.ts';
+import { leaveWizard, signOutFirst } from '../wording/leave-wizard.ts';
 import { useSend } from '../wizard-context.tsx';
 
-/** Asked in mid-wizard, before Home forgets everything. */
-export function LeaveWizard() {
+type Props = { readonly signOut: boolean };
+
+/** Asked in mid-wizard, before Home or the end of the sign-in forgets everything. */
+export function LeaveWizard({ signOut }: Props) {
   const send = useSend();
+  const words = signOut ? signOutFirst : leaveWizard;
   return (
     <Modal title={words.title} closeLabel={shared.close} onClose={() => send({ type: 'home.stay' })}>
       <p>{words.text}</p>
@@ -15,7 +18,9 @@ export function LeaveWizard() {
         <Button rank="primary" onPress={() => send({ type: 'home.stay' })}>
           {words.stay}
         </Button>
-        <Button onPress={() => send({ type: 'home.visit', error: '' })}>{words.leave}</Button>
+        <Button onPress={() => send(signOut ? { type: 'sign-out.confirm' } : { type: 'home.visit', error: '' })}>
+          {words.leave}
+        </Button>
       </div>
     </Modal>
   );

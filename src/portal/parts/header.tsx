@@ -7,9 +7,11 @@ type Props = {
   readonly faqLabel: string;
   readonly faqUrl: string;
   readonly onHome: () => void;
+  /** Left out for who has not signed in. */
+  readonly signOut?: { readonly label: string; readonly onPress: () => void };
 };
 
-export function Header({ name, homeLabel, faqLabel, faqUrl, onHome }: Props) {
+export function Header({ name, homeLabel, faqLabel, faqUrl, onHome, signOut }: Props) {
   return (
     <header className="header">
       <div className="header-inner">
@@ -22,6 +24,11 @@ export function Header({ name, homeLabel, faqLabel, faqUrl, onHome }: Props) {
             {homeLabel}
           </Link>
           <a href={faqUrl}>{faqLabel}</a>
+          {signOut !== undefined && (
+            <button type="button" onClick={signOut.onPress}>
+              {signOut.label}
+            </button>
+          )}
         </div>
       </div>
     </header>

@@ -5,3 +5,5 @@ export const leaveWizard = {
   stay: 'Stay here',
   leave: 'Go to Home',
 } as const;
+
+export const signOutFirst = { ...leaveWizard, title: 'Sign out?', leave: 'Sign out' } as const;

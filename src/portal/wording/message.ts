@@ -48,6 +48,21 @@ export function messageWords(message: Message, legacyName: string): MessageWords
         `You are signed in, but not to the ${legacyName} mailbox that this transfer reads.`,
         'Please sign in with the address that your mail is moved from.',
       );
+    case 'signed out':
+      return {
+        kind: 'success',
+        title: 'You are signed out',
+        content: ['Your mail is safe. A transfer that has already started keeps running.'],
+      };
+    case 'sign-out unfinished':
+      return {
+        kind: 'warning',
+        title: "We couldn't finish signing you out",
+        content: [
+          'This page has forgotten your sign-in, but we could not tell our server. There it ends by itself within a day.',
+          'To end it sooner, sign in here again and press "Sign out".',
+        ],
+      };
     case 'stop asked':
     case 'mended':
     case 'take-back asked':

@@ -55,6 +55,8 @@ export type Consents = {
   gave(tokenId: string, account: { email: string; provider: string }, browser: string): Promise<boolean>;
   /** The address that a status hash proves, to the browser that it was given to; `null` when it proves none, or does not any more. */
   emailOf(hash: string, browser: string): Promise<string | null>;
+  /** Ends the sign-ins that this browser began, what it may use of them, and the status hash. */
+  end(browser: string, hash: string | undefined): Promise<void>;
   purge(): Promise<void>;
 };
 
@@ -229,6 +231,15 @@ export function openConsents({
         [statusKeyOf(hash, browserOf(browser)), now()],
       );
       return row?.email ?? null;
+    },
+
+    end: async (browser, hash) => {
+      const digest = browserOf(browser);
+      await database.query('delete from oauth_transactions where browser = $1', [digest]);
+      // A transfer that keeps the tokens asks for them by their ID alone.
+      await database.query('update oauth_tokens set browser = null where browser = $1', [digest]);
+      if (hash !== undefined)
+        await database.query('delete from status_hashes where hash = $1', [statusKeyOf(hash, digest)]);
     },
 
     purge: async () => {

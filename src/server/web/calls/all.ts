@@ -11,6 +11,7 @@ import { answerPhoneNumberValidation } from './phone-number-validation.ts';
 import { answerResume } from './resume.ts';
 import type { Route } from './route.ts';
 import { answerSetMigrationStarted } from './set-migration-started.ts';
+import { answerSignOut } from './sign-out.ts';
 import { answerDetailedStatus, answerStatus } from './status.ts';
 import { answerSupportForm } from './support-form.ts';
 import { answerTakeBack } from './take-back.ts';
@@ -39,4 +40,5 @@ export const calls: readonly Route[] = [
   answerTakeBack,
   answerAgain,
   answerDailyOff,
+  answerSignOut,
 ];

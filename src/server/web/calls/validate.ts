@@ -14,8 +14,8 @@ export const answerValidate = route(
       throw new Refusal(400, 'INVALID_EMAIL', `Please, enter a ${settings.legacyName} email address.`);
     const { imap, ...claim } = body;
     await proofs.proveOwner({ ...claim, ...(imap === undefined ? {} : { imap }) }, visit);
-    // A server that the visitor named may let anybody in under any address.
-    const mailbox = provider === 'sanbruno' ? email : `${provider} ${email}`;
-    return { ok: true, token: await sessions.begin(mailbox, visit.browser.keep()) };
+    // A sign-in elsewhere opens nothing here: a server that the visitor named may let anybody in under any address.
+    if (provider !== 'sanbruno') return { ok: true };
+    return { ok: true, token: await sessions.begin(email, visit.browser.keep()) };
   },
 );

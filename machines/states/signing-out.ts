@@ -1,0 +1,20 @@
+import { wizard } from '../wizard.setup.ts';
+import { waiting } from './waiting.ts';
+
+const unfinished = {
+  target: '#home',
+  actions: { type: 'show the message', params: { message: { about: 'sign-out unfinished' } } },
+} as const;
+
+/** The browser forgets at once; then the server is told, and Home says what came of it. */
+export const signingOut = wizard.createStateConfig({
+  id: 'signing-out',
+  ...waiting(unfinished),
+  entry: 'forget all but what signs out',
+  invoke: {
+    src: 'sign out',
+    input: ({ context: { parting } }) => ({ jwt: parting?.jwt ?? null, emailHash: parting?.emailHash ?? null }),
+    onDone: { target: '#home', actions: { type: 'show the message', params: { message: { about: 'signed out' } } } },
+    onError: unfinished,
+  },
+});

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest';
+import { BLANK_SESSION, sessionOf } from '../../machines/wizard.context.ts';
+import { BEARER, ID, SESSIONS } from '../support/moves.ts';
+import { arriveAt, refusal } from '../support/wizard.ts';
+
+const OK = { 'sign out': () => ({ ok: true }) };
+const press = { type: 'sign-out.press' } as const;
+const isOffered = (wizard: ReturnType<typeof arriveAt>) => wizard.actor.getSnapshot().can(press);
+
+const MID_WIZARD = [
+  ['/destination-account', 'signedIn'],
+  ['/accept-google-terms', 'choosingGoogle'],
+  ['/check-email-scopes', 'choosingGoogle'],
+  ['/start-migration', 'moving'],
+] as const;
+
+const BESIDE = [
+  ['/support-form', 'signedIn'],
+  ['/status-from-email', 'listing'],
+  [`/complete?migration_id=${ID}`, 'toOther'],
+  [`/status?migration_id=${ID}`, 'signedIn'],
+] as const;
+
+describe('"Sign out"', () => {
+  test.each([...MID_WIZARD, ...BESIDE])('is offered on %s to who has signed in', (address, session) => {
+    expect(isOffered(arriveAt(address, {}, SESSIONS[session]))).toBe(true);
+  });
+
+  test.each(['/', '/support-form', `/status?migration_id=${ID}`])('is not offered on %s to who has not', (address) => {
+    expect(isOffered(arriveAt(address))).toBe(false);
+  });
+
+  test('is offered after a sign-in on the status page', () => {
+    const session = { ...SESSIONS.blank, jwt: BEARER };
+    expect(isOffered(arriveAt(`/status?migration_id=${ID}`, {}, session))).toBe(true);
+  });
+
+  test('does not come up for the moment between the sign-in on Home and the next page', async () => {
+    const wizard = arriveAt('/', {
+      'ask for capabilities': () => ({ allowedOperations: ['emailmigration'], provider: 'sanbruno', auth: 'other' }),
+      'validate the account': () => ({ ok: true, token: BEARER }),
+    });
+    await wizard.send(
+      { type: 'start.press' },
+      { type: 'email.type', email: 'pat@sanbrunocable.example' },
+      { type: 'password.type', password: 'x' },
+      { type: 'credentials.submit' },
+    );
+    expect(wizard.isAt('home.page.signingIn.credentials.welcomed')).toBe(true);
+    expect(isOffered(wizard)).toBe(false);
+    await wizard.wait(1_000);
+    expect(isOffered(wizard)).toBe(true);
+  });
+
+  test.each(MID_WIZARD)('asks first on %s, and who stays keeps everything', async (address, session) => {
+    const wizard = arriveAt(address, OK, SESSIONS[session]);
+    const said = sessionOf(wizard.context());
+    await wizard.send(press);
+    expect(wizard.address()).toBe(address);
+    expect(wizard.has('parting')).toBe(true);
+    await wizard.send({ type: 'home.stay' });
+    expect(wizard.has('parting')).toBe(false);
+    expect(sessionOf(wizard.context())).toEqual(said);
+    expect(wizard.asked('sign out')).toEqual([]);
+    await wizard.send(press, { type: 'sign-out.confirm' });
+    expect(wizard.address()).toBe('/');
+    expect(wizard.asked('sign out')).toHaveLength(1);
+  });
+
+  test.each(BESIDE)('asks nothing on %s, and leads Home', async (address, session) => {
+    const wizard = arriveAt(address, OK, SESSIONS[session]);
+    await wizard.send(press);
+    expect(wizard.address()).toBe('/');
+    expect(wizard.context().message).toEqual({ about: 'signed out' });
+    expect(isOffered(wizard)).toBe(false);
+  });
+
+  test('has the browser forget before the server answers, which is shown whose sign-in it is', async () => {
+    const wizard = arriveAt('/status-from-email', {}, { ...SESSIONS.toOther, jwt: BEARER, emailHash: 'hash' });
+    await wizard.send(press);
+    expect(sessionOf(wizard.context())).toEqual(BLANK_SESSION);
+    expect(wizard.asked('sign out')).toEqual([{ jwt: BEARER, emailHash: 'hash' }]);
+    expect(wizard.has('busy')).toBe(true);
+    await wizard.wait(10_000);
+    expect(wizard.has('slow')).toBe(true);
+    await wizard.wait(20_000);
+    expect(wizard.address()).toBe('/');
+    expect(wizard.context()).toMatchObject({ message: { about: 'sign-out unfinished' }, parting: null });
+  });
+
+  test.each(['UNAVAILABLE', 'TOO_MANY_ATTEMPTS', 'UNEXPECTED_ANSWER'] as const)(
+    'says that it is unfinished when the server answers %s, and has forgotten all the same',
+    async (code) => {
+      const wizard = arriveAt('/support-form', { 'sign out': refusal(code) }, { ...SESSIONS.moving, jwt: BEARER });
+      await wizard.send(press);
+      expect(wizard.address()).toBe('/');
+      expect(wizard.isAt('home.banner.shown')).toBe(true);
+      expect(wizard.context().message).toEqual({ about: 'sign-out unfinished' });
+      expect(sessionOf(wizard.context())).toEqual(BLANK_SESSION);
+    },
+  );
+});
