@@ -103,6 +103,64 @@ describe('SECURITY.md', () => {
     expect(addresses.filter((name) => !told.has(name))).toEqual([]);
   });
 
+  test('tells what must fit each other, and each that does not fit is refused as it says', async () => {
+    const [ann, bob] = [`ann@${LEGACY_DOMAIN}`, `bob@${LEGACY_DOMAIN}`];
+    for (const email of [ann, bob]) world.passwords.set(email, 'correct horse');
+    const source = { email: ann, password: 'correct horse', provider: 'sanbruno' };
+    const fitting = {
+      source_account: source,
+      destination_account: { email: 'ann@mail.example', provider: 'file_export' },
+      operations: ['emailmigration', 'contactsmigration'],
+      parameters: {},
+      file_export_parameters: { email_format: 'eml', contacts_format: 'vcf' },
+    };
+    const other = { email: 'ann@mail.example', password: 'x', provider: 'other' };
+    const mail = { operations: ['emailmigration'] };
+    const unfit: Record<string, object> = {
+      'source and destination': { ...fitting, destination_account: { ...other, provider: 'sanbruno' } },
+      'source address and its provider': { ...fitting, source_account: { ...source, email: 'ann@mail.example' } },
+      'export and destination address': { ...fitting, destination_account: { email: bob, provider: 'file_export' } },
+      'another provider and destination address': {
+        ...fitting,
+        ...mail,
+        destination_account: { ...other, email: bob },
+      },
+      'notification contact and destination': { ...fitting, parameters: { notification_email: '+16505550123' } },
+      'notification contact and source': { ...fitting, parameters: { notification_email: bob } },
+      'export and operations': { ...fitting, ...mail },
+      'export and formats': { ...fitting, file_export_parameters: { email_format: 'eml' } },
+      'way of signing in and operations': { ...fitting, destination_account: other },
+      'token, address, provider and browser': {
+        ...fitting,
+        ...mail,
+        destination_account: { email: ann, provider: 'yahoo', token_id: 'f'.repeat(32) },
+      },
+      'mail host and provider': {
+        ...fitting,
+        ...mail,
+        destination_account: other,
+        parameters: { destination_imap: '127.0.0.1:1' },
+      },
+    };
+    const rows = rowsOf('What must fit each other');
+    expect(rows.map(([data]) => data)).toEqual(Object.keys(unfit));
+    for (const [data = '', , code = ''] of rows) {
+      const { body } = await world.post('/api/load/', unfit[data]);
+      expect(body, data).toMatchObject({ error: codesIn(code)[0] });
+    }
+    expect((await world.post('/api/load/', fitting)).status, 'and what fits is taken').toBe(200);
+  });
+
+  test('promises a time for each severity that the registry tells apart, and the worse the sooner', () => {
+    const days = rowsOf('Updates').map(([what = '', time = '']) => [what, Number(time)] as const);
+    const severities = days.slice(0, 4);
+    expect(severities.map(([what]) => what)).toEqual(['critical', 'high', 'moderate', 'low']);
+    expect(severities).toEqual(severities.toSorted(([, one], [, other]) => one - other));
+    expect(days.map(([what]) => what).join()).toContain('Node.js');
+    for (const [, time] of days) expect(time).toBeGreaterThan(0);
+    expect(sectionOf('Updates')).toContain('npm audit --omit=dev --audit-level=high');
+  });
+
   test('puts each table of the database into one level of protection', async () => {
     const tables = await world.database.query<{ name: string }>(
       "select tablename as name from pg_tables where schemaname = 'public'",

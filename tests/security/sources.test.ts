@@ -9,6 +9,8 @@ import { readSettings } from '../../src/contract/settings.ts';
 import { holdDataFolder } from '../../src/server/store/data-folder.ts';
 import { openFolderSafe } from '../../src/server/store/safe.ts';
 import { openVault, SealError } from '../../src/server/store/vault.ts';
+import { needs } from '../support/needs.ts';
+import { adviceIn, knownVulnerabilities } from '../support/npm-audit.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -141,6 +143,31 @@ describe('every package', () => {
         !(resolved ?? REGISTRY).startsWith(REGISTRY) || integrity?.startsWith('sha512-') !== true,
     );
     expect(odd.map(([path]) => path)).toEqual([]);
+  });
+
+  test('is named by one version, and no range', () => {
+    const { dependencies, devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<
+      'dependencies' | 'devDependencies',
+      Record<string, string>
+    >;
+    const versions = Object.values({ ...dependencies, ...devDependencies });
+    expect(versions.filter((version) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version))).toEqual([]);
+  });
+
+  test('that runs is one of which the registry knows nothing bad', needs('the advisories of the npm registry'), () => {
+    expect(knownVulnerabilities('high')).toEqual([]);
+  });
+
+  test('that runs is judged by what the registry says, and by nothing where it says nothing', () => {
+    const bad = { name: 'a', severity: 'critical' };
+    const answer = { vulnerabilities: { a: bad, b: { name: 'b', severity: 'moderate' } } };
+    expect(adviceIn(JSON.stringify(answer))).toEqual([bad]);
+    expect(adviceIn(JSON.stringify({ vulnerabilities: {} }))).toEqual([]);
+    expect([adviceIn(''), adviceIn('{"error":{"code":"ENOAUDIT"}}'), adviceIn('npm error')]).toEqual([
+      null,
+      null,
+      null,
+    ]);
   });
 
   test('that runs is in the bill of materials', () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { TestOptions } from 'vitest';
 import { ALL_PROOFS } from '../folders.ts';
 import { DELIVERY_AGENT, HEADLESS_CHROMIUM, installed, MANAGESIEVE_LOGIN } from './installed.ts';
+import { knownVulnerabilities } from './npm-audit.ts';
 import { mayMount } from './small-disk.ts';
 
 declare module 'vitest' {
@@ -62,6 +63,8 @@ const CONDITIONS = {
   'the right to mount a disk': mayMount,
   'the right to make a namespace': () => spawnSync('unshare', ['--pid', '--fork', 'true']).status === 0,
   'PROOFS=all': () => ALL_PROOFS,
+  'the advisories of the npm registry': () => knownVulnerabilities('high') !== null,
+  'the repository of git': () => existsSync(join(import.meta.dirname, '../../.git')),
   'the specification beside the repository': () => existsSync(SPECIFICATION),
 };
 

@@ -13,7 +13,7 @@ export const V2: readonly Requirement[] = [
   {
     id: '2.1.2',
     line: 'it is documented which data must fit each other',
-    open: 'portal.md and decisions.md say it, which lie beside the repository; SECURITY.md does not.',
+    shownBy: ['tells what must fit each other, and each that does not fit is refused as it says'],
   },
   {
     id: '2.1.3',

@@ -40,7 +40,10 @@ export const V7: readonly Requirement[] = [
   {
     id: '7.2.4',
     line: 'a sign-in makes a new session token and ends the old one',
-    open: 'A sign-in gives a new bearer, but earlier ones stay good for their day, and the cookie of the browser stays the same.',
+    shownBy: [
+      'gives a new bearer, and ends the earlier ones of that browser',
+      'to a mailbox elsewhere gives no bearer, and ends none',
+    ],
   },
   {
     id: '7.3.1',
@@ -63,6 +66,8 @@ export const V7: readonly Requirement[] = [
     line: 'a session that has ended is of no use',
     shownBy: [
       'the session token is valid for a day',
+      'ends the bearer and what the cookie of that browser opens, and nobody else’s',
+      'ends the list of transfers, and the use of a sign-in at a provider that no transfer has taken',
       'is refused to a stranger, to a token of another mailbox, and to one that has run out',
     ],
   },
@@ -79,7 +84,14 @@ export const V7: readonly Requirement[] = [
   {
     id: '7.4.4',
     line: 'a way to sign out on all pages',
-    open: 'There is no "Sign out": Home forgets the session in the browser, but the bearer and the cookie’s sign-in stay good for a day.',
+    shownBy: [
+      'is offered on %s to who has signed in',
+      'is offered after a sign-in on the status page',
+      'asks first on %s, and who stays keeps everything',
+      'ends the bearer and what the cookie of that browser opens, and nobody else’s',
+      'who signs out leaves a bearer and a cookie that open nothing of the mailbox',
+      'who signs out without a line to the server is told so, and the browser has forgotten',
+    ],
   },
   {
     id: '7.4.5',
@@ -94,7 +106,7 @@ export const V7: readonly Requirement[] = [
   {
     id: '7.5.2',
     line: 'users see and end their sessions',
-    open: 'There is no list of sessions; it would come with "Sign out" (7.4.4).',
+    open: 'Somebody ends the sessions of the browser that they sit at (7.4.4); there is no list of others, and no way to end those but to wait for a day or to ask the operator (7.4.5).',
   },
   {
     id: '7.6.1',

@@ -87,6 +87,10 @@ export const V11: readonly Requirement[] = [
   {
     id: '11.6.1',
     line: 'key pairs and signatures by approved algorithms',
-    not: 'The product makes no key pair and signs nothing; signatures of ID tokens are checked by openid-client (6.8.2).',
+    shownBy: [
+      'lists every use of cryptography, and no other',
+      'is checked by a command, with nothing but the key',
+      '%s signs nobody in',
+    ],
   },
 ];

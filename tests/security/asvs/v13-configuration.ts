@@ -43,7 +43,7 @@ export const V13: readonly Requirement[] = [
   {
     id: '13.3.1',
     line: 'secrets are kept by a key vault, and in no source or build',
-    open: 'Secrets of the operator come by the environment or a .env file, from whatever fills it; the product asks no key vault itself. That the built portal has none of them is not tested.',
+    open: 'Secrets of the operator come by the environment or a .env file, from whatever fills it; the product asks no key vault itself. That the built portal and the repository hold none is shown by tests/security/secrets.test.ts.',
   },
   {
     id: '13.3.2',
