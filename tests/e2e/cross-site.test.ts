@@ -12,6 +12,7 @@ const PASSWORD = 'correct horse';
 const ID = '0123456789abcdef0123456789abcdef';
 /** What would change something, and needs no secret of the visitor: who is at their network has signed in. */
 const CALLS = {
+  '/api/v2/sign-out/': { hash: 'x' },
   '/api/v2/support-form/': { email_address: ANN, issue: 'Please help me.' },
   '/api/v2/san-bruno-set-migration-started/': { email: ANN },
   '/api/v2/san-bruno-create-account/': { email: ANN, password: PASSWORD },
@@ -52,8 +53,8 @@ describe('a page of another site, in Chromium (needs chromium)', needs('chromium
   async function visitor(): Promise<BrowserContext> {
     const context = await browser.newContext();
     await context.request.get(`${world.url}/api/oauth/?provider=yahoo`, { maxRedirects: 0 });
-    const { status } = await world.post('/api/validate/', { email: ANN, password: PASSWORD, provider: 'sanbruno' });
-    expect(status).toBe(200);
+    const data = { email: ANN, password: PASSWORD, provider: 'sanbruno' };
+    expect((await context.request.post(`${world.url}/api/validate/`, { data })).status()).toBe(200);
     await world.database.query('delete from oauth_transactions');
     return context;
   }

@@ -69,12 +69,12 @@ describe('the built portal', () => {
       built.some((text) => text.includes('Canary Hill')),
       'it was built from these settings',
     ).toBe(true);
-    for (const [name, secret] of CANARIES)
-      for (const form of [secret, Buffer.from(secret).toString('base64').slice(0, -4)])
-        expect(
-          built.filter((text) => text.includes(form)),
-          name,
-        ).toEqual([]);
+    const found = CANARIES.filter(([, secret]) =>
+      [secret, Buffer.from(secret).toString('base64').slice(0, -4)].some((form) =>
+        built.some((text) => text.includes(form)),
+      ),
+    );
+    expect(found.map(([name]) => name)).toEqual([]);
   });
 });
 
@@ -91,8 +91,9 @@ describe('the repository', needs('the repository of git'), () => {
       /-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----\s*[A-Za-z0-9+/]|\bAKIA[0-9A-Z]{16}\b|\bGOCSPX-[\w-]{20}|\bgh[pousr]_[A-Za-z0-9]{36}|\bxox[abprs]-[\w-]{10}|\bnpm_[A-Za-z0-9]{36}|\beyJ[\w-]{20,900}\.eyJ[\w-]{20}|_KEY=[A-Za-z0-9+/]{43}=/;
     const found = tracked.filter((file) => secret.test(readFileSync(join(ROOT, file), 'latin1')));
     expect(found).toEqual([]);
-    const example = `-----BEGIN ${'PRIVATE'} KEY-----\nMC4`;
-    expect([example, `SECRET_KEY${'='}${key()}`].filter((text) => secret.test(text))).toHaveLength(2);
+    // Put together here, so that this file is none of what is looked for.
+    const written = [['-----BEGIN', 'PRIVATE KEY-----\nMC4'].join(' '), ['SECRET_KEY', key()].join('=')];
+    expect(written.filter((text) => secret.test(text))).toEqual(written);
   });
 
   test('has data, keys and .env where git does not look', () => {
