@@ -8,6 +8,7 @@ import {
   comparisonOf,
   copiedBy,
   isExport,
+  presentOf,
   refusedBy,
   SKIPPED_SHOWN,
   standingOf,
@@ -19,15 +20,18 @@ import type { IconName } from '../parts/icon.tsx';
 import { ProviderButton, Providers } from '../parts/provider-button.tsx';
 import { providerName } from '../wording.ts';
 import { finished as words, MAIL_SITES } from '../wording/status-finished.ts';
+import { status as standing } from '../wording/status.ts';
 import { useSend } from '../wizard-context.tsx';
 import { routeOf } from './status-route.ts';
 
 type Props = { readonly snapshot: WizardSnapshot };
 type Fact = { readonly icon: IconName; readonly text: string };
 
-/** Whether everything that was asked for has been done. */
+/** Whether everything that was asked for has been done, and nothing of it was taken back. */
 export function isDone({ context: { status } }: WizardSnapshot): boolean {
   const operations = [status?.emailmigration, status?.contactsmigration].filter((each) => each !== undefined);
+  const { taken_back: takenBack = 0, taking_back: isTaking } = status?.emailmigration ?? {};
+  if (takenBack > 0 || isTaking === true) return false;
   return operations.length > 0 && operations.every((each) => standingOf(each) === 'success');
 }
 
@@ -101,13 +105,15 @@ function Next({ snapshot }: Props) {
   const guide = guideOf(destinationOf(context));
   // The primary move keeps the address.
   const moved = guide === 'yahoo' && from !== undefined && from === to;
-  const forwarding = context.status?.emailforwarding;
+  const { emailforwarding: forwarding, daily } = context.status ?? {};
   const isForwarded = forwarding?.since !== undefined && forwarding.ended === undefined;
   const isClosed = isOver(timeLeft(accessEnd, context.now));
   const elsewhere =
     isForwarded && !isClosed
-      ? words.forwarded(legacyName, accessEnd)
-      : words.elsewhere(legacyName, accessEnd, isClosed);
+      ? words.follows('sent on', legacyName, accessEnd)
+      : daily?.next !== undefined
+        ? words.follows('brought', legacyName, daily.until)
+        : words.elsewhere(legacyName, accessEnd, isClosed);
   return (
     <section className="stack" aria-labelledby="after">
       <h2 id="after">{words.nextTitle}</h2>
@@ -175,11 +181,13 @@ function OpenMail({ guide, snapshot }: Props & { readonly guide: Guide }) {
 
 function arrived(kind: 'email' | 'contacts', progress: ContactsProgress | undefined, ofExport: boolean): Fact[] {
   if (progress?.done === undefined) return [];
-  const { contacts } = progress;
   const copied = copiedBy(progress);
-  const present = contacts === undefined ? 0 : contacts.present + contacts.completed;
+  const present = presentOf(progress);
   const said = copied === 0 && (present > 0 || refusedBy(progress) > 0) ? [] : [words.arrived(kind, copied, ofExport)];
-  return [...said, ...(present > 0 ? [words.present(present)] : [])].map((text) => ({ icon: 'success', text }));
+  return [...said, ...(present > 0 ? [standing.present(kind, present)] : [])].map((text) => ({
+    icon: 'success',
+    text,
+  }));
 }
 
 function refused(kind: 'email' | 'contacts', progress: Progress | undefined): Fact[] {
