@@ -79,6 +79,32 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     expect(await page.getByText('does not follow you').count()).toBe(0);
   });
 
+  test('new mail that is brought once a day is not said to stay behind', async () => {
+    await open({ ...AT_GMAIL, daily: { until: '2099-11-30T23:59:59Z', next: '2099-11-02T10:00:00Z' } });
+    await page.clock.setFixedTime('2025-11-02T10:00:00Z');
+    await page.reload();
+    await page.getByText('is brought once a day to your new mailbox, but only until November 30, 2099').waitFor();
+    expect(await page.getByText('does not follow you').count()).toBe(0);
+  });
+
+  test('who comes to finished files from a letter is led to them by the first button of the page', async () => {
+    await open({ emailmigration: { ...DONE, done: 3, total: 3 }, files: 'there', limited: true });
+    const first = page.getByRole('main').getByRole('button').first();
+    expect(await first.innerText()).toBe('Show more');
+    expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(1);
+    await page.getByText('To download them, press “Show more” and sign in.').waitFor();
+    await first.click();
+    await page.getByRole('dialog', { name: 'Sign in to see your transfer' }).waitFor();
+  });
+
+  test('on paper, files have their names, and what can be opened is open', async () => {
+    await open(FINISHED_EXPORT.json);
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.getByText('Download mail.zip').isVisible()).toBe(true);
+    expect(await page.getByText('f'.repeat(64)).isVisible()).toBe(true);
+    expect(await page.getByText('Print this page', { exact: true }).isVisible()).toBe(false);
+  });
+
   test('mail alone that arrived says how the contacts could come too', async () => {
     const { contactsmigration: _, ...mail } = AT_GMAIL;
     await open(mail);

@@ -71,7 +71,7 @@ export function OperationCard({ kind, title, progress, ofExport, children }: Pro
       {children}
       <Folders progress={progress} />
       {skipped.length > 0 && (
-        <details className="listed">
+        <details>
           <summary>{words.skipped(kind, skipped.length)}</summary>
           <p>{words.skippedHelp}</p>
           <ul>

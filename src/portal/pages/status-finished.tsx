@@ -2,7 +2,7 @@ import { isOver, timeLeft } from '../../../machines/countdown.ts';
 import { GUIDES, guideOf, type Guide } from '../../../machines/mail-guide.ts';
 import { destinationOf } from '../../../machines/owner-acts.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
-import type { ContactsProgress, Progress } from '../../contract/calls/status.ts';
+import type { ContactsProgress, Progress, TransferStatus } from '../../contract/calls/status.ts';
 import { isOauthProvider } from '../../contract/provider-name.ts';
 import {
   comparisonOf,
@@ -101,12 +101,11 @@ function Next({ snapshot }: Props) {
   const guide = guideOf(destinationOf(context));
   // The primary move keeps the address.
   const moved = guide === 'yahoo' && from !== undefined && from === to;
-  const forwarding = context.status?.emailforwarding;
-  const isForwarded = forwarding?.since !== undefined && forwarding.ended === undefined;
   const isClosed = isOver(timeLeft(accessEnd, context.now));
+  const still = stillComing(context.status, accessEnd);
   const elsewhere =
-    isForwarded && !isClosed
-      ? words.forwarded(legacyName, accessEnd)
+    still !== null && !isClosed
+      ? words.still(still.how, legacyName, still.until)
       : words.elsewhere(legacyName, accessEnd, isClosed);
   return (
     <section className="stack" aria-labelledby="after">
@@ -122,6 +121,14 @@ function Next({ snapshot }: Props) {
       <p className="soft small on-screen">{words.save}</p>
     </section>
   );
+}
+
+/** How new mail to the San Bruno address still reaches the new mailbox, and until when, where it does. */
+function stillComing(status: TransferStatus | null, accessEnd: string) {
+  const { emailforwarding: forwarding, daily } = status ?? {};
+  if (forwarding?.since !== undefined && forwarding.ended === undefined)
+    return { how: 'forwarded', until: accessEnd } as const;
+  return daily?.next === undefined ? null : ({ how: 'once a day', until: daily.until } as const);
 }
 
 function AfterExport({ snapshot }: Props) {

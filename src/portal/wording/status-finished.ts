@@ -59,11 +59,11 @@ export const finished = {
           : `You can still read new mail there until ${pacificDate(accessEnd)}.`,
       },
     ] as const,
-  forwarded: (legacyName: string, accessEnd: string) =>
+  still: (how: 'forwarded' | 'once a day', legacyName: string, until: string) =>
     [
       {
         icon: 'info',
-        text: `New mail to your ${legacyName} address is sent on to your new mailbox, but only until ${pacificDate(accessEnd)}.`,
+        text: `New mail to your ${legacyName} address is ${how === 'forwarded' ? 'sent on to' : 'brought once a day to'} your new mailbox, but only until ${pacificDate(until)}.`,
       },
       {
         icon: 'at',

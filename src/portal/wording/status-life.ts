@@ -46,7 +46,10 @@ export const cancelled = {
     ofExport
       ? 'You stopped this download. Your mail is in your mailbox as before.'
       : 'You stopped this transfer. What was copied stays in your new mailbox, and nothing was deleted.',
-  todo: 'You can take back what was copied, or start a new transfer to another mailbox.',
+  todo: (hasTakeBack: boolean) =>
+    hasTakeBack
+      ? 'You can take back what was copied, or start a new transfer to another mailbox.'
+      : 'You can start a new transfer to another mailbox.',
   now: 'Nothing. You stopped it.',
 } as const;
 

@@ -176,7 +176,8 @@ export const status = {
   },
   more: {
     button: 'Show more',
-    lead: 'This page shows numbers only. To see everything of this transfer, and to download files, sign in.',
+    lead: 'This page shows numbers only. To see everything of this transfer, sign in.',
+    filesLead: 'Your files are ready. To download them, press “Show more” and sign in.',
     title: 'Sign in to see your transfer',
     help: (legacyName: string) =>
       `Use the email address and password of the ${legacyName} mailbox that your mail comes from. This also works when the mailbox is closed, as long as your files are here.`,
