@@ -73,7 +73,7 @@ export function OperationCard({ kind, title, progress, ofExport, children }: Pro
       {skipped.length > 0 && (
         <details>
           <summary>{words.skipped(kind, skipped.length)}</summary>
-          <p>{words.skippedHelp}</p>
+          <p>{words.skippedHelp(skipped.length)}</p>
           <ul>
             {skipped.map((item, index) => (
               // The list only ever grows at its end.

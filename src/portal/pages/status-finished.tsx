@@ -19,6 +19,7 @@ import type { IconName } from '../parts/icon.tsx';
 import { ProviderButton, Providers } from '../parts/provider-button.tsx';
 import { providerName } from '../wording.ts';
 import { finished as words, MAIL_SITES } from '../wording/status-finished.ts';
+import { takenBack } from '../wording/status-life.ts';
 import { useSend } from '../wizard-context.tsx';
 import { routeOf } from './status-route.ts';
 
@@ -45,6 +46,7 @@ export function Finished({ snapshot }: Props) {
           facts={[
             ...arrived('email', emailmigration, ofExport),
             ...arrived('contacts', contactsmigration, ofExport),
+            ...takenBackOf(emailmigration),
             ...proof([emailmigration, contactsmigration]),
           ]}
         />
@@ -187,6 +189,12 @@ function arrived(kind: 'email' | 'contacts', progress: ContactsProgress | undefi
   const present = contacts === undefined ? 0 : contacts.present + contacts.completed;
   const said = copied === 0 && (present > 0 || refusedBy(progress) > 0) ? [] : [words.arrived(kind, copied, ofExport)];
   return [...said, ...(present > 0 ? [words.present(present)] : [])].map((text) => ({ icon: 'success', text }));
+}
+
+/** What arrived, and has been removed again since. */
+function takenBackOf(mail: Progress | undefined): Fact[] {
+  const count = mail?.taken_back ?? 0;
+  return count === 0 ? [] : [{ icon: 'info', text: takenBack(count) }];
 }
 
 function refused(kind: 'email' | 'contacts', progress: Progress | undefined): Fact[] {

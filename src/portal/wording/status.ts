@@ -148,7 +148,8 @@ export const status = {
   unproven: (lost: string, duplicated: string, changed: string) =>
     `We compared both sides: ${lost} missing, ${duplicated} duplicated, ${changed} changed.`,
   skipped: (kind: Kind, count: number) => `${counted(kind, count)} could not be copied`,
-  skippedHelp: 'They are still in the mailbox you are moving.',
+  skippedHelp: (count: number) =>
+    `${plural.select(count) === 'one' ? 'It is' : 'They are'} still in the mailbox you are moving.`,
   noSubject: 'No subject',
   wrong: {
     before: (legacyName: string) => `Your mail is safe in your ${legacyName} mailbox. Please `,
