@@ -16,7 +16,11 @@ export function isOffered(status: TransferStatus | null, act: Act): boolean {
     case 'mend':
       return attentionOf(status) !== undefined;
     case 'take back':
-      return isEndedMove(status) && mail?.taking_back !== true && (mail?.taken_back ?? 0) < (mail?.done ?? 0);
+      return (
+        isEndedMove(status) &&
+        mail?.taking_back !== true &&
+        (mail?.taken_back ?? 0) < (mail?.done ?? 0) - (mail?.present ?? 0)
+      );
     case 'again':
       return isEndedMove(status) && mail?.taking_back !== true;
     case 'receipt':

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Settings } from '../contract/settings.ts';
 import { checkExports } from './export/storage/check-exports.ts';
 import { exportFiles, exportStanding } from './export/download/links.ts';
-import { comparedMessages, countSkippedMessages, foldersOf, skippedMessages } from './mail/copy/ledger-report.ts';
+import { arrivalsOf, countSkippedMessages, foldersOf, skippedMessages } from './mail/copy/ledger-report.ts';
 import { takenBack } from './mail/copy/take-back-records.ts';
 import { contactCounts, contactRemarks } from './contacts/fates-table.ts';
 import type { StatusSources } from './transfers/status.ts';
@@ -147,7 +147,7 @@ export function statusSources(
   return {
     skippedMessages: (id, atMost) => skippedMessages(database, id, atMost),
     folders: (id) => foldersOf(database, id),
-    compared: (id) => comparedMessages(database, id),
+    arrivals: (id) => arrivalsOf(database, id),
     takenBack: (id) => takenBack(database, id),
     countSkippedMessages: (id) => countSkippedMessages(database, id),
     contactCounts: (id) => contactCounts(database, id),

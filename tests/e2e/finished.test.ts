@@ -80,11 +80,33 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
   });
 
   test('new mail that is brought once a day is not said to stay behind', async () => {
-    await open({ ...AT_GMAIL, daily: { until: '2099-11-30T23:59:59Z', next: '2099-11-02T10:00:00Z' } });
-    await page.clock.setFixedTime('2025-11-02T10:00:00Z');
-    await page.reload();
-    await page.getByText('is brought once a day to your new mailbox, but only until November 30, 2099').waitFor();
+    await open({ ...AT_GMAIL, daily: { until: '2025-11-21T08:00:00.000Z', next: '2025-11-02T10:00:00.000Z' } });
+    await page.getByText('is brought to your new mailbox once a day, but only until November 21, 2025').waitFor();
     expect(await page.getByText('does not follow you').count()).toBe(0);
+  });
+
+  test('what an earlier transfer had brought is not said to have been copied', async () => {
+    const mail = { ...AT_GMAIL.emailmigration, done: 13, total: 13, bytes: 500 };
+    await open({ ...AT_GMAIL, emailmigration: { ...mail, present: 12 } });
+    const card = page.getByRole('region', { name: 'Email transfer' });
+    await page.getByRole('region', { name: 'What arrived' }).getByText('1 message arrived.').waitFor();
+    await card.getByText('1 message copied (1 kB).').waitFor();
+    await card.getByText('12 messages were there already.').waitFor();
+    await page.getByRole('button', { name: 'Take back what was copied' }).waitFor();
+    await open({ ...AT_GMAIL, emailmigration: { ...mail, bytes: 0, present: 13 } });
+    await card.getByText('There was nothing new to copy.').waitFor();
+    expect(await page.getByText(/messages? (?:arrived|copied)/).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Take back what was copied' }).count()).toBe(0);
+  });
+
+  test('a transfer that was taken back is not said to have arrived', async () => {
+    wire.answer('/api/v2/status/', {
+      json: { ...AT_GMAIL, emailmigration: { ...AT_GMAIL.emailmigration, taken_back: 12 } },
+    });
+    await page.goto(`${portal.url}/status?migration_id=${TRANSFER_ID}`);
+    await page.getByText('12 messages taken back from your new mailbox.').waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Your transfer', exact: true }).waitFor();
+    expect(await page.getByText(/arrived|Nothing is missing/).count()).toBe(0);
   });
 
   test('who comes to finished files from a letter is led to them by the first button of the page', async () => {

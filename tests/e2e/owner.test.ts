@@ -33,7 +33,11 @@ describe('a transfer in the hands of its owner, in Chromium (needs chromium)', n
   let refuses = true;
 
   beforeAll(async () => {
-    product = await startProductOnPostgres({ TRUSTED_MAIL_HOSTS: '127.0.0.1,imap.mail.example' });
+    product = await startProductOnPostgres({
+      TRUSTED_MAIL_HOSTS: '127.0.0.1,imap.mail.example',
+      // Late enough for new mail to be brought once a day.
+      ACCESS_END: new Date(Date.now() + 90 * 24 * 3_600_000).toISOString(),
+    });
     mailbox = await startTcpProxy((await product.ports())['mail other'] ?? 0, {
       change: async (direction, part) => {
         if (direction === 'to client') return without(part, / LITERAL[+-]| MULTIAPPEND/g, '');
@@ -183,6 +187,23 @@ describe('a transfer in the hands of its owner, in Chromium (needs chromium)', n
       changed: [],
     });
 
+    // All of it is there, so what is asked for here is only what comes later.
+    await button('Bring new mail once a day').click();
+    await type('San Bruno password', subscriber.password);
+    await type('New mailbox password', WALTER.password);
+    await confirm('Turn it on');
+    await page.getByText('This is on. We look for new mail again on').waitFor(WITHIN);
+    await mail().getByText('There was nothing new to copy.').waitFor(WITHIN);
+    await page.getByText('is brought to your new mailbox once a day').waitFor();
+    expect(await button('Take back what was copied').count()).toBe(0);
+    await page.reload();
+    await button('Stop bringing new mail').click();
+    await confirm('Turn it off');
+    await button('Bring new mail once a day').waitFor(WITHIN);
+    expect(await held()).toBe(MESSAGES);
+
+    await page.goBack();
+    await mail().getByText('Completed', { exact: true }).waitFor(WITHIN);
     await button('Download the receipt').click();
     const [download] = await Promise.all([
       page.waitForEvent('download'),

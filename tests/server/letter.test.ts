@@ -12,6 +12,7 @@ const moved: Notification = {
   isExport: false,
   messages: 1200,
   contacts: 1,
+  messagesPresent: 0,
   contactsPresent: 0,
   contactsCompleted: 0,
   remarks: false,
@@ -182,6 +183,12 @@ describe('a letter', () => {
 
   test('about a mailbox with nothing in it counts nothing', () => {
     expect(letterOf({ ...moved, messages: 0, contacts: 0 }).text).not.toMatch(/\b0\b|copied/);
+  });
+
+  test('about a run that found little new tells apart what was there', () => {
+    const { text } = letterOf({ ...moved, messages: 1, messagesPresent: 12, contacts: 0 });
+    expect(text).toContain('1 message was copied.');
+    expect(text).toContain('12 messages were already there.');
   });
 
   test('shows foreign text as text', () => {

@@ -49,7 +49,7 @@ async function start({ database, queue }: Filled, settings: Partial<NotifierSett
     countSkippedMessages: async () => 0,
     folders: async () => [],
     takenBack: async () => null,
-    compared: async () => 0,
+    arrivals: async () => ({ compared: 0, present: 0 }),
     daily: async () => null,
     contactCounts: async () => null,
     contactRemarks: async () => [],

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { Progress } from '../../contract/calls/status.ts';
-import { comparisonOf, copiedBy } from '../../contract/transfer-status.ts';
+import { comparisonOf, copiedBy, presentOf } from '../../contract/transfer-status.ts';
 import { Icon } from '../parts/icon.tsx';
 import { formatNumber } from '../wording.ts';
 import { takenBack } from '../wording/status-life.ts';
@@ -49,10 +49,13 @@ export function OperationCard({ kind, title, progress, ofExport, children }: Pro
         <div>
           <dt>{words.questions.done}</dt>
           <dd>{isDone && copied === 0 ? words.nothing : words.done(kind, copied, bytes)}</dd>
+          {kind === 'email' && presentOf(progress) > 0 && <dd>{words.present(kind, presentOf(progress))}</dd>}
           {started !== undefined && <dd>{words.startedAt(started)}</dd>}
           {isDone && finished !== undefined && <dd>{words.finishedAt(finished)}</dd>}
           <Proof kind={kind} progress={progress} />
-          {progress.taken_back !== undefined && progress.taken_back > 0 && <dd>{takenBack(progress.taken_back)}</dd>}
+          {progress.taken_back !== undefined && (progress.taken_back > 0 || progress.taking_back !== true) && (
+            <dd>{takenBack(progress.taken_back)}</dd>
+          )}
         </div>
         {!isDone && (
           <>

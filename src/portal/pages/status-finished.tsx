@@ -2,12 +2,13 @@ import { isOver, timeLeft } from '../../../machines/countdown.ts';
 import { GUIDES, guideOf, type Guide } from '../../../machines/mail-guide.ts';
 import { destinationOf } from '../../../machines/owner-acts.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
-import type { ContactsProgress, Progress, TransferStatus } from '../../contract/calls/status.ts';
+import type { ContactsProgress, Progress } from '../../contract/calls/status.ts';
 import { isOauthProvider } from '../../contract/provider-name.ts';
 import {
   comparisonOf,
   copiedBy,
   isExport,
+  presentOf,
   refusedBy,
   SKIPPED_SHOWN,
   standingOf,
@@ -19,16 +20,18 @@ import type { IconName } from '../parts/icon.tsx';
 import { ProviderButton, Providers } from '../parts/provider-button.tsx';
 import { providerName } from '../wording.ts';
 import { finished as words, MAIL_SITES } from '../wording/status-finished.ts';
-import { takenBack } from '../wording/status-life.ts';
+import { status as standing } from '../wording/status.ts';
 import { useSend } from '../wizard-context.tsx';
 import { routeOf } from './status-route.ts';
 
 type Props = { readonly snapshot: WizardSnapshot };
 type Fact = { readonly icon: IconName; readonly text: string };
 
-/** Whether everything that was asked for has been done. */
+/** Whether everything that was asked for has been done, and nothing of it was taken back. */
 export function isDone({ context: { status } }: WizardSnapshot): boolean {
   const operations = [status?.emailmigration, status?.contactsmigration].filter((each) => each !== undefined);
+  const { taken_back: takenBack = 0, taking_back: isTaking } = status?.emailmigration ?? {};
+  if (takenBack > 0 || isTaking === true) return false;
   return operations.length > 0 && operations.every((each) => standingOf(each) === 'success');
 }
 
@@ -46,7 +49,6 @@ export function Finished({ snapshot }: Props) {
           facts={[
             ...arrived('email', emailmigration, ofExport),
             ...arrived('contacts', contactsmigration, ofExport),
-            ...takenBackOf(emailmigration),
             ...proof([emailmigration, contactsmigration]),
           ]}
         />
@@ -103,12 +105,15 @@ function Next({ snapshot }: Props) {
   const guide = guideOf(destinationOf(context));
   // The primary move keeps the address.
   const moved = guide === 'yahoo' && from !== undefined && from === to;
+  const { emailforwarding: forwarding, daily } = context.status ?? {};
+  const isForwarded = forwarding?.since !== undefined && forwarding.ended === undefined;
   const isClosed = isOver(timeLeft(accessEnd, context.now));
-  const still = stillComing(context.status, accessEnd);
   const elsewhere =
-    still !== null && !isClosed
-      ? words.still(still.how, legacyName, still.until)
-      : words.elsewhere(legacyName, accessEnd, isClosed);
+    isForwarded && !isClosed
+      ? words.follows('sent on', legacyName, accessEnd)
+      : daily?.next !== undefined
+        ? words.follows('brought', legacyName, daily.until)
+        : words.elsewhere(legacyName, accessEnd, isClosed);
   return (
     <section className="stack" aria-labelledby="after">
       <h2 id="after">{words.nextTitle}</h2>
@@ -123,14 +128,6 @@ function Next({ snapshot }: Props) {
       <p className="soft small on-screen">{words.save}</p>
     </section>
   );
-}
-
-/** How new mail to the San Bruno address still reaches the new mailbox, and until when, where it does. */
-function stillComing(status: TransferStatus | null, accessEnd: string) {
-  const { emailforwarding: forwarding, daily } = status ?? {};
-  if (forwarding?.since !== undefined && forwarding.ended === undefined)
-    return { how: 'forwarded', until: accessEnd } as const;
-  return daily?.next === undefined ? null : ({ how: 'once a day', until: daily.until } as const);
 }
 
 function AfterExport({ snapshot }: Props) {
@@ -184,17 +181,13 @@ function OpenMail({ guide, snapshot }: Props & { readonly guide: Guide }) {
 
 function arrived(kind: 'email' | 'contacts', progress: ContactsProgress | undefined, ofExport: boolean): Fact[] {
   if (progress?.done === undefined) return [];
-  const { contacts } = progress;
   const copied = copiedBy(progress);
-  const present = contacts === undefined ? 0 : contacts.present + contacts.completed;
+  const present = presentOf(progress);
   const said = copied === 0 && (present > 0 || refusedBy(progress) > 0) ? [] : [words.arrived(kind, copied, ofExport)];
-  return [...said, ...(present > 0 ? [words.present(present)] : [])].map((text) => ({ icon: 'success', text }));
-}
-
-/** What arrived, and has been removed again since. */
-function takenBackOf(mail: Progress | undefined): Fact[] {
-  const count = mail?.taken_back ?? 0;
-  return count === 0 ? [] : [{ icon: 'info', text: takenBack(count) }];
+  return [...said, ...(present > 0 ? [standing.present(kind, present)] : [])].map((text) => ({
+    icon: 'success',
+    text,
+  }));
 }
 
 function refused(kind: 'email' | 'contacts', progress: Progress | undefined): Fact[] {

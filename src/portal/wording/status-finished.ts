@@ -1,11 +1,14 @@
 import type { Guide } from '../../../machines/mail-guide.ts';
-import { formatNumber, LOCALE, pacificDate } from '../wording.ts';
+import { formatNumber, pacificDate } from '../wording.ts';
 import { MAIL_FACTS } from './mail-guide.ts';
 import { counted } from './status.ts';
 
 type Kind = 'email' | 'contacts';
 
-const plural = new Intl.PluralRules(LOCALE);
+const FOLLOWS = {
+  'sent on': 'sent on to your new mailbox',
+  brought: 'brought to your new mailbox once a day',
+} as const;
 
 export const finished = {
   heading: 'Your transfer is done',
@@ -18,8 +21,6 @@ export const finished = {
     if (count === 0) return kind === 'email' ? 'There were no messages to copy.' : 'There were no contacts to copy.';
     return `${counted(kind, count)} ${ofExport ? 'saved' : 'arrived'}.`;
   },
-  present: (count: number) =>
-    `${counted('contacts', count)} ${plural.select(count) === 'one' ? 'was' : 'were'} there already.`,
   proven: 'We checked both sides at the end. Nothing is missing, and nothing is there twice.',
   provenBesides: 'We checked both sides at the end. Nothing else is missing, and nothing is there twice.',
   leftTitle: (ofExport: boolean) => (ofExport ? 'What is not in your files' : 'What did not move'),
@@ -59,11 +60,12 @@ export const finished = {
           : `You can still read new mail there until ${pacificDate(accessEnd)}.`,
       },
     ] as const,
-  still: (how: 'forwarded' | 'once a day', legacyName: string, until: string) =>
+  /** `how`: what becomes of new mail until then. */
+  follows: (how: 'sent on' | 'brought', legacyName: string, until: string) =>
     [
       {
         icon: 'info',
-        text: `New mail to your ${legacyName} address is ${how === 'forwarded' ? 'sent on to' : 'brought once a day to'} your new mailbox, but only until ${pacificDate(until)}.`,
+        text: `New mail to your ${legacyName} address is ${FOLLOWS[how]}, but only until ${pacificDate(until)}.`,
       },
       {
         icon: 'at',

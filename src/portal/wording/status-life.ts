@@ -77,4 +77,5 @@ export const folders = {
 } as const;
 
 export const takingBack = 'We are taking back what was copied. You can close this page.';
-export const takenBack = (count: number) => `${counted('email', count)} taken back from your new mailbox.`;
+export const takenBack = (count: number) =>
+  count === 0 ? 'Nothing was taken back.' : `${counted('email', count)} taken back from your new mailbox.`;

@@ -122,6 +122,8 @@ export const status = {
     done === 0
       ? 'Nothing has been copied yet.'
       : `${counted(kind, done)} copied${bytes === undefined || bytes === 0 ? '' : ` (${formatBytes(bytes)})`}.`,
+  present: (kind: Kind, count: number) =>
+    `${counted(kind, count)} ${plural.select(count) === 'one' ? 'was' : 'were'} there already.`,
   startedAt: (iso: string) => `Started on ${formatMoment(iso)}.`,
   finishedAt: (iso: string) => `Finished on ${formatMoment(iso)}.`,
   stoppedAt: (iso: string) => `Stopped on ${formatMoment(iso)}.`,

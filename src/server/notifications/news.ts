@@ -19,7 +19,9 @@ export type News = {
   readonly source: string;
   readonly destination: { readonly provider: Provider; readonly email: string };
   readonly isExport: boolean;
+  /** Those that were copied; those that an earlier transfer had brought come besides. */
   readonly messages: number;
+  readonly messagesPresent: number;
   /** Those that were copied; those that were there, whole or now with what they lacked, come besides. */
   readonly contacts: number;
   readonly contactsPresent: number;

@@ -132,6 +132,7 @@ function detailsOf(news: Notification): string[] {
   return [
     ...(news.kind === 'waiting' ? whyItWaits(news) : []),
     ...(done === '' ? [] : [`${done} ${wasOrWere(news.messages + news.contacts)} ${verb}.`]),
+    ...(news.messagesPresent > 0 ? [`${alreadyThere(news.messagesPresent, 'message', 'messages')}.`] : []),
     ...contactsLines(news),
     ...(news.skipped > 0
       ? [
@@ -235,15 +236,17 @@ function actionOf({ operation, side, reason }: NonNullable<Notification['attenti
 }
 
 const DAY = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'America/Los_Angeles' });
-function alreadyThere(count: number): string {
-  return `${counted(count, 'contact', 'contacts')} ${wasOrWere(count)} already there`;
+function alreadyThere(count: number, one: string, many: string): string {
+  return `${counted(count, one, many)} ${wasOrWere(count)} already there`;
 }
 
 function contactsLines({ contactsPresent, contactsCompleted, remarks }: Notification): string[] {
   return [
-    ...(contactsPresent > 0 ? [`${alreadyThere(contactsPresent)}.`] : []),
+    ...(contactsPresent > 0 ? [`${alreadyThere(contactsPresent, 'contact', 'contacts')}.`] : []),
     ...(contactsCompleted > 0
-      ? [`${alreadyThere(contactsCompleted)}. We added what was missing and changed nothing else.`]
+      ? [
+          `${alreadyThere(contactsCompleted, 'contact', 'contacts')}. We added what was missing and changed nothing else.`,
+        ]
       : []),
     ...(remarks ? ['Some contacts have notes from us. You can read them on the status page.'] : []),
   ];

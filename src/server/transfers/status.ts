@@ -24,8 +24,8 @@ export type StatusSources = {
   readonly skippedMessages: (id: string, atMost: number) => Promise<Skipped[]>;
   /** How far the folders are, in the order of work. */
   readonly folders: (id: string) => Promise<Folder[]>;
-  /** How many messages were read back and are what was sent. */
-  readonly compared: (id: string) => Promise<number>;
+  /** How many messages were read back and are what was sent, and how many an earlier transfer had brought. */
+  readonly arrivals: (id: string) => Promise<{ readonly compared: number; readonly present: number }>;
   /** How many messages were taken back; `null` when that was not asked for. */
   readonly takenBack: (id: string) => Promise<{ readonly removed: number; readonly goesOn: boolean } | null>;
   /** Whether what still arrives is brought once a day, or could be; `null` when it can't. */
@@ -71,11 +71,12 @@ async function progressesOf(sql: Sql, sources: StatusSources, id: string): Promi
       const progress = progressOf(row, row.skipped ?? (await sources.skippedMessages(id, SKIPPED_SHOWN)));
       const folders = row.is_export ? [] : await sources.folders(id);
       const back = await sources.takenBack(id);
-      const compared = row.is_export ? null : await sources.compared(id);
+      const arrivals = row.is_export ? null : await sources.arrivals(id);
       status.emailmigration = {
         ...progress,
         ...(folders.length === 0 ? {} : { folders }),
-        ...(compared === null ? {} : { compared }),
+        ...(arrivals === null ? {} : { compared: arrivals.compared }),
+        ...(arrivals === null || arrivals.present === 0 ? {} : { present: arrivals.present }),
         ...(back === null ? {} : { taken_back: back.removed, ...(back.goesOn ? { taking_back: true } : {}) }),
       };
     }
@@ -208,6 +209,7 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
   ]);
   const skippedMessages = await sources.countSkippedMessages(id);
   const counts = await sources.contactCounts(id);
+  const { present } = await sources.arrivals(id);
   const skippedOf = (row: (typeof rows)[number]) => {
     if (row.operation === 'emailforwarding') return 0;
     return row.skipped + (row.operation === 'emailmigration' ? skippedMessages : (counts?.refused ?? 0));
@@ -221,7 +223,8 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
     source: transfer.source_email,
     destination: { provider: transfer.destination_provider, email: transfer.destination_email },
     isExport: transfer.destination_provider === 'file_export',
-    messages: taken('emailmigration'),
+    messages: taken('emailmigration') - present,
+    messagesPresent: present,
     contacts: counts === null ? taken('contactsmigration') : counts.copied + counts.remarked,
     contactsPresent: counts?.present ?? 0,
     contactsCompleted: counts?.completed ?? 0,

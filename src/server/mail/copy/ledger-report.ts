@@ -45,12 +45,20 @@ export function foldersOf(sql: Sql, transferId: string): Promise<Folder[]> {
   );
 }
 
-/** How many messages at the destination were read back and are what was sent, by this transfer or an earlier one. */
-export async function comparedMessages(sql: Sql, transferId: string): Promise<number> {
-  const [row] = await sql.query<{ count: number }>(
-    `select count(*)::integer as count from ledger l join ledger_mailboxes m on m.id = l.mailbox_id
-     where m.transfer_id = $1 and l.verified`,
+/** What is known of the messages at the destination, by this transfer or an earlier one. */
+export type Arrivals = {
+  /** How many were read back and are what was sent. */
+  readonly compared: number;
+  /** How many an earlier transfer had brought. */
+  readonly present: number;
+};
+
+export async function arrivalsOf(sql: Sql, transferId: string): Promise<Arrivals> {
+  const [row] = await sql.query<Arrivals>(
+    `select (count(*) filter (where l.verified))::integer as compared,
+       (count(*) filter (where l.earlier))::integer as present
+     from ledger l join ledger_mailboxes m on m.id = l.mailbox_id where m.transfer_id = $1`,
     [transferId],
   );
-  return row?.count ?? 0;
+  return row ?? { compared: 0, present: 0 };
 }
