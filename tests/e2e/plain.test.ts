@@ -164,6 +164,17 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   });
 
+  test.each([
+    ['gmail', ['New mail to your San Bruno address does not follow you to the new mailbox.']],
+    ['download', ['Mail that comes to your San Bruno address later will not be in your files.']],
+    ['move', []],
+  ] as const)('the start (%s) says what becomes of the San Bruno address', async (session, said) => {
+    await arrive('/start-migration', session);
+    await page.getByText('Nothing is deleted from your San Bruno mailbox.').waitFor();
+    const facts = await page.getByRole('main').innerText();
+    expect(facts.match(/[^.\n]*to your San Bruno address[^.]*\./g) ?? []).toEqual(said);
+  });
+
   test('an address is one text, and paper says whose page it is and of which day', async () => {
     await arrive('/start-migration', 'gmail');
     const address = page.getByText(SUBSCRIBER.email, { exact: true });
