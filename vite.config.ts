@@ -48,6 +48,8 @@ const project = ({ name, timeout, group, alone, isProof, crossesWire, repeats = 
     isolate: crossesWire === true || isProof === true,
     testTimeout: timeout,
     hookTimeout: 120_000,
+    // Half of the time of the garbage collector.
+    execArgv: ['--max-semi-space-size=32'],
     maxWorkers: alone === true ? 1 : WORKERS,
     sequence: { groupOrder: group },
     // On a shared CI machine; what passes only then is named at the end and counts as neither passed nor failed.

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { storybookTest } from '@storybook/addon-vitest/vitest-plugin';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
-import { STORYBOOK } from '../tests/folders.ts';
+import { STORIES } from '../tests/folders.ts';
 import { CHROMIUM_FLAGS } from '../tests/support/browser.ts';
 import { CHROMIUM } from '../tests/support/installed.ts';
 
@@ -20,13 +20,13 @@ export default defineConfig({
   root: join(import.meta.dirname, '..'),
   plugins: [storybookTest({ configDir: import.meta.dirname })],
   test: {
-    name: STORYBOOK,
+    name: 'storybook',
     testTimeout: 30_000,
     browser: {
       enabled: true,
       headless: true,
       provider: browser('light', 'light').provider,
-      instances: [browser('storybook: light, desktop', 'light'), browser('storybook: dark, phone', 'dark')],
+      instances: [browser(STORIES.light, 'light'), browser(STORIES.dark, 'dark')],
       screenshotFailures: false,
     },
   },

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join, relative } from 'node:path';
 import { startVitest, type TestCase, type TestModule, type TestSuite, type Vitest } from 'vitest/node';
-import { FOLDERS, STORYBOOK } from './folders.ts';
+import { FOLDERS, STORIES } from './folders.ts';
 import { gapsIn, type Ran, verdictOf } from './runner/verdict.ts';
 import { RULES } from './specification/all.ts';
 import { installed } from './support/installed.ts';
@@ -51,8 +51,7 @@ function installByApt(packages: readonly string[]): void {
 function projects(): string[] {
   if (files.length > 0) return [];
   const folders = FOLDERS.filter((folder) => (folder.isProof ?? false) === isProofs).map(({ name }) => name);
-  // The stories are one project in several browsers, each with a name of its own.
-  return isProofs ? folders : [...folders, `${STORYBOOK}*`];
+  return [...folders, isProofs ? STORIES.dark : STORIES.light];
 }
 
 function ranOf(test: TestCase): Ran {

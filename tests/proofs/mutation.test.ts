@@ -2,6 +2,7 @@ import { expect, test, TestRunner } from 'vitest';
 import type { AnyMachineSnapshot } from 'xstate';
 import { wizardMachine } from '../../machines/wizard.machine.ts';
 import { type Mutant, mutantsOf } from '../support/mutants.ts';
+import { needs } from '../support/needs.ts';
 import { testInstead } from '../support/tested-machine.ts';
 
 // The scenarios' own test functions are collected here rather than run: each is then run against mutants of the machine, in
@@ -15,14 +16,18 @@ type Collected = {
 const suite = TestRunner.getCurrentSuite();
 await import('../machine/act-consent.test.ts');
 await import('../machine/acts.test.ts');
+await import('../machine/asking-home.test.ts');
 await import('../machine/complete-and-status.test.ts');
 await import('../machine/consent.test.ts');
 await import('../machine/destination.test.ts');
+await import('../machine/guide.test.ts');
 await import('../machine/home.test.ts');
+await import('../machine/offline.test.ts');
 await import('../machine/other-account.test.ts');
 await import('../machine/primary-move.test.ts');
 await import('../machine/session.test.ts');
 await import('../machine/start-migration.test.ts');
+await import('../machine/status-from-email.test.ts');
 await import('../machine/status-modal.test.ts');
 await import('../machine/support.test.ts');
 await import('../machine/visits.test.ts');
@@ -98,20 +103,27 @@ async function isFound(mutant: Mutant, scenarios: readonly Scenario[], first: Sc
   return false;
 }
 
-test('each action, guard and delay that is taken from the machine makes a scenario fail, but for those that are named', async () => {
-  const scenarios: Scenario[] = [];
-  for (const task of collected) scenarios.push(await scenarioOf(task));
-  scenarios.sort((one, other) => one.nodes.size - other.nodes.size);
-  const mutants = mutantsOf(wizardMachine);
-  const missed: string[] = [];
-  const first: Scenario[] = [];
-  for (const mutant of mutants) if (!(await isFound(mutant, scenarios, first))) missed.push(mutant.name);
-  const found = mutants.length - missed.length;
-  process.stdout.write(
-    `Mutants of the wizard found by ${scenarios.length} scenarios: ${found} of ${mutants.length} (${((100 * found) / mutants.length).toFixed(1)} %)\n${missed.map((name) => `  missed: ${name}\n`).join('')}`,
-  );
-  expect(missed.filter((name) => !MISSED.includes(name))).toEqual([]);
-}, 600_000);
+test(
+  'each action, guard and delay that is taken from the machine makes a scenario fail, but for those that are named',
+  {
+    ...needs('PROOFS=all'),
+    timeout: 1_200_000,
+  },
+  async () => {
+    const scenarios: Scenario[] = [];
+    for (const task of collected) scenarios.push(await scenarioOf(task));
+    scenarios.sort((one, other) => one.nodes.size - other.nodes.size);
+    const mutants = mutantsOf(wizardMachine);
+    const missed: string[] = [];
+    const first: Scenario[] = [];
+    for (const mutant of mutants) if (!(await isFound(mutant, scenarios, first))) missed.push(mutant.name);
+    const found = mutants.length - missed.length;
+    process.stdout.write(
+      `Mutants of the wizard found by ${scenarios.length} scenarios: ${found} of ${mutants.length} (${((100 * found) / mutants.length).toFixed(1)} %)\n${missed.map((name) => `  missed: ${name}\n`).join('')}`,
+    );
+    expect(missed.filter((name) => !MISSED.includes(name))).toEqual([]);
+  },
+);
 
 // Last, for a suite that has been collected takes no further tests.
 const collected = await testsIn(described);

@@ -13,7 +13,7 @@ import * as google from '../../src/server/contacts/google/google-person.ts';
 import * as microsoft from '../../src/server/contacts/microsoft/graph-contact.ts';
 import { openContactWriter } from '../../src/server/contacts/open-contacts.ts';
 import { itemsOf } from '../../src/server/contacts/parts.ts';
-import { openDatabase } from '../../src/server/store/database.ts';
+import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 import { anyContact, contact, person, readerOf, BLANK } from '../support/contact-samples.ts';
 import { copyInto, MemoryFates } from '../support/contacts-copy.ts';
 import { GraphApi } from '../support/graph-api.ts';
@@ -318,7 +318,7 @@ describe('any contact', () => {
 
 describe('the fates of contacts', () => {
   test('survive a kill: what was said is said again, nothing is written twice, and the sum is right', async () => {
-    await using database = await openDatabase({ folder: 'memory://' });
+    await using database = await openTestDatabase(FRESH);
     const id = 'a'.repeat(32);
     await database.query(
       `insert into transfers (id, submit_key, source_email, source_provider, destination_email, destination_provider, operations, epoch)
@@ -370,7 +370,7 @@ describe('the fates of contacts', () => {
   });
 
   test('are written with the lease alone', async () => {
-    await using database = await openDatabase({ folder: 'memory://' });
+    await using database = await openTestDatabase(FRESH);
     const id = 'b'.repeat(32);
     await database.query(
       `insert into transfers (id, submit_key, source_email, source_provider, destination_email, destination_provider, operations, epoch)

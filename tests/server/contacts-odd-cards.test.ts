@@ -8,7 +8,7 @@ import { writeVcard } from '../../src/server/contacts/vcard/vcard-writer.ts';
 import { eml } from '../../src/server/export/archive/eml.format.ts';
 import { contactFiles } from '../../src/server/export/archive/contact-files.ts';
 import { openStagedContacts } from '../../src/server/export/staging/staged-contacts.ts';
-import { openDatabase } from '../../src/server/store/database.ts';
+import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 import { startApi, type ApiAnswer, type ScriptedApi } from '../support/scripted-api.ts';
 
 const SIGNAL = new AbortController().signal;
@@ -242,7 +242,7 @@ describe('an odd address book', () => {
 });
 
 test('an archive has groups with the contacts, and cards that could not be read as they were', async () => {
-  await using database = await openDatabase({ folder: 'memory://' });
+  await using database = await openTestDatabase(FRESH);
   const id = 'e'.repeat(32);
   await database.query(
     `insert into transfers (id, submit_key, source_email, source_provider, destination_email, destination_provider, operations)

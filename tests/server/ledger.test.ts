@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { NewRow } from '../../src/server/mail/copy/ledger.ts';
 import { openLedger } from '../../src/server/mail/copy/ledger-on-database.ts';
 import { foldersOf, skippedMessages } from '../../src/server/mail/copy/ledger-report.ts';
-import { openDatabase, type Database } from '../../src/server/store/database.ts';
+import type { Database } from '../../src/server/store/database.ts';
 import { LeaseLost, releaseLease, takeTransfer, type Lease } from '../../src/server/transfers/lease.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
+import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 
 const INBOX = { sourcePath: 'INBOX', sourceUidValidity: 1n, destinationPath: 'INBOX', total: 3 };
 const FACTS = { uidValidity: 4_294_967_295n, uidNext: 17 };
@@ -12,7 +13,7 @@ const FACTS = { uidValidity: 4_294_967_295n, uidNext: 17 };
 let database: Database;
 let transfers = 0;
 beforeAll(async () => {
-  database = await openDatabase({ folder: 'memory://' });
+  database = await openTestDatabase(FRESH);
 });
 afterAll(() => database[Symbol.asyncDispose]());
 

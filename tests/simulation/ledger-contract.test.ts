@@ -7,7 +7,7 @@ import {
   type NewRow,
 } from '../../src/server/mail/copy/ledger.ts';
 import { openLedger } from '../../src/server/mail/copy/ledger-on-database.ts';
-import { openDatabase, type Database } from '../../src/server/store/database.ts';
+import type { Database } from '../../src/server/store/database.ts';
 import { LeaseLost, takeTransfer } from '../../src/server/transfers/lease.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { chanceOf, type Chance } from './chance.ts';
@@ -16,10 +16,11 @@ import { LedgerTables } from './ledger-tables.ts';
 import { openProcess } from './process.ts';
 import { openScheduler } from './scheduler.ts';
 import { openSimulatedLedger } from './simulated-ledger.ts';
+import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 
 let database: Database;
 beforeAll(async () => {
-  database = await openDatabase({ folder: 'memory://' });
+  database = await openTestDatabase(FRESH);
 });
 afterAll(() => database[Symbol.asyncDispose]());
 

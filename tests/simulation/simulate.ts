@@ -4,7 +4,7 @@ import type { Scenario } from './scenario.ts';
 import { work, type Mutation, type Work } from './worker.ts';
 import { openWorld, type World } from './world.ts';
 
-const MOST_EVENTS = 60_000;
+const MOST_EVENTS = 300_000;
 
 export type Outcome = {
   /** What was wrong, in words; empty when all went well. */
