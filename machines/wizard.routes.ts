@@ -1,4 +1,5 @@
 import type { SnapshotFrom } from 'xstate';
+import { isExport } from '../src/contract/transfer-status.ts';
 import { withoutEnd } from '../src/contract/without-end.ts';
 import { modeOf } from './mode.ts';
 import { type States, wizardMachine } from './wizard.machine.ts';
@@ -72,5 +73,6 @@ export function visitOf(path: string, query: URLSearchParams): Visit {
 export function isOnPrimaryPath(context: Context): boolean {
   const { status, destination } = context;
   if (status?.destination !== undefined) return status.destination === 'yahoo';
+  if (status !== null && isExport(status)) return false;
   return destination === null || modeOf(context) === 'move';
 }

@@ -109,6 +109,24 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     expect(await page.getByText(/arrived|Nothing is missing/).count()).toBe(0);
   });
 
+  test('who comes to finished files from a letter is led to them by the first button of the page', async () => {
+    await open({ emailmigration: { ...DONE, done: 3, total: 3 }, files: 'there', limited: true });
+    const first = page.getByRole('main').getByRole('button').first();
+    expect(await first.innerText()).toBe('Show more');
+    expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(1);
+    await page.getByText('To download them, press “Show more” and sign in.').waitFor();
+    await first.click();
+    await page.getByRole('dialog', { name: 'Sign in to see your transfer' }).waitFor();
+  });
+
+  test('on paper, files have their names, and what can be opened is open', async () => {
+    await open(FINISHED_EXPORT.json);
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.getByText('Download mail.zip').isVisible()).toBe(true);
+    expect(await page.getByText('f'.repeat(64)).isVisible()).toBe(true);
+    expect(await page.getByText('Print this page', { exact: true }).isVisible()).toBe(false);
+  });
+
   test('mail alone that arrived says how the contacts could come too', async () => {
     const { contactsmigration: _, ...mail } = AT_GMAIL;
     await open(mail);

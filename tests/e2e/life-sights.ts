@@ -54,6 +54,16 @@ export const LIFE_SIGHTS: readonly Sight[] = [
   sight('the permission for contacts', NEEDS_PERMISSION, 'Sign in to AOL', press('Allow contacts')),
   sight('a guide to the new mailbox', movedTo('google'), 'imap.gmail.com', press('Set up your phone and computer')),
   sight('a transfer that is stopped', STOPPED, 'You stopped this transfer.'),
+  sight(
+    'files for who has shown nothing',
+    { emailmigration: movedTo('other').emailmigration, files: 'there', limited: true },
+    'press “Show more” and sign in',
+  ),
+  sight(
+    'a transfer that was taken back',
+    { ...STOPPED, emailmigration: { ...STOPPED.emailmigration, status: 'review', taken_back: 300 } },
+    '300 messages taken back',
+  ),
   sight('a transfer that waits', WAITING, 'has asked us to wait'),
   sight('a transfer that is compared', COMPARING, 'Checking what arrived'),
   sight('the folders', RUNNING, '100 of 800', (page) => page.getByText('Folder by folder').click()),

@@ -103,6 +103,78 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     expect(wire.askedFor('/api/v2/status/')).toHaveLength(2);
   });
 
+  test('an export that waits says so, and nothing on its page says that it failed', async () => {
+    const waiting = { status: 'error', done: 100, total: 400, waiting: { reason: 'disk' } };
+    wire.answer('/api/v2/status/', { json: { emailmigration: waiting, files: 'coming' } });
+    await arrive(`/status?migration_id=${TRANSFER_ID}`);
+    await page.getByText('Your export is still in progress').waitFor();
+    await page.getByText('We are short of space right now.').waitFor();
+    expect(await page.getByRole('main').innerText()).not.toMatch(/Error|interrupted/);
+  });
+
+  test('a transfer whose mail was taken back is not said to have any that could be', async () => {
+    const stopped = {
+      status: 'review',
+      ended: 'cancelled',
+      done: 300,
+      total: 1000,
+      finished: '2025-11-01T10:00:00.000Z',
+    };
+    wire.answer('/api/v2/status/', { json: { emailmigration: { ...stopped, taken_back: 300 } } });
+    await arrive(`/status?migration_id=${TRANSFER_ID}`);
+    await page.getByText('You can start a new transfer to another mailbox.', { exact: true }).waitFor();
+    expect(await page.getByText('You can take back').count()).toBe(0);
+    expect(await page.getByText('What was copied stays').count()).toBe(0);
+  });
+
+  test("Google's pages, which nobody sees on the way to Yahoo, do not name it as the step", async () => {
+    for (const path of ['/accept-google-terms', '/check-email-scopes']) {
+      await arrive(path, 'signedIn');
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      expect(await page.getByText('Step 2 of 4').innerText()).toBe('Step 2 of 4: Destination');
+    }
+  });
+
+  test('on a small phone an address of usual length has one line, and an ID two of the same length', async () => {
+    const lines = (text: string) =>
+      page.getByText(text, { exact: true }).evaluate((element) => {
+        const range = document.createRange();
+        range.selectNodeContents(element);
+        return [...range.getClientRects()].map(({ width }) => Math.round(width));
+      });
+    await page.setViewportSize({ width: 360, height: 780 });
+    await arrive('/start-migration', 'gmail');
+    expect(await lines(SUBSCRIBER.email)).toHaveLength(1);
+    await arrive(`/complete?migration_id=${TRANSFER_ID}`, 'gmail');
+    const [first, second, ...more] = await lines(TRANSFER_ID);
+    expect(more).toEqual([]);
+    expect(first).toBe(second);
+  });
+
+  test('a long dialog can be closed wherever it is scrolled to', async () => {
+    await page.setViewportSize({ width: 360, height: 480 });
+    await arrive('/');
+    await button('Start').click();
+    await page.getByRole('dialog').evaluate((element) => element.scrollTo(0, element.scrollHeight));
+    expect(await page.getByRole('dialog').evaluate((element) => element.scrollTop)).toBeGreaterThan(0);
+    const close = page.getByRole('button', { name: 'Close' });
+    const [around, place] = [await page.getByRole('dialog').boundingBox(), await close.boundingBox()];
+    expect(place?.y).toBeGreaterThanOrEqual(around?.y ?? 0);
+    await close.click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  });
+
+  test.each([
+    ['gmail', ['New mail to your San Bruno address does not follow you to the new mailbox.']],
+    ['download', ['Mail that comes to your San Bruno address later will not be in your files.']],
+    ['move', []],
+  ] as const)('the start (%s) says what becomes of the San Bruno address', async (session, said) => {
+    await arrive('/start-migration', session);
+    await page.getByText('Nothing is deleted from your San Bruno mailbox.').waitFor();
+    const facts = await page.getByRole('main').innerText();
+    expect(facts.match(/[^.\n]*to your San Bruno address[^.]*\./g) ?? []).toEqual(said);
+  });
+
   test('an address is one text, and paper says whose page it is and of which day', async () => {
     await arrive('/start-migration', 'gmail');
     const address = page.getByText(SUBSCRIBER.email, { exact: true });

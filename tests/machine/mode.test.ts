@@ -32,6 +32,10 @@ test.each([
   expect(isOnPrimaryPath(told)).toBe(primary);
 });
 
+test('files that the server tells of, without a destination, are not on the primary path', () => {
+  expect(isOnPrimaryPath({ ...context(SESSIONS.blank), status: { files: 'there' } })).toBe(false);
+});
+
 test('a download stays a download where the address was to be checked', () => {
   expect(modeOf({ ...SESSIONS.downloading, checkSanBrunoOnOauthCallback: true })).toBe('download');
 });

@@ -19,7 +19,7 @@ export function DownloadPage() {
     <WizardPage heading={words.heading} lead={words.intro} view="download" elsewhere>
       <Form label={words.heading} onSubmit={() => send({ type: 'download.press' })}>
         <p>{words.recommended}</p>
-        <div className="columns">
+        <div className="stack" data-gap="small">
           <Choice
             label={words.emailFormat}
             prompt={words.choose}

@@ -7,7 +7,7 @@ import { WizardPage } from './wizard-page.tsx';
 export function EmailScopesPage() {
   const send = useSend();
   return (
-    <WizardPage heading={words.heading} lead={words.lead}>
+    <WizardPage heading={words.heading} lead={words.lead} elsewhere>
       <section className="stack" aria-labelledby="scopes">
         <h2 id="scopes">{words.title}</h2>
         <Facts facts={words.scopes.map((text) => ({ icon: 'ticked', text }))} />

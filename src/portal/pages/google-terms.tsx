@@ -8,7 +8,7 @@ export function GoogleTermsPage() {
   const send = useSend();
   const legacyName = useWizard((snapshot) => snapshot.context.settings.legacyName);
   return (
-    <WizardPage heading={words.heading} lead={words.lead}>
+    <WizardPage heading={words.heading} lead={words.lead} elsewhere>
       <section className="stack" data-gap="small" aria-labelledby="statement">
         <h2 id="statement">{words.title}</h2>
         {words.statements(legacyName).map(([about, statement]) => (

@@ -59,7 +59,7 @@ export function Acts({ snapshot }: Props) {
       {offered.length > 0 && (
         <section className="stack on-screen" data-gap="small" aria-labelledby="acts">
           <h2 id="acts">{words.title}</h2>
-          {beginsAnew && <p>{cancelledWords.todo}</p>}
+          {beginsAnew && <p>{cancelledWords.todo(isOffered(status, 'take back'))}</p>}
           <div className="actions">
             {offered.map(([act, name]) => (
               <Button key={act} onPress={() => send({ type: 'act.open', act })}>

@@ -74,9 +74,9 @@ export function OperationCard({ kind, title, progress, ofExport, children }: Pro
       {children}
       <Folders progress={progress} />
       {skipped.length > 0 && (
-        <details className="listed">
+        <details>
           <summary>{words.skipped(kind, skipped.length)}</summary>
-          <p>{words.skippedHelp}</p>
+          <p>{words.skippedHelp(skipped.length)}</p>
           <ul>
             {skipped.map((item, index) => (
               // The list only ever grows at its end.

@@ -25,7 +25,7 @@ export function ContactsOutcome({ progress }: { readonly progress: ContactsProgr
       {remarks.length > 0 && (
         <details>
           <summary>{contactsRemarks.title(remarks.length)}</summary>
-          <p>{contactsRemarks.help}</p>
+          <p>{contactsRemarks.help(remarks.length)}</p>
           <ul>
             {remarks.map(({ reason, subject }, index) => (
               // Two contacts may have one name and one remark.

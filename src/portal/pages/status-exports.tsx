@@ -20,14 +20,16 @@ type Props = { readonly snapshot: WizardSnapshot; readonly files: readonly Expor
 export function Exports({ snapshot, files }: Props) {
   const { status: known } = snapshot.context;
   const operation = known?.emailmigration ?? known?.contactsmigration;
-  const badge = exportBadge(operation === undefined ? 'running' : standingOf(operation));
+  // What waits goes on by itself: nothing has gone wrong.
+  const isWaiting = operation?.waiting !== undefined && operation.finished === undefined;
+  const badge = exportBadge(operation === undefined || isWaiting ? 'running' : standingOf(operation));
   // What its owner has stopped, or has to put right, is no fault of the export.
   const isOwners = known !== null && (isCancelled(known) || attentionOf(known) !== undefined);
   return (
     <section className="status-card" aria-labelledby="exports">
       <h2 id="exports">{words.title}</h2>
       {isOwners ? (
-        <p>{isCancelled(known) ? cancelled.text(true) : attention.now}</p>
+        <p>{isCancelled(known) ? cancelled.text(true, false) : attention.now}</p>
       ) : (
         <>
           <p className="badge" data-kind={badge.kind}>

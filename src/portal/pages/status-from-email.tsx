@@ -46,7 +46,7 @@ type TransferProps = {
   readonly asking: boolean;
 };
 
-/** Where it goes, how it stands, when it began. */
+/** How it stands, where it goes, when it began. */
 function Transfer({ id, started, status, asking }: TransferProps) {
   const send = useSend();
   const destination = useWizard((snapshot) => snapshot.context.destination);
@@ -55,15 +55,15 @@ function Transfer({ id, started, status, asking }: TransferProps) {
   return (
     <li>
       <div>
-        {destination !== null && (
-          <p>
-            {words.to(providerName(destination.provider, legacyName))} <Address>{destination.email}</Address>
-          </p>
-        )}
         {standing === null ? (
           <p className="soft">{asking ? words.standing.asking : words.standing.unknown}</p>
         ) : (
           <p className="strong">{words.standing[standing]}</p>
+        )}
+        {destination !== null && (
+          <p>
+            {words.to(providerName(destination.provider, legacyName))} <Address>{destination.email}</Address>
+          </p>
         )}
         <p>{words.started(started)}</p>
         <p className="code small">{id}</p>

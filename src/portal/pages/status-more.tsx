@@ -12,14 +12,16 @@ const words = status.more;
 
 type Props = { readonly snapshot: WizardSnapshot };
 
-/** For who has shown nothing: the way to all of the transfer. */
-export function ShowMore({ snapshot }: Props) {
+/** For who has shown nothing: the way to all of the transfer, above all to files that are there. */
+export function ShowMore({ snapshot, files = false }: Props & { readonly files?: boolean }) {
   const send = useSend();
   return (
     <section className="stack on-screen" data-gap="small">
-      <p>{words.lead}</p>
+      <p>{files ? words.filesLead : words.lead}</p>
       <div className="actions">
-        <Button onPress={() => send({ type: 'more.show' })}>{words.button}</Button>
+        <Button rank={files ? 'primary' : 'secondary'} onPress={() => send({ type: 'more.show' })}>
+          {words.button}
+        </Button>
       </div>
       {snapshot.matches({ status: { more: 'signingIn' } }) && (
         <SignInDialog

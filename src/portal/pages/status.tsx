@@ -80,10 +80,13 @@ function leadOf(snapshot: WizardSnapshot): string {
 function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
   const { status, settings } = snapshot.context;
   const ofExport = isExport(status ?? {});
+  const isLimited = status?.limited === true;
+  const hasFiles = status?.files === 'there';
   return (
     <>
       <Attention snapshot={snapshot} />
       {ofExport && <Exports snapshot={snapshot} files={status?.exports ?? []} />}
+      {isLimited && hasFiles && <ShowMore snapshot={snapshot} files />}
       {isDone(snapshot) && <Finished snapshot={snapshot} />}
       <DailyCard snapshot={snapshot} />
       {status?.emailmigration !== undefined && (
@@ -94,11 +97,11 @@ function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
           <ContactsOutcome progress={status.contactsmigration} />
         </OperationCard>
       )}
-      {status?.emailforwarding !== undefined && status.limited !== true && (
+      {status?.emailforwarding !== undefined && !isLimited && (
         <ForwardingCard status={status} forwarding={status.emailforwarding} legacyName={settings.legacyName} />
       )}
       <Acts snapshot={snapshot} />
-      {status?.limited === true && <ShowMore snapshot={snapshot} />}
+      {isLimited && !hasFiles && <ShowMore snapshot={snapshot} />}
       <section className="stack" data-gap="small" aria-labelledby="wrong">
         <h2 id="wrong">{words.questions.wrong}</h2>
         <p>

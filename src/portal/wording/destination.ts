@@ -85,12 +85,12 @@ export const destination = {
     contactsFormat: 'Contacts format',
     choose: 'Choose a format',
     emailFormats: {
-      eml: 'EML – a file per message (recommended)',
+      eml: 'EML (recommended) – a file per message',
       mbox: 'MBOX – a file per folder',
       pst: 'PST – for Outlook',
     },
     contactsFormats: {
-      csv: 'CSV – a table (recommended)',
+      csv: 'CSV (recommended) – a table',
       vcf: 'VCF – contact cards',
       pst: 'PST – for Outlook',
     },

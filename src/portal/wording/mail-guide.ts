@@ -106,7 +106,7 @@ export const mailGuide = {
     title: 'In a mail program on your computer',
     steps: [
       'Open your mail program, such as Outlook, Apple Mail or Thunderbird.',
-      'Look for Add Account. It is in the menu File or Mail, or in the settings.',
+      'Look for Add Account. It is in the File menu, the Mail menu, or the settings.',
       'Type your name, your address and your password. Most programs find the rest for you.',
       'If yours does not, use the settings below.',
     ],

@@ -14,7 +14,7 @@ export type MessageWords = {
 
 /** A transfer of the same mailbox that runs already. */
 export const runningTransfer = {
-  text: 'Your other transfer is still running. You can see how far it is.',
+  text: 'Your other transfer is still running. You can see how far along it is.',
   open: 'Check progress',
 } as const;
 

@@ -3,6 +3,12 @@ import { shared, unbroken } from '../wording.ts';
 
 const shownContact = (contact: string) => contact.replace(/^\+1(\d{3})(\d{3})(\d{4})$/, '$1 $2 $3');
 
+/** What becomes of the San Bruno address, off the primary path. */
+const later = (mode: 'transfer' | 'download', legacyName: string) =>
+  mode === 'download'
+    ? `Mail that comes to your ${legacyName} address later will not be in your files.`
+    : `New mail to your ${legacyName} address does not follow you to the new mailbox. Please tell people your new address.`;
+
 export const startMigration = {
   heading: (mode: Mode) => (mode === 'move' ? 'Move your email account to Yahoo Mail' : 'Transfer your data'),
   lead: 'Please check that everything is correct. Then tell us how to reach you when it is done.',
@@ -48,6 +54,7 @@ export const startMigration = {
             ? 'Making the files can take a few minutes or up to a day. You can close this page while it runs.'
             : 'It can take a few minutes or up to a day. You can close this page while it runs.',
       },
+      ...(mode === 'move' ? [] : [{ icon: 'at', text: later(mode, legacyName) } as const]),
     ] as const,
   action: { move: 'Move', transfer: 'Transfer', download: 'Download' } satisfies Record<Mode, string>,
   busy: 'Starting…',

@@ -24,7 +24,8 @@ export const contactsOutcome: Readonly<Record<keyof ContactCounts, (count: numbe
 export const contactsRemarks = {
   title: (count: number) =>
     `${formatNumber(count)} ${plural.select(count) === 'one' ? 'note' : 'notes'} on your contacts`,
-  help: 'These contacts are in your new address book. Some of their details are in another place there, or were left out.',
+  help: (count: number) =>
+    `${plural.select(count) === 'one' ? 'This contact is' : 'These contacts are'} in your new address book. Some details are in another place there, or were left out.`,
   noName: 'A contact',
 } as const;
 

@@ -24,7 +24,7 @@ export const daily = {
     title: 'Bring new mail once a day',
     text: (legacyName: string, until: string) => [
       `We copy what came to your ${legacyName} mailbox now, and then once a day until ${pacificDate(until)}. Nothing is copied twice.`,
-      'For this, we keep the sign-in to both mailboxes under lock as long as it is on. You can stop it here at any time.',
+      'To do this, we keep the sign-in for both mailboxes, encrypted, as long as it is on. You can turn it off here at any time.',
     ],
     confirm: 'Turn it on',
     busy: 'One moment…',
@@ -32,7 +32,7 @@ export const daily = {
   turnOff: {
     button: 'Stop bringing new mail',
     title: 'Stop bringing new mail?',
-    text: 'We no longer look for new mail, and we delete the sign-in to both mailboxes. What was copied stays.',
+    text: 'We no longer look for new mail, and we delete the sign-in for both mailboxes. What was copied stays.',
     keep: 'Keep it on',
     confirm: 'Turn it off',
     busy: 'Turning it off…',

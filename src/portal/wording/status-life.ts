@@ -42,11 +42,16 @@ export const waiting = {
 
 export const cancelled = {
   label: 'Stopped',
-  text: (ofExport: boolean) =>
-    ofExport
-      ? 'You stopped this download. Your mail is in your mailbox as before.'
-      : 'You stopped this transfer. What was copied stays in your new mailbox, and nothing was deleted.',
-  todo: 'You can take back what was copied, or start a new transfer to another mailbox.',
+  text: (ofExport: boolean, isTakenBack: boolean) => {
+    if (ofExport) return 'You stopped this download. Your mail is in your mailbox as before.';
+    return isTakenBack
+      ? 'You stopped this transfer. Nothing was deleted from the mailbox you wanted to move.'
+      : 'You stopped this transfer. What was copied stays in your new mailbox, and nothing was deleted.';
+  },
+  todo: (hasTakeBack: boolean) =>
+    hasTakeBack
+      ? 'You can take back what was copied, or start a new transfer to another mailbox.'
+      : 'You can start a new transfer to another mailbox.',
   now: 'Nothing. You stopped it.',
 } as const;
 

@@ -41,7 +41,12 @@ function wordsOf(progress: Progress, ofExport: boolean): StandingWords {
       when: attentionWords.when,
     };
   if (progress.ended === 'cancelled')
-    return { looks: 'stopped', label: cancelled.label, texts: [cancelled.text(ofExport)], now: cancelled.now };
+    return {
+      looks: 'stopped',
+      label: cancelled.label,
+      texts: [cancelled.text(ofExport, isTakenBack(progress))],
+      now: cancelled.now,
+    };
   if (waiting !== undefined && finished === undefined)
     return {
       looks: 'waiting',
@@ -64,4 +69,8 @@ function wordsOf(progress: Progress, ofExport: boolean): StandingWords {
 
 function whenDone(left: number | undefined): { readonly when: string } {
   return { when: left === undefined ? words.when.running : timeLeftWords(left) };
+}
+
+function isTakenBack({ taking_back, taken_back }: Progress): boolean {
+  return taking_back === true || (taken_back ?? 0) > 0;
 }

@@ -150,7 +150,8 @@ export const status = {
   unproven: (lost: string, duplicated: string, changed: string) =>
     `We compared both sides: ${lost} missing, ${duplicated} duplicated, ${changed} changed.`,
   skipped: (kind: Kind, count: number) => `${counted(kind, count)} could not be copied`,
-  skippedHelp: 'They are still in the mailbox you are moving.',
+  skippedHelp: (count: number) =>
+    `${plural.select(count) === 'one' ? 'It is' : 'They are'} still in the mailbox you are moving.`,
   noSubject: 'No subject',
   wrong: {
     before: (legacyName: string) => `Your mail is safe in your ${legacyName} mailbox. Please `,
@@ -178,7 +179,8 @@ export const status = {
   },
   more: {
     button: 'Show more',
-    lead: 'This page shows numbers only. To see everything of this transfer, and to download files, sign in.',
+    lead: 'This page shows numbers only. To see everything of this transfer, sign in.',
+    filesLead: 'Your files are ready. To download them, press “Show more” and sign in.',
     title: 'Sign in to see your transfer',
     help: (legacyName: string) =>
       `Use the email address and password of the ${legacyName} mailbox that your mail comes from. This also works when the mailbox is closed, as long as your files are here.`,
