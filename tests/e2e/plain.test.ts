@@ -41,7 +41,7 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     await button('Check other options to export your data').click();
     await button(name).click();
     await page.getByRole('heading', { level: 1, name: heading }).waitFor();
-    expect(await page.evaluate(() => scrollY)).toBe(0);
+    await expect.poll(() => page.evaluate(() => scrollY)).toBe(0);
     const field = await page.getByLabel(label, { exact: true }).boundingBox();
     expect((field?.y ?? 1_000) + (field?.height ?? 0)).toBeLessThan(844);
     expect(await button('Go to Yahoo Mail').count()).toBe(0);

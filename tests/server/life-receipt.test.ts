@@ -59,7 +59,9 @@ describe('a receipt', () => {
     };
     expect(items).toHaveLength(LETTERS.length + 1);
     expect(sums).toEqual({ 'message copied': LETTERS.length + 1 });
-    expect(items[5]).toEqual({
+    // The folders are in the order in which they were begun.
+    const inbox = items.filter(({ folder }) => folder === 'INBOX');
+    expect(inbox[5]).toEqual({
       kind: 'message',
       folder: 'INBOX',
       date: '2004-07-17T09:44:25.000Z',
@@ -69,7 +71,7 @@ describe('a receipt', () => {
       fate: 'copied',
       note: '',
     });
-    expect(items.at(-1)).toMatchObject({ folder: 'A, "folder"' });
+    expect(items.filter((item) => !inbox.includes(item))).toMatchObject([{ folder: 'A, "folder"' }]);
     expect({ from, to }).toEqual({ from: 'ann@sanbrunocable.example (San Bruno)', to: 'ann@mail.example' });
     expect(not_moved).toContain('Contacts');
     expect(how_compared).toContain(`${LETTERS.length + 1} of the ${LETTERS.length + 1} copied messages`);
