@@ -12,6 +12,7 @@ const given = process.argv.slice(2);
 /** `npm run proofs`; else the tests. */
 const isProofs = given[0] === 'proofs';
 const files = isProofs ? given.slice(1) : given;
+const isAllProofs = isProofs && files.length === 0;
 /** Where a machine of its own runs it, nothing may be missing. */
 const mayLack = process.env['CI'] === undefined;
 
@@ -25,7 +26,7 @@ function run(command: string, ...parameters: string[]): boolean {
 
 /** Fetches what the machine lacks by its package manager, where it may; `TEST_SETUP=off` keeps it from it. */
 function setUp(): void {
-  const lacking = wantedPrograms(isProofs);
+  const lacking = wantedPrograms(isAllProofs);
   if (lacking.length === 0) return;
   if (process.env['TEST_SETUP'] === 'off') say('TEST_SETUP=off: nothing is installed.');
   else if (installed('apt-get') !== null) installByApt(lacking.map(({ debian }) => debian));
@@ -49,7 +50,7 @@ function installByApt(packages: readonly string[]): void {
 
 /** The projects that this run asks for; those of the files that were named, if any were. */
 function projects(): string[] {
-  if (files.length > 0) return [];
+  if (files.length > 0) return isProofs ? ['proofs'] : [];
   const folders = FOLDERS.filter((folder) => (folder.isProof ?? false) === isProofs).map(({ name }) => name);
   return [...folders, isProofs ? STORIES.dark : STORIES.light];
 }
@@ -94,7 +95,7 @@ await vitest.close();
 const verdict = verdictOf(ran, { mayLack });
 const crossing = new Set(FOLDERS.filter(({ crossesWire }) => crossesWire).map(({ name }) => name));
 const gaps = isProofs || files.length > 0 ? [] : gapsIn(RULES, ran, crossing);
-const missing = missingPrograms(isProofs);
+const missing = missingPrograms(isAllProofs);
 if (isProofs) for (const figure of figures) say(figure);
 for (const line of verdict.lines) say(line);
 for (const { line, why } of gaps) say(`Not shown, "${line}": ${why}`);
