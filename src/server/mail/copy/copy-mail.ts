@@ -3,7 +3,7 @@ import type { Mailbox } from '../imap/mailbox.ts';
 import type { MailControl, MailReader, Namespace, Opened } from '../imap/streams.ts';
 import { openBudget } from './budget.ts';
 import { compareMailbox } from './comparing.ts';
-import { copyFolder, findAnew, listFolder, settleAbandoned, type Folder, type FolderListing } from './copy-folder.ts';
+import { copyFolder, listFolder, type Folder, type FolderListing } from './copy-folder.ts';
 import { openCounts } from './counts.ts';
 import { openForwarded, type Forwarded } from './forwarded.ts';
 import { LeaseLost } from '../../transfers/lease.ts';
@@ -12,6 +12,7 @@ import { openLanes, openStream, Stopped, workOf, type Lanes, type Stream } from 
 import type { CopyEnd, MailCopy } from './mail-copy.ts';
 import { mapMailboxes, type MappedMailbox } from './mapping.ts';
 import { followRenames, mayBeRenamed } from './renames.ts';
+import { findAnew, settleAbandoned } from './recovery.ts';
 import { readBack, settleAbsent, type CheckSession, type Findings } from './read-back.ts';
 import { FolderLeft, type Check, type FolderReason, type Run, type Session } from './run.ts';
 
@@ -140,6 +141,11 @@ async function runEngine<Result>(
     settled: counts.add,
     refated: counts.refate,
     stale: new Set(),
+    destinationPaths: async () => {
+      const paths = await destinationPaths(controls);
+      await spareControls(engine);
+      return paths;
+    },
   };
   const engine: Engine = {
     run,
@@ -154,11 +160,7 @@ async function runEngine<Result>(
     alone: Promise.withResolvers(),
     checks: openStream(),
     findings: { flags: [], kept: new Map(), absent: [] },
-    forwarded: openForwarded(async () => {
-      const paths = await destinationPaths(controls);
-      await spareControls(engine);
-      return paths;
-    }, clock),
+    forwarded: openForwarded(run.destinationPaths, clock),
     seen: new Map(),
     left: new Map(),
   };

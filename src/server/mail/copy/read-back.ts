@@ -73,7 +73,8 @@ async function noteAbsent(
   findings.absent.push(...messages.map((message) => ({ check, message })));
 }
 
-async function openOrNull(reader: MailReader, path: string) {
+/** @returns `null` when the mailbox can't be opened */
+export async function openOrNull(reader: MailReader, path: string) {
   try {
     return await reader.open(path);
   } catch (error) {
