@@ -466,7 +466,7 @@ async function settleFindings(engine: Engine): Promise<void> {
   await closeOthers(engine, []);
   const others = await destinationPaths(controls);
   await closeOthers(engine, []);
-  await checkers.work(workOf([...absent]), ([path, all], { checker }) => settleAbsent(path, all, others, checker, run));
+  await checkers.work(workOf([...absent]), ([path, all], session) => settleAbsent(path, all, others, session, run));
 }
 
 async function destinationPaths(controls: Lanes<Controls>): Promise<readonly string[]> {

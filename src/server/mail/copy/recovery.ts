@@ -1,9 +1,9 @@
-import type { Listed, MailReader, Selected } from '../imap/streams.ts';
+import type { Listed, Selected } from '../imap/streams.ts';
 import { AT_DESTINATION, readRows } from './known-rows.ts';
 import type { Group, LedgerMailbox, NewRow, Planned, Row } from './ledger.ts';
 import { listedFrom, match } from './matching.ts';
+import { findMoved, openOrNull } from './moved.ts';
 import { isWindow } from './provider-limits.ts';
-import { openOrNull } from './read-back.ts';
 import type { Run, Session } from './run.ts';
 import type { Unsaid } from './sending.ts';
 
@@ -184,35 +184,10 @@ export async function findAnew(mailbox: LedgerMailbox, uidValidity: bigint, sess
     } else if (row.verified) settled.push({ ...base, fate: 'taken' });
     else missing.push(row);
   }
-  const moved = await findMoved(missing, mailbox, source, checker, run);
+  const moved = await findMoved(missing, path, await run.destinationPaths(), source, checker, run);
   for (const row of missing) if (moved.has(row.uid)) settled.push({ ...row, mailboxId: mailbox.id, fate: 'taken' });
   await ledger.settle(settled);
   const forgotten = missing.flatMap(({ uid }) => (moved.has(uid) ? [] : [uid]));
   if (forgotten.length > 0) await ledger.forget(mailbox.id, forgotten);
   await onStep('recovered', mailbox.sourcePath);
-}
-
-/** Which of the messages that have left a mailbox stand in another one of the destination, as nobody's there. By source UID. */
-async function findMoved(
-  missing: readonly Row[],
-  { destinationPath }: LedgerMailbox,
-  source: { readonly reader: MailReader; readonly path: string },
-  checker: MailReader,
-  run: Run,
-): Promise<ReadonlySet<number>> {
-  const moved = new Set<number>();
-  if (missing.length === 0) return moved;
-  for (const path of await run.destinationPaths()) {
-    if (path === destinationPath) continue;
-    const wanted = missing.filter(({ uid }) => !moved.has(uid));
-    if (wanted.length === 0) break;
-    const opened = await openOrNull(checker, path);
-    if (opened === null) continue;
-    const claims = await run.copy.ledger.claimed(path, opened.uidValidity);
-    const candidates: Listed[] = [];
-    for await (const listed of listedFrom(checker, path, 1)) if (!claims.has(listed.uid)) candidates.push(listed);
-    const { found } = await match(wanted, source, candidates, { reader: checker, path });
-    for (const uid of found.keys()) moved.add(uid);
-  }
-  return moved;
 }

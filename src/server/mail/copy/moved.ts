@@ -1,0 +1,42 @@
+import { MailError } from '../imap/mail-error.ts';
+import type { Listed, MailReader, Opened } from '../imap/streams.ts';
+import { listedFrom, match, type Place, type Wanted } from './matching.ts';
+import type { Run } from './run.ts';
+
+/** @returns `null` when the mailbox can't be opened */
+export async function openOrNull(reader: MailReader, path: string): Promise<Opened | null> {
+  try {
+    return await reader.open(path);
+  } catch (error) {
+    if (error instanceof MailError && error.fault === 'refused') return null;
+    throw error;
+  }
+}
+
+/**
+ * Which of the messages that have left a mailbox stand in another one of the destination, where they are nobody's.
+ * @param source opened
+ * @returns their source UIDs
+ */
+export async function findMoved(
+  missing: readonly Wanted[],
+  from: string,
+  paths: readonly string[],
+  source: Place,
+  checker: MailReader,
+  run: Run,
+): Promise<ReadonlySet<number>> {
+  const moved = new Set<number>();
+  for (const path of paths) {
+    const wanted = missing.filter(({ uid }) => !moved.has(uid));
+    if (wanted.length === 0) break;
+    const opened = path === from ? null : await openOrNull(checker, path);
+    if (opened === null) continue;
+    const claims = await run.copy.ledger.claimed(path, opened.uidValidity);
+    const candidates: Listed[] = [];
+    for await (const listed of listedFrom(checker, path, 1)) if (!claims.has(listed.uid)) candidates.push(listed);
+    const { found } = await match(wanted, source, candidates, { reader: checker, path });
+    for (const uid of found.keys()) moved.add(uid);
+  }
+  return moved;
+}
