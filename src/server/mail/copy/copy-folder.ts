@@ -68,8 +68,8 @@ export async function copyFolder(
   if (mailbox === undefined) throw new Error('The ledger gave no mailbox back.');
   await onStep('listed', sourcePath);
   const older = olderOf(mailbox, run);
-  const known = await readRows(mailbox, run);
-  await takeOverOlder(older, mailbox, listing, known, session, run);
+  let known = await readRows(mailbox, run);
+  if (await takeOverOlder(older, mailbox, listing, known.settled, session, run)) known = await readRows(mailbox, run);
   const waiting = () => listing.messages.filter(({ uid }) => !known.settled.has(uid) && !leftOut.has(uid));
   const todo = waiting().length;
   run.count(sourcePath, {

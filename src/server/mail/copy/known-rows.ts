@@ -53,15 +53,16 @@ export async function readRows(mailbox: LedgerMailbox, { copy }: Run): Promise<K
 /**
  * After a new UIDVALIDITY at the source, messages are known by their octets and date: the row of the old one becomes the
  * row of the new one.
+ * @returns whether there were any
  */
 export async function takeOverOlder(
   older: readonly LedgerMailbox[],
   mailbox: LedgerMailbox,
   listing: Listing,
-  known: KnownRows,
+  settled: ReadonlySet<number>,
   { reader }: Session,
   run: Run,
-): Promise<void> {
+): Promise<boolean> {
   const { ledger } = run.copy;
   const rows = new Map<string, { readonly from: LedgerMailbox; readonly row: Row }[]>();
   const looks = new Set<string>();
@@ -73,8 +74,9 @@ export async function takeOverOlder(
         rows.set(key, [...(rows.get(key) ?? []), { from, row }]);
         looks.add(`${row.date}`);
       }
-  if (rows.size === 0) return;
-  const alike = listing.messages.filter(({ uid, date }) => !known.settled.has(uid) && looks.has(`${date}`));
+  if (rows.size === 0) return false;
+  let hasTaken = false;
+  const alike = listing.messages.filter(({ uid, date }) => !settled.has(uid) && looks.has(`${date}`));
   const dates = new Map(alike.map((message) => [message.uid, message.date]));
   for (const uids of inParts(alike.map((message) => message.uid))) {
     const taken: NewRow[] = [];
@@ -88,8 +90,9 @@ export async function takeOverOlder(
     }
     await ledger.settle(taken);
     for (const [id, old] of forgotten) await ledger.forget(id, old);
-    for (const row of taken) known.settled.add(row.uid);
+    hasTaken ||= taken.length > 0;
   }
+  return hasTaken;
 }
 
 /** The same folder under UIDVALIDITYs that it had before. */

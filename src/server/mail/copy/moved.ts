@@ -1,5 +1,6 @@
 import { MailError } from '../imap/mail-error.ts';
 import type { Listed, MailReader, Opened } from '../imap/streams.ts';
+import type { LedgerMailbox } from './ledger.ts';
 import { listedFrom, match, type Place, type Wanted } from './matching.ts';
 import type { Run } from './run.ts';
 
@@ -13,16 +14,25 @@ export async function openOrNull(reader: MailReader, path: string): Promise<Open
   }
 }
 
+/** The source mailbox of rows, opened; `null` when it has another UIDVALIDITY by now, under which their UIDs mean nothing. */
+export async function openSource(
+  reader: MailReader,
+  { sourcePath, sourceUidValidity }: LedgerMailbox,
+): Promise<Place | null> {
+  const opened = await openOrNull(reader, sourcePath);
+  return opened?.uidValidity === sourceUidValidity ? { reader, path: sourcePath } : null;
+}
+
 /**
  * Which of the messages that have left a mailbox stand in another one of the destination, where they are nobody's.
- * @param source opened
+ * @param source opened, or `null` when it can't be asked
  * @returns their source UIDs
  */
 export async function findMoved(
   missing: readonly Wanted[],
   from: string,
   paths: readonly string[],
-  source: Place,
+  source: Place | null,
   checker: MailReader,
   run: Run,
 ): Promise<ReadonlySet<number>> {

@@ -3,7 +3,7 @@ import type { Listed, MailReader, Opened } from '../imap/streams.ts';
 import { digestOf, portraits, secondsOf } from './digest.ts';
 import type { NewRow } from './ledger.ts';
 import { inParts, isUnlisted, listedFrom } from './matching.ts';
-import { findMoved, openOrNull } from './moved.ts';
+import { findMoved, openOrNull, openSource } from './moved.ts';
 import { isProvidersForm } from './norm.ts';
 import { isWindow } from './provider-limits.ts';
 import type { Check, Run, Unchecked } from './run.ts';
@@ -100,7 +100,8 @@ async function settleDifferent(
   const { mailbox, uidValidity } = check;
   const { checker } = session;
   const reader = await session.reader();
-  await reader.open(mailbox.sourcePath);
+  if ((await openSource(reader, mailbox)) === null)
+    throw new MailError('lost', 'The UIDVALIDITY of the source mailbox has changed.');
   const rows: NewRow[] = [];
   for (const message of messages) {
     const { uid, destinationUid } = message;
@@ -156,9 +157,7 @@ export async function settleAbsent(
   const open = new Map(here.map((each) => [each.message, each.check]));
   if (opened !== null) await settleTwins(path, opened, open, checker, run);
   for (const [mailbox, left] of Map.groupBy(open, ([, check]) => check.mailbox)) {
-    const reader = await session.reader();
-    await reader.open(mailbox.sourcePath);
-    const source = { reader, path: mailbox.sourcePath };
+    const source = await openSource(await session.reader(), mailbox);
     const moved = await findMoved(
       left.map(([message]) => message),
       path,

@@ -2,7 +2,7 @@ import type { Listed, Selected } from '../imap/streams.ts';
 import { AT_DESTINATION, readRows } from './known-rows.ts';
 import type { Group, LedgerMailbox, NewRow, Planned, Row } from './ledger.ts';
 import { listedFrom, match } from './matching.ts';
-import { findMoved, openOrNull } from './moved.ts';
+import { findMoved, openOrNull, openSource } from './moved.ts';
 import { isWindow } from './provider-limits.ts';
 import type { Run, Session } from './run.ts';
 import type { Unsaid } from './sending.ts';
@@ -166,8 +166,7 @@ export async function findAnew(mailbox: LedgerMailbox, uidValidity: bigint, sess
   const candidates: Listed[] = [];
   for await (const listed of listedFrom(checker, path, 1)) if (!claims.has(listed.uid)) candidates.push(listed);
   const rows = [...stale.values()];
-  const source = { reader: session.reader, path: mailbox.sourcePath };
-  await session.reader.open(mailbox.sourcePath);
+  const source = await openSource(session.reader, mailbox);
   const { found } = await match(rows, source, candidates, { reader: checker, path });
   const settled: NewRow[] = [];
   const missing: Row[] = [];
