@@ -49,7 +49,7 @@ export function judge(evidence: Evidence): string[] {
   let lost = 0;
   let duplicated = 0;
   // Where UIDs are not said, nothing but the operator's log can tell what a worker stored after its lease was lost.
-  let orphans = destination.quirks.uidPlus ? 0 : evidence.orphans;
+  let orphans = (destination.quirks.uidPlus ? 0 : evidence.orphans) + storedUnheard(evidence);
   let tolerated = 0;
   for (const [digest, count] of counts) {
     const once = destination.quirks.twinsKeptOnce ? Math.min(count.need, count.folders.size) : count.need;
@@ -76,12 +76,31 @@ export function judge(evidence: Evidence): string[] {
   if (more < 0 || more > tolerated) wrong.push(`${receipt.duplicated} duplicated are told of ${duplicated}`);
   // What the subscriber deletes before it is read back can't be told from what the server lost; what is moved can, by
   // its UID.
-  const unclear = takenOf(destination, destination.quirks.uidPlus ? ['expunged'] : ['expunged', 'moved']);
+  const unclear = takenOf(destination, destination.quirks.uidPlus ? ['expunged'] : ['expunged', 'moved']).flatMap(
+    // The one that a server keeps of equal messages stood for all of them.
+    (digest) =>
+      Array.from({ length: destination.quirks.twinsKeptOnce ? (counts.get(digest)?.need ?? 1) : 1 }, () => digest),
+  );
+  // Nor can what is kept in another form, without its UID having been said, be known when the source has lost it.
+  if (!destination.quirks.uidPlus && destination.quirks.rewriting !== 'nothing')
+    unclear.push(...source.history.flatMap(({ kind, digest }) => (kind === 'expunged' ? [digest] : [])));
   if (receipt.lost > lost + unclear.length) wrong.push(`${receipt.lost} lost are told of ${lost}`);
   if (receipt.failure === undefined) countForms(evidence, wrong);
   if (receipt.status !== 'completed')
     wrong.push(...withoutCause(scenario, receipt, lost + Math.max(duplicated, receipt.duplicated)));
   return wrong;
+}
+
+/** What a worker was frozen in the very write of, and stored when it thawed, only to be killed before the answer came. */
+function storedUnheard({ scenario, destination }: Evidence): number {
+  const killed = new Set(scenario.stops.filter(({ freezeFor }) => freezeFor === undefined).map(({ worker }) => worker));
+  const thawed = new Map<string, number>(
+    scenario.stops.flatMap(({ worker, freezeFor }) =>
+      freezeFor === undefined || !killed.has(worker) ? [] : [[`worker${worker}`, freezeFor]],
+    ),
+  );
+  return destination.history.filter(({ kind, by, time }) => kind === 'stored' && time >= (thawed.get(by) ?? Infinity))
+    .length;
 }
 
 /** A subscriber is not to be worried, nor a transfer given up, for nothing. */
@@ -193,6 +212,10 @@ function wasToldTooLarge(destination: SimulatedAccount, digest: string): boolean
 /** What was at the destination before, what came there otherwise, and what the subscriber did, is nobody's business. */
 function untouched(destination: SimulatedAccount, wrong: string[]): void {
   const owners = new Map<number, string>();
+  // What a worker takes back it marks as deleted first.
+  const takenBack = new Set(
+    destination.history.filter(({ kind, by }) => kind === 'expunged' && isWorker(by)).map(({ id }) => id),
+  );
   const touched = new Map<number, string>();
   for (const deed of destination.history) {
     if (deed.kind === 'refused') continue;
@@ -203,7 +226,7 @@ function untouched(destination: SimulatedAccount, wrong: string[]): void {
     }
     if (deed.kind === 'stored') continue;
     if (!isWorker(owners.get(deed.id) ?? 'before')) wrong.push(`a message of the destination's own was ${deed.kind}`);
-    else if (touched.has(deed.id) && deed.kind === 'flagged')
+    else if (touched.has(deed.id) && deed.kind === 'flagged' && !takenBack.has(deed.id))
       wrong.push(`the flags of a message were set after the subscriber had ${touched.get(deed.id)} it`);
   }
 }

@@ -140,12 +140,10 @@ function rowOf(message: Unchecked, mailboxId: number, uidValidity: bigint, fate:
 /**
  * Settles messages that are not where they were stored: kept once with an equal one, moved into another mailbox,
  * removed since, or lost. Under another UIDVALIDITY they are to be found anew.
- * @param others the paths of all the destination's mailboxes
  */
 export async function settleAbsent(
   path: string,
   absent: Findings['absent'],
-  others: readonly string[],
   session: CheckSession,
   run: Run,
 ): Promise<void> {
@@ -161,7 +159,7 @@ export async function settleAbsent(
     const moved = await findMoved(
       left.map(([message]) => message),
       path,
-      others,
+      run.destinationPaths(),
       source,
       checker,
       run,

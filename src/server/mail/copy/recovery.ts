@@ -183,7 +183,7 @@ export async function findAnew(mailbox: LedgerMailbox, uidValidity: bigint, sess
     } else if (row.verified) settled.push({ ...base, fate: 'taken' });
     else missing.push(row);
   }
-  const moved = await findMoved(missing, path, await run.destinationPaths(), source, checker, run);
+  const moved = await findMoved(missing, path, run.destinationPaths(), source, checker, run);
   for (const row of missing) if (moved.has(row.uid)) settled.push({ ...row, mailboxId: mailbox.id, fate: 'taken' });
   await ledger.settle(settled);
   const forgotten = missing.flatMap(({ uid }) => (moved.has(uid) ? [] : [uid]));
