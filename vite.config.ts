@@ -47,6 +47,8 @@ const project = ({ name, timeout, group, alone, isProof, crossesWire, repeats = 
     // What needs nothing else of the machine shares a process with others of its kind.
     isolate: crossesWire === true || isProof === true,
     testTimeout: timeout,
+    // A second, which is the default, says more of the machine than of the product.
+    expect: { poll: { timeout: 20_000 } },
     hookTimeout: 120_000,
     // Half of the time of the garbage collector.
     execArgv: ['--max-semi-space-size=32'],

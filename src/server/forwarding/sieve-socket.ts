@@ -4,7 +4,7 @@ import { MailError, mailErrorOf } from '../mail/imap/mail-error.ts';
 import { readReply, SieveSyntaxError, type SieveReply } from './sieve-reply.ts';
 
 /** The only script that is read is our own, of some hundred octets. */
-const ANSWER_LIMIT_OCTETS = 256 * 1024;
+const ANSWER_LIMIT_OCTETS = 64 * 1024;
 
 /** A connection on which one command at a time is answered. Everything rejects with a {@link MailError}. */
 export type SieveSocket = Disposable & {
