@@ -7,6 +7,23 @@ import { isWindow } from './provider-limits.ts';
 import type { Run, Session } from './run.ts';
 import type { Unsaid } from './sending.ts';
 
+/*
+ * What a death leaves, and how the next worker settles it (tests/simulation/deaths.test.ts, row by row):
+ *
+ * between                          is there                        settled by
+ * listing → intent committed       nothing                         listing again
+ * intent → first octet             an open group, nothing stored   looking from its UIDNEXT on; sending
+ * inside a literal                 none of a MULTIAPPEND, or the   looking; sending what is missing
+ *                                  appends before it
+ * stored → commit of the outcome   stored, not known               matching unclaimed UIDs from UIDNEXT on, by digest
+ * outcome → read back              known                           reading back only
+ * MULTIAPPEND answered NO          none                            halving to the culprit, which is left out
+ * the source lost it meanwhile     no digest                       size and date; else it is gone
+ * the destination rewrites         no digest fits                  the norm: see norm.ts
+ * behind a window                  not listed                      the ledger's UIDs; never appended again
+ * another UIDVALIDITY              UIDs mean nothing               matching by digest over all of the mailbox, then the others
+ */
+
 /**
  * Messages that open groups may have stored. Of a group under an older UIDVALIDITY of the source they have new UIDs, and
  * are known by size and date.
