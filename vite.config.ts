@@ -1,10 +1,9 @@
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import react from '@vitejs/plugin-react';
 import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { portalSettings, readSettings } from './src/contract/settings.ts';
-import { type Folder, FOLDERS } from './tests/folders.ts';
+import { type Folder, FOLDERS, WORKERS } from './tests/folders.ts';
 import { CHROMIUM } from './tests/support/installed.ts';
 
 const root = import.meta.dirname;
@@ -32,9 +31,6 @@ function escaped(text: string): string {
 
 const SHELL =
   /contract\/(?:email-address|provider-name|support-issue|transfer-status|failure-code|mail-host|token-id|page-address)\.|call-error|parts\/(?:button|card|message|bars-loader|link|icon|page|step-list)\.|wizard-page|wizard-context|node_modules\/(?:react|scheduler|@xstate|use-sync-external-store)\//;
-
-// Most of a test's time is spent waiting for other programs.
-const WORKERS = Math.min(availableParallelism() + 2, 8);
 
 /** A test file says by its folder what it needs; `tests/run.ts` fetches that. */
 const project = ({ name, timeout, group, alone, isProof, crossesWire, repeats = [] }: Folder) => ({
