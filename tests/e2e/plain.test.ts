@@ -11,7 +11,8 @@ const REFUSED = [
   {
     form: 'the sign-in on Home',
     wire: ['/api/validate/', 401, 'INVALID_CREDENTIALS'],
-    at: ['/'],
+    at: '/',
+    session: 'nobody',
     act: (page: Page) => signIn(page, SUBSCRIBER),
     said: 'Incorrect credentials',
     anew: 'Password',
@@ -19,7 +20,8 @@ const REFUSED = [
   {
     form: 'the sign-in to see a transfer',
     wire: ['/api/validate/', 401, 'INVALID_CREDENTIALS'],
-    at: [`/status?migration_id=${TRANSFER_ID}`],
+    at: `/status?migration_id=${TRANSFER_ID}`,
+    session: 'nobody',
     act: async (page: Page) => {
       await page.getByRole('button', { name: 'Show more' }).click();
       await page.getByLabel('Email', { exact: true }).fill(SUBSCRIBER.email);
@@ -32,7 +34,8 @@ const REFUSED = [
   {
     form: 'the look-up of a transfer',
     wire: ['/api/v2/status/', 404, 'MIGRATION_ID_NOT_FOUND'],
-    at: ['/'],
+    at: '/',
+    session: 'nobody',
     act: async (page: Page) => {
       await page.getByRole('button', { name: 'check your transfer status' }).click();
       await page.getByLabel('Transfer ID').fill(TRANSFER_ID);
@@ -44,7 +47,8 @@ const REFUSED = [
   {
     form: 'the look-up of a transfer that fails',
     wire: ['/api/v2/status/', 502, 'GENERAL_ERROR'],
-    at: ['/'],
+    at: '/',
+    session: 'nobody',
     act: async (page: Page) => {
       await page.getByRole('button', { name: 'check your transfer status' }).click();
       await page.getByLabel('Transfer ID').fill(TRANSFER_ID);
@@ -56,7 +60,8 @@ const REFUSED = [
   {
     form: 'the sign-in at another provider',
     wire: ['/api/validate/', 401, 'INVALID_CREDENTIALS'],
-    at: ['/destination-account?way=other', 'signedIn'],
+    at: '/destination-account?way=other',
+    session: 'signedIn',
     act: (page: Page) => fillOther(page, { email: 'maria@mail.example', password: 'wrong' }),
     said: 'Incorrect credentials',
     anew: 'Password',
@@ -64,7 +69,8 @@ const REFUSED = [
   {
     form: 'the message to support',
     wire: ['/api/v2/support-form/', 502, 'GENERAL_ERROR'],
-    at: ['/support-form'],
+    at: '/support-form',
+    session: 'nobody',
     act: async (page: Page) => {
       await fillSupport(page, { email: SUBSCRIBER.email, issue: 'Where is my mail?' });
       await page.getByRole('button', { name: 'Send' }).click();
@@ -269,13 +275,13 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
 
   test.each(REFUSED)(
     '$form that is refused says so in sight of a small phone',
-    async ({ wire: how, at, act, said, anew }) => {
+    async ({ wire: how, at, session, act, said, anew }) => {
       const [path, status, error] = how;
       await page.setViewportSize({ width: 360, height: 640 });
-      if (at[0].startsWith('/status'))
+      if (at.startsWith('/status'))
         wire.answer('/api/v2/status/', { json: { emailmigration: { status: 'inprogress' }, limited: true } });
       wire.answer(path, { status, json: { error } });
-      await arrive(...at);
+      await arrive(at, session);
       await act(page);
       const alert = page.getByRole('alert').filter({ hasText: said });
       await alert.waitFor();

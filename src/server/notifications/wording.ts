@@ -202,7 +202,7 @@ function hasMail({ messages, messagesPresent }: News): boolean {
 function strangersNextStep(kind: NotificationKind): string {
   switch (kind) {
     case 'waiting':
-      return 'Nothing for now. It goes on by itself. The status page tells you more.';
+      return "Nothing for now. We'll carry on as soon as we can. The status page tells you more.";
     case 'paused':
       return 'Open the status page. It tells you what the transfer needs.';
     case 'started':
