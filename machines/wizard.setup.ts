@@ -63,6 +63,7 @@ export const wizard = setup({
     'it is a download': ({ context }) => modeOf(context) === 'download',
     'it is the primary move': ({ context }) => modeOf(context) === 'move',
     'the destination has an address': ({ context }) => (context.destination?.email ?? '') !== '',
+    'another way was begun': ({ context }) => context.destination !== null && !context.checkSanBrunoOnOauthCallback,
     'contacts were left out': ({ context }) => contactsWereLeftOut(context),
     'terms are missing': ({ context }) => context.destination?.provider === 'google' && !context.googleTermsAccepted,
     'terms are accepted': ({ context }) => context.googleTermsAccepted,

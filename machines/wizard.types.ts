@@ -221,6 +221,8 @@ export type Event =
   | { readonly type: 'connection.return' }
   /** The page came back from the back/forward cache, as it was when it was left. */
   | { readonly type: 'page.return' }
+  /** The visitor looks at the page again: its tab or window came to the front. */
+  | { readonly type: 'page.look' }
   | { readonly type: 'message.show'; readonly message: Message }
   /** The pointer or the focus is on the message. */
   | { readonly type: 'message.hold' }

@@ -13,6 +13,7 @@ export const MoveCreatingAccountSlow = at('destination.move.creatingAccount.slow
 export const MoveRedirecting = at('destination.move.redirecting', SIGNED_IN);
 export const MoveUnavailable = at('destination.move.unavailable', SIGNED_IN);
 
+export const OptionsArriving = at('destination.options.arriving', SIGNED_IN);
 export const OptionsClosed = at('destination.options.closed', SIGNED_IN);
 export const OptionsChoosing = at('destination.options.choosing', SIGNED_IN);
 export const OptionsDownload = at('destination.options.download', { ...SIGNED_IN, emailExportType: 'mbox' });

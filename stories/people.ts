@@ -51,7 +51,7 @@ export const RUNNING: TransferStatus = {
 export const MOVED: TransferStatus = {
   emailmigration: {
     status: 'completed',
-    done: 21_402,
+    done: 21_403,
     total: 21_403,
     bytes: 4_902_118_007,
     skipped: [
@@ -233,7 +233,12 @@ export const COMPARING: TransferStatus = {
 
 export const FORWARDED: TransferStatus = {
   ...MOVED,
-  emailforwarding: { status: 'completed', since: '2025-10-20T11:47:00-07:00', to: 'pat.rivera@gmail.com' },
+  emailforwarding: {
+    status: 'completed',
+    since: '2025-10-20T11:47:00-07:00',
+    finished: '2025-10-20T11:47:00-07:00',
+    to: 'pat.rivera@gmail.com',
+  },
 };
 
 /** With this in the fields. */

@@ -21,6 +21,7 @@ export const PageFollowingPausing = at('status.page.following.pausing', running)
 export const PageFollowingPausingLonger = at('status.page.following.pausingLonger', running);
 export const PageFollowingAsking = at('status.page.following.asking', running);
 export const PageSettledResting = at(resting, moved);
+export const PageSettledLooking = at('status.page.settled.looking', moved);
 export const PageSettledConfirming = at('status.page.settled.confirming', exported);
 export const PageSettledDeletingPrompt = at('status.page.settled.deleting.prompt', exported);
 export const PageSettledDeletingSlow = at('status.page.settled.deleting.slow', exported);

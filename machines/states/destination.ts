@@ -64,7 +64,7 @@ const download = wizard.createStateConfig({
 const chooseProvider = { type: 'choose the provider' as const, params: { provider: 'google' as const } };
 
 const options = wizard.createStateConfig({
-  initial: 'closed',
+  initial: 'arriving',
   on: {
     'provider.choose': [
       {
@@ -86,6 +86,8 @@ const options = wizard.createStateConfig({
     ],
   },
   states: {
+    // Who comes back from another way than the move finds it where it was.
+    arriving: { always: [{ guard: 'another way was begun', target: 'choosing' }, { target: 'closed' }] },
     closed: { on: { 'options.toggle': 'choosing' } },
     choosing: { id: 'destination-choosing', on: { 'options.toggle': 'closed' } },
     other: { ...otherAccount, id: 'destination-other', on: { 'page.back': 'choosing' } },

@@ -48,6 +48,9 @@ actor.subscribe((snapshot) => {
 const router = createWizardRouter(actor.start());
 
 addEventListener('online', () => actor.send({ type: 'connection.return' }));
+const look = () => document.visibilityState === 'visible' && actor.send({ type: 'page.look' });
+addEventListener('focus', look);
+addEventListener('visibilitychange', look);
 addEventListener('pageshow', (event) => {
   if (event.persisted) actor.send({ type: 'page.return' });
 });

@@ -91,7 +91,8 @@ export const home = {
   start: 'Start',
   lookupBefore: 'Already started? You can ',
   lookup: 'check your transfer status',
-  lookupAfter: '.',
+  // It stays with the link.
+  lookupAfter: '\u2060.',
   before: 'Good to know before you start',
   facts: (legacyName: string) =>
     [

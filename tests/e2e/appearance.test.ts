@@ -13,6 +13,7 @@ import {
 } from '../support/portal-alone.ts';
 import { needs } from '../support/needs.ts';
 import { PAGES } from '../support/product.ts';
+import { isInSight } from './sight.ts';
 import { fillSupport, signIn } from './steps.ts';
 import { portalInChromium } from './portal-in-chromium.ts';
 
@@ -56,13 +57,6 @@ const styleOf = (place: Locator, ...properties: readonly string[]) =>
     const style = getComputedStyle(element);
     return names.map((name) => style.getPropertyValue(name));
   }, properties);
-
-/** Whether it is in sight from its top to its end. */
-const seen = (place: Locator) =>
-  place.evaluate((element) => {
-    const { left, top, bottom } = element.getBoundingClientRect();
-    return [top + 8, bottom - 8].every((y) => element.contains(document.elementFromPoint(left + 20, y)));
-  });
 
 /** Light scheme: red, green, amber, blue. */
 const TONES: Readonly<Record<string, string>> = {
@@ -383,7 +377,7 @@ describe('what every page has in common, in Chromium (needs chromium)', needs('c
     await signIn(page, SUBSCRIBER);
     const message = page.getByRole('alert').filter({ hasText: 'Incorrect credentials' });
     await message.waitFor();
-    await expect.poll(() => seen(message)).toBe(true);
+    await expect.poll(() => isInSight(message)).toBe(true);
 
     wire.answer('/api/v2/support-form/', { status: 502, json: {} });
     await arrive('/support-form');
@@ -391,7 +385,7 @@ describe('what every page has in common, in Chromium (needs chromium)', needs('c
     await page.getByRole('button', { name: 'Send' }).click();
     const failure = page.getByRole('alert').filter({ hasText: 'There was an error submitting your message' });
     await failure.waitFor();
-    await expect.poll(() => seen(failure)).toBe(true);
+    await expect.poll(() => isInSight(failure)).toBe(true);
   });
 
   describe('messages', () => {

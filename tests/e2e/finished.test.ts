@@ -119,6 +119,19 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     await page.getByRole('dialog', { name: 'Sign in to see your transfer' }).waitFor();
   });
 
+  test('several files are told apart by their numbers, and have their names below', async () => {
+    const [file] = FINISHED_EXPORT.json.exports;
+    const exports = [1, 2].map((part) => ({
+      ...file,
+      url: `/api/exports/${TRANSFER_ID}/${part}`,
+      name: `${part}.zip`,
+    }));
+    await open({ ...FINISHED_EXPORT.json, exports });
+    const second = page.getByRole('link', { name: 'Download file 2 of 2' });
+    expect(await second.getAttribute('download')).toBe('2.zip');
+    await page.getByText('2.zip, 5 kB').waitFor();
+  });
+
   test('on paper, files have their names, and what can be opened is open', async () => {
     await open(FINISHED_EXPORT.json);
     await page.emulateMedia({ media: 'print' });
@@ -197,9 +210,11 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     expect(await page.getByText(/0 of 0|0\s?%/).count()).toBe(0);
   });
 
-  test('an export offers its download first and its deletion last', async () => {
+  test('an export offers its download first and its deletion last, and does not send anybody away before', async () => {
     await open(FINISHED_EXPORT.json);
     const main = page.getByRole('main');
+    await main.getByText('Your files are ready. Please download them to your computer.').waitFor();
+    expect(await main.getByText('You can close this page').count()).toBe(0);
     const names = await main.locator('a.button, button').allInnerTexts();
     expect(names.at(0)).toMatch(/^Download /);
     expect(names.at(-1)).toBe('Delete my export now');

@@ -3,6 +3,82 @@ import { describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import { SUBSCRIBER, TRANSFER_ID, type Wire } from '../support/portal-alone.ts';
 import { portalInChromium } from './portal-in-chromium.ts';
+import { isInSight } from './sight.ts';
+import { fillOther, fillSupport, signIn } from './steps.ts';
+
+/** A form whose submit is refused: what is done, what is said then, and the field that is to be typed anew. */
+const REFUSED = [
+  {
+    form: 'the sign-in on Home',
+    wire: ['/api/validate/', 401, 'INVALID_CREDENTIALS'],
+    at: '/',
+    session: 'nobody',
+    act: (page: Page) => signIn(page, SUBSCRIBER),
+    said: 'Incorrect credentials',
+    anew: 'Password',
+  },
+  {
+    form: 'the sign-in to see a transfer',
+    wire: ['/api/validate/', 401, 'INVALID_CREDENTIALS'],
+    at: `/status?migration_id=${TRANSFER_ID}`,
+    session: 'nobody',
+    act: async (page: Page) => {
+      await page.getByRole('button', { name: 'Show more' }).click();
+      await page.getByLabel('Email', { exact: true }).fill(SUBSCRIBER.email);
+      await page.getByLabel('Password', { exact: true }).fill('wrong');
+      await page.getByRole('dialog').getByRole('button', { name: 'Sign in' }).click();
+    },
+    said: 'Incorrect credentials',
+    anew: 'Password',
+  },
+  {
+    form: 'the look-up of a transfer',
+    wire: ['/api/v2/status/', 404, 'MIGRATION_ID_NOT_FOUND'],
+    at: '/',
+    session: 'nobody',
+    act: async (page: Page) => {
+      await page.getByRole('button', { name: 'check your transfer status' }).click();
+      await page.getByLabel('Transfer ID').fill(TRANSFER_ID);
+      await page.getByRole('button', { name: 'Check status' }).click();
+    },
+    said: 'Invalid migration ID',
+    anew: 'Transfer ID',
+  },
+  {
+    form: 'the look-up of a transfer that fails',
+    wire: ['/api/v2/status/', 502, 'GENERAL_ERROR'],
+    at: '/',
+    session: 'nobody',
+    act: async (page: Page) => {
+      await page.getByRole('button', { name: 'check your transfer status' }).click();
+      await page.getByLabel('Transfer ID').fill(TRANSFER_ID);
+      await page.getByRole('button', { name: 'Check status' }).click();
+    },
+    said: 'Unknown error, please try again later!',
+    anew: null,
+  },
+  {
+    form: 'the sign-in at another provider',
+    wire: ['/api/validate/', 401, 'INVALID_CREDENTIALS'],
+    at: '/destination-account?way=other',
+    session: 'signedIn',
+    act: (page: Page) => fillOther(page, { email: 'maria@mail.example', password: 'wrong' }),
+    said: 'Incorrect credentials',
+    anew: 'Password',
+  },
+  {
+    form: 'the message to support',
+    wire: ['/api/v2/support-form/', 502, 'GENERAL_ERROR'],
+    at: '/support-form',
+    session: 'nobody',
+    act: async (page: Page) => {
+      await fillSupport(page, { email: SUBSCRIBER.email, issue: 'Where is my mail?' });
+      await page.getByRole('button', { name: 'Send' }).click();
+    },
+    said: 'There was an error submitting your message',
+    anew: null,
+  },
+] as const;
 
 /** How wide a letter of an address is in Roboto and San Francisco. */
 const EM_A_LETTER = 0.52;
@@ -206,6 +282,26 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
       expect(await said.innerText()).toMatch(new RegExp(`^${title}\\s+Completed\\s+Your transfer is finished.$`));
     }
   });
+
+  test.each(REFUSED)(
+    '$form that is refused says so in sight of a small phone',
+    async ({ wire: how, at, session, act, said, anew }) => {
+      const [path, status, error] = how;
+      await page.setViewportSize({ width: 360, height: 640 });
+      if (at.startsWith('/status'))
+        wire.answer('/api/v2/status/', { json: { emailmigration: { status: 'inprogress' }, limited: true } });
+      wire.answer(path, { status, json: { error } });
+      await arrive(at, session);
+      await act(page);
+      const alert = page.getByRole('alert').filter({ hasText: said });
+      await alert.waitFor();
+      await expect.poll(() => isInSight(alert)).toBe(true);
+      if (anew === null) return;
+      const field = page.getByLabel(anew, { exact: true });
+      await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true);
+      expect(await isInSight(field)).toBe(true);
+    },
+  );
 
   test('a dialog has no empty place below its buttons, and nothing in it moves when a message comes', async () => {
     await arrive('/destination-account', 'signedIn');

@@ -16,6 +16,7 @@ import {
   WAITING,
 } from './owned-transfer.ts';
 import { portalInChromium } from './portal-in-chromium.ts';
+import { isInSight } from './sight.ts';
 
 const MOVED = movedTo('other');
 
@@ -164,6 +165,34 @@ describe('the life of a transfer, in Chromium (needs chromium)', needs('chromium
     for (const label of Object.keys(walk.fields)) expect(await owner.field(label).inputValue()).toBe('');
   });
 
+  /** Presses a dialog's button as often as is said, on a small phone; each refusal and what is to be typed anew are seen. */
+  const isRefused = async ({ path, confirm }: Walk, fields: Walk['fields'], times: number) => {
+    const [first] = Object.keys(fields);
+    const goal = first === undefined ? owner.inDialog(confirm) : owner.field(first);
+    const before = owner.wire.askedFor(path).length;
+    for (let time = 1; time <= times; time += 1) {
+      for (const [label, text] of Object.entries(fields)) await owner.field(label).fill(text);
+      await owner.inDialog(confirm).click();
+      await expect.poll(() => owner.wire.askedFor(path).length).toBe(before + time);
+      await expect.poll(() => isInSight(owner.dialog.getByRole('alert'))).toBe(true);
+      await expect.poll(() => goal.evaluate((element) => element === document.activeElement)).toBe(true);
+      expect(await isInSight(goal)).toBe(true);
+    }
+  };
+
+  test.each(WALKS)(
+    '"$button" ("$confirm") that is refused is told in sight of a small phone, with the focus on what is to be typed anew',
+    async (walk) => {
+      owner.wire.answer(walk.path, { status: 401, json: { error: 'INVALID_CREDENTIALS', message: '' } });
+      await owner.page.setViewportSize({ width: 360, height: 640 });
+      await owner.open(walk.button, walk.status);
+      if (walk.button !== 'Take back what was copied') return isRefused(walk, walk.fields, 2);
+      // The first refusal asks for the password.
+      await owner.inDialog(walk.confirm).click();
+      await isRefused(walk, { 'New mailbox password': 'wrong' }, 2);
+    },
+  );
+
   test.each(WALKS)('"$button" ("$confirm") that another tab was quicker with shows how it stands', async (walk) => {
     await owner.open(walk.button, walk.status);
     await fill(walk);
@@ -179,6 +208,7 @@ describe('the life of a transfer, in Chromium (needs chromium)', needs('chromium
   test.each(WALKS.filter(({ fields }) => Object.keys(fields).length > 0))(
     '"$button" ("$confirm") without a password leads the focus to its field',
     async (walk) => {
+      await owner.page.setViewportSize({ width: 360, height: 640 });
       await owner.open(walk.button, walk.status);
       await owner.inDialog(walk.confirm).click();
       await owner.dialog.getByText('Invalid password. Please try again.').waitFor();
@@ -186,6 +216,7 @@ describe('the life of a transfer, in Chromium (needs chromium)', needs('chromium
       const field = owner.field(first);
       await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true);
       await expect.poll(() => owner.page.title()).toMatch(/^Error: /);
+      expect(await isInSight(owner.dialog.getByText('Invalid password. Please try again.'))).toBe(true);
       expect(owner.wire.askedFor(walk.path)).toEqual([]);
     },
   );

@@ -160,6 +160,49 @@ describe('the status page', () => {
     },
   );
 
+  describe('that is settled, when the visitor looks at it again', () => {
+    const BACK = { ...DONE, emailmigration: { status: 'completed', taking_back: true } };
+
+    test('is asked for once, and followed when something was begun elsewhere', async () => {
+      const script: Script = { 'ask for the status': () => DONE };
+      const wizard = await arriveAtStatus(script);
+      script['ask for the status'] = () => BACK;
+      await wizard.send({ type: 'page.look' }, { type: 'page.look' });
+      expect(wizard.asked('ask for the status')).toHaveLength(2);
+      expect(wizard.isAt(`${FOLLOWING}.live`)).toBe(true);
+      expect(wizard.context().status).toEqual(BACK);
+    });
+
+    test('stays as it is when nothing was, and is not followed', async () => {
+      const wizard = await arriveAtStatusOf(DONE);
+      await wizard.send({ type: 'page.look' });
+      expect(wizard.isAt(`${PAGE}.settled.resting`)).toBe(true);
+      expect(wizard.asked('follow the transfer')).toEqual([]);
+    });
+
+    test.each(EVERY_CODE)('stays as it is when the question fails with %s', async (code) => {
+      const script: Script = { 'ask for the status': () => DONE };
+      const wizard = await arriveAtStatus(script);
+      script['ask for the status'] = refusal(code);
+      await wizard.send({ type: 'page.look' });
+      expect(wizard.isAt(`${PAGE}.settled.resting`)).toBe(true);
+      expect(wizard.context()).toMatchObject({ status: DONE, message: null });
+    });
+
+    test('is shown while nobody answers, whose question is given up after 30 s, and its files can be deleted', async () => {
+      const script: Script = { 'ask for the status': () => EXPORTED };
+      const wizard = await arriveAtStatus(script);
+      script['ask for the status'] = () => new Promise(() => {});
+      await wizard.send({ type: 'page.look' });
+      await wizard.wait(29_999);
+      expect(wizard.isAt(`${PAGE}.settled.looking`)).toBe(true);
+      await wizard.wait(1);
+      expect(wizard.isAt(`${PAGE}.settled.resting`)).toBe(true);
+      await wizard.send({ type: 'page.look' }, { type: 'export.delete' });
+      expect(wizard.isAt(`${PAGE}.settled.confirming`)).toBe(true);
+    });
+  });
+
   test('a transfer goes on while one of its two parts does', async () => {
     const wizard = await arriveAtStatusOf({
       emailmigration: { status: 'completed' },

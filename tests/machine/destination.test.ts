@@ -179,6 +179,15 @@ describe('the other options', () => {
   });
 
   test.each([
+    ['/destination-account', 'toGoogle', 'choosing'],
+    ['/destination-account?error=EXTERNAL_OAUTH_ERROR', 'toGoogle', 'choosing'],
+    ['/destination-account', 'moving', 'closed'],
+    ['/destination-account', 'signedIn', 'closed'],
+  ] as const)('are open at %s (%s) for who has begun one of them: %s', (address, session, options) => {
+    expect(arriveAt(address, {}, SESSIONS[session]).isAt(`${OPTIONS}.${options}`)).toBe(true);
+  });
+
+  test.each([
     ['other', 'other'],
     ['file_export', 'download'],
   ] as const)('the form of %s has an address of its own, and Back leads to the other ways', async (provider, way) => {
@@ -285,6 +294,7 @@ describe('the error of the address', () => {
     expect(wizard.address()).toBe('/check-email-scopes');
     await wizard.send({ type: 'page.next' });
     expect(wizard.address()).toBe('/destination-account');
+    expect(wizard.isAt(`${OPTIONS}.choosing`)).toBe(true);
   });
 
   test('a message stays while it is looked at, and then has its 7 s again', async () => {

@@ -127,6 +127,7 @@ describe('a letter', () => {
     expect(subject).toBe(`Your San Bruno email transfer to Yahoo ${how}`);
     expect(text).toContain(said);
     expect(text).toContain(remark ?? 'Everything else stays');
+    expect(text.includes('What to do next: Nothing.')).toBe(remark === null);
     expect(text).not.toContain('copied.');
   });
 
@@ -181,8 +182,45 @@ describe('a letter', () => {
     expect(letterOf(exported).text).not.toContain('2026-11');
   });
 
-  test('about a mailbox with nothing in it counts nothing', () => {
-    expect(letterOf({ ...moved, messages: 0, contacts: 0 }).text).not.toMatch(/\b0\b|copied/);
+  test('about a mailbox with nothing in it counts nothing, says so, and promises no mail', () => {
+    const { text } = letterOf({ ...moved, messages: 0, contacts: 0 });
+    expect(text).not.toMatch(/\b0\b|copied|Your mail is there/);
+    expect(text).toContain('There was nothing to copy.');
+  });
+
+  test('about files that are not there does not say that anything was saved', () => {
+    for (const kind of ['stopped', 'paused', 'waiting', 'attention'] as const)
+      expect(letterOf({ ...exported, kind, files: [] }).text).not.toContain('saved');
+    expect(letterOf({ ...moved, kind: 'paused' }).text).toContain('1,200 messages and 1 contact were copied so far.');
+  });
+
+  test('about new mail that is brought once a day says until when, and not that it does not follow', () => {
+    const elsewhere = { ...moved, destination: { provider: 'google', email: 'maria@gmail.com' } } as const;
+    const { text } = letterOf({ ...elsewhere, dailyUntil: new Date('2025-12-01T07:59:59Z') });
+    expect(text).toContain('We bring new mail from your San Bruno mailbox once a day, until November 30, 2025.');
+    expect(text).not.toContain('does not follow');
+  });
+
+  test('about contacts that were there counts each once', () => {
+    const { text } = letterOf({ ...moved, contactsPresent: 2, contactsCompleted: 1 });
+    expect(text).toContain(
+      '3 contacts were already there. We added what was missing to 1 of them and changed nothing else.',
+    );
+    expect(text.match(/already there/g)).toHaveLength(1);
+  });
+
+  test('to who may be a stranger about a transfer that goes on does not say how it went', () => {
+    for (const kind of ['paused', 'waiting'] as const) {
+      const { text } = letterOf({ ...moved, kind, isConfirmed: false });
+      expect(text).not.toMatch(/went|files|Gmail|Yahoo|maria/);
+    }
+  });
+
+  test('has a dark look of its own, and a background where its ink has a colour', () => {
+    const { html } = letterOf(moved);
+    expect(html).toContain('<meta name="color-scheme" content="light dark">');
+    expect(html).toContain('@media (prefers-color-scheme:dark)');
+    expect(html).toMatch(/<body style="[^"]*background:#ffffff;color:#1b1b1f/);
   });
 
   test('about a run that found little new tells apart what was there', () => {

@@ -273,7 +273,7 @@ describe('a notification', () => {
       });
       expect(JSON.parse(requests[0]?.body ?? '')).toEqual({
         to: '+16505550100',
-        text: `A San Bruno email transfer needs your attention. Check it here: ${STATUS} Questions? Call 650 555 0100. We never ask for your password.`,
+        text: `A San Bruno email transfer needs your attention. Check it here: ${STATUS} Questions? Call 650 555 0100. We never ask for your password by text or phone.`,
       });
     } finally {
       gateway.close();

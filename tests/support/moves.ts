@@ -169,6 +169,7 @@ export const EVENTS: readonly Event[] = [
   { type: 'connection.lose' },
   { type: 'connection.return' },
   { type: 'page.return' },
+  { type: 'page.look' },
   { type: 'message.hold' },
   { type: 'message.release' },
 ];

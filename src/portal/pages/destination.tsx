@@ -43,12 +43,12 @@ function Ways({ snapshot }: { readonly snapshot: WizardSnapshot }) {
           {message?.about === 'query' ? (
             <Banner message={message} />
           ) : (
-            <>
+            <div className="stack" data-gap="small">
               <p className="lead">{words.intro(legacyName)}</p>
               <p className="soft">
                 {words.signedIn} <Address>{source?.email ?? ''}</Address>
               </p>
-            </>
+            </div>
           )}
         </MessagePlace>
       }

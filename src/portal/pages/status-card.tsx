@@ -51,7 +51,9 @@ export function OperationCard({ kind, title, progress, ofExport, children }: Pro
           <dd>{isDone && copied === 0 ? words.nothing : words.done(kind, copied, bytes)}</dd>
           {kind === 'email' && presentOf(progress) > 0 && <dd>{words.present(kind, presentOf(progress))}</dd>}
           {started !== undefined && <dd>{words.startedAt(started)}</dd>}
-          {isDone && finished !== undefined && <dd>{words.finishedAt(finished)}</dd>}
+          {finished !== undefined && when === undefined && (
+            <dd>{(isDone ? words.finishedAt : words.stoppedAt)(finished)}</dd>
+          )}
           <Proof kind={kind} progress={progress} />
           {progress.taken_back !== undefined && (progress.taken_back > 0 || progress.taking_back !== true) && (
             <dd>{takenBack(progress.taken_back)}</dd>
@@ -63,11 +65,13 @@ export function OperationCard({ kind, title, progress, ofExport, children }: Pro
               <dt>{words.questions.now}</dt>
               <dd>{now}</dd>
             </div>
-            <div>
-              <dt>{words.questions.when}</dt>
-              {finished !== undefined && <dd>{words.stoppedAt(finished)}</dd>}
-              {when !== undefined && <dd>{when}</dd>}
-            </div>
+            {when !== undefined && (
+              <div>
+                <dt>{words.questions.when}</dt>
+                {finished !== undefined && <dd>{words.stoppedAt(finished)}</dd>}
+                <dd>{when}</dd>
+              </div>
+            )}
           </>
         )}
       </dl>

@@ -8,7 +8,7 @@ import { Modal } from '../parts/modal.tsx';
 import { shared } from '../wording.ts';
 import { attention } from '../wording/acts.ts';
 import { cancelled } from '../wording/status-life.ts';
-import { exportBadge, formatBytes, status } from '../wording/status.ts';
+import { exportBadge, status } from '../wording/status.ts';
 import { useSend } from '../wizard-context.tsx';
 import { Banner, SlowNote } from './banner.tsx';
 
@@ -43,13 +43,13 @@ export function Exports({ snapshot, files }: Props) {
       {files.length > 0 && <p>{words.extract}</p>}
       {files.length > 0 && (
         <ul className="rows">
-          {files.map((file) => (
+          {files.map((file, index) => (
             <li key={file.url}>
-              <div>
+              <div className="stack" data-gap="small">
                 <a className="button" data-rank="primary" href={file.url} download={file.name}>
-                  {words.download(file.name)}
+                  {words.download(file.name, index + 1, files.length)}
                 </a>
-                <p className="soft small">{formatBytes(file.size)}</p>
+                <p className="soft small">{words.size(file.name, file.size, files.length)}</p>
                 <details className="small">
                   <summary>{words.check}</summary>
                   <span className="code">{file.sha256}</span>

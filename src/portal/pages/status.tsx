@@ -63,7 +63,7 @@ function Lead({ snapshot }: { readonly snapshot: WizardSnapshot }) {
       {isShown && !snapshot.matches({ status: { banner: 'hidden' } }) ? (
         <Banner message={message} />
       ) : (
-        <p className="lead">{leadOf(snapshot)}</p>
+        <p className="lead on-screen">{leadOf(snapshot)}</p>
       )}
     </MessagePlace>
   );
@@ -71,7 +71,7 @@ function Lead({ snapshot }: { readonly snapshot: WizardSnapshot }) {
 
 function leadOf(snapshot: WizardSnapshot): string {
   const { status } = snapshot.context;
-  if (isDone(snapshot)) return finished.lead;
+  if (isDone(snapshot)) return status?.files === 'there' ? finished.filesLead : finished.lead;
   if (!snapshot.matches({ status: { page: 'following' } })) return words.settled;
   const isAtRest = attentionOf(status) !== undefined || status?.emailmigration?.taking_back === true;
   return isAtRest ? words.follows : words.lead;

@@ -4,24 +4,28 @@ import { setErrorInTitle } from './title.ts';
 type Props = { readonly label?: string; readonly onSubmit: () => void; readonly children: ReactNode };
 
 const WRONG_FIELD = '[aria-invalid=true]';
-const ERROR = `${WRONG_FIELD}, .message[data-kind=error]`;
+const REFUSAL = '.message[data-kind=error]';
+const NEAREST = { block: 'nearest' } as const;
 
 /**
  * What is typed is checked by the machine, so the browser's own bubbles stay away. A submit that ends in an error leads
- * the focus to the field that is wrong, or to the first empty one where the error took the focus away.
+ * the focus to the field that is wrong, or to the first one that has been emptied, and what is said into view.
  */
 export function Form({ label, onSubmit, children }: Props) {
   const form = useRef<HTMLFormElement>(null);
-  const submitted = useRef(false);
+  /** The fields that had something in them when the form was submitted; `null` when that has been answered. */
+  const submitted = useRef<readonly HTMLInputElement[] | null>(null);
   useEffect(() => {
-    const error = form.current?.querySelector(ERROR) ?? null;
-    setErrorInTitle(error !== null);
-    if (!submitted.current || error === null) return;
-    submitted.current = false;
     const wrong = form.current?.querySelector<HTMLElement>(WRONG_FIELD) ?? null;
-    if (wrong !== null) wrong.focus();
-    else if (document.activeElement === document.body)
-      [...(form.current?.querySelectorAll('input') ?? [])].find(({ value }) => value === '')?.focus();
+    const refusal = form.current?.querySelector(REFUSAL) ?? null;
+    const isWrong = wrong !== null || refusal !== null;
+    setErrorInTitle(isWrong);
+    if (submitted.current === null || !isWrong) return;
+    const emptied = submitted.current.find(({ value }) => value === '');
+    submitted.current = null;
+    (wrong ?? emptied)?.focus();
+    wrong?.closest('.field')?.scrollIntoView(NEAREST);
+    refusal?.scrollIntoView(NEAREST);
   });
   useEffect(() => () => setErrorInTitle(false), []);
   return (
@@ -31,10 +35,10 @@ export function Form({ label, onSubmit, children }: Props) {
       noValidate
       aria-label={label}
       // Whoever types on must keep the focus.
-      onChange={() => (submitted.current = false)}
+      onChange={() => (submitted.current = null)}
       onSubmit={(event) => {
         event.preventDefault();
-        submitted.current = true;
+        submitted.current = [...event.currentTarget.querySelectorAll('input')].filter(({ value }) => value !== '');
         onSubmit();
       }}
     >

@@ -72,7 +72,7 @@ export const complete = {
   facts: (legacyName: string) =>
     [
       { icon: 'running', text: 'Your transfer has started. It can take a few minutes or up to a day.' },
-      { icon: 'letter', text: "We'll let you know when it is finished and tell you what we copied." },
+      { icon: 'letter', text: "We'll let you know when it is finished. The status page tells you what we copied." },
       { icon: 'shield', text: shared.nothingDeleted(legacyName) },
     ] as const,
   status: 'Check progress',

@@ -13,6 +13,7 @@ const FOLLOWS = {
 export const finished = {
   heading: 'Your transfer is done',
   lead: 'Everything is done. You can close this page.',
+  filesLead: 'Your files are ready. Please download them to your computer.',
   from: 'From',
   to: 'To',
   files: 'Files for download',

@@ -160,7 +160,11 @@ export const status = {
   },
   exports: {
     title: 'Your files',
-    download: (name: string) => `Download ${name}`,
+    /** With several, each by its number: their names are long, and differ in a digit. */
+    download: (name: string, place: number, count: number) =>
+      count === 1 ? `Download ${name}` : `Download file ${formatNumber(place)} of ${formatNumber(count)}`,
+    size: (name: string, size: number, count: number) =>
+      count === 1 ? formatBytes(size) : `${name}, ${formatBytes(size)}`,
     until: (iso: string) => `Download your files by ${formatDay(iso)}. Then we delete them.`,
     extract:
       'Extract all first, then open what is inside. On Windows, right-click the file and choose "Extract All". On a Mac, double-click it.',

@@ -38,6 +38,8 @@ export type News = {
   readonly takenBack?: { readonly removed: number; readonly remark: string | null };
   /** It was begun by a daily, which has gone off. */
   readonly dailyIsOff?: true;
+  /** What still arrives is brought once a day, until then. */
+  readonly dailyUntil?: Date;
   /** New mail goes to `to`. */
   readonly forwarding?: { readonly to: string; readonly since: Date };
   /** What can be downloaded. */

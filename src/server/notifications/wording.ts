@@ -85,20 +85,19 @@ export function letterOf(news: Notification): Letter {
     `${senderName(legacyName)}\n${why}`,
   ].join('\n\n');
   const html = `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escape(subject)}</title></head>
-<body style="margin:0 auto;padding:16px;font-family:sans-serif;font-size:18px;line-height:1.5;color:#1b1b1f;max-width:36em">
-<p style="color:#5c5c66">${escape(senderName(legacyName))}</p>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${escape(subject)}</title>
+<style>@media (prefers-color-scheme:dark){body{background:#1d1925!important;color:#f4f0f8!important}.soft{color:#c6bdd0!important}.button{background:#c9aef8!important;color:#1f0f3a!important}}</style></head>
+<body style="margin:0 auto;padding:16px;font-family:sans-serif;font-size:18px;line-height:1.5;background:#ffffff;color:#1b1b1f;max-width:36em;overflow-wrap:anywhere">
+<p class="soft" style="color:#5c5c66">${escape(senderName(legacyName))}</p>
 <h1 style="font-size:24px;line-height:1.25">${escape(headline(news))}</h1>
-<table style="border-spacing:0 4px">
-${route.map(([name, value]) => `<tr><th style="text-align:left;vertical-align:top;padding-right:16px;white-space:nowrap">${escape(name)}</th><td style="overflow-wrap:anywhere">${escape(value)}</td></tr>`).join('\n')}
-</table>
+${route.map(([name, value]) => `<p style="margin:0 0 8px"><span class="soft" style="color:#5c5c66">${escape(name)}</span><br><strong>${escape(value)}</strong></p>`).join('\n')}
 ${details.map((line) => `<p>${escape(line)}</p>`).join('\n')}
 <h2 style="font-size:20px">What to do next</h2>
 <p>${escape(next)}</p>
-<p><a href="${escape(statusUrl)}" style="display:inline-block;padding:12px 20px;border-radius:8px;background:#4b2a85;color:#fff;text-decoration:none">Check your transfer</a></p>
+<p><a class="button" href="${escape(statusUrl)}" style="display:inline-block;padding:12px 20px;border-radius:8px;background:#4b2a85;color:#ffffff;font-weight:bold;text-decoration:none">Check your transfer</a></p>
 <p>${escape(help)}</p>
 <p><strong>${escape(never)}</strong></p>
-<p style="font-size:14px;color:#5c5c66">${escape(why)}</p>
+<p class="soft" style="font-size:14px;color:#5c5c66">${escape(why)}</p>
 </body></html>
 `;
   return { subject, text, html };
@@ -106,7 +105,7 @@ ${details.map((line) => `<p>${escape(line)}</p>`).join('\n')}
 
 /** Short enough for two parts of an SMS. */
 export function smsOf(news: Notification): string {
-  return `${headline(news)} Check it here: ${news.statusUrl} Questions? Call ${news.supportPhone}. We never ask for your password.`;
+  return `${headline(news)} Check it here: ${news.statusUrl} Questions? Call ${news.supportPhone}. We never ask for your password by text or phone.`;
 }
 
 function routeOf(news: Notification): (readonly [string, string])[] {
@@ -124,34 +123,52 @@ function detailsOf(news: Notification): string[] {
   if (news.kind === 'started')
     return ["It can take a few minutes or up to a day. We'll let you know when it is done. Nothing is deleted."];
   if (news.kind === 'taken back') return news.takenBack === undefined ? [] : takenBackLines(news.takenBack);
-  const verb = news.isExport ? 'saved' : 'copied';
-  const done = [
-    ...(news.messages > 0 ? [counted(news.messages, 'message', 'messages')] : []),
-    ...(news.contacts > 0 ? [counted(news.contacts, 'contact', 'contacts')] : []),
-  ].join(' and ');
   return [
     ...(news.kind === 'waiting' ? whyItWaits(news) : []),
-    ...(done === '' ? [] : [`${done} ${wasOrWere(news.messages + news.contacts)} ${verb}.`]),
-    ...(news.messagesPresent > 0 ? [`${alreadyThere(news.messagesPresent, 'message', 'messages')}.`] : []),
+    ...doneLines(news),
     ...contactsLines(news),
     ...(news.skipped > 0
       ? [
-          `${counted(news.skipped, 'item', 'items')} could not be ${verb}. The status page tells you why. Nothing was deleted from your ${news.legacyName} mailbox.`,
+          `${counted(news.skipped, 'item', 'items')} could not be ${verbOf(news)}. The status page tells you why. Nothing was deleted from your ${news.legacyName} mailbox.`,
         ]
       : []),
-    ...forwardingLines(news),
+    ...newMailLines(news),
     ...happenedLines(news),
     ...news.outcomes,
     ...(news.dailyIsOff === true ? [DAILY_IS_OFF] : []),
   ];
 }
 
+function verbOf({ isExport }: Notification): string {
+  return isExport ? 'saved' : 'copied';
+}
+
+/** How much was copied. Of an export nothing is saved before its files are there. */
+function doneLines(news: Notification): string[] {
+  const { kind, isExport, files, messages, messagesPresent, contacts } = news;
+  if (isExport && files.length === 0 && kind !== 'finished') return [];
+  const done = [
+    ...(messages > 0 ? [counted(messages, 'message', 'messages')] : []),
+    ...(contacts > 0 ? [counted(contacts, 'contact', 'contacts')] : []),
+  ].join(' and ');
+  const soFar = kind === 'paused' || kind === 'waiting' ? ' so far' : '';
+  return [
+    ...(done === '' ? [] : [`${done} ${wasOrWere(messages + contacts)} ${verbOf(news)}${soFar}.`]),
+    ...(messagesPresent > 0 ? [`${alreadyThere(messagesPresent, 'message', 'messages')}.`] : []),
+    ...(kind === 'finished' && isEmpty(news) ? [`There was nothing to ${isExport ? 'save' : 'copy'}.`] : []),
+  ];
+}
+
+/** Whether there was neither mail nor a contact to copy. */
+function isEmpty({ messages, messagesPresent, contacts, contactsPresent, contactsCompleted, skipped }: News): boolean {
+  return messages + messagesPresent + contacts + contactsPresent + contactsCompleted + skipped === 0;
+}
+
 /** One thing to do, or that there is none. */
 function nextStepOf(news: Notification): string {
-  const { kind, isExport, isConfirmed, files, legacyName, destination } = news;
+  const { kind, isExport, isConfirmed, files, legacyName, destination, takenBack } = news;
   const [first] = files;
-  if (!isConfirmed)
-    return 'Open the status page. It tells you how the transfer went. If there are files to download, we keep them for a few days only.';
+  if (!isConfirmed) return strangersNextStep(kind);
   switch (kind) {
     case 'started':
       return 'Nothing for now. You can close the page and turn off your computer.';
@@ -166,12 +183,34 @@ function nextStepOf(news: Notification): string {
     case 'waiting':
       return goesOnAt(news);
     case 'taken back':
-      return `Nothing. Your ${legacyName} mailbox is as it was. You can start again at any time.`;
+      return takenBack === undefined || takenBack.remark === null
+        ? `Nothing. Your ${legacyName} mailbox is as it was. You can start again at any time.`
+        : `Open the status page to see what you can do. Your ${legacyName} mailbox is as it was.`;
     case 'finished':
       if (first !== undefined)
         return `Download your files by ${DAY.format(new Date(first.expires))}. Then we delete them. You will find them on the status page. It may ask you to sign in with your ${legacyName} address.`;
       if (isExport) return 'Open the status page to see what was saved.';
-      return `Sign in to ${mailboxOf(news)} as ${destination.email}. Your mail is there.`;
+      return `Sign in to ${mailboxOf(news)} as ${destination.email}.${hasMail(news) ? ' Your mail is there.' : ''}`;
+  }
+}
+
+function hasMail({ messages, messagesPresent }: News): boolean {
+  return messages + messagesPresent > 0;
+}
+
+/** For who may be a stranger: nothing of what the transfer is. */
+function strangersNextStep(kind: NotificationKind): string {
+  switch (kind) {
+    case 'waiting':
+      return "Nothing for now. We'll carry on as soon as we can. The status page tells you more.";
+    case 'paused':
+      return 'Open the status page. It tells you what the transfer needs.';
+    case 'started':
+    case 'finished':
+    case 'attention':
+    case 'stopped':
+    case 'taken back':
+      return 'Open the status page. It tells you how the transfer went. If there are files to download, we keep them for a few days only.';
   }
 }
 
@@ -212,26 +251,24 @@ function happenedLines({ kind, attention, legacyName }: Notification): string[] 
 function putRightOf({ attention, legacyName }: Notification): string {
   if (attention === undefined) return 'Open the status page. It tells you what stopped and what you can do.';
   const until = `Please do this by ${DAY.format(attention.until)}. After that, the transfer ends.`;
-  return `${actionOf(attention, legacyName)} It goes on where it stopped. ${until}`;
+  return `${actionOf(attention, legacyName)} ${until}`;
 }
+
+const GOES_ON = 'The transfer then goes on where it stopped.';
 
 function actionOf({ operation, side, reason }: NonNullable<Notification['attention']>, legacyName: string): string {
   const isOfContacts = operation === 'contactsmigration';
   switch (reason) {
     case 'password':
-      return side === 'source'
-        ? `Open the status page and type the new password of your ${legacyName} mailbox.`
-        : 'Open the status page and type the new password of your new mailbox.';
+      return `Open the status page and type the new password of your ${side === 'source' ? `${legacyName} mailbox` : 'new mailbox'}. ${GOES_ON}`;
     case 'consent':
       return isOfContacts
         ? 'Open the status page and press “Allow contacts”. Then we add your contacts to your new address book.'
-        : 'Open the status page and sign in to your new mailbox again.';
+        : `Open the status page and sign in to your new mailbox again. ${GOES_ON}`;
     case 'full':
-      return isOfContacts
-        ? 'Make room in your new address book. Then open the status page and press “Put it right”.'
-        : 'Make room in your new mailbox. Then open the status page and press “Put it right”.';
+      return `Make room in your new ${isOfContacts ? 'address book' : 'mailbox'}. Then open the status page and press “Put it right”. ${GOES_ON}`;
     case 'refused':
-      return 'Open the status page and press “Put it right”, so that we try again.';
+      return `Open the status page and press “Put it right”, so that we try again. ${GOES_ON}`;
   }
 }
 
@@ -241,24 +278,36 @@ function alreadyThere(count: number, one: string, many: string): string {
 }
 
 function contactsLines({ contactsPresent, contactsCompleted, remarks }: Notification): string[] {
+  const present = contactsPresent + contactsCompleted;
+  const toSome = contactsCompleted === present ? '' : ` to ${NUMBER.format(contactsCompleted)} of them`;
   return [
-    ...(contactsPresent > 0 ? [`${alreadyThere(contactsPresent, 'contact', 'contacts')}.`] : []),
-    ...(contactsCompleted > 0
-      ? [
-          `${alreadyThere(contactsCompleted, 'contact', 'contacts')}. We added what was missing and changed nothing else.`,
-        ]
-      : []),
+    ...(present === 0
+      ? []
+      : [
+          `${alreadyThere(present, 'contact', 'contacts')}.${contactsCompleted === 0 ? '' : ` We added what was missing${toSome} and changed nothing else.`}`,
+        ]),
     ...(remarks ? ['Some contacts have notes from us. You can read them on the status page.'] : []),
   ];
 }
 
 /** Whether new mail comes along; where the address stays the same there is nothing to say. */
-function forwardingLines({ kind, source, destination, isExport, forwarding, legacyName }: Notification): string[] {
-  if (forwarding === undefined)
-    return kind !== 'finished' || isExport || destination.email === source
-      ? []
-      : [`New mail to your ${legacyName} address does not follow you. Please tell people your new address.`];
-  return [`Since ${DAY.format(forwarding.since)}, new mail to your ${legacyName} address goes to ${forwarding.to}.`];
+function newMailLines({
+  kind,
+  source,
+  destination,
+  isExport,
+  forwarding,
+  dailyUntil,
+  legacyName,
+}: Notification): string[] {
+  if (forwarding !== undefined)
+    return [`Since ${DAY.format(forwarding.since)}, new mail to your ${legacyName} address goes to ${forwarding.to}.`];
+  if (kind !== 'finished' || isExport || destination.email === source) return [];
+  if (dailyUntil !== undefined)
+    return [
+      `We bring new mail from your ${legacyName} mailbox once a day, until ${DAY.format(dailyUntil)}. Please tell people your new address before then.`,
+    ];
+  return [`New mail to your ${legacyName} address does not follow you. Please tell people your new address.`];
 }
 
 const PLURAL = new Intl.PluralRules('en-US');

@@ -215,6 +215,7 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
     return row.skipped + (row.operation === 'emailmigration' ? skippedMessages : (counts?.refused ?? 0));
   };
   const forwarding = rows.find(({ operation, status }) => operation === 'emailforwarding' && status === 'completed');
+  const daily = await sources.daily(id);
   const taken = (operation: Operation) =>
     rows.filter((row) => row.operation === operation).reduce((total, row) => total + row.done - skippedOf(row), 0);
   return {
@@ -256,6 +257,7 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
         }),
     ...(back === null ? {} : { takenBack: { removed: back.removed, remark: taking?.remark ?? null } }),
     ...(transfer.daily_is_off ? { dailyIsOff: true } : {}),
+    ...(daily?.next === undefined ? {} : { dailyUntil: new Date(daily.until) }),
     ...(forwarding === undefined || forwarding.finished === null
       ? {}
       : { forwarding: { to: transfer.destination_email, since: forwarding.finished } }),
