@@ -55,8 +55,10 @@ export type Consents = {
   gave(tokenId: string, account: { email: string; provider: string }, browser: string): Promise<boolean>;
   /** The address that a status hash proves, to the browser that it was given to; `null` when it proves none, or does not any more. */
   emailOf(hash: string, browser: string): Promise<string | null>;
-  /** Ends the sign-ins that this browser began, what it may use of them, and the status hash. */
-  end(browser: string, hash: string | undefined): Promise<void>;
+  /** A browser as it is named here, by what its cookie holds. */
+  nameOf(browser: string): string;
+  /** Ends the sign-ins that these browsers began, by their names, what they may use of them, and their status hashes. */
+  end(names: readonly string[]): Promise<void>;
   purge(): Promise<void>;
 };
 
@@ -80,6 +82,11 @@ const Transaction = v.object({
 });
 type Transaction = v.InferOutput<typeof Transaction>;
 
+/** The name of a browser in sign-ins at providers: a digest of what its cookie holds. */
+export function consentBrowserOf(vault: Pick<Vault, 'digest'>, browser: string): string {
+  return vault.digest('oauth browser', browser);
+}
+
 export function openConsents({
   settings,
   database,
@@ -90,7 +97,7 @@ export function openConsents({
   oauthClients: clients,
 }: Services): Consents {
   const stateOf = (state: string) => vault.digest('oauth state', state);
-  const browserOf = (browser: string) => vault.digest('oauth browser', browser);
+  const browserOf = (browser: string) => consentBrowserOf(vault, browser);
   const statusKeyOf = (hash: string, browserDigest: string) => vault.digest('status hash', `${hash}\n${browserDigest}`);
   const placeOf = (state: string) => `oauth_transactions/${stateOf(state)}`;
 
@@ -143,10 +150,11 @@ export function openConsents({
           contacts: profile.scopesOf !== undefined || hasScopes(answer.scope, profile.scopes) ? '' : 'no',
         };
       const hash = randomBytes(32).toString('hex');
-      await database.query('insert into status_hashes (hash, email, expires) values ($1, $2, $3)', [
+      await database.query('insert into status_hashes (hash, email, expires, browser) values ($1, $2, $3, $4)', [
         statusKeyOf(hash, browser),
         email,
         now() + STATUS_HASH_MS,
+        browser,
       ]);
       await tokens.revoke({ provider, email, person }, granted);
       // Nothing is kept for a look at the status; the page wants an ID all the same.
@@ -233,13 +241,12 @@ export function openConsents({
       return row?.email ?? null;
     },
 
-    end: async (browser, hash) => {
-      const digest = browserOf(browser);
-      await database.query('delete from oauth_transactions where browser = $1', [digest]);
+    nameOf: browserOf,
+    end: async (names) => {
+      await database.query('delete from oauth_transactions where browser = any($1)', [names]);
       // A transfer that keeps the tokens asks for them by their ID alone.
-      await database.query('update oauth_tokens set browser = null where browser = $1', [digest]);
-      if (hash !== undefined)
-        await database.query('delete from status_hashes where hash = $1', [statusKeyOf(hash, digest)]);
+      await database.query('update oauth_tokens set browser = null where browser = any($1)', [names]);
+      await database.query('delete from status_hashes where browser = any($1)', [names]);
     },
 
     purge: async () => {
