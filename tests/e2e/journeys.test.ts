@@ -272,7 +272,8 @@ describe('every way through the product, in Chromium (needs chromium)', needs('c
       data: { ...subscriber('tom'), provider: 'sanbruno' },
     });
     const { token } = (await signed.json()) as { token: string };
-    const isGood = async () => (await other.request.post(`${product.url}/api/validate-token/`, { data: { token } })).ok();
+    const isGood = async () =>
+      (await other.request.post(`${product.url}/api/validate-token/`, { data: { token } })).ok();
     await arrive('tom');
     await page.getByRole('banner').getByRole('button', { name: 'Sign out', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Sign out?' });

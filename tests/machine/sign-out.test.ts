@@ -67,21 +67,28 @@ describe('"Sign out"', () => {
     expect(wizard.asked('sign out')).toHaveLength(1);
   });
 
-  test.each(MID_WIZARD)('lists the other browsers on %s, and ends them all when that is chosen', async (address, session) => {
-    const others = [{ began: '2025-11-01T10:00:00Z', used: '2025-11-01T11:00:00Z' }];
-    const known = { ...SESSIONS[session], jwt: BEARER };
-    const wizard = arriveAt(address, { ...OK, 'list the sign-ins': () => others }, known);
-    await wizard.send(press);
-    expect(wizard.asked('list the sign-ins')).toEqual([{ jwt: BEARER }]);
-    expect(wizard.context().signIns).toEqual(others);
-    await wizard.send({ type: 'sign-out.confirm', everywhere: true });
-    expect(wizard.asked('sign out')).toEqual([{ jwt: BEARER, everywhere: true }]);
-    expect(wizard.context()).toMatchObject({ message: { about: 'signed out everywhere' }, signIns: null });
-    expect(sessionOf(wizard.context())).toEqual(BLANK_SESSION);
-  });
+  test.each(MID_WIZARD)(
+    'lists the other browsers on %s, and ends them all when that is chosen',
+    async (address, session) => {
+      const others = [{ began: '2025-11-01T10:00:00Z', used: '2025-11-01T11:00:00Z' }];
+      const known = { ...SESSIONS[session], jwt: BEARER };
+      const wizard = arriveAt(address, { ...OK, 'list the sign-ins': () => others }, known);
+      await wizard.send(press);
+      expect(wizard.asked('list the sign-ins')).toEqual([{ jwt: BEARER }]);
+      expect(wizard.context().signIns).toEqual(others);
+      await wizard.send({ type: 'sign-out.confirm', everywhere: true });
+      expect(wizard.asked('sign out')).toEqual([{ jwt: BEARER, everywhere: true }]);
+      expect(wizard.context()).toMatchObject({ message: { about: 'signed out everywhere' }, signIns: null });
+      expect(sessionOf(wizard.context())).toEqual(BLANK_SESSION);
+    },
+  );
 
   test('asks all the same when the other browsers can not be told', async () => {
-    const wizard = arriveAt('/destination-account', { ...OK, 'list the sign-ins': refusal('INVALID_TOKEN') }, SESSIONS.signedIn);
+    const wizard = arriveAt(
+      '/destination-account',
+      { ...OK, 'list the sign-ins': refusal('INVALID_TOKEN') },
+      SESSIONS.signedIn,
+    );
     await wizard.send(press);
     expect([wizard.has('parting'), wizard.context().signIns]).toEqual([true, null]);
   });

@@ -188,25 +188,28 @@ describe('signing out everywhere', () => {
     expect([await seesAll(id, fromBrowser(THERE)), await seesAll(id, fromBrowser(HERE))]).toEqual([true, false]);
   });
 
-  test.each(['everywhere', 'there'] as const)('ends a status page that another tab follows: signed out %s', async (where) => {
-    const id = await transfer();
-    const lost = { ...bearer(await signIn(THERE)), ...fromBrowser(THERE) };
-    const mine = bearer(await signIn(HERE));
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const followed = await fetch(`${world.url}/api/v2/status/events/?job_id=${id}`, { headers: fromBrowser(THERE) });
-    const watched = await fetch(`${world.url}/api/v2/status/events/?job_id=${id}`);
-    const reader = (watched.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream()).getReader();
-    expect((await reader.read()).value).toContain('"limited":true');
-    if (where === 'everywhere') await signOut(mine, everywhere);
-    else await signOut(lost);
-    vi.advanceTimersByTime(STATUS_HEARTBEAT_MS);
-    const told = await followed.text();
-    expect(told).toContain('event: end');
-    expect(told).not.toContain('"limited":true');
-    expect((await reader.read()).value, 'who saw numbers alone goes on').toContain('event: alive');
-    await reader.cancel();
-  });
+  test.each(['everywhere', 'there'] as const)(
+    'ends a status page that another tab follows: signed out %s',
+    async (where) => {
+      const id = await transfer();
+      const lost = { ...bearer(await signIn(THERE)), ...fromBrowser(THERE) };
+      const mine = bearer(await signIn(HERE));
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+      onTestFinished(() => void vi.useRealTimers());
+      const followed = await fetch(`${world.url}/api/v2/status/events/?job_id=${id}`, { headers: fromBrowser(THERE) });
+      const watched = await fetch(`${world.url}/api/v2/status/events/?job_id=${id}`);
+      const reader = (watched.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream()).getReader();
+      expect((await reader.read()).value).toContain('"limited":true');
+      if (where === 'everywhere') await signOut(mine, everywhere);
+      else await signOut(lost);
+      vi.advanceTimersByTime(STATUS_HEARTBEAT_MS);
+      const told = await followed.text();
+      expect(told).toContain('event: end');
+      expect(told).not.toContain('"limited":true');
+      expect((await reader.read()).value, 'who saw numbers alone goes on').toContain('event: alive');
+      await reader.cancel();
+    },
+  );
 
   test('is refused to who is signed in to no mailbox, or no more', async () => {
     const lost = await signIn(THERE);
@@ -221,13 +224,13 @@ describe('signing out everywhere', () => {
   });
 });
 
-describe('the list of sign-ins', () => {
-  const listFor = async (headers: Record<string, string>) => {
-    const { status, body } = await world.get('/api/v2/sign-ins/', headers);
-    expect(status).toBe(200);
-    return (body as { others: SignIns }).others;
-  };
+const listFor = async (headers: Record<string, string>) => {
+  const { status, body } = await world.get('/api/v2/sign-ins/', headers);
+  expect(status).toBe(200);
+  return (body as { others: SignIns }).others;
+};
 
+describe('the list of sign-ins', () => {
   test('tells when the other browsers of the mailbox signed in and were last used, and nothing else', async () => {
     const mine = await signIn(HERE);
     expect(await listFor(bearer(mine))).toEqual([]);

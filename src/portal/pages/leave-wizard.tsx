@@ -31,7 +31,7 @@ export function LeaveWizard({ signOut }: Props) {
 function OtherBrowsers() {
   const others = useWizard(({ context }) => context.signIns) ?? [];
   return (
-    <div role="status">
+    <div aria-live="polite">
       {others.length > 0 && (
         <>
           <p>{signOutFirst.others(others.length)}</p>

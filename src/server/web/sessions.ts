@@ -81,13 +81,16 @@ export function openSessions({
       const token = randomBytes(32).toString('hex');
       await database.transaction(async (sql) => {
         await sql.query('delete from sessions where browser = $1', [browserOf(browser)]);
-        await sql.query('insert into sessions (token, mailbox, expires, browser, consent_browser) values ($1, $2, $3, $4, $5)', [
-          vault.digest('session', token),
-          vault.digest('session mailbox', mailbox),
-          now() + SESSION_MS,
-          browserOf(browser),
-          consentBrowserOf(vault, browser),
-        ]);
+        await sql.query(
+          'insert into sessions (token, mailbox, expires, browser, consent_browser) values ($1, $2, $3, $4, $5)',
+          [
+            vault.digest('session', token),
+            vault.digest('session mailbox', mailbox),
+            now() + SESSION_MS,
+            browserOf(browser),
+            consentBrowserOf(vault, browser),
+          ],
+        );
       });
       return token;
     },

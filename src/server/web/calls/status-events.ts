@@ -140,6 +140,7 @@ export function answerEvents(
     await limits.take('calls by a client', client);
     const viewNow = () => viewOf(query.output.job_id, { owners, sessions }, askerOf(c, settings));
     const view = await viewNow();
+    const isSignedOut = async () => view === forManagers && (await viewNow().catch(() => null)) !== view;
     const viewer = openMailslot();
     const opened = await streams.open(query.output.job_id, client, viewer);
     const response = streamSSE(c, async (stream) => {
@@ -149,12 +150,11 @@ export function answerEvents(
         isDue = true;
         viewer.wake();
       }, STATUS_HEARTBEAT_MS);
-      // Who was signed out meanwhile is shown no more; the browser asks anew.
-      const isSignedOut = async () => view === forManagers && (await viewNow().catch(() => null)) !== view;
       const atMost = setTimeout(viewer.ended, STREAM_AT_MOST_MS);
       try {
         let shown: TransferStatus | null = null;
         for (let status = opened.status; ; status = await viewer.next(status)) {
+          // Who was signed out meanwhile is shown no more; the browser asks anew.
           if (isDue && (await isSignedOut())) {
             await stream.writeSSE(eventOf('end', null));
             return;
