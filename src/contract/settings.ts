@@ -45,6 +45,8 @@ export type Settings = {
   readonly databaseUrl?: string;
   /** 32 bytes in base64; absent on the embedded defaults, where it is generated into `dataDir`. */
   readonly secretKey?: string;
+  /** Those that it was before; in base64 as well. */
+  readonly formerSecretKeys: readonly string[];
   /** 32 bytes, base64: what receipts are signed with (Ed25519); without it, one that follows from `secretKey`. */
   readonly receiptKey?: string;
   /** A folder, or `s3://…`. */
@@ -180,6 +182,7 @@ function settle(set: Values): Settings {
       office365: provider(set, 'office365'),
       aol: provider(set, 'aol'),
     },
+    formerSecretKeys: set.FORMER_SECRET_KEYS ?? [],
     trustedMailHosts: set.TRUSTED_MAIL_HOSTS ?? [],
     transfersAtOnce: set.TRANSFERS_AT_ONCE ?? 4,
     exportDays: set.EXPORT_DAYS ?? EXPORT_DAYS,

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { isDomain } from '../email-address.ts';
 import { type OauthProvider } from '../provider.ts';
-import { fault, flag, imap, list, number, origin, secret, text, url, web } from './kinds.ts';
+import { fault, flag, imap, isKey, key, list, number, origin, secret, text, url, web } from './kinds.ts';
 
 /** Every variable with its schema from text: those of `decisions.md`, and a few more that the README tells of. */
 export const VARIABLES = {
@@ -11,20 +11,17 @@ export const VARIABLES = {
   ROLE: v.picklist(['all', 'web', 'worker'], fault({ fault: 'must be all, web or worker.', example: 'ROLE=all' })),
   DATA_DIR: text(4096, 'DATA_DIR=/var/lib/portal'),
   DATABASE_URL: url(['postgres://', 'postgresql://'], 'DATABASE_URL=postgres://portal:secret@db.example.com/portal'),
-  SECRET_KEY: v.pipe(
+  SECRET_KEY: key('SECRET_KEY'),
+  /** Those that SECRET_KEY was before, for as long as something is known by them. */
+  FORMER_SECRET_KEYS: v.pipe(
     v.string(),
+    v.transform((keys) => keys.split(',').map((each) => each.trim())),
     v.check(
-      (key) => /^[A-Za-z0-9+/]{43}=$/.test(key),
-      fault({ fault: 'must be 32 bytes in base64.', example: 'SECRET_KEY=$(openssl rand -base64 32)' }),
+      (keys) => keys.every(isKey),
+      fault({ fault: 'must be keys of 32 bytes in base64, separated by commas.', example: 'FORMER_SECRET_KEYS=…' }),
     ),
   ),
-  RECEIPT_KEY: v.pipe(
-    v.string(),
-    v.check(
-      (key) => /^[A-Za-z0-9+/]{43}=$/.test(key),
-      fault({ fault: 'must be 32 bytes in base64.', example: 'RECEIPT_KEY=$(openssl rand -base64 32)' }),
-    ),
-  ),
+  RECEIPT_KEY: key('RECEIPT_KEY'),
   EXPORTS_URL: v.pipe(
     text(4096, 'EXPORTS_URL=/var/lib/portal/exports'),
     v.check(

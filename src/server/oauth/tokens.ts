@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { OauthProvider } from '../../contract/provider.ts';
 import type { Log } from '../log.ts';
 import type { Database, Sql } from '../store/database.ts';
-import type { Safe } from '../store/safe.ts';
+import { resealed, type Safe } from '../store/safe.ts';
 import { SealError } from '../store/vault.ts';
 import type { OauthClients } from './client.ts';
 import type { Resource } from './profile.ts';
@@ -105,6 +105,16 @@ const placeOf = (id: string) => `oauth_tokens/${id}`;
 /** Where there are tokens now, in the words of the safe. */
 export async function placesOfTokens(sql: Sql): Promise<string[]> {
   return (await sql.query<{ id: string }>('select id from oauth_tokens')).map(({ id }) => placeOf(id));
+}
+
+/** After `SECRET_KEY` was replaced. */
+export async function resealTokens(sql: Sql, safe: Safe): Promise<void> {
+  for (const { id, sealed } of await sql.query<{ id: string; sealed: Uint8Array }>(
+    'select id, sealed from oauth_tokens',
+  )) {
+    const anew = await resealed(safe, placeOf(id), sealed);
+    if (anew !== null) await sql.query('update oauth_tokens set sealed = $2 where id = $1', [id, anew]);
+  }
 }
 
 /** A provider that does not say how long a token lasts is taken to mean this. */
