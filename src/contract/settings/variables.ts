@@ -125,5 +125,20 @@ function providerVariables<const P extends Uppercase<OauthProvider>>(provider: P
 type Variables = typeof VARIABLES;
 export type Values = { [Name in keyof Variables]?: v.InferOutput<Variables[Name]> };
 
+/** Those that hold a secret, which a file may hold instead (`SECRET_KEY_FILE`). */
+export const SECRET_SETTINGS = [
+  'SECRET_KEY',
+  'FORMER_SECRET_KEYS',
+  'RECEIPT_KEY',
+  'DATABASE_URL',
+  'PROVISIONING_TOKEN',
+  'SMTP_URL',
+  'SMS_TOKEN',
+  'GOOGLE_CLIENT_SECRET',
+  'YAHOO_CLIENT_SECRET',
+  'OFFICE365_CLIENT_SECRET',
+  'AOL_CLIENT_SECRET',
+] as const satisfies readonly (keyof Variables)[];
+
 /** The names of every variable, for `.env` readers and documentation. */
 export const SETTING_NAMES = Object.keys(VARIABLES) as readonly (keyof Variables)[];
