@@ -53,8 +53,8 @@ export type Consents = {
   purposeOf(query: URLSearchParams, browser: string | undefined): Promise<Purpose>;
   /** Whether a sign-in of this browser gave the token, and for this account. */
   gave(tokenId: string, account: { email: string; provider: string }, browser: string): Promise<boolean>;
-  /** The address that a status hash proves, to the browser that it was given to; `null` when it proves none, or does not any more. */
-  emailOf(hash: string, browser: string): Promise<string | null>;
+  /** The address that a status hash proves, and digests of whose it is by the key and former ones, to the browser that it was given to; `null` when it proves none, or does not any more. */
+  ownerOf(hash: string, browser: string): Promise<{ email: string; persons: readonly string[] } | null>;
   /** A browser as it is named here, by what its cookie holds. */
   nameOf(browser: string): string;
   /** Ends the sign-ins that these browsers began, by their names, what they may use of them, and their status hashes. */
@@ -130,7 +130,10 @@ export function openConsents({
     );
     const granted = grantedOf(answer);
     const claims: Readonly<Record<string, unknown>> = answer.claims() ?? {};
-    const person = vault.digest('oauth person', `${provider}\n${profile.personOf?.(claims) ?? String(claims['sub'])}`);
+    const persons = vault.digests(
+      'oauth person',
+      `${provider}\n${profile.personOf?.(claims) ?? String(claims['sub'])}`,
+    );
     try {
       if (purpose === 'transfer' && !hasScopes(answer.scope, profile.needed))
         throw new ConsentRefused('MISSING_SCOPE', purpose);
@@ -145,23 +148,21 @@ export function openConsents({
           purpose,
           provider,
           email,
-          tokenId: await tokens.store({ email, provider, browser, person }, granted),
+          tokenId: await tokens.store({ email, provider, browser, persons }, granted),
           // Where each resource has a token of its own, this answer tells of mail alone.
           contacts: profile.scopesOf !== undefined || hasScopes(answer.scope, profile.scopes) ? '' : 'no',
         };
       const hash = randomBytes(32).toString('hex');
-      await database.query('insert into status_hashes (hash, email, expires, browser) values ($1, $2, $3, $4)', [
-        statusKeyOf(hash, browser),
-        email,
-        now() + STATUS_HASH_MS,
-        browser,
-      ]);
-      await tokens.revoke({ provider, email, person }, granted);
+      await database.query(
+        'insert into status_hashes (hash, email, expires, browser, persons) values ($1, $2, $3, $4, $5)',
+        [statusKeyOf(hash, browser), email, now() + STATUS_HASH_MS, browser, persons],
+      );
+      await tokens.revoke({ provider, email, persons }, granted);
       // Nothing is kept for a look at the status; the page wants an ID all the same.
       return { purpose, provider, email, hash, tokenId: randomBytes(16).toString('hex') };
     } catch (error) {
       const email = emailIn(claims, profile) ?? undefined;
-      await tokens.revoke({ provider, email, person }, granted);
+      await tokens.revoke({ provider, email, persons }, granted);
       throw error;
     }
   }
@@ -233,12 +234,12 @@ export function openConsents({
       return rows.length > 0;
     },
 
-    emailOf: async (hash, browser) => {
-      const [row] = await database.query<{ email: string }>(
-        'select email from status_hashes where hash = $1 and expires > $2',
+    ownerOf: async (hash, browser) => {
+      const [row] = await database.query<{ email: string; persons: string[] | null }>(
+        'select email, persons from status_hashes where hash = $1 and expires > $2',
         [statusKeyOf(hash, browserOf(browser)), now()],
       );
-      return row?.email ?? null;
+      return row === undefined ? null : { email: row.email, persons: row.persons ?? [] };
     },
 
     nameOf: browserOf,

@@ -59,11 +59,11 @@ export type Tokens = {
 export type Granted = { readonly access: string; readonly refresh?: string; readonly expiresIn: number | undefined };
 
 type Revocable = { readonly access?: string; readonly refresh?: string };
-/** `email` is absent when it is not proven; `person` is a digest of what the provider knows them by. */
+/** `email` is absent when it is not proven; `persons` are digests of what the provider knows them by, the newest key's first. */
 type Owner = {
   readonly provider: OauthProvider;
   readonly email?: string | undefined;
-  readonly person?: string | null;
+  readonly persons?: readonly string[];
 };
 
 export type KeptTokens = Tokens & {
@@ -204,12 +204,12 @@ export function openTokens(services: Services): KeptTokens {
     }
   }
 
-  async function revoke({ provider, email, person }: Owner, { access, refresh: kept }: Revocable): Promise<void> {
+  async function revoke({ provider, email, persons = [] }: Owner, { access, refresh: kept }: Revocable): Promise<void> {
     const token = kept ?? access;
     if (token === undefined) return;
     const others = await database.query(
-      'select 1 from oauth_tokens where provider = $1 and (email = $2 or person = $3) limit 1',
-      [provider, email ?? null, person ?? null],
+      'select 1 from oauth_tokens where provider = $1 and (email = $2 or person = any($3)) limit 1',
+      [provider, email ?? null, persons],
     );
     if (others.length > 0) return;
     try {
@@ -236,10 +236,13 @@ export function openTokens(services: Services): KeptTokens {
     await safe.destroy(placeOf(id));
     if (secret === null) return;
     const access = Object.values(secret.access)[0]?.token;
-    await revoke(row, {
-      ...(access === undefined ? {} : { access }),
-      ...(secret.refresh === undefined ? {} : { refresh: secret.refresh }),
-    });
+    await revoke(
+      { ...row, persons: row.person === null ? [] : [row.person] },
+      {
+        ...(access === undefined ? {} : { access }),
+        ...(secret.refresh === undefined ? {} : { refresh: secret.refresh }),
+      },
+    );
   }
 
   return {
@@ -276,7 +279,7 @@ export function openTokens(services: Services): KeptTokens {
       );
     },
 
-    store: async ({ email, provider, browser, person }, granted) => {
+    store: async ({ email, provider, browser, persons = [] }, granted) => {
       const id = randomBytes(16).toString('hex');
       const secret: Secret = {
         ...(granted.refresh === undefined ? {} : { refresh: granted.refresh }),
@@ -285,7 +288,7 @@ export function openTokens(services: Services): KeptTokens {
       await database.query(
         `insert into oauth_tokens (id, provider, email, browser, person, sealed, expires)
          values ($1, $2, $3, $4, $5, $6, $7)`,
-        [id, provider, email, browser, person ?? null, await seal(id, secret), now() + UNUSED_MS],
+        [id, provider, email, browser, persons[0] ?? null, await seal(id, secret), now() + UNUSED_MS],
       );
       return id;
     },
