@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { type Environment, readSettings, type Settings, SettingsError } from './contract/settings.ts';
-import { SECRET_SETTINGS } from './contract/settings/variables.ts';
+import { FILE_SETTINGS } from './contract/settings/variables.ts';
 
-const LARGEST_OCTETS = 8192;
+const LARGEST_OCTETS = 65_536;
 
 /**
  * The settings of an environment in which secrets may come from files: `SECRET_KEY_FILE` names the one that holds
@@ -20,7 +20,7 @@ export function settingsFrom(environment: Environment): Settings {
 export function withSecretFiles(environment: Environment): Environment {
   const filled: Record<string, string | undefined> = { ...environment };
   const problems: string[] = [];
-  for (const name of SECRET_SETTINGS) {
+  for (const name of FILE_SETTINGS) {
     const variable = `${name}_FILE`;
     const path = environment[variable]?.trim() ?? '';
     if (path === '') continue;

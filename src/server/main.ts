@@ -16,7 +16,7 @@ import { openVerifiers } from './transfers/verifiers.ts';
 import { startWorker } from './worker/worker.ts';
 import { openLog } from './log.ts';
 import { openSealing } from './sealing.ts';
-import { openUncheckedCertificates } from './mail/imap/tls.ts';
+import { openUncheckedCertificates, requireCertificates } from './mail/imap/tls.ts';
 import { openDiscovery } from './mail/discovery/discovery.ts';
 import { openResolver } from './network/resolver.ts';
 import { openOauthClients } from './oauth/client.ts';
@@ -65,6 +65,7 @@ export function shortcomings(settings: Settings): string[] {
 export async function runServer({ settings, folder, portalFolder }: ServerOptions): Promise<AsyncDisposable> {
   await using opened = new AsyncDisposableStack();
   const log = openLog(settings.logLevel);
+  requireCertificates(settings);
   const database = opened.use(await openDatabase(databaseAddress(settings, folder)));
   const { vault, safe } = await openSealing({ settings, database, folder });
   await safe.destroyAllBut([

@@ -6,6 +6,7 @@ import { readSettings, SettingsError, type Environment } from '../../src/contrac
 import { CLEAR_TEXT_SETTINGS } from '../../src/contract/settings/clear-text.ts';
 import { SECRET_SETTINGS, SETTING_NAMES } from '../../src/contract/settings/variables.ts';
 import { settingsFrom, withSecretFiles } from '../../src/read-settings.ts';
+import { requireCertificates } from '../../src/server/mail/imap/tls.ts';
 import { contentSecurityPolicy } from '../../src/server/web/headers.ts';
 
 const LEGACY = { LEGACY_IMAP_URL: 'imaps://imap.example.com:993' };
@@ -153,4 +154,18 @@ describe('a secret', () => {
     const named = SETTING_NAMES.filter((name) => /(?:KEYS?|TOKEN|SECRET)$/.test(name));
     expect(new Set(SECRET_SETTINGS)).toEqual(new Set([...named, 'DATABASE_URL', 'SMTP_URL']));
   });
+});
+
+test('certificates of trusted mail hosts are refused when they are none, or belong to nobody', () => {
+  const trusted = { ...LEGACY, TRUSTED_MAIL_HOSTS: 'mail.internal:143' };
+  const damaged = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----';
+  expect(problemsOf({ ...trusted, TRUSTED_MAIL_CERTIFICATES: 'canary' })).toEqual([
+    expect.stringMatching(/^TRUSTED_MAIL_CERTIFICATES must be one or more certificates in PEM\. Example: \S+$/),
+  ]);
+  expect(problemsOf({ ...LEGACY, TRUSTED_MAIL_CERTIFICATES: damaged })).toEqual([
+    expect.stringMatching('^TRUSTED_MAIL_HOSTS is needed'),
+  ]);
+  const settings = readSettings({ ...trusted, TRUSTED_MAIL_CERTIFICATES: `${damaged}\n${damaged}\n` });
+  expect(settings.trustedMailCertificates).toEqual([damaged, damaged]);
+  expect(() => requireCertificates(settings)).toThrow(SettingsError);
 });

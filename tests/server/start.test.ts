@@ -55,7 +55,7 @@ test('a public address with more than a host is refused, and a name or password 
 
 test('a secret whose file can not be used is named, with what to do, and neither the file nor the secret', async () => {
   const [long, empty] = [join(folder, 'long-canary'), join(folder, 'empty-canary')];
-  await writeFile(long, 'hunter2'.repeat(2000));
+  await writeFile(long, 'hunter2'.repeat(10_000));
   await writeFile(empty, ' \n');
   const { code, said } = await refused({
     SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
@@ -70,7 +70,7 @@ test('a secret whose file can not be used is named, with what to do, and neither
     'SECRET_KEY_FILE and SECRET_KEY are both set. Keep one of them. Example: SECRET_KEY_FILE=/run/secrets/secret_key',
     "RECEIPT_KEY_FILE can't be read (ENOENT). Example: RECEIPT_KEY_FILE=/run/secrets/receipt_key",
     'PROVISIONING_TOKEN_FILE must name a file. Example: PROVISIONING_TOKEN_FILE=/run/secrets/provisioning_token',
-    'SMS_TOKEN_FILE must name a file of 8192 octets at most. Example: SMS_TOKEN_FILE=/run/secrets/sms_token',
+    'SMS_TOKEN_FILE must name a file of 65536 octets at most. Example: SMS_TOKEN_FILE=/run/secrets/sms_token',
     'YAHOO_CLIENT_SECRET_FILE names a file that is empty. Example: YAHOO_CLIENT_SECRET_FILE=/run/secrets/yahoo_client_secret',
   ]);
   await writeFile(long, 'hunter2');

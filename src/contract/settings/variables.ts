@@ -63,6 +63,18 @@ export const VARIABLES = {
     'hosts, each as host or host:port',
     'TRUSTED_MAIL_HOSTS=127.0.0.1,mail.internal:143',
   ),
+  /** What hosts of TRUSTED_MAIL_HOSTS show, or who vouches for it: then they are spoken to by TLS only. */
+  TRUSTED_MAIL_CERTIFICATES: v.pipe(
+    v.string(),
+    v.transform((text) => text.match(/-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g) ?? []),
+    v.minLength(
+      1,
+      fault({
+        fault: 'must be one or more certificates in PEM.',
+        example: 'TRUSTED_MAIL_CERTIFICATES_FILE=/etc/ssl/mail.pem',
+      }),
+    ),
+  ),
   SMTP_URL: url(['smtp://', 'smtps://'], 'SMTP_URL=smtps://user:secret@smtp.example.com'),
   MAIL_FROM: v.pipe(
     v.string(),
@@ -139,6 +151,9 @@ export const SECRET_SETTINGS = [
   'OFFICE365_CLIENT_SECRET',
   'AOL_CLIENT_SECRET',
 ] as const satisfies readonly (keyof Variables)[];
+
+/** Those that a file may hold. */
+export const FILE_SETTINGS = [...SECRET_SETTINGS, 'TRUSTED_MAIL_CERTIFICATES'] as const;
 
 /** The names of every variable, for `.env` readers and documentation. */
 export const SETTING_NAMES = Object.keys(VARIABLES) as readonly (keyof Variables)[];

@@ -9,7 +9,7 @@ export const V13: readonly Requirement[] = [
   {
     id: '13.2.1',
     line: 'services authenticate by short-lived or own credentials',
-    open: 'PROVISIONING_TOKEN, SMS_TOKEN and the passwords in DATABASE_URL and SMTP_URL do not change by themselves; decisions.md fixes them so.',
+    open: 'decisions.md (Settings) fixes it: PROVISIONING_TOKEN, SMS_TOKEN and the passwords in DATABASE_URL and SMTP_URL, which do not change by themselves. They are each service’s own; what lays them down as files may change them, and a restart takes the new ones.',
   },
   {
     id: '13.2.2',
