@@ -2,13 +2,14 @@ import { join } from 'node:path';
 import react from '@vitejs/plugin-react';
 import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
-import { portalSettings, readSettings } from './src/contract/settings.ts';
+import { portalSettings } from './src/contract/settings.ts';
+import { settingsFrom } from './src/read-settings.ts';
 import { type Folder, FOLDERS, WORKERS } from './tests/folders.ts';
 import { CHROMIUM } from './tests/support/installed.ts';
 
 const root = import.meta.dirname;
 // With no settings at all the portal builds for the sandbox; the start passes the real ones by the environment.
-const settings = () => readSettings(process.env);
+const settings = () => settingsFrom(process.env);
 
 /** What the page says before its script has come. */
 function firstPaint(): Plugin {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { getCACertificates, setDefaultCACertificates, TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readSettings } from '../../src/contract/settings.ts';
@@ -21,6 +21,7 @@ import { freePort } from '../support/free-port.ts';
 import { FRESH } from '../support/fresh-database.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { letter } from '../support/mail-letters.ts';
+import { selfSigned } from '../support/certificate.ts';
 import { needs } from '../support/needs.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { mailUntil, NEW_ADDRESS, openWorld, order, SUBSCRIBER, type World } from '../support/transfer-world.ts';
@@ -415,11 +416,7 @@ test('forwarding is offered where there is a server of scripts, and not to the m
   expect((await world.get(`/api/status/?job_id=${jobid}`)).body).toEqual({ emailmigration: { status: 'started' } });
 });
 
-async function talkTo(
-  greet: (socket: Socket) => void,
-  security: 'open' | 'starttls' = 'open',
-  withinMs = 30_000,
-) {
+async function talkTo(greet: (socket: Socket) => void, security: 'open' | 'starttls' = 'open', withinMs = 30_000) {
   const heard: string[] = [];
   const server = createServer((socket) => {
     socket.on('error', () => {}).on('data', (part) => heard.push(part.toString()));
@@ -438,6 +435,48 @@ async function talkTo(
 }
 
 describe('an odd server of scripts', () => {
+  test(
+    'scripts are given to a trusted server only with the certificate that is named for it',
+    needs('openssl'),
+    async () => {
+      const [named, other] = [await selfSigned('scripts.internal'), await selfSigned('scripts.internal')];
+      const heard: string[] = [];
+      const greeting = '"SASL" "PLAIN"\r\n"STARTTLS"\r\nOK\r\n';
+      const server = createServer((socket) => {
+        socket.on('error', () => {}).write(greeting);
+        socket.once('data', () => {
+          socket.write('OK "go on"\r\n');
+          const secure = new TLSSocket(socket, { isServer: true, ...named });
+          secure
+            .on('error', () => {})
+            .on('data', (part) => {
+              heard.push(part.toString());
+              secure.write('OK\r\n');
+            });
+          secure.write(greeting);
+        });
+      });
+      await new Promise<void>((resolve) => {
+        server.listen(0, '127.0.0.1', resolve);
+      });
+      onTestFinished(() => {
+        server.close();
+      });
+      const { port } = server.address() as AddressInfo;
+      const trust = { legacySieveUrl: `sieve://127.0.0.1:${port}`, trustedMailHosts: ['127.0.0.1'] };
+      const signInWith = async ({ cert }: { cert: Buffer }) => {
+        const place = sievePlaceOf({ ...trust, trustedMailCertificates: [String(cert)] });
+        if (place === null) throw new Error('There is no server of scripts.');
+        const account = { email: SUBSCRIBER, password: 'canary-password', place };
+        await using _session = await openSieveSession(account, AbortSignal.timeout(2000));
+      };
+      await expect(signInWith(other)).rejects.toMatchObject({ fault: 'certificate' });
+      expect(heard).toEqual([]);
+      await signInWith(named);
+      expect(heard[0]).toContain('AUTHENTICATE');
+    },
+  );
+
   test('that puts words before the handshake is told nothing', async () => {
     const { fault, heard } = await talkTo((socket) => {
       socket.write('"SASL" "PLAIN"\r\n"STARTTLS"\r\nOK\r\n');
