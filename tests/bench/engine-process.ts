@@ -12,11 +12,16 @@ export type EngineJob = {
   readonly times: number;
 };
 
-/** Of the last time: milliseconds, CPU in milliseconds, commits; `rss` is the most octets that the process ever had. */
+/**
+ * Of the last time: milliseconds, CPU in milliseconds, commits, octets of the write-ahead log, and by how many the tables
+ * have grown; `rss` is the most octets that the process ever had.
+ */
 export type EngineMeasured = {
   readonly ms: number;
   readonly cpu: number;
   readonly commits: number;
+  readonly wal: number;
+  readonly grown: number;
   readonly rss: number;
   readonly faults: number;
   /** By how much of the whole time the finish was too late, as it was said in each tenth after the first. */
@@ -35,11 +40,16 @@ await using world = await openWorld(
   },
 );
 
-async function commitsSoFar(): Promise<number> {
-  const [row] = await world.database.query<{ commits: number }>(
-    'select xact_commit::float8 as commits from pg_stat_database where datname = current_database()',
+type Written = { readonly commits: number; readonly wal: number; readonly size: number };
+
+async function writtenSoFar(): Promise<Written> {
+  const [row] = await world.database.query<Written>(
+    `select xact_commit::float8 as commits, (pg_current_wal_insert_lsn() - '0/0')::float8 as wal,
+       pg_database_size(current_database())::float8 as size
+     from pg_stat_database where datname = current_database()`,
   );
-  return row?.commits ?? 0;
+  if (row === undefined) throw new Error('PostgreSQL keeps no statistics.');
+  return row;
 }
 
 type Mail = { readonly done: number; readonly total: number | null; readonly left: number | null };
@@ -71,15 +81,19 @@ for (let time = 1; time <= job.times; time += 1) {
   // The same order again, shortly after, would be taken for a lost answer.
   await world.database.query("update transfers set submit_key = submit_key || '.before'");
   said.length = 0;
-  const [began, cpu, commits] = [performance.now(), process.cpuUsage(), await commitsSoFar()];
+  const before = await writtenSoFar();
+  const [began, cpu] = [performance.now(), process.cpuUsage()];
   const faults = await Promise.all(job.users.map((user, at) => move(user, job.newUsers[at] ?? '')));
   const { user, system } = process.cpuUsage(cpu);
   const ended = performance.now();
+  const after = await writtenSoFar();
   const measured: EngineMeasured = {
     ms: ended - began,
     finish: said.map(({ finish }) => (finish - ended) / (ended - began)),
     cpu: (user + system) / 1000,
-    commits: (await commitsSoFar()) - commits,
+    commits: after.commits - before.commits,
+    wal: after.wal - before.wal,
+    grown: after.size - before.size,
     rss: process.resourceUsage().maxRSS * 1024,
     faults: faults.reduce((sum, each) => sum + each, 0),
   };

@@ -160,7 +160,9 @@ async function measured(job: EngineJob): Promise<EngineMeasured> {
 function about(own: readonly EngineMeasured[], { count }: Corpus): string {
   const cpu = median(own.map((each) => each.cpu)) / count;
   const commits = median(own.map((each) => each.commits));
-  return `${cpu.toFixed(2)} ms of CPU a message, ${commits} commits, ${(Math.max(...own.map(({ rss }) => rss)) / 1e6).toFixed(0)} MB at most${finishOf(own)}`;
+  const [wal, grown] = [median(own.map((each) => each.wal)), median(own.map((each) => each.grown))];
+  const log = `${(wal / 1e6).toFixed(1)} MB of WAL, ${(grown / 1e6).toFixed(1)} MB of tables`;
+  return `${cpu.toFixed(2)} ms of CPU a message, ${commits} commits, ${log}, ${(Math.max(...own.map(({ rss }) => rss)) / 1e6).toFixed(0)} MB at most${finishOf(own)}`;
 }
 
 /** Of a run of seconds no finish time is said. */
