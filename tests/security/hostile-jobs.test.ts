@@ -1,7 +1,10 @@
 import { createServer, type Socket } from 'node:net';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { describe, expect, test } from 'vitest';
 import { openLog } from '../../src/server/log.ts';
 import { connect, MAIL_TIMES } from '../../src/server/mail/imap/connection.ts';
+import { openControl } from '../../src/server/mail/imap/control.ts';
+import { checkSignIn } from '../../src/server/mail/imap/sign-in.ts';
 import { listMailboxes } from '../../src/server/mail/imap/imap-mailbox.ts';
 import { countDeaths, noteShortage } from '../../src/server/transfers/deaths.ts';
 import { watchMemory } from '../../src/server/worker/memory-watch.ts';
@@ -51,6 +54,57 @@ test('a server that lists mailboxes without end is given up before it has taken 
   const before = process.memoryUsage().rss;
   await expect(listMailboxes(client)).rejects.toMatchObject({ name: 'MailError', fault: 'refused' });
   expect((process.memoryUsage().rss - before) / MEGABYTE).toBeLessThan(400);
+});
+
+/** A server that answers one command with short lines for as long as somebody listens. */
+async function floodingServer(at: string, words = 'A '.repeat(3500)) {
+  const line = `* CAPABILITY ${words}\r\n`;
+  const server = createServer((socket) => {
+    socket.on('error', () => {}).write('* OK ready\r\n');
+    const flood = () => {
+      while (!socket.destroyed && socket.write(line));
+    };
+    socket.on('data', (part) => {
+      const [tag = '', verb = ''] = part.toString().split(/[ \r]/);
+      if (verb === at) {
+        socket.on('drain', flood);
+        flood();
+        return;
+      }
+      if (verb === 'CAPABILITY') socket.write('* CAPABILITY IMAP4rev1\r\n');
+      socket.write(`${tag} OK done\r\n`);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  return { port, [Symbol.dispose]: () => void server.close() };
+}
+
+test.each([
+  ['CAPABILITY', 'unreachable'],
+  ['LOGIN', 'unreachable'],
+  ['LOGOUT', 'ok'],
+] as const)(
+  'a server that floods who signs in, from %s on, is left at once, and others have their turn',
+  async (at, result) => {
+    using server = await floodingServer(at);
+    const place = { host: '127.0.0.1', port: server.port, security: 'open', named: 'by operator' } as const;
+    using turns = monitorEventLoopDelay({ resolution: 5 });
+    turns.enable();
+    const began = performance.now();
+    const account = { email: 'ann@mail.example', place, credentials: { kind: 'password', password: 'any' } } as const;
+    expect(await checkSignIn(account, { trusted: [] })).toBe(result);
+    expect(performance.now() - began).toBeLessThan(10_000);
+    expect(turns.max / 1e6, 'milliseconds that nobody else had').toBeLessThan(1000);
+  },
+);
+
+test('so is one that begins to when it is worked with', async () => {
+  using server = await floodingServer('CREATE', 'A'.repeat(7000));
+  const place = { host: '127.0.0.1', port: server.port, security: 'open', named: 'by operator' } as const;
+  const account = { email: 'ann@mail.example', place, credentials: { kind: 'password', password: 'any' } } as const;
+  await using control = await openControl(account, { trusted: [], times: MAIL_TIMES });
+  await expect(control.create('A folder')).rejects.toMatchObject({ name: 'MailError' });
 });
 
 const ANN = `ann@${LEGACY_DOMAIN}`;

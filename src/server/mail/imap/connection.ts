@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import type { Transform } from 'node:stream';
 import { ImapFlow } from 'imapflow';
 import { readHost } from '../../../contract/mail-host.ts';
 import { type Provider } from '../../../contract/provider.ts';
@@ -24,9 +25,15 @@ export const MAIL_TIMES: MailTimes = { connect: 20_000, greeting: 15_000, silenc
 
 /** The largest message that is carried, in octets; what a server sends beyond it ends the connection. */
 export const MESSAGE_SIZE_LIMIT = 256 * 1024 * 1024;
-/** An answer around a message: its flags, dates and envelope. */
-const ANSWER_SIZE_LIMIT = MESSAGE_SIZE_LIMIT + 16 * 1024 * 1024;
-const LINE_SIZE_LIMIT = 16 * 1024 * 1024;
+/** In octets. No message comes by these connections; a line is what RFC 7162 §4 thinks of. */
+const LINE_SIZE_LIMIT = 8 * 1024;
+const LITERAL_SIZE_LIMIT = 64 * 1024;
+const ANSWER_SIZE_LIMIT = 256 * 1024;
+/** All that a server may say until somebody is signed in. */
+const SIGN_IN_OCTETS = 256 * 1024;
+const SAID_LOOKED_AT_MS = 20;
+/** What is read of it in one go. */
+const PIECE_OCTETS = 8 * 1024;
 
 /**
  * Where a mailbox is reached. `tls` from the first byte; `starttls` before anything else is said; `open` TLS if the
@@ -153,13 +160,14 @@ async function signIn(
     connectionTimeout: times.connect,
     greetingTimeout: times.greeting,
     socketTimeout: times.silence,
-    maxLiteralSize: MESSAGE_SIZE_LIMIT,
+    maxLiteralSize: LITERAL_SIZE_LIMIT,
     maxResponseSize: ANSWER_SIZE_LIMIT,
     maxLineLength: LINE_SIZE_LIMIT,
     disableAutoIdle: true,
     maxLockHoldTime: false,
     logger: false,
   });
+  takeTurns(client);
   // What ends a standing connection also rejects the command under way; without a listener it would end the process.
   let ended: unknown;
   client.on('error', (error: unknown) => {
@@ -175,6 +183,9 @@ async function signIn(
   const giveUp = () => client.close();
   signal?.addEventListener('abort', giveUp, { once: true });
   try {
+    using _limit = limitOctets(client, SIGN_IN_OCTETS, () => {
+      ended ??= new MailError('lost', 'The mail server says things without end.');
+    });
     await client.connect();
     if (client.tls !== false && client.tls?.authorized === false) onUncheckedCertificate?.(place);
     return client;
@@ -187,6 +198,44 @@ async function signIn(
     clearTimeout(deadline);
     signal?.removeEventListener('abort', giveUp);
   }
+}
+
+/**
+ * imapflow reads ten chunks in one go, for which it may take a second: here everybody else has their turn after each
+ * piece. Without it a server that anybody names holds up the house.
+ */
+function takeTurns(client: ImapFlow): void {
+  const { streamer } = client as unknown as { streamer: Transform };
+  const transform = streamer._transform.bind(streamer);
+  streamer._transform = (chunk: Buffer, encoding, next) => {
+    const take = (at: number) => {
+      transform(chunk.subarray(at, at + PIECE_OCTETS), encoding, (error) => {
+        const isLast = at + PIECE_OCTETS >= chunk.length || (error ?? null) !== null;
+        setImmediate(() => (isLast ? next(error) : take(at + PIECE_OCTETS)));
+      });
+    };
+    take(0);
+  };
+}
+
+/** Closes a connection whose server says more than so many octets meanwhile; `again` begins to count anew. */
+export function limitOctets(
+  client: ImapFlow,
+  atMost: number,
+  onTooMany: () => void,
+): Disposable & { readonly again: () => void } {
+  let before = client.stats().received;
+  const timer = setInterval(() => {
+    if (client.stats().received - before < atMost) return;
+    onTooMany();
+    client.close();
+  }, SAID_LOOKED_AT_MS);
+  return {
+    again: () => {
+      before = client.stats().received;
+    },
+    [Symbol.dispose]: () => clearInterval(timer),
+  };
 }
 
 /** A name that an operator configured is looked up by the connection itself. */

@@ -1,22 +1,39 @@
 import type { ImapFlow } from 'imapflow';
-import { connect, type ConnectOptions, type MailAccount } from './connection.ts';
+import { connect, type ConnectOptions, limitOctets, type MailAccount } from './connection.ts';
 import { asking, listMailboxes, sayGoodbye } from './imap-mailbox.ts';
 import { MailError } from './mail-error.ts';
 import type { MailControl, Namespace } from './streams.ts';
 
+/** From one command to the next, two listings included; a server that says more is left. */
+const OCTETS_AN_ANSWER = 8 * 1024 * 1024;
+
 /** @throws {MailError} here and in everything that it does */
 export async function openControl(account: MailAccount, options: ConnectOptions): Promise<MailControl> {
   const client = await connect(account, options);
+  const limit = limitOctets(client, OCTETS_AN_ANSWER, () => {});
+  const bounded = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
+    limit.again();
+    return ask();
+  };
+  const namespace = await bounded(() => namespaceOf(client)).catch((error: unknown) => {
+    limit[Symbol.dispose]();
+    client.close();
+    throw error;
+  });
   return {
-    namespace: await namespaceOf(client),
-    mailboxes: () => listMailboxes(client),
-    create: (path) => createMailbox(client, path),
-    remove: async (path) => {
-      await asking(() => client.mailboxDelete(path));
-      // A name that is subscribed to and not there is shown by some programs.
-      await asking(() => client.mailboxUnsubscribe(path));
+    namespace,
+    mailboxes: () => bounded(() => listMailboxes(client)),
+    create: (path) => bounded(() => createMailbox(client, path)),
+    remove: (path) =>
+      bounded(async () => {
+        await asking(() => client.mailboxDelete(path));
+        // A name that is subscribed to and not there is shown by some programs.
+        await asking(() => client.mailboxUnsubscribe(path));
+      }),
+    [Symbol.asyncDispose]: async () => {
+      limit[Symbol.dispose]();
+      await sayGoodbye(client);
     },
-    [Symbol.asyncDispose]: () => sayGoodbye(client),
   };
 }
 

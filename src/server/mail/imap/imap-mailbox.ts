@@ -1,4 +1,5 @@
 import type { ImapFlow, ListResponse } from 'imapflow';
+import { limitOctets } from './connection.ts';
 import { MailError, mailErrorOf } from './mail-error.ts';
 import type { Mailbox } from './mailbox.ts';
 
@@ -28,27 +29,21 @@ export async function listMailboxes(client: ImapFlow): Promise<Mailbox[]> {
 /** No account has so many; the list is held in memory, and its server may be a stranger's. */
 export const MAILBOXES_AT_MOST = 20_000;
 const LISTING_OCTETS = 4 * 1024 * 1024;
-const LISTING_LOOKED_AT_MS = 20;
 
 const tooMany = () => new MailError('refused', `The mail server lists more than ${MAILBOXES_AT_MOST} mailboxes.`);
 
 /** @throws {MailError} `refused` when the server lists more than any account has, before that takes the memory. */
 async function boundedListing(client: ImapFlow): Promise<ListResponse[]> {
-  const before = client.stats().received;
   let stopped = false;
-  const timer = setInterval(() => {
-    if (client.stats().received - before < LISTING_OCTETS) return;
+  using _limit = limitOctets(client, LISTING_OCTETS, () => {
     stopped = true;
-    client.close();
-  }, LISTING_LOOKED_AT_MS);
+  });
   try {
     const listed = await asking(() => client.list());
     if (listed.length > MAILBOXES_AT_MOST) throw tooMany();
     return listed;
   } catch (error) {
     throw stopped ? tooMany() : error;
-  } finally {
-    clearInterval(timer);
   }
 }
 

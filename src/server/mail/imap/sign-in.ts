@@ -1,4 +1,5 @@
 import { connect, type ConnectOptions, type MailAccount, type MailTimes } from './connection.ts';
+import { sayGoodbye } from './imap-mailbox.ts';
 import { MailError, type MailFault } from './mail-error.ts';
 
 /** A visitor waits for this one. */
@@ -14,7 +15,7 @@ export async function checkSignIn(
 ): Promise<SignIn> {
   try {
     const client = await connect(account, { times: SIGN_IN_TIMES, ...options });
-    await client.logout().catch(() => client.close());
+    await sayGoodbye(client);
     return 'ok';
   } catch (error) {
     if (!(error instanceof MailError)) throw error;

@@ -9,6 +9,8 @@ import { errorOf, readStatus, type StatusResponse } from './status-response.ts';
 const READ_AHEAD = 256 * 1024;
 /** Lines that nobody asked for, between two answers: a server that tells a new count with every append stays below. */
 const UNASKED_LIMIT = 100_000;
+/** The same in octets: many times what so many counts take. */
+const UNASKED_OCTETS = 16 * 1024 * 1024;
 /** How long a server may take to close the connection after its goodbye, and after ours, in milliseconds. */
 const GOODBYE_WITHIN = 2000;
 /** How long a connection that may not write any more stays for the answers to what it has written, in milliseconds. */
@@ -62,6 +64,7 @@ export class ImapConnection implements AsyncDisposable {
   #capabilities = new Set<string>();
   #tag = 0;
   #unasked = 0;
+  #unaskedOctets = 0;
   #greeted = false;
   #ended: MailError | undefined;
   /** This side may not write any more, and only hears what came of what it has written. */
@@ -400,8 +403,8 @@ export class ImapConnection implements AsyncDisposable {
     if (typeof line !== 'string') return;
     if (!this.#greeted) this.#greet(line);
     else if (line.startsWith('* ')) this.#untagged(parts, line);
-    else if (line.startsWith('+')) this.#continue();
-    else if (line === '') this.#countUnasked();
+    else if (line.startsWith('+')) this.#continue(parts);
+    else if (line === '') this.#countUnasked(parts);
     else this.#tagged(line);
   }
 
@@ -419,10 +422,10 @@ export class ImapConnection implements AsyncDisposable {
     if (isExpunge(line)) this.expunged++;
     for (const command of this.#pending.values()) {
       if (command.untagged?.(parts, line) !== true) continue;
-      this.#unasked = 0;
+      this.#forgetUnasked();
       return;
     }
-    this.#countUnasked();
+    this.#countUnasked(parts);
     if (startsWithWord(line, 'CAPABILITY')) {
       this.#capabilities = new Set(line.slice(13).toUpperCase().split(' '));
       return;
@@ -436,18 +439,25 @@ export class ImapConnection implements AsyncDisposable {
     this.#clock.after(GOODBYE_WITHIN, () => this.end(errorOf(status)));
   }
 
-  #countUnasked(): void {
-    if (++this.#unasked > UNASKED_LIMIT) throw new MailError('lost', 'The mail server says things without end.');
+  #forgetUnasked(): void {
+    this.#unasked = 0;
+    this.#unaskedOctets = 0;
+  }
+
+  #countUnasked(parts: readonly Part[]): void {
+    for (const part of parts) this.#unaskedOctets += part?.length ?? 0;
+    if (++this.#unasked > UNASKED_LIMIT || this.#unaskedOctets > UNASKED_OCTETS)
+      throw new MailError('lost', 'The mail server says things without end.');
   }
 
   #learn(status: StatusResponse): void {
     if (status.code === 'CAPABILITY') this.#capabilities = new Set(status.args.toUpperCase().split(' '));
   }
 
-  #continue(): void {
+  #continue(parts: readonly Part[]): void {
     const waiting = this.#continuation;
     if (waiting === undefined) {
-      this.#countUnasked();
+      this.#countUnasked(parts);
       return;
     }
     this.#continuation = undefined;
@@ -461,7 +471,7 @@ export class ImapConnection implements AsyncDisposable {
     const answer = space < 0 ? undefined : readStatus(line, space + 1);
     if (command === undefined || answer === undefined)
       throw new MailError('lost', 'The mail server answered something that was not asked.');
-    this.#unasked = 0;
+    this.#forgetUnasked();
     this.#pending.delete(tag);
     this.#learn(answer);
     if (answer.status === 'OK') {
