@@ -330,6 +330,7 @@ export const wizard = setup({
       type: 'message.show' as const,
       message: params.message,
     })),
+    'refuse the password': raise({ type: 'password.refuse' as const }),
     'remember the message': assign({ message: (_, params: { message: Message }) => params.message }),
     'forget the message': assign({ message: null }),
   },
