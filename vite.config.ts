@@ -1,15 +1,15 @@
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import react from '@vitejs/plugin-react';
 import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
-import { portalSettings, readSettings } from './src/contract/settings.ts';
-import { type Folder, FOLDERS } from './tests/folders.ts';
+import { portalSettings } from './src/contract/settings.ts';
+import { settingsFrom } from './src/read-settings.ts';
+import { type Folder, FOLDERS, WORKERS } from './tests/folders.ts';
 import { CHROMIUM } from './tests/support/installed.ts';
 
 const root = import.meta.dirname;
 // With no settings at all the portal builds for the sandbox; the start passes the real ones by the environment.
-const settings = () => readSettings(process.env);
+const settings = () => settingsFrom(process.env);
 
 /** What the page says before its script has come. */
 function firstPaint(): Plugin {
@@ -33,9 +33,6 @@ function escaped(text: string): string {
 const SHELL =
   /contract\/(?:email-address|provider-name|support-issue|transfer-status|failure-code|mail-host|token-id|page-address)\.|call-error|parts\/(?:button|card|message|bars-loader|link|icon|page|step-list)\.|wizard-page|wizard-context|node_modules\/(?:react|scheduler|@xstate|use-sync-external-store)\//;
 
-// Most of a test's time is spent waiting for other programs.
-const WORKERS = Math.min(availableParallelism() + 2, 8);
-
 /** A test file says by its folder what it needs; `tests/run.ts` fetches that. */
 const project = ({ name, timeout, group, alone, isProof, crossesWire, repeats = [] }: Folder) => ({
   test: {
@@ -47,6 +44,8 @@ const project = ({ name, timeout, group, alone, isProof, crossesWire, repeats = 
     // What needs nothing else of the machine shares a process with others of its kind.
     isolate: crossesWire === true || isProof === true,
     testTimeout: timeout,
+    // A second, which is the default, says more of the machine than of the product.
+    expect: { poll: { timeout: 20_000 } },
     hookTimeout: 120_000,
     // Half of the time of the garbage collector.
     execArgv: ['--max-semi-space-size=32'],

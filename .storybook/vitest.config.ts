@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { storybookTest } from '@storybook/addon-vitest/vitest-plugin';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
-import { STORIES } from '../tests/folders.ts';
+import { STORIES, WORKERS } from '../tests/folders.ts';
 import { CHROMIUM_FLAGS } from '../tests/support/browser.ts';
 import { CHROMIUM } from '../tests/support/installed.ts';
 
@@ -22,6 +22,8 @@ export default defineConfig({
   test: {
     name: 'storybook',
     testTimeout: 30_000,
+    maxWorkers: WORKERS,
+    sequence: { groupOrder: 1 },
     browser: {
       enabled: true,
       headless: true,

@@ -4,6 +4,7 @@ import type { TransfersByHash } from '../src/contract/calls/jobs-by-email.ts';
 import type { LoadRequest } from '../src/contract/calls/load.ts';
 import type { Side } from '../src/contract/calls/resume.ts';
 import type { TransferStatus } from '../src/contract/calls/status.ts';
+import type { SignIns } from '../src/contract/calls/sign-ins.ts';
 import type { SupportRequest } from '../src/contract/calls/support-form.ts';
 import type { Validated } from '../src/contract/calls/validate.ts';
 import type { Provider } from '../src/contract/provider.ts';
@@ -23,6 +24,7 @@ function call<Answer, Input extends NonReducibleUnknown>(name: string) {
 export const CALLS = {
   'check the stored token': call<{ ok: true } | null, { token: string | null }>('check the stored token'),
   'ask for capabilities': call<Capabilities, { email: string }>('ask for capabilities'),
+  'list the sign-ins': call<SignIns, Pick<Parting, 'jwt'>>('list the sign-ins'),
   'sign out': call<{ ok: true }, Parting>('sign out'),
   'validate the account': call<Validated, { email: string; password: string; imap?: string; provider: Provider }>(
     'validate the account',

@@ -40,6 +40,7 @@ export function blankContext({
     now,
     ...(session ?? BLANK_SESSION),
     parting: null,
+    signIns: null,
     storedToken: storedToken ?? null,
     typed: NOTHING_TYPED,
     typedAccount: null,

@@ -1,6 +1,7 @@
 import { assign, raise, setup } from 'xstate';
 import type { Capabilities } from '../src/contract/calls/capabilities.ts';
 import type { TransferStatus } from '../src/contract/calls/status.ts';
+import type { SignIns } from '../src/contract/calls/sign-ins.ts';
 import type { SupportRequest } from '../src/contract/calls/support-form.ts';
 import type { TransfersByHash } from '../src/contract/calls/jobs-by-email.ts';
 import { isAtDomain, isEmail } from '../src/contract/email-address.ts';
@@ -181,10 +182,11 @@ export const wizard = setup({
     'drop the stored token': notProvided('drop the stored token'),
 
     'forget everything': assign(({ context }) => ({ ...blankContext(context), now: context.now })),
-    'forget all but what signs out': assign(({ context }) => ({
+    'remember the sign-ins': assign({ signIns: (_, params: { signIns: SignIns }) => params.signIns }),
+    'forget all but what signs out': assign(({ context, event }) => ({
       ...blankContext(context),
       now: context.now,
-      parting: { jwt: context.jwt, emailHash: context.emailHash },
+      parting: { jwt: context.jwt, everywhere: event.type === 'sign-out.confirm' && event.everywhere },
     })),
     'look at the clock': assign({ now: () => Date.now() }),
 

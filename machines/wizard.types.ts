@@ -3,6 +3,7 @@ import type { CallFailureCode, QueryError } from '../src/contract/failure-code.t
 import type { ContactsFormat, EmailFormat } from '../src/contract/export-format.ts';
 import type { OauthProvider, Provider } from '../src/contract/provider.ts';
 import type { PortalSettings } from '../src/contract/settings.ts';
+import type { SignIns } from '../src/contract/calls/sign-ins.ts';
 import type { SupportRequest } from '../src/contract/calls/support-form.ts';
 import type { TransferStatus } from '../src/contract/calls/status.ts';
 import type { Ask, OauthReturn } from '../src/contract/page-address.ts';
@@ -43,7 +44,7 @@ export type Message =
   | { readonly about: 'support sent' }
   | { readonly about: 'support failed'; readonly code: CallFailureCode }
   | { readonly about: 'export deletion failed'; readonly code: CallFailureCode }
-  | { readonly about: 'not the owner' | 'signed out' | 'sign-out unfinished' }
+  | { readonly about: 'not the owner' | 'signed out' | 'signed out everywhere' | 'sign-out unfinished' }
   | { readonly about: 'stop asked' | 'mended' | 'take-back asked' | 'forwarding stopped' | 'daily stopped' }
   | { readonly about: ActRefused | 'act overtaken'; readonly code: CallFailureCode };
 
@@ -63,8 +64,8 @@ export type AwaitedConsent = {
   readonly provider: OauthProvider;
 };
 
-/** What shows the server whose sign-in is to end. */
-export type Parting = Pick<Context, 'jwt' | 'emailHash'>;
+/** What shows the server whose sign-in is to end, and whether that of every browser is. */
+export type Parting = Pick<Context, 'jwt'> & { readonly everywhere: boolean };
 
 export type Context = {
   readonly settings: PortalSettings;
@@ -81,6 +82,8 @@ export type Context = {
   readonly jwt: string | null;
   /** What is being signed out; nothing of it survives a reload. */
   readonly parting: Parting | null;
+  /** The other browsers that are signed in, as last looked at; `null` while that isn't known. */
+  readonly signIns: SignIns | null;
   readonly storedToken: string | null;
   readonly notificationContact: string;
   readonly emailHash: string | null;
@@ -215,7 +218,7 @@ export type Event =
   | { readonly type: 'home.stay' }
   /** Where it would take the visitor out of the wizard, it asks first. */
   | { readonly type: 'sign-out.press' }
-  | { readonly type: 'sign-out.confirm' }
+  | { readonly type: 'sign-out.confirm'; readonly everywhere: boolean }
   | { readonly type: 'call.retry' }
   /** The browser is offline, so that no other page can be gone to. */
   | { readonly type: 'connection.lose' }

@@ -6,7 +6,8 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from '
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { type Environment, OWN_INSPECTOR, portalSettings, readSettings, type Settings } from './contract/settings.ts';
+import { type Environment, OWN_INSPECTOR, portalSettings, type Settings } from './contract/settings.ts';
+import { settingsFrom } from './read-settings.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const SOURCES = ['src/portal', 'src/inspector', 'src/contract', 'machines'];
@@ -21,7 +22,7 @@ const COMPRESSED = /\.(?:js|css|svg|html)$/;
  * lies under the digest of what it was made from and appears all at once, so two starts don't get in each other's way.
  */
 export async function buildPortal(environment: Environment): Promise<string> {
-  const settings = readSettings(environment);
+  const settings = settingsFrom(environment);
   const digest = await digestOf(settings);
   const out = join(BUILDS, `portal-${digest}`);
   if (existsSync(out)) return out;
@@ -55,7 +56,7 @@ async function buildApart(folder: string, environment: Environment): Promise<voi
 async function buildInto(folder: string): Promise<void> {
   const { build } = await import('vite');
   await build({ configFile: join(ROOT, 'vite.config.ts'), logLevel: 'warn', build: { outDir: folder } });
-  if (readSettings(process.env).inspectorUrl === OWN_INSPECTOR)
+  if (settingsFrom(process.env).inspectorUrl === OWN_INSPECTOR)
     await buildInspector(join(folder, dirname(OWN_INSPECTOR)));
   await compress(folder);
 }

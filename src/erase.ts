@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
-import { readSettings, SettingsError } from './contract/settings.ts';
+import { SettingsError } from './contract/settings.ts';
 import { isEmail } from './contract/email-address.ts';
+import { settingsFrom } from './read-settings.ts';
 import { eraseFromServer } from './server/erase.ts';
 import { DataFolderError } from './server/store/data-folder.ts';
 import { DatabaseUnavailable } from './server/store/database.ts';
@@ -12,7 +13,7 @@ if (!isEmail(address))
 
 try {
   if (existsSync('.env')) process.loadEnvFile('.env');
-  const count = await eraseFromServer(readSettings(process.env), address);
+  const count = await eraseFromServer(settingsFrom(process.env), address);
   process.stdout.write(`Erased. Transfers from, to or about this address: ${count}\n`);
 } catch (error) {
   const forOperator = [SettingsError, DataFolderError, DatabaseUnavailable];

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildPortal } from './build-portal.ts';
-import { readSettings, SettingsError, type Environment } from './contract/settings.ts';
+import { SettingsError, type Environment, type Settings } from './contract/settings.ts';
+import { settingsFrom, withSecretFiles } from './read-settings.ts';
 import { runServer } from './server/main.ts';
 import { DataFolderError, holdDataFolder } from './server/store/data-folder.ts';
 import { DatabaseUnavailable } from './server/store/database.ts';
@@ -35,12 +36,14 @@ try {
 
 async function start(): Promise<void> {
   if (existsSync('.env')) process.loadEnvFile('.env');
-  const settings = readSettings(process.env);
+  const settings = settingsFrom(process.env);
   await using lifetime = new AsyncDisposableStack();
   const folder = lifetime.use(await holdDataFolder(settings.dataDir));
-  const environment = settings.sandbox ? { ...(await openSandbox(lifetime)), ...process.env } : process.env;
+  const environment = settings.sandbox
+    ? { ...(await openSandbox(lifetime, settings)), ...withSecretFiles(process.env) }
+    : process.env;
   const portalFolder = settings.role === 'worker' ? null : await buildPortal(environment);
-  lifetime.use(await runServer({ settings: readSettings(environment), folder, portalFolder }));
+  lifetime.use(await runServer({ settings: settingsFrom(environment), folder, portalFolder }));
   process.stdout.write(`Listening on ${settings.publicUrl}\n`);
   if (!stopping.signal.aborted)
     await new Promise((resolve) => {
@@ -49,9 +52,8 @@ async function start(): Promise<void> {
 }
 
 /** The embedded outside world. Only this file knows of it: to the server it is one more set of addresses. */
-async function openSandbox(lifetime: AsyncDisposableStack): Promise<Environment> {
+async function openSandbox(lifetime: AsyncDisposableStack, settings: Settings): Promise<Environment> {
   const { startSandbox } = await import('./sandbox/main.ts');
-  const settings = readSettings(process.env);
   const sandbox = lifetime.use(
     await startSandbox({
       folder: join(settings.dataDir, 'sandbox'),

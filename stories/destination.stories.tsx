@@ -24,4 +24,10 @@ export const BannerHeld = at('destination.banner.held', { ...SIGNED_IN, message:
 
 export const HomeStaying = at('destination.home.staying', SIGNED_IN);
 export const HomeAsking = at('destination.home.asking', SIGNED_IN);
-export const HomeAskingToSignOut = at('destination.home.askingToSignOut', SIGNED_IN);
+export const HomeAskingToSignOut = at('destination.home.askingToSignOut', {
+  ...SIGNED_IN,
+  signIns: [
+    { began: '2025-11-18T16:05:00Z', used: '2025-11-18T16:40:00Z' },
+    { began: '2025-11-17T23:30:00Z', used: '2025-11-17T23:30:00Z' },
+  ],
+});

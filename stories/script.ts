@@ -44,6 +44,7 @@ const GOOD: Required<Script> = {
     return { ...LEGACY, provider: 'other' };
   },
   'validate the account': { ok: true, token: 'a-token' },
+  'list the sign-ins': [{ began: '2025-11-18T16:05:00Z', used: '2025-11-18T16:40:00Z' }],
   'sign out': { ok: true },
   'resolve the host': { ok: true },
   'create the account': { ok: true },

@@ -8,7 +8,10 @@ const back = { error: '', tokenId: TOKEN, email: PAT, provider: 'yahoo', hash: '
 
 export const GoogleTermsStaying = at('googleTerms.staying', toGoogle);
 export const GoogleTermsAsking = at('googleTerms.asking', toGoogle);
-export const GoogleTermsAskingToSignOut = at('googleTerms.askingToSignOut', toGoogle);
+export const GoogleTermsAskingToSignOut = at('googleTerms.askingToSignOut', {
+  ...toGoogle,
+  signIns: [{ began: '2025-11-18T16:05:00Z', used: '2025-11-18T16:40:00Z' }],
+});
 export const EmailScopesStaying = at('emailScopes.staying', toGoogle);
 export const EmailScopesAsking = at('emailScopes.asking', toGoogle);
 export const EmailScopesAskingToSignOut = at('emailScopes.askingToSignOut', toGoogle);

@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+
 /** A folder of tests is a project of Vitest of the same name. */
 export type Folder = {
   readonly name: string;
@@ -43,6 +45,9 @@ export const FOLDERS: readonly Folder[] = [
     ],
   },
 ];
+
+/** Files that run at once: most of a test's time is spent waiting for other programs. */
+export const WORKERS = Math.min(availableParallelism() + 2, 8);
 
 /** Whether `npm run proofs` runs a file that `npm test` runs with fewer numbers. */
 export const IS_PROOF = process.env['IS_PROOF'] === 'true';

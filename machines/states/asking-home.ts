@@ -6,6 +6,17 @@ export const askingHome = wizard.createStateConfig({
   states: {
     staying: { on: { 'home.press': 'asking', 'sign-out.press': 'askingToSignOut' } },
     asking: { tags: 'leaving', on: { 'home.stay': 'staying' } },
-    askingToSignOut: { tags: 'parting', on: { 'home.stay': 'staying', 'sign-out.confirm': '#signing-out' } },
+    askingToSignOut: {
+      tags: 'parting',
+      invoke: {
+        src: 'list the sign-ins',
+        input: ({ context: { jwt } }) => ({ jwt }),
+        onDone: {
+          actions: { type: 'remember the sign-ins', params: ({ event }) => ({ signIns: event.output }) },
+        },
+        onError: {},
+      },
+      on: { 'home.stay': 'staying', 'sign-out.confirm': '#signing-out' },
+    },
   },
 });

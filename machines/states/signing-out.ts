@@ -13,8 +13,16 @@ export const signingOut = wizard.createStateConfig({
   entry: 'forget all but what signs out',
   invoke: {
     src: 'sign out',
-    input: ({ context: { parting } }) => ({ jwt: parting?.jwt ?? null, emailHash: parting?.emailHash ?? null }),
-    onDone: { target: '#home', actions: { type: 'show the message', params: { message: { about: 'signed out' } } } },
+    input: ({ context: { parting } }) => parting ?? { jwt: null, everywhere: false },
+    onDone: {
+      target: '#home',
+      actions: {
+        type: 'show the message',
+        params: ({ context: { parting } }) => ({
+          message: { about: parting?.everywhere === true ? 'signed out everywhere' : 'signed out' } as const,
+        }),
+      },
+    },
     onError: unfinished,
   },
 });

@@ -45,6 +45,8 @@ export type Settings = {
   readonly databaseUrl?: string;
   /** 32 bytes in base64; absent on the embedded defaults, where it is generated into `dataDir`. */
   readonly secretKey?: string;
+  /** Those that it was before; in base64 as well. */
+  readonly formerSecretKeys: readonly string[];
   /** 32 bytes, base64: what receipts are signed with (Ed25519); without it, one that follows from `secretKey`. */
   readonly receiptKey?: string;
   /** A folder, or `s3://…`. */
@@ -64,6 +66,8 @@ export type Settings = {
   readonly providers: Readonly<Record<OauthProvider, ProviderSettings>>;
   readonly provisioning?: { readonly url: string; readonly token?: string };
   readonly trustedMailHosts: readonly string[];
+  /** In PEM; absent when hosts of `trustedMailHosts` are believed without. */
+  readonly trustedMailCertificates?: readonly string[];
   readonly smtpUrl?: string;
   readonly mailFrom?: string;
   readonly supportEmail?: string;
@@ -91,8 +95,8 @@ export type Settings = {
 export class SettingsError extends Error {
   override name = 'SettingsError';
   readonly problems: readonly string[];
-  constructor(problems: readonly string[]) {
-    super(problems.join('\n'));
+  constructor(problems: readonly string[], options?: ErrorOptions) {
+    super(problems.join('\n'), options);
     this.problems = problems;
   }
 }
@@ -126,6 +130,7 @@ function contradictions(set: Values): string[] {
       problems.push(`${other} is needed with ${name}. Example: ${example}`);
   };
   needs('DATABASE_URL', 'SECRET_KEY', 'SECRET_KEY=$(openssl rand -base64 32)');
+  needs('TRUSTED_MAIL_CERTIFICATES', 'TRUSTED_MAIL_HOSTS', 'TRUSTED_MAIL_HOSTS=mail.internal:143');
   needs('SMTP_URL', 'MAIL_FROM', 'MAIL_FROM=no-reply@example.com');
   for (const provider of OAUTH_PROVIDERS) {
     const name = provider.toUpperCase() as Uppercase<OauthProvider>;
@@ -180,6 +185,7 @@ function settle(set: Values): Settings {
       office365: provider(set, 'office365'),
       aol: provider(set, 'aol'),
     },
+    formerSecretKeys: set.FORMER_SECRET_KEYS ?? [],
     trustedMailHosts: set.TRUSTED_MAIL_HOSTS ?? [],
     transfersAtOnce: set.TRANSFERS_AT_ONCE ?? 4,
     exportDays: set.EXPORT_DAYS ?? EXPORT_DAYS,
@@ -201,6 +207,7 @@ function settle(set: Values): Settings {
     ...optional('legacyCarddavUrl', set.LEGACY_CARDDAV_URL),
     ...optional('legacySieveUrl', set.LEGACY_SIEVE_URL),
     ...optional('provisioning', service(set.PROVISIONING_URL, set.PROVISIONING_TOKEN)),
+    ...optional('trustedMailCertificates', set.TRUSTED_MAIL_CERTIFICATES),
     ...optional('smtpUrl', set.SMTP_URL),
     ...optional('mailFrom', set.MAIL_FROM),
     ...optional('supportEmail', set.SUPPORT_EMAIL),

@@ -13,6 +13,7 @@ import { phoneNumberValidation } from '../contract/calls/phone-number-validation
 import { resume } from '../contract/calls/resume.ts';
 import { setMigrationStarted } from '../contract/calls/set-migration-started.ts';
 import { detailedStatus, statusStream, type TransferStatus } from '../contract/calls/status.ts';
+import { signIns } from '../contract/calls/sign-ins.ts';
 import { signOut } from '../contract/calls/sign-out.ts';
 import { supportForm, writeSupportForm } from '../contract/calls/support-form.ts';
 import { takeBack } from '../contract/calls/take-back.ts';
@@ -30,13 +31,10 @@ export function createCalls(bearer: () => string | null): Calls {
       token === null ? null : ask(validateToken, { body: { token } }, signal),
     'ask for capabilities': (body, signal) => ask(capabilities, { body }, signal),
     'validate the account': (body, signal) => ask(validate, { body }, signal),
+    'list the sign-ins': async (_, signal) => (await ask(signIns, {}, signal)).others,
     // To its end, whatever page comes next; and with the bearer that the session has forgotten by now.
-    'sign out': ({ jwt, emailHash }) =>
-      createApi(() => jwt)(
-        signOut,
-        { body: emailHash === null ? {} : { hash: emailHash } },
-        new AbortController().signal,
-      ),
+    'sign out': ({ jwt, everywhere }) =>
+      createApi(() => jwt)(signOut, { body: everywhere ? { everywhere } : {} }, new AbortController().signal),
     'resolve the host': (body, signal) => ask(validateImap, { body }, signal),
     'create the account': ({ inQa, ...body }, signal) =>
       ask(createAccount, { query: { in_qa: String(inQa) }, body }, signal),

@@ -6,10 +6,12 @@ import { openOauthClients } from './oauth/client.ts';
 import { openTokens } from './oauth/tokens.ts';
 import { holdDataFolder } from './store/data-folder.ts';
 import { openDatabase } from './store/database.ts';
-import { openFolderSafe, openSharedSafe } from './store/safe.ts';
-import { requireSealingKey } from './store/sealing-key.ts';
-import { openVault } from './store/vault.ts';
+import { openSealing } from './sealing.ts';
 import { eraseSubscriber } from './transfers/retention.ts';
+
+const NO_FOLDER = {
+  secretKey: () => Promise.reject(new Error('Settings with DATABASE_URL have a SECRET_KEY.')),
+};
 
 /**
  * Erases a subscriber from the database that the settings name. The embedded one belongs to one process, so the product
@@ -18,16 +20,12 @@ import { eraseSubscriber } from './transfers/retention.ts';
  */
 export async function eraseFromServer(settings: Settings, address: string): Promise<number> {
   await using opened = new AsyncDisposableStack();
-  const { databaseUrl, dataDir, secretKey } = settings;
-  const folder = databaseUrl === undefined ? opened.use(await holdDataFolder(dataDir)) : null;
-  const key = secretKey === undefined ? await folder?.secretKey() : Buffer.from(secretKey, 'base64');
-  if (key === undefined) throw new Error('Settings with DATABASE_URL have a SECRET_KEY.');
-  const vault = openVault(key);
+  const { databaseUrl, dataDir } = settings;
+  const folder = databaseUrl === undefined ? opened.use(await holdDataFolder(dataDir)) : NO_FOLDER;
   const database = opened.use(
     await openDatabase(databaseUrl === undefined ? { folder: join(dataDir, 'database') } : { url: databaseUrl }),
   );
-  if (databaseUrl !== undefined) await requireSealingKey(database, vault);
-  const safe = databaseUrl === undefined ? await openFolderSafe(vault, join(dataDir, 'keys')) : openSharedSafe(vault);
+  const { vault, safe } = await openSealing({ settings, database, folder });
   const log = openLog(settings.logLevel);
   const now = Date.now;
   const tokens = openTokens({ oauthClients: openOauthClients({ settings, now }), database, safe, log, now });

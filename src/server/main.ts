@@ -15,16 +15,14 @@ import { openTransfers } from './transfers/orders.ts';
 import { openVerifiers } from './transfers/verifiers.ts';
 import { startWorker } from './worker/worker.ts';
 import { openLog } from './log.ts';
-import { openUncheckedCertificates } from './mail/imap/tls.ts';
+import { openSealing } from './sealing.ts';
+import { openUncheckedCertificates, requireCertificates } from './mail/imap/tls.ts';
 import { openDiscovery } from './mail/discovery/discovery.ts';
 import { openResolver } from './network/resolver.ts';
 import { openOauthClients } from './oauth/client.ts';
 import { openTokens, placesOfTokens } from './oauth/tokens.ts';
 import type { DataFolder } from './store/data-folder.ts';
 import { openDatabase } from './store/database.ts';
-import { openFolderSafe, openSharedSafe } from './store/safe.ts';
-import { requireSealingKey } from './store/sealing-key.ts';
-import { openVault } from './store/vault.ts';
 import { startWeb } from './web/listen.ts';
 import { openWeb } from './web/services.ts';
 
@@ -67,12 +65,9 @@ export function shortcomings(settings: Settings): string[] {
 export async function runServer({ settings, folder, portalFolder }: ServerOptions): Promise<AsyncDisposable> {
   await using opened = new AsyncDisposableStack();
   const log = openLog(settings.logLevel);
-  const key = settings.secretKey === undefined ? await folder.secretKey() : Buffer.from(settings.secretKey, 'base64');
-  const vault = openVault(key);
+  requireCertificates(settings);
   const database = opened.use(await openDatabase(databaseAddress(settings, folder)));
-  if (settings.databaseUrl !== undefined) await requireSealingKey(database, vault);
-  const safe =
-    settings.databaseUrl === undefined ? await openFolderSafe(vault, join(folder.path, 'keys')) : openSharedSafe(vault);
+  const { vault, safe } = await openSealing({ settings, database, folder });
   await safe.destroyAllBut([
     ...(await placesOfCredentials(database)),
     ...(await placesOfDailies(database)),

@@ -10,6 +10,7 @@ export type SecurityEvent =
   | 'sign-in refused'
   | 'sign-in not tried: too many'
   | 'signed out'
+  | 'signed out everywhere'
   | 'call refused: too many'
   | 'call refused: not the owner'
   | 'call refused: from another site'

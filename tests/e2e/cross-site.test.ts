@@ -12,7 +12,7 @@ const PASSWORD = 'correct horse';
 const ID = '0123456789abcdef0123456789abcdef';
 /** What would change something, and needs no secret of the visitor: who is at their network has signed in. */
 const CALLS = {
-  '/api/v2/sign-out/': { hash: 'x' },
+  '/api/v2/sign-out/': { everywhere: true },
   '/api/v2/support-form/': { email_address: ANN, issue: 'Please help me.' },
   '/api/v2/san-bruno-set-migration-started/': { email: ANN },
   '/api/v2/san-bruno-create-account/': { email: ANN, password: PASSWORD },

@@ -266,6 +266,27 @@ describe('every way through the product, in Chromium (needs chromium)', needs('c
     await page.getByRole('button', { name: 'Start', exact: true }).waitFor();
   });
 
+  test('who forgot to sign out at another computer sees it and ends it from here', async () => {
+    const other = await browser.newContext();
+    const signed = await other.request.post(`${product.url}/api/validate/`, {
+      data: { ...subscriber('tom'), provider: 'sanbruno' },
+    });
+    const { token } = (await signed.json()) as { token: string };
+    const isGood = async () =>
+      (await other.request.post(`${product.url}/api/validate-token/`, { data: { token } })).ok();
+    await arrive('tom');
+    await page.getByRole('banner').getByRole('button', { name: 'Sign out', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Sign out?' });
+    await dialog.getByText(/You are signed in on \d+ other browser/).waitFor();
+    for (const text of await dialog.getByRole('listitem').allInnerTexts())
+      expect(text).toMatch(/^Signed in on \w+ \d+ at .+, last used on \w+ \d+ at /);
+    expect(await isGood()).toBe(true);
+    await dialog.getByRole('button', { name: 'Sign out everywhere' }).click();
+    await page.getByRole('status').getByText('You are signed out everywhere').waitFor();
+    expect(await isGood()).toBe(false);
+    await other.close();
+  });
+
   test('who signs out without a line to the server is told so, and the browser has forgotten', async () => {
     await arrive('tom');
     await page.getByRole('link', { name: 'Contact support' }).click();

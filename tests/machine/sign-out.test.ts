@@ -62,9 +62,35 @@ describe('"Sign out"', () => {
     expect(wizard.has('parting')).toBe(false);
     expect(sessionOf(wizard.context())).toEqual(said);
     expect(wizard.asked('sign out')).toEqual([]);
-    await wizard.send(press, { type: 'sign-out.confirm' });
+    await wizard.send(press, { type: 'sign-out.confirm', everywhere: false });
     expect(wizard.address()).toBe('/');
     expect(wizard.asked('sign out')).toHaveLength(1);
+  });
+
+  test.each(MID_WIZARD)(
+    'lists the other browsers on %s, and ends them all when that is chosen',
+    async (address, session) => {
+      const others = [{ began: '2025-11-01T10:00:00Z', used: '2025-11-01T11:00:00Z' }];
+      const known = { ...SESSIONS[session], jwt: BEARER };
+      const wizard = arriveAt(address, { ...OK, 'list the sign-ins': () => others }, known);
+      await wizard.send(press);
+      expect(wizard.asked('list the sign-ins')).toEqual([{ jwt: BEARER }]);
+      expect(wizard.context().signIns).toEqual(others);
+      await wizard.send({ type: 'sign-out.confirm', everywhere: true });
+      expect(wizard.asked('sign out')).toEqual([{ jwt: BEARER, everywhere: true }]);
+      expect(wizard.context()).toMatchObject({ message: { about: 'signed out everywhere' }, signIns: null });
+      expect(sessionOf(wizard.context())).toEqual(BLANK_SESSION);
+    },
+  );
+
+  test('asks all the same when the other browsers can not be told', async () => {
+    const wizard = arriveAt(
+      '/destination-account',
+      { ...OK, 'list the sign-ins': refusal('INVALID_TOKEN') },
+      SESSIONS.signedIn,
+    );
+    await wizard.send(press);
+    expect([wizard.has('parting'), wizard.context().signIns]).toEqual([true, null]);
   });
 
   test.each(BESIDE)('asks nothing on %s, and leads Home', async (address, session) => {
@@ -79,7 +105,7 @@ describe('"Sign out"', () => {
     const wizard = arriveAt('/status-from-email', {}, { ...SESSIONS.toOther, jwt: BEARER, emailHash: 'hash' });
     await wizard.send(press);
     expect(sessionOf(wizard.context())).toEqual(BLANK_SESSION);
-    expect(wizard.asked('sign out')).toEqual([{ jwt: BEARER, emailHash: 'hash' }]);
+    expect(wizard.asked('sign out')).toEqual([{ jwt: BEARER, everywhere: false }]);
     expect(wizard.has('busy')).toBe(true);
     await wizard.wait(10_000);
     expect(wizard.has('slow')).toBe(true);

@@ -26,6 +26,7 @@ await import('../machine/offline.test.ts');
 await import('../machine/other-account.test.ts');
 await import('../machine/primary-move.test.ts');
 await import('../machine/session.test.ts');
+await import('../machine/sign-out.test.ts');
 await import('../machine/start-migration.test.ts');
 await import('../machine/status-from-email.test.ts');
 await import('../machine/status-modal.test.ts');

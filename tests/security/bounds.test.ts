@@ -135,11 +135,11 @@ describe('what costs money or disk has a bound', () => {
   test('the list of an address has only transfers that were proven to go there', async () => {
     await order();
     await world.database.query("update transfers set destination_email = 'bob@mail.example'");
-    expect(await world.services.transfers.newestTo('bob@mail.example', 5)).toEqual([]);
+    expect(await world.services.transfers.newestTo({ email: 'bob@mail.example', persons: [] }, 5)).toEqual([]);
     await world.database.query("update transfers set destination_provider = 'other', destination_imap = 'own.example'");
-    expect(await world.services.transfers.newestTo('bob@mail.example', 5)).toEqual([]);
+    expect(await world.services.transfers.newestTo({ email: 'bob@mail.example', persons: [] }, 5)).toEqual([]);
     await world.database.query('update transfers set destination_imap = null');
-    expect(await world.services.transfers.newestTo('bob@mail.example', 5)).toHaveLength(1);
+    expect(await world.services.transfers.newestTo({ email: 'bob@mail.example', persons: [] }, 5)).toHaveLength(1);
   });
 });
 

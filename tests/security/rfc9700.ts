@@ -107,7 +107,7 @@ export const RFC_9700: readonly Requirement[] = [
   {
     id: '2.5',
     line: 'asymmetric client authentication is RECOMMENDED',
-    open: 'The client shows a secret (CLIENT_SECRET, as decisions.md fixes). Microsoft would take private_key_jwt; Google, Yahoo and AOL offer none to such clients.',
+    open: 'decisions.md (Settings) fixes it: each provider has a CLIENT_SECRET, which the client shows. Microsoft would take private_key_jwt; Google, Yahoo and AOL offer none to such clients.',
   },
   {
     id: '2.6 (metadata)',

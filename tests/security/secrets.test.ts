@@ -17,6 +17,7 @@ const key = () => randomBytes(32).toString('base64');
 /** Every setting that is a secret or has room for one, as an operator would fill it. */
 const SECRETS: Readonly<Record<string, string>> = {
   SECRET_KEY: key(),
+  FORMER_SECRET_KEYS: key(),
   RECEIPT_KEY: key(),
   DATABASE_URL: `postgres://portal:${canary()}@db.example.com/portal?sslmode=verify-full`,
   EXPORTS_URL: `s3://${canary()}/exports?region=us-west-1`,
@@ -55,7 +56,7 @@ describe('the built portal', () => {
   test('has no secret of its operator in it, whatever the settings were when it was built', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'canary-portal-'));
     onTestFinished(() => rm(folder, { recursive: true }));
-    const named = SETTING_NAMES.filter((name) => /(?:SECRET|TOKEN|KEY|CLIENT_ID|DATABASE_URL|SMTP_URL)$/.test(name));
+    const named = SETTING_NAMES.filter((name) => /(?:SECRET|TOKEN|KEYS?|CLIENT_ID|DATABASE_URL|SMTP_URL)$/.test(name));
     expect(Object.keys(SECRETS)).toEqual(expect.arrayContaining([...named]));
     execFileSync(process.execPath, ['src/build-portal.ts', folder], {
       cwd: ROOT,

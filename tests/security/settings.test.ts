@@ -1,6 +1,12 @@
-import { describe, expect, test } from 'vitest';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { readSettings, SettingsError, type Environment } from '../../src/contract/settings.ts';
 import { CLEAR_TEXT_SETTINGS } from '../../src/contract/settings/clear-text.ts';
+import { SECRET_SETTINGS, SETTING_NAMES } from '../../src/contract/settings/variables.ts';
+import { settingsFrom, withSecretFiles } from '../../src/read-settings.ts';
+import { requireCertificates } from '../../src/server/mail/imap/tls.ts';
 import { contentSecurityPolicy } from '../../src/server/web/headers.ts';
 
 const LEGACY = { LEGACY_IMAP_URL: 'imaps://imap.example.com:993' };
@@ -112,4 +118,54 @@ test('no script can write markup', () => {
   expect(contentSecurityPolicy(readSettings(LEGACY))).toContain(
     "require-trusted-types-for 'script'; trusted-types 'none'",
   );
+});
+
+/** What holds a secret that is no key. */
+const VALUES: { readonly [Name in (typeof SECRET_SETTINGS)[number]]?: string } = {
+  DATABASE_URL: 'postgres://portal:canary@127.0.0.1/portal',
+  SMTP_URL: 'smtps://user:canary@smtp.example.com',
+};
+/** What is taken only with others. */
+const CLIENTS = Object.fromEntries(
+  ['GOOGLE', 'YAHOO', 'OFFICE365', 'AOL'].flatMap((name) => [
+    [`${name}_CLIENT_ID`, 'client'],
+    [`${name}_CLIENT_SECRET`, 'x'],
+  ]),
+);
+
+describe('a secret', () => {
+  test.each(SECRET_SETTINGS)('comes from the file that %s_FILE names', async (name) => {
+    const folder = await mkdtemp(join(tmpdir(), 'secret-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const file = join(folder, 'secret');
+    const key = Buffer.alloc(32, 1).toString('base64');
+    const secret = VALUES[name] ?? key;
+    await writeFile(file, `${secret}\n`);
+    const services = { SMS_URL: 'https://sms.example.com', PROVISIONING_URL: 'https://accounts.example.com' };
+    const others: Environment = { ...LEGACY, ...services, SECRET_KEY: key, MAIL_FROM: 'a@example.com', ...CLIENTS };
+    const rest = { ...others, [name]: undefined };
+    const inVariable = readSettings({ ...rest, [name]: secret });
+    expect(settingsFrom({ ...rest, [`${name}_FILE`]: file })).toEqual(inVariable);
+    expect(JSON.stringify(inVariable)).toContain(secret);
+    expect(Object.keys(withSecretFiles({ [`${name}_FILE`]: file })), 'and its file is asked for once').toEqual([name]);
+  });
+
+  test('is each setting whose name says so, and each address that has a password in it', () => {
+    const named = SETTING_NAMES.filter((name) => /(?:KEYS?|TOKEN|SECRET)$/.test(name));
+    expect(new Set(SECRET_SETTINGS)).toEqual(new Set([...named, 'DATABASE_URL', 'SMTP_URL']));
+  });
+});
+
+test('certificates of trusted mail hosts are refused when they are none, or belong to nobody', () => {
+  const trusted = { ...LEGACY, TRUSTED_MAIL_HOSTS: 'mail.internal:143' };
+  const damaged = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----';
+  expect(problemsOf({ ...trusted, TRUSTED_MAIL_CERTIFICATES: 'canary' })).toEqual([
+    expect.stringMatching(/^TRUSTED_MAIL_CERTIFICATES must be one or more certificates in PEM\. Example: \S+$/),
+  ]);
+  expect(problemsOf({ ...LEGACY, TRUSTED_MAIL_CERTIFICATES: damaged })).toEqual([
+    expect.stringMatching('^TRUSTED_MAIL_HOSTS is needed'),
+  ]);
+  const settings = readSettings({ ...trusted, TRUSTED_MAIL_CERTIFICATES: `${damaged}\n${damaged}\n` });
+  expect(settings.trustedMailCertificates).toEqual([damaged, damaged]);
+  expect(() => requireCertificates(settings)).toThrow(SettingsError);
 });

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { getCACertificates, setDefaultCACertificates, TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readSettings } from '../../src/contract/settings.ts';
@@ -21,6 +21,7 @@ import { freePort } from '../support/free-port.ts';
 import { FRESH } from '../support/fresh-database.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { letter } from '../support/mail-letters.ts';
+import { selfSigned } from '../support/certificate.ts';
 import { needs } from '../support/needs.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { mailUntil, NEW_ADDRESS, openWorld, order, SUBSCRIBER, type World } from '../support/transfer-world.ts';
@@ -378,7 +379,7 @@ test('a forwarded message that the source lists and does not hand out is left to
   const marked = [1, 2].map((uid) => ({ uid, size: 1, flags: [mark], internalDate: new Date(0) }));
   const source = { headers: headersOf([1]) };
   const destination = async () => ({ open: async () => {}, search: async () => [1, 2], headers: headersOf([1, 2]) });
-  const forwarded = openForwarded(async () => ['INBOX'], MACHINE_CLOCK);
+  const forwarded = openForwarded(() => ['INBOX'], MACHINE_CLOCK);
   for (let listing = 1; listing <= 2; listing += 1)
     expect(await forwarded.brought('INBOX', marked, source as unknown as MailReader, destination as never)).toEqual(
       new Set([1]),
@@ -415,7 +416,7 @@ test('forwarding is offered where there is a server of scripts, and not to the m
   expect((await world.get(`/api/status/?job_id=${jobid}`)).body).toEqual({ emailmigration: { status: 'started' } });
 });
 
-async function talkTo(greet: (socket: Socket) => void, security: 'open' | 'starttls' = 'open') {
+async function talkTo(greet: (socket: Socket) => void, security: 'open' | 'starttls' = 'open', withinMs = 30_000) {
   const heard: string[] = [];
   const server = createServer((socket) => {
     socket.on('error', () => {}).on('data', (part) => heard.push(part.toString()));
@@ -429,11 +430,53 @@ async function talkTo(greet: (socket: Socket) => void, security: 'open' | 'start
   });
   const place = { host: '127.0.0.1', port: (server.address() as AddressInfo).port, security };
   const account = { email: SUBSCRIBER, password: 'canary-password', place };
-  const fault = await openSieveSession(account, AbortSignal.timeout(1000)).catch((error: unknown) => error);
+  const fault = await openSieveSession(account, AbortSignal.timeout(withinMs)).catch((error: unknown) => error);
   return { fault, heard: heard.join('') };
 }
 
 describe('an odd server of scripts', () => {
+  test(
+    'scripts are given to a trusted server only with the certificate that is named for it',
+    needs('openssl'),
+    async () => {
+      const [named, other] = [await selfSigned('scripts.internal'), await selfSigned('scripts.internal')];
+      const heard: string[] = [];
+      const greeting = '"SASL" "PLAIN"\r\n"STARTTLS"\r\nOK\r\n';
+      const server = createServer((socket) => {
+        socket.on('error', () => {}).write(greeting);
+        socket.once('data', () => {
+          socket.write('OK "go on"\r\n');
+          const secure = new TLSSocket(socket, { isServer: true, ...named });
+          secure
+            .on('error', () => {})
+            .on('data', (part) => {
+              heard.push(part.toString());
+              secure.write('OK\r\n');
+            });
+          secure.write(greeting);
+        });
+      });
+      await new Promise<void>((resolve) => {
+        server.listen(0, '127.0.0.1', resolve);
+      });
+      onTestFinished(() => {
+        server.close();
+      });
+      const { port } = server.address() as AddressInfo;
+      const trust = { legacySieveUrl: `sieve://127.0.0.1:${port}`, trustedMailHosts: ['127.0.0.1'] };
+      const signInWith = async ({ cert }: { cert: Buffer }) => {
+        const place = sievePlaceOf({ ...trust, trustedMailCertificates: [String(cert)] });
+        if (place === null) throw new Error('There is no server of scripts.');
+        const account = { email: SUBSCRIBER, password: 'canary-password', place };
+        await using _session = await openSieveSession(account, AbortSignal.timeout(2000));
+      };
+      await expect(signInWith(other)).rejects.toMatchObject({ fault: 'certificate' });
+      expect(heard).toEqual([]);
+      await signInWith(named);
+      expect(heard[0]).toContain('AUTHENTICATE');
+    },
+  );
+
   test('that puts words before the handshake is told nothing', async () => {
     const { fault, heard } = await talkTo((socket) => {
       socket.write('"SASL" "PLAIN"\r\n"STARTTLS"\r\nOK\r\n');
@@ -452,7 +495,7 @@ describe('an odd server of scripts', () => {
   });
 
   test('that is silent is left when the time is over', async () => {
-    expect(await talkTo(() => {})).toMatchObject({ fault: { name: 'TimeoutError' }, heard: '' });
+    expect(await talkTo(() => {}, 'open', 100)).toMatchObject({ fault: { name: 'TimeoutError' }, heard: '' });
   });
 
   test('is read the same however its answer is cut', () => {

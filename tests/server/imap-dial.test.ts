@@ -2,11 +2,13 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates, TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { MailPlace } from '../../src/server/mail/imap/connection.ts';
+import { readSettings } from '../../src/contract/settings.ts';
+import { type MailPlace, placeOf } from '../../src/server/mail/imap/connection.ts';
+import { checkSignIn } from '../../src/server/mail/imap/sign-in.ts';
 import { openDial } from '../../src/server/mail/imap/wire/dial.ts';
 import { openSession } from '../../src/server/mail/imap/wire/session.ts';
 import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
-import { selfSigned } from '../support/certificate.ts';
+import { selfSigned, signedBy } from '../support/certificate.ts';
 import { needs } from '../support/needs.ts';
 
 type Certificate = { readonly key: Buffer; readonly cert: Buffer };
@@ -30,6 +32,8 @@ function serve(socket: Socket | TLSSocket, certificate: Certificate | undefined,
   socket.on('data', onData);
 }
 
+const { providers: PROVIDERS } = readSettings({ SANDBOX: 'on' });
+
 async function signIn(place: Partial<MailPlace> & { port: number }, trusted: string[] = []): Promise<void> {
   const connection = await openSession(
     {
@@ -41,6 +45,10 @@ async function signIn(place: Partial<MailPlace> & { port: number }, trusted: str
   );
   await connection.logout();
 }
+
+/** As a visitor's sign-in is checked. */
+const check = (place: MailPlace) =>
+  checkSignIn({ email: 'anna', place, credentials: { kind: 'password', password: 'x' } }, { trusted: [] });
 
 describe('The way to a mail server', needs('openssl'), () => {
   const before = getCACertificates('default');
@@ -101,6 +109,45 @@ describe('The way to a mail server', needs('openssl'), () => {
     await signIn({ port, security: 'open' });
     expect(heard).toContain('secret LOGIN');
     expect(heard).not.toContain('open LOGIN');
+  });
+
+  test.each(['tls', 'starttls'] as const)(
+    'a trusted host whose certificate is named is spoken to with that one only, by %s',
+    async (kind) => {
+      const { port, heard } = await listening(kind, other);
+      const settings = {
+        providers: PROVIDERS,
+        trustedMailHosts: [`localhost:${port}`],
+        legacyImapUrl: `${kind === 'tls' ? 'imaps' : 'imap'}://localhost:${port}`,
+      };
+      const placeWith = (...certificates: Certificate[]) =>
+        placeOf(
+          { ...settings, trustedMailCertificates: certificates.map(({ cert }) => String(cert)) },
+          { email: 'anna', provider: 'sanbruno' },
+          () => Promise.resolve(null),
+        );
+      const wrong = await placeWith(good);
+      await expect(signIn(wrong)).rejects.toMatchObject({ fault: 'certificate' });
+      expect(await check(wrong)).toBe('certificate');
+      expect(heard.filter((line) => /LOGIN|AUTHENTICATE/.test(line))).toEqual([]);
+      const right = await placeWith(good, other);
+      await signIn(right);
+      expect(await check(right)).toBe('ok');
+      expect(heard).not.toContain('open LOGIN');
+      const plain = await listening('plain', other);
+      await expect(signIn({ ...right, port: plain.port })).rejects.toMatchObject({ fault: 'certificate' });
+      expect(plain.heard.filter((line) => line.includes('LOGIN'))).toEqual([]);
+    },
+  );
+
+  test('a named authority vouches for its own names only', async () => {
+    const authority = await selfSigned('An authority');
+    const [fitting, foreign] = [await signedBy(authority, 'localhost'), await signedBy(authority, 'elsewhere.example')];
+    const place = { security: 'starttls', certificates: [String(authority.cert)] } as const;
+    const [mine, another] = [await listening('starttls', fitting), await listening('starttls', foreign)];
+    await signIn({ ...place, port: mine.port });
+    expect(mine.heard).toContain('secret LOGIN');
+    await expect(signIn({ ...place, port: another.port })).rejects.toMatchObject({ fault: 'certificate' });
   });
 
   test('a host that a visitor named is not reached at a private address, unless it is trusted', async () => {

@@ -53,6 +53,34 @@ test('a public address with more than a host is refused, and a name or password 
   }
 });
 
+test('a secret whose file can not be used is named, with what to do, and neither the file nor the secret', async () => {
+  const [long, empty] = [join(folder, 'long-canary'), join(folder, 'empty-canary')];
+  await writeFile(long, 'hunter2'.repeat(10_000));
+  await writeFile(empty, ' \n');
+  const { code, said } = await refused({
+    SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
+    SECRET_KEY_FILE: long,
+    RECEIPT_KEY_FILE: join(folder, 'no-canary'),
+    SMS_TOKEN_FILE: long,
+    PROVISIONING_TOKEN_FILE: folder,
+    YAHOO_CLIENT_SECRET_FILE: empty,
+  });
+  expect(code).toBe(78);
+  expect(said.trim().split('\n')).toEqual([
+    'SECRET_KEY_FILE and SECRET_KEY are both set. Keep one of them. Example: SECRET_KEY_FILE=/run/secrets/secret_key',
+    "RECEIPT_KEY_FILE can't be read (ENOENT). Example: RECEIPT_KEY_FILE=/run/secrets/receipt_key",
+    'PROVISIONING_TOKEN_FILE must name a file. Example: PROVISIONING_TOKEN_FILE=/run/secrets/provisioning_token',
+    'SMS_TOKEN_FILE must name a file of 65536 octets at most. Example: SMS_TOKEN_FILE=/run/secrets/sms_token',
+    'YAHOO_CLIENT_SECRET_FILE names a file that is empty. Example: YAHOO_CLIENT_SECRET_FILE=/run/secrets/yahoo_client_secret',
+  ]);
+  await writeFile(long, 'hunter2');
+  const wrong = await refused({ SECRET_KEY_FILE: long });
+  expect([wrong.code, wrong.said]).toEqual([
+    78,
+    'SECRET_KEY must be 32 bytes in base64. Example: SECRET_KEY=$(openssl rand -base64 32)\n',
+  ]);
+});
+
 test('a text that is too long is refused with an example', async () => {
   const { code, said } = await refused({ LEGACY_NAME: 'x'.repeat(65) });
   expect([code, said]).toEqual([78, 'LEGACY_NAME must have 64 characters at most. Example: LEGACY_NAME=San Bruno\n']);

@@ -21,6 +21,7 @@ beforeEach(async () => {
   await world.database.query('delete from oauth_tokens');
   for (const server of Object.values(world.providers)) {
     server.person.email = ANN;
+    server.person.account = '';
     server.person.emailVerified = true;
     server.person.refusesScopes = [];
     server.person.cancels = false;
@@ -288,6 +289,32 @@ describe('a sign-in for the list of transfers', () => {
     expect(Object.entries(list.body as Record<string, string>)).toEqual(
       [5, 4, 3, 2, 1].map((at) => [String(at).repeat(32), new Date(Date.UTC(2025, 0, at + 1)).toISOString()]),
     );
+  });
+
+  test('lists nothing to another account that was given the address later', async () => {
+    world.passwords.set(ANN, 'correct horse');
+    await world.database.query('delete from transfers');
+    const first = newBrowser();
+    const page = await first.until(start('yahoo'), isPage);
+    const order = {
+      source_account: { email: ANN, password: 'correct horse', provider: 'sanbruno' },
+      destination_account: { email: ANN, provider: 'yahoo', token_id: page.searchParams.get('token_id') },
+      operations: ['emailmigration'],
+      parameters: {},
+    };
+    const { body } = await world.post('/api/load/', order, first.headers);
+    const { jobid } = body as { jobid: string };
+    const listFor = async (browser: OauthBrowser) => {
+      const { searchParams } = await browser.until(startForStatus('yahoo'), isPage);
+      expect(searchParams.get('email')).toBe(ANN);
+      const list = await world.post('/api/jobs-by-email/', { hash: searchParams.get('hash') }, browser.headers);
+      return Object.keys(list.body as object);
+    };
+    expect(await listFor(first)).toEqual([jobid]);
+    expect(await listFor(newBrowser()), 'the same person at another computer').toEqual([jobid]);
+    serverOf('yahoo').person.account = 'of somebody else';
+    expect(await listFor(newBrowser())).toEqual([]);
+    await world.database.query('delete from transfers');
   });
 
   test('a hash works in the browser that got it, and in no other that has seen it', async () => {

@@ -1,12 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { SignIns } from '../../src/contract/calls/sign-ins.ts';
 import type { TransferStatus } from '../../src/contract/calls/status.ts';
-import { isPage, OauthBrowser } from '../support/oauth-browser.ts';
+import { STATUS_HEARTBEAT_MS } from '../../src/contract/transfer-status.ts';
+import { isPage, isReturn, OauthBrowser } from '../support/oauth-browser.ts';
 import { fromBrowser, fromClient, LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
 
 const ANN = `ann@${LEGACY_DOMAIN}`;
 const BOB = `bob@${LEGACY_DOMAIN}`;
 const PASSWORD = 'correct horse';
-const [HERE, THERE] = ['a'.repeat(64), 'b'.repeat(64)];
+const [HERE, THERE, ELSEWHERE] = ['a'.repeat(64), 'b'.repeat(64), 'c'.repeat(64)];
 
 let world: WebWorld;
 beforeAll(async () => {
@@ -90,7 +92,7 @@ describe('signing out', () => {
     const tokenId = back.searchParams.get('token_id') ?? '';
     const ask = () => world.post('/api/jobs-by-email/', { hash }, browser.headers);
     expect((await ask()).status).toBe(200);
-    expect((await signOut(browser.headers, { hash })).status).toBe(200);
+    expect((await signOut(browser.headers)).status).toBe(200);
     expect((await ask()).body).toMatchObject({ error: 'MIGRATION_ID_NOT_FOUND' });
     const load = {
       source_account: { email: ANN, password: PASSWORD, provider: 'sanbruno' },
@@ -139,6 +141,120 @@ describe('signing out', () => {
     const lines = world.logLines.filter((line) => line.includes('"security":"signed out"'));
     expect(lines).toHaveLength(1);
     expect(world.logLines.join('')).not.toContain(token);
+  });
+});
+
+describe('signing out everywhere', () => {
+  const everywhere = { everywhere: true };
+
+  test('ends the bearers and cookies of every browser that is signed in to the mailbox, and of no other mailbox', async () => {
+    const id = await transfer();
+    const [mine, lost, other] = [await signIn(HERE), await signIn(THERE), await signIn(ELSEWHERE, BOB)];
+    expect((await signOut({ ...bearer(mine), ...fromBrowser(HERE) }, everywhere)).status).toBe(200);
+    expect([await isGood(mine), await isGood(lost), await isGood(other)]).toEqual([false, false, true]);
+    for (const headers of [bearer(lost), fromBrowser(THERE), fromBrowser(HERE)])
+      expect(await seesAll(id, headers)).toBe(false);
+    expect(world.logLines.filter((line) => line.includes('"security":"signed out everywhere"'))).toHaveLength(1);
+  });
+
+  test('ends the lists and the sign-ins at providers of those browsers', async () => {
+    const lost = new OauthBrowser(world);
+    const list = await lost.until('/api/oauth-for-status/?provider=yahoo', isPage);
+    const hash = list.searchParams.get('hash') ?? '';
+    const back = await lost.until('/api/oauth/?provider=yahoo', isPage);
+    const tokenId = back.searchParams.get('token_id') ?? '';
+    const begun = await lost.until('/api/oauth/?provider=yahoo', isReturn);
+    const account = { email: ANN, password: PASSWORD, provider: 'sanbruno' };
+    expect((await world.post('/api/validate/', account, lost.headers)).status).toBe(200);
+    const ask = () => world.post('/api/jobs-by-email/', { hash }, lost.headers);
+    expect((await ask()).status).toBe(200);
+    await signOut(bearer(await signIn(HERE)), everywhere);
+    expect((await ask()).body).toMatchObject({ error: 'MIGRATION_ID_NOT_FOUND' });
+    expect((await lost.until(begun.href, isPage)).searchParams.get('error')).toBe('EXTERNAL_OAUTH_ERROR');
+    const load = {
+      source_account: account,
+      destination_account: { email: ANN, provider: 'yahoo', token_id: tokenId },
+      operations: ['emailmigration'],
+      parameters: {},
+    };
+    expect((await world.post('/api/load/', load, lost.headers)).body).toMatchObject({ error: 'INVALID_CREDENTIALS' });
+  });
+
+  test('is shown by a cookie too, and leaves what each browser ordered its own', async () => {
+    const id = await transfer(fromBrowser(THERE));
+    const [mine, lost] = [await signIn(HERE), await signIn(THERE)];
+    expect((await signOut(fromBrowser(HERE), everywhere)).status).toBe(200);
+    expect([await isGood(mine), await isGood(lost)]).toEqual([false, false]);
+    expect([await seesAll(id, fromBrowser(THERE)), await seesAll(id, fromBrowser(HERE))]).toEqual([true, false]);
+  });
+
+  test.each(['everywhere', 'there'] as const)(
+    'ends a status page that another tab follows: signed out %s',
+    async (where) => {
+      const id = await transfer();
+      const lost = { ...bearer(await signIn(THERE)), ...fromBrowser(THERE) };
+      const mine = bearer(await signIn(HERE));
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+      onTestFinished(() => void vi.useRealTimers());
+      const followed = await fetch(`${world.url}/api/v2/status/events/?job_id=${id}`, { headers: fromBrowser(THERE) });
+      const watched = await fetch(`${world.url}/api/v2/status/events/?job_id=${id}`);
+      const reader = (watched.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream()).getReader();
+      expect((await reader.read()).value).toContain('"limited":true');
+      if (where === 'everywhere') await signOut(mine, everywhere);
+      else await signOut(lost);
+      vi.advanceTimersByTime(STATUS_HEARTBEAT_MS);
+      const told = await followed.text();
+      expect(told).toContain('event: end');
+      expect(told).not.toContain('"limited":true');
+      expect((await reader.read()).value, 'who saw numbers alone goes on').toContain('event: alive');
+      await reader.cancel();
+    },
+  );
+
+  test('is refused to who is signed in to no mailbox, or no more', async () => {
+    const lost = await signIn(THERE);
+    for (const headers of [{}, bearer('x'), fromBrowser('e'.repeat(64))])
+      expect((await signOut(headers, everywhere)).body).toMatchObject({ error: 'INVALID_TOKEN' });
+    expect(await isGood(lost)).toBe(true);
+    world.advance(25 * 3_600_000);
+    const mine = await signIn(HERE);
+    expect((await signOut(bearer(lost), everywhere)).body).toMatchObject({ error: 'INVALID_TOKEN' });
+    expect(await isGood(mine)).toBe(true);
+    world.advance(-25 * 3_600_000);
+  });
+});
+
+const listFor = async (headers: Record<string, string>) => {
+  const { status, body } = await world.get('/api/v2/sign-ins/', headers);
+  expect(status).toBe(200);
+  return (body as { others: SignIns }).others;
+};
+
+describe('the list of sign-ins', () => {
+  test('tells when the other browsers of the mailbox signed in and were last used, and nothing else', async () => {
+    const mine = await signIn(HERE);
+    expect(await listFor(bearer(mine))).toEqual([]);
+    const began = Date.now();
+    const lost = await signIn(THERE);
+    await signIn(ELSEWHERE, BOB);
+    world.advance(2 * 3_600_000);
+    expect(await isGood(lost)).toBe(true);
+    world.advance(3_600_000);
+    for (const headers of [bearer(mine), fromBrowser(HERE)]) {
+      const [other, ...more] = await listFor(headers);
+      expect([Object.keys(other ?? {}), more]).toEqual([['began', 'used'], []]);
+      expect(Math.abs(Date.parse(other?.began ?? '') - began)).toBeLessThan(120_000);
+      expect(Math.abs(Date.parse(other?.used ?? '') - began - 2 * 3_600_000)).toBeLessThan(120_000);
+    }
+    await signOut(bearer(lost));
+    expect(await listFor(bearer(mine))).toEqual([]);
+    world.advance(-3 * 3_600_000);
+  });
+
+  test('is refused to who is signed in to no mailbox', async () => {
+    await signIn(THERE);
+    for (const headers of [{}, bearer('x'), fromBrowser('e'.repeat(64))])
+      expect((await world.get('/api/v2/sign-ins/', headers)).body).toMatchObject({ error: 'INVALID_TOKEN' });
   });
 });
 

@@ -5,10 +5,20 @@ import { simulate } from './simulate.ts';
 /** Failures that are told before the rest is only counted. */
 const TOLD = 5;
 
-/** What the simulation has found and the engine does not do yet, by seed. Take out what is mended. */
-export const OPEN: ReadonlyMap<number, string> = new Map([
-  [719, 'The destination renumbers a mailbox while its owner moves a message out of it: it is copied again.'],
+/** What the simulation has found among 20,000 seeds and the engine does since. */
+export const FOUND: ReadonlyMap<number, string> = new Map([
+  [719, 'a message that was moved out of a mailbox which got another UIDVALIDITY is not copied again'],
+  [2212, 'twins are known when the UIDVALIDITY changes while the mailbox is selected'],
+  [2403, 'a message that the source withholds, and lists now and then, is not taken for deleted'],
+  [2599, 'what is stored after the lease was lost, where no UIDs are said, is told to the operator'],
+  [4290, 'a folder whose lane is closed, as the server allows fewer connections, is taken by another lane'],
+  [10_900, "a message that was moved away in the provider's own form is not lost"],
+  [14_092, 'UIDs of a source mailbox that got another UIDVALIDITY are not asked for'],
+  [14_671, 'what is found anew needs no more connections than the server allows'],
 ]);
+
+/** What the simulation has found and the engine does not do yet, by seed. Take out what is mended. */
+export const OPEN: ReadonlyMap<number, string> = new Map();
 
 /** Runs seeds one after the other. @returns each failure with what to replay it by; the first one is made smaller, too */
 export async function failuresIn(from: number, to: number): Promise<string[]> {

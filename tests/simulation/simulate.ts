@@ -61,7 +61,9 @@ async function simulated(
     const rest = await scheduler.run(() => false, MOST_EVENTS);
     if (rest !== 'stuck') wrong.push('something goes on for ever after the end');
     for (const crash of job.crashes) wrong.push(`crashed: ${textOf(crash)}`);
-    wrong.push(...judge({ scenario, ...accounts, receipt, told: toldOf(world, transfer) }));
+    wrong.push(
+      ...judge({ scenario, ...accounts, receipt, told: toldOf(world, transfer), orphans: world.orphans.count }),
+    );
   }
   return { wrong, receipts, digest: scheduler.digest(), trace: scheduler.trace, events: scheduler.events() };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { MUTATIONS } from './mutations.ts';
 import { scenarioOf } from './scenario.ts';
-import { failuresIn, OPEN } from './seeds.ts';
+import { failuresIn, FOUND, OPEN } from './seeds.ts';
 import { simulate } from './simulate.ts';
 
 const SEEDS = 500;
@@ -19,6 +19,10 @@ describe('the engine in the simulation', () => {
 
   test('every message arrives once or is skipped for a true reason, and the receipt says so', LONG, async () => {
     expect(ONE_SEED === undefined ? await failuresIn(1, SEEDS) : await toldOf(Number(ONE_SEED))).toEqual([]);
+  });
+
+  test.for([...FOUND])('seed %i: %s', LONG, async ([seed]) => {
+    expect(await failuresIn(seed, seed)).toEqual([]);
   });
 
   test.for(Object.entries(MUTATIONS))('the simulation finds %s', LONG, async ([, mutation]) => {

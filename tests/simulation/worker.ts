@@ -238,7 +238,10 @@ function copyOf(
     signal,
     onStep: (step: string, mailbox: string) => scheduler.note(`${process.name} step ${step} in ${mailbox}`),
     onProgress: ({ done }: { readonly done: number }) => onDone(done),
-    onOrphan: (mailbox: string, uid: number) => scheduler.note(`${process.name} leaves ${uid} in ${mailbox} behind`),
+    onOrphan: (mailbox: string, uid: number | null) => {
+      world.orphans.count += 1;
+      scheduler.note(`${process.name} leaves ${uid ?? 'a message'} in ${mailbox} behind`);
+    },
     forwardedMark: 'Forwarded-by-San-Bruno',
   };
 }

@@ -18,6 +18,8 @@ export type World = {
   readonly hosts: Readonly<Record<Side, Host>>;
   readonly database: SimulatedDatabase;
   readonly tables: LedgerTables;
+  /** Messages that workers told the operator of: stored after their lease was lost, and not taken back. */
+  readonly orphans: { count: number };
 };
 
 export function openWorld(scenario: Scenario, options: { readonly keepsTrace: boolean }): World {
@@ -67,6 +69,7 @@ export function openWorld(scenario: Scenario, options: { readonly keepsTrace: bo
     hosts: { source: hostOf('source', source), destination: hostOf('destination', destination) },
     database: openDatabase(scheduler, chance.fork(), scenario.database),
     tables: new LedgerTables(() => scheduler.now()),
+    orphans: { count: 0 },
   };
 }
 

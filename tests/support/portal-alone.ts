@@ -105,6 +105,7 @@ const GOOD: Readonly<Record<string, Script>> = {
   '/api/capabilities/': ({ body }) => ({ json: capabilitiesOf((body as { email: string }).email) }),
   '/api/validate/': OK,
   '/api/v2/sign-out/': OK,
+  '/api/v2/sign-ins/': { json: { others: [] } },
   '/api/validate-imap/': OK,
   '/api/load/': { json: { jobid: TRANSFER_ID } },
   '/api/v2/status/': { json: { emailmigration: { status: 'inprogress', done: 3, total: 12, bytes: 4096 } } },

@@ -8,6 +8,8 @@ export const CLIENT = { id: 'portal', secret: 'client-secret-canary-4711' } as c
 /** What the person at the browser does at this provider. */
 export type Person = {
   email: string;
+  /** Tells accounts apart that have had the same address. */
+  account: string;
   emailVerified: boolean;
   /** In place of `email_verified`: what Microsoft says of a person, by the scope `profile`. */
   microsoft: Readonly<Record<string, unknown>> | null;
@@ -50,6 +52,7 @@ export async function startSignInServer({ redirectUri, scopes, tokenLife = 3600 
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const person: Person = {
     email: 'ann@sanbruno.example',
+    account: '',
     emailVerified: true,
     microsoft: null,
     refusesScopes: [],
@@ -88,7 +91,11 @@ export async function startSignInServer({ redirectUri, scopes, tokenLife = 3600 
     findAccount: (_ctx, id) => ({
       accountId: id,
       claims: () =>
-        Promise.resolve({ sub: id, email: id, ...(person.microsoft ?? { email_verified: person.emailVerified }) }),
+        Promise.resolve({
+          sub: id,
+          email: id.split(' ')[0],
+          ...(person.microsoft ?? { email_verified: person.emailVerified }),
+        }),
     }),
   };
   const provider = new Provider(issuer, configuration);
@@ -134,7 +141,9 @@ export async function startSignInServer({ redirectUri, scopes, tokenLife = 3600 
         return;
       }
       if (details.prompt.name === 'login') {
-        await provider.interactionFinished(request, response, { login: { accountId: person.email } });
+        await provider.interactionFinished(request, response, {
+          login: { accountId: `${person.email} ${person.account}`.trim() },
+        });
         return;
       }
       const asked = String(details.params['scope']).split(' ');

@@ -54,6 +54,15 @@ export const flag = (example: string) =>
 export const text = (max: number, example: string) =>
   v.pipe(v.string(), v.maxLength(max, fault({ fault: `must have ${max} characters at most.`, example })));
 
+/** 32 bytes in base64. */
+export const isKey = (text: string) => /^[A-Za-z0-9+/]{43}=$/.test(text);
+
+export const key = (name: string) =>
+  v.pipe(
+    v.string(),
+    v.check(isKey, fault({ fault: 'must be 32 bytes in base64.', example: `${name}=$(openssl rand -base64 32)` })),
+  );
+
 export const secret = (name: string) => text(4096, `${name}=…`);
 
 /** Redirect addresses and the portal's own paths are put right behind it. */

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { isDomain } from '../email-address.ts';
 import { type OauthProvider } from '../provider.ts';
-import { fault, flag, imap, list, number, origin, secret, text, url, web } from './kinds.ts';
+import { fault, flag, imap, isKey, key, list, number, origin, secret, text, url, web } from './kinds.ts';
 
 /** Every variable with its schema from text: those of `decisions.md`, and a few more that the README tells of. */
 export const VARIABLES = {
@@ -11,20 +11,17 @@ export const VARIABLES = {
   ROLE: v.picklist(['all', 'web', 'worker'], fault({ fault: 'must be all, web or worker.', example: 'ROLE=all' })),
   DATA_DIR: text(4096, 'DATA_DIR=/var/lib/portal'),
   DATABASE_URL: url(['postgres://', 'postgresql://'], 'DATABASE_URL=postgres://portal:secret@db.example.com/portal'),
-  SECRET_KEY: v.pipe(
+  SECRET_KEY: key('SECRET_KEY'),
+  /** Those that SECRET_KEY was before, for as long as something is known by them. */
+  FORMER_SECRET_KEYS: v.pipe(
     v.string(),
+    v.transform((keys) => keys.split(',').map((each) => each.trim())),
     v.check(
-      (key) => /^[A-Za-z0-9+/]{43}=$/.test(key),
-      fault({ fault: 'must be 32 bytes in base64.', example: 'SECRET_KEY=$(openssl rand -base64 32)' }),
+      (keys) => keys.every(isKey),
+      fault({ fault: 'must be keys of 32 bytes in base64, separated by commas.', example: 'FORMER_SECRET_KEYS=…' }),
     ),
   ),
-  RECEIPT_KEY: v.pipe(
-    v.string(),
-    v.check(
-      (key) => /^[A-Za-z0-9+/]{43}=$/.test(key),
-      fault({ fault: 'must be 32 bytes in base64.', example: 'RECEIPT_KEY=$(openssl rand -base64 32)' }),
-    ),
-  ),
+  RECEIPT_KEY: key('RECEIPT_KEY'),
   EXPORTS_URL: v.pipe(
     text(4096, 'EXPORTS_URL=/var/lib/portal/exports'),
     v.check(
@@ -65,6 +62,18 @@ export const VARIABLES = {
     (entry) => /^(\[[0-9a-f:]+\]|[^\s:[\]]+)(:\d{1,5})?$/.test(entry),
     'hosts, each as host or host:port',
     'TRUSTED_MAIL_HOSTS=127.0.0.1,mail.internal:143',
+  ),
+  /** What hosts of TRUSTED_MAIL_HOSTS show, or who vouches for it: then they are spoken to by TLS only. */
+  TRUSTED_MAIL_CERTIFICATES: v.pipe(
+    v.string(),
+    v.transform((text) => text.match(/-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g) ?? []),
+    v.minLength(
+      1,
+      fault({
+        fault: 'must be one or more certificates in PEM.',
+        example: 'TRUSTED_MAIL_CERTIFICATES_FILE=/etc/ssl/mail.pem',
+      }),
+    ),
   ),
   SMTP_URL: url(['smtp://', 'smtps://'], 'SMTP_URL=smtps://user:secret@smtp.example.com'),
   MAIL_FROM: v.pipe(
@@ -127,6 +136,24 @@ function providerVariables<const P extends Uppercase<OauthProvider>>(provider: P
 
 type Variables = typeof VARIABLES;
 export type Values = { [Name in keyof Variables]?: v.InferOutput<Variables[Name]> };
+
+/** Those that hold a secret, which a file may hold instead (`SECRET_KEY_FILE`). */
+export const SECRET_SETTINGS = [
+  'SECRET_KEY',
+  'FORMER_SECRET_KEYS',
+  'RECEIPT_KEY',
+  'DATABASE_URL',
+  'PROVISIONING_TOKEN',
+  'SMTP_URL',
+  'SMS_TOKEN',
+  'GOOGLE_CLIENT_SECRET',
+  'YAHOO_CLIENT_SECRET',
+  'OFFICE365_CLIENT_SECRET',
+  'AOL_CLIENT_SECRET',
+] as const satisfies readonly (keyof Variables)[];
+
+/** Those that a file may hold. */
+export const FILE_SETTINGS = [...SECRET_SETTINGS, 'TRUSTED_MAIL_CERTIFICATES'] as const;
 
 /** The names of every variable, for `.env` readers and documentation. */
 export const SETTING_NAMES = Object.keys(VARIABLES) as readonly (keyof Variables)[];

@@ -2,7 +2,7 @@ import { Button } from '../parts/button.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { shared } from '../wording.ts';
 import { leaveWizard, signOutFirst } from '../wording/leave-wizard.ts';
-import { useSend } from '../wizard-context.tsx';
+import { useSend, useWizard } from '../wizard-context.tsx';
 
 type Props = { readonly signOut: boolean };
 
@@ -10,18 +10,39 @@ type Props = { readonly signOut: boolean };
 export function LeaveWizard({ signOut }: Props) {
   const send = useSend();
   const words = signOut ? signOutFirst : leaveWizard;
+  const leaveBy = (everywhere: boolean) => () =>
+    send(signOut ? { type: 'sign-out.confirm', everywhere } : { type: 'home.visit', error: '' });
   return (
     <Modal title={words.title} closeLabel={shared.close} onClose={() => send({ type: 'home.stay' })}>
       <p>{words.text}</p>
       <p className="soft">{words.safe}</p>
+      {signOut && <OtherBrowsers />}
       <div className="actions">
         <Button rank="primary" onPress={() => send({ type: 'home.stay' })}>
           {words.stay}
         </Button>
-        <Button onPress={() => send(signOut ? { type: 'sign-out.confirm' } : { type: 'home.visit', error: '' })}>
-          {words.leave}
-        </Button>
+        <Button onPress={leaveBy(false)}>{words.leave}</Button>
+        {signOut && <Button onPress={leaveBy(true)}>{signOutFirst.everywhere}</Button>}
       </div>
     </Modal>
+  );
+}
+
+function OtherBrowsers() {
+  const others = useWizard(({ context }) => context.signIns) ?? [];
+  return (
+    <div aria-live="polite">
+      {others.length > 0 && (
+        <>
+          <p>{signOutFirst.others(others.length)}</p>
+          <ul>
+            {others.map(({ began, used }, at) => (
+              <li key={at}>{signOutFirst.other(began, used)}</li>
+            ))}
+          </ul>
+          <p>{signOutFirst.doubt}</p>
+        </>
+      )}
+    </div>
   );
 }

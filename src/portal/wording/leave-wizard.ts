@@ -1,3 +1,5 @@
+import { LOCALE } from '../wording.ts';
+
 export const leaveWizard = {
   title: 'Go back to Home?',
   text: 'You would start again from the beginning, and you would need to sign in again.',
@@ -6,4 +8,17 @@ export const leaveWizard = {
   leave: 'Go to Home',
 } as const;
 
-export const signOutFirst = { ...leaveWizard, title: 'Sign out?', leave: 'Sign out' } as const;
+const plural = new Intl.PluralRules(LOCALE);
+const time = new Intl.DateTimeFormat(LOCALE, { month: 'long', day: 'numeric', hour: 'numeric', minute: '2-digit' });
+const said = (iso: string) => time.format(new Date(iso));
+
+export const signOutFirst = {
+  ...leaveWizard,
+  title: 'Sign out?',
+  leave: 'Sign out',
+  everywhere: 'Sign out everywhere',
+  others: (count: number) =>
+    `You are signed in on ${count} other ${plural.select(count) === 'one' ? 'browser' : 'browsers'}:`,
+  other: (began: string, used: string) => `Signed in on ${said(began)}, last used on ${said(used)}`,
+  doubt: 'If you do not know one of them, sign out everywhere. Then change the password of your mailbox.',
+} as const;

@@ -54,6 +54,12 @@ export function messageWords(message: Message, legacyName: string): MessageWords
         title: 'You are signed out',
         content: ['Your mail is safe. A transfer that has already started keeps running.'],
       };
+    case 'signed out everywhere':
+      return {
+        kind: 'success',
+        title: 'You are signed out everywhere',
+        content: ['Every browser has to sign in again. A transfer that has already started keeps running.'],
+      };
     case 'sign-out unfinished':
       return {
         kind: 'warning',

@@ -1,13 +1,19 @@
 import type { Settings } from '../../contract/settings.ts';
 import { MailError } from '../mail/imap/mail-error.ts';
-import { isTrusted } from '../network/public-address.ts';
+import { trustIn } from '../mail/imap/connection.ts';
 import { writeString, type SieveReply } from './sieve-reply.ts';
 import { openSieveSocket, type SieveSocket } from './sieve-socket.ts';
 
 const SIEVE_PORT = 4190;
 
 /** `starttls` before anything else is said; `open` TLS if the server has it: only towards hosts that the operator trusts. */
-export type SievePlace = { readonly host: string; readonly port: number; readonly security: 'starttls' | 'open' };
+export type SievePlace = {
+  readonly host: string;
+  readonly port: number;
+  readonly security: 'starttls' | 'open';
+  /** As `MailPlace` has them. */
+  readonly certificates?: readonly string[];
+};
 
 /** A subscriber's scripts at a ManageSieve server (RFC 5804). Everything throws {@link MailError}. */
 export type SieveSession = AsyncDisposable & {
@@ -25,12 +31,14 @@ export type SieveSession = AsyncDisposable & {
 };
 
 /** `null` when there is no server of scripts. */
-export function sievePlaceOf(settings: Pick<Settings, 'legacySieveUrl' | 'trustedMailHosts'>): SievePlace | null {
+export function sievePlaceOf(
+  settings: Pick<Settings, 'legacySieveUrl' | 'trustedMailHosts' | 'trustedMailCertificates'>,
+): SievePlace | null {
   if (settings.legacySieveUrl === undefined) return null;
   const url = new URL(settings.legacySieveUrl);
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const port = url.port === '' ? SIEVE_PORT : Number(url.port);
-  return { host, port, security: isTrusted(host, port, settings.trustedMailHosts) ? 'open' : 'starttls' };
+  return { host, port, ...trustIn(host, port, settings) };
 }
 
 type Account = { readonly email: string; readonly password: string; readonly place: SievePlace };
@@ -41,7 +49,7 @@ type Account = { readonly email: string; readonly password: string; readonly pla
  * @throws {MailError}
  */
 export async function openSieveSession(account: Account, signal: AbortSignal): Promise<SieveSession> {
-  const socket = openSieveSocket(account.place.host, account.place.port, signal);
+  const socket = openSieveSocket(account.place, signal);
   try {
     const capabilities = await signIn(account, socket);
     return sessionOn(socket, capabilities);

@@ -1,10 +1,13 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { MailError, mailErrorOf } from '../mail/imap/mail-error.ts';
+import { tlsTowards } from '../mail/imap/tls.ts';
 import { readReply, SieveSyntaxError, type SieveReply } from './sieve-reply.ts';
 
 /** The only script that is read is our own, of some hundred octets. */
-const ANSWER_LIMIT_OCTETS = 256 * 1024;
+const ANSWER_LIMIT_OCTETS = 64 * 1024;
+
+type Address = { readonly host: string; readonly port: number; readonly certificates?: readonly string[] };
 
 /** A connection on which one command at a time is answered. Everything rejects with a {@link MailError}. */
 export type SieveSocket = Disposable & {
@@ -15,7 +18,7 @@ export type SieveSocket = Disposable & {
 };
 
 /** @param signal ends the connection; its reason is what the answer under way rejects with. */
-export function openSieveSocket(host: string, port: number, signal: AbortSignal): SieveSocket {
+export function openSieveSocket({ host, port, certificates }: Address, signal: AbortSignal): SieveSocket {
   let socket: Socket = connectTcp({ host, port });
   let received = Buffer.alloc(0);
   let ended: Error | undefined;
@@ -81,7 +84,8 @@ export function openSieveSocket(host: string, port: number, signal: AbortSignal)
           socket: plain,
           host,
           ...(isIP(host) > 0 ? {} : { servername: host }),
-          minVersion: 'TLSv1.2',
+          // Whoever has TLS must show a good certificate, trusted or not.
+          ...tlsTowards({ security: 'starttls', ...(certificates === undefined ? {} : { certificates }) }),
         },
         resolve,
       );

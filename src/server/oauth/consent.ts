@@ -53,10 +53,12 @@ export type Consents = {
   purposeOf(query: URLSearchParams, browser: string | undefined): Promise<Purpose>;
   /** Whether a sign-in of this browser gave the token, and for this account. */
   gave(tokenId: string, account: { email: string; provider: string }, browser: string): Promise<boolean>;
-  /** The address that a status hash proves, to the browser that it was given to; `null` when it proves none, or does not any more. */
-  emailOf(hash: string, browser: string): Promise<string | null>;
-  /** Ends the sign-ins that this browser began, what it may use of them, and the status hash. */
-  end(browser: string, hash: string | undefined): Promise<void>;
+  /** The address that a status hash proves, and digests of whose it is by the key and former ones, to the browser that it was given to; `null` when it proves none, or does not any more. */
+  ownerOf(hash: string, browser: string): Promise<{ email: string; persons: readonly string[] } | null>;
+  /** A browser as it is named here, by what its cookie holds. */
+  nameOf(browser: string): string;
+  /** Ends the sign-ins that these browsers began, by their names, what they may use of them, and their status hashes. */
+  end(names: readonly string[]): Promise<void>;
   purge(): Promise<void>;
 };
 
@@ -80,6 +82,11 @@ const Transaction = v.object({
 });
 type Transaction = v.InferOutput<typeof Transaction>;
 
+/** The name of a browser in sign-ins at providers: a digest of what its cookie holds. */
+export function consentBrowserOf(vault: Pick<Vault, 'digest'>, browser: string): string {
+  return vault.digest('oauth browser', browser);
+}
+
 export function openConsents({
   settings,
   database,
@@ -90,7 +97,7 @@ export function openConsents({
   oauthClients: clients,
 }: Services): Consents {
   const stateOf = (state: string) => vault.digest('oauth state', state);
-  const browserOf = (browser: string) => vault.digest('oauth browser', browser);
+  const browserOf = (browser: string) => consentBrowserOf(vault, browser);
   const statusKeyOf = (hash: string, browserDigest: string) => vault.digest('status hash', `${hash}\n${browserDigest}`);
   const placeOf = (state: string) => `oauth_transactions/${stateOf(state)}`;
 
@@ -123,7 +130,10 @@ export function openConsents({
     );
     const granted = grantedOf(answer);
     const claims: Readonly<Record<string, unknown>> = answer.claims() ?? {};
-    const person = vault.digest('oauth person', `${provider}\n${profile.personOf?.(claims) ?? String(claims['sub'])}`);
+    const persons = vault.digests(
+      'oauth person',
+      `${provider}\n${profile.personOf?.(claims) ?? String(claims['sub'])}`,
+    );
     try {
       if (purpose === 'transfer' && !hasScopes(answer.scope, profile.needed))
         throw new ConsentRefused('MISSING_SCOPE', purpose);
@@ -138,22 +148,21 @@ export function openConsents({
           purpose,
           provider,
           email,
-          tokenId: await tokens.store({ email, provider, browser, person }, granted),
+          tokenId: await tokens.store({ email, provider, browser, persons }, granted),
           // Where each resource has a token of its own, this answer tells of mail alone.
           contacts: profile.scopesOf !== undefined || hasScopes(answer.scope, profile.scopes) ? '' : 'no',
         };
       const hash = randomBytes(32).toString('hex');
-      await database.query('insert into status_hashes (hash, email, expires) values ($1, $2, $3)', [
-        statusKeyOf(hash, browser),
-        email,
-        now() + STATUS_HASH_MS,
-      ]);
-      await tokens.revoke({ provider, email, person }, granted);
+      await database.query(
+        'insert into status_hashes (hash, email, expires, browser, persons) values ($1, $2, $3, $4, $5)',
+        [statusKeyOf(hash, browser), email, now() + STATUS_HASH_MS, browser, persons],
+      );
+      await tokens.revoke({ provider, email, persons }, granted);
       // Nothing is kept for a look at the status; the page wants an ID all the same.
       return { purpose, provider, email, hash, tokenId: randomBytes(16).toString('hex') };
     } catch (error) {
       const email = emailIn(claims, profile) ?? undefined;
-      await tokens.revoke({ provider, email, person }, granted);
+      await tokens.revoke({ provider, email, persons }, granted);
       throw error;
     }
   }
@@ -225,21 +234,20 @@ export function openConsents({
       return rows.length > 0;
     },
 
-    emailOf: async (hash, browser) => {
-      const [row] = await database.query<{ email: string }>(
-        'select email from status_hashes where hash = $1 and expires > $2',
+    ownerOf: async (hash, browser) => {
+      const [row] = await database.query<{ email: string; persons: string[] | null }>(
+        'select email, persons from status_hashes where hash = $1 and expires > $2',
         [statusKeyOf(hash, browserOf(browser)), now()],
       );
-      return row?.email ?? null;
+      return row === undefined ? null : { email: row.email, persons: row.persons ?? [] };
     },
 
-    end: async (browser, hash) => {
-      const digest = browserOf(browser);
-      await database.query('delete from oauth_transactions where browser = $1', [digest]);
+    nameOf: browserOf,
+    end: async (names) => {
+      await database.query('delete from oauth_transactions where browser = any($1)', [names]);
       // A transfer that keeps the tokens asks for them by their ID alone.
-      await database.query('update oauth_tokens set browser = null where browser = $1', [digest]);
-      if (hash !== undefined)
-        await database.query('delete from status_hashes where hash = $1', [statusKeyOf(hash, digest)]);
+      await database.query('update oauth_tokens set browser = null where browser = any($1)', [names]);
+      await database.query('delete from status_hashes where browser = any($1)', [names]);
     },
 
     purge: async () => {

@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { OauthProvider } from '../../contract/provider.ts';
 import type { Log } from '../log.ts';
 import type { Database, Sql } from '../store/database.ts';
-import type { Safe } from '../store/safe.ts';
+import { resealed, type Safe } from '../store/safe.ts';
 import { SealError } from '../store/vault.ts';
 import type { OauthClients } from './client.ts';
 import type { Resource } from './profile.ts';
@@ -59,11 +59,11 @@ export type Tokens = {
 export type Granted = { readonly access: string; readonly refresh?: string; readonly expiresIn: number | undefined };
 
 type Revocable = { readonly access?: string; readonly refresh?: string };
-/** `email` is absent when it is not proven; `person` is a digest of what the provider knows them by. */
+/** `email` is absent when it is not proven; `persons` are digests of what the provider knows them by, the newest key's first. */
 type Owner = {
   readonly provider: OauthProvider;
   readonly email?: string | undefined;
-  readonly person?: string | null;
+  readonly persons?: readonly string[];
 };
 
 export type KeptTokens = Tokens & {
@@ -105,6 +105,16 @@ const placeOf = (id: string) => `oauth_tokens/${id}`;
 /** Where there are tokens now, in the words of the safe. */
 export async function placesOfTokens(sql: Sql): Promise<string[]> {
   return (await sql.query<{ id: string }>('select id from oauth_tokens')).map(({ id }) => placeOf(id));
+}
+
+/** After `SECRET_KEY` was replaced. */
+export async function resealTokens(sql: Sql, safe: Safe): Promise<void> {
+  for (const { id, sealed } of await sql.query<{ id: string; sealed: Uint8Array }>(
+    'select id, sealed from oauth_tokens',
+  )) {
+    const anew = await resealed(safe, placeOf(id), sealed);
+    if (anew !== null) await sql.query('update oauth_tokens set sealed = $2 where id = $1', [id, anew]);
+  }
 }
 
 /** A provider that does not say how long a token lasts is taken to mean this. */
@@ -194,12 +204,12 @@ export function openTokens(services: Services): KeptTokens {
     }
   }
 
-  async function revoke({ provider, email, person }: Owner, { access, refresh: kept }: Revocable): Promise<void> {
+  async function revoke({ provider, email, persons = [] }: Owner, { access, refresh: kept }: Revocable): Promise<void> {
     const token = kept ?? access;
     if (token === undefined) return;
     const others = await database.query(
-      'select 1 from oauth_tokens where provider = $1 and (email = $2 or person = $3) limit 1',
-      [provider, email ?? null, person ?? null],
+      'select 1 from oauth_tokens where provider = $1 and (email = $2 or person = any($3)) limit 1',
+      [provider, email ?? null, persons],
     );
     if (others.length > 0) return;
     try {
@@ -226,10 +236,13 @@ export function openTokens(services: Services): KeptTokens {
     await safe.destroy(placeOf(id));
     if (secret === null) return;
     const access = Object.values(secret.access)[0]?.token;
-    await revoke(row, {
-      ...(access === undefined ? {} : { access }),
-      ...(secret.refresh === undefined ? {} : { refresh: secret.refresh }),
-    });
+    await revoke(
+      { ...row, persons: row.person === null ? [] : [row.person] },
+      {
+        ...(access === undefined ? {} : { access }),
+        ...(secret.refresh === undefined ? {} : { refresh: secret.refresh }),
+      },
+    );
   }
 
   return {
@@ -266,7 +279,7 @@ export function openTokens(services: Services): KeptTokens {
       );
     },
 
-    store: async ({ email, provider, browser, person }, granted) => {
+    store: async ({ email, provider, browser, persons = [] }, granted) => {
       const id = randomBytes(16).toString('hex');
       const secret: Secret = {
         ...(granted.refresh === undefined ? {} : { refresh: granted.refresh }),
@@ -275,7 +288,7 @@ export function openTokens(services: Services): KeptTokens {
       await database.query(
         `insert into oauth_tokens (id, provider, email, browser, person, sealed, expires)
          values ($1, $2, $3, $4, $5, $6, $7)`,
-        [id, provider, email, browser, person ?? null, await seal(id, secret), now() + UNUSED_MS],
+        [id, provider, email, browser, persons[0] ?? null, await seal(id, secret), now() + UNUSED_MS],
       );
       return id;
     },

@@ -1,24 +1,40 @@
 import { SettingsError } from '../../contract/settings.ts';
-import type { Database } from './database.ts';
+import type { Database, Sql } from './database.ts';
 import type { Vault } from './vault.ts';
 
+/** Whatever is sealed for longer than a sign-in takes. */
+const SEALED = ['credentials', 'daily_credentials', 'oauth_tokens', 'export_verifiers'] as const;
+
 /**
- * Keeps a process with another `SECRET_KEY` away from a shared database: it could open nothing, and would end every
- * transfer that it takes. With nothing sealed, the key may be changed.
+ * Keeps a process with another `SECRET_KEY` away from a database: it could open nothing, and would end every transfer
+ * that it takes. With nothing sealed, the key may be changed; otherwise when the one that sealed it is among the former
+ * ones.
+ * @param reseal seals everything anew, when the key has been changed: after that no former key is needed to open it.
  * @throws {SettingsError}
  */
-export async function requireSealingKey(database: Database, vault: Vault): Promise<void> {
-  const digest = vault.digest('sealing key', '');
+export async function requireSealingKey(
+  database: Database,
+  vault: Vault,
+  reseal: (sql: Sql) => Promise<void>,
+): Promise<void> {
+  const [digest, ...former] = vault.digests('sealing key', '');
   await database.transaction(async (sql) => {
     await sql.query('lock table sealing_key in exclusive mode');
     const [known] = await sql.query<{ digest: string }>('select digest from sealing_key');
     if (known?.digest === digest) return;
-    const sealed = await sql.query('select 1 from credentials union all select 1 from oauth_tokens limit 1');
-    if (known !== undefined && sealed.length > 0)
+    if (known !== undefined && former.includes(known.digest)) await reseal(sql);
+    else if (known !== undefined && (await isAnythingSealed(sql)))
       throw new SettingsError([
-        'SECRET_KEY is not the one that DATABASE_URL was sealed with, and transfers are under way or signed in. Start with that key; it can be changed when they have ended. Example: the SECRET_KEY of the processes that run already',
+        'SECRET_KEY is not the one that this database was sealed with, and transfers are under way or signed in. Start with that key, or name it among the former ones. Example: FORMER_SECRET_KEYS=…',
       ]);
     await sql.query('delete from sealing_key');
     await sql.query('insert into sealing_key (digest) values ($1)', [digest]);
   });
+}
+
+async function isAnythingSealed(sql: Sql): Promise<boolean> {
+  const rows = await sql.query(
+    `select 1 from (${SEALED.map((table) => `select 1 from ${table}`).join(' union all ')}) as sealed limit 1`,
+  );
+  return rows.length > 0;
 }

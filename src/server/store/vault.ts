@@ -3,8 +3,13 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } f
 const NONCE_LENGTH = 12;
 const TAG_LENGTH = 16;
 const NO_KEY = new Uint8Array();
+/** The first octet of what is sealed; another algorithm takes another number. */
+const AES_256_GCM = 1;
+/** Behind it: which key. */
+const KEY_NAME_LENGTH = 8;
+const HEAD_LENGTH = 1 + KEY_NAME_LENGTH;
 
-/** A sealed secret was changed, belongs to another row, or was sealed with another key. */
+/** A sealed secret was changed, belongs to another row, or was sealed with a key that is not here. */
 export class SealError extends Error {
   override name = 'SealError';
 }
@@ -12,42 +17,90 @@ export class SealError extends Error {
 /**
  * Seals secrets with AES-256-GCM. `place` names the row that a secret belongs to, such as
  * `credentials/<transfer>/source`; opened at any other place it is refused, and so without the `placeKey` it was sealed with.
+ * What is sealed begins with the numbers of its algorithm and its key.
  */
 export type Vault = {
   seal(place: string, secret: string, placeKey?: Uint8Array): Buffer;
-  /** @throws {SealError} */
+  /**
+   * What the key or a former one has sealed.
+   * @throws {SealError}
+   */
   open(place: string, sealed: Uint8Array, placeKey?: Uint8Array): string;
   /** A keyed digest (HMAC-SHA-256, hex), for looking up by a secret that is not stored. */
   digest(purpose: string, text: string): string;
+  /** The same by the key and by each former one, for looking up what may be older than the key. */
+  digests(purpose: string, text: string): readonly string[];
 };
 
-/** @param key 32 bytes: the setting `SECRET_KEY`. */
-export function openVault(key: Uint8Array): Vault {
-  if (key.length !== 32) throw new RangeError('A vault key has 32 bytes.');
-  const sealing = (placeKey: Uint8Array = NO_KEY) => Buffer.from(hkdfSync('sha256', key, placeKey, 'seal', 32));
-  const digesting = Buffer.from(hkdfSync('sha256', key, '', 'digest', 32));
+type Key = {
+  readonly name: Buffer;
+  readonly sealing: (placeKey?: Uint8Array) => Buffer;
+  readonly digest: (purpose: string, text: string) => string;
+};
+
+/**
+ * @param secret 32 bytes: the setting `SECRET_KEY`.
+ * @param former the same of `FORMER_SECRET_KEYS`: they open, and seal nothing any more.
+ */
+export function openVault(secret: Uint8Array, former: readonly Uint8Array[] = []): Vault {
+  const key = keyOf(secret);
+  const keys = [key, ...former.map(keyOf)];
+  const head = Buffer.concat([Buffer.of(AES_256_GCM), key.name]);
   return {
-    seal: (place, secret, placeKey) => {
+    seal: (place, text, placeKey) => {
       const nonce = randomBytes(NONCE_LENGTH);
-      const cipher = createCipheriv('aes-256-gcm', sealing(placeKey), nonce).setAAD(Buffer.from(place));
-      const body = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
-      return Buffer.concat([nonce, body, cipher.getAuthTag()]);
+      const cipher = createCipheriv('aes-256-gcm', key.sealing(placeKey), nonce).setAAD(boundTo(head, place));
+      const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+      return Buffer.concat([head, nonce, body, cipher.getAuthTag()]);
     },
     open: (place, sealed, placeKey) => {
+      const bytes = Buffer.from(sealed);
+      const [sealedHead, rest] = [bytes.subarray(0, HEAD_LENGTH), bytes.subarray(HEAD_LENGTH)];
+      const named = keys.find(({ name }) => sealedHead[0] === AES_256_GCM && name.equals(sealedHead.subarray(1)));
       try {
-        const bytes = Buffer.from(sealed);
-        const decipher = createDecipheriv('aes-256-gcm', sealing(placeKey), bytes.subarray(0, NONCE_LENGTH), {
-          authTagLength: TAG_LENGTH,
-        })
-          .setAAD(Buffer.from(place))
-          .setAuthTag(bytes.subarray(-TAG_LENGTH));
-        return Buffer.concat([decipher.update(bytes.subarray(NONCE_LENGTH, -TAG_LENGTH)), decipher.final()]).toString(
-          'utf8',
-        );
+        if (named !== undefined) return decrypt(named.sealing(placeKey), rest, boundTo(sealedHead, place));
+        return openWithoutHead(keys, place, bytes, placeKey);
       } catch (cause) {
         throw new SealError(`What is sealed at ${place} can't be opened.`, { cause });
       }
     },
+    digest: key.digest,
+    digests: (purpose, text) => keys.map(({ digest }) => digest(purpose, text)),
+  };
+}
+
+function keyOf(secret: Uint8Array): Key {
+  if (secret.length !== 32) throw new RangeError('A vault key has 32 bytes.');
+  const digesting = Buffer.from(hkdfSync('sha256', secret, '', 'digest', 32));
+  return {
+    name: Buffer.from(hkdfSync('sha256', secret, '', 'name', KEY_NAME_LENGTH)),
+    sealing: (placeKey = NO_KEY) => Buffer.from(hkdfSync('sha256', secret, placeKey, 'seal', 32)),
     digest: (purpose, text) => createHmac('sha256', digesting).update(`${purpose}\n${text}`).digest('hex'),
   };
+}
+
+function boundTo(head: Uint8Array, place: string): Buffer {
+  return Buffer.concat([head, Buffer.from(place)]);
+}
+
+function decrypt(key: Buffer, sealed: Buffer, bound: Buffer): string {
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_LENGTH), { authTagLength: TAG_LENGTH })
+    .setAAD(bound)
+    .setAuthTag(sealed.subarray(-TAG_LENGTH));
+  return Buffer.concat([decipher.update(sealed.subarray(NONCE_LENGTH, -TAG_LENGTH)), decipher.final()]).toString(
+    'utf8',
+  );
+}
+
+/** What was sealed before it named its algorithm and key. */
+function openWithoutHead(keys: readonly Key[], place: string, sealed: Buffer, placeKey?: Uint8Array): string {
+  const faults: unknown[] = [];
+  for (const { sealing } of keys) {
+    try {
+      return decrypt(sealing(placeKey), sealed, Buffer.from(place));
+    } catch (error) {
+      faults.push(error);
+    }
+  }
+  throw faults[0];
 }

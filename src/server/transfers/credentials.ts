@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { Sql } from '../store/database.ts';
-import type { Safe } from '../store/safe.ts';
+import { resealed, type Safe } from '../store/safe.ts';
 import { SealError } from '../store/vault.ts';
 
 const Secret = v.union([
@@ -86,6 +86,18 @@ export function destroyCredentials(safe: Safe, transferId: string): Promise<void
 /** After its row is gone, or in the transaction that deletes it. */
 export function destroyCredential(safe: Safe, transferId: string, role: Role): Promise<void> {
   return safe.destroy(placeOf(transferId, role));
+}
+
+/** After `SECRET_KEY` was replaced. */
+export async function resealCredentials(sql: Sql, safe: Safe): Promise<void> {
+  const rows = await sql.query<{ id: string; role: Role; sealed: Uint8Array }>(
+    'select transfer_id as id, role, sealed from credentials',
+  );
+  for (const { id, role, sealed } of rows) {
+    const anew = await resealed(safe, placeOf(id, role), sealed);
+    if (anew !== null)
+      await sql.query('update credentials set sealed = $3 where transfer_id = $1 and role = $2', [id, role, anew]);
+  }
 }
 
 /** Where there are credentials now, in the words of the safe. */

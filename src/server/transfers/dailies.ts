@@ -1,7 +1,7 @@
 import type { Daily } from '../../contract/calls/status.ts';
 import type { Log } from '../log.ts';
 import type { Database, Sql } from '../store/database.ts';
-import type { Safe } from '../store/safe.ts';
+import { resealed, type Safe } from '../store/safe.ts';
 import { SealError } from '../store/vault.ts';
 import { orderAgain } from './again.ts';
 import { openSecret, ROLES, sealSecret, type Role, type Secret } from './credentials.ts';
@@ -218,6 +218,22 @@ async function eraseIdleRuns(database: Database, id: string): Promise<void> {
          where m.transfer_id = run.id and not l.earlier)`,
     [id],
   );
+}
+
+/** After `SECRET_KEY` was replaced. */
+export async function resealDailies(sql: Sql, safe: Safe): Promise<void> {
+  const rows = await sql.query<{ id: string; role: Role; sealed: Uint8Array }>(
+    'select transfer_id as id, role, sealed from daily_credentials',
+  );
+  for (const { id, role, sealed } of rows) {
+    const anew = await resealed(safe, placeOf(id, role), sealed);
+    if (anew !== null)
+      await sql.query('update daily_credentials set sealed = $3 where transfer_id = $1 and role = $2', [
+        id,
+        role,
+        anew,
+      ]);
+  }
 }
 
 /** Where there are credentials of dailies now, in the words of the safe. */

@@ -43,6 +43,9 @@ type Anew = { readonly anew?: boolean };
 /** `like`: nobody has ordered it, so nobody is told of it; whose that transfer is, theirs is this one too. */
 type Starting = Anew & { readonly like?: string };
 
+/** Who has proven an address at a provider: `persons` are digests of the account, by the key and by former ones. */
+type AddressOwner = { readonly email: string; readonly persons: readonly string[] };
+
 export type Transfers = {
   /**
    * Queues a transfer and answers at once. The same order as the one that runs is that one; so is one that has
@@ -68,9 +71,9 @@ export type Transfers = {
   readonly news: (id: string) => Promise<News | null>;
   /**
    * The newest transfers to an address that was proven, newest first: whoever orders an export, or names a server of
-   * their own, can name any address.
+   * their own, can name any address. One that was ordered with a sign-in at a provider is told to the same person alone.
    */
-  newestTo(destinationEmail: string, atMost: number): Promise<{ id: string; created: Date }[]>;
+  newestTo(owner: AddressOwner, atMost: number): Promise<{ id: string; created: Date }[]>;
 };
 
 const SAME_WITHIN_SECONDS = 60;
@@ -108,7 +111,7 @@ export function openTransfers({
     const sealed = await sealOrder(safe, id, order);
     try {
       await database.transaction(async (sql) => {
-        await insertTransfer(sql, transfer, submitKey);
+        await insertTransfer(sql, transfer, submitKey, order.destination.tokenId);
         for (const credentials of sealed) await insertCredentials(sql, id, credentials.role, credentials.secret);
         if (like !== undefined) await copyOwners(sql, like, id);
         else if (notificationContact !== undefined) await queue.announce(id, 'started', { sql });
@@ -172,12 +175,13 @@ export function openTransfers({
     },
     status: (id) => statusOf(database, sources, id),
     news: (id) => newsOf(database, sources, id),
-    newestTo: (destinationEmail, atMost) =>
+    newestTo: ({ email, persons }, atMost) =>
       database.query(
         `select id, created from transfers
          where destination_email = $1 and destination_provider <> 'file_export' and destination_imap is null and not by_itself
-         order by created desc limit $2`,
-        [destinationEmail, atMost],
+           and (destination_person is null or destination_person = any($2))
+         order by created desc limit $3`,
+        [email, persons, atMost],
       ),
   };
 }

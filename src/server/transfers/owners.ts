@@ -20,10 +20,10 @@ export function openOwners({ database, vault }: { readonly database: Database; r
       );
     },
     has: async (transferId, browser) => {
-      const rows = await database.query('select 1 from transfer_browsers where transfer_id = $1 and browser = $2', [
-        transferId,
-        digestOf(browser),
-      ]);
+      const rows = await database.query(
+        'select 1 from transfer_browsers where transfer_id = $1 and browser = any($2)',
+        [transferId, vault.digests('transfer browser', browser)],
+      );
       return rows.length > 0;
     },
     mailboxOf: async (transferId) => {

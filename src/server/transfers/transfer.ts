@@ -20,12 +20,14 @@ export type Transfer = {
   readonly byItself?: true;
 };
 
-export async function insertTransfer(sql: Sql, transfer: Transfer, submitKey: string): Promise<void> {
+/** @param tokenId the tokens that it was ordered with, if any: whose they are, theirs is the destination. */
+export async function insertTransfer(sql: Sql, transfer: Transfer, submitKey: string, tokenId?: string): Promise<void> {
   await sql.query(
     `insert into transfers (id, submit_key, source_email, source_provider, source_imap, destination_email,
        destination_provider, destination_imap, operations, email_format, contacts_format, notification_contact, in_qa,
-       by_itself)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+       by_itself, destination_person)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
+       (select person from oauth_tokens where id = $15))`,
     [
       transfer.id,
       submitKey,
@@ -41,6 +43,7 @@ export async function insertTransfer(sql: Sql, transfer: Transfer, submitKey: st
       transfer.notificationContact ?? null,
       transfer.inQa,
       transfer.byItself === true,
+      tokenId ?? null,
     ],
   );
   for (const operation of transfer.operations)

@@ -1,5 +1,6 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
-import type { Database } from '../store/database.ts';
+import type { Database, Sql } from '../store/database.ts';
+import { openSharedSafe, resealed } from '../store/safe.ts';
 import type { Vault } from '../store/vault.ts';
 
 /** 32 MB and about a tenth of a second (OWASP, Password Storage). */
@@ -27,6 +28,22 @@ const placeOf = (transferId: string) => `export_verifiers/${transferId}`;
 const LIVES = `exists (select 1 from transfers left join exports on exports.transfer_id = transfers.id
   where transfers.id = export_verifiers.transfer_id
     and ((transfers.finished is null and exports.finished is null) or (exports.finished is not null and exports.deleted is null and exports.expires > $1)))`;
+
+/** After `SECRET_KEY` was replaced: they are found by a digest of the mailbox, which changes with it. */
+export async function resealVerifiers(sql: Sql, vault: Vault): Promise<void> {
+  const rows = await sql.query<{ id: string; email: string; sealed: Uint8Array }>(
+    `select transfer_id as id, source_email as email, sealed from export_verifiers join transfers on transfers.id = transfer_id`,
+  );
+  for (const { id, email, sealed } of rows) {
+    const anew = await resealed(openSharedSafe(vault), placeOf(id), sealed);
+    if (anew !== null)
+      await sql.query('update export_verifiers set mailbox = $2, sealed = $3 where transfer_id = $1', [
+        id,
+        vault.digest('verifier mailbox', email),
+        anew,
+      ]);
+  }
+}
 
 export function openVerifiers({ database, vault, now }: Services): Verifiers {
   let last: Promise<unknown> = Promise.resolve();

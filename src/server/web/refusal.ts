@@ -40,3 +40,7 @@ export class Refusal extends Error {
     };
   }
 }
+
+export function sessionOver(): Refusal {
+  return new Refusal(401, 'INVALID_TOKEN', 'The session is over. Please sign in again.');
+}

@@ -1,9 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
+import { consentBrowserOf } from '../oauth/consent.ts';
 
 /** Longer than anybody is on the way from the sign-in to the submit: all that it opens is the pre-move call. */
 export const SESSION_MS = 24 * 3_600_000;
+/** When a sign-in was last used is known to this. */
+const USED_WITHIN_MS = 60_000;
+/** The most that are listed. */
+const LISTED = 20;
+
+/** What somebody shows of their sign-ins. */
+type Asker = { readonly bearer?: string; readonly browser: { readonly key?: string } };
+/** Times are milliseconds since the epoch. */
+export type SignIn = { readonly began: number; readonly used: number };
 
 /** What a mailbox's owner is given after signing in. */
 export type Sessions = {
@@ -22,8 +32,18 @@ export type Sessions = {
   end(token: string): Promise<void>;
   /** Ends every sign-in of a browser, and the tokens that it was given. */
   endOfBrowser(browser: string): Promise<void>;
+  /** The newest sign-ins to the mailbox that the asker is signed in to, by other browsers; `null` when it is to none. */
+  others(asker: Asker): Promise<SignIn[] | null>;
+  /**
+   * Ends every sign-in to that mailbox, the asker's too.
+   * @returns the browsers, as sign-ins at providers know them; `null` when the asker is signed in to none.
+   */
+  endEverywhere(asker: Asker): Promise<string[] | null>;
   purge(): Promise<void>;
 };
+
+/** The mailboxes that the asker is signed in to. */
+const SHOWN = 'select mailbox from sessions where expires > $3 and (token = $1::text or browser = $2::text)';
 
 export function openSessions({
   database,
@@ -35,48 +55,73 @@ export function openSessions({
   readonly now: () => number;
 }): Sessions {
   const browserOf = (browser: string) => vault.digest('session browser', browser);
+  const shownBy = ({ bearer, browser }: Asker) => [
+    bearer === undefined ? null : vault.digest('session', bearer),
+    browser.key === undefined ? null : browserOf(browser.key),
+    now(),
+  ];
+
+  /** Whether there is a session that fits, which counts as its use. */
+  async function isThere(condition: string, ...values: readonly string[]): Promise<boolean> {
+    const rows = await database.query<{ token: string; used: number | null }>(
+      `select token, used from sessions where ${condition} and expires > $1`,
+      [now(), ...values],
+    );
+    const stale = rows.filter(({ used }) => (used ?? 0) + USED_WITHIN_MS <= now());
+    if (stale.length > 0)
+      await database.query('update sessions set used = $1 where token = any($2)', [
+        now(),
+        stale.map(({ token }) => token),
+      ]);
+    return rows.length > 0;
+  }
+
   return {
     begin: async (mailbox, browser) => {
       const token = randomBytes(32).toString('hex');
       await database.transaction(async (sql) => {
         await sql.query('delete from sessions where browser = $1', [browserOf(browser)]);
-        await sql.query('insert into sessions (token, mailbox, expires, browser) values ($1, $2, $3, $4)', [
-          vault.digest('session', token),
-          vault.digest('session mailbox', mailbox),
-          now() + SESSION_MS,
-          browserOf(browser),
-        ]);
+        await sql.query(
+          'insert into sessions (token, mailbox, expires, browser, consent_browser) values ($1, $2, $3, $4, $5)',
+          [
+            vault.digest('session', token),
+            vault.digest('session mailbox', mailbox),
+            now() + SESSION_MS,
+            browserOf(browser),
+            consentBrowserOf(vault, browser),
+          ],
+        );
       });
       return token;
     },
-    isValid: async (token) => {
-      const rows = await database.query('select 1 from sessions where token = $1 and expires > $2', [
-        vault.digest('session', token),
-        now(),
-      ]);
-      return rows.length > 0;
-    },
-    isOf: async (token, mailbox) => {
-      const rows = await database.query('select 1 from sessions where token = $1 and mailbox = $2 and expires > $3', [
-        vault.digest('session', token),
-        vault.digest('session mailbox', mailbox),
-        now(),
-      ]);
-      return rows.length > 0;
-    },
-    isOfBrowser: async (browser, mailbox) => {
-      const rows = await database.query('select 1 from sessions where browser = $1 and mailbox = $2 and expires > $3', [
-        browserOf(browser),
-        vault.digest('session mailbox', mailbox),
-        now(),
-      ]);
-      return rows.length > 0;
-    },
+    isValid: (token) => isThere('token = $2', vault.digest('session', token)),
+    isOf: (token, mailbox) =>
+      isThere('token = $2 and mailbox = $3', vault.digest('session', token), vault.digest('session mailbox', mailbox)),
+    isOfBrowser: (browser, mailbox) =>
+      isThere('browser = $2 and mailbox = $3', browserOf(browser), vault.digest('session mailbox', mailbox)),
     end: async (token) => {
       await database.query('delete from sessions where token = $1', [vault.digest('session', token)]);
     },
     endOfBrowser: async (browser) => {
       await database.query('delete from sessions where browser = $1', [browserOf(browser)]);
+    },
+    others: async (asker) => {
+      const rows = await database.query<{ expires: number; used: number | null; own: boolean }>(
+        `select expires, used, coalesce(token = $1::text or browser = $2::text, false) as own from sessions
+         where expires > $3 and mailbox in (${SHOWN}) order by own desc, coalesce(used, expires - ${SESSION_MS}) desc limit ${LISTED}`,
+        shownBy(asker),
+      );
+      if (rows.length === 0) return null;
+      return rows
+        .filter(({ own }) => !own)
+        .map(({ expires, used }) => ({ began: expires - SESSION_MS, used: used ?? expires - SESSION_MS }));
+    },
+    endEverywhere: async (asker) => {
+      const rows = await database.query<{ consent_browser: string | null }>(
+        `delete from sessions where mailbox in (${SHOWN}) returning consent_browser`,
+        shownBy(asker),
+      );
+      return rows.length === 0 ? null : rows.flatMap(({ consent_browser: browser }) => browser ?? []);
     },
     purge: async () => {
       await database.query('delete from sessions where expires <= $1', [now()]);

@@ -52,6 +52,6 @@ export const V5: readonly Requirement[] = [
   {
     id: '5.4.3',
     line: 'files of strangers are scanned for viruses',
-    open: 'Nothing is scanned: an export is the owner’s own mail and must come out octet for octet. Whether to warn of what a scanner finds is the owner’s to decide.',
+    open: 'For the owner of the product to decide, since portal.md and decisions.md are silent: nothing is scanned. An export is the subscriber’s own mail, must come out octet for octet (its digests are in the receipt that is signed), and is handed to nobody but who had it before; a scanner could only add a warning.',
   },
 ];

@@ -60,7 +60,7 @@ export const V6: readonly Requirement[] = [
   {
     id: '6.3.3',
     line: 'more than one factor',
-    open: 'One factor: the legacy mailbox has no other, and no contact is confirmed. SECURITY.md says why and what makes up for it.',
+    open: 'portal.md §1 and decisions.md ("Who may do what") fix it: a visitor signs in with the password of the legacy mailbox, which has no second factor, and no contact is confirmed that a code could go to. SECURITY.md says what makes up for it.',
   },
   {
     id: '6.3.4',

@@ -106,7 +106,13 @@ export const V7: readonly Requirement[] = [
   {
     id: '7.5.2',
     line: 'users see and end their sessions',
-    open: 'Somebody ends the sessions of the browser that they sit at (7.4.4); there is no list of others, and no way to end those but to wait for a day or to ask the operator (7.4.5).',
+    shownBy: [
+      'tells when the other browsers of the mailbox signed in and were last used, and nothing else',
+      'ends the bearers and cookies of every browser that is signed in to the mailbox, and of no other mailbox',
+      'ends the lists and the sign-ins at providers of those browsers',
+      'ends a status page that another tab follows: signed out %s',
+      'who forgot to sign out at another computer sees it and ends it from here',
+    ],
   },
   {
     id: '7.6.1',

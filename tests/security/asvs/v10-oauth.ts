@@ -58,7 +58,8 @@ export const V10: readonly Requirement[] = [
   {
     id: '10.5.2',
     line: 'users are known by a claim that is not given to others',
-    open: 'Somebody is known by the verified address, since the mailbox at that address is what is moved; an address that a provider gives to somebody else opens the list of transfers to it until they are erased. The claim sub is not kept.',
+    // By a digest of sub (at Microsoft, of tid and oid), beside the verified address.
+    shownBy: ['lists nothing to another account that was given the address later'],
   },
   {
     id: '10.5.3',

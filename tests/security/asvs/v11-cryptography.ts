@@ -25,7 +25,11 @@ export const V11: readonly Requirement[] = [
   {
     id: '11.2.2',
     line: 'algorithms and keys can be replaced',
-    open: 'SECRET_KEY can be replaced when no transfer is under way; what is sealed names no algorithm, so another one means an update while nothing is sealed.',
+    shownBy: [
+      'names its algorithm and its key, and is opened by that one alone',
+      'before it named them is opened still',
+      'is replaced while a transfer is under way, which then goes on',
+    ],
   },
   {
     id: '11.2.3',

@@ -50,6 +50,10 @@ export const V12: readonly Requirement[] = [
   {
     id: '12.3.4',
     line: 'certificates of the inside are trusted one by one',
-    open: 'A mail host in TRUSTED_MAIL_HOSTS is spoken to whatever its certificate, with a warning; it can not be pinned. A private authority goes by NODE_EXTRA_CA_CERTS with a host that is not in that list.',
+    shownBy: [
+      'a trusted host whose certificate is named is spoken to with that one only, by %s',
+      'a named authority vouches for its own names only',
+      'scripts are given to a trusted server only with the certificate that is named for it',
+    ],
   },
 ];

@@ -9,7 +9,7 @@ export const V13: readonly Requirement[] = [
   {
     id: '13.2.1',
     line: 'services authenticate by short-lived or own credentials',
-    open: 'PROVISIONING_TOKEN, SMS_TOKEN and the passwords in DATABASE_URL and SMTP_URL do not change by themselves; decisions.md fixes them so.',
+    open: 'decisions.md (Settings) fixes it: PROVISIONING_TOKEN, SMS_TOKEN and the passwords in DATABASE_URL and SMTP_URL, which do not change by themselves. They are each service’s own; what lays them down as files may change them, and a restart takes the new ones.',
   },
   {
     id: '13.2.2',
@@ -43,7 +43,14 @@ export const V13: readonly Requirement[] = [
   {
     id: '13.3.1',
     line: 'secrets are kept by a key vault, and in no source or build',
-    open: 'Secrets of the operator come by the environment or a .env file, from whatever fills it; the product asks no key vault itself. That the built portal and the repository hold none is shown by tests/security/secrets.test.ts.',
+    // A vault hands secrets over as files; the product asks none over the network.
+    shownBy: [
+      'comes from the file that %s_FILE names',
+      'is each setting whose name says so, and each address that has a password in it',
+      'a secret whose file can not be used is named, with what to do, and neither the file nor the secret',
+      'has no secret of its operator in it, whatever the settings were when it was built',
+      'holds no key, token or password of anything that runs elsewhere',
+    ],
   },
   {
     id: '13.3.2',

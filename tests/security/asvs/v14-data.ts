@@ -14,7 +14,7 @@ export const V14: readonly Requirement[] = [
   {
     id: '14.2.1',
     line: 'nothing sensitive in addresses',
-    open: 'The way back from a provider has the email, token_id and hash in its address, as portal.md fixes; the last two work in that browser only (a hash works in the browser that got it, and in no other that has seen it).',
+    open: 'portal.md §2 fixes it: the routes /oauth-callback and /oauth-callback-for-status take email, token_id and hash by their query, and decisions.md (Calls) a transfer ID by job_id. A token_id and a hash work in that browser only (a hash works in the browser that got it, and in no other that has seen it).',
   },
   {
     id: '14.2.2',
@@ -59,6 +59,6 @@ export const V14: readonly Requirement[] = [
   {
     id: '14.3.3',
     line: 'nothing sensitive in the storage of the browser',
-    open: 'The password is in session storage from the sign-in until the transfer has been ordered, as portal.md §3 fixes.',
+    open: 'portal.md §3 fixes it: srcAccount stands in session storage with its password. decisions.md ("The password in session storage") has it removed as soon as the transfer has been ordered; a tab that is closed before takes it along.',
   },
 ];

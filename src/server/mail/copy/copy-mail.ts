@@ -3,7 +3,7 @@ import type { Mailbox } from '../imap/mailbox.ts';
 import type { MailControl, MailReader, Namespace, Opened } from '../imap/streams.ts';
 import { openBudget } from './budget.ts';
 import { compareMailbox } from './comparing.ts';
-import { copyFolder, findAnew, listFolder, settleAbandoned, type Folder, type FolderListing } from './copy-folder.ts';
+import { copyFolder, listFolder, type Folder, type FolderListing } from './copy-folder.ts';
 import { openCounts } from './counts.ts';
 import { openForwarded, type Forwarded } from './forwarded.ts';
 import { LeaseLost } from '../../transfers/lease.ts';
@@ -12,6 +12,7 @@ import { openLanes, openStream, Stopped, workOf, type Lanes, type Stream } from 
 import type { CopyEnd, MailCopy } from './mail-copy.ts';
 import { mapMailboxes, type MappedMailbox } from './mapping.ts';
 import { followRenames, mayBeRenamed } from './renames.ts';
+import { findAnew, settleAbandoned } from './recovery.ts';
 import { readBack, settleAbsent, type CheckSession, type Findings } from './read-back.ts';
 import { FolderLeft, type Check, type FolderReason, type Run, type Session } from './run.ts';
 
@@ -43,6 +44,8 @@ type Engine = {
   checks: Stream<Check>;
   readonly findings: Findings;
   readonly forwarded: Forwarded;
+  /** As they were last listed. */
+  destinationPaths: readonly string[];
   /** By source path: what the folder was when it was last listed, and how many it did not list. */
   readonly seen: Map<string, { readonly opened: Opened; readonly unlisted: number }>;
   /** By source path: why a folder was left. */
@@ -140,6 +143,7 @@ async function runEngine<Result>(
     settled: counts.add,
     refated: counts.refate,
     stale: new Set(),
+    destinationPaths: () => engine.destinationPaths,
   };
   const engine: Engine = {
     run,
@@ -154,11 +158,8 @@ async function runEngine<Result>(
     alone: Promise.withResolvers(),
     checks: openStream(),
     findings: { flags: [], kept: new Map(), absent: [] },
-    forwarded: openForwarded(async () => {
-      const paths = await destinationPaths(controls);
-      await spareControls(engine);
-      return paths;
-    }, clock),
+    forwarded: openForwarded(run.destinationPaths, clock),
+    destinationPaths: [],
     seen: new Map(),
     left: new Map(),
   };
@@ -199,6 +200,7 @@ async function plan(engine: Engine): Promise<readonly Folder[]> {
   const side = sides.at(-1);
   if (side === undefined) throw new Error('The mailboxes were not listed.');
   const { theirs, ours, namespace } = side;
+  engine.destinationPaths = ours.map((mailbox) => mailbox.path);
   const paths = new Set(theirs.map((mailbox) => mailbox.path));
   if (mayBeRenamed(paths, run)) {
     await controls[Symbol.asyncDispose]();
@@ -439,7 +441,7 @@ async function noteLeft(
 
 /** What reading back has left: flags that the server dropped, and messages that are not where they were stored. */
 async function settleFindings(engine: Engine): Promise<void> {
-  const { run, lanes, checkers, controls, findings } = engine;
+  const { run, lanes, checkers, findings } = engine;
   const missing = findings.flags.splice(0);
   const times = new Map<string, number>();
   for (const { flags } of missing)
@@ -461,18 +463,17 @@ async function settleFindings(engine: Engine): Promise<void> {
   );
   const absent = Map.groupBy(findings.absent.splice(0), ({ check }) => check.mailbox.destinationPath);
   if (absent.size === 0) return;
-  await closeOthers(engine, []);
-  const others = await destinationPaths(controls);
-  await closeOthers(engine, []);
-  await checkers.work(workOf([...absent]), ([path, all], { checker }) => settleAbsent(path, all, others, checker, run));
+  await listDestinationPaths(engine);
+  await checkers.work(workOf([...absent]), ([path, all], session) => settleAbsent(path, all, session, run));
 }
 
-async function destinationPaths(controls: Lanes<Controls>): Promise<readonly string[]> {
-  let paths: readonly string[] = [];
-  await controls.work(workOf([0]), async (_, { destination }) => {
-    paths = (await destination.mailboxes()).map((mailbox) => mailbox.path);
+/** Lists them while nothing else is connected, and closes that connection. */
+async function listDestinationPaths(engine: Engine): Promise<void> {
+  await closeOthers(engine, []);
+  await engine.controls.work(workOf([0]), async (_, { destination }) => {
+    engine.destinationPaths = (await destination.mailboxes()).map((mailbox) => mailbox.path);
   });
-  return paths;
+  await closeOthers(engine, []);
 }
 
 /** The last look at both sides. What has to be found anew under another UIDVALIDITY may have to be copied again. */
@@ -493,7 +494,7 @@ async function compareAll(engine: Engine): Promise<CopyEnd> {
       return { ...sum, unlisted, mailboxesLeft: left.size };
     }
     run.stale.clear();
-    await closeOthers(engine, ['lanes']);
+    await listDestinationPaths(engine);
     await lanes.work(
       workOf(stale),
       async (mailbox, session) => {

@@ -23,14 +23,14 @@ export type Forwarded = {
  * Message-ID in any mailbox. One that never arrived is copied as every other.
  * @param mailboxes the paths of the destination's mailboxes
  */
-export function openForwarded(mailboxes: () => Promise<readonly string[]>, clock: Clock): Forwarded {
+export function openForwarded(mailboxes: () => readonly string[], clock: Clock): Forwarded {
   const there = new Map<string, ReadonlySet<string>>();
   /** By mailbox and UID whether an old one has arrived: each is read once, however often the source is listed. */
   const judged = new Map<string, boolean>();
 
   async function arrived(since: Date, destination: MailReader): Promise<ReadonlySet<string>> {
     const all = new Set<string>();
-    for (const path of await mailboxes()) {
+    for (const path of mailboxes()) {
       const key = `${since.getTime()} ${path}`;
       const ids = there.get(key) ?? (await messageIds(destination, path, since));
       there.set(key, ids);

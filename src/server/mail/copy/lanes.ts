@@ -122,10 +122,12 @@ export function openLanes<Session extends AsyncDisposable>(options: Options<Sess
       const lane = async (slot: { session?: Session | undefined }, number: number) => {
         let tries = 0;
         let movedBefore = moved();
+        let gaveBack = false;
         try {
           for (;;) {
             if (number >= Math.max(1, most())) {
               await close(slot);
+              left ||= gaveBack;
               return;
             }
             const item = await items.next();
@@ -136,6 +138,7 @@ export function openLanes<Session extends AsyncDisposable>(options: Options<Sess
             }
             if (signal.aborted) throw new Stopped('The work was asked to stop.');
             let working = false;
+            gaveBack = false;
             try {
               slot.session ??= await open();
               working = true;
@@ -147,6 +150,7 @@ export function openLanes<Session extends AsyncDisposable>(options: Options<Sess
               if (signal.aborted) throw new Stopped('The work was asked to stop.', { cause: error });
               if (!(error instanceof MailError) || !error.passing) throw error;
               items.giveBack(item);
+              gaveBack = true;
               // The others have what the server allows; they will take this item as well.
               if (!working && busy > 0) {
                 left = true;

@@ -54,8 +54,8 @@ export type MailCopy = {
   readonly signal: AbortSignal;
   readonly onStep: StepListener;
   readonly onProgress: (progress: CopyProgress) => void;
-  /** A message was stored for this worker after its lease was lost, and can't be taken back one by one. */
-  readonly onOrphan: (mailbox: string, uid: number) => void;
+  /** A message was stored for this worker after its lease was lost, and can't be taken back: `null` when its UID was not said. */
+  readonly onOrphan: (mailbox: string, uid: number | null) => void;
   /** The keyword of source messages that were forwarded to this destination. */
   readonly forwardedMark: string;
 };

@@ -33,7 +33,7 @@ export type Matched = {
   readonly gone: ReadonlySet<number>;
 };
 
-type Place = { readonly reader: MailReader; readonly path: string };
+export type Place = { readonly reader: MailReader; readonly path: string };
 
 /**
  * Finds out which of some source messages are among some messages of the destination, each of which can stand for one:
@@ -104,17 +104,9 @@ async function digestsOf(
         known.set(message.uid, await digestOf(message.octets));
         unknown.delete(message.uid);
       }
-  for (const uid of await notListed(source, [...unknown])) gone.add(uid);
+  const there = source === null ? new Set<number>() : await stillThere(source, [...unknown]);
+  for (const uid of unknown) if (!there.has(uid)) gone.add(uid);
   return known;
-}
-
-/** Of these messages those that the source does not list, asked for by UID. */
-async function notListed(source: Place | null, uids: readonly number[]): Promise<readonly number[]> {
-  const missing = new Set(uids);
-  if (source !== null)
-    for (const part of inParts(uids))
-      for await (const page of source.reader.look(source.path, part)) for (const { uid } of page) missing.delete(uid);
-  return [...missing];
 }
 
 async function matchForms(
@@ -161,6 +153,19 @@ async function matchForms(
 
 function isSameId(one: Portrait, other: Portrait): boolean {
   return one.form.messageId !== '' && one.form.messageId === other.form.messageId;
+}
+
+/** Of these messages those that a mailbox still has. One that is missing among others is asked for by itself: listings lie. */
+export async function stillThere({ reader, path }: Place, uids: readonly number[]): Promise<ReadonlySet<number>> {
+  const there = new Set<number>();
+  const ask = async (some: readonly number[]) => {
+    for await (const page of reader.look(path, some)) for (const { uid } of page) there.add(uid);
+  };
+  for (const part of inParts(uids)) {
+    await ask(part);
+    if (part.length > 1) for (const uid of part) if (!there.has(uid)) await ask([uid]);
+  }
+  return there;
 }
 
 export function* inParts(uids: readonly number[]): Iterable<readonly number[]> {

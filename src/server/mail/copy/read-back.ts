@@ -1,8 +1,9 @@
 import { MailError } from '../imap/mail-error.ts';
-import type { Listed, MailReader } from '../imap/streams.ts';
+import type { Listed, MailReader, Opened } from '../imap/streams.ts';
 import { digestOf, portraits, secondsOf } from './digest.ts';
 import type { NewRow } from './ledger.ts';
 import { inParts, isUnlisted, listedFrom } from './matching.ts';
+import { findMoved, openOrNull, openSource } from './moved.ts';
 import { isProvidersForm } from './norm.ts';
 import { isWindow } from './provider-limits.ts';
 import type { Check, Run, Unchecked } from './run.ts';
@@ -73,15 +74,6 @@ async function noteAbsent(
   findings.absent.push(...messages.map((message) => ({ check, message })));
 }
 
-async function openOrNull(reader: MailReader, path: string) {
-  try {
-    return await reader.open(path);
-  } catch (error) {
-    if (error instanceof MailError && error.fault === 'refused') return null;
-    throw error;
-  }
-}
-
 function isSameDate({ internalDate }: Listed, { date }: Unchecked): boolean {
   return date === null || secondsOf(internalDate) === date;
 }
@@ -108,7 +100,8 @@ async function settleDifferent(
   const { mailbox, uidValidity } = check;
   const { checker } = session;
   const reader = await session.reader();
-  await reader.open(mailbox.sourcePath);
+  if ((await openSource(reader, mailbox)) === null)
+    throw new MailError('lost', 'The UIDVALIDITY of the source mailbox has changed.');
   const rows: NewRow[] = [];
   for (const message of messages) {
     const { uid, destinationUid } = message;
@@ -146,58 +139,68 @@ function rowOf(message: Unchecked, mailboxId: number, uidValidity: bigint, fate:
 
 /**
  * Settles messages that are not where they were stored: kept once with an equal one, moved into another mailbox,
- * removed since, or lost.
- * @param others the paths of all the destination's mailboxes
+ * removed since, or lost. Under another UIDVALIDITY they are to be found anew.
  */
 export async function settleAbsent(
   path: string,
   absent: Findings['absent'],
-  others: readonly string[],
+  session: CheckSession,
+  run: Run,
+): Promise<void> {
+  const { checker } = session;
+  const opened = await openOrNull(checker, path);
+  const here = absent.filter(({ check }) => opened === null || check.uidValidity === opened.uidValidity);
+  for (const each of absent) if (!here.includes(each)) run.stale.add(each.check.mailbox.id);
+  if (here.length === 0) return;
+  const open = new Map(here.map((each) => [each.message, each.check]));
+  if (opened !== null) await settleTwins(path, opened, open, checker, run);
+  for (const [mailbox, left] of Map.groupBy(open, ([, check]) => check.mailbox)) {
+    const source = await openSource(await session.reader(), mailbox);
+    const moved = await findMoved(
+      left.map(([message]) => message),
+      path,
+      run.destinationPaths(),
+      source,
+      checker,
+      run,
+    );
+    // A UID that the mailbox has given to a message and that it does not list is of one that was expunged.
+    const assigned = opened === null ? Infinity : (opened.uidNext ?? 0);
+    const rows = left.map(([message, { uidValidity }]): NewRow => {
+      if (moved.has(message.uid)) return rowOf(message, mailbox.id, uidValidity, 'taken');
+      if (message.destinationUid >= assigned) return rowOf(message, mailbox.id, uidValidity, 'lost');
+      return { ...rowOf(message, mailbox.id, uidValidity, 'taken'), reason: 'removed' };
+    });
+    await run.copy.ledger.settle(rows);
+  }
+}
+
+/** Settles those that an equal message in the same mailbox stands for, and takes out what is behind a window: it is there. */
+async function settleTwins(
+  path: string,
+  { exists }: Opened,
+  open: Map<Unchecked, Check>,
   checker: MailReader,
   run: Run,
 ): Promise<void> {
-  const open = new Map(absent.map((each) => [each.message, each.check]));
-  const [first] = absent;
-  if (first === undefined) return;
-  let assigned = Infinity;
-  for (const place of [path, ...others.filter((other) => other !== path)]) {
-    if (open.size === 0) break;
-    const opened = await openOrNull(checker, place);
-    if (opened === null) continue;
-    const isHome = place === path;
-    if (isHome) assigned = opened.uidNext ?? 0;
-    const looks = new Map<string, Unchecked[]>();
-    for (const message of open.keys()) {
-      const key = `${message.size} ${message.date}`;
-      looks.set(key, [...(looks.get(key) ?? []), message]);
-    }
-    const alike: number[] = [];
-    let lowest = Infinity;
-    for await (const listed of listedFrom(checker, place, 1)) {
-      lowest = Math.min(lowest, listed.uid);
-      if (isUnlisted(listed) || looks.has(`${listed.size} ${secondsOf(listed.internalDate)}`)) alike.push(listed.uid);
-    }
-    // Older than all that is listed: behind the window of a server that shows its newest messages only. It is there.
-    if (isHome && isWindow(opened.exists, run.copy.destination.limits))
-      for (const message of open.keys()) if (message.destinationUid < lowest) open.delete(message);
-    const rows: NewRow[] = [];
-    for (const uids of inParts(alike))
-      for await (const { octets } of checker.fetch(place, uids)) {
-        const { sha256 } = await digestOf(octets);
-        for (const [message, { mailbox, uidValidity }] of open) {
-          if (message.sha256 !== sha256) continue;
-          rows.push(rowOf(message, mailbox.id, uidValidity, isHome ? 'twin' : 'taken'));
-          open.delete(message);
-          // An equal message in the same mailbox stands for all that were kept once; one that was moved, for itself.
-          if (!isHome) break;
-        }
-      }
-    if (rows.length > 0) await run.copy.ledger.settle(rows);
+  const looks = new Set([...open.keys()].map(({ size, date }) => `${size} ${date}`));
+  const alike: number[] = [];
+  let lowest = Infinity;
+  for await (const listed of listedFrom(checker, path, 1)) {
+    lowest = Math.min(lowest, listed.uid);
+    if (isUnlisted(listed) || looks.has(`${listed.size} ${secondsOf(listed.internalDate)}`)) alike.push(listed.uid);
   }
-  const left = [...open].map(([message, { mailbox, uidValidity }]): NewRow => {
-    // A UID that the mailbox has given to a message and that it does not list is of one that was expunged.
-    if (message.destinationUid >= assigned) return rowOf(message, mailbox.id, uidValidity, 'lost');
-    return { ...rowOf(message, mailbox.id, uidValidity, 'taken'), reason: 'removed' };
-  });
-  if (left.length > 0) await run.copy.ledger.settle(left);
+  if (isWindow(exists, run.copy.destination.limits))
+    for (const message of open.keys()) if (message.destinationUid < lowest) open.delete(message);
+  const rows: NewRow[] = [];
+  for (const uids of inParts(alike))
+    for await (const { octets } of checker.fetch(path, uids)) {
+      const { sha256 } = await digestOf(octets);
+      for (const [message, { mailbox, uidValidity }] of open) {
+        if (message.sha256 !== sha256) continue;
+        rows.push(rowOf(message, mailbox.id, uidValidity, 'twin'));
+        open.delete(message);
+      }
+    }
+  if (rows.length > 0) await run.copy.ledger.settle(rows);
 }

@@ -65,6 +65,8 @@ export type Run = {
   readonly refated: (path: string, rows: readonly NewRow[]) => void;
   /** Mailboxes whose destination has another UIDVALIDITY than their rows, found while reading back. */
   readonly stale: Set<number>;
+  /** Of all mailboxes of the destination, as they were last listed: a lane has no connection to spare for that. */
+  readonly destinationPaths: () => readonly string[];
 };
 
 /** A mailbox can't be copied, for a reason of its own; the others go on. */

@@ -4,6 +4,7 @@ import { digesting, secondsOf, type Digest } from './digest.ts';
 import { LeaseLost } from '../../transfers/lease.ts';
 import type { Group, LedgerMailbox, NewRow, Planned } from './ledger.ts';
 import { Stopped } from './lanes.ts';
+import { stillThere } from './matching.ts';
 import { sentDateOf, subjectOf } from './message-text.ts';
 import type { Run, Session, Unchecked } from './run.ts';
 
@@ -82,7 +83,7 @@ type Left = { readonly refusedTogether: readonly Planned[]; readonly unseen: rea
 
 async function sendGroups(plan: readonly Planned[][], sending: Sending, together: boolean): Promise<Left> {
   const { mailbox, selected, session, run, goesOn, resolve } = sending;
-  const { ledger, onStep, signal } = run.copy;
+  const { ledger, lease, onStep, signal } = run.copy;
   const path = mailbox.sourcePath;
   const limit = appendLimitOf(sending);
   const [refusedTogether, unseen]: [Planned[], Planned[]] = [[], []];
@@ -111,8 +112,14 @@ async function sendGroups(plan: readonly Planned[][], sending: Sending, together
   };
   const flush = async () => {
     await Promise.all(underWay);
-    if (failure !== undefined) throw failure.error;
-    if (unsaid.length > 0) await resolve(unsaid.splice(0), unsaidGroups.splice(0));
+    const stored = unsaid.splice(0);
+    try {
+      if (failure !== undefined) throw failure.error;
+      if (stored.length > 0) await resolve(stored, unsaidGroups.splice(0));
+    } catch (error) {
+      if (!lease.mayWrite()) leaveBehind(stored, sending);
+      throw error;
+    }
   };
 
   await prefetch();
@@ -227,6 +234,14 @@ async function settleGroup(
   let error: unknown;
   let isKnown = true;
   const settled = new Set(tooLarge.map((message) => message.uid));
+  // The mailbox may get another UIDVALIDITY while it is selected.
+  const claimed = new Map([[selected.uidValidity, claims]]);
+  const claimedUnder = async (uidValidity: bigint) => {
+    const known =
+      claimed.get(uidValidity) ?? new Set(await run.copy.ledger.claimed(mailbox.destinationPath, uidValidity));
+    claimed.set(uidValidity, known);
+    return known;
+  };
   const byUid = new Map(group.messages.map((message) => [message.uid, message]));
   for (const [index, one] of sent.entries()) {
     const { message, flags, date } = one;
@@ -243,9 +258,10 @@ async function settleGroup(
           break;
         }
         const uidValidity = outcome.uidValidity ?? selected.uidValidity;
-        const isTwin = uidValidity === selected.uidValidity && claims.has(outcome.uid);
-        if (uidValidity === selected.uidValidity) claims.add(outcome.uid);
-        else run.stale.add(mailbox.id);
+        const others = await claimedUnder(uidValidity);
+        const isTwin = others.has(outcome.uid);
+        others.add(outcome.uid);
+        if (uidValidity !== selected.uidValidity) run.stale.add(mailbox.id);
         rows.push({
           ...what,
           mailboxId: mailbox.id,
@@ -276,24 +292,35 @@ async function settleGroup(
   }
   // Messages that the source never sent; what broke off in between is not known to be missing.
   const unseen = error === undefined ? group.messages.filter((message) => !settled.has(message.uid)) : [];
-  await commit(rows, isKnown && unsaid.length === 0 ? [group.id] : [], sending);
+  await commit(rows, isKnown && unsaid.length === 0 ? [group.id] : [], sending, unsaid);
   if (checks.length > 0) run.check({ mailbox, uidValidity: selected.uidValidity, messages: checks });
   return { refusedTogether, unseen, unsaid, ...(error === undefined ? {} : { error }) };
 }
 
 /** What another worker has to do by now is not ours: what was stored is taken back, unless that one has claimed it. */
-async function commit(rows: readonly NewRow[], closed: readonly number[], sending: Sending): Promise<void> {
+async function commit(
+  rows: readonly NewRow[],
+  closed: readonly number[],
+  sending: Sending,
+  unsaid: readonly Unsaid[] = [],
+): Promise<void> {
   const { mailbox, run } = sending;
   const { ledger, onStep } = run.copy;
   try {
     await ledger.settle(rows, closed);
   } catch (error) {
     if (!(error instanceof LeaseLost)) throw error;
+    leaveBehind(unsaid, sending);
     await takeBack(rows, sending);
     throw error;
   }
   run.settled(mailbox.sourcePath, rows);
   await onStep('outcome committed', mailbox.sourcePath);
+}
+
+/** Another worker may have taken over before these were stored, and has stored them as well; their UIDs were not said. */
+function leaveBehind(unsaid: readonly Unsaid[], { mailbox, run }: Sending): void {
+  for (const _ of unsaid) run.copy.onOrphan(mailbox.destinationPath, null);
 }
 
 /** Over a connection of its own: the one that stored them may not write any more. */
@@ -347,10 +374,12 @@ async function refuse(
 async function settleUnseen(unseen: readonly Planned[], sending: Sending): Promise<void> {
   if (unseen.length === 0) return;
   const { mailbox, session } = sending;
-  const there = new Set<number>();
-  const uids = unseen.map((message) => message.uid);
   await session.reader.open(mailbox.sourcePath);
-  for await (const page of session.reader.look(mailbox.sourcePath, uids)) for (const { uid } of page) there.add(uid);
+  const source = { reader: session.reader, path: mailbox.sourcePath };
+  const there = await stillThere(
+    source,
+    unseen.map(({ uid }) => uid),
+  );
   await refuse(
     unseen.filter((message) => there.has(message.uid)),
     'unreadable',

@@ -38,6 +38,8 @@ export type MailPlace = {
   readonly port: number;
   readonly security: 'tls' | 'starttls' | 'open';
   readonly named: 'by operator' | 'by visitor';
+  /** In PEM: the only ones that it may show, or that may vouch for what it shows. */
+  readonly certificates?: readonly string[];
 };
 
 /** A token is fetched for each connection; `renew` asks for a new one because the last was refused. */
@@ -47,7 +49,7 @@ export type Credentials =
 
 export type MailAccount = { readonly email: string; readonly place: MailPlace; readonly credentials: Credentials };
 
-type PlaceSettings = Pick<Settings, 'legacyImapUrl' | 'providers' | 'trustedMailHosts'>;
+type PlaceSettings = Pick<Settings, 'legacyImapUrl' | 'providers' | 'trustedMailHosts' | 'trustedMailCertificates'>;
 
 /** Finds the server of an address whose owner named none; `null` when it can't be found. */
 export type Discover = (email: string) => Promise<{ readonly host: string; readonly port: number } | null>;
@@ -81,17 +83,29 @@ function operatorsPlace(address: string, settings: PlaceSettings): MailPlace {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const secure = url.protocol === 'imaps:';
   const port = url.port === '' ? (secure ? IMAPS_PORT : IMAP_PORT) : Number(url.port);
-  const trusted = isTrusted(host, port, settings.trustedMailHosts);
-  return { host, port, security: secure ? 'tls' : trusted ? 'open' : 'starttls', named: 'by operator' };
+  const trust = trustIn(host, port, settings);
+  return { host, port, named: 'by operator', ...trust, security: secure ? 'tls' : trust.security };
+}
+
+type TrustSettings = Pick<Settings, 'trustedMailHosts' | 'trustedMailCertificates'>;
+
+/** How a host is spoken to that has no TLS from the first octet. */
+export function trustIn(
+  host: string,
+  port: number,
+  { trustedMailHosts, trustedMailCertificates: certificates }: TrustSettings,
+): { readonly security: 'starttls' | 'open'; readonly certificates?: readonly string[] } {
+  if (!isTrusted(host, port, trustedMailHosts)) return { security: 'starttls' };
+  return certificates === undefined ? { security: 'open' } : { security: 'starttls', certificates };
 }
 
 function visitorsPlace(text: string, settings: PlaceSettings): MailPlace {
   const read = readHost(text);
   if (read === null) throw new MailError('unreachable', 'The mail server is not a host name.');
   const port = read.port ?? IMAPS_PORT;
-  const trusted = isTrusted(read.name, port, settings.trustedMailHosts);
-  const security = port === IMAPS_PORT ? 'tls' : trusted ? 'open' : port === IMAP_PORT ? 'starttls' : 'tls';
-  return { host: read.name, port, security, named: 'by visitor' };
+  const trust = trustIn(read.name, port, settings);
+  const isByTls = port === IMAPS_PORT || (port !== IMAP_PORT && !isTrusted(read.name, port, settings.trustedMailHosts));
+  return { host: read.name, port, named: 'by visitor', ...trust, security: isByTls ? 'tls' : trust.security };
 }
 
 export type ConnectOptions = {

@@ -1,16 +1,44 @@
+import { X509Certificate } from 'node:crypto';
+import { checkServerIdentity, type ConnectionOptions } from 'node:tls';
+import { SettingsError, type Settings } from '../../../contract/settings.ts';
 import type { Log } from '../../log.ts';
 
-type Place = { readonly host: string; readonly port: number; readonly security: 'tls' | 'starttls' | 'open' };
+type Place = { readonly host: string; readonly port: number };
+type Trust = { readonly security: 'tls' | 'starttls' | 'open'; readonly certificates?: readonly string[] };
 
 /**
  * How TLS is spoken with a mail server. One that may be spoken to in clear is not worse off for offering TLS with a
- * certificate that nobody can check.
+ * certificate that nobody can check. A certificate that is named may be for any host; one that it vouches for may not.
  */
-export function tlsTowards({ security }: Place): {
-  readonly minVersion: 'TLSv1.2';
-  readonly rejectUnauthorized: boolean;
-} {
-  return { minVersion: 'TLSv1.2', rejectUnauthorized: security !== 'open' };
+export function tlsTowards({ security, certificates }: Trust): ConnectionOptions & { minVersion: 'TLSv1.2' } {
+  const always = { minVersion: 'TLSv1.2', rejectUnauthorized: security !== 'open' } as const;
+  if (certificates === undefined) return always;
+  const named = new Set(certificates.map(fingerprintOf));
+  return {
+    ...always,
+    ca: [...certificates],
+    allowPartialTrustChain: true,
+    checkServerIdentity: (host, shown) =>
+      named.has(shown.fingerprint256) ? undefined : checkServerIdentity(host, shown),
+  };
+}
+
+/** SHA-256. */
+function fingerprintOf(certificate: string): string {
+  return new X509Certificate(certificate).fingerprint256;
+}
+
+/** @throws {SettingsError} when one is none */
+export function requireCertificates({ trustedMailCertificates: certificates }: Settings): void {
+  if (certificates === undefined) return;
+  try {
+    certificates.forEach(fingerprintOf);
+  } catch (cause) {
+    throw new SettingsError(
+      ['TRUSTED_MAIL_CERTIFICATES has one that is damaged. Example: TRUSTED_MAIL_CERTIFICATES_FILE=/etc/ssl/mail.pem'],
+      { cause },
+    );
+  }
 }
 
 export type UncheckedCertificates = (place: Place) => void;

@@ -11,6 +11,7 @@ import { answerPhoneNumberValidation } from './phone-number-validation.ts';
 import { answerResume } from './resume.ts';
 import type { Route } from './route.ts';
 import { answerSetMigrationStarted } from './set-migration-started.ts';
+import { answerSignIns } from './sign-ins.ts';
 import { answerSignOut } from './sign-out.ts';
 import { answerDetailedStatus, answerStatus } from './status.ts';
 import { answerSupportForm } from './support-form.ts';
@@ -41,4 +42,5 @@ export const calls: readonly Route[] = [
   answerAgain,
   answerDailyOff,
   answerSignOut,
+  answerSignIns,
 ];

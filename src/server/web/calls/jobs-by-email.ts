@@ -10,10 +10,10 @@ export const answerJobsByEmail = route(
   jobsByEmail,
   'look-ups by a client',
   async ({ body }, { consents, transfers }: Pick<Web, 'consents' | 'transfers'>, { browser }) => {
-    const email = browser.key === undefined ? null : await consents.emailOf(body.hash, browser.key);
-    if (email === null)
+    const owner = browser.key === undefined ? null : await consents.ownerOf(body.hash, browser.key);
+    if (owner === null)
       throw new Refusal(404, 'MIGRATION_ID_NOT_FOUND', 'Your transfers have not been found. Please sign in again.');
-    const newest = await transfers.newestTo(email, NEWEST);
+    const newest = await transfers.newestTo(owner, NEWEST);
     return Object.fromEntries(newest.map(({ id, created }) => [id, created.toISOString()]));
   },
 );

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { Call } from '../../../contract/calls/call.ts';
 import type { LimitName } from '../limits.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusal, sessionOver } from '../refusal.ts';
 import type { Web } from '../services.ts';
 import type { Visit } from '../visit.ts';
 
@@ -73,7 +73,7 @@ function refusalOf(field: string): Refusal {
     case 'migration_id':
       return new Refusal(400, 'GENERAL_ERROR', 'Please, enter a valid transfer ID.');
     case 'token':
-      return new Refusal(401, 'INVALID_TOKEN', 'The session is over. Please sign in again.');
+      return sessionOver();
     case 'operations':
       return new Refusal(400, 'OPERATION_NOT_ALLOWED', 'This operation is not allowed.');
     case 'provider':

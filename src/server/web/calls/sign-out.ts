@@ -1,19 +1,21 @@
 import { signOut } from '../../../contract/calls/sign-out.ts';
+import { sessionOver } from '../refusal.ts';
 import type { Web } from '../services.ts';
 import { route } from './route.ts';
 
-/** Who has no sign-in is answered the same: there is none afterwards. */
+/** Who has no sign-in is answered the same, unless it is to end elsewhere too: there is none here afterwards. */
 export const answerSignOut = route(
   signOut,
   'calls by a client',
   async ({ body }, { sessions, consents, securityLog }: Pick<Web, 'sessions' | 'consents' | 'securityLog'>, visit) => {
     const { bearer, browser, client } = visit;
+    const everywhere = body.everywhere === true;
+    const ended = everywhere ? await sessions.endEverywhere(visit) : [];
     if (bearer !== undefined) await sessions.end(bearer);
-    if (browser.key !== undefined) {
-      await sessions.endOfBrowser(browser.key);
-      await consents.end(browser.key, body.hash);
-    }
-    securityLog('signed out', { client });
+    if (browser.key !== undefined) await sessions.endOfBrowser(browser.key);
+    await consents.end([...(browser.key === undefined ? [] : [consents.nameOf(browser.key)]), ...(ended ?? [])]);
+    if (ended === null) throw sessionOver();
+    securityLog(everywhere ? 'signed out everywhere' : 'signed out', { client });
     return { ok: true };
   },
 );

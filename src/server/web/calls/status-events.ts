@@ -8,7 +8,7 @@ import { clientOf } from '../guards.ts';
 import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
 import { askerOf } from '../browser.ts';
-import { statusOf, viewOf } from './status.ts';
+import { forManagers, statusOf, viewOf } from './status.ts';
 
 /** How often the database is asked, once for each transfer however many watch it. */
 const LOOK_EVERY_MS = 1000;
@@ -138,16 +138,28 @@ export function answerEvents(
     if (!query.success) throw new Refusal(404, 'MIGRATION_ID_NOT_FOUND', 'Your transfer ID has not been found.');
     const client = clientOf(c, settings);
     await limits.take('calls by a client', client);
-    const view = await viewOf(query.output.job_id, { owners, sessions }, askerOf(c, settings));
+    const viewNow = () => viewOf(query.output.job_id, { owners, sessions }, askerOf(c, settings));
+    const view = await viewNow();
+    const isSignedOut = async () => view === forManagers && (await viewNow().catch(() => null)) !== view;
     const viewer = openMailslot();
     const opened = await streams.open(query.output.job_id, client, viewer);
     const response = streamSSE(c, async (stream) => {
       stream.onAbort(viewer.ended);
-      const heartbeat = setInterval(viewer.wake, STATUS_HEARTBEAT_MS);
+      let isDue = false;
+      const heartbeat = setInterval(() => {
+        isDue = true;
+        viewer.wake();
+      }, STATUS_HEARTBEAT_MS);
       const atMost = setTimeout(viewer.ended, STREAM_AT_MOST_MS);
       try {
         let shown: TransferStatus | null = null;
         for (let status = opened.status; ; status = await viewer.next(status)) {
+          // Who was signed out meanwhile is shown no more; the browser asks anew.
+          if (isDue && (await isSignedOut())) {
+            await stream.writeSSE(eventOf('end', null));
+            return;
+          }
+          isDue = false;
           if (status === shown) await stream.writeSSE(eventOf('alive', null));
           else await stream.writeSSE(eventOf('status', view(status)));
           shown = status;

@@ -39,7 +39,11 @@ export async function viewOf(
   guard: Pick<Web, 'owners' | 'sessions'>,
   asker: Pick<Visit, 'bearer' | 'browser'>,
 ): Promise<(status: TransferStatus) => TransferStatus> {
-  return (await mayManage(guard, asker, id)) === true ? (whole) => whole : forStrangers;
+  return (await mayManage(guard, asker, id)) === true ? forManagers : forStrangers;
+}
+
+export function forManagers(whole: TransferStatus): TransferStatus {
+  return whole;
 }
 
 /** What anyone with the ID may see of a progress: numbers and times. What is not named here is kept back. */

@@ -1,0 +1,103 @@
+import type { Check, FolderCount, Run, Session } from './run.ts';
+import { digestOf } from './digest.ts';
+import type { LedgerMailbox, NewRow, Row } from './ledger.ts';
+import type { Listing } from './listing.ts';
+import { inParts } from './matching.ts';
+
+const CHECKED_AT_ONCE = 200;
+
+/** The rows of a mailbox: what is settled, under which UIDVALIDITYs of the destination, and what is still to be read back. */
+export type KnownRows = {
+  readonly settled: Set<number>;
+  readonly validities: ReadonlySet<bigint>;
+  readonly checks: readonly Check[];
+  readonly count: FolderCount;
+};
+
+/** Fates of messages that the destination has. */
+export const AT_DESTINATION: ReadonlySet<string> = new Set(['stored', 'kept', 'changed', 'twin']);
+
+export async function readRows(mailbox: LedgerMailbox, { copy }: Run): Promise<KnownRows> {
+  const settled = new Set<number>();
+  const validities = new Set<bigint>();
+  const checks: Check[] = [];
+  const count: FolderCount = { done: 0, total: 0, bytes: 0, kept: 0, octetsLeft: null };
+  let unchecked: { uidValidity: bigint; messages: Check['messages'][number][] } | undefined;
+  for await (const page of copy.ledger.rows(mailbox.id))
+    for (const row of page) {
+      const { uid, fate, size, date, sha256, destinationUid, destinationUidValidity: uidValidity } = row;
+      settled.add(uid);
+      if (!AT_DESTINATION.has(fate) || uidValidity === undefined || destinationUid === undefined) continue;
+      validities.add(uidValidity);
+      if (!row.earlier && fate !== 'twin') count.bytes += size;
+      if (fate === 'kept') count.kept += 1;
+      if (row.verified || sha256 === undefined || (fate !== 'stored' && fate !== 'kept')) continue;
+      if (unchecked?.uidValidity !== uidValidity || unchecked.messages.length >= CHECKED_AT_ONCE) {
+        unchecked = { uidValidity, messages: [] };
+        checks.push({ mailbox, ...unchecked });
+      }
+      const { subject } = row;
+      unchecked.messages.push({
+        uid,
+        destinationUid,
+        size,
+        sha256,
+        date,
+        fate,
+        ...(subject === undefined ? {} : { subject }),
+      });
+    }
+  return { settled, validities, checks, count };
+}
+
+/**
+ * After a new UIDVALIDITY at the source, messages are known by their octets and date: the row of the old one becomes the
+ * row of the new one.
+ * @returns whether there were any
+ */
+export async function takeOverOlder(
+  older: readonly LedgerMailbox[],
+  mailbox: LedgerMailbox,
+  listing: Listing,
+  settled: ReadonlySet<number>,
+  { reader }: Session,
+  run: Run,
+): Promise<boolean> {
+  const { ledger } = run.copy;
+  const rows = new Map<string, { readonly from: LedgerMailbox; readonly row: Row }[]>();
+  const looks = new Set<string>();
+  for (const from of older)
+    for await (const page of ledger.rows(from.id))
+      for (const row of page) {
+        if (row.sha256 === undefined || (!AT_DESTINATION.has(row.fate) && row.fate !== 'taken')) continue;
+        const key = `${row.sha256} ${row.date}`;
+        rows.set(key, [...(rows.get(key) ?? []), { from, row }]);
+        looks.add(`${row.date}`);
+      }
+  if (rows.size === 0) return false;
+  let hasTaken = false;
+  const alike = listing.messages.filter(({ uid, date }) => !settled.has(uid) && looks.has(`${date}`));
+  const dates = new Map(alike.map((message) => [message.uid, message.date]));
+  for (const uids of inParts(alike.map((message) => message.uid))) {
+    const taken: NewRow[] = [];
+    const forgotten = new Map<number, number[]>();
+    for await (const { uid, octets } of reader.fetch(mailbox.sourcePath, uids)) {
+      const { sha256 } = await digestOf(octets);
+      const same = rows.get(`${sha256} ${dates.get(uid)}`)?.shift();
+      if (same === undefined) continue;
+      taken.push({ ...same.row, uid, mailboxId: mailbox.id });
+      forgotten.set(same.from.id, [...(forgotten.get(same.from.id) ?? []), same.row.uid]);
+    }
+    await ledger.settle(taken);
+    for (const [id, old] of forgotten) await ledger.forget(id, old);
+    hasTaken ||= taken.length > 0;
+  }
+  return hasTaken;
+}
+
+/** The same folder under UIDVALIDITYs that it had before. */
+export function olderOf(mailbox: LedgerMailbox, { known }: Run): readonly LedgerMailbox[] {
+  const all = known.get(mailbox.sourcePath) ?? [];
+  if (!all.some(({ id }) => id === mailbox.id)) known.set(mailbox.sourcePath, [...all, mailbox]);
+  return all.filter(({ id, destinationPath }) => id !== mailbox.id && destinationPath === mailbox.destinationPath);
+}

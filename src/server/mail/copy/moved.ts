@@ -1,0 +1,52 @@
+import { MailError } from '../imap/mail-error.ts';
+import type { Listed, MailReader, Opened } from '../imap/streams.ts';
+import type { LedgerMailbox } from './ledger.ts';
+import { listedFrom, match, type Place, type Wanted } from './matching.ts';
+import type { Run } from './run.ts';
+
+/** @returns `null` when the mailbox can't be opened */
+export async function openOrNull(reader: MailReader, path: string): Promise<Opened | null> {
+  try {
+    return await reader.open(path);
+  } catch (error) {
+    if (error instanceof MailError && error.fault === 'refused') return null;
+    throw error;
+  }
+}
+
+/** The source mailbox of rows, opened; `null` when it has another UIDVALIDITY by now, under which their UIDs mean nothing. */
+export async function openSource(
+  reader: MailReader,
+  { sourcePath, sourceUidValidity }: LedgerMailbox,
+): Promise<Place | null> {
+  const opened = await openOrNull(reader, sourcePath);
+  return opened?.uidValidity === sourceUidValidity ? { reader, path: sourcePath } : null;
+}
+
+/**
+ * Which of the messages that have left a mailbox stand in another one of the destination, where they are nobody's.
+ * @param source opened, or `null` when it can't be asked
+ * @returns their source UIDs
+ */
+export async function findMoved(
+  missing: readonly Wanted[],
+  from: string,
+  paths: readonly string[],
+  source: Place | null,
+  checker: MailReader,
+  run: Run,
+): Promise<ReadonlySet<number>> {
+  const moved = new Set<number>();
+  for (const path of paths) {
+    const wanted = missing.filter(({ uid }) => !moved.has(uid));
+    if (wanted.length === 0) break;
+    const opened = path === from ? null : await openOrNull(checker, path);
+    if (opened === null) continue;
+    const claims = await run.copy.ledger.claimed(path, opened.uidValidity);
+    const candidates: Listed[] = [];
+    for await (const listed of listedFrom(checker, path, 1)) if (!claims.has(listed.uid)) candidates.push(listed);
+    const { found } = await match(wanted, source, candidates, { reader: checker, path });
+    for (const uid of found.keys()) moved.add(uid);
+  }
+  return moved;
+}

@@ -1,0 +1,209 @@
+import type { Listed, Selected } from '../imap/streams.ts';
+import { AT_DESTINATION, readRows } from './known-rows.ts';
+import type { Group, LedgerMailbox, NewRow, Planned, Row } from './ledger.ts';
+import { listedFrom, match } from './matching.ts';
+import { findMoved, openOrNull, openSource } from './moved.ts';
+import { isWindow } from './provider-limits.ts';
+import type { Run, Session } from './run.ts';
+import type { Unsaid } from './sending.ts';
+
+/*
+ * What a death leaves, and how the next worker settles it (tests/simulation/deaths.test.ts, row by row):
+ *
+ * between                          is there                        settled by
+ * listing → intent committed       nothing                         listing again
+ * intent → first octet             an open group, nothing stored   looking from its UIDNEXT on; sending
+ * inside a literal                 none of a MULTIAPPEND, or the   looking; sending what is missing
+ *                                  appends before it
+ * stored → commit of the outcome   stored, not known               matching unclaimed UIDs from UIDNEXT on, by digest
+ * outcome → read back              known                           reading back only
+ * MULTIAPPEND answered NO          none                            halving to the culprit, which is left out
+ * the source lost it meanwhile     no digest                       size and date; else it is gone
+ * the destination rewrites         no digest fits                  the norm: see norm.ts
+ * behind a window                  not listed                      the ledger's UIDs; never appended again
+ * another UIDVALIDITY              UIDs mean nothing               matching by digest over all of the mailbox, then the others
+ */
+
+/**
+ * Messages that open groups may have stored. Of a group under an older UIDVALIDITY of the source they have new UIDs, and
+ * are known by size and date.
+ */
+export function wantedOf(
+  groups: readonly Group[],
+  { id }: LedgerMailbox,
+  waiting: readonly Planned[],
+  settled: ReadonlySet<number>,
+): readonly Planned[] {
+  const wanted = new Map<number, Planned>();
+  const looks = new Set<string>();
+  for (const { mailboxId, messages } of groups)
+    for (const message of messages) {
+      if (mailboxId !== id) looks.add(`${message.size} ${message.date}`);
+      else if (!settled.has(message.uid)) wanted.set(message.uid, message);
+    }
+  for (const message of waiting) if (looks.has(`${message.size} ${message.date}`)) wanted.set(message.uid, message);
+  return [...wanted.values()];
+}
+
+/** Settles open groups of a death: what is stored gets its row, what the source has lost is gone, the rest waits again. */
+export async function settleOpen(
+  groups: readonly Group[],
+  wanted: readonly Planned[],
+  mailbox: LedgerMailbox,
+  claims: Set<number>,
+  session: Session | (Omit<Session, 'reader' | 'writer'> & { readonly reader: null }),
+  run: Run,
+): Promise<readonly NewRow[]> {
+  const { ledger, onStep } = run.copy;
+  const checker = await session.checker();
+  const { uidValidity } = await checker.open(mailbox.destinationPath);
+  const from = Math.min(...groups.map((group) => (group.uidValidity === uidValidity ? group.uidNext : 1)));
+  const candidates: Listed[] = [];
+  for await (const listed of listedFrom(checker, mailbox.destinationPath, from))
+    if (!claims.has(listed.uid)) candidates.push(listed);
+  const source = session.reader === null ? null : { reader: session.reader, path: mailbox.sourcePath };
+  const destination = { reader: checker, path: mailbox.destinationPath };
+  const { found, gone } = await match(wanted, source, candidates, destination);
+  const rows: NewRow[] = [];
+  for (const { uid, size, date } of wanted) {
+    const one = found.get(uid);
+    const base = { uid, date, mailboxId: mailbox.id };
+    if (one !== undefined) {
+      claims.add(one.destinationUid);
+      rows.push({ ...base, ...one, destinationUidValidity: uidValidity, verified: true });
+    } else if (gone.has(uid) || source === null) rows.push({ ...base, size, fate: 'gone', verified: false });
+  }
+  const refused = await ledger.settle(
+    rows,
+    groups.map((group) => group.id),
+  );
+  await onStep('recovered', mailbox.sourcePath);
+  return rows.filter((row) => !refused.includes(row));
+}
+
+/**
+ * Settles what waits under a mailbox or UIDVALIDITY that the source no longer has: what may have been appended is looked
+ * for; the rest is gone, or is listed anew somewhere else.
+ */
+export async function settleAbandoned(
+  mailbox: LedgerMailbox,
+  groups: readonly Group[],
+  session: Session,
+  run: Run,
+): Promise<void> {
+  const { settled } = await readRows(mailbox, run);
+  const checker = await session.checker();
+  const opened = await openOrNull(checker, mailbox.destinationPath);
+  if (opened === null) {
+    await run.copy.ledger.settle(
+      [],
+      groups.map((group) => group.id),
+    );
+    return;
+  }
+  const claims = new Set(await run.copy.ledger.claimed(mailbox.destinationPath, opened.uidValidity));
+  const wanted = wantedOf(groups, mailbox, [], settled);
+  await settleOpen(groups, wanted, mailbox, claims, { ...session, reader: null }, run);
+}
+
+type Looking = {
+  readonly mailbox: LedgerMailbox;
+  readonly selected: Selected;
+  readonly from: number;
+  readonly claims: Set<number>;
+  readonly session: Session;
+  readonly run: Run;
+};
+
+/**
+ * Finds what was stored without its UID being said, and reads it back with that. The server has it, so it is never
+ * appended again: what is not found was kept once with an equal one, or is lost.
+ * @returns from which UID on to look the next time
+ */
+export async function settleUnsaid(
+  unsaid: readonly Unsaid[],
+  groups: readonly number[],
+  looking: Looking,
+): Promise<number> {
+  const { mailbox, claims, session, run } = looking;
+  const { ledger, onStep } = run.copy;
+  const path = mailbox.destinationPath;
+  const checker = await session.checker();
+  const { uidValidity } = await checker.open(path);
+  const from = uidValidity === looking.selected.uidValidity ? looking.from : 1;
+  const candidates: Listed[] = [];
+  let next = from;
+  for await (const listed of listedFrom(checker, path, from)) {
+    next = Math.max(next, listed.uid + 1);
+    if (!claims.has(listed.uid)) candidates.push(listed);
+  }
+  const source = { reader: session.reader, path: mailbox.sourcePath };
+  const { found } = await match(unsaid, source, candidates, { reader: checker, path });
+  const digests = new Set<string>();
+  for (const one of found.values()) digests.add(one.sha256);
+  const missing = unsaid.filter((message) => !found.has(message.uid));
+  if (missing.some((message) => !digests.has(message.sha256)))
+    for await (const page of ledger.rows(mailbox.id))
+      for (const row of page) if (row.sha256 !== undefined && AT_DESTINATION.has(row.fate)) digests.add(row.sha256);
+  const rows = unsaid.map((message): NewRow => {
+    const one = found.get(message.uid);
+    const base = { ...message, mailboxId: mailbox.id };
+    if (one === undefined) return { ...base, fate: digests.has(message.sha256) ? 'twin' : 'lost', verified: false };
+    claims.add(one.destinationUid);
+    const { fate, destinationUid } = one;
+    return { ...base, fate, destinationUid, destinationUidValidity: uidValidity, verified: true };
+  });
+  await ledger.settle(rows, groups);
+  run.settled(mailbox.sourcePath, rows);
+  await onStep('outcome committed', mailbox.sourcePath);
+  return next;
+}
+
+/**
+ * The destination has another UIDVALIDITY than rows have: their UIDs mean nothing any more. Each message is looked for
+ * by its digest over the whole mailbox. One that had been read back and is not there was taken away; one that had not
+ * been waits again, unless it stands in another mailbox by now.
+ */
+export async function findAnew(mailbox: LedgerMailbox, uidValidity: bigint, session: Session, run: Run): Promise<void> {
+  const { ledger, onStep } = run.copy;
+  const path = mailbox.destinationPath;
+  const checker = await session.checker();
+  const opened = await checker.open(path);
+  const hasWindow = isWindow(opened.exists, run.copy.destination.limits);
+  const claims = await ledger.claimed(path, uidValidity);
+  const stale = new Map<number, Row>();
+  for await (const page of ledger.rows(mailbox.id))
+    for (const row of page)
+      if (
+        AT_DESTINATION.has(row.fate) &&
+        row.destinationUid !== undefined &&
+        row.destinationUidValidity !== uidValidity
+      )
+        stale.set(row.uid, row);
+  const candidates: Listed[] = [];
+  for await (const listed of listedFrom(checker, path, 1)) if (!claims.has(listed.uid)) candidates.push(listed);
+  const rows = [...stale.values()];
+  const source = await openSource(session.reader, mailbox);
+  const { found } = await match(rows, source, candidates, { reader: checker, path });
+  const settled: NewRow[] = [];
+  const missing: Row[] = [];
+  for (const row of rows) {
+    const one = found.get(row.uid);
+    const base = { ...row, mailboxId: mailbox.id };
+    if (one !== undefined) {
+      const { fate, destinationUid } = one;
+      settled.push({ ...base, fate, destinationUid, destinationUidValidity: uidValidity, verified: true });
+    } else if (row.fate === 'twin' || hasWindow) {
+      // Behind the window nothing can be seen, and nothing is appended a second time for that.
+      const { destinationUid: _, destinationUidValidity: __, ...twin } = base;
+      settled.push(twin);
+    } else if (row.verified) settled.push({ ...base, fate: 'taken' });
+    else missing.push(row);
+  }
+  const moved = await findMoved(missing, path, run.destinationPaths(), source, checker, run);
+  for (const row of missing) if (moved.has(row.uid)) settled.push({ ...row, mailboxId: mailbox.id, fate: 'taken' });
+  await ledger.settle(settled);
+  const forgotten = missing.flatMap(({ uid }) => (moved.has(uid) ? [] : [uid]));
+  if (forgotten.length > 0) await ledger.forget(mailbox.id, forgotten);
+  await onStep('recovered', mailbox.sourcePath);
+}

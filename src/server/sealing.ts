@@ -1,0 +1,38 @@
+import { join } from 'node:path';
+import type { Settings } from '../contract/settings.ts';
+import { resealTokens } from './oauth/tokens.ts';
+import type { DataFolder } from './store/data-folder.ts';
+import type { Database } from './store/database.ts';
+import { openFolderSafe, openSharedSafe, type Safe } from './store/safe.ts';
+import { requireSealingKey } from './store/sealing-key.ts';
+import { openVault, type Vault } from './store/vault.ts';
+import { resealCredentials } from './transfers/credentials.ts';
+import { resealDailies } from './transfers/dailies.ts';
+import { resealVerifiers } from './transfers/verifiers.ts';
+
+type Sealing = {
+  readonly settings: Pick<Settings, 'secretKey' | 'formerSecretKeys' | 'databaseUrl' | 'dataDir'>;
+  readonly database: Database;
+  readonly folder: Pick<DataFolder, 'secretKey'>;
+};
+
+/**
+ * What secrets are sealed by; all that a former key has sealed is sealed anew.
+ * @throws {SettingsError} when the key is not the one of this database
+ */
+export async function openSealing({ settings, database, folder }: Sealing): Promise<{ vault: Vault; safe: Safe }> {
+  const { secretKey, formerSecretKeys, databaseUrl, dataDir } = settings;
+  const key = secretKey === undefined ? await folder.secretKey() : Buffer.from(secretKey, 'base64');
+  const vault = openVault(
+    key,
+    formerSecretKeys.map((former) => Buffer.from(former, 'base64')),
+  );
+  const safe = databaseUrl === undefined ? await openFolderSafe(vault, join(dataDir, 'keys')) : openSharedSafe(vault);
+  await requireSealingKey(database, vault, async (sql) => {
+    await resealCredentials(sql, safe);
+    await resealDailies(sql, safe);
+    await resealTokens(sql, safe);
+    await resealVerifiers(sql, vault);
+  });
+  return { vault, safe };
+}
