@@ -64,6 +64,8 @@ export const wizard = setup({
     'it is a download': ({ context }) => modeOf(context) === 'download',
     'it is the primary move': ({ context }) => modeOf(context) === 'move',
     'the destination has an address': ({ context }) => (context.destination?.email ?? '') !== '',
+    'a sign-in elsewhere was begun': ({ context: { destination } }) =>
+      destination !== null && destination.email === '' && isOauthProvider(destination.provider),
     'another way was begun': ({ context }) => context.destination !== null && !context.checkSanBrunoOnOauthCallback,
     'contacts were left out': ({ context }) => contactsWereLeftOut(context),
     'terms are missing': ({ context }) => context.destination?.provider === 'google' && !context.googleTermsAccepted,
@@ -330,6 +332,7 @@ export const wizard = setup({
       type: 'message.show' as const,
       message: params.message,
     })),
+    'refuse the password': raise({ type: 'password.refuse' as const }),
     'remember the message': assign({ message: (_, params: { message: Message }) => params.message }),
     'forget the message': assign({ message: null }),
   },

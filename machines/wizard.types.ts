@@ -172,6 +172,8 @@ export type Event =
   | { readonly type: 'move.continue' }
   | { readonly type: 'options.toggle' }
   | { readonly type: 'provider.choose'; readonly provider: 'google' | 'office365' | 'aol' | 'other' | 'file_export' }
+  /** The sign-in with the typed password was refused. */
+  | { readonly type: 'password.refuse' }
   | { readonly type: 'host.toggle' }
   | { readonly type: 'host.type'; readonly host: string }
   | { readonly type: 'host.leave' }

@@ -44,6 +44,8 @@ const entrances = wizard.createStateConfig({
     'google-terms.visit': [{ guard: 'the source can sign in', target: '#google-terms' }, { target: '#home' }],
     'email-scopes.visit': [{ guard: 'the source can sign in', target: '#email-scopes' }, { target: '#home' }],
     'start-migration.visit': [
+      // Back from the provider's page, where nothing was agreed to.
+      { guard: and(['the source can sign in', 'a sign-in elsewhere was begun']), target: '#destination' },
       { guard: not(ready), target: '#home' },
       { guard: 'terms are missing', target: '#google-terms' },
       { target: '#start-migration' },

@@ -36,7 +36,8 @@ export const OptionsOtherEmailUnsupported = at('destination.options.other.email.
   ...typed({ email }),
 });
 
-export const OptionsOtherPasswordAsked = at('destination.options.other.password.asked', known, good);
+export const OptionsOtherPasswordAskedGood = at('destination.options.other.password.asked.good', known, good);
+export const OptionsOtherPasswordAskedRefused = at('destination.options.other.password.asked.refused', known, good);
 export const OptionsOtherPasswordNotAsked = at(notAsked, { ...google, typedAccount: byOauth }, good);
 
 export const OptionsOtherHostUnused = at('destination.options.other.host.unused', known, good);

@@ -1,3 +1,4 @@
+import { not } from 'xstate';
 import { readTransferId, statusQuery } from '../../src/contract/page-address.ts';
 import { wizard } from '../wizard.setup.ts';
 import { givingUp } from './waiting.ts';
@@ -15,6 +16,8 @@ export const complete = wizard.createStateConfig({
   },
   initial: 'resting',
   on: {
+    // By Back, once it has been ordered and the passwords are forgotten: Home would forget the transfer's ID too.
+    'start-migration.visit': { guard: not('the source can sign in') },
     'transfer.open': {
       target: '#status',
       actions: ['forget the transfer', { type: 'remember the transfer', params: ({ event }) => event }],

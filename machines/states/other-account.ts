@@ -119,13 +119,18 @@ const password = wizard.createStateConfig({
   initial: 'asked',
   states: {
     asked: {
+      initial: 'good',
       always: { guard: byOauth, target: 'notAsked' },
       on: {
         'password.type': {
           guard: not(verifying),
+          target: '.good',
           actions: typePassword,
         },
+        'password.refuse': '.refused',
       },
+      // That it was refused stays at the field when the message about it has gone.
+      states: { good: {}, refused: {} },
     },
     notAsked: { always: { guard: not(byOauth), target: 'asked' } },
   },
@@ -199,6 +204,11 @@ const credentials = wizard.createStateConfig({
           {
             guard: and([failedWith('INVALID_IMAP'), not(stateIn('#other-host-unused'))]),
             target: ['#other-host-malformed', '#other-credentials-editing'],
+          },
+          {
+            guard: failedWith('INVALID_CREDENTIALS'),
+            target: 'editing',
+            actions: [refused.actions, 'forget the typed password', 'refuse the password'],
           },
           { target: 'editing', actions: [refused.actions, 'forget the typed password'] },
         ],

@@ -71,7 +71,7 @@ const WAYS: readonly Way[] = [
 describe('Back and Forward, in Chromium (needs chromium)', needs('chromium'), () => {
   let page: Page;
   let wire: Wire;
-  const { portal } = portalInChromium({}, (opened) => {
+  const { portal, arrive } = portalInChromium({}, (opened) => {
     ({ page, wire } = opened);
   });
 
@@ -99,5 +99,16 @@ describe('Back and Forward, in Chromium (needs chromium)', needs('chromium'), ()
     expect(wire.asked.filter(({ path }) => /load|create-account|set-migration|support-form/.test(path))).toEqual([]);
     await page.reload();
     await standsAt(to, next);
+  });
+
+  test('Back from a transfer that was just ordered keeps its ID in sight', async () => {
+    await arrive('/start-migration', 'gmail');
+    await page.getByLabel('Notification email').fill('maria@mail.example');
+    await page.getByRole('button', { name: 'Transfer', exact: true }).click();
+    await standsAt(`/complete?migration_id=${TRANSFER_ID}`, "We're moving your email data!");
+    await page.goBack();
+    await page.getByRole('button', { name: 'Copy transfer ID' }).waitFor();
+    await standsAt(`/complete?migration_id=${TRANSFER_ID}`, "We're moving your email data!");
+    await page.getByText(TRANSFER_ID).waitFor();
   });
 });

@@ -300,6 +300,8 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
       const field = page.getByLabel(anew, { exact: true });
       await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true);
       expect(await isInSight(field)).toBe(true);
+      // What is wrong with a field stays there, also where the message about it goes after a while.
+      if (at.startsWith('/destination')) await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true');
     },
   );
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ID, SESSIONS } from '../support/moves.ts';
+import { ID, LEGACY, SESSIONS } from '../support/moves.ts';
 import { arriveAt, codesBut, EVERY_CODE, refusal, type Wizard } from '../support/wizard.ts';
 
 type Script = NonNullable<Parameters<typeof arriveAt>[1]>;
@@ -66,6 +66,16 @@ describe('the complete page', () => {
     expect(wizard.isAt('complete.copying')).toBe(true);
     await wizard.wait(1);
     expect(wizard.isAt('complete.notCopied')).toBe(true);
+  });
+
+  test('Back to the page that started it stays here once the passwords are forgotten', async () => {
+    const ordered = { ...SESSIONS.toOther, source: { email: LEGACY, password: '', provider: 'sanbruno' as const } };
+    const wizard = arriveAt(`/complete?migration_id=${ID}`, {}, ordered);
+    wizard.visit('/start-migration');
+    expect(wizard.address()).toBe(`/complete?migration_id=${ID}`);
+    const another = arriveAtComplete();
+    another.visit('/start-migration');
+    expect(another.address()).toBe('/start-migration');
   });
 
   test('the way to the status leads to the status page of the same transfer', async () => {

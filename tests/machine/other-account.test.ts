@@ -28,6 +28,34 @@ async function formOpen(script: Script = {}, session: Session = SESSIONS.signedI
   return wizard;
 }
 
+describe('a password that was refused', () => {
+  test('is said at its field until it is typed anew, after the message has gone, and the host stays', async () => {
+    const wizard = await formOpen({
+      'ask for capabilities': byPassword,
+      'resolve the host': ok,
+      'validate the account': refusal('INVALID_CREDENTIALS'),
+    });
+    await wizard.send(type(EMAIL), password, useHost, host('imap.mail.example'), leaveHost, submit);
+    expect(wizard.context().message).toEqual({ about: 'sign-in refused', code: 'INVALID_CREDENTIALS' });
+    expect(wizard.isAt(`${OTHER}.password.asked.refused`)).toBe(true);
+    await wizard.wait(7_000);
+    expect(wizard.context().message).toBeNull();
+    expect(wizard.isAt(`${OTHER}.password.asked.refused`)).toBe(true);
+    expect(wizard.context().typed.host).toBe('imap.mail.example');
+    await wizard.send(password);
+    expect(wizard.isAt(`${OTHER}.password.asked.good`)).toBe(true);
+  });
+
+  test.each(codesBut('INVALID_CREDENTIALS', 'UNAVAILABLE'))(
+    'is not said when the sign-in fails with %s',
+    async (code) => {
+      const wizard = await formOpen({ 'ask for capabilities': byPassword, 'validate the account': refusal(code) });
+      await wizard.send(type(EMAIL), password, submit);
+      expect(wizard.isAt(`${OTHER}.password.asked.good`)).toBe(true);
+    },
+  );
+});
+
 describe('the email of another account', () => {
   test('the email is lowercased and freed of spaces around it, and checked 1 s after the typing stops', async () => {
     const wizard = await formOpen({ 'ask for capabilities': byPassword });

@@ -20,6 +20,8 @@ const ENTRIES: readonly (readonly [to: string, session: keyof typeof SESSIONS, s
   ['/check-email-scopes', 'signedIn', '/check-email-scopes'],
   ['/start-migration', 'blank', '/'],
   ['/start-migration', 'signedIn', '/'],
+  ['/start-migration', 'choosingGoogle', '/destination-account'],
+  ['/start-migration', 'choosingMove', '/destination-account'],
   ['/start-migration', 'moving', '/start-migration'],
   ['/start-migration', 'toOther', '/start-migration'],
   ['/start-migration', 'downloading', '/start-migration'],

@@ -52,6 +52,7 @@ export function OtherPage() {
               help={words.passwordHelp}
               autoComplete="off"
               value={typed.password}
+              note={passwordNote(snapshot)}
               readOnly={signingIn}
               onType={(password) => send({ type: 'password.type', password })}
             />
@@ -123,6 +124,12 @@ function emailNote(snapshot: WizardSnapshot): Note | undefined {
   if (at('good') && typedAccount !== null && typedAccount.provider !== 'other')
     return { kind: 'good', text: words.found(providerName(typedAccount.provider, settings.legacyName)) };
   return undefined;
+}
+
+function passwordNote(snapshot: WizardSnapshot): Note | undefined {
+  return snapshot.matches({ destination: { options: { other: { password: { asked: 'refused' } } } } })
+    ? { kind: 'error', text: words.refused }
+    : undefined;
 }
 
 function hostNote(snapshot: WizardSnapshot): Note | undefined {

@@ -61,6 +61,7 @@ export const destination = {
       "Sign in to the mailbox you want to move your mail to. If you use a password here, we can't copy your contacts. You can download them as files instead.",
     email: 'Email',
     password: 'Password',
+    refused: 'Incorrect email or password.',
     passwordHelp: 'Some providers ask for an app password here.',
     byOauth: (provider: string) => `You will sign in at ${provider}. We don't need your password here.`,
     safe: 'We keep your password encrypted while we work. We erase it when your transfer ends.',
