@@ -404,14 +404,15 @@ describe('the custom IMAP host', () => {
   });
 });
 
-describe('an account with a host of its own', () => {
-  async function hostGood(script: Script = {}) {
-    const wizard = await formOpen({ 'resolve the host': ok, 'ask for capabilities': byPassword, ...script });
-    await wizard.send(type(EMAIL), useHost, host('imap.mail.example'), leaveHost);
-    expect(wizard.isAt(`${OTHER}.host.used.good`)).toBe(true);
-    return wizard;
-  }
+/** The form with a host that was found, and no password yet. */
+async function hostGood(script: Script = {}) {
+  const wizard = await formOpen({ 'resolve the host': ok, 'ask for capabilities': byPassword, ...script });
+  await wizard.send(type(EMAIL), useHost, host('imap.mail.example'), leaveHost);
+  expect(wizard.isAt(`${OTHER}.host.used.good`)).toBe(true);
+  return wizard;
+}
 
+describe('an account with a host of its own', () => {
   test('is not signed in to without a password', async () => {
     const wizard = await hostGood();
     expect(canSubmit(wizard)).toBe(false);

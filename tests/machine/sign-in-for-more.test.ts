@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { NOTHING_TYPED } from '../../machines/wizard.context.ts';
-import { ID, LEGACY, PASSWORD, SESSIONS } from '../support/moves.ts';
+import { ID, LEGACY, SESSIONS } from '../support/moves.ts';
 import { arriveAtStatus, close, open, password, RUNNING, type Script } from '../support/owned-transfer.ts';
 import { arriveAt, refusal } from '../support/wizard.ts';
 
