@@ -54,7 +54,6 @@ const download = wizard.createStateConfig({
     'email-format.choose': { actions: { type: 'choose the email format', params: ({ event }) => event } },
     'contacts-format.choose': { actions: { type: 'choose the contacts format', params: ({ event }) => event } },
     'download.press': {
-      guard: 'the formats are chosen',
       target: '#start-migration',
       actions: { type: 'choose the provider', params: { provider: 'file_export' } },
     },

@@ -101,7 +101,7 @@ const credentials = wizard.createStateConfig({
         ],
       },
     },
-    passwordMissing: { on: { 'credentials.submit': { guard: 'the password is empty', target: 'passwordMissing' } } },
+    passwordMissing: {},
     asking: {
       ...waiting(refused),
       id: 'home-asking',
@@ -205,7 +205,7 @@ const lookingUp = wizard.createStateConfig({
       on: { 'transfer-id.type': {} },
     },
     notFound: { on: { 'lookup.submit': [{ guard: 'the transfer ID looks right', target: 'asking' }] } },
-    failed: { on: { 'lookup.submit': [{ guard: 'the transfer ID looks right', target: 'asking' }] } },
+    failed: { on: { 'lookup.submit': 'asking' } },
     unavailable: unavailable('asking'),
   },
 });

@@ -135,6 +135,76 @@ describe('a sign-in at the provider of the new mailbox', () => {
     }
   });
 
+  test.each<[AwaitedConsent['purpose'], string]>([
+    ['mend', `${OPEN}.mending.calling`],
+    ['take back', `${OPEN}.takingBack.confirming`],
+    ['again', `${OPEN}.again.asking.editing`],
+    ['daily', `${OPEN}.daily.asking.editing`],
+  ])('to %s leads back to its transfer, well or not, and is known there where it went well', (purpose, state) => {
+    const well = arriveAt(back(), {}, awaiting(purpose));
+    expect(well.isAt(state)).toBe(true);
+    const failed = arriveAt(back({ error: 'EXTERNAL_OAUTH_ERROR' }), {}, awaiting(purpose));
+    for (const [wizard, tokenId] of [
+      [well, TOKEN],
+      [failed, null],
+    ] as const) {
+      expect(wizard.address()).toBe(`/status?migration_id=${ID}`);
+      expect(wizard.asked('ask for the status')).toEqual([{ id: ID }]);
+      expect(wizard.context()).toMatchObject({ tokenId, status: null, awaitedConsent: null });
+    }
+  });
+
+  test('of one transfer is not taken for another', async () => {
+    const wizard = arriveAt(back(), { 'ask for the status': () => NEEDS_CONSENT }, awaiting('again'));
+    wizard.visit(`/status?migration_id=${'1'.repeat(32)}`);
+    await wizard.wait(0);
+    await wizard.send(open('mend'), submit);
+    expect(wizard.asked('resume the transfer')).toEqual([]);
+  });
+
+  test.each(['again', 'daily'] as const)(
+    'that is refused with the password to copy (%s) is sought anew',
+    async (act) => {
+      const script: Script = {
+        'ask for the status': () => withDaily(movedTo('google')),
+        'copy what is new': refusal('INVALID_CREDENTIALS'),
+      };
+      const wizard = arriveAt(back(), script, awaiting(act));
+      await wizard.wait(0);
+      await wizard.send(password, submit);
+      expect(wizard.context()).toMatchObject({ tokenId: null, typed: { password: '' } });
+      await wizard.send(password, submit);
+      expect(wizard.asked('copy what is new')).toHaveLength(1);
+      await wizard.send(seek);
+      expect(wizard.left).toEqual(['/api/oauth/?provider=google']);
+    },
+  );
+
+  test.each<[Act, TransferStatus, readonly Event[], string]>([
+    ['again', movedTo('google'), [], `${OPEN}.again.asking.editing`],
+    ['daily', withDaily(movedTo('google')), [], `${OPEN}.daily.asking.editing`],
+    ['take back', movedTo('google'), [submit], `${OPEN}.takingBack.signingIn.editing`],
+  ])('comes before the password to %s', async (act, status, events, state) => {
+    const wizard = await arriveAtStatus(status, wants401);
+    await wizard.send(open(act), ...events, submit);
+    expect(wizard.isAt(state)).toBe(true);
+  });
+
+  test('is not there to take back from a mailbox that signs in by password', async () => {
+    const wizard = await arriveAtStatus(MOVED, wants401);
+    await wizard.send(open('take back'), submit, seek);
+    expect(wizard.isAt(`${OPEN}.takingBack.signingIn.editing`)).toBe(true);
+    expect(wizard.left).toEqual([]);
+  });
+
+  test('that failed says so also beside the sign-in for all of the status', async () => {
+    const limited = { ...NEEDS_CONSENT, limited: true as const };
+    const wizard = arriveAt(back({ error: 'x' }), { 'ask for the status': () => limited }, awaiting('mend'));
+    await wizard.wait(0);
+    await wizard.send({ type: 'more.show' });
+    expect(wizard.context().message).toEqual({ about: 'query', error: 'OTHER' });
+  });
+
   test('through a portal that is closed is begun once more', async () => {
     const wizard = arriveAt(back({ error: 'UNAVAILABLE' }), {}, awaiting('mend'));
     expect(wizard.has('unavailable')).toBe(true);

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { type Act, ACTS, isOffered } from '../../machines/owner-acts.ts';
-import type { Event } from '../../machines/wizard.types.ts';
+import { NOTHING_TYPED } from '../../machines/wizard.context.ts';
+import type { Event, Message } from '../../machines/wizard.types.ts';
 import type { TransferStatus } from '../../src/contract/calls/status.ts';
-import { ID, PASSWORD } from '../support/moves.ts';
+import { ID, PASSWORD, SESSIONS } from '../support/moves.ts';
 import {
   arriveAtStatus,
   close,
@@ -22,7 +23,7 @@ import {
   submit,
   withDaily,
 } from '../support/owned-transfer.ts';
-import { codesBut, refusal } from '../support/wizard.ts';
+import { arriveAt, codesBut, refusal } from '../support/wizard.ts';
 
 const OPEN = 'status.acts.open';
 const RESTING = 'status.acts.resting';
@@ -201,6 +202,7 @@ describe.each(CASES)('the act "$act"', ({ act, status, call, typed, asks, done, 
     const wizard = await arriveAtStatus(status);
     await wizard.send(open(act), ...typed, submit, close);
     expect(wizard.isAt(RESTING)).toBe(true);
+    expect(wizard.context().typed).toEqual(NOTHING_TYPED);
     expect(wizard.asked('ask for the status')).toHaveLength(2);
   });
 
@@ -211,7 +213,7 @@ describe.each(CASES)('the act "$act"', ({ act, status, call, typed, asks, done, 
     expect(wizard.has('slow')).toBe(true);
     await wizard.wait(20_000);
     expect(wizard.isAt(failed)).toBe(true);
-    expect(wizard.context()).toMatchObject({ message: { about: refused }, typed: { password: '' } });
+    expect(wizard.context()).toMatchObject({ message: { about: refused }, typed: NOTHING_TYPED });
   });
 
   test.each(codesBut(...OVERTAKEN, 'INVALID_CREDENTIALS'))(
@@ -220,7 +222,7 @@ describe.each(CASES)('the act "$act"', ({ act, status, call, typed, asks, done, 
       const wizard = await arriveAtStatus(status, { [call]: refusal(code) });
       await wizard.send(open(act), ...typed, submit);
       expect(wizard.isAt(failed)).toBe(true);
-      expect(wizard.context().message).toEqual({ about: refused, code });
+      expect(wizard.context()).toMatchObject({ message: { about: refused, code }, typed: NOTHING_TYPED });
       await wizard.send(...typed, submit);
       expect(wizard.asked(call)).toEqual([asks, asks]);
       await wizard.send(close);
@@ -233,7 +235,100 @@ describe.each(CASES)('the act "$act"', ({ act, status, call, typed, asks, done, 
     await wizard.send(open(act), ...typed, submit);
     expect(wizard.isAt(RESTING)).toBe(true);
     expect(wizard.asked('ask for the status')).toHaveLength(2);
-    expect(wizard.context().message).toEqual({ about: 'act overtaken', code });
+    expect(wizard.context()).toMatchObject({ message: { about: 'act overtaken', code }, typed: NOTHING_TYPED });
+  });
+});
+
+describe('a dialog', () => {
+  const code = 'INVALID_CREDENTIALS';
+
+  test.each(CASES.filter(({ act }) => act !== 'take back'))(
+    'for "$act" whose sign-in is refused says so and forgets what was typed',
+    async ({ act, status, call, typed, refused, failed }) => {
+      const wizard = await arriveAtStatus(status, { [call]: refusal(code) });
+      await wizard.send(open(act), ...typed, submit);
+      expect(wizard.isAt(failed)).toBe(true);
+      expect(wizard.context()).toMatchObject({ message: { about: refused, code }, typed: NOTHING_TYPED });
+    },
+  );
+
+  test.each([...CASES, { act: 'receipt' as const, status: MOVED }])(
+    'for "$act" begins with nothing that was typed elsewhere',
+    async ({ act, status }) => {
+      const script: Script = { 'ask for the status': () => status };
+      const wizard = arriveAt('/destination-account?way=other', script, SESSIONS.signedIn);
+      await wizard.send({ type: 'email.type', email: 'sam@mail.example' }, password);
+      wizard.visit(`/status?migration_id=${ID}`);
+      await wizard.wait(0);
+      expect(wizard.context().typed.password).toBe(PASSWORD);
+      await wizard.send(open(act));
+      expect(wizard.context().typed).toEqual(NOTHING_TYPED);
+    },
+  );
+
+  test('keeps what it says when another is asked for', async () => {
+    const wizard = await arriveAtStatus(NEEDS_PASSWORD, { 'resume the transfer': refusal(code) });
+    await wizard.send(open('mend'), password, submit, open('stop'));
+    expect(wizard.context().message).toEqual({ about: 'mend refused', code });
+  });
+});
+
+describe('the password to take back what was copied', () => {
+  const call = 'take back what was copied';
+  const TAKING_BACK = `${OPEN}.takingBack`;
+
+  async function takenBack(then?: () => unknown) {
+    const wizard = await arriveAtStatus(MOVED, { [call]: refusal('INVALID_CREDENTIALS') });
+    await wizard.send(open('take back'), submit);
+    if (then === undefined) delete wizard.script[call];
+    else wizard.script[call] = then;
+    await wizard.send(password, submit);
+    return wizard;
+  }
+
+  test.each<[string, (() => unknown) | undefined, string, Message | null]>([
+    ['it was taken back', () => ({ ok: true }), RESTING, { about: 'take-back asked' }],
+    ...codesBut(...OVERTAKEN, 'INVALID_CREDENTIALS').map((code): [string, () => unknown, string, Message] => [
+      code,
+      refusal(code),
+      `${TAKING_BACK}.refused`,
+      { about: 'take-back refused', code },
+    ]),
+    ...OVERTAKEN.map((code): [string, () => unknown, string, Message] => [
+      code,
+      refusal(code),
+      RESTING,
+      { about: 'act overtaken', code },
+    ]),
+    [
+      'INVALID_CREDENTIALS',
+      refusal('INVALID_CREDENTIALS'),
+      `${TAKING_BACK}.signingIn.refused`,
+      { about: 'take-back refused', code: 'INVALID_CREDENTIALS' },
+    ],
+  ])('is forgotten after %s', async (_, then, state, message) => {
+    const wizard = await takenBack(then);
+    expect(wizard.asked(call)).toHaveLength(2);
+    expect(wizard.isAt(state)).toBe(true);
+    expect(wizard.context()).toMatchObject({ message, typed: NOTHING_TYPED });
+  });
+
+  test('is forgotten when nobody answers for 30 s, and when its dialog is closed', async () => {
+    const unanswered = await takenBack();
+    await unanswered.wait(30_000);
+    expect(unanswered.isAt(`${TAKING_BACK}.refused`)).toBe(true);
+    expect(unanswered.context().typed).toEqual(NOTHING_TYPED);
+    const closed = await takenBack();
+    await closed.send(close);
+    expect(closed.isAt(RESTING)).toBe(true);
+    expect(closed.context().typed).toEqual(NOTHING_TYPED);
+  });
+
+  test('that was refused is no longer said so once another is typed', async () => {
+    const wizard = await takenBack(refusal('INVALID_CREDENTIALS'));
+    await wizard.send(password);
+    expect(wizard.isAt(`${TAKING_BACK}.signingIn.editing`)).toBe(true);
+    expect(wizard.context().message).toBeNull();
   });
 });
 
@@ -292,6 +387,18 @@ test('what came since is copied by a transfer of its own, which is shown', async
   await wizard.send(open('again'), password, destinationPassword, submit);
   expect(wizard.address()).toBe(`/status?migration_id=${NEW_ID}`);
   expect(wizard.asked('ask for the status')).toEqual([{ id: ID }, { id: NEW_ID }]);
+});
+
+test.each<[Act, TransferStatus]>([
+  ['again', MOVED],
+  ['daily', withDaily(MOVED)],
+])('the transfer that "%s" begins is not shown with the status of the first', async (act, status) => {
+  const script: Script = { 'copy what is new': () => ({ jobid: NEW_ID }) };
+  const wizard = await arriveAtStatus(status, script);
+  delete wizard.script['ask for the status'];
+  await wizard.send(open(act), password, destinationPassword, submit);
+  expect(wizard.asked('ask for the status')).toEqual([{ id: ID }, { id: NEW_ID }]);
+  expect(wizard.context()).toMatchObject({ transferId: NEW_ID, status: null });
 });
 
 test('the receipt is offered in a dialog that closes', async () => {

@@ -338,6 +338,14 @@ describe('the status page', () => {
       expect(wizard.isAt(`${PAGE}.settled.resting`)).toBe(true);
     });
 
+    test('files that are not there are not offered to be deleted, also while the page is looked at again', async () => {
+      const script: Script = { 'ask for the status': () => DONE };
+      const wizard = await arriveAtStatus(script);
+      delete script['ask for the status'];
+      await wizard.send({ type: 'page.look' }, { type: 'export.delete' });
+      expect(wizard.isAt(`${PAGE}.settled.looking`)).toBe(true);
+    });
+
     test.each(['export.keep', 'modal.close'] as const)('the files are kept by %s', async (type) => {
       const wizard = await arriveAtStatusOf(EXPORTED);
       await wizard.send({ type: 'export.delete' }, { type });

@@ -332,3 +332,26 @@ describe('the error of the address', () => {
     expect(wizard.context().message).toBeNull();
   });
 });
+
+describe('a provider that is chosen', () => {
+  test.each(['google', 'office365', 'aol'] as const)('takes the place of the one before: %s', async (provider) => {
+    for (const googleTermsAccepted of [true, false]) {
+      const wizard = await chosen(provider, { ...SESSIONS.choosingMove, googleTermsAccepted });
+      expect(wizard.context()).toMatchObject({
+        destination: { email: '', provider },
+        checkSanBrunoOnOauthCallback: false,
+      });
+    }
+  });
+
+  test.each([true, false])('is Google by "Try again" of its permissions (terms accepted: %s)', async (accepted) => {
+    const session = { ...SESSIONS.toAolWithoutContacts, googleTermsAccepted: accepted };
+    const wizard = arriveAt('/check-email-scopes', {}, session);
+    await wizard.send({ type: 'google.retry' });
+    expect(wizard.context()).toMatchObject({
+      destination: { email: '', provider: 'google' },
+      allowContactsMigration: true,
+    });
+    expect(wizard.left).toEqual(accepted ? ['/api/oauth/?provider=google'] : []);
+  });
+});

@@ -419,3 +419,50 @@ describe('the token of an earlier visit', () => {
     expect(wizard.actor.getSnapshot().status).toBe('active');
   });
 });
+
+describe('a sign-in that did not go through', () => {
+  const REFUSED = `${SIGN_IN}.credentials.refused`;
+
+  test('says nothing about an email that is good', async () => {
+    const wizard = await signInOpen({ 'ask for capabilities': capable });
+    await wizard.send(type(LEGACY), password, submit);
+    expect(wizard.isAt(`${SIGN_IN}.email.notLegacy`)).toBe(false);
+    expect(wizard.context().operations).toEqual(CAPABLE.allowedOperations);
+  });
+
+  test('for want of a password says so until something is typed', async () => {
+    const wizard = await signInOpen();
+    await wizard.send(type(LEGACY), submit);
+    expect(wizard.isAt(`${SIGN_IN}.credentials.passwordMissing`)).toBe(true);
+    await wizard.send(type(LEGACY));
+    expect(wizard.isAt(`${SIGN_IN}.credentials.editing`)).toBe(true);
+  });
+
+  test('keeps its message when Start is pressed behind it', async () => {
+    const wizard = await signInOpen({ 'ask for capabilities': refusal('GENERAL_ERROR') });
+    await wizard.send(type(LEGACY), password, submit, { type: 'start.press' });
+    expect(wizard.isAt(REFUSED)).toBe(true);
+    expect(wizard.context().message).toEqual({ about: 'sign-in refused', code: 'GENERAL_ERROR' });
+  });
+
+  test('asks again what the mailbox can do, where that is not known', async () => {
+    const wizard = await signInOpen({ 'ask for capabilities': refusal('GENERAL_ERROR') });
+    await wizard.send(type(LEGACY), password, submit);
+    expect(wizard.isAt(REFUSED)).toBe(true);
+    await wizard.send(submit);
+    expect(wizard.asked('ask for capabilities')).toHaveLength(2);
+    expect(wizard.asked('validate the account')).toEqual([]);
+  });
+
+  test('does not ask again what the mailbox can do, where that is known', async () => {
+    const wizard = await signInOpen({ 'ask for capabilities': capable });
+    await wizard.send(type(LEGACY));
+    await wizard.wait(1_000);
+    await wizard.send(password, submit);
+    await wizard.wait(30_000);
+    expect(wizard.isAt(REFUSED)).toBe(true);
+    await wizard.send(submit);
+    expect(wizard.asked('ask for capabilities')).toHaveLength(1);
+    expect(wizard.asked('validate the account')).toHaveLength(2);
+  });
+});

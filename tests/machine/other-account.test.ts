@@ -431,3 +431,46 @@ describe('the custom IMAP host', () => {
     expect(wizard.context().typed.password).toBe(PASSWORD);
   });
 });
+
+/** The form with a host that was found, and no password yet. */
+async function hostGood(script: Script = {}) {
+  const wizard = await formOpen({ 'resolve the host': ok, 'ask for capabilities': byPassword, ...script });
+  await wizard.send(type(EMAIL), useHost, host('imap.mail.example'), leaveHost);
+  expect(wizard.isAt(`${OTHER}.host.used.good`)).toBe(true);
+  return wizard;
+}
+
+describe('an account with a host of its own', () => {
+  test('is not signed in to without a password', async () => {
+    const wizard = await hostGood();
+    expect(canSubmit(wizard)).toBe(false);
+    await wizard.send(submit);
+    expect(wizard.asked('validate the account')).toEqual([]);
+  });
+
+  test('that refuses the sign-in for another reason keeps its host', async () => {
+    const wizard = await hostGood({ 'validate the account': refusal('INVALID_CREDENTIALS') });
+    await wizard.send(password, submit);
+    expect(wizard.isAt(`${OTHER}.host.used.good`)).toBe(true);
+    expect(wizard.context().message).toEqual({ about: 'sign-in refused', code: 'INVALID_CREDENTIALS' });
+  });
+
+  test('keeps its host while it is asked about again, after the portal was unavailable', async () => {
+    const script: Script = { 'validate the account': refusal('UNAVAILABLE') };
+    const wizard = await hostGood(script);
+    await wizard.send(password, submit);
+    delete wizard.script['ask for capabilities'];
+    await wizard.send({ type: 'call.retry' });
+    expect(wizard.isAt(`${OTHER}.credentials.asking`)).toBe(true);
+    await wizard.send(host('imap.else.example'), useHost);
+    expect(wizard.context().typed.host).toBe('imap.mail.example');
+    expect(wizard.isAt(`${OTHER}.host.used.good`)).toBe(true);
+  });
+});
+
+test('what its provider is called goes into the sign-in, also where it is asked only on submit', async () => {
+  const wizard = await formOpen({ 'ask for capabilities': signsInBy('other', 'yahoo'), 'validate the account': ok });
+  await wizard.send(type(EMAIL), password, submit);
+  expect(wizard.asked('validate the account')).toEqual([{ email: EMAIL, password: PASSWORD, provider: 'yahoo' }]);
+  expect(wizard.context().destination).toMatchObject({ provider: 'yahoo' });
+});

@@ -304,6 +304,14 @@ describe('the start of the transfer', () => {
     expect(wizard.address()).toBe(`/complete?migration_id=${ID}`);
   });
 
+  test.each([SESSIONS.moving, SESSIONS.toOther])('nothing is submitted without a contact', async (session) => {
+    const wizard = arrive({}, session);
+    const calls = wizard.calls.length;
+    await wizard.send(submit);
+    expect(wizard.calls).toHaveLength(calls);
+    expect(wizard.isAt(`${SUBMISSION}.waiting`)).toBe(true);
+  });
+
   test('a failed pre-move call starts no transfer', async () => {
     const script: Script = { 'check the domain': valid, 'announce the migration': refusal('GENERAL_ERROR') };
     const wizard = await typed(EMAIL, script, SESSIONS.moving);

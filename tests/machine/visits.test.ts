@@ -80,6 +80,14 @@ describe('each address', () => {
     expect(arriveAt(`/complete?migration_id=${ID}`, {}, session).address()).toBe('/');
   });
 
+  test.each([
+    ['/start-migration', { ...SESSIONS.downloading, source: null }],
+    ['/start-migration', { ...SESSIONS.downloading, destination: null }],
+    [`/complete?migration_id=${ID}`, { ...SESSIONS.toOther, source: null }],
+  ])('%s leads Home where a part of the order is lost', (to, session) => {
+    expect(arriveAt(to, {}, session).address()).toBe('/');
+  });
+
   test('an unknown address leaves the page where it is', () => {
     const wizard = arriveAt('/support-form');
     wizard.visit('/nowhere');

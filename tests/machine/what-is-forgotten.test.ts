@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Event } from '../../machines/wizard.types.ts';
 import { ID, LEGACY, PASSWORD, SESSIONS } from '../support/moves.ts';
+import { movedTo, open } from '../support/owned-transfer.ts';
 import { arriveAt, refusal, type Wizard } from '../support/wizard.ts';
 
 const SIGN_IN = 'home.page.signingIn';
@@ -122,21 +123,24 @@ describe('what the next page must not know', () => {
     expect(wizard.context().message).toBeNull();
   });
 
-  test.each([`/status?migration_id=${ID}`, '/status?migration_id=short', `/status?migration_id=${ID}&error=x`])(
-    'the status of the transfer before is not shown at %s',
-    async (to) => {
-      const script: Parameters<typeof arriveAt>[1] = {
-        'ask for the status': () => ({ emailmigration: { status: 'completed' } }),
-      };
-      const wizard = arriveAt(`/status?migration_id=${'1'.repeat(32)}`, script);
-      await wizard.wait(0);
-      expect(wizard.context().status).not.toBeNull();
-      delete script['ask for the status'];
-      wizard.visit(to);
-      expect(wizard.context().status).toBeNull();
-      expect(wizard.context().transferId).not.toBe('1'.repeat(32));
-    },
-  );
+  test.each([
+    [`/status?migration_id=${ID}`, ID],
+    [`/status?migration_id=${ID}&guide=yahoo`, ID],
+    ['/status?migration_id=short', null],
+    [`/status?migration_id=${ID}&error=x`, null],
+  ])('the transfer before, and the sign-in that was awaited for it, are forgotten at %s', async (to, transferId) => {
+    const script: Parameters<typeof arriveAt>[1] = {
+      'ask for the status': () => movedTo('google'),
+    };
+    const wizard = arriveAt(`/status?migration_id=${'1'.repeat(32)}`, script);
+    await wizard.wait(0);
+    expect(wizard.context().status).not.toBeNull();
+    delete script['ask for the status'];
+    await wizard.send(open('again'), { type: 'consent.seek', provider: 'google' });
+    expect(wizard.context().awaitedConsent).not.toBeNull();
+    wizard.visit(to);
+    expect(wizard.context()).toMatchObject({ status: null, transferId, awaitedConsent: null });
+  });
 
   test('what the source can do is asked anew for another address, and after the sign-in was closed', async () => {
     const wizard = arriveAt('/', { 'ask for capabilities': legacy });
@@ -184,4 +188,22 @@ describe('what is remembered', () => {
       expect(wizard.asked('announce the migration')).toHaveLength(2);
     },
   );
+});
+
+test('the passwords and the token are forgotten once the transfer has been started', async () => {
+  const script: Parameters<typeof arriveAt>[1] = {
+    'check the domain': () => ({ valid: true }),
+    'start the transfer': () => ({ jobid: ID }),
+  };
+  for (const session of [SESSIONS.toOther, { ...SESSIONS.toGoogle, googleTermsAccepted: true }]) {
+    const wizard = arriveAt('/start-migration', script, session);
+    await wizard.send({ type: 'contact.type', contact: 'sam@mail.example' });
+    await wizard.wait(1_000);
+    await wizard.send({ type: 'transfer.submit' });
+    expect(wizard.address()).toBe(`/complete?migration_id=${ID}`);
+    const { source, destination } = wizard.context();
+    expect(source?.password).toBe('');
+    expect(destination).not.toHaveProperty('password');
+    expect(destination).not.toHaveProperty('tokenId');
+  }
 });

@@ -133,7 +133,7 @@ export function mutantsOf(machine: Machine): Mutant[] {
     for (const { path, event, item } of transitionsIn(config)) {
       if (typeof item !== 'object' || item === null) continue;
       const { actions, guard } = item as Config;
-      addActions(event, [...path, 'actions'], actions);
+      addActions(`${event} [${path.at(-1)}]`, [...path, 'actions'], actions);
       if (guard === undefined) continue;
       for (const { words, path: at } of guardsIn(guard))
         for (const outcome of [true, false])

@@ -7,25 +7,29 @@ import type { ActRefused, AwaitedConsent } from '../../wizard.types.ts';
 const overtaken = {
   guard: failedWith('OPERATION_NOT_ALLOWED', 'INVALID_TOKEN', 'MIGRATION_ID_NOT_FOUND'),
   target: '#status-asking',
-  actions: ['forget the sign-in', { type: 'show the message', params: failureOf('act overtaken') }],
 } as const;
+const sayOvertaken = { type: 'show the message', params: failureOf('act overtaken') } as const;
 
 /** Nobody knows what became of a call whose dialog is closed: the page asks. */
 export const closedWhileCalling = {
   'modal.close': { target: '#status-asking', actions: 'forget the sign-in' },
 } as const;
 
+/** What becomes of a call that takes no sign-in and fails. */
+export function refusedPlainly<const About extends ActRefused>(about: About) {
+  const failed = { target: 'refused', actions: { type: 'remember the message', params: failureOf(about) } } as const;
+  return { failed, failures: [{ ...overtaken, actions: sayOvertaken }, failed] } as const;
+}
+
+/** What becomes of a call that fails with what was typed for it. */
 export function refusedAt<const Target extends string, const About extends ActRefused>(target: Target, about: About) {
   const said = { type: 'remember the message', params: failureOf(about) } as const;
   const failed = { target, actions: [said, 'forget the typed passwords'] } as const;
   return {
     failed,
-    /** What its call's `onError` comes to; a sign-in that was refused is not tried twice. */
-    failures: [
-      { guard: failedWith('INVALID_CREDENTIALS'), target, actions: [said, 'forget the sign-in'] },
-      overtaken,
-      failed,
-    ],
+    failures: [{ ...overtaken, actions: ['forget the sign-in', sayOvertaken] }, failed],
+    /** Before those, where its owner may have signed in elsewhere: what was refused is not tried twice. */
+    unproven: { guard: failedWith('INVALID_CREDENTIALS'), target, actions: [said, 'forget the sign-in'] },
   } as const;
 }
 

@@ -13,7 +13,7 @@ function opening<const Target extends string>(act: Act, target: Target) {
       params: ({ event }: { event: { readonly act: Act } }) => ({ asked: event.act, act }),
     },
     target,
-    actions: 'forget what was typed',
+    actions: 'forget the sign-in',
   } as const;
 }
 

@@ -5,7 +5,7 @@ import { closedWhileCalling, passwordForm, refusedAt, seekingConsent, typing } f
 /** A new transfer between the same mailboxes, for what came since, or from now on once a day: both are signed in to once more. */
 function copying<const Purpose extends 'again' | 'daily'>(purpose: Purpose) {
   const refused = `status-${purpose}-refused` as const;
-  const { failed, failures } = refusedAt(`#${refused}`, 'again refused');
+  const { failed, failures, unproven } = refusedAt(`#${refused}`, 'again refused');
   return wizard.createStateConfig({
     initial: 'asking',
     states: {
@@ -48,7 +48,7 @@ function copying<const Purpose extends 'again' | 'daily'>(purpose: Purpose) {
               { type: 'remember the transfer', params: ({ event }) => ({ id: event.output.jobid }) },
             ],
           },
-          onError: failures,
+          onError: [unproven, ...failures],
         },
       },
     },

@@ -7,10 +7,10 @@ import { waiting } from '../waiting.ts';
 /** What is being verified stays as it is. */
 const settled = or([stateIn('#status-verifying'), stateIn('#status-asking-again')]);
 
-const refused = {
-  target: 'refused',
-  actions: [{ type: 'remember the message', params: failureOf('sign-in refused') }, 'forget the typed password'],
-} as const;
+const say = { type: 'remember the message', params: failureOf('sign-in refused') } as const;
+const refused = { target: 'refused', actions: [say, 'forget the typed password'] } as const;
+/** Who has signed in already has typed nothing since. */
+const refusedAgain = { target: 'refused', actions: say } as const;
 
 /** Beside the status page: to who has shown nothing it tells numbers alone, and all of it after a sign-in. */
 export const showMore = wizard.createStateConfig({
@@ -62,7 +62,7 @@ export const showMore = wizard.createStateConfig({
           },
         },
         askingAgain: {
-          ...waiting(refused),
+          ...waiting(refusedAgain),
           id: 'status-asking-again',
           invoke: {
             src: 'ask for the status',
@@ -82,7 +82,7 @@ export const showMore = wizard.createStateConfig({
                 ],
               },
             ],
-            onError: refused,
+            onError: refusedAgain,
           },
         },
         refused: { exit: 'forget the message' },

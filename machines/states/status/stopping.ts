@@ -1,7 +1,7 @@
 import { wizard } from '../../wizard.setup.ts';
 import type { ActRefused, Message } from '../../wizard.types.ts';
 import { waiting } from '../waiting.ts';
-import { closedWhileCalling, refusedAt } from './act.ts';
+import { refusedPlainly } from './act.ts';
 
 /** The owner is asked, and then it is stopped. */
 function confirming(
@@ -9,14 +9,14 @@ function confirming(
   refused: Extract<ActRefused, 'stop refused' | 'daily-off refused'>,
   done: Extract<Message['about'], 'stop asked' | 'daily stopped'>,
 ) {
-  const { failed, failures } = refusedAt('refused', refused);
+  const { failed, failures } = refusedPlainly(refused);
   return wizard.createStateConfig({
     initial: 'confirming',
     states: {
       confirming: { on: { 'act.submit': 'calling' } },
       calling: {
         ...waiting(failed),
-        on: closedWhileCalling,
+        on: { 'modal.close': '#status-asking' },
         invoke: {
           src,
           input: ({ context }) => ({ id: context.transferId ?? '' }),

@@ -4,8 +4,7 @@ import { waiting } from '../waiting.ts';
 import { closedWhileCalling, passwordForm, refusedAt, seekingConsent, typing } from './act.ts';
 
 const { failed, failures } = refusedAt('refused', 'take-back refused');
-const [, ...otherFailures] = failures;
-const [unproven] = refusedAt('#status-taking-back-unproven', 'take-back refused').failures;
+const { unproven } = refusedAt('#status-taking-back-unproven', 'take-back refused');
 
 /** The owner is asked, and signs in to the new mailbox where the server wants it; then what was copied is taken back. */
 export const takingBack = wizard.createStateConfig({
@@ -48,7 +47,7 @@ export const takingBack = wizard.createStateConfig({
             target: 'signingIn',
           },
           unproven,
-          ...otherFailures,
+          ...failures,
         ],
       },
     },

@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest';
+import type { Event, Session } from '../../machines/wizard.types.ts';
+import { ID, SESSIONS } from '../support/moves.ts';
+import { MOVED, type Script } from '../support/owned-transfer.ts';
+import { arriveAt, refusal, type Wizard } from '../support/wizard.ts';
+
+const EARLIER = '1'.repeat(32);
+const ok = () => ({ ok: true });
+const inTheWay = () =>
+  Promise.reject(Object.assign(new Error('in the way'), { error: 'MIGRATION_IN_PROGRESS', transferId: ID }));
+const openIt = { type: 'transfer.open', id: ID } as const;
+const contact = { type: 'contact.type', contact: 'sam@mail.example' } as const;
+
+type Order = {
+  readonly page: string;
+  readonly call: 'create the account' | 'announce the migration' | 'start the transfer';
+  readonly session: Session;
+  readonly submit: readonly Event[];
+};
+
+const ORDERS: readonly Order[] = [
+  {
+    page: '/destination-account',
+    call: 'create the account',
+    session: SESSIONS.signedIn,
+    submit: [{ type: 'move.press' }, { type: 'move.continue' }],
+  },
+  {
+    page: '/start-migration',
+    call: 'announce the migration',
+    session: SESSIONS.moving,
+    submit: [{ type: 'transfer.submit' }],
+  },
+  {
+    page: '/start-migration',
+    call: 'start the transfer',
+    session: SESSIONS.moving,
+    submit: [{ type: 'transfer.submit' }],
+  },
+];
+
+/** The page of an order, as it is before the order is submitted. */
+async function arriveToOrder({ page, session }: Order, script: Script): Promise<Wizard> {
+  Object.assign(script, { 'check the domain': () => ({ valid: true }), 'ask for the status': () => MOVED });
+  const wizard = arriveAt(`/status?migration_id=${EARLIER}`, script, session);
+  await wizard.wait(0);
+  wizard.visit(page);
+  if (page === '/start-migration') await wizard.send(contact);
+  await wizard.wait(1_000);
+  return wizard;
+}
+
+describe.each(ORDERS)('a transfer that stands in the way of "$call"', (order) => {
+  const { page, call, submit } = order;
+  const before: Script = call === 'start the transfer' ? { 'announce the migration': ok } : {};
+
+  test('can be gone to, and nothing else is shown as its status', async () => {
+    const script: Script = { ...before, [call]: inTheWay };
+    const wizard = await arriveToOrder(order, script);
+    await wizard.send(openIt);
+    expect(wizard.address()).toBe(page);
+    await wizard.send(...submit);
+    expect(wizard.context().status).toEqual(MOVED);
+    delete script['ask for the status'];
+    await wizard.send(openIt);
+    expect(wizard.address()).toBe(`/status?migration_id=${ID}`);
+    expect(wizard.context().status).toBeNull();
+    expect(wizard.asked('ask for the status')).toEqual([{ id: EARLIER }, { id: ID }]);
+  });
+
+  test.each(['an answer limit', 'a refusal'])('is not offered after %s that names none', async (failure) => {
+    const script: Script = { ...before, [call]: inTheWay };
+    const wizard = await arriveToOrder(order, script);
+    await wizard.send(...submit);
+    expect(wizard.context().runningTransfer).toBe(ID);
+    if (failure === 'a refusal') script[call] = refusal('GENERAL_ERROR');
+    else delete script[call];
+    await wizard.send(...submit);
+    await wizard.wait(30_000);
+    expect(wizard.context().runningTransfer).toBeNull();
+    await wizard.send(openIt);
+    expect(wizard.address()).toBe(page);
+  });
+});
+
+describe('a transfer that is opened', () => {
+  test.each([
+    [`/complete?migration_id=${ID}`, SESSIONS.toOther],
+    ['/status-from-email', SESSIONS.listing],
+  ])('from %s does not show the status of another', async (page, session) => {
+    const script: Script = {
+      'ask for the status': () => MOVED,
+      'list the transfers': () => ({ [ID]: '2025-11-01T00:00:00Z' }),
+    };
+    const wizard = arriveAt(`/status?migration_id=${EARLIER}`, script, session);
+    await wizard.wait(0);
+    wizard.visit(page);
+    await wizard.wait(0);
+    expect(wizard.context().status).toEqual(MOVED);
+    delete script['ask for the status'];
+    await wizard.send(openIt);
+    expect(wizard.address()).toBe(`/status?migration_id=${ID}`);
+    expect(wizard.context().status).toBeNull();
+  });
+
+  test('from the look-up shows at once what the look-up was told', async () => {
+    const script: Script = { 'ask for the status': () => MOVED };
+    const wizard = arriveAt('/', script);
+    await wizard.send({ type: 'lookup.open' }, { type: 'transfer-id.type', id: ID });
+    script['ask for the status'] = () => {
+      delete script['ask for the status'];
+      return MOVED;
+    };
+    await wizard.send({ type: 'lookup.submit' });
+    expect(wizard.isAt('status.page.asking')).toBe(true);
+    expect(wizard.context().status).toEqual(MOVED);
+  });
+});
