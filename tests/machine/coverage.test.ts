@@ -1,16 +1,71 @@
 import { beforeAll, expect, test } from 'vitest';
 import { DELAYS } from '../../machines/wizard.delays.ts';
 import { wizardMachine } from '../../machines/wizard.machine.ts';
+import type { Event, Session } from '../../machines/wizard.types.ts';
 import { outcomesOf } from '../support/guards.ts';
+import { ANSWERS, ID, type Move, PASSWORD, SESSIONS } from '../support/moves.ts';
 import { randomOf } from '../support/random.ts';
 import { search } from '../support/search.ts';
 import { leavesOf, nodesOf, transitionsOf } from '../support/transitions.ts';
 import { openPortal } from '../support/visitor.ts';
 
 /** A search that has not found everything begins anew with the next seed: a few short ones beat a long one. */
-const SEEDS = Array.from({ length: 20 }, (_, index) => index + 100);
-const MOVES_A_SEARCH = 30_000;
+const SEEDS = Array.from({ length: 40 }, (_, index) => index + 100);
+const MOVES_A_SEARCH = 15_000;
 const SEARCH_WITHIN_MS = 300_000;
+
+const send = (event: Event): Move => ({ kind: 'send', event });
+const FILLED = [
+  send({ type: 'destination.visit', error: '', way: 'other' }),
+  send({ type: 'email.type', email: 'sam@gmail.com' }),
+  send({ type: 'password.type', password: PASSWORD }),
+];
+const WITH_HOST: readonly Move[] = [
+  ...FILLED,
+  send({ type: 'host.toggle' }),
+  send({ type: 'host.type', host: 'imap.mail.example' }),
+];
+/** Where a search seldom comes: a form that is filled in and nothing wrong in it. It begins with these. */
+const WAYS: readonly (readonly [Session, readonly Move[]])[] = [
+  [SESSIONS.signedIn, [...WITH_HOST, send({ type: 'host.type', host: '' }), send({ type: 'host.toggle' })]],
+  [
+    SESSIONS.signedIn,
+    [
+      ...WITH_HOST,
+      send({ type: 'host.leave' }),
+      { kind: 'answer', call: 'resolve the host', answer: { ok: true } },
+      send({ type: 'credentials.submit' }),
+      send({ type: 'host.type', host: '' }),
+      send({ type: 'host.toggle' }),
+      { kind: 'refuse', call: 'validate the account', code: 'INVALID_IMAP' },
+    ],
+  ],
+  [
+    SESSIONS.signedIn,
+    [
+      ...FILLED,
+      send({ type: 'credentials.submit' }),
+      { kind: 'refuse', call: 'ask for capabilities', code: 'UNAVAILABLE' },
+      send({ type: 'host.toggle' }),
+      send({ type: 'host.type', host: 'imap.mail.example' }),
+      send({ type: 'call.retry' }),
+      send({ type: 'host.type', host: '' }),
+      send({ type: 'host.toggle' }),
+    ],
+  ],
+  ...[SESSIONS.ordered, SESSIONS.moving].map(
+    (session) =>
+      [session, [send({ type: 'complete.visit', migrationId: ID }), send({ type: 'start-migration.visit' })]] as const,
+  ),
+  [
+    SESSIONS.termsAccepted,
+    [
+      ...FILLED,
+      send({ type: 'credentials.submit' }),
+      { kind: 'answer', call: 'ask for capabilities', answer: ANSWERS['ask for capabilities'][1] },
+    ],
+  ],
+];
 
 const transitions = transitionsOf(wizardMachine.root);
 const leaves = leavesOf(wizardMachine.root);
@@ -29,6 +84,11 @@ function report(what: string, all: ReadonlySet<string>, found: ReadonlySet<strin
 beforeAll(async () => {
   const visit = openPortal(seen);
   let moves = 0;
+  for (const [session, way] of WAYS) {
+    const visitor = visit(session);
+    for (const move of way) await visitor.make(move);
+    visitor.leave();
+  }
   // A transition is tried until each part of its guard has let through and held back.
   const parts = new Map(
     [...transitions].map((name) => [name, [...outcomes].filter((outcome) => outcome.startsWith(`${name} `))]),
@@ -36,7 +96,8 @@ beforeAll(async () => {
   const isOpen = (name: string) =>
     !seen.transitions.has(name) || parts.get(name)?.some((outcome) => !seen.guards.has(outcome)) === true;
   for (const seed of SEEDS)
-    moves += await search(randomOf(seed), MOVES_A_SEARCH, transitions, seen.transitions, visit, isOpen);
+    if ([...transitions].some(isOpen))
+      moves += await search(randomOf(seed), MOVES_A_SEARCH, transitions, seen.transitions, visit, isOpen);
   process.stdout.write(
     [
       `The wizard, searched with ${moves} moves\n`,

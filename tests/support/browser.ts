@@ -8,6 +8,7 @@ export const CHROMIUM_FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--no-first-run',
+  '--force-prefers-reduced-motion',
 ] as const;
 
 /** Debian's Chromium, as it runs for root and without a network of its own. */

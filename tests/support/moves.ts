@@ -241,6 +241,12 @@ export const SESSIONS = {
     allowContactsMigration: false,
     destination: { email: 'sam@mail.example', provider: 'other', password: PASSWORD, imap: 'imap.mail.example' },
   },
+  // The passwords are forgotten once it runs.
+  ordered: {
+    ...signedIn,
+    source: { ...source, password: '' },
+    destination: { email: 'sam@gmail.com', provider: 'google' },
+  },
   downloading: {
     ...signedIn,
     destination: { email: '', provider: 'file_export' },
