@@ -66,6 +66,9 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
   await using opened = new AsyncDisposableStack();
   const log = openLog(settings.logLevel);
   requireCertificates(settings);
+  const exports = openExportStore(settings);
+  // The web side only hands out and deletes.
+  if (settings.role !== 'web') await checkExports(exports, log);
   const database = opened.use(await openDatabase(databaseAddress(settings, folder)));
   const { vault, safe } = await openSealing({ settings, database, folder });
   await safe.destroyAllBut([
@@ -84,9 +87,6 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
     queue,
     sources: statusSources({ database, settings, now: Date.now }),
   });
-  const exports = openExportStore(settings);
-  // The web side only hands out and deletes.
-  if (settings.role !== 'web') await checkExports(exports, log);
   const verifiers = openVerifiers({ database, vault, now: Date.now });
   opened.use(startExportSweeper({ database, exports, log, verifiers, now: Date.now }));
   const onUncheckedCertificate = openUncheckedCertificates(log);

@@ -401,7 +401,7 @@ describe('for everybody, in Chromium (needs chromium)', needs('chromium'), () =>
   const focused = () => page.evaluate(() => document.activeElement?.textContent.trim() ?? '');
 
   // The stories have every state of every page, and axe looks at each.
-  test.each(sampleOf([...SIGHTS, ...LIFE_SIGHTS], 3).map((sight, number) => ({ ...sight, number })))(
+  test.each(sampleOf([...SIGHTS, ...LIFE_SIGHTS], 7).map((sight, number) => ({ ...sight, number })))(
     '$name is found without fault, in the schemes and at the sizes that are its turn',
     async (sight) => {
       sight.wire?.(wire);

@@ -145,7 +145,7 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
     await page.getByRole('heading', { level: 1, name: heading }).waitFor();
   };
 
-  test.each(sampleOf(VISITS, 3))(
+  test.each(sampleOf(VISITS, 8))(
     '%s at %s stands at %s, and still does after a reload',
     async (session, path, ...place) => {
       const [address, heading, step] = place;
