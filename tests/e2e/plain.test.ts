@@ -333,6 +333,18 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     },
   );
 
+  test('a short page on a tall phone has its heading right below its step', async () => {
+    await page.setViewportSize({ width: 412, height: 1_400 });
+    wire.answer('/api/v2/status/', { status: 404, json: { error: 'MIGRATION_ID_NOT_FOUND' } });
+    await arrive(`/status?migration_id=${TRANSFER_ID}`);
+    await page.getByText('Your transfer ID has not been found').waitFor();
+    const [step, heading] = await Promise.all([
+      page.getByText('Step 4 of 4').boundingBox(),
+      page.getByRole('heading', { level: 1 }).boundingBox(),
+    ]);
+    expect((heading?.y ?? 0) - (step?.y ?? 0)).toBeLessThan(120);
+  });
+
   test('a dialog has no empty place below its buttons, and nothing in it moves when a message comes', async () => {
     await arrive('/destination-account', 'signedIn');
     await button('Go to Yahoo Mail').click();

@@ -72,7 +72,7 @@ const WALKS: readonly Walk[] = [
     confirm: 'Take it back',
     path: call('take-back'),
     sent: {},
-    said: 'We are taking back what was copied',
+    said: 'We are taking your messages back',
     refused: 'Nothing was taken back',
   },
   {
@@ -253,7 +253,7 @@ describe('the life of a transfer, in Chromium (needs chromium)', needs('chromium
     await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true);
     await field.fill('sandbox');
     await owner.page.keyboard.press('Enter');
-    await owner.page.getByText('We are taking back what was copied').waitFor();
+    await owner.page.getByText('We are taking your messages back').waitFor();
     expect(owner.wire.askedFor(call('take-back')).map(({ body }) => body)).toEqual([
       { job_id: TRANSFER_ID },
       { job_id: TRANSFER_ID, password: 'sandbox' },

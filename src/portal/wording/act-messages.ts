@@ -36,7 +36,7 @@ export function actRefusedWords(about: ActRefused, code: CallFailureCode): Words
 
 const NOT_TAKEN: Words = [
   'That did not work',
-  'Your mail is safe. Please check the mailbox and the password, and try again.',
+  'Your mail is safe. Please check that it is the same mailbox and the right password. Then try again.',
 ];
 const UNKNOWN: Words = [
   'That did not work',
@@ -57,7 +57,7 @@ export function overtakenWords(code: CallFailureCode): Words {
 export const done = {
   'stop asked': ['Your transfer is stopped', 'What was copied stays where it is. Nothing was deleted.'],
   mended: ["Thank you. We'll take it from here", "You can close this page. We'll let you know when it is finished."],
-  'take-back asked': ['We are taking back what was copied', 'This can take a while. You can close this page.'],
+  'take-back asked': ['We are taking your messages back', 'This can take a while. You can close this page.'],
   'daily stopped': ['We no longer bring new mail', 'What was copied stays. You can turn it on again at any time.'],
   'forwarding stopped': ['Forwarding is off', 'New mail now stays in the mailbox that it is sent to.'],
 } as const;
