@@ -24,7 +24,8 @@ export function isOffered(status: TransferStatus | null, act: Act): boolean {
     case 'again':
       return isEndedMove(status) && mail?.taking_back !== true;
     case 'receipt':
-      return isAtItsEnd(status);
+      // The files of an export have their own list of messages.
+      return isAtItsEnd(status) && !isExport(status);
     case 'forwarding':
       return forwarding?.since !== undefined && forwarding.ended === undefined;
     case 'daily':

@@ -40,9 +40,9 @@ export const shared = {
   offline: {
     banner: 'You are offline. What you typed is kept, and your mail is safe.',
     heading: 'You are offline',
-    text: 'Nothing was sent. Please check your internet connection. Then press "Try again".',
+    text: 'Nothing was sent. Please check your internet connection. Then press “Try again”.',
     headingBack: 'You are back online',
-    textBack: 'Nothing was sent while you were offline. Press "Try again" to go on.',
+    textBack: 'Nothing was sent while you were offline. Press “Try again” to go on.',
   },
   unavailable: {
     heading: "We'll be back soon",
@@ -90,9 +90,8 @@ export const home = {
     `It was due to close on ${pacificDate(iso)}. If you can still sign in, you can still move your mail.`,
   start: 'Start',
   lookupBefore: 'Already started? You can ',
+  // No full stop follows: a button's own lines would leave it on a line of its own.
   lookup: 'check your transfer status',
-  // It stays with the link.
-  lookupAfter: '\u2060.',
   before: 'Good to know before you start',
   facts: (legacyName: string) =>
     [

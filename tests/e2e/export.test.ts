@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { receiptAddress } from '../../src/contract/calls/receipt.ts';
 import { openBrowser } from '../support/browser.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { needs } from '../support/needs.ts';
@@ -134,6 +135,16 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
         .evaluateAll((all) => all.map((option) => (option as HTMLOptionElement).value).filter((value) => value !== ''));
     expect(await values('Email format')).toEqual(['eml', 'mbox', 'pst']);
     expect(await values('Contacts format')).toEqual(['csv', 'vcf', 'pst']);
+  });
+
+  test('has its list of messages in its files, and no receipt that says that there are none', async () => {
+    const id = await order(subscriber('tom'), product.url, 'eml', 'vcf');
+    await isComplete();
+    expect(await page.getByRole('button', { name: 'Download the receipt' }).count()).toBe(0);
+    const receipt = await page.request.get(`${product.url}${receiptAddress(id, 'json')}`);
+    const { copied, how_compared: compared } = (await receipt.json()) as { copied: number; how_compared: string };
+    expect(copied).toBe(12);
+    expect(compared).toContain('manifest.csv');
   });
 
   test('is deleted by "Delete my export now": the files, the link and the page say so', async () => {

@@ -144,8 +144,13 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     const { contactsmigration: _, ...mail } = AT_GMAIL;
     await open(mail);
     expect(await page.getByText('start a new transfer and allow contacts').count()).toBe(1);
+    const anew = page.getByRole('link', { name: 'Start a new transfer' });
+    await anew.waitFor();
     await open({ ...mail, destination: 'other' });
     expect(await page.getByText('You can download them as files').count()).toBe(1);
+    expect(await anew.count()).toBe(0);
+    await open(AT_GMAIL);
+    expect(await anew.count()).toBe(0);
   });
 
   test.each([
@@ -176,6 +181,20 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
       await page.getByRole('heading', { level: 1, name: 'Your transfer is done' }).waitFor();
     },
   );
+
+  test('an address too long for its place in the guide goes to the next line whole', async () => {
+    await page.setViewportSize({ width: 1280, height: 900 });
+    const to = 'maria.keller.the.second@sanbrunocable.example';
+    await open({ ...AT_GMAIL, route: { from: MARIA, to } });
+    await page.getByRole('button', { name: 'Set up your phone and computer' }).click();
+    const address = page.getByRole('region', { name: 'The settings, if you are asked for them' }).getByText(to);
+    const lines = await address.evaluate((element) => {
+      const range = document.createRange();
+      range.selectNodeContents(element);
+      return range.getClientRects().length;
+    });
+    expect(lines).toBe(1);
+  });
 
   test('whose new mailbox is not known chooses the guide', async () => {
     await open({ ...MOVED, limited: true });
@@ -208,6 +227,12 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     await open({ emailmigration: { ...DONE, done: 0, total: 0 } });
     await page.getByText('There were no messages to copy.').waitFor();
     expect(await page.getByText(/0 of 0|0\s?%/).count()).toBe(0);
+  });
+
+  test('files that were deleted are told as what was there', async () => {
+    await open({ ...MOVED, files: 'deleted' });
+    await page.getByRole('heading', { name: 'What was in your files' }).waitFor();
+    expect(await page.getByText('is in your files').count()).toBe(0);
   });
 
   test('an export offers its download first and its deletion last, and does not send anybody away before', async () => {

@@ -119,7 +119,7 @@ describe('a transfer in the hands of its owner, in Chromium (needs chromium)', n
     asked.length = 0;
     toMailbox.hold(SOME_OCTETS);
     await inOther('Try again now');
-    await other.getByText('Thank you. We carry on now').waitFor();
+    await other.getByText("Thank you. We'll take it from here").waitFor();
     await page.getByText('This has been put right already.').waitFor(WITHIN);
     await attention.waitFor({ state: 'hidden' });
     expect(asked, 'the first tab has it by the stream').toEqual([]);
@@ -144,7 +144,7 @@ describe('a transfer in the hands of its owner, in Chromium (needs chromium)', n
       await dialog.getByLabel('New mailbox password', { exact: true }).fill(WALTER.password);
     }
     await confirm('Take it back');
-    await page.getByText('We are taking it back').waitFor();
+    await page.getByText('We are taking your messages back').waitFor();
     asked.length = 0;
     await inOther('Take it back');
     await mail()

@@ -153,6 +153,7 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
   });
 
   test('a message to support that comes from a transfer names it, and what was sent stays in sight', async () => {
+    await page.setViewportSize({ width: 360, height: 640 });
     await arrive(`/status?migration_id=${TRANSFER_ID}`);
     await page.getByRole('link', { name: 'contact support', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'Contact support' }).waitFor();
@@ -161,6 +162,7 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     await page.getByLabel('Describe your issue').fill('Where is my folder "Recipes"?');
     await button('Send').click();
     await page.getByRole('status').getByText('Your message has been sent successfully.').waitFor();
+    expect((await page.getByRole('heading', { level: 1 }).boundingBox())?.y).toBeGreaterThan(0);
     const sent = page.getByRole('region', { name: 'What you sent' });
     for (const said of [SUBSCRIBER.email, TRANSFER_ID, 'Where is my folder "Recipes"?'])
       await sent.getByText(said).waitFor();
@@ -219,6 +221,26 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
       expect(await page.getByText('Step 2 of 4').innerText()).toBe('Step 2 of 4: Destination');
     }
   });
+
+  test('what was refused at another provider is said once, also where it stands at a field', async () => {
+    await arrive('/destination-account?way=other', 'signedIn');
+    wire.answer('/api/validate/', { status: 401, json: { error: 'INVALID_CREDENTIALS' } });
+    await fillOther(page, { email: 'maria@mail.example', password: 'wrong' });
+    const said = 'Incorrect email or password.';
+    await page.getByRole('alert').getByText(said).waitFor();
+    expect(await page.getByText(said).count()).toBe(2);
+    expect(await page.getByRole('alert').getByText(said).count()).toBe(1);
+  });
+
+  test.each([320, 768, 1024])(
+    'nothing of the sentence about the status is on a line of its own at %i px',
+    async (width) => {
+      await page.setViewportSize({ width, height: 900 });
+      await arrive('/');
+      const sentence = page.getByRole('paragraph').filter({ hasText: 'Already started?' });
+      expect(await sentence.innerText()).toMatch(/status$/);
+    },
+  );
 
   test('on a small phone an address of usual length has one line, and an ID two of the same length', async () => {
     const lines = (text: string) =>
@@ -310,6 +332,18 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
       await expect.poll(() => field.getAttribute('aria-invalid')).toBe(isMarked ? 'true' : null);
     },
   );
+
+  test('a short page on a tall phone has its heading right below its step', async () => {
+    await page.setViewportSize({ width: 412, height: 1_400 });
+    wire.answer('/api/v2/status/', { status: 404, json: { error: 'MIGRATION_ID_NOT_FOUND' } });
+    await arrive(`/status?migration_id=${TRANSFER_ID}`);
+    await page.getByText('Your transfer ID has not been found').waitFor();
+    const [step, heading] = await Promise.all([
+      page.getByText('Step 4 of 4').boundingBox(),
+      page.getByRole('heading', { level: 1 }).boundingBox(),
+    ]);
+    expect((heading?.y ?? 0) - (step?.y ?? 0)).toBeLessThan(120);
+  });
 
   test('a dialog has no empty place below its buttons, and nothing in it moves when a message comes', async () => {
     await arrive('/destination-account', 'signedIn');

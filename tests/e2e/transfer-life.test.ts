@@ -52,7 +52,7 @@ const WALKS: readonly Walk[] = [
     confirm: 'Carry on',
     path: call('resume'),
     sent: { side: 'source', password: 'new-secret' },
-    said: 'Thank you. We carry on now',
+    said: "Thank you. We'll take it from here",
     refused: 'That did not work',
   },
   {
@@ -62,7 +62,7 @@ const WALKS: readonly Walk[] = [
     confirm: 'Try again now',
     path: call('resume'),
     sent: { side: 'destination' },
-    said: 'Thank you. We carry on now',
+    said: "Thank you. We'll take it from here",
     refused: 'That did not work',
   },
   {
@@ -72,7 +72,7 @@ const WALKS: readonly Walk[] = [
     confirm: 'Take it back',
     path: call('take-back'),
     sent: {},
-    said: 'We are taking it back',
+    said: 'We are taking your messages back',
     refused: 'Nothing was taken back',
   },
   {
@@ -107,7 +107,7 @@ const WALKS: readonly Walk[] = [
     path: call('daily-off'),
     sent: {},
     said: 'We no longer bring new mail',
-    refused: 'It is still on',
+    refused: 'That did not work',
   },
   {
     button: 'Stop forwarding',
@@ -253,7 +253,7 @@ describe('the life of a transfer, in Chromium (needs chromium)', needs('chromium
     await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true);
     await field.fill('sandbox');
     await owner.page.keyboard.press('Enter');
-    await owner.page.getByText('We are taking it back').waitFor();
+    await owner.page.getByText('We are taking your messages back').waitFor();
     expect(owner.wire.askedFor(call('take-back')).map(({ body }) => body)).toEqual([
       { job_id: TRANSFER_ID },
       { job_id: TRANSFER_ID, password: 'sandbox' },

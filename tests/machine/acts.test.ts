@@ -57,7 +57,7 @@ describe('what is offered', () => {
     ['was of contacts alone', { contactsmigration: mail }, ['receipt']],
     ['goes on with its contacts', { ...MOVED, contactsmigration: { status: 'inprogress' } }, ['stop']],
     ['is a download that runs', { ...RUNNING, files: 'coming' }, ['stop']],
-    ['is a download that has ended', { ...MOVED, files: 'there' }, ['receipt']],
+    ['is a download that has ended', { ...MOVED, files: 'there' }, []],
   ])('for a transfer that %s', (_, status, acts) => {
     expect(offered(status)).toEqual(acts);
   });

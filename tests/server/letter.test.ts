@@ -113,20 +113,21 @@ describe('a letter', () => {
     });
     expect(subject).toBe('Your San Bruno email transfer to Yahoo is taking a break');
     expect(text).toContain(why);
+    expect(text).toContain('Your mail is safe, and nothing was deleted.');
     expect(text).toContain(when);
   });
 
   test.each([
     [1, null, 'One message was removed', 'was taken back'],
-    [1200, 'Messages that stay in your new mailbox: 2.', '1,200 messages were removed', 'was taken back in part'],
-    [0, 'Messages that stay in your new mailbox: 2.', 'Nothing was removed', 'could not be taken back'],
+    [1200, '2 messages stay in your new mailbox.', '1,200 messages were removed', 'was taken back in part'],
+    [0, '2 messages stay in your new mailbox.', 'Nothing was removed', 'could not be taken back'],
     // It had copied nothing.
-    [0, null, 'Nothing was removed', 'was taken back'],
+    [0, null, 'There was nothing to take back', 'was taken back'],
   ])('about what was taken back (%i, %s) says how much, and what stays', (removed, remark, said, how) => {
     const { subject, text } = letterOf({ ...moved, kind: 'taken back', takenBack: { removed, remark } });
     expect(subject).toBe(`Your San Bruno email transfer to Yahoo ${how}`);
     expect(text).toContain(said);
-    expect(text).toContain(remark ?? 'Everything else stays');
+    expect(text).toContain(remark ?? 'Everything else in your new mailbox is as it was');
     expect(text.includes('What to do next: Nothing.')).toBe(remark === null);
     expect(text).not.toContain('copied.');
   });
@@ -137,7 +138,7 @@ describe('a letter', () => {
   });
 
   test('about a run of a daily that has gone off says so', () => {
-    expect(letterOf({ ...moved, kind: 'paused', dailyIsOff: true }).text).toContain('no longer look for new mail');
+    expect(letterOf({ ...moved, kind: 'paused', dailyIsOff: true }).text).toContain('stopped bringing new mail');
   });
 
   test.each([

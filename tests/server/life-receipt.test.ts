@@ -74,7 +74,8 @@ describe('a receipt', () => {
     expect(items.filter((item) => !inbox.includes(item))).toMatchObject([{ folder: 'A, "folder"' }]);
     expect({ from, to }).toEqual({ from: 'ann@sanbrunocable.example (San Bruno)', to: 'ann@mail.example' });
     expect(not_moved).toContain('Contacts');
-    expect(how_compared).toContain(`${LETTERS.length + 1} of the ${LETTERS.length + 1} copied messages`);
+    expect(not_moved).toContain('Mail that comes to ann@sanbrunocable.example from now on');
+    expect(how_compared).toContain(`${LETTERS.length + 1} of ${LETTERS.length + 1} copied messages`);
   });
 
   test.each(FORMATS)('as %s has a signature that fits, and that fits nothing else', async (format) => {

@@ -75,6 +75,6 @@ describe('an owner is told', { timeout: 60_000 }, () => {
     }
     const [first] = letters(world, 'was taken back');
     expect(first?.raw).toContain('2 messages were removed');
-    expect(first?.raw).toContain('stay in your new mailbox: 1');
+    expect(first?.raw).toContain('1 message stays in your new mailbox');
   });
 });

@@ -128,7 +128,7 @@ function emailNote(snapshot: WizardSnapshot): Note | undefined {
 
 function passwordNote(snapshot: WizardSnapshot): Note | undefined {
   return snapshot.matches({ destination: { options: { other: { password: { asked: 'refused' } } } } })
-    ? { kind: 'error', text: words.refused }
+    ? { kind: 'error', text: words.refused, isSaid: true }
     : undefined;
 }
 

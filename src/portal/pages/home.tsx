@@ -44,7 +44,6 @@ export function HomePage() {
           <button className="link link-button" type="button" onClick={() => send({ type: 'lookup.open' })}>
             {home.lookup}
           </button>
-          {home.lookupAfter}
         </p>
       </div>
       <section className="stack" aria-labelledby="before">

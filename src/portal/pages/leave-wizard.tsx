@@ -31,7 +31,7 @@ export function LeaveWizard({ signOut }: Props) {
 function OtherBrowsers() {
   const others = useWizard(({ context }) => context.signIns) ?? [];
   return (
-    <div aria-live="polite">
+    <div className="stack" data-gap="small" aria-live="polite">
       {others.length > 0 && (
         <>
           <p>{signOutFirst.others(others.length)}</p>
@@ -40,7 +40,7 @@ function OtherBrowsers() {
               <li key={at}>{signOutFirst.other(began, used)}</li>
             ))}
           </ul>
-          <p>{signOutFirst.doubt}</p>
+          <p>{signOutFirst.doubt(others.length)}</p>
         </>
       )}
     </div>

@@ -10,6 +10,7 @@ import { Again, Daily } from './status-again.tsx';
 import { DailyOff } from './status-daily.tsx';
 import { ForwardingOff, Receipt, Stop } from './status-dialogs.tsx';
 import { Mend } from './status-mend.tsx';
+import { lacksContacts } from './status-finished.tsx';
 import { needIn } from './status-need.ts';
 import { TakeBack } from './status-take-back.tsx';
 
@@ -53,13 +54,14 @@ export function Acts({ snapshot }: Props) {
   const send = useSend();
   const { status } = snapshot.context;
   const offered = LISTED.filter(([act]) => isOffered(status, act));
-  const beginsAnew = status !== null && isCancelled(status) && !isExport(status);
+  const wasStopped = status !== null && isCancelled(status) && !isExport(status);
+  const beginsAnew = wasStopped || lacksContacts(snapshot);
   return (
     <>
       {offered.length > 0 && (
         <section className="stack on-screen" data-gap="small" aria-labelledby="acts">
           <h2 id="acts">{words.title}</h2>
-          {beginsAnew && <p>{cancelledWords.todo(isOffered(status, 'take back'))}</p>}
+          {wasStopped && <p>{cancelledWords.todo(isOffered(status, 'take back'))}</p>}
           <div className="actions">
             {offered.map(([act, name]) => (
               <Button key={act} onPress={() => send({ type: 'act.open', act })}>

@@ -35,16 +35,24 @@ export function isDone({ context: { status } }: WizardSnapshot): boolean {
   return operations.length > 0 && operations.every((each) => standingOf(each) === 'success');
 }
 
+/** Whether all is done but the contacts, which could have come and still can. */
+export function lacksContacts(snapshot: WizardSnapshot): boolean {
+  const status = snapshot.context.status ?? {};
+  const isMissing = status.contactsmigration === undefined && !isExport(status);
+  return isDone(snapshot) && isMissing && isOauthProvider(destinationOf(snapshot.context));
+}
+
 /** What came of it, and what comes next. */
 export function Finished({ snapshot }: Props) {
   const { status, settings } = snapshot.context;
   const { emailmigration, contactsmigration } = status ?? {};
   const ofExport = isExport(status ?? {});
+  const isDeleted = status?.files === 'deleted';
   return (
     <>
       <Route snapshot={snapshot} />
       <section className="stack" data-gap="small" aria-labelledby="arrived">
-        <h2 id="arrived">{words.arrivedTitle(ofExport)}</h2>
+        <h2 id="arrived">{words.arrivedTitle(ofExport, isDeleted)}</h2>
         <Facts
           facts={[
             ...arrived('email', emailmigration, ofExport),
@@ -54,7 +62,7 @@ export function Finished({ snapshot }: Props) {
         />
       </section>
       <section className="stack" data-gap="small" aria-labelledby="left">
-        <h2 id="left">{words.leftTitle(ofExport)}</h2>
+        <h2 id="left">{words.leftTitle(ofExport, isDeleted)}</h2>
         <Facts
           facts={[
             ...refused('email', emailmigration),

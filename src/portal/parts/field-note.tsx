@@ -1,16 +1,26 @@
 import { Icon } from './icon.tsx';
 
 /** What is said right under a field. Its place is kept when there is nothing to say. */
-export type Note = { readonly kind: 'error' | 'good' | 'waiting'; readonly text: string };
+export type Note = {
+  readonly kind: 'error' | 'good' | 'waiting';
+  readonly text: string;
+  /** A message of the page says the same aloud: it is not said twice. */
+  readonly isSaid?: true;
+};
 
 export function FieldNote({ id, note }: { readonly id: string; readonly note: Note | undefined }) {
   return (
     <div className="field-note" id={id} data-kind={note?.kind}>
       {note?.kind === 'error' && <Icon name="error" size={20} />}
       {note?.kind === 'good' && <Icon name="check" size={20} />}
-      {note !== undefined && <span role={note.kind === 'error' ? 'alert' : 'status'}>{note.text}</span>}
+      {note !== undefined && <span role={roleOf(note)}>{note.text}</span>}
     </div>
   );
+}
+
+function roleOf({ kind, isSaid }: Note): 'alert' | 'status' | undefined {
+  if (isSaid === true) return undefined;
+  return kind === 'error' ? 'alert' : 'status';
 }
 
 /** The ids of what describes a field, for `aria-describedby`. */

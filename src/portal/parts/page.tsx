@@ -17,7 +17,11 @@ type Props = {
 /** The frame of a page. The focus goes to its heading when it appears, and when what had it went with another view. */
 export function Page({ heading, title, titleWithError = title, lead, steps, view, children }: Props) {
   const top = useRef<HTMLHeadingElement>(null);
-  useLayoutEffect(() => top.current?.focus({ preventScroll: true }), []);
+  useLayoutEffect(() => {
+    top.current?.focus({ preventScroll: true });
+    // In place of a longer page its beginning could be out of sight.
+    if ((top.current?.getBoundingClientRect().top ?? 0) < 0) scrollTo(0, 0);
+  }, []);
   const shown = useRef(view);
   useLayoutEffect(() => {
     if (view !== shown.current && document.activeElement === document.body) {

@@ -26,7 +26,7 @@ export function actRefusedWords(about: ActRefused, code: CallFailureCode): Words
         ];
       return UNKNOWN;
     case 'daily-off refused':
-      return ['It is still on', 'New mail is still brought once a day. Please try again.'];
+      return ['That did not work', 'We still bring new mail once a day. Please try again.'];
     case 'forwarding refused':
       return code === 'INVALID_CREDENTIALS'
         ? ['Incorrect password', 'Forwarding is still on. Please check the password and try again.']
@@ -36,7 +36,7 @@ export function actRefusedWords(about: ActRefused, code: CallFailureCode): Words
 
 const NOT_TAKEN: Words = [
   'That did not work',
-  'Your mail is safe. Please check that it is the same mailbox and the right password, and try again.',
+  'Your mail is safe. Please check that it is the same mailbox and the right password. Then try again.',
 ];
 const UNKNOWN: Words = [
   'That did not work',
@@ -50,14 +50,14 @@ export function overtakenWords(code: CallFailureCode): Words {
         'Please sign in again',
         'We can no longer tell that this transfer is yours. Press “Show more” below and sign in. Your mail is safe.',
       ]
-    : ['Something has changed', 'This was done already, or it is too late for it. Here is the status now.'];
+    : ['Something has changed', 'This was already done, or it is too late for it. Here is the status now.'];
 }
 
 /** What an act has brought about. */
 export const done = {
   'stop asked': ['Your transfer is stopped', 'What was copied stays where it is. Nothing was deleted.'],
-  mended: ['Thank you. We carry on now', "You can close this page. We'll let you know when it is finished."],
-  'take-back asked': ['We are taking it back', 'This can take a while. You can close this page.'],
+  mended: ["Thank you. We'll take it from here", "You can close this page. We'll let you know when it is finished."],
+  'take-back asked': ['We are taking your messages back', 'This can take a while. You can close this page.'],
   'daily stopped': ['We no longer bring new mail', 'What was copied stays. You can turn it on again at any time.'],
   'forwarding stopped': ['Forwarding is off', 'New mail now stays in the mailbox that it is sent to.'],
 } as const;

@@ -41,7 +41,7 @@ export const destination = {
     password: (legacyName: string) => `Use the password of your ${legacyName} mailbox.`,
     agree:
       'Yahoo will show you its terms and ask if we may put your mail there. Please agree. Then you will come back here.',
-    safe: 'Nothing moves until you press "Move" on the next page.',
+    safe: 'Nothing moves yet. When you are back here, you press “Move” to start.',
     continue: 'Continue',
     creating: 'Creating your Yahoo account',
     redirecting: 'Redirecting to Yahoo',

@@ -18,7 +18,7 @@ export const googleTerms = {
       ],
       [
         'How long we keep it:',
-        'We keep the access encrypted and erase it when your transfer ends. You can take it back at any time in your Google account, under "Security".',
+        'We keep the access encrypted and erase it when your transfer ends. You can remove it at any time in your Google account, under “Security”.',
       ],
     ] as const,
   policy:
@@ -36,6 +36,6 @@ export const emailScopes = {
   ],
   why: 'This is how Google words it. We use the first to add your mail and check that it arrived. We use the second to add your contacts. We never send email, and we never delete what you already have.',
   retry: 'Try Gmail again',
-  todo: 'If you would rather not allow this, press "Next" to choose another way.',
+  todo: 'If you would rather not allow this, press “Next” to choose another way.',
   next: 'Next',
 } as const;

@@ -20,5 +20,6 @@ export const signOutFirst = {
   others: (count: number) =>
     `You are signed in on ${count} other ${plural.select(count) === 'one' ? 'browser' : 'browsers'}:`,
   other: (began: string, used: string) => `Signed in on ${said(began)}, last used on ${said(used)}`,
-  doubt: 'If you do not know one of them, sign out everywhere. Then change the password of your mailbox.',
+  doubt: (count: number) =>
+    `If you don't recognize ${plural.select(count) === 'one' ? 'it' : 'one of them'}, sign out everywhere. Then change the password of your mailbox.`,
 } as const;

@@ -66,7 +66,7 @@ export function messageWords(message: Message, legacyName: string): MessageWords
         title: "We couldn't finish signing you out",
         content: [
           'This page has forgotten your sign-in, but we could not tell our server. There it ends by itself within a day.',
-          'To end it sooner, sign in here again and press "Sign out".',
+          'To end it sooner, sign in here again and press “Sign out”.',
         ],
       };
     case 'stop asked':

@@ -17,14 +17,20 @@ export const finished = {
   from: 'From',
   to: 'To',
   files: 'Files for download',
-  arrivedTitle: (ofExport: boolean) => (ofExport ? 'What is in your files' : 'What arrived'),
+  arrivedTitle: (ofExport: boolean, isDeleted: boolean) => {
+    if (!ofExport) return 'What arrived';
+    return isDeleted ? 'What was in your files' : 'What is in your files';
+  },
   arrived: (kind: Kind, count: number, ofExport: boolean) => {
     if (count === 0) return kind === 'email' ? 'There were no messages to copy.' : 'There were no contacts to copy.';
     return `${counted(kind, count)} ${ofExport ? 'saved' : 'arrived'}.`;
   },
   proven: 'We checked both sides at the end. Nothing is missing, and nothing is there twice.',
   provenBesides: 'We checked both sides at the end. Nothing else is missing, and nothing is there twice.',
-  leftTitle: (ofExport: boolean) => (ofExport ? 'What is not in your files' : 'What did not move'),
+  leftTitle: (ofExport: boolean, isDeleted: boolean) => {
+    if (!ofExport) return 'What did not move';
+    return isDeleted ? 'What was not in your files' : 'What is not in your files';
+  },
   refused: (kind: Kind, count: number) => `${counted(kind, count)} could not be copied. See the list below.`,
   refusedMany: (kind: Kind, least: number) =>
     `At least ${formatNumber(least)} ${kind === 'email' ? 'messages' : 'contacts'} could not be copied. See the list below.`,

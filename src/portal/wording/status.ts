@@ -49,7 +49,7 @@ const BADGES = {
 } as const;
 
 const EXPORT_TEXTS: Record<keyof typeof BADGES, Entry> = {
-  completed: { label: 'Completed', text: 'Everything is in your files.' },
+  completed: { label: 'Completed', text: 'Everything was saved to your files.' },
   error: { label: 'Error', text: 'It is not finished. Nothing was deleted from your mailbox.' },
   started: { label: 'In progress', text: 'We are writing your files now.' },
 };
@@ -167,7 +167,7 @@ export const status = {
       count === 1 ? formatBytes(size) : `${name}, ${formatBytes(size)}`,
     until: (iso: string) => `Download your files by ${formatDay(iso)}. Then we delete them.`,
     extract:
-      'Extract all first, then open what is inside. On Windows, right-click the file and choose "Extract All". On a Mac, double-click it.',
+      'Extract all first, then open what is inside. On Windows, right-click the file and choose “Extract All”. On a Mac, double-click it.',
     check: 'Checksum (SHA-256)',
     parts: (count: number) =>
       `Your mail is in ${formatNumber(count)} files of up to ${formatBytes(EXPORT_PART_OCTETS)} of mail each. Please download them all. Each one opens on its own.`,

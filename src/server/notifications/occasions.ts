@@ -10,7 +10,7 @@ export const LONG_WAITS: Readonly<Record<WaitingReason, string>> = {
 };
 
 export const DAILY_IS_OFF =
-  'We no longer look for new mail once a day. If you like, you can turn it on again on the status page.';
+  'We have stopped bringing new mail once a day. If you like, you can turn it on again on the status page.';
 
 /** What became of what was copied. */
 export function takenBackLines({
@@ -21,9 +21,9 @@ export function takenBackLines({
   readonly remark: string | null;
 }): string[] {
   return [
-    removedWords(removed),
+    removed === 0 && remark === null ? 'There was nothing to take back.' : removedWords(removed),
     ...(remark === null ? [] : [remark]),
-    'Everything else stays in your new mailbox, and so do the contacts.',
+    'Everything else in your new mailbox is as it was, and the contacts stay there.',
   ];
 }
 

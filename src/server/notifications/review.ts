@@ -24,6 +24,12 @@ type ReviewedOperation = {
   readonly failure: string | null;
 };
 
+const MOMENT = new Intl.DateTimeFormat('en-US', {
+  dateStyle: 'long',
+  timeStyle: 'long',
+  timeZone: 'America/Los_Angeles',
+});
+
 /** The letter to `SUPPORT_EMAIL`; for people of the operator, who know the words of the trade. */
 export function reviewLetterOf(
   review: Review,
@@ -39,9 +45,9 @@ export function reviewLetterOf(
         `Status page: ${statusUrl}`,
         `From: ${source}`,
         `To: ${destination.email === '' ? '' : `${destination.email}, `}${displayName(destination.provider, legacyName)}`,
-        `Told at: ${contact ?? 'nobody'}`,
-        `Ordered: ${ordered.toISOString()}`,
-        `Ended: ${ended.toISOString()}`,
+        `Updates go to: ${contact ?? 'nobody'}`,
+        `Ordered: ${MOMENT.format(ordered)}`,
+        `Ended: ${MOMENT.format(ended)}`,
       ].join('\n'),
       ...operations.map(linesOf),
       'The log of the worker has more under this transfer ID.',

@@ -214,8 +214,11 @@ function strangersNextStep(kind: NotificationKind): string {
   }
 }
 
+const SAFE = 'Your mail is safe, and nothing was deleted.';
+
 function whyItWaits({ waiting }: Notification): string[] {
-  return waiting === undefined || waiting.reason === null ? [] : [LONG_WAITS[waiting.reason]];
+  if (waiting === undefined) return [];
+  return [waiting.reason === null ? SAFE : `${LONG_WAITS[waiting.reason]} ${SAFE}`];
 }
 
 function goesOnAt({ waiting }: Notification): string {
@@ -230,20 +233,19 @@ function happenedLines({ kind, attention, legacyName }: Notification): string[] 
   const { operation, side, reason } = attention;
   const ofContacts = operation === 'contactsmigration' && side === 'destination';
   const mailbox = side === 'source' ? `${legacyName} mailbox` : 'new mailbox';
-  const safe = 'Your mail is safe, and nothing was deleted.';
   switch (reason) {
     case 'password':
-      return [`Your ${mailbox} no longer takes the password that you gave us. ${safe}`];
+      return [`Your ${mailbox} no longer takes the password that you gave us. ${SAFE}`];
     case 'consent':
       return [
         ofContacts
           ? 'We could not add your contacts, because your new mailbox did not let us. Your mail is not affected.'
-          : `Your ${mailbox} stopped taking mail from us. ${safe}`,
+          : `Your ${mailbox} stopped taking mail from us. ${SAFE}`,
       ];
     case 'full':
-      return [`Your ${ofContacts ? 'new address book' : mailbox} is full. ${safe}`];
+      return [`Your ${ofContacts ? 'new address book' : mailbox} is full. ${SAFE}`];
     case 'refused':
-      return [`The mail server of your ${mailbox} said no to what we asked. ${safe}`];
+      return [`The mail server of your ${mailbox} said no to what we asked. ${SAFE}`];
   }
 }
 

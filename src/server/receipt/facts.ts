@@ -24,6 +24,8 @@ export type Facts = {
   readonly octets: number;
 };
 
+const TO_FILES = 'Files for download';
+
 /** `null` for a transfer that has not ended, or that there is not. */
 export async function factsOf(sql: Sql, transferId: string, legacyName: string): Promise<Facts | null> {
   const [row] = await sql.query<{
@@ -47,35 +49,55 @@ export async function factsOf(sql: Sql, transferId: string, legacyName: string):
      where m.transfer_id = $1 and not l.earlier and l.fate in ('stored', 'kept', 'changed')`,
     [transferId],
   );
+  const isExport = row.destination_provider === 'file_export';
+  // An export has no ledger: its list of messages is in its files.
+  const [saved] = isExport
+    ? await sql.query<{ copied: number; octets: number }>(
+        `select done as copied, bytes::float8 as octets from operations
+         where transfer_id = $1 and operation = 'emailmigration'`,
+        [transferId],
+      )
+    : [];
   const nameOf = (provider: Provider) => (provider === 'other' ? '' : ` (${displayName(provider, legacyName)})`);
   return {
     transfer: transferId,
     from: `${row.source_email}${nameOf(row.source_provider)}`,
-    to:
-      row.destination_provider === 'file_export'
-        ? 'Files for download'
-        : `${row.destination_email}${nameOf(row.destination_provider)}`,
+    to: isExport ? TO_FILES : `${row.destination_email}${nameOf(row.destination_provider)}`,
     ordered: row.created.toISOString(),
     ended: row.finished.toISOString(),
     operations,
     ...(counts ?? { compared: 0, copied: 0, octets: 0 }),
+    ...saved,
   };
 }
 
+const PLURAL = new Intl.PluralRules('en-US');
+const NUMBER = new Intl.NumberFormat('en-US');
+
 /** How it was compared. */
-export function comparisonOf({ compared, copied }: Facts): string {
-  return `We read ${compared} of the ${copied} copied messages back from the new mailbox and compared every byte, the date and the size with what we sent (SHA-256).`;
+export function comparisonOf({ compared, copied, to }: Facts): string {
+  if (to === TO_FILES)
+    return 'Your files have the list of every message and contact, with its SHA-256: see manifest.csv in each of them.';
+  if (copied === 0) return 'No message was copied, so there was nothing to compare.';
+  const what = `${NUMBER.format(compared)} of ${NUMBER.format(copied)} copied ${PLURAL.select(copied) === 'one' ? 'message' : 'messages'}`;
+  return `We read ${what} back from the new mailbox and compared every byte, the date and the size with what we sent (SHA-256).`;
 }
 
 /** What no transfer of this kind brings. */
-export function notMoved({ operations }: Facts): string[] {
+export function notMoved({ operations, from, to }: Facts): string[] {
   const has = (name: string) => operations.some(({ operation }) => operation === name);
+  const [address, newAddress] = [addressOf(from), addressOf(to)];
   return [
     'Mail rules, filters, signatures and other settings',
     'Calendars, tasks and notes',
-    'Passwords, and what you have signed up for with your old address',
+    `Passwords, and your sign-ins at stores and websites with ${address}`,
     ...(has('contactsmigration') ? [] : ['Contacts']),
     ...(has('emailmigration') ? [] : ['Email']),
-    ...(has('emailforwarding') ? [] : ['Mail that comes to your old address from now on']),
+    ...(has('emailforwarding') || address === newAddress ? [] : [`Mail that comes to ${address} from now on`]),
   ];
+}
+
+/** The address of `ann@mail.example (Gmail)`. */
+function addressOf(account: string): string {
+  return account.split(' ')[0] ?? '';
 }

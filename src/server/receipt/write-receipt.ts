@@ -94,6 +94,7 @@ const DAY = new Intl.DateTimeFormat('en-US', {
   timeStyle: 'short',
   timeZone: 'America/Los_Angeles',
 });
+const SHORT = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'America/Los_Angeles' });
 const NUMBER = new Intl.NumberFormat('en-US');
 
 const html: Page = {
@@ -105,7 +106,7 @@ ${[
   ['From', facts.from],
   ['To', facts.to],
   ['Transfer ID', facts.transfer],
-  ['Ordered', DAY.format(new Date(facts.ordered))],
+  ['Started', DAY.format(new Date(facts.ordered))],
   ['Ended', DAY.format(new Date(facts.ended))],
   ['Messages copied', `${NUMBER.format(facts.copied)} (${NUMBER.format(facts.octets)} bytes)`],
 ]
@@ -123,14 +124,14 @@ ${facts.operations.map((operation) => `<p>${escape(outcomeOf(operation))}</p>`).
 <table class="list"><thead><tr><th>Folder</th><th>Date</th><th>Subject or name</th><th>Size</th><th>What became of it</th><th>SHA-256</th></tr></thead><tbody>
 `,
   line: ({ kind, folder, date, subject, size, sha256, fate, note }) =>
-    `<tr><td>${escape(kind === 'contact' ? 'Contacts' : folder)}</td><td>${escape(date.slice(0, 10))}</td><td>${escape(subject)}</td><td>${size === null ? '' : NUMBER.format(size)}</td><td>${escape(note === '' ? FATES[fate] : `${FATES[fate]}: ${note}`)}</td><td class="digest">${escape(sha256)}</td></tr>\n`,
+    `<tr><td>${escape(kind === 'contact' ? 'Contacts' : folder)}</td><td>${escape(date === '' ? '' : SHORT.format(new Date(date)))}</td><td>${escape(subject)}</td><td>${size === null ? '' : NUMBER.format(size)}</td><td>${escape(note === '' ? FATES[fate] : `${FATES[fate]}: ${note}`)}</td><td class="digest">${escape(sha256)}</td></tr>\n`,
   foot: (_facts, sums, statement, signature, keyAddress) => `</tbody></table>
-<h2>Sums</h2>
+<h2>Totals</h2>
 <table>${Object.entries(sums)
-    .map(([name, count]) => `<tr><th scope="row">${escape(name)}</th><td>${NUMBER.format(count)}</td></tr>`)
+    .map(([name, count]) => `<tr><th scope="row">${escape(sumName(name))}</th><td>${NUMBER.format(count)}</td></tr>`)
     .join('')}</table>
 <h2>Signature</h2>
-<p>This proves that the sums above came from us and were not changed. The public key is at ${escape(keyAddress)}.</p>
+<p>This proves that the totals above came from us and were not changed. The public key is at ${escape(keyAddress)}.</p>
 <pre id="statement">${escape(statement)}</pre>
 <pre id="signature">${escape(signature)}</pre>
 </body></html>
@@ -141,21 +142,27 @@ const PAGES: Readonly<Record<ReceiptFormat, Page>> = { csv, json, html };
 
 const FATES: Readonly<Record<ItemFate, string>> = {
   copied: 'Copied',
-  kept: 'Copied; the provider keeps it in its own form',
+  kept: 'Copied, but the provider keeps it in a form of its own',
   present: 'Was there already',
-  completed: 'Was there already, and got what it lacked',
+  completed: 'Was there already. We added what was missing',
   'taken back': 'Copied, and taken back',
   moved: 'Copied, and moved or deleted there since',
   changed: 'Copied, but not the same there',
-  lost: 'Not there any more',
+  lost: 'No longer there',
   refused: 'Not copied',
   gone: 'Deleted from the mailbox before we read it',
 };
 
+/** `message taken back` as people read it. */
+function sumName(name: string): string {
+  const [kind, ...fate] = name.split(' ');
+  return `${kind === 'contact' ? 'Contacts' : 'Messages'}: ${FATES[fate.join(' ') as ItemFate]}`;
+}
+
 function outcomeOf({ operation, status, stopped, lost, duplicated, changed, failure }: Facts['operations'][number]) {
   const name = NAMES[operation] ?? operation;
-  const compared = lost === null ? '' : ` Missing: ${lost}. There twice: ${duplicated ?? 0}. Changed: ${changed ?? 0}.`;
-  const how = stopped ? 'stopped by you' : status === 'completed' ? 'complete' : 'ended with open points';
+  const compared = lost === null ? '' : ` ${lost} missing, ${duplicated ?? 0} there twice, ${changed ?? 0} changed.`;
+  const how = stopped ? 'stopped by you' : status === 'completed' ? 'complete' : 'ended, but not all of it is well';
   return `${name}: ${how}.${compared}${failure === null ? '' : ` ${failure}`}`;
 }
 

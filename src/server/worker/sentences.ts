@@ -1,5 +1,14 @@
 import type { Measured } from '../transfers/operations.ts';
 
+const PLURAL = new Intl.PluralRules('en-US');
+const NUMBER = new Intl.NumberFormat('en-US');
+const LIST = new Intl.ListFormat('en-US');
+
+/** `1 message is`, `1,200 messages are`: the words for one and for others, after the number. */
+function counted(count: number, one: string, others: string): string {
+  return `${NUMBER.format(count)} ${PLURAL.select(count) === 'one' ? one : others}`;
+}
+
 /** What a subscriber is told when an operation did not end well: what happened, that the mail is safe, what to do. */
 export const SENTENCES = {
   sourceCredentials:
@@ -18,7 +27,7 @@ export const SENTENCES = {
   refused:
     'A mail server refused to continue. Nothing was deleted from the mailbox you are moving. Please press “Put it right” on the status page, so that we try again. If that does not help, contact support with your transfer ID.',
   unanswered:
-    'We waited for you for two weeks, and the transfer has ended. What was copied is in your new mailbox. Nothing was deleted from the mailbox you are moving. You can start the transfer again. Nothing is copied twice.',
+    'We waited for you for two weeks, and the transfer has ended. What was copied stays where it is. Nothing was deleted from the mailbox you are moving. You can start the transfer again. Nothing is copied twice.',
   setAside:
     'We stopped your transfer because it was too big a load for our computers. Nothing was deleted from the mailbox you are moving. Please contact support with your transfer ID.',
   contactsRefused:
@@ -55,14 +64,27 @@ export const SENTENCES = {
     'We could not take back all that was copied, because your new mailbox did not answer as it should. Please try again later.',
   takenBackLeft: ({ left, unsure }: { readonly left: number; readonly unsure: number }) =>
     [
-      ...(left === 0 ? [] : [`Messages that stay in your new mailbox: ${left}.`]),
+      ...(left === 0 ? [] : [`${counted(left, 'message stays', 'messages stay')} in your new mailbox.`]),
       'We remove only what we are sure that we put there, and what nobody has read, moved or changed since then.',
       ...(unsure === 0
         ? []
-        : [`Messages that were on their way when the transfer ended: up to ${unsure}. They may be there as well.`]),
+        : [
+            `Up to ${counted(unsure, 'message was on its', 'messages were on their')} way when the transfer ended, and may be there as well.`,
+          ]),
     ].join(' '),
   differs: ({ lost, duplicated, changed }: Measured) =>
-    `We compared both mailboxes at the end. Messages missing: ${lost}. There twice: ${duplicated}. Changed: ${changed}. Nothing was deleted from the mailbox you are moving. Please contact support with your transfer ID.`,
+    `We compared both mailboxes at the end. In the new one, ${LIST.format([
+      ...(lost === 0 ? [] : [counted(lost, 'message is missing', 'messages are missing')]),
+      ...(duplicated === 0 ? [] : [counted(duplicated, 'message is there twice', 'messages are there twice')]),
+      ...(changed === 0 ? [] : [counted(changed, 'message is not the same', 'messages are not the same')]),
+    ])}. Nothing was deleted from the mailbox you are moving. Please contact support with your transfer ID.`,
   incomplete: ({ unlisted, mailboxesLeft }: { readonly unlisted: number; readonly mailboxesLeft: number }) =>
-    `We copied all the mail that we were given. Messages that the mail server counts but does not hand out: ${unlisted}. Folders that we could not copy: ${mailboxesLeft}. Nothing was deleted there. Please contact support with your transfer ID.`,
+    [
+      'We copied all the mail that we were given.',
+      ...(unlisted === 0
+        ? []
+        : [`The mail server counts ${counted(unlisted, 'more message', 'more messages')} than it gave us.`]),
+      ...(mailboxesLeft === 0 ? [] : [`We could not copy ${counted(mailboxesLeft, 'folder', 'folders')}.`]),
+      'Nothing was deleted there. Please contact support with your transfer ID.',
+    ].join(' '),
 } as const;

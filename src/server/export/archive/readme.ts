@@ -35,16 +35,16 @@ export function readme({
       ? []
       : [
           `This is part ${part}${isLast ? ', the last one' : ''}. A large mailbox is split: no part holds more than`,
-          `${size(limits.partOctets)} of mail or ${Math.min(limits.partMessages, mail.partMessages).toLocaleString('en-US')} messages. Each part opens by itself. If you unpack`,
-          'them all in one place, the folders grow together and no file takes the place of',
-          'another, but for README.txt, the manifests and SHA256SUMS: each part has its own.',
+          `${size(limits.partOctets)} of mail or ${Math.min(limits.partMessages, mail.partMessages).toLocaleString('en-US')} messages. Each part opens by itself. You can extract`,
+          'them all to one place, and their folders are combined. Each part has a README.txt,',
+          'manifests and a SHA256SUMS of its own. Those of the part that you extract last stay.',
           '',
         ];
   const lines = [
     title,
     '='.repeat(title.length),
     '',
-    `Made on ${made.toISOString().slice(0, 10)} (UTC).`,
+    `Made on ${DAY.format(made)}.`,
     `${count(messages, 'message', 'messages')} in ${count(mailboxes, 'folder', 'folders')}.`,
     ...(contacts === undefined ? [] : [`${count(contacts.count, 'contact', 'contacts')}.`]),
     ...(skipped === 0
@@ -75,6 +75,8 @@ export function readme({
   ];
   return lines.join('\r\n');
 }
+
+const DAY = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'America/Los_Angeles' });
 
 function count(number: number, one: string, many: string): string {
   return `${number.toLocaleString('en-US')} ${number === 1 ? one : many}`;
