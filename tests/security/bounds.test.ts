@@ -4,7 +4,7 @@ import { connect, Socket, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { EXPORTS_AT_ONCE } from '../../src/server/web/calls/load.ts';
 import { LIMITS } from '../../src/server/web/limits.ts';
-import { limitSockets, SOCKETS_PER_NETWORK } from '../../src/server/web/sockets.ts';
+import { limitSockets, SOCKETS_AT_MOST, SOCKETS_PER_NETWORK } from '../../src/server/web/sockets.ts';
 import { eraseEnded, eraseSubscriber } from '../../src/server/transfers/retention.ts';
 import { fromClient, LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
 
@@ -166,6 +166,29 @@ test('one network holds so many connections, and frees them when they end', asyn
   expect((await open()).destroyed).toBe(false);
   for (const socket of seen) socket.destroy();
   server.close();
+});
+
+test('networks that hold all connections together let a newcomer in, and lose their oldest', () => {
+  const server = createServer();
+  limitSockets(server, 0);
+  const open = (remoteAddress: string): Socket => {
+    const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress });
+    server.emit('connection', socket);
+    return socket;
+  };
+  const quiet = open('203.0.113.1');
+  const first = open('198.51.0.1');
+  const others = Array.from({ length: SOCKETS_AT_MOST - 2 }, (_, at) =>
+    open(`198.51.${Math.floor((at + 1) / SOCKETS_PER_NETWORK)}.1`),
+  );
+  expect([first, ...others].filter(({ destroyed }) => destroyed)).toHaveLength(0);
+  const newcomers = Array.from({ length: 20 }, (_, at) => open(`192.0.${at}.9`));
+  expect(newcomers.filter(({ destroyed }) => destroyed)).toHaveLength(0);
+  expect([quiet.destroyed, first.destroyed]).toEqual([false, true]);
+  expect(others.filter(({ destroyed }) => destroyed)).toHaveLength(19);
+  // Node itself refuses none of them.
+  expect(server.maxConnections).toBeGreaterThan(SOCKETS_AT_MOST);
+  for (const socket of [quiet, ...others, ...newcomers]) socket.destroy();
 });
 
 describe('what is known of a transfer', () => {
