@@ -5,7 +5,7 @@ import { openLog } from './log.ts';
 import { openOauthClients } from './oauth/client.ts';
 import { openTokens } from './oauth/tokens.ts';
 import { holdDataFolder } from './store/data-folder.ts';
-import { openDatabase } from './store/database.ts';
+import { openDatabase, overwriteDeleted } from './store/database.ts';
 import { openSealing } from './sealing.ts';
 import { eraseSubscriber } from './transfers/retention.ts';
 
@@ -15,7 +15,7 @@ const NO_FOLDER = {
 
 /**
  * Erases a subscriber from the database that the settings name. The embedded one belongs to one process, so the product
- * must be stopped for it; with a PostgreSQL it may run.
+ * must be stopped for it, and its files are written anew; with a PostgreSQL it may run.
  * @throws {DataFolderError}
  */
 export async function eraseFromServer(settings: Settings, address: string): Promise<number> {
@@ -30,5 +30,10 @@ export async function eraseFromServer(settings: Settings, address: string): Prom
   const now = Date.now;
   const tokens = openTokens({ oauthClients: openOauthClients({ settings, now }), database, safe, log, now });
   // Awaited here, before what it works on is closed.
-  return await eraseSubscriber({ database, safe, vault, log, tokens, exports: openExportStore(settings) }, address);
+  const count = await eraseSubscriber(
+    { database, safe, vault, log, tokens, exports: openExportStore(settings) },
+    address,
+  );
+  await overwriteDeleted(database);
+  return count;
 }

@@ -4,7 +4,7 @@ import { connect, Socket, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { EXPORTS_AT_ONCE } from '../../src/server/web/calls/load.ts';
 import { LIMITS } from '../../src/server/web/limits.ts';
-import { limitSockets, SOCKETS_PER_NETWORK } from '../../src/server/web/sockets.ts';
+import { limitSockets, SOCKETS_AT_MOST, SOCKETS_PER_NETWORK } from '../../src/server/web/sockets.ts';
 import { eraseEnded, eraseSubscriber } from '../../src/server/transfers/retention.ts';
 import { fromClient, LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
 
@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000;
 let world: WebWorld;
 beforeAll(async () => {
   world = await openWebWorld();
-  world.passwords.set(ANN, PASSWORD);
+  for (const name of ['ann', 'bob']) world.passwords.set(`${name}@${LEGACY_DOMAIN}`, PASSWORD);
 });
 afterAll(() => world[Symbol.asyncDispose]());
 beforeEach(async () => {
@@ -25,11 +25,14 @@ beforeEach(async () => {
 });
 
 /** Orders an export and ends it at once, without files. */
-async function order(change: { contact?: string; destination?: string } = {}, client = '203.0.113.1') {
+async function order(
+  change: { mailbox?: string; contact?: string; destination?: string } = {},
+  client = '203.0.113.1',
+) {
   const answer = await world.post(
     '/api/load/',
     {
-      source_account: { email: ANN, password: PASSWORD, provider: 'sanbruno' },
+      source_account: { email: change.mailbox ?? ANN, password: PASSWORD, provider: 'sanbruno' },
       destination_account: { email: change.destination ?? 'ann@mail.example', provider: 'file_export' },
       operations: ['emailmigration', 'contactsmigration'],
       parameters: change.contact === undefined ? {} : { notification_email: change.contact },
@@ -77,8 +80,15 @@ describe('the owner of a mailbox', () => {
   );
 });
 
-const send = (client: string) =>
-  world.post('/api/v2/support-form/', { email_address: ANN, issue: 'Please help me.' }, fromClient(client));
+const send = (client: string, headers: Record<string, string> = {}, change: object = {}) =>
+  world.post(
+    '/api/v2/support-form/',
+    { email_address: ANN, issue: 'Please visit evil.example.', ...change },
+    { ...fromClient(client), ...headers },
+  );
+const cookieOf = ({ headers }: Awaited<ReturnType<typeof send>>) => ({
+  cookie: headers.getSetCookie()[0]?.split(';')[0] ?? '',
+});
 
 describe('what costs money or disk has a bound', () => {
   test.each(['+19005550123', '+18765550123', '+18005550123'])('no message goes to %s', async (contact) => {
@@ -92,14 +102,15 @@ describe('what costs money or disk has a bound', () => {
   });
 
   test('one contact is told of so many transfers, whoever orders them', async () => {
+    const most =
+      LIMITS['transfers that tell a contact'].burst + LIMITS['transfers of a mailbox that tell a contact'].burst;
     const statuses = [];
-    for (let at = 0; at <= LIMITS['transfers that tell a contact'].burst; at += 1)
+    for (let at = 0; at <= most; at += 1)
       statuses.push((await order({ contact: 'tom@mail.example', destination: `ann${at}@mail.example` })).status);
-    expect(statuses).toEqual([
-      ...Array.from({ length: LIMITS['transfers that tell a contact'].burst }, () => 200),
-      429,
-    ]);
+    expect(statuses).toEqual([...Array.from({ length: most }, () => 200), 429]);
     expect((await order({ destination: 'another@mail.example' })).status, 'without a contact').toBe(200);
+    const bob = { mailbox: `bob@${LEGACY_DOMAIN}`, contact: 'tom@mail.example', destination: 'bob@mail.example' };
+    expect((await order(bob)).status, 'of another mailbox, whose contact it may really be').toBe(200);
   });
 
   test('one mailbox is transferred so often', async () => {
@@ -130,6 +141,34 @@ describe('what costs money or disk has a bound', () => {
       statuses.push((await send(`198.51.100.${at}`)).status);
     expect(statuses.at(-2)).toBe(200);
     expect(statuses.at(-1)).toBe(429);
+  });
+
+  test('who is signed in to the mailbox, or ordered the transfer, can write when strangers have used that up', async () => {
+    const signedIn = cookieOf(await signIn(PASSWORD, '203.0.113.9'));
+    const ordered = await order();
+    const { jobid } = ordered.body as { jobid: string };
+    for (let at = 0; at <= LIMITS['support messages about a mailbox'].burst; at += 1) await send(`198.51.100.${at}`);
+    expect((await send('192.0.2.1')).status).toBe(429);
+    expect((await send('192.0.2.1', signedIn)).status).toBe(200);
+    expect((await send('192.0.2.2', cookieOf(ordered), { migration_id: jobid })).status).toBe(200);
+    expect((await send('192.0.2.3', {}, { migration_id: jobid })).status, 'with the ID alone').toBe(429);
+  });
+
+  test('an address that a stranger gives to support gets one letter a day, with none of their words', async () => {
+    world.outbox.length = 0;
+    const victim = { destination_email: 'victim@mail.example' };
+    for (let at = 0; at < 5; at += 1) expect((await send(`198.51.100.${at}`, {}, victim)).status).toBe(200);
+    // Who is signed in to another mailbox is a stranger too.
+    const bob = { email: `bob@${LEGACY_DOMAIN}`, password: PASSWORD, provider: 'sanbruno' };
+    const another = cookieOf(await world.post('/api/validate/', bob, fromClient('203.0.113.9')));
+    await send('203.0.113.9', another, { destination_email: 'tom@mail.example' });
+    const letters = world.outbox.filter(({ to }) => !to.includes('support@operator.example'));
+    expect(letters.map(({ to }) => to)).toEqual([['victim@mail.example'], ['tom@mail.example']]);
+    for (const { raw } of letters) {
+      expect(raw).toMatch(/Reference number: \S+/);
+      expect(raw).not.toContain('evil.example');
+      expect(raw).not.toContain(ANN);
+    }
   });
 
   test('the list of an address has only transfers that were proven to go there', async () => {
@@ -166,6 +205,29 @@ test('one network holds so many connections, and frees them when they end', asyn
   expect((await open()).destroyed).toBe(false);
   for (const socket of seen) socket.destroy();
   server.close();
+});
+
+test('networks that hold all connections together let a newcomer in, and lose their oldest', () => {
+  const server = createServer();
+  limitSockets(server, 0);
+  const open = (remoteAddress: string): Socket => {
+    const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress });
+    server.emit('connection', socket);
+    return socket;
+  };
+  const quiet = open('203.0.113.1');
+  const first = open('198.51.0.1');
+  const others = Array.from({ length: SOCKETS_AT_MOST - 2 }, (_, at) =>
+    open(`198.51.${Math.floor((at + 1) / SOCKETS_PER_NETWORK)}.1`),
+  );
+  expect([first, ...others].filter(({ destroyed }) => destroyed)).toHaveLength(0);
+  const newcomers = Array.from({ length: 20 }, (_, at) => open(`192.0.${at}.9`));
+  expect(newcomers.filter(({ destroyed }) => destroyed)).toHaveLength(0);
+  expect([quiet.destroyed, first.destroyed]).toEqual([false, true]);
+  expect(others.filter(({ destroyed }) => destroyed)).toHaveLength(19);
+  // Node itself refuses none of them.
+  expect(server.maxConnections).toBeGreaterThan(SOCKETS_AT_MOST);
+  for (const socket of [quiet, ...others, ...newcomers]) socket.destroy();
 });
 
 describe('what is known of a transfer', () => {

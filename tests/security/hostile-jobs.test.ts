@@ -1,9 +1,9 @@
 import { createServer, type Socket } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openLog } from '../../src/server/log.ts';
 import { connect, MAIL_TIMES } from '../../src/server/mail/imap/connection.ts';
-import { openControl } from '../../src/server/mail/imap/control.ts';
+import { ANSWER_WITHIN_MS, openControl, SETTLED_WITHIN_MS } from '../../src/server/mail/imap/control.ts';
 import { checkSignIn } from '../../src/server/mail/imap/sign-in.ts';
 import { listMailboxes } from '../../src/server/mail/imap/imap-mailbox.ts';
 import { countDeaths, noteShortage } from '../../src/server/transfers/deaths.ts';
@@ -105,6 +105,65 @@ test('so is one that begins to when it is worked with', async () => {
   const account = { email: 'ann@mail.example', place, credentials: { kind: 'password', password: 'any' } } as const;
   await using control = await openControl(account, { trusted: [], times: MAIL_TIMES });
   await expect(control.create('A folder')).rejects.toMatchObject({ name: 'MailError' });
+});
+
+/** A server that announces NAMESPACE and says so much to it, and has nothing to say to CREATE. */
+async function namelessServer(namespaces: readonly string[]) {
+  const server = createServer((socket) => {
+    socket.on('error', () => {}).write('* OK [CAPABILITY IMAP4rev1 NAMESPACE] ready\r\n');
+    socket.on('data', (part) => {
+      for (const line of part
+        .toString()
+        .split('\r\n')
+        .filter((each) => each !== '')) {
+        const [tag = '', verb = ''] = line.split(' ');
+        if (verb === 'NAMESPACE') for (const said of namespaces) socket.write(`* NAMESPACE ${said}\r\n`);
+        if (verb === 'LIST') socket.write('* LIST () "/" INBOX\r\n');
+        if (verb === 'CAPABILITY') socket.write('* CAPABILITY IMAP4rev1 NAMESPACE\r\n');
+        if (verb !== 'CREATE') socket.write(`${tag} OK done\r\n`);
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  const account = {
+    email: 'ann@mail.example',
+    place: { host: '127.0.0.1', port, security: 'open', named: 'by operator' },
+    credentials: { kind: 'password', password: 'any' },
+  } as const;
+  return { account, [Symbol.dispose]: () => void server.close() };
+}
+
+test.each([
+  [[]],
+  [['NIL NIL NIL']],
+  [['(("" "/")) NIL NIL', 'NIL NIL NIL']],
+  [['((NIL NIL)) NIL NIL']],
+  [['(NIL) NIL NIL']],
+])('a server with no namespace, by %j, is worked with and holds nobody up', async (namespaces) => {
+  using server = await namelessServer(namespaces);
+  await using control = await openControl(server.account, { trusted: [], times: MAIL_TIMES });
+  expect(control.namespace.prefix).toBe('');
+  expect((await control.mailboxes()).map(({ path }) => path)).toEqual(['INBOX']);
+});
+
+test('a server that owes an answer is left soon after the work is called off, and after a while anyhow', async () => {
+  using server = await namelessServer([]);
+  const stop = new AbortController();
+  const options = { trusted: [], times: MAIL_TIMES };
+  await using stopped = await openControl(server.account, { ...options, signal: stop.signal });
+  await using patient = await openControl(server.account, options);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const [first, second] = [stopped.create('A folder'), patient.create('A folder')].map((asked) =>
+    asked.catch((error: unknown) => error),
+  );
+  stop.abort();
+  vi.advanceTimersByTime(SETTLED_WITHIN_MS);
+  expect(await first).toMatchObject({ name: 'MailError' });
+  vi.advanceTimersByTime(ANSWER_WITHIN_MS);
+  expect(await second).toMatchObject({ name: 'MailError' });
+  vi.useRealTimers();
 });
 
 const ANN = `ann@${LEGACY_DOMAIN}`;

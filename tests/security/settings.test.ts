@@ -53,6 +53,17 @@ describe('an address in clear text', () => {
     ['DATABASE_URL', 'postgres://portal:secret@db.example.com/portal', 'have sslmode=verify-full'],
     ['DATABASE_URL', 'postgres://db.example.com/portal?sslmode=prefer', 'have sslmode=verify-full'],
     ['DATABASE_URL', 'postgres://localhost/portal?host=db.example.com', 'have sslmode=verify-full'],
+    [
+      'DATABASE_URL',
+      'postgres://db.example.com/portal?sslmode=verify-full&sslmode=disable',
+      'have sslmode=verify-full',
+    ],
+    [
+      'DATABASE_URL',
+      'postgres://db.example.com/portal?uselibpqcompat=true&sslmode=require',
+      'have sslmode=verify-full',
+    ],
+    ['DATABASE_URL', 'postgres://localhost/portal?host=localhost&host=db.example.com', 'have sslmode=verify-full'],
     ['EXPORTS_URL', 's3://bucket/x?endpoint=http://s3.example.com', 'have an endpoint that starts with https://'],
   ])('of %s, such as %s, is refused unless it is named', (name, address, wanted) => {
     const environment = { ...LEGACY, SECRET_KEY: Buffer.alloc(32, 1).toString('base64'), [name]: address };

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -73,6 +73,18 @@ async function everything(database: Database): Promise<string> {
   return found;
 }
 
+/** The files in which one of the signs lies as it is written. */
+async function filesWith(signs: readonly string[], folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const found: string[] = [];
+  for (const entry of entries.filter((each) => each.isFile())) {
+    const file = join(entry.parentPath, entry.name);
+    const octets = await readFile(file);
+    if (signs.some((sign) => octets.includes(sign))) found.push(file);
+  }
+  return found;
+}
+
 /** As an operator does it. */
 async function erase(environment: Record<string, string>): Promise<string> {
   const { stdout } = await promisify(execFile)('npm', ['run', '--silent', 'erase', '--', ANN.toUpperCase()], {
@@ -89,8 +101,10 @@ describe('the command that erases a subscriber leaves nothing of them in any tab
       await layFreshDatabase(folder);
       const key = randomBytes(32);
       const signs = await fill({ folder: join(folder, 'database') }, key);
+      expect(await filesWith(signs, folder), 'before').not.toEqual([]);
       const said = await erase({ DATA_DIR: folder, SECRET_KEY: key.toString('base64') });
       expect(said).toBe('Erased. Transfers from, to or about this address: 1\n');
+      expect(await filesWith(signs, folder), 'nor in deleted rows, nor in the log of changes').toEqual([]);
       await using database = await openDatabase({ folder: join(folder, 'database') });
       const left = await everything(database);
       for (const sign of signs) expect(left).not.toContain(sign);

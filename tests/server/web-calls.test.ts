@@ -381,14 +381,23 @@ describe('support form', () => {
       destinationEmail: 'ann@mail.example',
       issue: 'My mail is not here.',
     });
-    await sendSupport(message);
+    world.passwords.set(ANN, 'correct horse');
+    const signedIn = await world.post('/api/validate/', {
+      email: ANN,
+      password: 'correct horse',
+      provider: 'sanbruno',
+    });
+    const cookie = { cookie: signedIn.headers.getSetCookie()[0]?.split(';')[0] ?? '' };
+    await world.post('/api/v2/support-form/', message, cookie);
     expect(world.outbox.map(({ to }) => to)).toEqual([['support@operator.example'], ['ann@mail.example']]);
     for (const { raw } of world.outbox) expect(raw).toContain(reference);
     expect(world.outbox[1]?.raw).toContain('> My mail is not here.');
     expect(world.outbox[1]?.raw).toMatch(/^Auto-Submitted: auto-replied\r$/m);
     const { burst } = LIMITS['copies of support messages to an address'];
-    for (let at = 1; at <= burst; at += 1)
-      expect((await world.post('/api/v2/support-form/', message, fromClient(`198.51.100.${at}`))).status).toBe(200);
+    for (let at = 1; at <= burst; at += 1) {
+      const from = { ...fromClient(`198.51.100.${at}`), ...cookie };
+      expect((await world.post('/api/v2/support-form/', message, from)).status).toBe(200);
+    }
     expect(world.outbox.filter(({ to }) => to.includes('ann@mail.example'))).toHaveLength(burst);
     expect(world.outbox.filter(({ to }) => to.includes('support@operator.example'))).toHaveLength(burst + 1);
   });

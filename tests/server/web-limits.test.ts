@@ -136,6 +136,10 @@ describe('the client’s network', () => {
     ['2001:db8::1:2:3:4:5', undefined, 0, '2001:db8:0:1::/64'],
     ['::1', undefined, 0, '0:0:0:0::/64'],
     [undefined, undefined, 0, 'unknown'],
+    ['10.0.0.1', '192.0.2.9, 198.51.100.7:54321', 1, '198.51.100.7'],
+    ['10.0.0.1', '[2001:db8:1:2::9]:443', 1, '2001:db8:1:2::/64'],
+    ['10.0.0.1', '[2001:db8:1:2::9]', 1, '2001:db8:1:2::/64'],
+    ['10.0.0.1', '198.51.100.7:443:5', 1, '10.0.0.1'],
   ])('%s with %s behind %i proxies is %s', (socket, forwarded, proxies, network) => {
     expect(clientNetwork(socket, forwarded, proxies)).toBe(network);
   });

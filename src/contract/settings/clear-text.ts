@@ -53,9 +53,15 @@ function isDatabaseInClear(address: string): boolean {
   const url = URL.parse(address);
   if (url === null) return false;
   const { hostname, searchParams } = url;
-  const host = searchParams.get('host') ?? decodeURIComponent(hostname);
+  // What is given twice counts by its last, as pg reads it.
+  const last = (name: string) => searchParams.getAll(name).at(-1);
+  const host = last('host') ?? decodeURIComponent(hostname);
   if (host === '' || host.startsWith('/') || isLoopback(`http://${host}`)) return false;
-  return !/^(?:require|verify-ca|verify-full)$/.test(searchParams.get('sslmode') ?? '');
+  const mode = last('sslmode') ?? '';
+  // As libpq means it, the others believe any certificate.
+  return searchParams.has('uselibpqcompat')
+    ? mode !== 'verify-full'
+    : !/^(?:require|verify-ca|verify-full)$/.test(mode);
 }
 
 /** What prints passwords, or shows what a visitor types, stays on this machine. */

@@ -105,7 +105,7 @@ export function SupportPage() {
   );
 }
 
-/** What was sent, what it is called on the telephone, and where the answer and a copy go. */
+/** What was sent, what it is called on the telephone, and where the answer goes. */
 function Sent({ snapshot }: { readonly snapshot: WizardSnapshot }) {
   const send = useSend();
   const { letter, message, settings } = snapshot.context;

@@ -2,13 +2,14 @@ import type { SupportRequest } from '../../contract/calls/support-form.ts';
 import { senderName } from './wording.ts';
 
 type Copied = {
-  readonly request: SupportRequest;
+  /** `null` when who wrote has proven nothing: nothing of theirs is sent to what may be a stranger's address. */
+  readonly request: SupportRequest | null;
   readonly reference: string;
   readonly legacyName: string;
   readonly supportPhone: string;
 };
 
-/** What somebody who wrote to support gets: that it has come, what it is called, and their own words. */
+/** What somebody who wrote to support gets: that it has come, what it is called, and, where they are known, their own words. */
 export function supportCopyOf({ request, reference, legacyName, supportPhone }: Copied): {
   readonly subject: string;
   readonly text: string;
@@ -20,11 +21,10 @@ export function supportCopyOf({ request, reference, legacyName, supportPhone }: 
       `We got your message. We'll reply by email. Your mail is safe while you wait.`,
       [
         `Reference number: ${reference}`,
-        `${legacyName} email: ${request.emailAddress}`,
-        ...(request.migrationId === undefined ? [] : [`Transfer ID: ${request.migrationId}`]),
+        ...(request === null ? [] : [`${legacyName} email: ${request.emailAddress}`]),
+        ...(request?.migrationId === undefined ? [] : [`Transfer ID: ${request.migrationId}`]),
       ].join('\n'),
-      'This is what you wrote:',
-      quoted(request.issue),
+      ...(request === null ? [] : ['This is what you wrote:', quoted(request.issue)]),
       `Do you need us sooner? Call us at ${phone} and tell us the reference number.`,
       'We never ask for your password by email, text message or phone.',
       `${senderName(legacyName)}\nYou're getting this because someone gave this address when they wrote to us. If it was not you, you can ignore this email.`,

@@ -136,6 +136,16 @@ function sqlOn(client: pg.Pool | pg.PoolClient): Sql {
   };
 }
 
+/**
+ * Writes the files of an embedded database anew: what was deleted lies in them until its room is taken again, and in the
+ * write-ahead log. Nobody else may be at work on it.
+ */
+export async function overwriteDeleted(database: Database): Promise<void> {
+  if (database.kind !== 'pglite') return;
+  for (const statement of ['vacuum full', 'set wal_recycle = off', 'select pg_switch_wal()', 'checkpoint'])
+    await database.query(statement);
+}
+
 function ignore(): void {}
 
 async function openPglite(folder: string): Promise<Database> {

@@ -13,7 +13,7 @@ export function clientNetwork(
   proxies: number,
 ): string {
   const chain = proxies === 0 ? [] : (forwardedFor ?? '').split(',').map((entry) => entry.trim());
-  const address = proxies === 0 ? socketAddress : (chain.at(-proxies) ?? chain[0]);
+  const address = proxies === 0 ? socketAddress : withoutPort(chain.at(-proxies) ?? chain[0]);
   return networkOf(address) ?? networkOf(socketAddress) ?? 'unknown';
 }
 
@@ -23,6 +23,12 @@ export function widerNetwork(network: string): string {
     ? network.split(':').slice(0, 3).join(':')
     : network.split('.').slice(0, 3).join('.');
   return `around ${end}`;
+}
+
+/** Some proxies write the port too: `192.0.2.1:443`, `[2001:db8::1]:443` (RFC 7239, section 6). */
+function withoutPort(entry = ''): string {
+  const [, bracketed, plain] = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d{1,5})?$/.exec(entry) ?? [];
+  return bracketed ?? plain ?? entry;
 }
 
 function networkOf(address: string | undefined): string | undefined {

@@ -32,13 +32,17 @@ export const LIMITS = {
   'consents by a client': { burst: 30, everySeconds: 5 },
   'support messages by a client': { burst: 5, everySeconds: 300 },
   'support messages about a mailbox': { burst: 10, everySeconds: 3600 },
+  /** Who has shown that it is theirs is not kept out by who has not. */
+  'support messages about a mailbox by its owner': { burst: 10, everySeconds: 3600 },
   /** They all go to one desk. */
   'support messages': { burst: 200, everySeconds: 300 },
   'copies of support messages to an address': { burst: 5, everySeconds: 3600 },
+  'answers to support messages of strangers to an address': { burst: 1, everySeconds: 24 * 3600 },
   'transfers of a mailbox': { burst: 20, everySeconds: 3600 },
   'transfers by a client': { burst: 60, everySeconds: 600 },
-  /** Each has two messages sent, and the contact may be somebody else's. */
+  /** Each has two messages sent, and the contact may be somebody else's: `order-limits.ts`. */
   'transfers that tell a contact': { burst: 12, everySeconds: 2 * 3600 },
+  'transfers of a mailbox that tell a contact': { burst: 2, everySeconds: 12 * 3600 },
 } as const satisfies Record<string, Limit>;
 export type LimitName = keyof typeof LIMITS;
 

@@ -11,7 +11,6 @@ const HEADERS_WITHIN_MS = 10_000;
 const REQUEST_WITHIN_MS = 30_000;
 const SLOW_LOOKED_FOR_EVERY_MS = 2000;
 const KEEP_ALIVE_MS = 5000;
-const CONNECTIONS_AT_MOST = 4000;
 /** What is being answered when the server stops has this long. */
 const STOP_WITHIN_MS = 10_000;
 const PURGE_EVERY_MS = 10 * 60_000;
@@ -46,7 +45,6 @@ export async function startWeb(web: Web, options: WebOptions): Promise<RunningWe
   server.headersTimeout = HEADERS_WITHIN_MS;
   server.requestTimeout = REQUEST_WITHIN_MS;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
-  server.maxConnections = CONNECTIONS_AT_MOST;
   limitSockets(server, web.settings.proxies);
   await listen(server, host, port);
   const purging = setInterval(() => void purge(web), PURGE_EVERY_MS).unref();

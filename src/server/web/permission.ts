@@ -25,6 +25,22 @@ export async function mayManage(
   );
 }
 
+/**
+ * Whether who asks has shown that a mailbox is theirs: by a sign-in to it within a day, or because they may manage the
+ * transfer that they name, which reads it.
+ */
+export async function hasProven(
+  guard: Guard,
+  asker: Asker,
+  { mailbox, transferId }: { readonly mailbox: string; readonly transferId?: string | undefined },
+): Promise<boolean> {
+  const { bearer, browser } = asker;
+  if (bearer !== undefined && (await guard.sessions.isOf(bearer, mailbox))) return true;
+  if (browser.key !== undefined && (await guard.sessions.isOfBrowser(browser.key, mailbox))) return true;
+  if (transferId === undefined || (await guard.owners.mailboxOf(transferId)) !== mailbox) return false;
+  return (await mayManage(guard, asker, transferId)) === true;
+}
+
 /** @throws {Refusal} 404 for no transfer, 401 for who may not manage it */
 export async function requireManager(guard: Guard, asker: Asker, transferId: string): Promise<void> {
   const may = await mayManage(guard, asker, transferId);

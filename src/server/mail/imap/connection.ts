@@ -168,6 +168,7 @@ async function signIn(
     logger: false,
   });
   takeTurns(client);
+  expectNoNamespace(client);
   // What ends a standing connection also rejects the command under way; without a listener it would end the process.
   let ended: unknown;
   client.on('error', (error: unknown) => {
@@ -215,6 +216,42 @@ function takeTurns(client: ImapFlow): void {
       });
     };
     take(0);
+  };
+}
+
+type Untagged = (response: { readonly attributes?: readonly unknown[] }) => Promise<void>;
+type Exec = (
+  command: string,
+  attributes: unknown,
+  options?: { readonly untagged?: Readonly<Record<string, Untagged>> },
+) => Promise<unknown>;
+
+/** A personal namespace without a prefix, and with a delimiter that is still to be asked for, as imapflow reads it. */
+const NO_PREFIX = [[{ value: '' }, null]];
+
+/**
+ * A server may have no personal namespace (NIL, RFC 2342), or announce the command and tell nothing. imapflow fails over
+ * it without letting go of the answer, and then reads no other one until the silence is over: here it is told of one.
+ */
+function expectNoNamespace(client: ImapFlow): void {
+  const inside = client as unknown as { exec: Exec };
+  const exec = inside.exec.bind(client);
+  inside.exec = async (command, attributes, options) => {
+    const tell = options?.untagged?.['NAMESPACE'];
+    if (command !== 'NAMESPACE' || tell === undefined) return exec(command, attributes, options);
+    let isTold = false;
+    const listen: Untagged = async (response) => {
+      isTold = false;
+      await tell(response);
+      const personal = response.attributes?.[0];
+      isTold = Array.isArray(personal) && personal.length > 0;
+    };
+    const answer = await exec(command, attributes, {
+      ...options,
+      untagged: { ...options?.untagged, NAMESPACE: listen },
+    });
+    if (!isTold) await tell({ attributes: [NO_PREFIX, null, null] });
+    return answer;
   };
 }
 

@@ -7,16 +7,41 @@ import type { MailControl, Namespace } from './streams.ts';
 /** From one command to the next, two listings included; a server that says more is left. */
 const OCTETS_AN_ANSWER = 8 * 1024 * 1024;
 
-/** @throws {MailError} here and in everything that it does */
+/** How long such an answer may take, however often the server says something of it, in milliseconds. */
+export const ANSWER_WITHIN_MS = 3 * 60_000;
+/** What is under way when the work is called off has so long, in milliseconds. */
+export const SETTLED_WITHIN_MS = 2000;
+
+/**
+ * @param options.signal ends what is under way too, soon after
+ * @throws {MailError} here and in everything that it does
+ */
 export async function openControl(account: MailAccount, options: ConnectOptions): Promise<MailControl> {
   const client = await connect(account, options);
   const limit = limitOctets(client, OCTETS_AN_ANSWER, () => {});
+  const { signal } = options;
+  let settling: NodeJS.Timeout | undefined;
+  const callOff = () => {
+    settling = setTimeout(() => client.close(), SETTLED_WITHIN_MS);
+  };
+  if (signal?.aborted === true) callOff();
+  signal?.addEventListener('abort', callOff, { once: true });
+  const letGo = () => {
+    limit[Symbol.dispose]();
+    clearTimeout(settling);
+    signal?.removeEventListener('abort', callOff);
+  };
   const bounded = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
     limit.again();
-    return ask();
+    const late = setTimeout(() => client.close(), ANSWER_WITHIN_MS);
+    try {
+      return await ask();
+    } finally {
+      clearTimeout(late);
+    }
   };
   const namespace = await bounded(() => namespaceOf(client)).catch((error: unknown) => {
-    limit[Symbol.dispose]();
+    letGo();
     client.close();
     throw error;
   });
@@ -31,7 +56,7 @@ export async function openControl(account: MailAccount, options: ConnectOptions)
         await asking(() => client.mailboxUnsubscribe(path));
       }),
     [Symbol.asyncDispose]: async () => {
-      limit[Symbol.dispose]();
+      letGo();
       await sayGoodbye(client);
     },
   };

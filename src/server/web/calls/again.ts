@@ -3,6 +3,7 @@ import { orderAgain } from '../../transfers/again.ts';
 import { dailyOf, dailyUntil, switchDailyOn } from '../../transfers/dailies.ts';
 import { takingBack } from '../../transfers/taking-back.ts';
 import { transferById } from '../../transfers/transfer.ts';
+import { limitOrder } from '../order-limits.ts';
 import { requireManager } from '../permission.ts';
 import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
@@ -43,12 +44,9 @@ export const answerAgain = route(again, 'calls by a client', async ({ body }, se
   const secret = await provenSecret(transfer, 'destination', destination, services, visit);
   if (secret === null) throw notGiven();
   const order = orderAgain(transfer, source.password, secret);
-  if (!(await transfers.isStarted(order, { anew: true }))) {
-    await limits.take('transfers of a mailbox', transfer.sourceEmail);
-    await limits.take('transfers by a client', visit.client);
-    if (order.notificationContact !== undefined)
-      await limits.take('transfers that tell a contact', order.notificationContact);
-  }
+  const { sourceEmail: mailbox } = transfer;
+  if (!(await transfers.isStarted(order, { anew: true })))
+    await limitOrder(limits, { mailbox, contact: order.notificationContact, client: visit.client });
   const started = await transfers.start(order, { anew: true });
   if (started.kind === 'busy')
     throw new Refusal(
@@ -64,7 +62,7 @@ export const answerAgain = route(again, 'calls by a client', async ({ body }, se
   if (secret.kind === 'token') await (started.usesToken ? tokens.keep(secret.tokenId) : tokens.forget(secret.tokenId));
   await services.owners.add(started.id, visit.browser.keep());
   services.securityLog('transfer ordered', {
-    mailbox: transfer.sourceEmail,
+    mailbox,
     client: visit.client,
     transferId: started.id,
     what: transfer.destinationProvider,

@@ -10,6 +10,7 @@ import { isTokenForm } from '../../oauth/tokens.ts';
 import { restingOperations } from '../../transfers/attention.ts';
 import type { Secret } from '../../transfers/credentials.ts';
 import type { TransferOrder } from '../../transfers/orders.ts';
+import { limitOrder } from '../order-limits.ts';
 import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
 import type { Visit } from '../visit.ts';
@@ -99,13 +100,10 @@ async function putRightBy({ source, destination }: TransferOrder, id: string, se
   return tokenId !== undefined;
 }
 
-/** Each costs the operator disk, letters and time. One that is there already, and is only answered again, costs nothing. */
+/** One that is there already, and is only answered again, costs nothing. */
 async function limitOrders(order: TransferOrder, { limits, transfers }: Loading, { client }: Visit): Promise<void> {
   if (await transfers.isStarted(order)) return;
-  await limits.take('transfers of a mailbox', order.source.email);
-  await limits.take('transfers by a client', client);
-  if (order.notificationContact !== undefined)
-    await limits.take('transfers that tell a contact', order.notificationContact);
+  await limitOrder(limits, { mailbox: order.source.email, contact: order.notificationContact, client });
   if (
     order.destination.provider === 'file_export' &&
     (await transfers.exportsOf(order.source.email)) >= EXPORTS_AT_ONCE

@@ -4,27 +4,34 @@ import { isAtDomain, isEmail } from '../../../contract/email-address.ts';
 import { supportReference } from '../../../contract/support-reference.ts';
 import { supportCopyOf } from '../../notifications/support-copy.ts';
 import { senderOf } from '../../notifications/wording.ts';
+import { hasProven } from '../permission.ts';
 import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
 import { route } from './route.ts';
 
 const MAIL_SERVER_WITHIN_MS = 10_000;
 
+type Writing = Pick<Web, 'settings' | 'limits' | 'log' | 'owners' | 'sessions'>;
+
 /**
- * A mail to the operator, and a copy to who wrote it. What the visitor wrote goes into its text and, checked as an address, into Reply-To; the
+ * A mail to the operator, and a copy to who wrote it; without their words, when the address may be a stranger's. What the visitor wrote goes into its text and, checked as an address, into Reply-To; the
  * envelope is the operator's own.
  */
 export const answerSupportForm = route(
   supportForm,
   'support messages by a client',
-  async ({ body }, { settings, limits, log }: Pick<Web, 'settings' | 'limits' | 'log'>) => {
+  async ({ body }, { settings, limits, log, ...guard }: Writing, visit) => {
     const { smtpUrl, mailFrom, supportEmail, supportPhone, legacyName, legacyDomains } = settings;
     const [cableDomain = ''] = legacyDomains;
     if (!isAtDomain(body.emailAddress, [cableDomain]))
       throw new Refusal(400, 'INVALID_EMAIL', `Please, enter a valid ${cableDomain} email address.`);
     if (smtpUrl === undefined || mailFrom === undefined || supportEmail === undefined) throw notSent();
-    await limits.take('support messages about a mailbox', body.emailAddress);
-    await limits.take('support messages', 'all');
+    const isOwner = await hasProven(guard, visit, { mailbox: body.emailAddress, transferId: body.migrationId });
+    if (isOwner) await limits.take('support messages about a mailbox by its owner', body.emailAddress);
+    else {
+      await limits.take('support messages about a mailbox', body.emailAddress);
+      await limits.take('support messages', 'all');
+    }
     const replyTo = body.destinationEmail ?? body.emailAddress;
     const reference = supportReference(body);
     const transport = createTransport({
@@ -59,11 +66,14 @@ export const answerSupportForm = route(
     }
     try {
       // The address may be somebody else's.
-      await limits.take('copies of support messages to an address', replyTo);
+      await limits.take(
+        isOwner ? 'copies of support messages to an address' : 'answers to support messages of strangers to an address',
+        replyTo,
+      );
       await transport.sendMail({
         from: senderOf(mailFrom, legacyName),
         to: { name: '', address: replyTo },
-        ...supportCopyOf({ request: body, reference, legacyName, supportPhone }),
+        ...supportCopyOf({ request: isOwner ? body : null, reference, legacyName, supportPhone }),
         headers: { 'Auto-Submitted': 'auto-replied' },
       });
     } catch (error) {
