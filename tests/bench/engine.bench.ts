@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { DOVECOT, type DovecotOptions, startDovecot } from '../support/dovecot.ts';
+import { selfSigned } from '../support/certificate.ts';
 import { installed } from '../support/installed.ts';
 import { differenceOf } from '../support/mail-comparison.ts';
 import { type Postgres, POSTGRESQL, startPostgres } from '../support/postgres.ts';
@@ -13,7 +14,7 @@ import { run } from '../support/run.ts';
 import { startFlags } from '../support/start-command.ts';
 import type { EngineJob, EngineMeasured } from './engine-process.ts';
 import { type Latency, startLatency } from './latency.ts';
-import { type Corpus, fillAccount, LARGE, REALISTIC, SMALL } from './mailboxes.ts';
+import { type Corpus, fillAccount, HUGE, LARGE, REALISTIC, SMALL } from './mailboxes.ts';
 
 /** Runs of each; the median counts. */
 const RUNS = Number(process.env['BENCH_RUNS'] ?? 5);
@@ -37,6 +38,8 @@ type Scene = {
   readonly delay?: number;
   readonly destination?: DovecotOptions;
   readonly yardstick?: true;
+  /** The destination is spoken to over TLS, by both. */
+  readonly tls?: true;
 };
 
 const SCENES: readonly Scene[] = [
@@ -53,6 +56,7 @@ const SCENES: readonly Scene[] = [
   { name: 'without UIDPLUS', corpus: REALISTIC, under: MEMORY, destination: { capabilities: `${PLAIN} LITERAL+` } },
   { name: 'in memory', corpus: SMALL, under: MEMORY },
   { name: 'in memory', corpus: LARGE, under: MEMORY },
+  { name: 'in memory, TLS to the destination', corpus: REALISTIC, under: MEMORY, tls: true },
 ];
 
 /** Mailbox to mailbox on PostgreSQL, every octet read back, beside mbsync and the yardstick on the same servers. */
@@ -62,14 +66,21 @@ export async function benchEngine(say: (line: string) => void): Promise<void> {
   const wanted = process.env['BENCH_SCENES']?.split(',').map(Number);
   for (const [at, scene] of SCENES.entries())
     if (wanted === undefined || wanted.includes(at)) await benchScene(scene, postgres, say);
-  await benchNothingToDo(postgres, say);
+  await benchNothingToDo(SMALL, postgres, say);
   await benchAtOnce(postgres, say);
+  if (process.env['BENCH_HUGE'] === 'on') await benchNothingToDo(HUGE, postgres, say);
 }
 
 async function benchScene(scene: Scene, postgres: Postgres, say: (line: string) => void): Promise<void> {
   const { corpus, under, delay = 0 } = scene;
+  await using certificate = scene.tls === true ? await certificateFiles() : undefined;
   await using source = await startDovecot({ under, password: PASSWORD });
-  await using destination = await startDovecot({ under, password: PASSWORD, ...scene.destination });
+  await using destination = await startDovecot({
+    under,
+    password: PASSWORD,
+    ...scene.destination,
+    ...(certificate === undefined ? {} : { tls: certificate }),
+  });
   await fillAccount({ port: source.port, user: USER, password: PASSWORD }, corpus);
   await using near = await startLatency(source.port, delay);
   await using far = await startLatency(destination.port, delay);
@@ -78,7 +89,8 @@ async function benchScene(scene: Scene, postgres: Postgres, say: (line: string) 
   const peer: number[] = [];
   const yardstick: number[] = [];
   for (let time = 0; time < RUNS; time += 1) {
-    if (program !== null) peer.push(await timed(() => runMbsync(program, near, far, `mbsync${time}@peer.example`)));
+    if (program !== null)
+      peer.push(await timed(() => runMbsync(program, near, { ...far, ...certificate }, `mbsync${time}@peer.example`)));
     if (scene.yardstick === true && existsSync(YARDSTICK))
       yardstick.push(await runYardstick(near, far, `yardstick${time}@peer.example`, await postgres.create()));
     const user = `own${time}@yahoo.example`;
@@ -98,13 +110,13 @@ async function benchScene(scene: Scene, postgres: Postgres, say: (line: string) 
 }
 
 /** A second order with nothing new. */
-async function benchNothingToDo(postgres: Postgres, say: (line: string) => void): Promise<void> {
+async function benchNothingToDo(corpus: Corpus, postgres: Postgres, say: (line: string) => void): Promise<void> {
   await using source = await startDovecot({ under: MEMORY, password: PASSWORD });
   await using destination = await startDovecot({ under: MEMORY, password: PASSWORD });
-  await fillAccount({ port: source.port, user: USER, password: PASSWORD }, SMALL);
+  await fillAccount({ port: source.port, user: USER, password: PASSWORD }, corpus);
   const job = jobOf(source, destination, await postgres.create(), [[USER, 'again@yahoo.example']]);
   const { ms, rss } = await measured({ ...job, times: 2 });
-  say(`engine: nothing to do for ${SMALL.name}: ${(ms / 1000).toFixed(2)} s, ${(rss / 1e6).toFixed(0)} MB at most`);
+  say(`engine: nothing to do for ${corpus.name}: ${(ms / 1000).toFixed(2)} s, ${(rss / 1e6).toFixed(0)} MB at most`);
 }
 
 async function benchAtOnce(postgres: Postgres, say: (line: string) => void): Promise<void> {
@@ -180,18 +192,33 @@ async function runYardstick(source: Latency, destination: Latency, user: string,
   return (JSON.parse(told.toString().trim().split('\n').at(-1) ?? '') as { seconds: number }).seconds * 1000;
 }
 
-async function runMbsync(program: string, source: Latency, destination: Latency, user: string): Promise<void> {
+type Peer = { readonly port: number; readonly certificate?: string };
+
+async function runMbsync(program: string, source: Peer, destination: Peer, user: string): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'mbsync-'));
   await writeFile(
     join(folder, 'rc'),
-    `${store('from', source.port, USER)}${store('to', destination.port, user)}Channel all\nFar :from:\nNear :to:\nPatterns *\nCreate Near\nSync Pull\nExpunge None\nCopyArrivalDate yes\nSyncState ${folder}/\n`,
+    `${store('from', source, USER)}${store('to', destination, user)}Channel all\nFar :from:\nNear :to:\nPatterns *\nCreate Near\nSync Pull\nExpunge None\nCopyArrivalDate yes\nSyncState ${folder}/\n`,
   );
   await run(program, ['-q', '-c', join(folder, 'rc'), '-a']);
   await rm(folder, { recursive: true, force: true });
 }
 
-function store(name: string, port: number, user: string): string {
-  return `IMAPAccount ${name}\nHost 127.0.0.1\nPort ${port}\nUser ${user}\nPass ${PASSWORD}\nSSLType None\nAuthMechs LOGIN\n\nIMAPStore ${name}\nAccount ${name}\n\n`;
+function store(name: string, { port, certificate }: Peer, user: string): string {
+  const tls = certificate === undefined ? 'SSLType None' : `SSLType STARTTLS\nCertificateFile ${certificate}`;
+  return `IMAPAccount ${name}\nHost 127.0.0.1\nPort ${port}\nUser ${user}\nPass ${PASSWORD}\n${tls}\nAuthMechs LOGIN\n\nIMAPStore ${name}\nAccount ${name}\n\n`;
+}
+
+/** Those of a server that nobody vouches for, which both peers are told to believe. */
+async function certificateFiles(): Promise<AsyncDisposable & { readonly certificate: string; readonly key: string }> {
+  const folder = await mkdtemp(join(tmpdir(), 'certificate-'));
+  const files = { certificate: join(folder, 'cert'), key: join(folder, 'key') };
+  const made = await selfSigned('127.0.0.1');
+  // Dovecot reads them as another user.
+  await chmod(folder, 0o755);
+  await writeFile(files.key, made.key);
+  await writeFile(files.certificate, made.cert);
+  return { ...files, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
 }
 
 async function timed(work: () => Promise<void>): Promise<number> {

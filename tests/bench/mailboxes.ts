@@ -22,6 +22,7 @@ export const SMALL: Corpus = {
   sizes: [2_000, 3_000, 4_000, 6_000],
   count: 20_000,
 };
+export const HUGE: Corpus = { name: '500,000 messages in one folder', mailboxes: 1, sizes: [600], count: 500_000 };
 export const LARGE: Corpus = { name: '60 of 10 to 25 MB', mailboxes: 3, sizes: [10e6, 15e6, 20e6, 25e6], count: 60 };
 
 /** Fills an account of a test's Dovecot; each message differs from all others. */

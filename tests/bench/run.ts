@@ -1,5 +1,6 @@
 import { benchContacts } from './contacts.bench.ts';
 import { benchExport } from './export.bench.ts';
+import { benchFleet } from './fleet.bench.ts';
 import { benchPst } from './pst.bench.ts';
 import { benchEngine } from './engine.bench.ts';
 import { benchTransport } from './transport.bench.ts';
@@ -8,6 +9,7 @@ const BENCHES = {
   transport: benchTransport,
   contacts: benchContacts,
   engine: benchEngine,
+  fleet: benchFleet,
   export: benchExport,
   pst: benchPst,
 };

@@ -6,6 +6,7 @@ import { IS_PROOF, sampleOf } from '../folders.ts';
 import { needs } from '../support/needs.ts';
 import { LIFE_SIGHTS, type Sight } from './life-sights.ts';
 import { chooseOther, fillSupport, signIn, startTransfer } from './steps.ts';
+import { stopTheClock } from './stop-the-clock.ts';
 import { portalInChromium } from './portal-in-chromium.ts';
 
 const SCHEMES = [
@@ -411,7 +412,7 @@ describe('for everybody, in Chromium (needs chromium)', needs('chromium'), () =>
       await arrive(sight.at, sight.session);
       await sight.act?.(page);
       await page.getByText(sight.shows).first().waitFor();
-      if (!sight.passing) await page.clock.pauseAt(new Date((await page.evaluate(() => Date.now())) + 1_000));
+      if (!sight.passing) await stopTheClock(page);
       await page.evaluate(axe.source);
       for (const scheme of inTurn(SCHEMES, sight.number)) {
         await page.emulateMedia({ ...scheme, reducedMotion: 'reduce' });

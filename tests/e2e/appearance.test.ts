@@ -150,7 +150,7 @@ const SAID: readonly Said[] = [
 describe('what every page has in common, in Chromium (needs chromium)', needs('chromium'), () => {
   let page: Page;
   let wire: Wire;
-  const { portal, arrive } = portalInChromium({}, (opened) => {
+  const { portal, arrive } = portalInChromium({ reducedMotion: 'no-preference' }, (opened) => {
     ({ page, wire } = opened);
   });
   const heading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor();

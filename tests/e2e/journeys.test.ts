@@ -22,7 +22,7 @@ describe('every way through the product, in Chromium (needs chromium)', needs('c
     await product?.[Symbol.asyncDispose]();
   });
   beforeEach(async () => {
-    page = await (await browser.newContext()).newPage();
+    page = await (await browser.newContext({ reducedMotion: 'no-preference' })).newPage();
   });
   afterEach(async () => {
     await page.context().close();

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { pagesElsewhere, SUBSCRIBER, TRANSFER_ID, type Wire } from '../support/portal-alone.ts';
 import { needs } from '../support/needs.ts';
 import { chooseOther, fillSupport, signIn } from './steps.ts';
+import { stopTheClock as stopThatClock } from './stop-the-clock.ts';
 import { portalInChromium } from './portal-in-chromium.ts';
 
 const UNKNOWN = 'Unknown error during the authentication process, please try again.';
@@ -18,9 +19,7 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
     await page.clock.install({ time: FIRST_CLOCK });
   });
   /** From here on only {@link pass} moves the portal's clock. */
-  const stopTheClock = async () => {
-    await page.clock.pauseAt(new Date((await page.evaluate(() => Date.now())) + 1_000));
-  };
+  const stopTheClock = () => stopThatClock(page);
   const pass = (seconds: number) => page.clock.runFor(Math.round(seconds * 1_000));
   const shown = (role: 'alert' | 'status', text: string) => page.getByRole(role).filter({ hasText: text });
   const lasts = async (role: 'alert' | 'status', text: string, seconds: number) => {

@@ -92,9 +92,12 @@ const EM_A_LETTER = 0.52;
 describe('what would get in the way, in Chromium (needs chromium)', needs('chromium'), () => {
   let page: Page;
   let wire: Wire;
-  const { portal, arrive } = portalInChromium({ viewport: { width: 390, height: 844 } }, (opened) => {
-    ({ page, wire } = opened);
-  });
+  const { portal, arrive } = portalInChromium(
+    { viewport: { width: 390, height: 844 }, reducedMotion: 'no-preference' },
+    (opened) => {
+      ({ page, wire } = opened);
+    },
+  );
   const button = (name: string) => page.getByRole('button', { name, exact: true });
 
   test.each(['move', 'transfer'])('a %s that is already in progress is one press away', async (way) => {

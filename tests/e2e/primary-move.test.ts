@@ -22,7 +22,10 @@ describe('the primary move in Chromium (needs chromium)', needs('chromium'), () 
   test('a newcomer moves a mailbox from Home to the status page, and every message arrives as it was', async () => {
     const [subscriber] = product.subscribers;
     if (subscriber === undefined) throw new Error('The start printed no subscriber.');
-    const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
+    const context = await browser.newContext({
+      reducedMotion: 'no-preference',
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
     const page = await context.newPage();
     const elsewhere: string[] = [];
     page.on('request', (request) => {

@@ -212,7 +212,7 @@ describe('what still arrives', { timeout: 60_000 }, () => {
     expect(await kept(world)).toEqual([]);
     expect(await dailyOf(world, ordered)).toEqual({ until: expect.any(String), ended: 'sign_in' });
     await expect
-      .poll(() => world.web.outbox.filter(({ raw }) => raw.includes('no longer look for new')), { timeout: 15_000 })
+      .poll(() => world.web.outbox.filter(({ raw }) => raw.includes('stopped bringing new mail')), { timeout: 15_000 })
       .toHaveLength(1);
     expect(await told(world)).toEqual(['paused']);
     expect(await call(world, 'daily-off', ordered)).toMatchObject(OFF);

@@ -1,6 +1,7 @@
 import { type Browser, chromium } from 'playwright';
 import { CHROMIUM } from './installed.ts';
 
+/** Fades and turning dots are drawn without a graphics card: a test that looks at them asks for them. */
 export const CHROMIUM_FLAGS = [
   '--no-sandbox',
   '--disable-dev-shm-usage',

@@ -25,11 +25,12 @@ export type World = AsyncDisposable & {
   readonly forgotten: string[];
 };
 
-/** The product's engine on real databases and mail servers, without its web side. */
+/** The product's engine on real databases and mail servers, without its web side. One that does not work only orders. */
 export async function openWorld(
   address: TestAddress,
   environment: Environment,
   services: Partial<WorkerServices> = {},
+  works = true,
 ): Promise<World> {
   const settings = readSettings({
     SANDBOX: 'on',
@@ -50,7 +51,7 @@ export async function openWorld(
     sources: statusSources({ database, settings, now: () => Date.now() }),
   });
   const forgotten: string[] = [];
-  const worker = await startWorker({
+  const worker: WorkerServices = {
     database,
     vault,
     safe,
@@ -71,13 +72,14 @@ export async function openWorld(
     onUncheckedCertificate: openUncheckedCertificates(log),
     discover: async () => null,
     ...services,
-  });
+  };
+  const working = works ? await startWorker(worker) : undefined;
   return {
     database,
     transfers,
     forgotten,
     [Symbol.asyncDispose]: async () => {
-      await worker[Symbol.asyncDispose]();
+      await working?.[Symbol.asyncDispose]();
       await queue[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();
     },

@@ -30,6 +30,7 @@ export const SCOPES: Record<OauthProvider, readonly string[]> = {
 };
 
 export type ProvisioningRequest = { readonly path: string; readonly authorization: string; readonly body: unknown };
+/** `raw`: without the line breaks that quoted-printable puts in, wherever a date makes a line too long. */
 export type SentMail = { readonly to: readonly string[]; readonly from: string; readonly raw: string };
 
 /** The web server on a port of its own, and around it everything that it talks to, on real protocols. */
@@ -256,7 +257,7 @@ export async function startSmtp(opening: AsyncDisposableStack) {
         outbox.push({
           from: mailFrom === false ? '' : mailFrom.address,
           to: rcptTo.map(({ address }) => address),
-          raw: Buffer.concat(parts).toString('utf8'),
+          raw: Buffer.concat(parts).toString('utf8').replaceAll('=\r\n', ''),
         });
         done();
       });
