@@ -1,3 +1,4 @@
+import { peakMemory } from '../support/peak-memory.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openWorld, order } from '../support/transfer-world.ts';
 
@@ -94,7 +95,7 @@ for (let time = 1; time <= job.times; time += 1) {
     commits: after.commits - before.commits,
     wal: after.wal - before.wal,
     grown: after.size - before.size,
-    rss: process.resourceUsage().maxRSS * 1024,
+    rss: peakMemory(),
     faults: faults.reduce((sum, each) => sum + each, 0),
   };
   if (time === job.times) process.stdout.write(`${JSON.stringify(measured)}\n`);

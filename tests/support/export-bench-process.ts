@@ -1,3 +1,4 @@
+import { peakMemory } from './peak-memory.ts';
 import { mailUntil, openWorld, order } from './transfer-world.ts';
 
 /** Milliseconds and octets; `rss` is the most that the process had. */
@@ -27,6 +28,6 @@ const measured: Measured = {
   bytes,
   files,
   ms: performance.now() - began,
-  rss: process.resourceUsage().maxRSS * 1024,
+  rss: peakMemory(),
 };
 process.stdout.write(`${JSON.stringify(measured)}\n`);

@@ -1,3 +1,4 @@
+import { peakMemory } from '../peak-memory.ts';
 import { writePst } from '../../../src/server/export/pst/write-pst.ts';
 import { lettersOf } from './pst-corpus.ts';
 
@@ -31,6 +32,6 @@ const measured: Measured = {
   mail,
   octets: written,
   ms: performance.now() - began,
-  rss: process.resourceUsage().maxRSS * 1024,
+  rss: peakMemory(),
 };
 process.stdout.write(`${JSON.stringify(measured)}\n`);
