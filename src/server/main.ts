@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Settings } from '../contract/settings.ts';
+import { isLoopback } from '../contract/settings/clear-text.ts';
 import { checkExports } from './export/storage/check-exports.ts';
 import { exportFiles, exportStanding } from './export/download/links.ts';
 import { arrivalsOf, countSkippedMessages, foldersOf, skippedMessages } from './mail/copy/ledger-report.ts';
@@ -33,9 +34,15 @@ export type ServerOptions = {
   readonly portalFolder: string | null;
 };
 
-/** What of the product runs without, because nothing was configured for it; the start says so. */
+/** What the start warns of: what the product runs without, as nothing was configured for it, and what it may give away. */
 export function shortcomings(settings: Settings): string[] {
+  const { host, publicUrl } = settings;
   return [
+    ...(publicUrl.startsWith('http://') && !isLoopback(`http://${host.includes(':') ? `[${host}]` : host}`)
+      ? [
+          `HOST is ${host} and PUBLIC_URL is ${publicUrl}: who reaches this port from elsewhere does so in clear text, passwords included. Set PUBLIC_URL to the https:// address of what stands before it.`,
+        ]
+      : []),
     ...(settings.provisioning === undefined
       ? ['PROVISIONING_URL is not set: the primary move answers with an error.']
       : []),

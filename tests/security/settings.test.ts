@@ -6,6 +6,7 @@ import { readSettings, SettingsError, type Environment } from '../../src/contrac
 import { CLEAR_TEXT_SETTINGS } from '../../src/contract/settings/clear-text.ts';
 import { SECRET_SETTINGS, SETTING_NAMES } from '../../src/contract/settings/variables.ts';
 import { settingsFrom, withSecretFiles } from '../../src/read-settings.ts';
+import { shortcomings } from '../../src/server/main.ts';
 import { requireCertificates } from '../../src/server/mail/imap/tls.ts';
 import { contentSecurityPolicy } from '../../src/server/web/headers.ts';
 
@@ -111,6 +112,18 @@ describe('at a public address', () => {
       expect(problemsOf({ ...address, ...LEGACY })).toEqual([]);
     },
   );
+
+  test.each([
+    [{ HOST: '0.0.0.0' }, true],
+    [{ HOST: '::' }, true],
+    [{ HOST: '192.168.1.5', PUBLIC_URL: 'http://localhost:8080' }, true],
+    [{ HOST: '0.0.0.0', PUBLIC_URL: 'https://transfer.example.com' }, false],
+    [{ HOST: '::1' }, false],
+    [{}, false],
+  ])('the start warns of a port that is reached in clear text: %o, %s', (address, isWarnedOf) => {
+    const warned = shortcomings(readSettings({ ...LEGACY, ...address })).filter((line) => line.startsWith('HOST is'));
+    expect(warned).toHaveLength(isWarnedOf ? 1 : 0);
+  });
 
   test('on this machine they run', () => {
     for (const HOST of ['127.0.0.1', 'localhost', '::1'])
