@@ -113,7 +113,7 @@ async function benchRun({ postgres, place, users, workers, kills }: Asked): Prom
   const killed = kills
     ? `, ${dead.length} killed${workers === 1 ? `, their transfers gone on with after ${(longest / 1000).toFixed(1)} s at most` : ''}`
     : '';
-  return `fleet: ${users.length} mailboxes of ${CORPUS.name}, ${workers} worker processes${killed}: ${(sum.messages / seconds).toFixed(0)} messages/s together; ${sum.lost} lost, ${sum.duplicated} duplicated, ${sum.changed} changed`;
+  return `fleet: ${users.length} mailboxes of ${CORPUS.name}, ${workers} worker process${workers === 1 ? '' : 'es'}${killed}: ${(sum.messages / seconds).toFixed(0)} messages/s together; ${sum.lost} lost, ${sum.duplicated} duplicated, ${sum.changed} changed`;
 }
 
 async function startOne(worker: FleetWorker): Promise<ChildProcess> {
