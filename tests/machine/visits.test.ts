@@ -57,6 +57,11 @@ describe('each address', () => {
     expect(arriveAt(to, {}, SESSIONS[session]).address()).toBe(shown);
   });
 
+  test('a sign-in elsewhere that was begun leads nowhere once the password is forgotten', () => {
+    const forgotten = { ...SESSIONS.choosingGoogle, source: SESSIONS.ordered.source };
+    expect(arriveAt('/start-migration', {}, forgotten).address()).toBe('/');
+  });
+
   test('all thirteen routes of the specification are among them', () => {
     const visited = new Set(ENTRIES.map(([to]) => new URL(to, 'http://portal.example').pathname));
     expect(Object.values(PATHS).filter((path) => !visited.has(path))).toEqual([]);
