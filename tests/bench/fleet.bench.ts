@@ -63,7 +63,7 @@ async function benchRun({ postgres, place, users, workers, kills }: Asked): Prom
     );
   const began = performance.now();
   const fleet = await Promise.all(Array.from({ length: workers }, () => startOne({ url, environment })));
-  const dead: string[] = [];
+  let dead = 0;
   let longest = 0;
   const held = () =>
     orders.database.query<Held>(
@@ -93,7 +93,7 @@ async function benchRun({ postgres, place, users, workers, kills }: Asked): Prom
       // Only where there is one worker are all that are held those of the dead one.
       if (workers === 1) waiting = { since: performance.now(), held: await held() };
       await kill(victim);
-      dead.push(String(victim.pid));
+      dead += 1;
       fleet[at] = await startOne({ url, environment });
       nextKill = performance.now() + KILL_EVERY_MS;
     }
@@ -111,7 +111,7 @@ async function benchRun({ postgres, place, users, workers, kills }: Asked): Prom
     for (const count of ['lost', 'duplicated', 'changed'] as const) sum[count] += each[count].length;
   }
   const killed = kills
-    ? `, ${dead.length} killed${workers === 1 ? `, their transfers gone on with after ${(longest / 1000).toFixed(1)} s at most` : ''}`
+    ? `, ${dead} killed${workers === 1 ? `, their transfers gone on with after ${(longest / 1000).toFixed(1)} s at most` : ''}`
     : '';
   return `fleet: ${users.length} mailboxes of ${CORPUS.name}, ${workers} worker process${workers === 1 ? '' : 'es'}${killed}: ${(sum.messages / seconds).toFixed(0)} messages/s together; ${sum.lost} lost, ${sum.duplicated} duplicated, ${sum.changed} changed`;
 }

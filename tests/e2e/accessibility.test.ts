@@ -5,7 +5,7 @@ import { FINISHED_EXPORT, type SessionName, SUBSCRIBER, TRANSFER_ID, type Wire }
 import { IS_PROOF, sampleOf } from '../folders.ts';
 import { needs } from '../support/needs.ts';
 import { LIFE_SIGHTS, type Sight } from './life-sights.ts';
-import { chooseOther, fillSupport, signIn, startTransfer } from './steps.ts';
+import { chooseOther, fillSupport, lookUpTransfer, signIn, startTransfer } from './steps.ts';
 import { stopTheClock } from './stop-the-clock.ts';
 import { portalInChromium } from './portal-in-chromium.ts';
 
@@ -35,11 +35,7 @@ const option = (name: string) => async (page: Page) => {
   await page.getByRole('button', { name, exact: true }).click();
 };
 const notice = (page: Page) => page.getByRole('button', { name: 'Go to Yahoo Mail' }).click();
-const lookUp = async (page: Page) => {
-  await page.getByText('check your transfer status').click();
-  await page.getByLabel('Transfer ID').fill(TRANSFER_ID);
-  await page.getByRole('button', { name: 'Check status' }).click();
-};
+const lookUp = (page: Page) => lookUpTransfer(page, TRANSFER_ID);
 const goOn = async (page: Page) => {
   await notice(page);
   await page.getByRole('button', { name: 'Continue' }).click();

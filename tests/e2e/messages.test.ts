@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { pagesElsewhere, SUBSCRIBER, TRANSFER_ID, type Wire } from '../support/portal-alone.ts';
 import { needs } from '../support/needs.ts';
 import { chooseOther, fillSupport, signIn } from './steps.ts';
-import { stopTheClock as stopThatClock } from './stop-the-clock.ts';
+import { stopTheClock } from './stop-the-clock.ts';
 import { portalInChromium } from './portal-in-chromium.ts';
 
 const UNKNOWN = 'Unknown error during the authentication process, please try again.';
@@ -18,8 +18,6 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
     ({ page, wire } = opened);
     await page.clock.install({ time: FIRST_CLOCK });
   });
-  /** From here on only {@link pass} moves the portal's clock. */
-  const stopTheClock = () => stopThatClock(page);
   const pass = (seconds: number) => page.clock.runFor(Math.round(seconds * 1_000));
   const shown = (role: 'alert' | 'status', text: string) => page.getByRole(role).filter({ hasText: text });
   const lasts = async (role: 'alert' | 'status', text: string, seconds: number) => {
@@ -48,7 +46,7 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
     ['anything', 'Unknown error', UNKNOWN],
   ])('the error %s in the address is "%s", said for 7 s', async (code, title, text) => {
     await arrive('/destination-account', 'signedIn');
-    await stopTheClock();
+    await stopTheClock(page);
     await page.evaluate((error) => {
       history.pushState(null, '', `/destination-account?error=${error}`);
       dispatchEvent(new PopStateEvent('popstate'));
@@ -78,7 +76,7 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
     wire.answer('/api/v2/san-bruno-create-account/', { status: 409, json: { error: code } });
     await arrive('/destination-account', 'signedIn');
     await page.getByRole('button', { name: 'Go to Yahoo Mail' }).click();
-    await stopTheClock();
+    await stopTheClock(page);
     await page.getByRole('button', { name: 'Continue' }).click();
     await shown(role, title).getByText(text).waitFor();
     await lasts(role, title, 7);
@@ -93,7 +91,7 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
     });
     await arrive('/destination-account', 'signedIn');
     await page.getByRole('button', { name: 'Go to Yahoo Mail' }).click();
-    await stopTheClock();
+    await stopTheClock(page);
     await page.getByRole('button', { name: 'Continue', exact: true }).click();
     await page.getByRole('button', { name: 'Creating your Yahoo account' }).waitFor();
     answer();
@@ -126,13 +124,13 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
       await arrive('/start-migration', 'gmail');
       await page.getByLabel('Notification email').fill('maria@mail.example');
       await page.getByText('We will write to maria@mail.example.').waitFor();
-      await stopTheClock();
+      await stopTheClock(page);
       await page.getByRole('button', { name: 'Transfer', exact: true }).click();
     } else {
       wire.answer('/api/v2/support-form/', answer);
       await arrive('/support-form');
       await fillSupport(page, { email: SUBSCRIBER.email, issue: 'Where is it?' });
-      await stopTheClock();
+      await stopTheClock(page);
       await page.getByRole('button', { name: 'Send' }).click();
     }
     await lasts(role, text, 5);
@@ -146,7 +144,7 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
     });
     await arrive('/destination-account', 'signedIn');
     await page.getByRole('button', { name: 'Go to Yahoo Mail' }).click();
-    await stopTheClock();
+    await stopTheClock(page);
     await page.getByRole('button', { name: 'Continue' }).click();
     const message = shown('status', 'Transfer is already completed');
     await message.hover();
@@ -170,7 +168,7 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
       await page.getByRole('button', { name: 'Start', exact: true }).click();
       const field = page.getByLabel('Email', { exact: true });
       await field.waitFor();
-      await stopTheClock();
+      await stopTheClock(page);
       await field.pressSequentially(email);
       expect(await field.inputValue()).toBe(email.toLowerCase());
       await note(text, 1);
@@ -194,7 +192,7 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
       await arrive('/destination-account', 'signedIn');
       await page.getByRole('button', { name: 'Check other options to export your data' }).click();
       await page.getByRole('button', { name: 'Other', exact: true }).click();
-      await stopTheClock();
+      await stopTheClock(page);
       await page.getByLabel('Email', { exact: true }).fill(email);
       await note(text, 1);
       expect(wire.asked).toEqual([]);
@@ -235,7 +233,7 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
       await arrive('/start-migration', session);
       const label = session === 'move' ? 'Notification email or phone number' : 'Notification email';
       await page.getByLabel(label).fill('x');
-      await stopTheClock();
+      await stopTheClock(page);
       await page.getByLabel(label).fill('');
       await note(text, 3);
       expect(await page.getByText('or phone number.').count()).toBe(session === 'move' ? 1 : 0);
@@ -249,7 +247,7 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
       ['download', 'maria@sbcable.example', 'Please, do not use a San Bruno email address for notification.'],
     ] as const)('on the %s the contact %s gets "%s"', async (session, contact, text) => {
       await arrive('/start-migration', session);
-      await stopTheClock();
+      await stopTheClock(page);
       await page.getByLabel(/^Notification email/).fill(contact);
       await note(text, 1);
       expect(await page.getByRole('button', { name: /^(?:Move|Transfer|Download)$/ }).isDisabled()).toBe(true);
@@ -268,7 +266,7 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
     ])('on the support form %s %s gets "%s", and nothing is sent (Send is on: %s)', async (label, value, text, on) => {
       await arrive('/support-form');
       await fillSupport(page, { email: SUBSCRIBER.email, issue: 'Where is my mail?' });
-      await stopTheClock();
+      await stopTheClock(page);
       await page.getByLabel(label).fill(value);
       const send = page.getByRole('button', { name: 'Send' });
       expect(await send.isEnabled()).toBe(on);
@@ -340,7 +338,7 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
       await arrive('/');
       await signIn(page, SUBSCRIBER);
       await page.getByRole('button', { name: 'Signing in…' }).waitFor();
-      await stopTheClock();
+      await stopTheClock(page);
       answer();
       await shown('status', 'You are signed in. Taking you to the next step…').waitFor();
       await pass(0.9);
@@ -356,7 +354,7 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
     ])('%s shows the overlay for half a second, then goes to its page', async (path, address) => {
       const elsewhere = await pagesElsewhere(page);
       await arrive('/support-form');
-      await stopTheClock();
+      await stopTheClock(page);
       await page.getByRole('contentinfo').locator(`a[href="${path}"]`).click();
       await pass(0.4);
       await page.getByRole('status', { name: 'Loading' }).waitFor();
@@ -370,7 +368,7 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
     test('the copied ID is confirmed for 1.5 s', async () => {
       await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
       await arrive(`/complete?migration_id=${TRANSFER_ID}`, 'gmail');
-      await stopTheClock();
+      await stopTheClock(page);
       await page.getByRole('button', { name: 'Copy transfer ID' }).click();
       const copied = page.getByRole('button', { name: 'Copied' });
       await copied.waitFor();
@@ -411,7 +409,7 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
       await arrive(`/status?migration_id=${TRANSFER_ID}`);
       await page.getByText('3 of 12 messages').waitFor();
       await linesLost(1);
-      await stopTheClock();
+      await stopTheClock(page);
       for (done = 4; done < 7; done += 1) {
         await pass(10.1);
         await page.getByText(`${done} of 12 messages`).waitFor();
@@ -437,7 +435,7 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
       await arrive('/');
       await signIn(page, SUBSCRIBER);
       await expect.poll(() => wire.askedFor('/api/validate/').length).toBe(1);
-      await stopTheClock();
+      await stopTheClock(page);
       await pass(10);
       await shown('status', 'This is taking longer than usual…').waitFor();
       await pass(20.1);

@@ -4,7 +4,9 @@ import { needs } from '../support/needs.ts';
 import { SUBSCRIBER, TRANSFER_ID, type Wire } from '../support/portal-alone.ts';
 import { portalInChromium } from './portal-in-chromium.ts';
 import { isInSight } from './sight.ts';
-import { fillOther, fillSupport, signIn } from './steps.ts';
+import { fillOther, fillSupport, lookUpTransfer, signIn } from './steps.ts';
+
+const lookUp = (page: Page) => lookUpTransfer(page, TRANSFER_ID);
 
 /** A form whose submit is refused: what is done, what is said then, and the field that is to be typed anew, which may be marked as wrong. */
 const REFUSED = [
@@ -38,11 +40,7 @@ const REFUSED = [
     wire: ['/api/v2/status/', 404, 'MIGRATION_ID_NOT_FOUND'],
     at: '/',
     session: 'nobody',
-    act: async (page: Page) => {
-      await page.getByRole('button', { name: 'check your transfer status' }).click();
-      await page.getByLabel('Transfer ID').fill(TRANSFER_ID);
-      await page.getByRole('button', { name: 'Check status' }).click();
-    },
+    act: lookUp,
     said: 'Invalid migration ID',
     anew: 'Transfer ID',
     isMarked: true,
@@ -52,11 +50,7 @@ const REFUSED = [
     wire: ['/api/v2/status/', 502, 'GENERAL_ERROR'],
     at: '/',
     session: 'nobody',
-    act: async (page: Page) => {
-      await page.getByRole('button', { name: 'check your transfer status' }).click();
-      await page.getByLabel('Transfer ID').fill(TRANSFER_ID);
-      await page.getByRole('button', { name: 'Check status' }).click();
-    },
+    act: lookUp,
     said: 'Unknown error, please try again later!',
     anew: null,
     isMarked: false,

@@ -11,6 +11,13 @@ export async function signIn(page: Page, { email, password }: Subscriber): Promi
   await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
+/** On Home, asks how a transfer stands. */
+export async function lookUpTransfer(page: Page, id: string): Promise<void> {
+  await page.getByRole('button', { name: 'check your transfer status' }).click();
+  await page.getByLabel('Transfer ID').fill(id);
+  await page.getByRole('button', { name: 'Check status' }).click();
+}
+
 /** From Home to the sandbox's sign-in page of Yahoo. */
 export async function goToYahoo(page: Page, url: string, subscriber: Subscriber): Promise<void> {
   await page.goto(url);

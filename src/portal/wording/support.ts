@@ -26,7 +26,7 @@ export const support = {
     lead: "We have your message. We'll reply by email. Your mail is safe while you wait.",
     reference: 'Your reference number',
     referenceHelp: (phone: string) => `If you call us at ${unbroken(phone)}, please tell us this number.`,
-    copy: 'We are also sending you this number by email, to',
+    copy: "Please write it down. We'll also try to email it to",
     what: 'What you sent',
     issue: 'Your message',
     print: 'Print this page',

@@ -1,4 +1,5 @@
 import { displayName } from '../../contract/provider-name.ts';
+import { counted } from '../counted.ts';
 import type { News, NotificationKind } from './news.ts';
 import { DAILY_IS_OFF, LONG_WAITS, takenBackLines } from './occasions.ts';
 
@@ -312,15 +313,10 @@ function newMailLines({
   return [`New mail to your ${legacyName} address does not follow you. Please tell people your new address.`];
 }
 
-const PLURAL = new Intl.PluralRules('en-US');
 const NUMBER = new Intl.NumberFormat('en-US');
 
-function counted(count: number, one: string, other: string): string {
-  return `${NUMBER.format(count)} ${PLURAL.select(count) === 'one' ? one : other}`;
-}
-
 function wasOrWere(count: number): string {
-  return PLURAL.select(count) === 'one' ? 'was' : 'were';
+  return count === 1 ? 'was' : 'were';
 }
 
 function escape(text: string): string {

@@ -1,5 +1,6 @@
 import { displayName } from '../../contract/provider-name.ts';
 import type { Provider } from '../../contract/provider.ts';
+import { counted } from '../counted.ts';
 import type { Sql } from '../store/database.ts';
 
 /** What a receipt says of a transfer as a whole. Times are ISO 8601. */
@@ -71,7 +72,6 @@ export async function factsOf(sql: Sql, transferId: string, legacyName: string):
   };
 }
 
-const PLURAL = new Intl.PluralRules('en-US');
 const NUMBER = new Intl.NumberFormat('en-US');
 
 /** How it was compared. */
@@ -79,7 +79,7 @@ export function comparisonOf({ compared, copied, to }: Facts): string {
   if (to === TO_FILES)
     return 'Your files have the list of every message and contact, with its SHA-256: see manifest.csv in each of them.';
   if (copied === 0) return 'No message was copied, so there was nothing to compare.';
-  const what = `${NUMBER.format(compared)} of ${NUMBER.format(copied)} copied ${PLURAL.select(copied) === 'one' ? 'message' : 'messages'}`;
+  const what = `${NUMBER.format(compared)} of ${counted(copied, 'copied message', 'copied messages')}`;
   return `We read ${what} back from the new mailbox and compared every byte, the date and the size with what we sent (SHA-256).`;
 }
 

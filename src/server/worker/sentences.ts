@@ -1,13 +1,7 @@
+import { counted } from '../counted.ts';
 import type { Measured } from '../transfers/operations.ts';
 
-const PLURAL = new Intl.PluralRules('en-US');
-const NUMBER = new Intl.NumberFormat('en-US');
 const LIST = new Intl.ListFormat('en-US');
-
-/** `1 message is`, `1,200 messages are`: the words for one and for others, after the number. */
-function counted(count: number, one: string, others: string): string {
-  return `${NUMBER.format(count)} ${PLURAL.select(count) === 'one' ? one : others}`;
-}
 
 /** What a subscriber is told when an operation did not end well: what happened, that the mail is safe, what to do. */
 export const SENTENCES = {

@@ -1,3 +1,4 @@
+import { counted } from '../../counted.ts';
 import type { ExportLimits } from '../staging/export-limits.ts';
 import { readerPage } from './reader.ts';
 import type { MailFormat } from './mail-format.ts';
@@ -45,11 +46,11 @@ export function readme({
     '='.repeat(title.length),
     '',
     `Made on ${DAY.format(made)}.`,
-    `${count(messages, 'message', 'messages')} in ${count(mailboxes, 'folder', 'folders')}.`,
-    ...(contacts === undefined ? [] : [`${count(contacts.count, 'contact', 'contacts')}.`]),
+    `${counted(messages, 'message', 'messages')} in ${counted(mailboxes, 'folder', 'folders')}.`,
+    ...(contacts === undefined ? [] : [`${counted(contacts.count, 'contact', 'contacts')}.`]),
     ...(skipped === 0
       ? []
-      : [`${count(skipped, 'message', 'messages')} could not be exported. Your status page says which and why.`]),
+      : [`${counted(skipped, 'message', 'messages')} could not be exported. Your status page says which and why.`]),
     '',
     ...pieces,
     'First of all, extract all files: on Windows, right-click the ZIP file and choose',
@@ -77,10 +78,6 @@ export function readme({
 }
 
 const DAY = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'America/Los_Angeles' });
-
-function count(number: number, one: string, many: string): string {
-  return `${number.toLocaleString('en-US')} ${number === 1 ? one : many}`;
-}
 
 /** `4 GB`, `1.5 MB`: 1,000 MB are a GB, as disks are sold and macOS counts. */
 function size(octets: number): string {

@@ -1,5 +1,6 @@
 import type { ImapFlow } from 'imapflow';
-import { connect, type ConnectOptions, limitOctets, type MailAccount } from './connection.ts';
+import { connect, type ConnectOptions, type MailAccount } from './connection.ts';
+import { limitOctets } from './imapflow-bounds.ts';
 import { asking, listMailboxes, sayGoodbye } from './imap-mailbox.ts';
 import { MailError } from './mail-error.ts';
 import type { MailControl, Namespace } from './streams.ts';

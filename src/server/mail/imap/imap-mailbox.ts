@@ -1,5 +1,5 @@
 import type { ImapFlow, ListResponse } from 'imapflow';
-import { limitOctets } from './connection.ts';
+import { limitOctets } from './imapflow-bounds.ts';
 import { MailError, mailErrorOf } from './mail-error.ts';
 import type { Mailbox } from './mailbox.ts';
 
