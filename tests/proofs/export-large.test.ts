@@ -7,12 +7,13 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { writeArchive } from '../../src/server/export/archive/zip-archive.ts';
+import { openWeb } from '../../src/server/web/services.ts';
 import { openBadLine } from '../support/bad-line.ts';
 import { openExportWorld, type ExportWorld } from '../support/export-world.ts';
 import { digestsOf, memoryAccount, type MemoryMailbox } from '../support/memory-mailbox.ts';
 import { needs } from '../support/needs.ts';
 import { run } from '../support/run.ts';
-import { openWebWorld, type WebWorld } from '../support/web-world.ts';
+import { fromBrowser, openWebWorld, type WebWorld } from '../support/web-world.ts';
 
 const MB = 1_000_000;
 /** Beyond what the fields of a ZIP without its 64-bit extension hold. */
@@ -51,9 +52,13 @@ function mailbox(count: number, size: number): MemoryMailbox {
   };
 }
 
+/** The one that ordered all exports here. */
+const BROWSER = 'b'.repeat(64);
+
 async function exported(source: MemoryMailbox) {
   const id = await exports.newTransfer();
   await exports.exportMail(id, memoryAccount([source]));
+  await openWeb(web.services).owners.add(id, BROWSER);
   const [file] = (await web.services.transfers.status(id))?.exports ?? [];
   const [path] = await exports.files(id);
   if (file === undefined || path === undefined) throw new Error('There is no file.');
@@ -87,7 +92,9 @@ async function sha256Of(file: string): Promise<string> {
 function curlOn(url: string, file: string, port: number): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
   // All that asks for the address of the link is led to the bad line.
-  const parameters = ['-sS', '--fail', '-C', '-', '--connect-to', `::127.0.0.1:${port}`, '-o', file, url];
+  const { cookie } = fromBrowser(BROWSER);
+  const line = ['--connect-to', `::127.0.0.1:${port}`];
+  const parameters = ['-sS', '--fail', '-C', '-', '-b', cookie, ...line, '-o', file, url];
   execFile('curl', parameters, (error) =>
     resolve(typeof error?.code === 'number' ? error.code : error === null ? 0 : -1),
   );

@@ -281,7 +281,7 @@ export function fromClient(address: string): Record<string, string> {
 }
 
 /** The cookie of a browser, by its key of 64 hex digits. */
-export function fromBrowser(key: string): Record<string, string> {
+export function fromBrowser(key: string): { readonly cookie: string } {
   return { cookie: `browser=${key}` };
 }
 

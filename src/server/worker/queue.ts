@@ -69,6 +69,8 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     schedule: false,
     superviseIntervalSeconds: SUPERVISE_SECONDS,
     monitorIntervalSeconds: SUPERVISE_SECONDS,
+    // A job is taken as soon as it is committed; where the database can't tell, it is seen at the next look.
+    useListenNotify: true,
   });
   boss.on('error', (error) => log.error({ err: error }, 'the job queue had an error'));
   await boss.start();
@@ -91,6 +93,8 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     retentionSeconds: TOLD_SECONDS,
     deleteAfterSeconds: TOLD_SECONDS,
   });
+  // Also those that were created before.
+  for (const queue of [TRANSFERS, TAKE_BACKS]) await boss.updateQueue(queue, { notify: true });
   // What pg-boss keeps of a queue is read on its first use: within a transaction on PGlite that would wait for itself.
   for (const queue of [TRANSFERS, TAKE_BACKS, NOTIFICATIONS]) await boss.findJobs(queue, { key: '' });
   const sendTo = async (
