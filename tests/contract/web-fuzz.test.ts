@@ -1,3 +1,3 @@
 import { fuzzWeb } from '../support/web-fuzz.ts';
 
-fuzzWeb(20);
+fuzzWeb(8);

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { openBrowser } from '../support/browser.ts';
 import { needs } from '../support/needs.ts';
 import { builtPortal } from '../support/portal-alone.ts';
-import { startProduct, startProductOnPostgres } from '../support/product.ts';
+import { startProductOnPostgres } from '../support/product.ts';
 
 type Axe = { readonly axe: typeof axe };
 
@@ -13,7 +13,7 @@ test(
   'the inspector lights the state, logs without secrets, and goes back in time, all from its own origin',
   needs('chromium'),
   async () => {
-    await using product = await startProduct({ INSPECT: 'on' });
+    await using product = await startProductOnPostgres({ INSPECT: 'on' });
     await using browser = await openBrowser();
     const context = await browser.newContext();
     const origins = new Set<string>();

@@ -2,6 +2,7 @@ import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readFile } from 'node:fs/promises';
 import { statusAddress } from '../../src/contract/page-address.ts';
+import { IS_PROOF } from '../folders.ts';
 import { openBrowser } from '../support/browser.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { differenceOf } from '../support/mail-comparison.ts';
@@ -74,6 +75,77 @@ describe('a transfer in the hands of its owner, in Chromium (needs chromium)', n
     for (const each of await client.mailboxes()) count += (await client.read(each)).length;
     return count;
   };
+
+  test('is taken back, run again to its end, and has a receipt, by the buttons of the status page', async () => {
+    const [subscriber] = product.subscribers;
+    if (subscriber === undefined) throw new Error('The start printed no subscriber.');
+    await page.goto(product.url);
+    await signIn(page, subscriber);
+    await page.waitForURL('**/destination-account');
+    await chooseOther(page, WALTER);
+    const id = await startTransfer(page, 'maria@mail.example', 'Transfer');
+    await page.goto(`${product.url}${statusAddress(id)}`);
+    await mail().getByText('Completed', { exact: true }).waitFor(WITHIN);
+    expect(await held()).toBe(MESSAGES);
+
+    await using _closing = { [Symbol.asyncDispose]: () => other.close() };
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    await other.getByRole('heading', { level: 1, name: 'Your transfer is done' }).waitFor();
+    await button('Take back what was copied').click();
+    await confirm('Take it back');
+    await type('New mailbox password', WALTER.password);
+    await confirm('Take it back');
+    await expect.poll(held, WITHIN).toBe(0);
+    // A browser without a screen has no tab in front, so that none ever comes there.
+    await other.evaluate(() => document.dispatchEvent(new Event('visibilitychange', { bubbles: true })));
+    await other.getByText(`${MESSAGES} messages taken back from your new mailbox.`).waitFor(WITHIN);
+    await other.getByRole('heading', { level: 1, name: 'Your transfer', exact: true }).waitFor();
+
+    await page.reload();
+    await button('Copy what is new').click();
+    await type('San Bruno password', subscriber.password);
+    await type('New mailbox password', WALTER.password);
+    await confirm('Start copying');
+    await page.waitForURL((url) => url.searchParams.get('migration_id') !== id);
+    await mail().getByText('Completed', { exact: true }).waitFor(WITHIN);
+    expect(await difference()).toEqual({
+      messages: MESSAGES,
+      lost: [],
+      duplicated: [],
+      changed: [],
+    });
+
+    // All of it is there, so what is asked for here is only what comes later.
+    await button('Bring new mail once a day').click();
+    await type('San Bruno password', subscriber.password);
+    await type('New mailbox password', WALTER.password);
+    await confirm('Turn it on');
+    await page.getByText('This is on. We look for new mail again on').waitFor(WITHIN);
+    await mail().getByText('There was nothing new to copy.').waitFor(WITHIN);
+    await page.getByText('is brought to your new mailbox once a day').waitFor();
+    expect(await button('Take back what was copied').count()).toBe(0);
+    await page.reload();
+    await button('Stop bringing new mail').click();
+    await confirm('Turn it off');
+    await button('Bring new mail once a day').waitFor(WITHIN);
+    expect(await held()).toBe(MESSAGES);
+
+    await page.goBack();
+    await mail().getByText('Completed', { exact: true }).waitFor(WITHIN);
+    await button('Download the receipt').click();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('dialog').getByRole('link', { name: /CSV/ }).click(),
+    ]);
+    const receipt = await readFile(await download.path(), 'utf8');
+    expect(receipt.split('\n').filter((line) => /,[0-9a-f]{64},/.test(line.replaceAll('"', '')))).toHaveLength(
+      MESSAGES,
+    );
+  });
+
+  // What each dialog does by itself is shown by `transfer-life.test.ts`.
+  if (!IS_PROOF) return;
 
   test('is put right, stopped and taken back in two tabs at once, with Back and a reload in each dialog', async () => {
     const [subscriber] = product.subscribers;
@@ -153,73 +225,5 @@ describe('a transfer in the hands of its owner, in Chromium (needs chromium)', n
     await expect.poll(held, WITHIN).toBe(before);
     await page.getByText('Here is the status of your transfer.').waitFor(WITHIN);
     expect(asked.filter((path) => path !== '/api/v2/status/events/')).toEqual([]);
-  });
-
-  test('is taken back, run again to its end, and has a receipt, by the buttons of the status page', async () => {
-    const [subscriber] = product.subscribers;
-    if (subscriber === undefined) throw new Error('The start printed no subscriber.');
-    await page.goto(product.url);
-    await signIn(page, subscriber);
-    await page.waitForURL('**/destination-account');
-    await chooseOther(page, WALTER);
-    const id = await startTransfer(page, 'maria@mail.example', 'Transfer');
-    await page.goto(`${product.url}${statusAddress(id)}`);
-    await mail().getByText('Completed', { exact: true }).waitFor(WITHIN);
-    expect(await held()).toBe(MESSAGES);
-
-    await using _closing = { [Symbol.asyncDispose]: () => other.close() };
-    const other = await page.context().newPage();
-    await other.goto(page.url());
-    await other.getByRole('heading', { level: 1, name: 'Your transfer is done' }).waitFor();
-    await button('Take back what was copied').click();
-    await confirm('Take it back');
-    await type('New mailbox password', WALTER.password);
-    await confirm('Take it back');
-    await expect.poll(held, WITHIN).toBe(0);
-    // A browser without a screen has no tab in front, so that none ever comes there.
-    await other.evaluate(() => document.dispatchEvent(new Event('visibilitychange', { bubbles: true })));
-    await other.getByText(`${MESSAGES} messages taken back from your new mailbox.`).waitFor(WITHIN);
-    await other.getByRole('heading', { level: 1, name: 'Your transfer', exact: true }).waitFor();
-
-    await page.reload();
-    await button('Copy what is new').click();
-    await type('San Bruno password', subscriber.password);
-    await type('New mailbox password', WALTER.password);
-    await confirm('Start copying');
-    await page.waitForURL((url) => url.searchParams.get('migration_id') !== id);
-    await mail().getByText('Completed', { exact: true }).waitFor(WITHIN);
-    expect(await difference()).toEqual({
-      messages: MESSAGES,
-      lost: [],
-      duplicated: [],
-      changed: [],
-    });
-
-    // All of it is there, so what is asked for here is only what comes later.
-    await button('Bring new mail once a day').click();
-    await type('San Bruno password', subscriber.password);
-    await type('New mailbox password', WALTER.password);
-    await confirm('Turn it on');
-    await page.getByText('This is on. We look for new mail again on').waitFor(WITHIN);
-    await mail().getByText('There was nothing new to copy.').waitFor(WITHIN);
-    await page.getByText('is brought to your new mailbox once a day').waitFor();
-    expect(await button('Take back what was copied').count()).toBe(0);
-    await page.reload();
-    await button('Stop bringing new mail').click();
-    await confirm('Turn it off');
-    await button('Bring new mail once a day').waitFor(WITHIN);
-    expect(await held()).toBe(MESSAGES);
-
-    await page.goBack();
-    await mail().getByText('Completed', { exact: true }).waitFor(WITHIN);
-    await button('Download the receipt').click();
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('dialog').getByRole('link', { name: /CSV/ }).click(),
-    ]);
-    const receipt = await readFile(await download.path(), 'utf8');
-    expect(receipt.split('\n').filter((line) => /,[0-9a-f]{64},/.test(line.replaceAll('"', '')))).toHaveLength(
-      MESSAGES,
-    );
   });
 });
