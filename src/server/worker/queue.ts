@@ -64,7 +64,18 @@ export type JobQueue = AsyncDisposable & {
   workOnNotifications(tell: (job: NotificationJob) => Promise<void>): Promise<AsyncDisposable>;
 };
 
-export async function openJobQueue({ database, log }: { database: Database; log: Log }): Promise<JobQueue> {
+type Given = {
+  readonly database: Database;
+  readonly log: Log;
+  /** How often a worker looks for a transfer that it was not told of, in seconds. */
+  readonly looksEvery?: number;
+};
+
+export async function openJobQueue({
+  database,
+  log,
+  looksEvery = LOOK_FOR_TRANSFERS_SECONDS,
+}: Given): Promise<JobQueue> {
   const boss = database.queue({
     schedule: false,
     superviseIntervalSeconds: SUPERVISE_SECONDS,
@@ -117,7 +128,13 @@ export async function openJobQueue({ database, log }: { database: Database; log:
   ): Promise<AsyncDisposable> => {
     await boss.work<TransferJob>(
       queue,
-      { batchSize: 1, localConcurrency: atOnce, pollingIntervalSeconds: LOOK_FOR_TRANSFERS_SECONDS },
+      {
+        batchSize: 1,
+        localConcurrency: atOnce,
+        pollingIntervalSeconds: looksEvery,
+        // Nobody tells when the time of one has come that was put off, or whose worker has died.
+        notifyPollingIntervalSeconds: looksEvery,
+      },
       async (jobs) => {
         for (const job of jobs) await run(job.data.transferId, job.signal);
       },
