@@ -104,10 +104,12 @@ export async function openJobQueue({
     retentionSeconds: TOLD_SECONDS,
     deleteAfterSeconds: TOLD_SECONDS,
   });
-  // Also those that were created before.
-  for (const queue of [TRANSFERS, TAKE_BACKS]) await boss.updateQueue(queue, { notify: true });
-  // What pg-boss keeps of a queue is read on its first use: within a transaction on PGlite that would wait for itself.
-  for (const queue of [TRANSFERS, TAKE_BACKS, NOTIFICATIONS]) await boss.findJobs(queue, { key: '' });
+  for (const queue of [TRANSFERS, TAKE_BACKS, NOTIFICATIONS]) {
+    // Also those that were created before.
+    await boss.updateQueue(queue, { notify: true });
+    // What pg-boss keeps of a queue is read on its first use: within a transaction on PGlite that would wait for itself.
+    await boss.findJobs(queue, { key: '' });
+  }
   const sendTo = async (
     queue: string,
     transferId: string,
@@ -168,7 +170,11 @@ export async function openJobQueue({
     workOnNotifications: async (tell) => {
       await boss.work<NotificationJob>(
         NOTIFICATIONS,
-        { batchSize: 1, pollingIntervalSeconds: LOOK_FOR_NOTIFICATIONS_SECONDS },
+        {
+          batchSize: 1,
+          pollingIntervalSeconds: LOOK_FOR_NOTIFICATIONS_SECONDS,
+          notifyPollingIntervalSeconds: LOOK_FOR_NOTIFICATIONS_SECONDS,
+        },
         async (jobs) => {
           for (const job of jobs) await tell(job.data);
         },
