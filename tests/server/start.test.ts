@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { sampleOf } from '../folders.ts';
+import { layFreshDatabase } from '../support/fresh-database.ts';
 import { freePort } from '../support/free-port.ts';
 import { S3_KEYS, startS3Server } from '../support/s3-server.ts';
 import { PAGES, runProduct, startProduct } from '../support/product.ts';
@@ -163,6 +164,7 @@ test('a port that is taken is named, with another to try', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
+  await layFreshDatabase(join(folder, 'data'));
   try {
     const { code, said } = await refused({ PORT: String(port), LOG_LEVEL: 'silent' });
     expect(code).toBe(78);
@@ -175,6 +177,7 @@ test('a port that is taken is named, with another to try', async () => {
 
 test('a second process is kept out of the data folder of the first', async () => {
   const data = join(folder, 'data');
+  await layFreshDatabase(data);
   const port = await freePort();
   await using first = await startProduct({ DATA_DIR: data, PORT: String(port) });
   const { code, said } = await refused({ DATA_DIR: data, PORT: String(await freePort()) });

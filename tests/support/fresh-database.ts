@@ -96,6 +96,7 @@ async function openEmbedded(): Promise<Database> {
 
 /** Lays a fresh embedded database into a data folder: a copy takes milliseconds of the processor, `initdb` seconds. */
 export async function layFreshDatabase(dataFolder: string): Promise<void> {
+  await mkdir(dataFolder, { recursive: true });
   await run('cp', ['-r', await template(), join(dataFolder, 'database')]);
 }
 
