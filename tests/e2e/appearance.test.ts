@@ -11,8 +11,10 @@ import {
   TRANSFER_ID,
   type Wire,
 } from '../support/portal-alone.ts';
+import { sampleOf } from '../folders.ts';
 import { needs } from '../support/needs.ts';
 import { PAGES } from '../support/product.ts';
+import { eachOf } from './each-of.ts';
 import { isInSight } from './sight.ts';
 import { fillSupport, signIn } from './steps.ts';
 import { portalInChromium } from './portal-in-chromium.ts';
@@ -150,25 +152,35 @@ const SAID: readonly Said[] = [
 describe('what every page has in common, in Chromium (needs chromium)', needs('chromium'), () => {
   let page: Page;
   let wire: Wire;
-  const { portal, arrive } = portalInChromium({ reducedMotion: 'no-preference' }, (opened) => {
-    ({ page, wire } = opened);
-  });
+  const { portal, arrive } = portalInChromium(
+    { reducedMotion: 'no-preference', clock: '2025-11-01T10:00:00Z' },
+    (opened) => {
+      ({ page, wire } = opened);
+    },
+  );
   const heading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
+  /** From Home, which ends a session. */
+  const comeBack = async (path: string, session: SessionName) => {
+    if (session !== 'nobody') await arrive(path, session);
+    else if (path !== '/') await page.goBack();
+  };
 
   describe('header and footer', () => {
-    test.each([
+    const PAGES_WITH_HEADER = [
       ['/', 'nobody', 'San Bruno Email Data Transfer Tool'],
       ['/support-form', 'nobody', 'Contact support'],
       ['/start-migration', 'gmail', 'Transfer your data'],
-    ] as const)(
+    ] as const;
+
+    test.each(sampleOf(PAGES_WITH_HEADER, 2))(
       'at %s the header has the logo and Home, which lead Home, and the FAQ',
       async (path, session, title) => {
+        await arrive(path, session);
+        await heading(title);
         for (const [name, pictures] of [
           ['San Bruno', 1],
           ['Home', 0],
         ] as const) {
-          await arrive(path, session);
-          await heading(title);
           const link = page.getByRole('banner').getByRole('link', { name, exact: true });
           expect(await link.getAttribute('href')).toBe('/');
           expect(await link.locator('svg:visible').count()).toBe(pictures);
@@ -177,9 +189,10 @@ describe('what every page has in common, in Chromium (needs chromium)', needs('c
           if (path === '/start-migration') await page.getByRole('button', { name: 'Go to Home' }).click();
           await page.waitForURL(`${portal.url}/`);
           await heading('San Bruno Email Data Transfer Tool');
+          await comeBack(path, session);
+          await heading(title);
         }
         const elsewhere = await pagesElsewhere(page);
-        await arrive(path, session);
         await page.getByRole('banner').getByRole('link', { name: 'FAQ', exact: true }).click();
         await page.waitForURL(PAGES.FAQ_URL);
         expect(elsewhere).toEqual([PAGES.FAQ_URL]);
@@ -322,38 +335,43 @@ describe('what every page has in common, in Chromium (needs chromium)', needs('c
   });
 
   describe('a modal', () => {
-    const MODALS: readonly (readonly [title: string, at: string, session: SessionName, opener: string])[] = [
-      ['Sign in to get started', '/', 'nobody', 'Start'],
-      ['Check your transfer status', '/', 'nobody', 'check your transfer status'],
-      ['Important notice', '/destination-account', 'signedIn', 'Go to Yahoo Mail'],
-      ['Delete these files?', STATUS, 'nobody', 'Delete my export now'],
-    ];
-
-    test.each(MODALS)(
-      '"%s" closes on Escape and on its background, not on a press inside, and gives the focus back',
-      async (title, at, session, opener) => {
+    test.each([
+      [
+        '/',
+        'nobody',
+        [
+          ['Sign in to get started', 'Start'],
+          ['Check your transfer status', 'check your transfer status'],
+        ],
+      ],
+      ['/destination-account', 'signedIn', [['Important notice', 'Go to Yahoo Mail']]],
+      [STATUS, 'nobody', [['Delete these files?', 'Delete my export now']]],
+    ] as const)(
+      'each modal of %s (%s) closes on Escape and on its background, not on a press inside, and gives the focus back',
+      async (at, session, modals) => {
         wire.answer('/api/v2/status/', FINISHED_EXPORT);
-        await page.clock.install({ time: '2025-11-01T10:00:00Z' });
         await arrive(at, session);
-        const open = page.getByRole('button', { name: opener, exact: true });
-        const dialog = page.getByRole('dialog', { name: title });
-        for (const close of [() => page.keyboard.press('Escape'), () => page.mouse.click(5, 5)]) {
-          await open.click();
-          await dialog.waitFor();
-          await expect.poll(() => page.evaluate(() => document.activeElement?.closest('dialog') !== null)).toBe(true);
-          await dialog.getByRole('heading', { name: title }).click();
-          const box = await dialog.boundingBox();
-          if (box === null) throw new Error('The dialog is not shown.');
-          // A selection that begins in the dialog and ends on the background.
-          await page.mouse.move(box.x + 20, box.y + 20);
-          await page.mouse.down();
-          await page.mouse.move(5, 5);
-          await page.mouse.up();
-          expect(await dialog.count()).toBe(1);
-          await close();
-          await dialog.waitFor({ state: 'detached' });
-          await expect.poll(() => open.evaluate((button) => button === document.activeElement)).toBe(true);
-        }
+        await eachOf<readonly [title: string, opener: string]>(modals, async ([title, opener]) => {
+          const open = page.getByRole('button', { name: opener, exact: true });
+          const dialog = page.getByRole('dialog', { name: title });
+          for (const close of [() => page.keyboard.press('Escape'), () => page.mouse.click(5, 5)]) {
+            await open.click();
+            await dialog.waitFor();
+            await expect.poll(() => page.evaluate(() => document.activeElement?.closest('dialog') !== null)).toBe(true);
+            await dialog.getByRole('heading', { name: title }).click();
+            const box = await dialog.boundingBox();
+            if (box === null) throw new Error('The dialog is not shown.');
+            // A selection that begins in the dialog and ends on the background.
+            await page.mouse.move(box.x + 20, box.y + 20);
+            await page.mouse.down();
+            await page.mouse.move(5, 5);
+            await page.mouse.up();
+            expect(await dialog.count()).toBe(1);
+            await close();
+            await dialog.waitFor({ state: 'detached' });
+            await expect.poll(() => open.evaluate((button) => button === document.activeElement)).toBe(true);
+          }
+        });
       },
     );
   });
@@ -389,25 +407,29 @@ describe('what every page has in common, in Chromium (needs chromium)', needs('c
   });
 
   describe('messages', () => {
-    test.each(SAID)('$kind, $size: "$title" has its role, its icon, its tone and its form', async (said) => {
-      await page.clock.install({ time: '2025-11-01T10:00:00Z' });
-      if (said.wire !== undefined) wire.answer(...said.wire);
-      await arrive(said.at, said.session);
-      await said.act(page, wire);
-      const message = page.locator('.message').filter({ hasText: said.title });
-      await message.waitFor();
-      const [role, icon, tone, title, paragraphs] = await message.evaluate((box) => [
-        box.getAttribute('role'),
-        box.querySelectorAll('svg').length,
-        getComputedStyle(box).borderInlineStartColor,
-        box.querySelector('.message-title')?.textContent ?? null,
-        box.querySelectorAll('p').length,
-      ]);
-      expect(role).toBe(said.kind === 'error' ? 'alert' : 'status');
-      expect(icon).toBe(1);
-      expect(tone).toBe(TONES[said.kind]);
-      expect(title).toBe(said.size === 'large' ? said.title : null);
-      expect(paragraphs > 1).toBe(said.size === 'large');
+    // What comes up on Home leads away from it.
+    const TOGETHER = Map.groupBy(SAID, ({ at, title }) => (at === '/' ? title : at));
+    test.each([...TOGETHER])('%s: each message has its role, its icon, its tone and its form', async (_, messages) => {
+      const [{ at, session } = { at: '/' }] = messages;
+      await arrive(at, session);
+      await eachOf(messages, async (said) => {
+        if (said.wire !== undefined) wire.answer(...said.wire);
+        await said.act(page, wire);
+        const message = page.locator('.message').filter({ hasText: said.title });
+        await message.waitFor();
+        const [role, icon, tone, title, paragraphs] = await message.evaluate((box) => [
+          box.getAttribute('role'),
+          box.querySelectorAll('svg').length,
+          getComputedStyle(box).borderInlineStartColor,
+          box.querySelector('.message-title')?.textContent ?? null,
+          box.querySelectorAll('p').length,
+        ]);
+        expect(role).toBe(said.kind === 'error' ? 'alert' : 'status');
+        expect(icon).toBe(1);
+        expect(tone).toBe(TONES[said.kind]);
+        expect(title).toBe(said.size === 'large' ? said.title : null);
+        expect(paragraphs > 1).toBe(said.size === 'large');
+      });
     });
   });
 });

@@ -2,7 +2,8 @@ import type { Page } from 'playwright';
 import { describe, expect, test } from 'vitest';
 import { pagesElsewhere, SUBSCRIBER, TRANSFER_ID, type Wire } from '../support/portal-alone.ts';
 import { needs } from '../support/needs.ts';
-import { chooseOther, fillSupport, signIn } from './steps.ts';
+import { eachOf } from './each-of.ts';
+import { chooseOther, fillOther, fillSupport, signIn } from './steps.ts';
 import { stopTheClock } from './stop-the-clock.ts';
 import { portalInChromium } from './portal-in-chromium.ts';
 
@@ -14,9 +15,8 @@ const FIRST_CLOCK = '2025-11-01T10:00:00Z';
 describe('messages and times, in Chromium (needs chromium)', needs('chromium'), () => {
   let page: Page;
   let wire: Wire;
-  const { arrive } = portalInChromium({}, async (opened) => {
+  const { arrive } = portalInChromium({ clock: FIRST_CLOCK }, (opened) => {
     ({ page, wire } = opened);
-    await page.clock.install({ time: FIRST_CLOCK });
   });
   const pass = (seconds: number) => page.clock.runFor(Math.round(seconds * 1_000));
   const shown = (role: 'alert' | 'status', text: string) => page.getByRole(role).filter({ hasText: text });
@@ -37,50 +37,56 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
     expect(await shown('alert', text).count()).toBe(1);
   };
 
-  test.each([
-    ['INVALID_EMAIL', 'Invalid email', 'Please, use your San Bruno credentials to login into Yahoo.'],
-    ['external_oauth_error', 'Authentication error', EXTERNAL],
-    ['UNSUPPORTED_PROVIDER', 'Provider not supported', 'This provider is not supported.'],
-    ['provider_not_supported', 'Provider not supported', 'This provider is not supported.'],
-    ['MISSING_SCOPE', 'Missing requested scope', SCOPES],
-    ['anything', 'Unknown error', UNKNOWN],
-  ])('the error %s in the address is "%s", said for 7 s', async (code, title, text) => {
+  test('an error in the address has its title and text, said for 7 s', async () => {
     await arrive('/destination-account', 'signedIn');
     await stopTheClock(page);
-    await page.evaluate((error) => {
-      history.pushState(null, '', `/destination-account?error=${error}`);
-      dispatchEvent(new PopStateEvent('popstate'));
-    }, code);
-    const message = shown('alert', title);
-    await message.getByText(text).waitFor();
-    await message.getByText('Your mail is safe: nothing was moved or deleted.').waitFor();
-    await lasts('alert', title, 7);
-    expect(new URL(page.url()).search).toBe('');
+    const errors = [
+      ['INVALID_EMAIL', 'Invalid email', 'Please, use your San Bruno credentials to login into Yahoo.'],
+      ['external_oauth_error', 'Authentication error', EXTERNAL],
+      ['UNSUPPORTED_PROVIDER', 'Provider not supported', 'This provider is not supported.'],
+      ['provider_not_supported', 'Provider not supported', 'This provider is not supported.'],
+      ['MISSING_SCOPE', 'Missing requested scope', SCOPES],
+      ['anything', 'Unknown error', UNKNOWN],
+    ] as const;
+    await eachOf(errors, async ([code, title, text]) => {
+      await page.evaluate((error) => {
+        history.pushState(null, '', `/destination-account?error=${error}`);
+        dispatchEvent(new PopStateEvent('popstate'));
+      }, code);
+      const message = shown('alert', title);
+      await message.getByText(text).waitFor();
+      await message.getByText('Your mail is safe: nothing was moved or deleted.').waitFor();
+      await lasts('alert', title, 7);
+      expect(new URL(page.url()).search).toBe('');
+    });
   });
 
-  test.each([
-    [
-      'ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS',
-      'status',
-      'Transfer is already in progress',
-      "You have already started a transfer to Yahoo. Please, wait until it's completed.",
-    ],
-    ['ACCOUNT_ALREADY_EXISTS_MIGRATION_COMPLETED', 'status', 'Transfer is already completed', 'Go to Yahoo mail'],
-    [
-      'GENERAL_ERROR',
-      'alert',
-      'An error has happened while setting up your Yahoo account',
-      'Please, try again later or contact support.',
-    ],
-  ] as const)('%s at the making of the account is said for 7 s', async (code, role, title, text) => {
-    wire.answer('/api/v2/san-bruno-create-account/', { status: 409, json: { error: code } });
+  test('a refusal at the making of the account is said for 7 s', async () => {
+    const refusals = [
+      [
+        'ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS',
+        'status',
+        'Transfer is already in progress',
+        "You have already started a transfer to Yahoo. Please, wait until it's completed.",
+      ],
+      ['ACCOUNT_ALREADY_EXISTS_MIGRATION_COMPLETED', 'status', 'Transfer is already completed', 'Go to Yahoo mail'],
+      [
+        'GENERAL_ERROR',
+        'alert',
+        'An error has happened while setting up your Yahoo account',
+        'Please, try again later or contact support.',
+      ],
+    ] as const;
     await arrive('/destination-account', 'signedIn');
-    await page.getByRole('button', { name: 'Go to Yahoo Mail' }).click();
     await stopTheClock(page);
-    await page.getByRole('button', { name: 'Continue' }).click();
-    await shown(role, title).getByText(text).waitFor();
-    await lasts(role, title, 7);
-    expect(await page.getByRole('dialog').count()).toBe(0);
+    await eachOf(refusals, async ([code, role, title, text]) => {
+      wire.answer('/api/v2/san-bruno-create-account/', { status: 409, json: { error: code } });
+      await page.getByRole('button', { name: 'Go to Yahoo Mail' }).click();
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await shown(role, title).getByText(text).waitFor();
+      await lasts(role, title, 7);
+      expect(await page.getByRole('dialog').count()).toBe(0);
+    });
   });
 
   test('an account that was made already leads to Yahoo after 2 s, and the button says what goes on', async () => {
@@ -103,38 +109,41 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
     expect(wire.askedFor('/api/oauth/')).toHaveLength(1);
   });
 
-  test.each([
-    [
-      { status: 400, json: { error: 'OPERATION_NOT_ALLOWED' } },
-      'alert',
-      "Operation 'contactsmigration' not allowed.",
-      'load',
-    ],
-    [{ status: 401, json: { error: 'INVALID_CREDENTIALS' } }, 'alert', 'Incorrect email or password.', 'load'],
-    [{ json: { ok: true } }, 'status', 'Your message has been sent successfully.', 'support'],
-    [
-      { status: 502, json: { error: 'GENERAL_ERROR' } },
-      'alert',
-      'There was an error submitting your message, please try again later.',
-      'support',
-    ],
-  ] as const)('%j is said for 5 s (%s: %s)', async (answer, role, text, at) => {
-    if (at === 'load') {
-      wire.answer('/api/load/', answer);
-      await arrive('/start-migration', 'gmail');
-      await page.getByLabel('Notification email').fill('maria@mail.example');
-      await page.getByText('We will write to maria@mail.example.').waitFor();
-      await stopTheClock(page);
+  test('a refusal of the transfer is said for 5 s', async () => {
+    await arrive('/start-migration', 'gmail');
+    await page.getByLabel('Notification email').fill('maria@mail.example');
+    await page.getByText('We will write to maria@mail.example.').waitFor();
+    await stopTheClock(page);
+    const refusals = [
+      [400, 'OPERATION_NOT_ALLOWED', "Operation 'contactsmigration' not allowed."],
+      [401, 'INVALID_CREDENTIALS', 'Incorrect email or password.'],
+    ] as const;
+    await eachOf(refusals, async ([status, error, text]) => {
+      wire.answer('/api/load/', { status, json: { error } });
       await page.getByRole('button', { name: 'Transfer', exact: true }).click();
-    } else {
+      await lasts('alert', text, 5);
+      expect(await page.locator('h1').innerText()).toBe('Transfer your data');
+    });
+  });
+
+  test('what becomes of a message to support is said for 5 s', async () => {
+    await arrive('/support-form');
+    await fillSupport(page, { email: SUBSCRIBER.email, issue: 'Where is it?' });
+    await stopTheClock(page);
+    const outcomes = [
+      [
+        { status: 502, json: { error: 'GENERAL_ERROR' } },
+        'alert',
+        'There was an error submitting your message, please try again later.',
+      ],
+      [{ json: { ok: true } }, 'status', 'Your message has been sent successfully.'],
+    ] as const;
+    await eachOf(outcomes, async ([answer, role, text]) => {
       wire.answer('/api/v2/support-form/', answer);
-      await arrive('/support-form');
-      await fillSupport(page, { email: SUBSCRIBER.email, issue: 'Where is it?' });
-      await stopTheClock(page);
       await page.getByRole('button', { name: 'Send' }).click();
-    }
-    await lasts(role, text, 5);
-    expect(await page.locator('h1').innerText()).toBe(at === 'load' ? 'Transfer your data' : 'Contact support');
+      await lasts(role, text, 5);
+      expect(await page.locator('h1').innerText()).toBe('Contact support');
+    });
   });
 
   test('a message stays while the pointer or the focus is on it, and goes after that', async () => {
@@ -160,20 +169,24 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
   });
 
   describe('at a field', () => {
-    test.each([
-      ['maria@', 'Please enter a valid email address.'],
-      ['MARIA@GMAIL.COM', 'Please, enter a San Bruno email address.'],
-    ])('the sign-in judges %s 1 s after the typing, and keeps its word until it is mended', async (email, text) => {
+    test('the sign-in judges an email 1 s after the typing, and keeps its word until it is mended', async () => {
       await arrive('/');
       await page.getByRole('button', { name: 'Start', exact: true }).click();
       const field = page.getByLabel('Email', { exact: true });
       await field.waitFor();
       await stopTheClock(page);
-      await field.pressSequentially(email);
-      expect(await field.inputValue()).toBe(email.toLowerCase());
-      await note(text, 1);
-      await field.fill(SUBSCRIBER.email);
-      await shown('alert', text).waitFor({ state: 'detached' });
+      const emails = [
+        ['maria@', 'Please enter a valid email address.'],
+        ['MARIA@GMAIL.COM', 'Please, enter a San Bruno email address.'],
+      ] as const;
+      await eachOf(emails, async ([email, text]) => {
+        await field.clear();
+        await field.pressSequentially(email);
+        expect(await field.inputValue()).toBe(email.toLowerCase());
+        await note(text, 1);
+        await field.fill(SUBSCRIBER.email);
+        await shown('alert', text).waitFor({ state: 'detached' });
+      });
     });
 
     test('the sign-in asks for what is empty', async () => {
@@ -185,17 +198,21 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
       expect(wire.asked).toEqual([]);
     });
 
-    test.each([
-      ['another provider', 'maria@sanbruno.example', 'Please, do not use a San Bruno email address for the export.'],
-      ['another provider', 'maria@', 'Please enter a valid email address.'],
-    ])('%s: %s gets "%s"', async (_, email, text) => {
+    test('an email at another provider is judged 1 s after the typing', async () => {
       await arrive('/destination-account', 'signedIn');
       await page.getByRole('button', { name: 'Check other options to export your data' }).click();
       await page.getByRole('button', { name: 'Other', exact: true }).click();
+      await page.getByRole('heading', { level: 1, name: 'Another provider' }).waitFor();
       await stopTheClock(page);
-      await page.getByLabel('Email', { exact: true }).fill(email);
-      await note(text, 1);
-      expect(wire.asked).toEqual([]);
+      const emails = [
+        ['maria@sanbruno.example', 'Please, do not use a San Bruno email address for the export.'],
+        ['maria@', 'Please enter a valid email address.'],
+      ] as const;
+      await eachOf(emails, async ([email, text]) => {
+        await page.getByLabel('Email', { exact: true }).fill(email);
+        await note(text, 1);
+        expect(wire.asked).toEqual([]);
+      });
     });
 
     test('the IMAP host is judged when its field is left', async () => {
@@ -215,66 +232,85 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
       expect(wire.askedFor('/api/validate-imap/')[0]?.body).toEqual({ imap: 'imap.mail.example:1143' });
     });
 
-    test.each([
-      ['INVALID_IMAP', 'Invalid IMAP Server'],
-      ['UNSUPPORTED_PROVIDER', 'Unsupported Provider'],
-    ])('a sign-in that is refused as %s is titled %s', async (error, title) => {
-      wire.answer('/api/validate/', { status: 400, json: { error } });
+    test('a sign-in at another provider that is refused has the title of its code', async () => {
       await arrive('/destination-account', 'signedIn');
-      await chooseOther(page, { email: 'maria@mail.example', password: 'sandbox' });
-      await shown('alert', title).waitFor();
-      expect(await page.getByLabel('Password', { exact: true }).inputValue()).toBe('');
-    });
-
-    test.each([
-      ['move', 'Please, provide a valid email address or phone number.'],
-      ['gmail', 'Please, provide a valid email address.'],
-    ] as const)('a contact that is missing on the %s is asked for after 3 s', async (session, text) => {
-      await arrive('/start-migration', session);
-      const label = session === 'move' ? 'Notification email or phone number' : 'Notification email';
-      await page.getByLabel(label).fill('x');
-      await stopTheClock(page);
-      await page.getByLabel(label).fill('');
-      await note(text, 3);
-      expect(await page.getByText('or phone number.').count()).toBe(session === 'move' ? 1 : 0);
-    });
-
-    test.each([
-      ['move', '555 0123', 'Please, enter a valid phone number in the following format: XXX XXX XXXX'],
-      ['move', 'maria@nowhere', 'Please, enter a valid email address.'],
-      ['move', SUBSCRIBER.email, 'Please, do not use a San Bruno email address for notification.'],
-      ['gmail', '650 253 0000', 'Please, enter a valid email address.'],
-      ['download', 'maria@sbcable.example', 'Please, do not use a San Bruno email address for notification.'],
-    ] as const)('on the %s the contact %s gets "%s"', async (session, contact, text) => {
-      await arrive('/start-migration', session);
-      await stopTheClock(page);
-      await page.getByLabel(/^Notification email/).fill(contact);
-      await note(text, 1);
-      expect(await page.getByRole('button', { name: /^(?:Move|Transfer|Download)$/ }).isDisabled()).toBe(true);
+      const refusals = [
+        ['INVALID_IMAP', 'Invalid IMAP Server'],
+        ['UNSUPPORTED_PROVIDER', 'Unsupported Provider'],
+      ] as const;
+      await eachOf(refusals, async ([error, title], at) => {
+        wire.answer('/api/validate/', { status: 400, json: { error } });
+        const account = { email: 'maria@mail.example', password: 'sandbox' };
+        if (at === 0) await chooseOther(page, account);
+        else await fillOther(page, account);
+        await shown('alert', title).waitFor();
+        expect(await page.getByLabel('Password', { exact: true }).inputValue()).toBe('');
+      });
     });
 
     test.each([
       [
-        'San Bruno email',
-        'maria@sanbruno.example',
-        'Please, enter a valid sanbrunocable.example email address.',
-        false,
+        'move',
+        'Please, provide a valid email address or phone number.',
+        [
+          ['555 0123', 'Please, enter a valid phone number in the following format: XXX XXX XXXX'],
+          ['maria@nowhere', 'Please, enter a valid email address.'],
+          [SUBSCRIBER.email, 'Please, do not use a San Bruno email address for notification.'],
+        ],
       ],
-      ['Contact email', 'maria', 'Please, enter a valid email address.', true],
-      ['Transfer ID', 'A'.repeat(32), 'Please, enter a valid transfer ID.', true],
-      ['Transfer ID', 'g'.repeat(32), 'Please, enter a valid transfer ID.', true],
-    ])('on the support form %s %s gets "%s", and nothing is sent (Send is on: %s)', async (label, value, text, on) => {
+      ['gmail', 'Please, provide a valid email address.', [['650 253 0000', 'Please, enter a valid email address.']]],
+      [
+        'download',
+        'Please, provide a valid email address.',
+        [['maria@sbcable.example', 'Please, do not use a San Bruno email address for notification.']],
+      ],
+    ] as const)(
+      'on the %s a contact that cannot be is told what it should be, and one that is missing is asked for after 3 s',
+      async (session, missing, contacts) => {
+        await arrive('/start-migration', session);
+        await stopTheClock(page);
+        const field = page.getByLabel(
+          session === 'move' ? 'Notification email or phone number' : 'Notification email',
+          { exact: true },
+        );
+        await field.fill('x');
+        await field.fill('');
+        await note(missing, 3);
+        expect(await page.getByText('or phone number.').count()).toBe(session === 'move' ? 1 : 0);
+        await eachOf<readonly [contact: string, text: string]>(contacts, async ([contact, text]) => {
+          await field.fill(contact);
+          await note(text, 1);
+          expect(await page.getByRole('button', { name: /^(?:Move|Transfer|Download)$/ }).isDisabled()).toBe(true);
+        });
+      },
+    );
+
+    test('on the support form a field that is wrong is said, and nothing is sent', async () => {
       await arrive('/support-form');
-      await fillSupport(page, { email: SUBSCRIBER.email, issue: 'Where is my mail?' });
       await stopTheClock(page);
-      await page.getByLabel(label).fill(value);
-      const send = page.getByRole('button', { name: 'Send' });
-      expect(await send.isEnabled()).toBe(on);
-      await note(text, 1);
-      if (on) await send.click();
-      else await page.getByLabel(label).press('Enter');
-      await shown('alert', text).waitFor();
-      expect(wire.asked).toEqual([]);
+      const fields = [
+        [
+          'San Bruno email',
+          'maria@sanbruno.example',
+          'Please, enter a valid sanbrunocable.example email address.',
+          false,
+        ],
+        ['Contact email', 'maria', 'Please, enter a valid email address.', true],
+        ['Transfer ID', 'A'.repeat(32), 'Please, enter a valid transfer ID.', true],
+        ['Transfer ID', 'g'.repeat(32), 'Please, enter a valid transfer ID.', true],
+      ] as const;
+      await eachOf(fields, async ([label, value, text, isSendOn]) => {
+        await fillSupport(page, { email: SUBSCRIBER.email, issue: 'Where is my mail?' });
+        await expect.poll(() => page.getByRole('alert').count()).toBe(0);
+        await page.getByLabel(label).fill(value);
+        const send = page.getByRole('button', { name: 'Send' });
+        expect(await send.isEnabled()).toBe(isSendOn);
+        await note(text, 1);
+        if (isSendOn) await send.click();
+        else await page.getByLabel(label).press('Enter');
+        await shown('alert', text).waitFor();
+        expect(wire.asked).toEqual([]);
+      });
     });
 
     test('Send is off until the legacy email and an issue of more than 5 characters are there, and it is said why', async () => {
@@ -318,13 +354,18 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
       expect(await send.isDisabled()).toBe(true);
     });
 
-    test.each(['', 'abc', 'g'.repeat(31), '!'.repeat(32)])('the look-up finds "%s" malformed', async (id) => {
+    test('the look-up says when an ID is malformed', async () => {
       await arrive('/');
-      await page.getByText('check your transfer status').click();
-      await page.getByLabel('Transfer ID').fill(id);
-      await page.getByRole('button', { name: 'Check status' }).click();
-      await shown('alert', 'Invalid migration ID').waitFor();
-      expect(wire.asked).toEqual([]);
+      await eachOf(['', 'abc', 'g'.repeat(31), '!'.repeat(32)], async (id) => {
+        await page.getByText('check your transfer status').click();
+        await page.getByLabel('Transfer ID').fill(id);
+        await page.getByRole('button', { name: 'Check status' }).click();
+        await shown('alert', 'Invalid migration ID').waitFor();
+        expect(wire.asked).toEqual([]);
+        await page.keyboard.press('Escape');
+        await page.getByRole('dialog').waitFor({ state: 'detached' });
+        expect(await shown('alert', 'Invalid migration ID').count()).toBe(0);
+      });
     });
   });
 
@@ -379,18 +420,25 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
       expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(TRANSFER_ID);
     });
 
-    test.each([
-      ['2025-11-28T23:59:39-08:00', '2 days', '1 day', 30],
-      ['2025-11-29T23:59:39-08:00', '1 day', '23 hours', 30],
-      ['2025-11-30T21:59:39-08:00', '2 hours', '1 hour', 30],
-      ['2025-11-30T23:59:39-08:00', '0 hours', '0 days', 30],
-    ])('at %s the countdown goes by itself from %s to %s', async (time, before, after, seconds) => {
-      await page.clock.setSystemTime(time);
-      await arrive('/');
-      await page.getByRole('timer').getByText(before, { exact: true }).waitFor();
-      await pass(seconds);
-      await page.getByRole('timer').getByText(after, { exact: true }).waitFor();
-      expect(await page.getByRole('timer').innerText()).toContain('November 30, 2025');
+    test('the countdown goes by itself from days to hours, and to its end', async () => {
+      const times = [
+        ['2025-11-28T23:59:39-08:00', '2 days', '1 day', 30],
+        ['2025-11-29T23:59:39-08:00', '1 day', '23 hours', 30],
+        ['2025-11-30T21:59:39-08:00', '2 hours', '1 hour', 30],
+        ['2025-11-30T23:59:39-08:00', '0 hours', '0 days', 30],
+      ] as const;
+      const countdown = page.getByRole('timer');
+      await arrive('/support-form');
+      await eachOf(times, async ([time, before, after, seconds]) => {
+        await page.clock.setSystemTime(time);
+        await page.getByRole('link', { name: 'Home', exact: true }).click();
+        await countdown.getByText(before, { exact: true }).waitFor();
+        await pass(seconds);
+        await countdown.getByText(after, { exact: true }).waitFor();
+        expect(await countdown.innerText()).toContain('November 30, 2025');
+        await page.getByRole('link', { name: 'Contact support' }).click();
+        await countdown.waitFor({ state: 'detached' });
+      });
     });
 
     test('a running transfer whose line is lost is asked for again every 10 s, and moves on', async () => {

@@ -2,6 +2,7 @@ import type { Page } from 'playwright';
 import { describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import { SUBSCRIBER, TRANSFER_ID, type Wire } from '../support/portal-alone.ts';
+import { eachOf } from './each-of.ts';
 import { portalInChromium } from './portal-in-chromium.ts';
 import { isInSight } from './sight.ts';
 import { fillOther, fillSupport, lookUpTransfer, signIn } from './steps.ts';
@@ -229,15 +230,14 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     expect(await page.getByRole('alert').getByText(said).count()).toBe(1);
   });
 
-  test.each([320, 768, 1024])(
-    'nothing of the sentence about the status is on a line of its own at %i px',
-    async (width) => {
+  test('nothing of the sentence about the status is on a line of its own', async () => {
+    await arrive('/');
+    const sentence = page.getByRole('paragraph').filter({ hasText: 'Already started?' });
+    await eachOf([320, 768, 1024], async (width) => {
       await page.setViewportSize({ width, height: 900 });
-      await arrive('/');
-      const sentence = page.getByRole('paragraph').filter({ hasText: 'Already started?' });
       expect(await sentence.innerText()).toMatch(/status$/);
-    },
-  );
+    });
+  });
 
   test('on a small phone an address of usual length has one line, and an ID two of the same length', async () => {
     const lines = (text: string) =>
@@ -308,25 +308,30 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     }
   });
 
-  test.each(REFUSED)(
-    '$form that is refused says so in sight of a small phone',
-    async ({ wire: how, at, session, act, said, anew, isMarked }) => {
-      const [path, status, error] = how;
+  const isToBeTypedAnew = async (label: string, isMarked: boolean) => {
+    const field = page.getByLabel(label, { exact: true });
+    await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true);
+    expect(await isInSight(field)).toBe(true);
+    // What is wrong with a field stays there, also where the message about it goes after a while.
+    await expect.poll(() => field.getAttribute('aria-invalid')).toBe(isMarked ? 'true' : null);
+  };
+
+  test.each([...Map.groupBy(REFUSED, ({ at }) => at)])(
+    'at %s a form that is refused says so in sight of a small phone',
+    async (at, forms) => {
       await page.setViewportSize({ width: 360, height: 640 });
       if (at.startsWith('/status'))
         wire.answer('/api/v2/status/', { json: { emailmigration: { status: 'inprogress' }, limited: true } });
-      wire.answer(path, { status, json: { error } });
-      await arrive(at, session);
-      await act(page);
-      const alert = page.getByRole('alert').filter({ hasText: said });
-      await alert.waitFor();
-      await expect.poll(() => isInSight(alert)).toBe(true);
-      if (anew === null) return;
-      const field = page.getByLabel(anew, { exact: true });
-      await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true);
-      expect(await isInSight(field)).toBe(true);
-      // What is wrong with a field stays there, also where the message about it goes after a while.
-      await expect.poll(() => field.getAttribute('aria-invalid')).toBe(isMarked ? 'true' : null);
+      await arrive(at, forms[0]?.session);
+      await eachOf(forms, async ({ wire: [path, status, error], act, said, anew, isMarked }) => {
+        wire.answer(path, { status, json: { error } });
+        await act(page);
+        const alert = page.getByRole('alert').filter({ hasText: said });
+        await alert.waitFor();
+        await expect.poll(() => isInSight(alert)).toBe(true);
+        if (anew !== null) await isToBeTypedAnew(anew, isMarked);
+        await page.keyboard.press('Escape');
+      });
     },
   );
 

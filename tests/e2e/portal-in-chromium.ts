@@ -3,14 +3,15 @@ import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { openBrowser } from '../support/browser.ts';
 import { enter, type PortalAlone, servePortalAlone, type SessionName, type Wire } from '../support/portal-alone.ts';
 
-/** What a test has. `isNew`: it is the first that has this page. */
 type Opened = {
   readonly browser: Browser;
   readonly context: BrowserContext;
   readonly page: Page;
   readonly wire: Wire;
-  readonly isNew: boolean;
 };
+
+/** A page's options, and the time that its clock has when a test begins, which then goes on. Without one it is the machine's. */
+type Options = BrowserContextOptions & { readonly clock?: string };
 
 /**
  * For the `describe` that it is called in: the portal alone, whose calls are answered by a script, a browser, and for
@@ -18,7 +19,7 @@ type Opened = {
  * to that can't be taken back is not handed to the next one; otherwise it is, as a new one costs the time of two tests.
  */
 export function portalInChromium(
-  options: BrowserContextOptions,
+  { clock, ...options }: Options,
   opened: (here: Opened) => void | Promise<void>,
 ): {
   readonly portal: { readonly url: string };
@@ -37,13 +38,16 @@ export function portalInChromium(
     await portal?.[Symbol.asyncDispose]();
   });
   beforeEach(async () => {
-    const isNew = here === undefined;
     if (here === undefined) {
       const context = await browser.newContext(options);
       here = { context, page: await context.newPage() };
+      if (clock !== undefined) await here.page.clock.install({ time: clock });
+      isSpoilt = watch(here.page, clock !== undefined);
+    } else if (clock !== undefined) {
+      await here.page.clock.resume();
+      await here.page.clock.setSystemTime(clock);
     }
-    await opened({ ...here, browser, wire: portal.wire, isNew });
-    if (isNew) isSpoilt = watch(here.page);
+    await opened({ ...here, browser, wire: portal.wire });
   });
   afterEach(async () => {
     if (here === undefined) return;
@@ -67,7 +71,7 @@ export function portalInChromium(
 }
 
 /** Tells whether a page has got a script or a clock for all that it will ever show, which nothing takes away again. */
-function watch(page: Page): () => boolean {
+function watch(page: Page, hasClock: boolean): () => boolean {
   let isSpoilt = false;
   const spoiling = <On extends object>(on: On, name: keyof On & string) => {
     const method = on[name] as (...parameters: unknown[]) => unknown;
@@ -79,7 +83,9 @@ function watch(page: Page): () => boolean {
     });
   };
   spoiling(page, 'addInitScript');
-  for (const name of ['install', 'pauseAt', 'setFixedTime', 'setSystemTime'] as const) spoiling(page.clock, name);
+  // A clock that each test sets anew may be stopped and set.
+  if (!hasClock)
+    for (const name of ['install', 'pauseAt', 'setFixedTime', 'setSystemTime'] as const) spoiling(page.clock, name);
   return () => isSpoilt || page.isClosed();
 }
 
@@ -96,12 +102,15 @@ async function clear(
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   await context.clearCookies();
   await context.clearPermissions();
-  const { colorScheme = null, reducedMotion = null, viewport } = options;
-  await page.emulateMedia({ media: null, colorScheme, reducedMotion, forcedColors: null });
-  await page.setViewportSize(viewport ?? { width: 1280, height: 720 });
   await page.goto(`${url}/nothing.txt`);
   await page.evaluate(() => {
     localStorage.clear();
     sessionStorage.clear();
   });
+  // On an empty page, where that asks for no layout.
+  const { colorScheme = null, reducedMotion = null, viewport } = options;
+  const { width, height } = viewport ?? { width: 1280, height: 720 };
+  await page.emulateMedia({ media: null, colorScheme, reducedMotion, forcedColors: null });
+  const is = page.viewportSize();
+  if (is?.width !== width || is.height !== height) await page.setViewportSize({ width, height });
 }

@@ -255,11 +255,10 @@ describe('a call that goes wrong, in Chromium (needs chromium)', needs('chromium
   let page: Page;
   let wire: Wire;
   const crashes: string[] = [];
-  const { portal, arrive } = portalInChromium({}, async (opened) => {
+  const { portal, arrive } = portalInChromium({ clock: '2025-11-01T10:00:00Z' }, (opened) => {
     ({ page, wire } = opened);
     page.on('pageerror', (error) => crashes.push(String(error)));
     wire.answer('/api/v2/status/', FINISHED_EXPORT);
-    if (opened.isNew) await page.clock.install({ time: '2025-11-01T10:00:00Z' });
   });
   afterEach(() => {
     expect(crashes.splice(0)).toEqual([]);

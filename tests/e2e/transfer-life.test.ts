@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { TransferStatus } from '../../src/contract/calls/status.ts';
 import { call, NEW_ID, OK, type Owner, ownerAt, STATUS } from './owner.ts';
+import { sampleOf } from '../folders.ts';
 import { needs } from '../support/needs.ts';
 import { enter, SUBSCRIBER, TRANSFER_ID } from '../support/portal-alone.ts';
 import {
@@ -19,6 +20,8 @@ import { portalInChromium } from './portal-in-chromium.ts';
 import { isInSight } from './sight.ts';
 
 const MOVED = movedTo('other');
+const PHONE = { width: 360, height: 640 };
+const DESK = { width: 1280, height: 720 };
 
 /** A button of the status page, what its dialog asks, and what is sent in the end. */
 type Walk = {
@@ -34,6 +37,7 @@ type Walk = {
   readonly refused: string;
 };
 
+/** Every second one: each kind of dialog, and each refusal. */
 const WALKS: readonly Walk[] = [
   {
     button: 'Stop the transfer',
@@ -47,6 +51,16 @@ const WALKS: readonly Walk[] = [
   },
   {
     button: 'Put it right',
+    status: FULL,
+    fields: {},
+    confirm: 'Try again now',
+    path: call('resume'),
+    sent: { side: 'destination' },
+    said: "Thank you. We'll take it from here",
+    refused: 'That did not work',
+  },
+  {
+    button: 'Put it right',
     status: NEEDS_PASSWORD,
     fields: { 'San Bruno password': 'new-secret' },
     confirm: 'Carry on',
@@ -56,13 +70,13 @@ const WALKS: readonly Walk[] = [
     refused: 'That did not work',
   },
   {
-    button: 'Put it right',
-    status: FULL,
+    button: 'Stop bringing new mail',
+    status: DAILY_ON,
     fields: {},
-    confirm: 'Try again now',
-    path: call('resume'),
-    sent: { side: 'destination' },
-    said: "Thank you. We'll take it from here",
+    confirm: 'Turn it off',
+    path: call('daily-off'),
+    sent: {},
+    said: 'We no longer bring new mail',
     refused: 'That did not work',
   },
   {
@@ -86,6 +100,16 @@ const WALKS: readonly Walk[] = [
     refused: 'That did not work',
   },
   {
+    button: 'Stop forwarding',
+    status: FORWARDED,
+    fields: { 'San Bruno password': SUBSCRIBER.password },
+    confirm: 'Turn it off',
+    path: call('forwarding-off'),
+    sent: { password: SUBSCRIBER.password },
+    said: 'Forwarding is off',
+    refused: 'Forwarding is still on',
+  },
+  {
     button: 'Bring new mail once a day',
     status: DAILY,
     fields: { 'San Bruno password': SUBSCRIBER.password, 'New mailbox password': 'sandbox' },
@@ -98,26 +122,6 @@ const WALKS: readonly Walk[] = [
     },
     said: NEW_ID,
     refused: 'That did not work',
-  },
-  {
-    button: 'Stop bringing new mail',
-    status: DAILY_ON,
-    fields: {},
-    confirm: 'Turn it off',
-    path: call('daily-off'),
-    sent: {},
-    said: 'We no longer bring new mail',
-    refused: 'That did not work',
-  },
-  {
-    button: 'Stop forwarding',
-    status: FORWARDED,
-    fields: { 'San Bruno password': SUBSCRIBER.password },
-    confirm: 'Turn it off',
-    path: call('forwarding-off'),
-    sent: { password: SUBSCRIBER.password },
-    said: 'Forwarding is off',
-    refused: 'Forwarding is still on',
   },
 ];
 
@@ -155,22 +159,12 @@ describe('the life of a transfer, in Chromium (needs chromium)', needs('chromium
     },
   );
 
-  test.each(WALKS)('"$button" ("$confirm") that the server refuses says so in its dialog', async (walk) => {
-    owner.wire.answer(walk.path, { status: 502, json: { error: 'GENERAL_ERROR', message: '' } });
-    await owner.open(walk.button, walk.status);
-    await fill(walk);
-    await owner.inDialog(walk.confirm).click();
-    await owner.dialog.getByRole('alert').getByText(walk.refused).waitFor();
-    expect(await owner.dialog.evaluate((element) => element.contains(document.activeElement))).toBe(true);
-    for (const label of Object.keys(walk.fields)) expect(await owner.field(label).inputValue()).toBe('');
-  });
-
-  /** Presses a dialog's button as often as is said, on a small phone; each refusal and what is to be typed anew are seen. */
-  const isRefused = async ({ path, confirm }: Walk, fields: Walk['fields'], times: number) => {
+  /** Presses a dialog's button twice, on a small phone; each refusal and what is to be typed anew are seen. */
+  const isRefusedTwice = async ({ path, confirm }: Walk, fields: Walk['fields']) => {
     const [first] = Object.keys(fields);
     const goal = first === undefined ? owner.inDialog(confirm) : owner.field(first);
     const before = owner.wire.askedFor(path).length;
-    for (let time = 1; time <= times; time += 1) {
+    for (const time of [1, 2]) {
       for (const [label, text] of Object.entries(fields)) await owner.field(label).fill(text);
       await owner.inDialog(confirm).click();
       await expect.poll(() => owner.wire.askedFor(path).length).toBe(before + time);
@@ -179,49 +173,55 @@ describe('the life of a transfer, in Chromium (needs chromium)', needs('chromium
       expect(await isInSight(goal)).toBe(true);
     }
   };
+  const withoutPassword = async (walk: Walk) => {
+    const [first] = Object.keys(walk.fields);
+    if (first === undefined) return;
+    await owner.inDialog(walk.confirm).click();
+    await owner.dialog.getByText('Invalid password. Please try again.').waitFor();
+    const field = owner.field(first);
+    await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true);
+    await expect.poll(() => owner.page.title()).toMatch(/^Error: /);
+    expect(await isInSight(owner.dialog.getByText('Invalid password. Please try again.'))).toBe(true);
+    expect(owner.wire.askedFor(walk.path)).toEqual([]);
+  };
 
-  test.each(WALKS)(
-    '"$button" ("$confirm") that is refused is told in sight of a small phone, with the focus on what is to be typed anew',
+  test.each(sampleOf(WALKS, 2))(
+    '"$button" ("$confirm") that is refused says so in its dialog in sight of a small phone, with the focus on what is to be typed anew, until another tab was quicker',
     async (walk) => {
-      owner.wire.answer(walk.path, { status: 401, json: { error: 'INVALID_CREDENTIALS', message: '' } });
-      await owner.page.setViewportSize({ width: 360, height: 640 });
+      await owner.page.setViewportSize(PHONE);
       await owner.open(walk.button, walk.status);
+      await withoutPassword(walk);
+
+      await owner.page.setViewportSize(DESK);
+      owner.wire.answer(walk.path, { status: 502, json: { error: 'GENERAL_ERROR', message: '' } });
+      await fill(walk);
+      await owner.inDialog(walk.confirm).click();
+      await owner.dialog.getByRole('alert').getByText(walk.refused).waitFor();
+      expect(await owner.dialog.evaluate((element) => element.contains(document.activeElement))).toBe(true);
+      for (const label of Object.keys(walk.fields)) expect(await owner.field(label).inputValue()).toBe('');
+      expect(owner.wire.askedFor(walk.path)).toHaveLength(1);
+
+      owner.wire.answer(walk.path, { status: 401, json: { error: 'INVALID_CREDENTIALS', message: '' } });
+      await owner.page.setViewportSize(PHONE);
       // To take back, a password is asked for once the server has refused to do it without.
       const isAskedLater = walk.button === 'Take back what was copied';
       if (isAskedLater) {
         await owner.inDialog(walk.confirm).click();
         await owner.field('New mailbox password').waitFor();
       }
-      await isRefused(walk, isAskedLater ? { 'New mailbox password': 'wrong' } : walk.fields, 2);
-      expect(owner.wire.askedFor(walk.path)).toHaveLength(isAskedLater ? 3 : 2);
-    },
-  );
+      const fields = isAskedLater ? { 'New mailbox password': 'wrong' } : walk.fields;
+      await isRefusedTwice(walk, fields);
+      const refused = isAskedLater ? 4 : 3;
+      expect(owner.wire.askedFor(walk.path)).toHaveLength(refused);
 
-  test.each(WALKS)('"$button" ("$confirm") that another tab was quicker with shows how it stands', async (walk) => {
-    await owner.open(walk.button, walk.status);
-    await fill(walk);
-    owner.wire.answer(walk.path, { status: 409, json: { error: 'OPERATION_NOT_ALLOWED', message: '' } });
-    owner.wire.answer('/api/v2/status/', { json: movedTo('google') });
-    await owner.inDialog(walk.confirm).click();
-    await owner.page.getByRole('alert').getByText('Something has changed').waitFor();
-    await owner.dialog.waitFor({ state: 'detached' });
-    await owner.page.getByRole('heading', { level: 1, name: 'Your transfer is done' }).waitFor();
-    expect(owner.wire.askedFor(walk.path)).toHaveLength(1);
-  });
-
-  test.each(WALKS.filter(({ fields }) => Object.keys(fields).length > 0))(
-    '"$button" ("$confirm") without a password leads the focus to its field',
-    async (walk) => {
-      await owner.page.setViewportSize({ width: 360, height: 640 });
-      await owner.open(walk.button, walk.status);
+      await fill({ ...walk, fields });
+      owner.wire.answer(walk.path, { status: 409, json: { error: 'OPERATION_NOT_ALLOWED', message: '' } });
+      owner.wire.answer('/api/v2/status/', { json: movedTo('google') });
       await owner.inDialog(walk.confirm).click();
-      await owner.dialog.getByText('Invalid password. Please try again.').waitFor();
-      const [first = ''] = Object.keys(walk.fields);
-      const field = owner.field(first);
-      await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true);
-      await expect.poll(() => owner.page.title()).toMatch(/^Error: /);
-      expect(await isInSight(owner.dialog.getByText('Invalid password. Please try again.'))).toBe(true);
-      expect(owner.wire.askedFor(walk.path)).toEqual([]);
+      await owner.page.getByRole('alert').getByText('Something has changed').waitFor();
+      await owner.dialog.waitFor({ state: 'detached' });
+      await owner.page.getByRole('heading', { level: 1, name: 'Your transfer is done' }).waitFor();
+      expect(owner.wire.askedFor(walk.path)).toHaveLength(refused + 1);
     },
   );
 

@@ -32,13 +32,13 @@ export const SECTION_4: readonly Rule[] = [
   rule(
     'On return, the callback checks that the returned email equals the source email.',
     'a move goes on when the returned address is that of the source, whatever its case',
-    'a sign-in at Yahoo with another address comes back with the invalid email error',
+    'a sign-in at Yahoo that is cancelled, or has another address, comes back with its error; the right one is worth nothing in another browser, or a second time',
     'a newcomer moves a mailbox from Home to the status page, and every message arrives as it was',
   ),
   rule(
     'If not, it goes to /destination-account with error invalid email.',
     'a move that returns with another address goes back with the error invalid email, and stores nothing',
-    'a sign-in at Yahoo with another address comes back with the invalid email error',
+    'a sign-in at Yahoo that is cancelled, or has another address, comes back with its error; the right one is worth nothing in another browser, or a second time',
   ),
   frame('**Other destination buttons**:'),
   rule(
@@ -101,14 +101,13 @@ export const SECTION_4: readonly Rule[] = [
     'Anything else: shows the generic setup error.',
     'an account creation that ends in %s says so for 7 s, and can be tried again',
     'any other end of an account creation, as %s, is the generic setup error',
-    '%s at the making of the account is said for 7 s',
+    'a refusal at the making of the account is said for 7 s',
   ),
   rule(
     '**Load page**: the submit is disabled until a valid notification contact exists.',
     'the submit is off while the contact is %s',
     'the submit is off while the contact is being checked',
-    'a contact that is missing on the %s is asked for after 3 s',
-    'on the %s the contact %s gets "%s"',
+    'on the %s a contact that cannot be is told what it should be, and one that is missing is asked for after 3 s',
   ),
   rule(
     'On submit, a primary move first makes a pre-move call. Then the transfer job is created and the user goes to /complete with migration_id.',
@@ -154,8 +153,9 @@ export const SECTION_4: readonly Rule[] = [
     'the error %s of the address is shown as %s and clears after 7 s',
     'an account creation that ends in %s says so for 7 s, and can be tried again',
     'a message stays while it is looked at, and then has its 7 s again',
-    '%j is said for 5 s (%s: %s)',
-    'the error %s in the address is "%s", said for 7 s',
+    'a refusal of the transfer is said for 5 s',
+    'what becomes of a message to support is said for 5 s',
+    'an error in the address has its title and text, said for 7 s',
   ),
 ];
 
@@ -166,13 +166,13 @@ export const SECTION_5: readonly Rule[] = [
     'the email is lowercased and freed of spaces around it as it is typed',
     'the email is checked 1 s after the typing stops, and not before',
     'the email is lowercased and freed of spaces around it, and checked 1 s after the typing stops',
-    'the sign-in judges %s 1 s after the typing, and keeps its word until it is mended',
+    'the sign-in judges an email 1 s after the typing, and keeps its word until it is mended',
   ),
   rule(
     'It must look like an email, else the invalid-email message.',
     '%s is an invalid email, after the pause and on submit',
     '"%s" is an invalid email',
-    'the sign-in judges %s 1 s after the typing, and keeps its word until it is mended',
+    'the sign-in judges an email 1 s after the typing, and keeps its word until it is mended',
   ),
   pageRule(
     'The generic checker allows at most 254 characters in total and 64 in the local part.',
@@ -184,7 +184,7 @@ export const SECTION_5: readonly Rule[] = [
     '%s belongs to a legacy domain',
     '%s belongs to no legacy domain and is refused, after the pause and on submit',
     'an invalid email, one at no legacy domain and an invalid password have the words of the specification',
-    'the sign-in judges %s 1 s after the typing, and keeps its word until it is mended',
+    'the sign-in judges an email 1 s after the typing, and keeps its word until it is mended',
   ),
   rule(
     'The capabilities check must report the legacy provider.',
@@ -219,19 +219,19 @@ export const SECTION_5: readonly Rule[] = [
   rule(
     '**Notification contact** (checked after 1 s without typing):',
     'a contact is checked 1 s after the typing stops, and not before',
-    'on the %s the contact %s gets "%s"',
+    'on the %s a contact that cannot be is told what it should be, and one that is missing is asked for after 3 s',
   ),
   rule(
     'If it contains letters it is treated as an email.',
     'a contact with letters that is no email is a wrong email, without a call (%#)',
-    'on the %s the contact %s gets "%s"',
+    'on the %s a contact that cannot be is told what it should be, and one that is missing is asked for after 3 s',
   ),
   rule(
     'It must have a working domain (checked by a call), and legacy-domain addresses are rejected.',
     'an email whose domain does not work is a wrong email',
     'an address of the legacy provider is refused for the notification, without a call (%#)',
     'a domain that does not exist is not valid',
-    'on the %s the contact %s gets "%s"',
+    'on the %s a contact that cannot be is told what it should be, and one that is missing is asked for after 3 s',
   ),
   rule(
     'On the primary move a phone number is also allowed: US number, strict format, normalised to +1 followed by the digits, and verified by a call.',
@@ -249,12 +249,12 @@ export const SECTION_5: readonly Rule[] = [
   rule(
     'Without letters on a non-primary move it is treated as an email.',
     'a phone number is treated as an email off the primary move (%#)',
-    'on the %s the contact %s gets "%s"',
+    'on the %s a contact that cannot be is told what it should be, and one that is missing is asked for after 3 s',
   ),
   rule(
     'If empty after 3 s, the invalid-contact message shows.',
     'an empty contact is missing after 3 s, and not before',
-    'a contact that is missing on the %s is asked for after 3 s',
+    'on the %s a contact that cannot be is told what it should be, and one that is missing is asked for after 3 s',
   ),
   pageRule(
     "It omits 'or phone number' for non-primary moves.",
@@ -263,7 +263,7 @@ export const SECTION_5: readonly Rule[] = [
   rule(
     'Submit stays disabled until the contact is valid.',
     'the submit is off while the contact is %s',
-    'on the %s the contact %s gets "%s"',
+    'on the %s a contact that cannot be is told what it should be, and one that is missing is asked for after 3 s',
   ),
   pageRule(
     "**Export mode**: a legacy-domain address is rejected as the destination ('Please, do not use a San Bruno email address for the export.').",
@@ -274,35 +274,35 @@ export const SECTION_5: readonly Rule[] = [
     "A legacy-domain address is also refused as the notification address ('Please, do not use a San Bruno email address for notification.').",
     'an address of the legacy provider is refused for the notification, without a call (%#)',
     'the notification contact has its four errors, without "or phone number" off the primary move',
-    'on the %s the contact %s gets "%s"',
+    'on the %s a contact that cannot be is told what it should be, and one that is missing is asked for after 3 s',
   ),
   rule(
     '**Transfer ID**: the status modal needs exactly 32 alphanumeric characters.',
     'the ID "%s" has not exactly 32 letters and digits, and is invalid without a call',
     '32 letters and digits of any kind are asked for',
-    'the look-up finds "%s" malformed',
+    'the look-up says when an ID is malformed',
   ),
   rule(
     'The support form needs 32 lowercase hex characters.',
     'the %s of %o is %s, 1 s after the typing stops and not before',
-    'on the support form %s %s gets "%s", and nothing is sent (Send is on: %s)',
+    'on the support form a field that is wrong is said, and nothing is sent',
   ),
   frame('**Support form**:'),
   rule(
     "The legacy email must be valid and on the cable domain ('Please, enter a valid {host} email address.').",
-    'on the support form %s %s gets "%s", and nothing is sent (Send is on: %s)',
+    'on the support form a field that is wrong is said, and nothing is sent',
     'the %s of %o is %s, 1 s after the typing stops and not before',
     'the support form has its three errors, and names the legacy domains',
   ),
   rule(
     "The contact email must be valid ('Please, enter a valid email address.').",
-    'on the support form %s %s gets "%s", and nothing is sent (Send is on: %s)',
+    'on the support form a field that is wrong is said, and nothing is sent',
     'the %s of %o is %s, 1 s after the typing stops and not before',
     'the support form has its three errors, and names the legacy domains',
   ),
   rule(
     "The transfer ID is optional but must be valid if given ('Please, enter a valid transfer ID.').",
-    'on the support form %s %s gets "%s", and nothing is sent (Send is on: %s)',
+    'on the support form a field that is wrong is said, and nothing is sent',
     'the %s of %o is %s, 1 s after the typing stops and not before',
     'the support form has its three errors, and names the legacy domains',
   ),
@@ -327,7 +327,7 @@ export const SECTION_5: readonly Rule[] = [
   rule(
     "'Please enter a valid email address.' - 'Invalid password. Please try again.'",
     'the sign-in asks for what is empty',
-    'the sign-in judges %s 1 s after the typing, and keeps its word until it is mended',
+    'the sign-in judges an email 1 s after the typing, and keeps its word until it is mended',
     'an invalid email, one at no legacy domain and an invalid password have the words of the specification',
   ),
   rule(
@@ -343,7 +343,7 @@ export const SECTION_5: readonly Rule[] = [
   ),
   rule(
     "'Operation 'contactsmigration' not allowed.'",
-    '%j is said for 5 s (%s: %s)',
+    'a refusal of the transfer is said for 5 s',
     'contacts that are not allowed are said by the name of the operation',
   ),
   rule(
@@ -354,13 +354,12 @@ export const SECTION_5: readonly Rule[] = [
   ),
   rule(
     "Notification email: 'Please, enter a valid email address.' - Notification phone: 'Please, enter a valid phone number in the following format: XXX XXX XXXX' - Notification contact: 'Please, provide a valid email address or phone number.'",
-    'on the %s the contact %s gets "%s"',
-    'a contact that is missing on the %s is asked for after 3 s',
+    'on the %s a contact that cannot be is told what it should be, and one that is missing is asked for after 3 s',
     'the notification contact has its four errors, without "or phone number" off the primary move',
   ),
   rule(
     "**Status modal**: shows 'Invalid migration ID' when the ID is malformed or not found, and 'Unknown error, please try again later!' on other errors.",
-    'the look-up finds "%s" malformed',
+    'the look-up says when an ID is malformed',
     'says what to do when the answer is %s',
     'the ID "%s" has not exactly 32 letters and digits, and is invalid without a call',
     'an ID that nobody knows is invalid, until another is typed',

@@ -11,7 +11,7 @@ export const DECISIONS: readonly Rule[] = [
     'Days left = whole days remaining, rounded down; under 24 h, whole hours rounded down ("1 hour", "1 day" in the singular); after it, "0 days"',
     '%s the end, what is left is shown in whole units, rounded down',
     'the countdown of %s and %i reads "%s"',
-    'at %s the countdown goes by itself from %s to %s',
+    'the countdown goes by itself from days to hours, and to its end',
   ),
   rule(
     'the portal sends `in_qa=true` or `in_qa=false`',
@@ -57,7 +57,7 @@ export const DECISIONS: readonly Rule[] = [
   rule(
     'anything else is the page\'s "other". Case does not matter.',
     'the error %s of the address is shown as %s and clears after 7 s',
-    'the error %s in the address is "%s", said for 7 s',
+    'an error in the address has its title and text, said for 7 s',
   ),
   rule(
     'link "San Bruno" logo to `/`, links "Home" and "FAQ"',
@@ -72,7 +72,7 @@ export const DECISIONS: readonly Rule[] = [
   ),
   rule(
     'field "Notification email or phone number" (primary move) or "Notification email"',
-    'a contact that is missing on the %s is asked for after 3 s',
+    'on the %s a contact that cannot be is told what it should be, and one that is missing is asked for after 3 s',
     'the start has its two titles and three actions',
   ),
   rule(
@@ -83,7 +83,7 @@ export const DECISIONS: readonly Rule[] = [
   ),
   rule(
     'errors in `role="alert"`, the rest in `role="status"`',
-    '$kind, $size: "$title" has its role, its icon, its tone and its form',
+    '%s: each message has its role, its icon, its tone and its form',
     'says what to do when the answer is %s',
     '%s, whose account is past its beginning, is told: %s',
     'a wrong password is said, and the email stays in its field while the password goes',

@@ -19,7 +19,7 @@ export const SECTION_8: readonly Rule[] = [
   rule(
     "EXTERNAL_OAUTH_ERROR: 'An external authentication error has happened. Please, try again.'",
     'the query error %s says: %s',
-    'a sign-in that is cancelled at Yahoo comes back with the external error',
+    'a sign-in at Yahoo that is cancelled, or has another address, comes back with its error; the right one is worth nothing in another browser, or a second time',
   ),
   rule(
     "MISSING_SCOPE: 'Please, select all the requested permissions while authenticating.' - Any other failure: 'Unknown error during the authentication process, please try again.'",
@@ -44,7 +44,7 @@ export const SECTION_8: readonly Rule[] = [
   ),
   rule(
     "Other: 'An error has happened while setting up your Yahoo account' / 'Please, try again later or contact support.'",
-    '%s at the making of the account is said for 7 s',
+    'a refusal at the making of the account is said for 7 s',
     'any other end of an account creation, as %s, is the generic setup error',
   ),
   rule(
@@ -56,17 +56,17 @@ export const SECTION_8: readonly Rule[] = [
     '**Destination query error** (param error):',
     'the error %s of the address is shown as %s and clears after 7 s',
     'a return with the error %s goes to the destination page with %s',
-    'the error %s in the address is "%s", said for 7 s',
+    'an error in the address has its title and text, said for 7 s',
   ),
   rule(
     "Invalid email: 'Invalid email' / 'Please, use your San Bruno credentials to login into Yahoo.'",
     'the query error %s says: %s',
-    'a sign-in at Yahoo with another address comes back with the invalid email error',
+    'a sign-in at Yahoo that is cancelled, or has another address, comes back with its error; the right one is worth nothing in another browser, or a second time',
   ),
   rule(
     "oauth: 'Authentication error' plus the external error message. - Unsupported provider: 'Provider not supported'. - Missing scope: 'Missing requested scope'.",
     'the query error %s says: %s',
-    'the error %s in the address is "%s", said for 7 s',
+    'an error in the address has its title and text, said for 7 s',
   ),
   rule(
     'It also redirects to the scopes page when the provider is Google.',
@@ -74,7 +74,11 @@ export const SECTION_8: readonly Rule[] = [
     'a missing scope of another provider is shown on the destination page',
     'permissions that were not given lead to the page that explains them, and back',
   ),
-  rule("Other: 'Unknown error'.", 'the query error %s says: %s', 'the error %s in the address is "%s", said for 7 s'),
+  rule(
+    "Other: 'Unknown error'.",
+    'the query error %s says: %s',
+    'an error in the address has its title and text, said for 7 s',
+  ),
   frame('**Status page**:'),
   rule(
     "Bad or missing id, or an error param: 'Your transfer ID has not been found'.",
@@ -112,7 +116,7 @@ export const SECTION_8: readonly Rule[] = [
   ),
   rule(
     "'There was an error submitting your message, please try again later.'",
-    '%j is said for 5 s (%s: %s)',
+    'what becomes of a message to support is said for 5 s',
     'says what to do when the answer is %s',
     'a letter to support has its success and its failure',
   ),
@@ -132,22 +136,23 @@ export const SECTION_9: readonly Rule[] = [
     'Email typing debounce | 1 s',
     'the email is checked 1 s after the typing stops, and not before',
     'the email is lowercased and freed of spaces around it, and checked 1 s after the typing stops',
-    'the sign-in judges %s 1 s after the typing, and keeps its word until it is mended',
+    'the sign-in judges an email 1 s after the typing, and keeps its word until it is mended',
   ),
   rule(
     'Notification contact debounce | 1 s',
     'a contact is checked 1 s after the typing stops, and not before',
-    'on the %s the contact %s gets "%s"',
+    'on the %s a contact that cannot be is told what it should be, and one that is missing is asked for after 3 s',
   ),
   rule(
     'Empty-contact warning | 3 s',
-    'a contact that is missing on the %s is asked for after 3 s',
+    'on the %s a contact that cannot be is told what it should be, and one that is missing is asked for after 3 s',
     'an empty contact is missing after 3 s, and not before',
   ),
   rule(
     'Error banners clear | 5 s (load, support), 7 s (destination)',
-    'the error %s in the address is "%s", said for 7 s',
-    '%j is said for 5 s (%s: %s)',
+    'an error in the address has its title and text, said for 7 s',
+    'a refusal of the transfer is said for 5 s',
+    'what becomes of a message to support is said for 5 s',
     'when "%s" fails with %s the page says so for 5 s, and the contact is still good',
     'a letter that fails with %s is said so for 5 s, and is still there',
     'the error %s of the address is shown as %s and clears after 7 s',
@@ -177,7 +182,7 @@ export const SECTION_9: readonly Rule[] = [
     'Transfer ID length | 32',
     'the ID "%s" has not exactly 32 letters and digits, and is invalid without a call',
     'the %s of %o is %s, 1 s after the typing stops and not before',
-    'the look-up finds "%s" malformed',
+    'the look-up says when an ID is malformed',
   ),
   rule(
     'Status-from-email list | at most 5 transfers',

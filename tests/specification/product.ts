@@ -46,7 +46,7 @@ export const SECTION_1: readonly Rule[] = [
   rule(
     'On the primary move path a phone number is also accepted.',
     'a US phone number is allowed on the primary move, verified by a call, and normalised',
-    'on the %s the contact %s gets "%s"',
+    'on the %s a contact that cannot be is told what it should be, and one that is missing is asked for after 3 s',
   ),
   rule(
     'A user can look up the status of a transfer by its transfer ID, and can send a message to support.',
@@ -57,7 +57,7 @@ export const SECTION_1: readonly Rule[] = [
   rule(
     'The home page shows a countdown to the loss of access to the legacy accounts.',
     'the countdown moves by itself, once a second',
-    'at %s the countdown goes by itself from %s to %s',
+    'the countdown goes by itself from days to hours, and to its end',
   ),
   pageRule(
     'The fixed end date is 2025-11-30 23:59:59 Pacific time.',
@@ -65,7 +65,7 @@ export const SECTION_1: readonly Rule[] = [
   ),
   rule(
     'The countdown is shown in days, or in hours when under 1 day, or as 0 days after the date.',
-    'at %s the countdown goes by itself from %s to %s',
+    'the countdown goes by itself from days to hours, and to its end',
     '%s the end, what is left is shown in whole units, rounded down',
     'the countdown of %s and %i reads "%s"',
   ),
@@ -103,12 +103,12 @@ export const SECTION_2: readonly Rule[] = [
   frame('Generic widgets:'),
   rule(
     'A modal closes on Escape or on a click on its background.',
-    '"%s" closes on Escape and on its background, not on a press inside, and gives the focus back',
+    'each modal of %s (%s) closes on Escape and on its background, not on a press inside, and gives the focus back',
   ),
   rule(
     'Info message boxes come in four kinds: error, success, warning and default info. Each has a large form (title plus content) and a small form (single line).',
     'a message of the kind %s has a large form, a title and content, and a small one of a line',
-    '$kind, $size: "$title" has its role, its icon, its tone and its form',
+    '%s: each message has its role, its icon, its tone and its form',
   ),
   frame('Route | Purpose and rules'),
   rule(
@@ -125,17 +125,17 @@ export const SECTION_2: readonly Rule[] = [
   rule(
     'Shows the countdown.',
     'the countdown moves by itself, once a second',
-    'at %s the countdown goes by itself from %s to %s',
+    'the countdown goes by itself from days to hours, and to its end',
   ),
   rule(
     "A Start button opens a sign-in modal titled 'Sign in to get started'.",
-    '"%s" closes on Escape and on its background, not on a press inside, and gives the focus back',
+    'each modal of %s (%s) closes on Escape and on its background, not on a press inside, and gives the focus back',
     'Start opens the sign-in, which forgets what was typed when it closes',
     'the two modals and what leads to them have the names of the specification',
   ),
   rule(
     "A link 'check your transfer status' opens a status modal.",
-    '"%s" closes on Escape and on its background, not on a press inside, and gives the focus back',
+    'each modal of %s (%s) closes on Escape and on its background, not on a press inside, and gives the focus back',
     'the status modal closes, and opens empty',
     'the two modals and what leads to them have the names of the specification',
   ),
@@ -156,7 +156,7 @@ export const SECTION_2: readonly Rule[] = [
   ),
   rule(
     "A 'Go to' button for the destination provider opens an 'Important notice' modal with a Continue button.",
-    '"%s" closes on Escape and on its background, not on a press inside, and gives the focus back',
+    'each modal of %s (%s) closes on Escape and on its background, not on a press inside, and gives the focus back',
     'the button for Yahoo opens the important notice, which closes again',
     'the button of the important notice goes from Continue to Creating to Redirecting',
   ),
@@ -168,7 +168,7 @@ export const SECTION_2: readonly Rule[] = [
   rule(
     'Reads query param error.',
     'the error %s of the address is shown as %s and clears after 7 s',
-    'the error %s in the address is "%s", said for 7 s',
+    'an error in the address has its title and text, said for 7 s',
   ),
   rule(
     '/start-migration (step 3) | Needs source email and password, plus destination email and either a token id or a password.',
@@ -372,6 +372,6 @@ export const SECTION_3: readonly Rule[] = [
   rule(
     '**Legacy email domains**: three, written {host} here: one cable-service domain and two further domains of the provider.',
     '%s belongs to a legacy domain',
-    'the sign-in judges %s 1 s after the typing, and keeps its word until it is mended',
+    'the sign-in judges an email 1 s after the typing, and keeps its word until it is mended',
   ),
 ];

@@ -223,7 +223,8 @@ export type SessionName = keyof typeof SESSIONS;
 /** Opens an address as a visitor who has this behind them. */
 export async function enter(page: Page, url: string, path: string, session: SessionName = 'nobody'): Promise<void> {
   // A page of the same origin without the portal, which would write its own session over this one.
-  await page.goto(`${url}/nothing.txt`);
+  const nothing = `${url}/nothing.txt`;
+  if (page.url() !== nothing) await page.goto(nothing);
   await page.evaluate((values: Record<string, string>) => {
     localStorage.clear();
     sessionStorage.clear();

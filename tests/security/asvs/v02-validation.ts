@@ -51,7 +51,7 @@ export const V2: readonly Requirement[] = [
     shownBy: [
       '%s starts nothing',
       'is refused to a stranger, to a token of another mailbox, and to one that has run out',
-      'a session whose %s was tampered with (%s) starts at Home',
+      'a session that was tampered with starts at Home',
     ],
   },
   {
