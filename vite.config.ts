@@ -34,15 +34,15 @@ const SHELL =
   /contract\/(?:email-address|provider-name|support-issue|transfer-status|failure-code|mail-host|token-id|page-address)\.|call-error|parts\/(?:button|card|message|bars-loader|link|icon|page|step-list)\.|wizard-page|wizard-context|node_modules\/(?:react|scheduler|@xstate|use-sync-external-store)\//;
 
 /** A test file says by its folder what it needs; `tests/run.ts` fetches that. */
-const project = ({ name, timeout, group, alone, isProof, crossesWire, repeats = [] }: Folder) => ({
+const project = ({ name, timeout, group, alone, isProof, repeats = [] }: Folder) => ({
   test: {
     name,
     root,
     environment: 'node' as const,
     include: [`tests/${name}/**/*.test.ts`, ...repeats],
     env: { IS_PROOF: String(isProof === true) },
-    // What needs nothing else of the machine shares a process with others of its kind.
-    isolate: crossesWire === true || isProof === true,
+    // The files of a folder share processes, which compile and load the product once.
+    isolate: isProof === true,
     testTimeout: timeout,
     // A second, which is the default, says more of the machine than of the product.
     expect: { poll: { timeout: 20_000 } },

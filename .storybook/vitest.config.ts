@@ -29,7 +29,7 @@ export default defineConfig({
       enabled: true,
       headless: true,
       provider: browser('light', 'light').provider,
-      // A journey is many pages, which `npm test` walks on the real product: here they are walked once, by `npm run proofs`.
+      // A journey is many pages, each of which is a story of its own: it is walked once.
       instances: [{ ...browser(STORIES.light, 'light'), exclude: ['stories/flows/**'] }, browser(STORIES.dark, 'dark')],
       screenshotFailures: false,
     },

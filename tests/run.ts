@@ -52,7 +52,7 @@ function installByApt(packages: readonly string[]): void {
 function projects(): string[] {
   if (files.length > 0) return isProofs ? ['proofs'] : [];
   const folders = FOLDERS.filter((folder) => (folder.isProof ?? false) === isProofs).map(({ name }) => name);
-  return [...folders, isProofs ? STORIES.dark : STORIES.light];
+  return isProofs ? [...folders, ...Object.values(STORIES)] : folders;
 }
 
 function ranOf(test: TestCase): Ran {
