@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { receiptAddress } from '../../src/contract/calls/receipt.ts';
-import { sampleOf } from '../folders.ts';
+import { IS_PROOF, sampleOf } from '../folders.ts';
 import { openBrowser } from '../support/browser.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { needs } from '../support/needs.ts';
@@ -26,7 +26,7 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'export-e2e-'));
-    product = await startProduct();
+    product = await (IS_PROOF ? startProduct() : startProductOnPostgres());
     browser = await openBrowser();
   });
   afterAll(async () => {
@@ -172,6 +172,8 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
     expect((await page.request.get(url)).status()).toBe(404);
     expect(await readdir(join(product.folder, 'exports'))).not.toContain(exportName);
   });
+
+  if (!IS_PROOF) return;
 
   test(
     'on a full disk is paused, tells subscriber and operator so, and offers nothing',

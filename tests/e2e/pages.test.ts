@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { type SessionName, SUBSCRIBER, TRANSFER_ID, type Wire } from '../support/portal-alone.ts';
 import { sampleOf } from '../folders.ts';
 import { needs } from '../support/needs.ts';
+import { eachOf } from './each-of.ts';
 import { fillSupport, signIn, startTransfer } from './steps.ts';
 import { portalInChromium } from './portal-in-chromium.ts';
 
@@ -111,6 +112,9 @@ const titleOf = (heading: string) => (heading === TOOL ? TOOL : `${heading} – 
 const local = (length: number) => 'a'.repeat(length);
 const long = (length: number) =>
   `${local(64)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(length - 65 - 122 - 8)}.example`;
+
+/** What an address can is asked for as it is typed, and again once the line is back; the rest when a button is pressed. */
+const isPressed = ({ path }: { readonly path: string }) => path !== '/api/capabilities/';
 
 /** The errors that a browser throws where its storage is full or blocked. */
 const full = () => {
@@ -356,9 +360,6 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
     ],
   ];
 
-  /** What an address can is asked for as it is typed, and again once the line is back. */
-  const isPressed = ({ path }: { readonly path: string }) => path !== '/api/capabilities/';
-
   /** Back online: what was asked for until the visitor says so, and then that they do. */
   const goOn = async () => {
     await page.getByRole('heading', { level: 1, name: 'You are back online' }).waitFor();
@@ -471,7 +472,7 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
       const field = page.getByLabel('Notification email');
       const accepted = page.getByText(/^We will write to/);
       const refused = page.getByText(/^Please, enter a valid email address\.$/);
-      for (const [name, email, good] of [
+      const cases = [
         ['254 characters', long(254), true],
         ['255 characters', long(255), false],
         ['a local part of 64', `${local(64)}@mail.example`, true],
@@ -484,13 +485,14 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
         ['no dot in its domain', 'maria@mail', false],
         ['capitals', 'Maria.Keller@Mail.Example', true],
         ['a dot too many', 'maria..keller@mail.example', false],
-      ] as const) {
+      ] as const;
+      await eachOf(cases, async ([, email, good]) => {
         wire.asked.length = 0;
         await field.fill(email);
-        await expect.poll(() => accepted.count(), { message: name }).toBe(good ? 1 : 0);
-        await expect.poll(() => refused.count(), { message: name }).toBe(good ? 0 : 1);
-        expect(wire.askedFor('/api/v2/domain-validation/'), name).toHaveLength(good ? 1 : 0);
-      }
+        await expect.poll(() => accepted.count()).toBe(good ? 1 : 0);
+        await expect.poll(() => refused.count()).toBe(good ? 0 : 1);
+        expect(wire.askedFor('/api/v2/domain-validation/')).toHaveLength(good ? 1 : 0);
+      });
     });
 
     const SIGN_INS = [
@@ -516,7 +518,7 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
       const field = page.getByLabel('Notification email or phone number');
       const accepted = page.getByText('We will send a text message to 650 253 0000.');
       const refused = page.getByText('Please, enter a valid phone number in the following format: XXX XXX XXXX');
-      for (const [number, good] of [
+      const cases = [
         ['6502530000', true],
         ['650 253 000', false],
         ['650 253 0000', true],
@@ -538,17 +540,18 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
         ['  650 253 0000 ', true],
         ['(650) 253-000', false],
         ['+1 (650) 253-0000', true],
-      ] as const) {
+      ] as const;
+      await eachOf(cases, async ([number, good]) => {
         wire.asked.length = 0;
         await field.fill(number);
-        await expect.poll(() => accepted.count(), { message: number }).toBe(good ? 1 : 0);
-        await expect.poll(() => refused.count(), { message: number }).toBe(good ? 0 : 1);
+        await expect.poll(() => accepted.count()).toBe(good ? 1 : 0);
+        await expect.poll(() => refused.count()).toBe(good ? 0 : 1);
         // It is shown as people write it.
-        expect(await field.inputValue(), number).toBe(good ? '650 253 0000' : number);
+        expect(await field.inputValue()).toBe(good ? '650 253 0000' : number);
         const asked = wire.askedFor('/api/v2/phone-number-validation/').map(({ query }) => query.get('number'));
-        expect(asked, number).toEqual(good ? ['+16502530000'] : []);
-        expect(await page.getByRole('button', { name: 'Move', exact: true }).isEnabled(), number).toBe(good);
-      }
+        expect(asked).toEqual(good ? ['+16502530000'] : []);
+        expect(await page.getByRole('button', { name: 'Move', exact: true }).isEnabled()).toBe(good);
+      });
     });
   });
 });

@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { sampleOf } from '../folders.ts';
+import { IS_PROOF, sampleOf } from '../folders.ts';
 import { layFreshDatabase } from '../support/fresh-database.ts';
 import { freePort } from '../support/free-port.ts';
 import { S3_KEYS, startS3Server } from '../support/s3-server.ts';
@@ -188,6 +188,8 @@ test('a second process is kept out of the data folder of the first', async () =>
 
 test('the product stops gracefully on SIGTERM and starts again after kill -9 in the same data folder', async () => {
   const data = join(folder, 'data');
+  // Else its first start is one in an empty folder.
+  if (!IS_PROOF) await layFreshDatabase(data);
   const first = await startProduct({ DATA_DIR: data, PORT: String(await freePort()) });
   await first.kill();
   const left = join(data, 'keys', 'of-a-transfer-that-had-just-ended');
