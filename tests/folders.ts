@@ -54,7 +54,7 @@ export const FOLDERS: readonly Folder[] = [
 ];
 
 /** Files that run at once: most of a test's time is spent waiting for other programs. */
-export const WORKERS = Math.min(availableParallelism() + 3, 8);
+export const WORKERS = Math.min(availableParallelism() + 2, 8);
 
 /** Whether `npm run proofs` runs a file that `npm test` runs with fewer numbers. */
 export const IS_PROOF = process.env['IS_PROOF'] === 'true';
