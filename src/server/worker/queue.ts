@@ -64,24 +64,11 @@ export type JobQueue = AsyncDisposable & {
   workOnNotifications(tell: (job: NotificationJob) => Promise<void>): Promise<AsyncDisposable>;
 };
 
-type Given = {
-  readonly database: Database;
-  readonly log: Log;
-  /** How often a worker looks for a transfer that it was not told of, in seconds. */
-  readonly looksEvery?: number;
-};
-
-export async function openJobQueue({
-  database,
-  log,
-  looksEvery = LOOK_FOR_TRANSFERS_SECONDS,
-}: Given): Promise<JobQueue> {
+export async function openJobQueue({ database, log }: { database: Database; log: Log }): Promise<JobQueue> {
   const boss = database.queue({
     schedule: false,
     superviseIntervalSeconds: SUPERVISE_SECONDS,
     monitorIntervalSeconds: SUPERVISE_SECONDS,
-    // A job is taken as soon as it is committed; where the database can't tell, it is seen at the next look.
-    useListenNotify: true,
   });
   boss.on('error', (error) => log.error({ err: error }, 'the job queue had an error'));
   await boss.start();
@@ -104,12 +91,8 @@ export async function openJobQueue({
     retentionSeconds: TOLD_SECONDS,
     deleteAfterSeconds: TOLD_SECONDS,
   });
-  for (const queue of [TRANSFERS, TAKE_BACKS, NOTIFICATIONS]) {
-    // Also those that were created before.
-    await boss.updateQueue(queue, { notify: true });
-    // What pg-boss keeps of a queue is read on its first use: within a transaction on PGlite that would wait for itself.
-    await boss.findJobs(queue, { key: '' });
-  }
+  // What pg-boss keeps of a queue is read on its first use: within a transaction on PGlite that would wait for itself.
+  for (const queue of [TRANSFERS, TAKE_BACKS, NOTIFICATIONS]) await boss.findJobs(queue, { key: '' });
   const sendTo = async (
     queue: string,
     transferId: string,
@@ -130,13 +113,7 @@ export async function openJobQueue({
   ): Promise<AsyncDisposable> => {
     await boss.work<TransferJob>(
       queue,
-      {
-        batchSize: 1,
-        localConcurrency: atOnce,
-        pollingIntervalSeconds: looksEvery,
-        // Nobody tells when the time of one has come that was put off, or whose worker has died.
-        notifyPollingIntervalSeconds: looksEvery,
-      },
+      { batchSize: 1, localConcurrency: atOnce, pollingIntervalSeconds: LOOK_FOR_TRANSFERS_SECONDS },
       async (jobs) => {
         for (const job of jobs) await run(job.data.transferId, job.signal);
       },
@@ -170,11 +147,7 @@ export async function openJobQueue({
     workOnNotifications: async (tell) => {
       await boss.work<NotificationJob>(
         NOTIFICATIONS,
-        {
-          batchSize: 1,
-          pollingIntervalSeconds: LOOK_FOR_NOTIFICATIONS_SECONDS,
-          notifyPollingIntervalSeconds: LOOK_FOR_NOTIFICATIONS_SECONDS,
-        },
+        { batchSize: 1, pollingIntervalSeconds: LOOK_FOR_NOTIFICATIONS_SECONDS },
         async (jobs) => {
           for (const job of jobs) await tell(job.data);
         },
