@@ -38,6 +38,7 @@ export const FOLDERS: readonly Folder[] = [
       'tests/e2e/back-and-forward.test.ts',
       'tests/e2e/export.test.ts',
       'tests/e2e/finished.test.ts',
+      'tests/e2e/journeys.test.ts',
       'tests/e2e/owner.test.ts',
       'tests/e2e/pages.test.ts',
       'tests/e2e/scripted-wire.test.ts',

@@ -172,7 +172,7 @@ describe('what every page has in common, in Chromium (needs chromium)', needs('c
       ['/start-migration', 'gmail', 'Transfer your data'],
     ] as const;
 
-    test.each(sampleOf(PAGES_WITH_HEADER, 2))(
+    test.each(sampleOf(PAGES_WITH_HEADER, 3))(
       'at %s the header has the logo and Home, which lead Home, and the FAQ',
       async (path, session, title) => {
         await arrive(path, session);

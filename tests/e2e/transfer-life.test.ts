@@ -135,7 +135,7 @@ describe('the life of a transfer, in Chromium (needs chromium)', needs('chromium
     for (const [label, text] of Object.entries(fields)) await owner.field(label).fill(text);
   };
 
-  test.each(WALKS)(
+  test.each(sampleOf(WALKS, 2))(
     '"$button" ("$confirm") asks, is given up by Escape, and is done once by its button',
     async (walk) => {
       owner.wire.answer(walk.path, walk.said === NEW_ID ? { json: { jobid: NEW_ID } } : OK);
@@ -185,7 +185,7 @@ describe('the life of a transfer, in Chromium (needs chromium)', needs('chromium
     expect(owner.wire.askedFor(walk.path)).toEqual([]);
   };
 
-  test.each(sampleOf(WALKS, 2))(
+  test.each(sampleOf(WALKS, 3))(
     '"$button" ("$confirm") that is refused says so in its dialog in sight of a small phone, with the focus on what is to be typed anew, until another tab was quicker',
     async (walk) => {
       await owner.page.setViewportSize(PHONE);

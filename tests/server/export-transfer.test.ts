@@ -172,7 +172,7 @@ describe(
         return output.trim().split('\n').at(-1) ?? '';
       };
       const outputs = [];
-      for (const killAfter of sampleOf([50, 150, 300, 450, 600, 750, 900], 3)) outputs.push(await start(killAfter));
+      for (const killAfter of sampleOf([50, 300, 450, 600, 150, 750, 900], 4)) outputs.push(await start(killAfter));
       expect(outputs.filter((output) => !output.startsWith('[')).length).toBeGreaterThan(1);
       const files = JSON.parse(await start()) as ExportedFiles;
       expect(files).toHaveLength(1);
