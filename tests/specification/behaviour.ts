@@ -51,7 +51,7 @@ export const SECTION_4: readonly Rule[] = [
     'Outlook (office365) and AOL: go to the OAuth redirect.',
     '%s leads to its sign-in',
     'a transfer to Outlook runs to its end, and is found again by a sign-in there',
-    'a transfer to AOL runs to its end',
+    'contacts that AOL was not allowed to take are not promised, and can be allowed after all',
   ),
   rule(
     'Other: shows a credential form. The capabilities call is made.',

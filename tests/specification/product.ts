@@ -31,7 +31,7 @@ export const SECTION_1: readonly Rule[] = [
     'The choices are: a Google-type mail provider, an Outlook/Office365-type provider, an AOL-type provider, or any other provider via username, password and an optional custom IMAP host.',
     'a transfer to Gmail goes by way of the terms, to its end',
     'a transfer to Outlook runs to its end, and is found again by a sign-in there',
-    'a transfer to AOL runs to its end',
+    'contacts that AOL was not allowed to take are not promised, and can be allowed after all',
     'a transfer to any other mailbox signs in by password, and takes no contacts',
   ),
   rule(
@@ -244,7 +244,7 @@ export const SECTION_2: readonly Rule[] = [
     '/status | Query migration_id (32 characters). Shows a card for the email transfer and a card for the contacts transfer.',
     'a bad or missing ID, or an error, is not found and not asked for: /status%s',
     'a newcomer moves a mailbox from Home to the status page, and every message arrives as it was',
-    'a transfer to AOL runs to its end',
+    'a transfer to Outlook runs to its end, and is found again by a sign-in there',
   ),
   rule(
     '/status-from-email | Lists the last transfers for an email hash.',
