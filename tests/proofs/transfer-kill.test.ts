@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { ALL_PROOFS } from '../folders.ts';
+import { createEmptyDatabase } from '../support/fresh-database.ts';
 import { EMBEDDED, KILLS, moveWhileKilled, whole } from '../support/killed-transfer.ts';
 import { needs } from '../support/needs.ts';
 
@@ -31,3 +32,17 @@ test(
     await annotate(`killed at each of ${steps} steps in turn: nothing lost, doubled or changed`, 'figure');
   },
 );
+
+test('the same holds towards a server without UIDPLUS', needs('dovecot'), async () => {
+  expect(
+    await moveWhileKilled({ address: EMBEDDED, kills: KILLS, randomKills: 0, withoutUidplus: true }),
+  ).toMatchObject(whole());
+});
+
+test('the same holds on PostgreSQL', needs('dovecot', 'postgresql'), async () => {
+  const url = await createEmptyDatabase();
+  // Each restart waits until the dead worker is missed.
+  expect(
+    await moveWhileKilled({ address: async () => ({ url }), kills: KILLS, randomKills: 0, withoutUidplus: false }),
+  ).toMatchObject(whole());
+});

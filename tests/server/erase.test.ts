@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { IS_PROOF } from '../folders.ts';
 import { openDatabase, type Database, type DatabaseAddress } from '../../src/server/store/database.ts';
 import { needs } from '../support/needs.ts';
 import { isPage, OauthBrowser } from '../support/oauth-browser.ts';
@@ -95,6 +96,8 @@ async function erase(environment: Record<string, string>): Promise<string> {
 }
 
 describe('the command that erases a subscriber leaves nothing of them in any table', () => {
+  if (!IS_PROOF) return;
+
   test('of the embedded database', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'erase-'));
     try {

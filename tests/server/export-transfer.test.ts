@@ -12,7 +12,7 @@ import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TransferStatus } from '../../src/contract/calls/status.ts';
 import { ExportPaused } from '../../src/server/export/export.job.ts';
-import { sampleOf } from '../folders.ts';
+import { IS_PROOF, sampleOf } from '../folders.ts';
 import { DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
 import type { ExportedFiles } from '../support/export-process.ts';
 import { openExportWorld } from '../support/export-world.ts';
@@ -154,32 +154,6 @@ describe(
       }
     });
 
-    test('goes on after each kill -9, and ends with every message once', async () => {
-      const settings = environment('killed');
-      await mkdir(settings.DATA_DIR, { recursive: true });
-      await layFreshDatabase(settings.DATA_DIR);
-      const start = async (killAfter?: number) => {
-        const child = spawn(process.execPath, [PROCESS, JSON.stringify(settings)], {
-          stdio: ['ignore', 'pipe', 'inherit'],
-        });
-        const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
-        if (killAfter !== undefined) {
-          await Promise.race([once(child.stdout, 'data'), ended]);
-          await wait(killAfter);
-          child.kill('SIGKILL');
-        }
-        const [output] = await Promise.all([text(child.stdout), ended]);
-        return output.trim().split('\n').at(-1) ?? '';
-      };
-      const outputs = [];
-      for (const killAfter of sampleOf([50, 300, 450, 600, 150, 750, 900], 4)) outputs.push(await start(killAfter));
-      expect(outputs.filter((output) => !output.startsWith('[')).length).toBeGreaterThan(1);
-      const files = JSON.parse(await start()) as ExportedFiles;
-      expect(files).toHaveLength(1);
-      const archive = join(folder, 'killed/exports', files[0]?.export ?? '', files[0]?.name ?? '');
-      expect(digests(await unpacked(archive, join(folder, 'after kills')))).toEqual(expected);
-    });
-
     test('writes to its owner where the files are, when they are there', async () => {
       const letters: string[] = [];
       const smtp = new SMTPServer({
@@ -240,6 +214,34 @@ describe(
       expect(end.failure).toContain('password');
       const status = await world.transfers.status(id);
       expect(status?.exports).toBeUndefined();
+    });
+
+    if (!IS_PROOF) return;
+
+    test('goes on after each kill -9, and ends with every message once', async () => {
+      const settings = environment('killed');
+      await mkdir(settings.DATA_DIR, { recursive: true });
+      await layFreshDatabase(settings.DATA_DIR);
+      const start = async (killAfter?: number) => {
+        const child = spawn(process.execPath, [PROCESS, JSON.stringify(settings)], {
+          stdio: ['ignore', 'pipe', 'inherit'],
+        });
+        const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+        if (killAfter !== undefined) {
+          await Promise.race([once(child.stdout, 'data'), ended]);
+          await wait(killAfter);
+          child.kill('SIGKILL');
+        }
+        const [output] = await Promise.all([text(child.stdout), ended]);
+        return output.trim().split('\n').at(-1) ?? '';
+      };
+      const outputs = [];
+      for (const killAfter of sampleOf([50, 300, 450, 600, 150, 750, 900], 4)) outputs.push(await start(killAfter));
+      expect(outputs.filter((output) => !output.startsWith('[')).length).toBeGreaterThan(1);
+      const files = JSON.parse(await start()) as ExportedFiles;
+      expect(files).toHaveLength(1);
+      const archive = join(folder, 'killed/exports', files[0]?.export ?? '', files[0]?.name ?? '');
+      expect(digests(await unpacked(archive, join(folder, 'after kills')))).toEqual(expected);
     });
   },
 );

@@ -2,7 +2,6 @@ import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readFile } from 'node:fs/promises';
 import { statusAddress } from '../../src/contract/page-address.ts';
-import { IS_PROOF } from '../folders.ts';
 import { openBrowser } from '../support/browser.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { differenceOf } from '../support/mail-comparison.ts';
@@ -10,7 +9,7 @@ import { needs } from '../support/needs.ts';
 import { type Product, startProductOnPostgres } from '../support/product.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { openValve } from '../support/valve.ts';
-import { chooseOther, signIn, startTransfer } from './steps.ts';
+import { chooseOther, signIn, startTransfer } from '../e2e/steps.ts';
 
 const WALTER = { email: 'walter@mail.example', password: 'sandbox' };
 const MESSAGES = 400;
@@ -145,8 +144,6 @@ describe('a transfer in the hands of its owner, in Chromium (needs chromium)', n
   });
 
   // What each dialog does by itself is shown by `transfer-life.test.ts`.
-  if (!IS_PROOF) return;
-
   test('is put right, stopped and taken back in two tabs at once, with Back and a reload in each dialog', async () => {
     const [subscriber] = product.subscribers;
     if (subscriber === undefined) throw new Error('The start printed no subscriber.');
