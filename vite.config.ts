@@ -34,7 +34,7 @@ const SHELL =
   /contract\/(?:email-address|provider-name|support-issue|transfer-status|failure-code|mail-host|token-id|page-address)\.|call-error|parts\/(?:button|card|message|bars-loader|link|icon|page|step-list)\.|wizard-page|wizard-context|node_modules\/(?:react|scheduler|@xstate|use-sync-external-store)\//;
 
 /** A test file says by its folder what it needs; `tests/run.ts` fetches that. */
-const project = ({ name, timeout, group, alone, isProof, repeats = [] }: Folder) => ({
+const project = ({ name, timeout, isProof, repeats = [] }: Folder) => ({
   test: {
     name,
     root,
@@ -49,8 +49,9 @@ const project = ({ name, timeout, group, alone, isProof, repeats = [] }: Folder)
     hookTimeout: 120_000,
     // Half of the time of the garbage collector.
     execArgv: ['--max-semi-space-size=32'],
-    maxWorkers: alone === true ? 1 : WORKERS,
-    sequence: { groupOrder: group },
+    maxWorkers: WORKERS,
+    // The stories come before the proofs.
+    sequence: { groupOrder: isProof === true ? 2 : 1 },
     // On a shared CI machine; what passes only then is named at the end and counts as neither passed nor failed.
     retry: process.env['CI'] === undefined ? 0 : 1,
   },

@@ -5,10 +5,6 @@ export type Folder = {
   readonly name: string;
   /** In milliseconds; a test that needs longer says so itself. */
   readonly timeout: number;
-  /** Groups run one after another. */
-  readonly group: number;
-  /** One file at a time: what is measured is measured on a machine that does nothing else. */
-  readonly alone?: true;
   /** Its tests speak with the real server or run in a real browser, so they can show a rule that crosses the wire. */
   readonly crossesWire?: true;
   /** What only repeats a proof with more numbers: `npm run proofs`. */
@@ -19,17 +15,16 @@ export type Folder = {
 
 /** A new folder of tests is one line here. */
 export const FOLDERS: readonly Folder[] = [
-  { name: 'machine', timeout: 30_000, group: 1 },
-  { name: 'contract', timeout: 10_000, group: 1 },
-  { name: 'server', timeout: 60_000, group: 1, crossesWire: true },
-  { name: 'security', timeout: 60_000, group: 1, crossesWire: true },
-  { name: 'simulation', timeout: 60_000, group: 1 },
-  { name: 'e2e', timeout: 120_000, group: 1, crossesWire: true },
-  { name: 'budget', timeout: 120_000, group: 2, alone: true },
+  { name: 'machine', timeout: 30_000 },
+  { name: 'contract', timeout: 10_000 },
+  { name: 'server', timeout: 60_000, crossesWire: true },
+  { name: 'security', timeout: 60_000, crossesWire: true },
+  { name: 'simulation', timeout: 60_000 },
+  { name: 'e2e', timeout: 120_000, crossesWire: true },
+  { name: 'budget', timeout: 120_000 },
   {
     name: 'proofs',
     timeout: 600_000,
-    group: 3,
     isProof: true,
     crossesWire: true,
     repeats: [
@@ -43,13 +38,17 @@ export const FOLDERS: readonly Folder[] = [
       'tests/e2e/scripted-wire.test.ts',
       'tests/e2e/transfer-life.test.ts',
       'tests/machine/walks.test.ts',
+      'tests/security/siege.test.ts',
+      'tests/server/contacts-carddav.test.ts',
       'tests/server/erase.test.ts',
       'tests/server/export-pst.test.ts',
+      'tests/server/export-spreadsheet.test.ts',
       'tests/server/export-transfer.test.ts',
       'tests/server/imap-dovecot.test.ts',
       'tests/server/life-daily.test.ts',
       'tests/server/life-take-back.test.ts',
       'tests/server/life-told.test.ts',
+      'tests/server/sandbox-mail-server.test.ts',
       'tests/server/start.test.ts',
       'tests/server/transfer-changes.test.ts',
       'tests/server/transfer-reset.test.ts',

@@ -96,6 +96,19 @@ async function erase(environment: Record<string, string>): Promise<string> {
 }
 
 describe('the command that erases a subscriber leaves nothing of them in any table', () => {
+  describe('of PostgreSQL (needs postgresql)', needs('postgresql'), () => {
+    test('by its address', async () => {
+      const url = await createEmptyDatabase();
+      const key = randomBytes(32);
+      const signs = await fill({ url }, key);
+      await erase({ DATABASE_URL: url, SECRET_KEY: key.toString('base64'), SANDBOX: 'off' });
+      await using database = await openDatabase({ url });
+      const left = await everything(database);
+      for (const sign of signs) expect(left).not.toContain(sign);
+      expect(left, 'the transfer of somebody else').toContain(BOB);
+    }, 120_000);
+  });
+
   if (!IS_PROOF) return;
 
   test('of the embedded database', async () => {
@@ -116,17 +129,4 @@ describe('the command that erases a subscriber leaves nothing of them in any tab
       await rm(folder, { recursive: true, force: true });
     }
   }, 120_000);
-
-  describe('of PostgreSQL (needs postgresql)', needs('postgresql'), () => {
-    test('by its address', async () => {
-      const url = await createEmptyDatabase();
-      const key = randomBytes(32);
-      const signs = await fill({ url }, key);
-      await erase({ DATABASE_URL: url, SECRET_KEY: key.toString('base64'), SANDBOX: 'off' });
-      await using database = await openDatabase({ url });
-      const left = await everything(database);
-      for (const sign of signs) expect(left).not.toContain(sign);
-      expect(left, 'the transfer of somebody else').toContain(BOB);
-    }, 120_000);
-  });
 });
