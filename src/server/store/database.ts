@@ -7,6 +7,8 @@ import { fromPglite, PgBoss, type ConstructorOptions } from 'pg-boss';
 /** Runs one statement with `$1`-style parameters and answers its rows. */
 export type Sql = {
   query<Row = Record<string, unknown>>(text: string, parameters?: readonly unknown[]): Promise<Row[]>;
+  /** Of a transaction: resolves when it has been committed, and never when it was not. */
+  readonly committed?: Promise<void>;
 };
 
 /** The same SQL on both: PGlite embedded in this process, or a PostgreSQL that many processes share. */
@@ -101,10 +103,12 @@ function openPostgres(url: string): Database {
       // A connection that ends in the middle also tells it here; without a listener it would end the process.
       client.on('error', ignore);
       const sql = sqlOn(client);
+      const { promise: committed, resolve } = Promise.withResolvers<void>();
       try {
         await sql.query('begin');
-        const result = await work(sql);
+        const result = await work({ ...sql, committed });
         await sql.query('commit');
+        resolve();
         client.release();
         return result;
       } catch (error) {
@@ -154,13 +158,18 @@ async function openPglite(folder: string): Promise<Database> {
     kind: 'pglite',
     query: async <Row>(text: string, parameters?: readonly unknown[]) =>
       (await lite.query<Row>(text, parameters === undefined ? undefined : [...parameters])).rows,
-    transaction: (work) =>
-      lite.transaction((transaction) =>
+    transaction: async (work) => {
+      const { promise: committed, resolve } = Promise.withResolvers<void>();
+      const result = await lite.transaction((transaction) =>
         work({
           query: async <Row>(text: string, parameters?: readonly unknown[]) =>
             (await transaction.query<Row>(text, parameters === undefined ? undefined : [...parameters])).rows,
+          committed,
         }),
-      ),
+      );
+      resolve();
+      return result;
+    },
     queue: (options) => new PgBoss({ backend: 'pglite', db: fromPglite(lite), ...options }),
     [Symbol.asyncDispose]: () => lite.close(),
   };

@@ -93,6 +93,11 @@ export async function openJobQueue({ database, log }: { database: Database; log:
   });
   // What pg-boss keeps of a queue is read on its first use: within a transaction on PGlite that would wait for itself.
   for (const queue of [TRANSFERS, TAKE_BACKS, NOTIFICATIONS]) await boss.findJobs(queue, { key: '' });
+  /** Of each queue, the IDs of those that take from it in this process: they need not find an order of this process by looking. */
+  const takers = new Map<string, string[]>();
+  const wake = (queue: string) => {
+    for (const id of takers.get(queue) ?? []) boss.notifyWorker(id);
+  };
   const sendTo = async (
     queue: string,
     transferId: string,
@@ -104,6 +109,7 @@ export async function openJobQueue({ database, log }: { database: Database; log:
       ...(afterSeconds === undefined ? {} : { startAfter: Math.ceil(afterSeconds) }),
       ...within(sql),
     });
+    if (afterSeconds === undefined) void (sql?.committed ?? Promise.resolve()).then(() => wake(queue));
   };
   const send: JobQueue['send'] = (transferId, options) => sendTo(TRANSFERS, transferId, options);
   const workOn = async (
@@ -111,13 +117,13 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     atOnce: number,
     run: (transferId: string, signal: AbortSignal) => Promise<void>,
   ): Promise<AsyncDisposable> => {
-    await boss.work<TransferJob>(
-      queue,
-      { batchSize: 1, localConcurrency: atOnce, pollingIntervalSeconds: LOOK_FOR_TRANSFERS_SECONDS },
-      async (jobs) => {
+    const options = { batchSize: 1, pollingIntervalSeconds: LOOK_FOR_TRANSFERS_SECONDS };
+    const taking = Array.from({ length: atOnce }, () =>
+      boss.work<TransferJob>(queue, options, async (jobs) => {
         for (const job of jobs) await run(job.data.transferId, job.signal);
-      },
+      }),
     );
+    takers.set(queue, await Promise.all(taking));
     return takingFrom(boss, queue);
   };
   return {

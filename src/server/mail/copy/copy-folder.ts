@@ -81,12 +81,14 @@ export async function copyFolder(
   const open = await ledger.groups();
   const groups = open.filter(({ mailboxId }) => mailboxId === mailbox.id || older.some(({ id }) => id === mailboxId));
   if (todo > 0 || groups.length > 0) {
+    const reopened = reopen(session, sourcePath, opened);
+    reopened.catch(() => {});
     const selected = await select(folder, mailbox.destinationPath, session);
     if ([...known.validities].some((validity) => validity !== selected.uidValidity)) {
       await findAnew(mailbox, selected.uidValidity, session, run);
       return copyFolder(folder, listing, session, run, goesOn);
     }
-    await reopen(session, sourcePath, opened);
+    await reopened;
     const claims = new Set(await ledger.claimed(mailbox.destinationPath, selected.uidValidity));
     if (groups.length > 0) {
       const wanted = wantedOf(groups, mailbox, waiting(), known.settled);

@@ -20,6 +20,8 @@ import { FolderLeft, type Check, type FolderReason, type Run, type Session } fro
 const PASSES = 5;
 /** So many messages wait at most to be read back while others are copied. */
 const UNCHECKED_AT_MOST = 4000;
+/** What waits is read back together, up to so many messages: each time costs two round trips. */
+const READ_BACK_TOGETHER = 400;
 
 type Controls = AsyncDisposable & { readonly source: MailControl; readonly destination: MailControl };
 
@@ -36,6 +38,8 @@ type Engine = {
   readonly connections: { source: number; destination: number };
   /** Mailboxes are created in the background. */
   creating: boolean;
+  /** They have been: there is a connection more for the lanes. */
+  created: Promise<void>;
   /** The destination does not say UIDs: each lane reads back by itself. */
   saysUids: boolean;
   /** Resolved when nobody reads back beside the lanes of the round under way. */
@@ -102,11 +106,6 @@ async function runEngine<Result>(
   const copy = { ...given, signal: AbortSignal.any([given.signal, failing.signal]) };
   const { ledger, clock, source, destination, signal } = copy;
   const counts = openCounts(copy);
-  await ledger.adopt();
-  const known = new Map<string, LedgerMailbox[]>();
-  for (const mailbox of await ledger.mailboxes())
-    known.set(mailbox.sourcePath, [...(known.get(mailbox.sourcePath) ?? []), mailbox]);
-  const budget = await openBudget({ source: source.limits, destination: destination.limits }, ledger, clock);
   const towards = destination.limits.connections;
   const pool = { clock, signal, moved: counts.moved };
   const connections = { source: source.limits.connections, destination: towards };
@@ -131,11 +130,17 @@ async function runEngine<Result>(
   });
   await using checker = openLanes<CheckSession>({ ...checking, size: 1 });
   await using checkers = openLanes<CheckSession>({ ...checking, size: Math.max(1, towards - 1) });
+  controls.warm(1);
+  await ledger.adopt();
+  const known = new Map<string, LedgerMailbox[]>();
+  for (const mailbox of await ledger.mailboxes())
+    known.set(mailbox.sourcePath, [...(known.get(mailbox.sourcePath) ?? []), mailbox]);
+  const budget = await openBudget({ source: source.limits, destination: destination.limits }, ledger, clock);
   const run: Run = {
     copy,
     check: (check) => engine.checks.push(check),
     room: async () => {
-      if (towards > 1) await Promise.race([engine.checks.shrunk(UNCHECKED_AT_MOST / 100), engine.alone.promise]);
+      if (towards > 1) await Promise.race([engine.checks.shrunk(UNCHECKED_AT_MOST), engine.alone.promise]);
     },
     budget,
     known,
@@ -154,9 +159,10 @@ async function runEngine<Result>(
     failing,
     connections,
     creating: false,
+    created: Promise.resolve(),
     saysUids: true,
     alone: Promise.withResolvers(),
-    checks: openStream(),
+    checks: openChecks(),
     findings: { flags: [], kept: new Map(), absent: [] },
     forwarded: openForwarded(run.destinationPaths, clock),
     destinationPaths: [],
@@ -165,6 +171,18 @@ async function runEngine<Result>(
   };
   // Awaited here: what is `using` is disposed of when this function returns.
   return await work(engine);
+}
+
+function openChecks(): Stream<Check> {
+  return openStream({
+    weightOf: ({ messages }) => messages.length,
+    join: (waiting, { mailbox, uidValidity, messages }) =>
+      waiting.mailbox.id === mailbox.id &&
+      waiting.uidValidity === uidValidity &&
+      waiting.messages.length + messages.length <= READ_BACK_TOGETHER
+        ? { ...waiting, messages: [...waiting.messages, ...messages] }
+        : null,
+  });
 }
 
 /** How many lanes may stand now, so that there are never more connections than an account allows. */
@@ -183,7 +201,7 @@ async function closeOthers(engine: Engine, needed: readonly (keyof Engine)[]): P
 
 async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
   for (let pass = 1; pass <= PASSES; pass += 1) {
-    await closeOthers(engine, engine.connections.destination > 3 ? ['controls', 'checker'] : ['controls']);
+    await closeOthers(engine, isNarrow(engine.connections) ? ['controls'] : ['controls', 'checker']);
     const folders = await plan(engine);
     if (folders.length === 0 || (await copyRound(folders, engine)) === 0) return;
   }
@@ -191,9 +209,11 @@ async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
 
 /** The folders of the source that have changed since they were last listed: at first all. The inbox is the first. */
 async function plan(engine: Engine): Promise<readonly Folder[]> {
-  const { run, controls, seen, left } = engine;
+  const { run, controls, lanes, seen, left } = engine;
   const sides: { theirs: readonly Mailbox[]; ours: readonly Mailbox[]; namespace: Namespace }[] = [];
   await controls.work(workOf([0]), async (_, { source, destination }) => {
+    // Both passwords are good: what comes next is made ready.
+    if (!isNarrow(engine.connections)) lanes.warm(seen.size === 0 ? mostLanes(engine) - 1 : 1);
     const [theirs, ours] = await Promise.all([source.mailboxes(), destination.mailboxes()]);
     sides.push({ theirs, ours, namespace: destination.namespace });
   });
@@ -244,8 +264,8 @@ async function settleCreations(folders: readonly Folder[], engine: Engine): Prom
     await controls[Symbol.asyncDispose]();
     engine.creating = false;
   };
-  const done = created();
-  if (isNarrow(connections)) await done;
+  engine.created = created();
+  if (isNarrow(connections)) await engine.created;
 }
 
 function isNarrow({ source, destination }: Engine['connections']): boolean {
@@ -343,7 +363,7 @@ async function createMapped(mapped: MappedMailbox, create: (path: string) => Pro
 async function copyRound(folders: readonly Folder[], engine: Engine): Promise<number> {
   const { run, lanes, checker, checkers, failing } = engine;
   const { limits } = run.copy.destination;
-  engine.checks = openStream();
+  engine.checks = openChecks();
   engine.alone = Promise.withResolvers();
   const { checks } = engine;
   const check = (item: Check, session: CheckSession) => readBack(item, session, run, engine.findings);
@@ -356,7 +376,10 @@ async function copyRound(folders: readonly Folder[], engine: Engine): Promise<nu
     } finally {
       checks.end();
     }
-    if (checks.length() > 1) await checkers.work(checks, check, () => engine.connections.destination - 1);
+    const isNext = waited > 0 && !isNarrow(engine.connections);
+    if (isNext) engine.controls.warm(1);
+    const most = () => engine.connections.destination - (isNext ? 2 : 1);
+    if (checks.length() > 1) await checkers.work(checks, check, most);
   };
   const checkBeside = async () => {
     try {
@@ -418,7 +441,8 @@ async function copyFolders(folders: readonly Folder[], engine: Engine): Promise<
   const first = listed.filter(({ isInbox }) => isInbox && isLimited);
   const most = () => mostLanes(engine);
   await lanes.work(workOf(first), copyOne, most);
-  await lanes.work(workOf(listed.filter((folder) => !first.includes(folder))), copyOne, most);
+  const others = workOf(listed.filter((folder) => !first.includes(folder)));
+  await lanes.work(others, copyOne, most, engine.created);
   return waited;
 }
 

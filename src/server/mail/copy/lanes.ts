@@ -38,13 +38,19 @@ export type Stream<Item> = Work<Item> & {
   push(item: Item): void;
   end(): void;
   readonly length: () => number;
-  /** Resolves when no more than so many wait, or when it is ended. */
+  /** Resolves when what waits weighs no more than so much, or when it is ended. */
   shrunk(to: number): Promise<void>;
 };
 
-export function openStream<Item>(): Stream<Item> {
+type Weighing<Item> = {
+  readonly weightOf: (item: Item) => number;
+  /** One item for two of which none has been begun; `null` where they stay apart. */
+  readonly join: (waiting: Item, item: Item) => Item | null;
+};
+
+export function openStream<Item>({ weightOf, join }: Weighing<Item>): Stream<Item> {
   const waiting: Item[] = [];
-  const state = { ended: false };
+  const state = { ended: false, weight: 0 };
   let changed = Promise.withResolvers<void>();
   const tell = () => {
     changed.resolve();
@@ -55,6 +61,7 @@ export function openStream<Item>(): Stream<Item> {
       for (;;) {
         const item = waiting.shift();
         if (item !== undefined) {
+          state.weight -= weightOf(item);
           tell();
           return item;
         }
@@ -64,9 +71,17 @@ export function openStream<Item>(): Stream<Item> {
     },
     giveBack: (item) => {
       waiting.unshift(item);
+      state.weight += weightOf(item);
       tell();
     },
     push: (item) => {
+      state.weight += weightOf(item);
+      for (const [at, before] of waiting.entries()) {
+        const joined = join(before, item);
+        if (joined === null) continue;
+        waiting[at] = joined;
+        return;
+      }
       waiting.push(item);
       tell();
     },
@@ -76,7 +91,7 @@ export function openStream<Item>(): Stream<Item> {
     },
     length: () => waiting.length,
     shrunk: async (to) => {
-      while (waiting.length > to && !state.ended) await changed.promise;
+      while (state.weight > to && !state.ended) await changed.promise;
     },
   };
 }
@@ -88,14 +103,20 @@ export type Lanes<Session> = AsyncDisposable & {
    * fault. An item may be worked on again after a fault. A server that doesn't allow all the sessions keeps those it does.
    * `goesOn` is false once another lane has failed: then what can wait is left.
    * @param most how many lanes may work now; one more is closed before its next item
+   * @param grows after which more may: those that were too many wait for it
    * @throws {MailError} the fault that could not be got over; {@link Stopped} after an abort
    */
   work<Item>(
     items: Work<Item>,
     work: (item: Item, session: Session, goesOn: () => boolean) => Promise<void>,
     most?: () => number,
+    grows?: Promise<unknown>,
   ): Promise<void>;
+  /** Makes so many sessions that `work` will need soon. What fails is left to the work that needs it. */
+  warm(count: number): void;
 };
+
+type Slot<Session> = { session?: Promise<Session> | undefined };
 
 type Options<Session> = {
   readonly size: number;
@@ -108,18 +129,31 @@ type Options<Session> = {
 
 export function openLanes<Session extends AsyncDisposable>(options: Options<Session>): Lanes<Session> {
   const { size, open, clock, signal, moved } = options;
-  const slots: { session?: Session | undefined }[] = Array.from({ length: size }, () => ({}));
-  const close = async (slot: { session?: Session | undefined }) => {
+  const slots: Slot<Session>[] = Array.from({ length: size }, () => ({}));
+  const sessionOf = (slot: Slot<Session>): Promise<Session> => {
+    if (slot.session === undefined) {
+      const opening = open();
+      slot.session = opening;
+      opening.catch(() => {
+        if (slot.session === opening) slot.session = undefined;
+      });
+    }
+    return slot.session;
+  };
+  const close = async (slot: Slot<Session>) => {
     const { session } = slot;
     slot.session = undefined;
-    await session?.[Symbol.asyncDispose]();
+    const standing = await session?.catch(() => undefined);
+    await standing?.[Symbol.asyncDispose]();
   };
   return {
-    work: async (items, work, most = () => size) => {
+    work: async (items, work, most = () => size, grows = undefined) => {
       const failures: unknown[] = [];
+      /** Resolved when there is nothing to begin any more. */
+      const over = Promise.withResolvers<void>();
       let busy = 0;
       let left = false;
-      const lane = async (slot: { session?: Session | undefined }, number: number) => {
+      const lane = async (slot: Slot<Session>, number: number) => {
         let tries = 0;
         let movedBefore = moved();
         let gaveBack = false;
@@ -128,10 +162,15 @@ export function openLanes<Session extends AsyncDisposable>(options: Options<Sess
             if (number >= Math.max(1, most())) {
               await close(slot);
               left ||= gaveBack;
-              return;
+              gaveBack = false;
+              await Promise.race([grows, over.promise]);
+              if (number >= Math.max(1, most())) return;
             }
             const item = await items.next();
-            if (item === null) return;
+            if (item === null) {
+              over.resolve();
+              return;
+            }
             if (failures.length > 0) {
               items.giveBack(item);
               return;
@@ -140,10 +179,10 @@ export function openLanes<Session extends AsyncDisposable>(options: Options<Sess
             let working = false;
             gaveBack = false;
             try {
-              slot.session ??= await open();
+              const session = await sessionOf(slot);
               working = true;
               busy += 1;
-              await work(item, slot.session, () => failures.length === 0 && !signal.aborted);
+              await work(item, session, () => failures.length === 0 && !signal.aborted);
               tries = 0;
             } catch (error) {
               await close(slot);
@@ -167,6 +206,7 @@ export function openLanes<Session extends AsyncDisposable>(options: Options<Sess
           }
         } catch (error) {
           failures.push(error);
+          over.resolve();
         }
       };
       do {
@@ -175,6 +215,9 @@ export function openLanes<Session extends AsyncDisposable>(options: Options<Sess
         // A lane that gave its item back may leave it to nobody, when the others had just ended.
       } while (left && failures.length === 0);
       if (failures.length > 0) throw worst(failures);
+    },
+    warm: (count) => {
+      for (const slot of slots.slice(0, count)) sessionOf(slot).catch(() => {});
     },
     [Symbol.asyncDispose]: async () => {
       await Promise.all(slots.map(close));

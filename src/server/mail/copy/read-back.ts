@@ -26,6 +26,9 @@ export type Findings = {
   readonly absent: { readonly check: Check; readonly message: Unchecked }[];
 };
 
+/** So many are noted at a time, so that reading back can be interrupted. */
+const NOTED_TOGETHER = 100;
+
 /** Reads messages back and holds their octets against what was sent. */
 export async function readBack(check: Check, session: CheckSession, run: Run, findings: Findings): Promise<void> {
   const { ledger, onStep } = run.copy;
@@ -40,6 +43,12 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
   }
   const unread = new Map(check.messages.map((message) => [message.destinationUid, message]));
   const verified: number[] = [];
+  const noting: Promise<void>[] = [];
+  const note = () => {
+    const noted = ledger.verified(mailbox.id, verified.splice(0));
+    noted.catch(() => {});
+    noting.push(noted);
+  };
   const different: Unchecked[] = [];
   const compare = async (uids: readonly number[]) => {
     for await (const found of checker.fetch(path, uids)) {
@@ -50,12 +59,14 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
       if (sha256 === message.sha256 && isSameDate(found, message)) verified.push(message.uid);
       else different.push(message);
       noteFlags(path, found, message, findings);
+      if (verified.length === NOTED_TOGETHER) note();
     }
   };
   await compare([...unread.keys()].toSorted((a, b) => a - b));
   if (unread.size > 0) await compare([...unread.keys()]);
   await noteAbsent([...unread.values()], check, checker, findings);
-  if (verified.length > 0) await ledger.verified(mailbox.id, verified);
+  if (verified.length > 0) note();
+  await Promise.all(noting);
   if (different.length > 0) await settleDifferent(different, check, session, run, findings);
   await onStep('verified', mailbox.sourcePath);
 }
