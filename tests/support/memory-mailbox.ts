@@ -63,6 +63,7 @@ export function memoryAccount(
   const reader: MailReader = {
     open: async (path) => opened(path),
     status: async (path) => opened(path),
+    openAndList: (path) => ({ opened: Promise.resolve(opened(path)), pages: reader.list(path) }),
     async *list(path, fromUid = 1) {
       yield find(path)
         .messages.filter(({ uid }) => uid >= fromUid)

@@ -86,22 +86,22 @@ async function listDestination(checker: MailReader, path: string, newFrom: numbe
   const newcomers = new Map<number, Look>();
   let lowest = Infinity;
   for (let attempt = 1; ; attempt += 1) {
+    const { opened: opening, pages } = checker.openAndList(path);
     let opened;
     try {
-      opened = await checker.open(path);
+      opened = await opening;
     } catch (error) {
       if (!(error instanceof MailError) || error.fault !== 'refused') throw error;
       return { uidValidity: undefined, exists: 0, uids, newcomers, lowest, isWhole: false };
     }
     uids.clear();
     newcomers.clear();
-    if (opened.exists > 0)
-      for await (const page of checker.list(path))
-        for (const { uid, size, internalDate } of page) {
-          uids.add(uid);
-          lowest = Math.min(lowest, uid);
-          if (uid >= newFrom) newcomers.set(uid, { uid, size, internalDate });
-        }
+    for await (const page of pages)
+      for (const { uid, size, internalDate } of page) {
+        uids.add(uid);
+        lowest = Math.min(lowest, uid);
+        if (uid >= newFrom) newcomers.set(uid, { uid, size, internalDate });
+      }
     const isWhole = uids.size >= opened.exists;
     const { uidValidity, exists } = opened;
     if (isWhole || attempt === TRIES) return { uidValidity, exists, uids, newcomers, lowest, isWhole };

@@ -195,25 +195,28 @@ function mostLanes({ connections, creating, saysUids }: Engine): number {
 
 /** Closes what is not needed now. */
 async function closeOthers(engine: Engine, needed: readonly (keyof Engine)[]): Promise<void> {
-  for (const pool of ['controls', 'lanes', 'checker', 'checkers'] as const)
-    if (!needed.includes(pool)) await engine[pool][Symbol.asyncDispose]();
+  const pools = (['controls', 'lanes', 'checker', 'checkers'] as const).filter((pool) => !needed.includes(pool));
+  await Promise.all(pools.map((pool) => engine[pool][Symbol.asyncDispose]()));
 }
 
 async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
   for (let pass = 1; pass <= PASSES; pass += 1) {
     await closeOthers(engine, isNarrow(engine.connections) ? ['controls'] : ['controls', 'checker']);
     const folders = await plan(engine);
-    if (folders.length === 0 || (await copyRound(folders, engine)) === 0) return;
+    if (folders.length === 0) return;
+    await engine.checkers[Symbol.asyncDispose]();
+    if ((await copyRound(folders, engine)) === 0) return;
   }
 }
 
 /** The folders of the source that have changed since they were last listed: at first all. The inbox is the first. */
 async function plan(engine: Engine): Promise<readonly Folder[]> {
-  const { run, controls, lanes, seen, left } = engine;
+  const { run, controls, lanes, checkers, seen, left } = engine;
   const sides: { theirs: readonly Mailbox[]; ours: readonly Mailbox[]; namespace: Namespace }[] = [];
   await controls.work(workOf([0]), async (_, { source, destination }) => {
     // Both passwords are good: what comes next is made ready.
-    if (!isNarrow(engine.connections)) lanes.warm(seen.size === 0 ? mostLanes(engine) - 1 : 1);
+    if (!isNarrow(engine.connections) && seen.size === 0) lanes.warm(mostLanes(engine) - 1);
+    else if (!isNarrow(engine.connections)) checkers.warm(1);
     const [theirs, ours] = await Promise.all([source.mailboxes(), destination.mailboxes()]);
     sides.push({ theirs, ours, namespace: destination.namespace });
   });
@@ -240,9 +243,10 @@ async function plan(engine: Engine): Promise<readonly Folder[]> {
   await settleCreations(folders, engine);
   if (old.length === 0) return folders.filter(({ sourcePath }) => !left.has(sourcePath));
   const changed = new Set<string>();
-  await engine.lanes.work(
+  await checkers.work(
     workOf([0]),
-    async (_, { reader }) => {
+    async (_, session) => {
+      const reader = await session.reader();
       const now = await Promise.all(
         old.map(async ({ sourcePath }) => [sourcePath, await reader.status(sourcePath).catch(ignoreRefusal)] as const),
       );
@@ -506,7 +510,7 @@ async function compareAll(engine: Engine): Promise<CopyEnd> {
   for (let round = 1; ; round += 1) {
     const sum = { lost: 0, duplicated: 0, changed: 0, kept: 0 };
     const stale: LedgerMailbox[] = [];
-    await closeOthers(engine, ['checkers']);
+    await closeOthers(engine, isNarrow(engine.connections) ? ['checkers'] : ['checker', 'checkers']);
     await checkers.work(workOf(await run.copy.ledger.mailboxes()), async (mailbox, { checker }) => {
       if (mailbox.sourceUidValidity === 0n) return;
       const compared = await compareMailbox(mailbox, checker, run);

@@ -35,12 +35,12 @@ export async function listMailbox(reader: MailReader, path: string, keyword?: st
   };
   let validity: bigint | undefined;
   for (let attempt = 1; ; attempt += 1) {
-    const opened = await reader.open(path);
+    const { opened: opening, pages } = reader.openAndList(path);
+    const opened = await opening;
     if (validity !== opened.uidValidity) for (const found of [messages, marked]) found.clear();
     validity = opened.uidValidity;
     const isShort = () => messages.size < opened.exists;
-    if (opened.exists > 0 && (await take(reader.list(path))))
-      while (isShort() && (await take(reader.list(path, highest(messages) + 1))));
+    if (await take(pages)) while (isShort() && (await take(reader.list(path, highest(messages) + 1))));
     if (isShort()) {
       const missing = (await reader.search(path)).filter((uid) => !messages.has(uid));
       for (const uids of inParts(missing)) await take(reader.look(path, uids));

@@ -37,6 +37,12 @@ export type Listed = {
   readonly internalDate: Date;
 };
 
+/** `pages` throws what `opened` rejects with. */
+export type OpenedListing = {
+  readonly opened: Promise<Opened>;
+  readonly pages: AsyncIterable<readonly Listed[]>;
+};
+
 /** A message on its way. `size` is the true number of octets. What of `octets` is not read is skipped. */
 export type Fetched = Listed & { readonly octets: Octets };
 
@@ -46,6 +52,8 @@ export type MailReader = AsyncDisposable & {
   open(path: string): Promise<Opened>;
   /** What STATUS says of a mailbox, without opening it. */
   status(path: string): Promise<Opened>;
+  /** Opens a mailbox anew and lists it; both are asked for at the call, in one round trip. The pages are to be read. */
+  openAndList(path: string): OpenedListing;
   /** What the mailbox lists from a UID on (1 by default), in pages of at most 1,000, in the order of the server. */
   list(path: string, fromUid?: number): AsyncIterable<readonly Listed[]>;
   /** Asks for those UIDs only, each of which may be missing from the answer. */

@@ -1,5 +1,5 @@
 import { MailError } from '../mail-error.ts';
-import type { Fetched, Listed, MailReader, Opened } from '../streams.ts';
+import type { Fetched, Listed, MailReader, Opened, OpenedListing } from '../streams.ts';
 import { Arrivals } from './arrivals.ts';
 import { type FetchItems, FetchReader, writeInternalDate } from './fetch-response.ts';
 import { DESCRIPTION, Fetching } from './fetching.ts';
@@ -55,9 +55,58 @@ class ImapStreamReader implements MailReader {
     };
   }
 
+  openAndList(path: string): OpenedListing {
+    const opened = this.open(path);
+    opened.catch(() => {});
+    // How many there are is not known yet, so they can't be asked for in parts.
+    return { opened, pages: this.#most === Infinity ? this.#listUnseen(opened) : this.list(path) };
+  }
+
+  #listUnseen(opening: Promise<Opened>): AsyncIterable<readonly Listed[]> {
+    const numbers = new SeenNumbers();
+    let expunged: number | undefined;
+    let refused = false;
+    const first = ({ number, uid }: FetchItems) => {
+      expunged ??= this.#connection.expunged;
+      return !refused && uid !== undefined && numbers.see(number);
+    };
+    const asked = this.#ask([`UID FETCH 1:* (${DESCRIPTION})`], first);
+    opening.catch((error: unknown) => {
+      refused = true;
+      asked.finish(error);
+    });
+    const pages = async function* (this: ImapStreamReader) {
+      const { exists } = await opening;
+      if (exists > LISTING_LIMIT) asked.finish(tooMany());
+      try {
+        yield* this.#pagesOf(asked);
+      } catch (error) {
+        // RFC 9051 §6.4.9 has nothing to refuse in an empty mailbox; some servers do.
+        if (exists > 0 || !(error instanceof MailError) || error.fault !== 'refused') throw error;
+        return;
+      }
+      yield* this.#missingPages(exists, (number) => numbers.has(number), expunged, first);
+    };
+    return pages.call(this);
+  }
+
+  /** Sequence numbers stand still during FETCH (RFC 9051 §7.5.1); where they don't, a message may have been passed over. */
+  async *#missingPages(
+    exists: number,
+    isSeen: (number: number) => boolean,
+    expunged: number | undefined,
+    wanted: (items: FetchItems) => boolean,
+  ): AsyncGenerator<readonly Listed[]> {
+    const missing: number[] = [];
+    for (let number = 1; number <= exists; number++) if (!isSeen(number)) missing.push(number);
+    yield* this.#rows(this.#commands('FETCH', missing), wanted);
+    if (expunged !== undefined && this.#connection.expunged !== expunged)
+      throw new MailError('lost', 'Messages went from the mailbox while it was listed.');
+  }
+
   async *list(path: string, fromUid = 1): AsyncGenerator<readonly Listed[]> {
     const { exists } = await this.#opening.ensure(path);
-    if (exists > LISTING_LIMIT) throw new MailError('refused', 'The mailbox has more messages than can be listed.');
+    if (exists > LISTING_LIMIT) throw tooMany();
     if (exists === 0) return;
     // `n:*` also names the last message when n is beyond it (RFC 9051 §9, seq-range).
     if (fromUid > 1 && this.#most === Infinity)
@@ -86,12 +135,7 @@ class ImapStreamReader implements MailReader {
     for (let from = 1; from <= exists; from += most)
       ranges.push(`FETCH ${from}:${Math.min(exists, from + most - 1)} (${DESCRIPTION})`);
     yield* this.#rows(ranges, first);
-    const missing: number[] = [];
-    for (let number = 1; number <= exists; number++) if (seen[number] === 0) missing.push(number);
-    yield* this.#rows(this.#commands('FETCH', missing), first);
-    // Sequence numbers stand still during FETCH (RFC 9051 §7.5.1); where they don't, a message may have been passed over.
-    if (this.#connection.expunged !== expunged)
-      throw new MailError('lost', 'Messages went from the mailbox while it was listed.');
+    yield* this.#missingPages(exists, (number) => seen[number] === 1, expunged, first);
   }
 
   async *look(path: string, uids: readonly number[]): AsyncGenerator<readonly Listed[]> {
@@ -110,6 +154,10 @@ class ImapStreamReader implements MailReader {
   }
 
   async *#rows(commands: readonly string[], wanted: (items: FetchItems) => boolean): AsyncGenerator<readonly Listed[]> {
+    yield* this.#pagesOf(this.#ask(commands, wanted));
+  }
+
+  #ask(commands: readonly string[], wanted: (items: FetchItems) => boolean): Arrivals<Listed> {
     const connection = this.#connection;
     const arrivals = new Arrivals<Listed>(connection);
     let rows = 0;
@@ -133,16 +181,21 @@ class ImapStreamReader implements MailReader {
       await before;
     };
     const off = connection.whenEnded((error) => arrivals.finish(error));
-    ask().then(
-      () => arrivals.finish(),
-      (error: unknown) => arrivals.finish(error),
-    );
+    ask()
+      .then(
+        () => arrivals.finish(),
+        (error: unknown) => arrivals.finish(error),
+      )
+      .finally(off);
+    return arrivals;
+  }
+
+  async *#pagesOf(arrivals: Arrivals<Listed>): AsyncGenerator<readonly Listed[]> {
     try {
       for (let page; (page = await arrivals.take(PAGE)).length > 0;) yield page;
     } finally {
-      off();
       // A listing can't be called off.
-      if (!arrivals.finished) connection.destroy();
+      if (!arrivals.finished) this.#connection.destroy();
     }
   }
 
@@ -206,6 +259,31 @@ class ImapStreamReader implements MailReader {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.#connection.logout();
+  }
+}
+
+function tooMany(): MailError {
+  return new MailError('refused', 'The mailbox has more messages than can be listed.');
+}
+
+/** Sequence numbers up to `LISTING_LIMIT`, before it is known how many there are. */
+class SeenNumbers {
+  #seen = new Uint8Array(1024);
+
+  /** @returns whether it is a number that was not seen before */
+  see(number: number): boolean {
+    if (number < 1 || number > LISTING_LIMIT || this.has(number)) return false;
+    if (number >= this.#seen.length) {
+      const larger = new Uint8Array(Math.max(number + 1, this.#seen.length * 2));
+      larger.set(this.#seen);
+      this.#seen = larger;
+    }
+    this.#seen[number] = 1;
+    return true;
+  }
+
+  has(number: number): boolean {
+    return this.#seen[number] === 1;
   }
 }
 
