@@ -243,6 +243,11 @@ async function plan(engine: Engine): Promise<readonly Folder[]> {
   await settleCreations(folders, engine);
   if (old.length === 0) return folders.filter(({ sourcePath }) => !left.has(sourcePath));
   const changed = new Set<string>();
+  let isLooking = true;
+  // For the last look, unless something new is found.
+  void engine.created.then(() => {
+    if (isLooking && !isNarrow(engine.connections)) checkers.warm(engine.connections.destination - 1);
+  });
   await checkers.work(
     workOf([0]),
     async (_, session) => {
@@ -254,6 +259,7 @@ async function plan(engine: Engine): Promise<readonly Folder[]> {
     },
     () => 1,
   );
+  isLooking = false;
   return folders.filter(
     ({ sourcePath }) => !left.has(sourcePath) && (changed.has(sourcePath) || !seen.has(sourcePath)),
   );
