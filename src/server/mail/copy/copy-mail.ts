@@ -244,10 +244,12 @@ async function plan(engine: Engine): Promise<readonly Folder[]> {
   if (old.length === 0) return folders.filter(({ sourcePath }) => !left.has(sourcePath));
   const changed = new Set<string>();
   let isLooking = true;
-  // For the last look, unless something new is found.
-  void engine.created.then(() => {
+  /** For the last look, unless something new is found. */
+  const makeReady = async () => {
+    await engine.created;
     if (isLooking && !isNarrow(engine.connections)) checkers.warm(engine.connections.destination - 1);
-  });
+  };
+  void makeReady();
   await checkers.work(
     workOf([0]),
     async (_, session) => {

@@ -147,7 +147,7 @@ export function openLanes<Session extends AsyncDisposable>(options: Options<Sess
     await standing?.[Symbol.asyncDispose]();
   };
   return {
-    work: async (items, work, most = () => size, grows = undefined) => {
+    work: async (items, work, most = () => size, grows?) => {
       const failures: unknown[] = [];
       /** Resolved when there is nothing to begin any more. */
       const over = Promise.withResolvers<void>();
