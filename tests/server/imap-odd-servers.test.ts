@@ -148,6 +148,71 @@ describe('Reading from odd servers', () => {
     expect(lines.filter(isFetch)).toHaveLength(2);
   });
 
+  test('a mailbox is opened and listed in one round trip, and what is left out is asked for again', async () => {
+    let opening = '';
+    const { reader, lines } = await reading((line, { tag, say }) => {
+      if (line.includes('EXAMINE')) opening = tag;
+      else if (line.includes('UID FETCH 1:*'))
+        // Neither is answered before both are asked for.
+        say(
+          '* 5 EXISTS',
+          '* OK [UIDVALIDITY 7]',
+          `${opening} OK done`,
+          `* 1 FETCH (UID 10 ${ROW})`,
+          `* 1 FETCH (UID 10 ${ROW})`,
+          `* 3 FETCH (UID 30 ${ROW})`,
+          `${tag} OK done`,
+        );
+      else if (line.includes('FETCH 2,4:5 '))
+        say(`* 2 FETCH (UID 20 ${ROW})`, `* 4 FETCH (UID 40 ${ROW})`, `${tag} OK done`);
+      else return false;
+    });
+    const { opened, pages } = reader.openAndList('INBOX');
+    expect((await opened).exists).toBe(5);
+    expect((await gathered(pages)).flat().map(({ uid }) => uid)).toEqual([10, 30, 20, 40]);
+    expect(lines.filter(isFetch)).toHaveLength(2);
+  });
+
+  test('an empty mailbox, in which a server has nothing to list, is empty', async () => {
+    const { reader } = await reading((line, { tag, say }) => {
+      if (line.includes('EXAMINE')) say('* 0 EXISTS', '* OK [UIDVALIDITY 7]', `${tag} OK done`);
+      else if (isFetch(line)) say(`${tag} BAD No messages`);
+      else return false;
+    });
+    const { opened, pages } = reader.openAndList('INBOX');
+    expect((await opened).exists).toBe(0);
+    expect(await gathered(pages)).toEqual([]);
+  });
+
+  test('of a mailbox that can not be opened nothing is believed, though the server goes on with the one before', async () => {
+    const { reader } = await reading((line, { tag, say }) => {
+      if (line.includes('EXAMINE') && line.includes('Closed')) say(`${tag} NO closed`);
+      else if (line.includes('EXAMINE')) say('* 1 EXISTS', '* OK [UIDVALIDITY 7]', `${tag} OK done`);
+      else if (isFetch(line)) say(`* 1 FETCH (UID 10 ${ROW})`, `${tag} OK done`);
+      else return false;
+    });
+    await reader.open('INBOX');
+    const { opened, pages } = reader.openAndList('Closed');
+    await expect(opened).rejects.toMatchObject({ fault: 'refused' });
+    await expect(gathered(pages)).rejects.toMatchObject({ fault: 'refused' });
+    const again = reader.openAndList('INBOX');
+    expect((await again.opened).exists).toBe(1);
+    expect((await gathered(again.pages)).flat().map(({ uid }) => uid)).toEqual([10]);
+  });
+
+  test('a mailbox that counts more than can be listed is refused, and one in which messages go is not believed', async () => {
+    let exists = 5_000_001;
+    const { reader } = await reading((line, { tag, say }) => {
+      if (line.includes('EXAMINE')) say(`* ${exists} EXISTS`, '* OK [UIDVALIDITY 7]', `${tag} OK done`);
+      else if (isFetch(line))
+        say(`* 1 FETCH (UID 10 ${ROW})`, '* 1 EXPUNGE', `* 2 FETCH (UID 20 ${ROW})`, `${tag} OK done`);
+      else return false;
+    });
+    await expect(gathered(reader.openAndList('INBOX').pages)).rejects.toMatchObject({ fault: 'refused' });
+    exists = 2;
+    await expect(gathered(reader.openAndList('INBOX').pages)).rejects.toMatchObject({ fault: 'lost' });
+  });
+
   test('no command names more messages than the server takes', async () => {
     const { reader, lines } = await reading(
       (line, { tag, say }) => {

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { openLanes, workOf } from '../../src/server/mail/copy/lanes.ts';
+import { describe, expect, test } from 'vitest';
+import { openLanes, openStream, workOf } from '../../src/server/mail/copy/lanes.ts';
 import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 
@@ -11,6 +11,22 @@ const CLOCK = {
     return () => {};
   },
 };
+
+/** Opens sessions, and counts those that stand. */
+function opening() {
+  const counts = { opened: 0, standing: 0, most: 0 };
+  const open = async () => {
+    counts.opened += 1;
+    counts.standing += 1;
+    counts.most = Math.max(counts.most, counts.standing);
+    return {
+      [Symbol.asyncDispose]: async () => {
+        counts.standing -= 1;
+      },
+    };
+  };
+  return { counts, open };
+}
 
 test('what a lane gave back before it was closed for want of connections is worked on by another one', async () => {
   let allowed = 2;
@@ -35,4 +51,96 @@ test('what a lane gave back before it was closed for want of connections is work
     () => allowed,
   );
   expect(done).toEqual(['short', 'refused']);
+});
+
+describe('lanes', () => {
+  const options = { clock: CLOCK, signal: new AbortController().signal, moved: () => 0 };
+
+  test('take part once more are allowed', async () => {
+    let allowed = 1;
+    const { counts, open } = opening();
+    const grows = Promise.withResolvers<void>();
+    const both = Promise.withResolvers<void>();
+    await using lanes = openLanes({ ...options, size: 2, open });
+    let working = 0;
+    await lanes.work(
+      workOf([1, 2]),
+      async () => {
+        working += 1;
+        if (working === 2) both.resolve();
+        allowed = 2;
+        grows.resolve();
+        // Neither ends before the other one has begun.
+        await both.promise;
+      },
+      () => allowed,
+      grows.promise,
+    );
+    expect([working, counts.most]).toEqual([2, 2]);
+  });
+
+  test('that wait for more to be allowed end with the work', async () => {
+    const { counts, open } = opening();
+    await using lanes = openLanes({ ...options, size: 3, open });
+    const done: number[] = [];
+    await lanes.work(
+      workOf([1, 2]),
+      async (item) => void done.push(item),
+      () => 1,
+      new Promise(() => {}),
+    );
+    expect([done, counts.most]).toEqual([[1, 2], 1]);
+  });
+
+  test('work over the sessions that were made ready, and close each of them', async () => {
+    const { counts, open } = opening();
+    {
+      await using lanes = openLanes({ ...options, size: 2, open });
+      lanes.warm(2);
+      await lanes.work(workOf([1, 2, 3]), async () => {});
+      lanes.warm(2);
+    }
+    expect(counts).toEqual({ opened: 2, standing: 0, most: 2 });
+  });
+
+  test('make a session anew that could not be made ready', async () => {
+    const { counts, open } = opening();
+    let refusals = 1;
+    await using lanes = openLanes({
+      ...options,
+      size: 1,
+      open: async () => {
+        refusals -= 1;
+        if (refusals >= 0) throw new MailError('busy', 'Too many simultaneous connections');
+        return open();
+      },
+    });
+    lanes.warm(1);
+    const done: number[] = [];
+    await lanes.work(workOf([1]), async (item) => void done.push(item));
+    expect([done, counts.opened]).toEqual([[1], 1]);
+  });
+});
+
+test('items that can be joined wait as one, and weigh as many', async () => {
+  const stream = openStream<readonly number[]>({
+    weightOf: (items) => items.length,
+    join: (waiting, items) => (waiting.length + items.length > 3 ? null : [...waiting, ...items]),
+  });
+  for (const items of [[1, 2], [3], [4, 5, 6], [7]]) stream.push(items);
+  expect(stream.length()).toBe(3);
+  let shrunk = false;
+  const shrinking = (async () => {
+    await stream.shrunk(4);
+    shrunk = true;
+  })();
+  const first = await stream.next();
+  expect(first).toEqual([1, 2, 3]);
+  await shrinking;
+  expect(shrunk).toBe(true);
+  if (first !== null) stream.giveBack(first);
+  stream.end();
+  const all = [];
+  for (let next = await stream.next(); next !== null; next = await stream.next()) all.push(next);
+  expect(all).toEqual([[1, 2, 3], [4, 5, 6], [7]]);
 });

@@ -77,7 +77,11 @@ class ImapStreamReader implements MailReader {
     });
     const pages = async function* (this: ImapStreamReader) {
       const { exists } = await opening;
-      if (exists > LISTING_LIMIT) asked.finish(tooMany());
+      if (exists > LISTING_LIMIT) {
+        refused = true;
+        asked.finish(tooMany());
+        throw tooMany();
+      }
       try {
         yield* this.#pagesOf(asked);
       } catch (error) {
