@@ -1,0 +1,51 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, expect, test, vi } from 'vitest';
+import { openLog } from '../../src/server/log.ts';
+import { openJobQueue } from '../../src/server/worker/queue.ts';
+import { EMBEDDED, FRESH, openTestDatabase } from '../support/fresh-database.ts';
+
+const LOOK = 'select 1 from pgboss.job';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test.each([FRESH, EMBEDDED])(
+  'an order is taken at once by a worker of the same process, when it has been committed (%s)',
+  async (address) => {
+    await using database = await openTestDatabase(address);
+    await using queue = await openJobQueue({ database, log: openLog('silent') });
+    // Nobody looks again after the first time.
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    const taken: string[] = [];
+    let next = Promise.withResolvers<void>();
+    await using _working = await queue.workOnTransfers(2, async (id) => {
+      taken.push(id);
+      next.resolve();
+    });
+    for (let looks = 0; looks < 50; looks += 1) {
+      await database.query(LOOK);
+      await turn();
+    }
+
+    await queue.send('alone');
+    await next.promise;
+    next = Promise.withResolvers();
+    await database.transaction(async (sql) => {
+      await queue.send('within', { sql });
+      for (let turns = 0; turns < 20; turns += 1) await sql.query('select 1');
+      expect(taken).toEqual(['alone']);
+    });
+    await next.promise;
+    expect(taken).toEqual(['alone', 'within']);
+    await expect(
+      database.transaction(async (sql) => {
+        await queue.send('never', { sql });
+        throw new Error('It does not come true.');
+      }),
+    ).rejects.toThrow('It does not come true.');
+    for (let turns = 0; turns < 20; turns += 1) await turn();
+    expect(taken).toEqual(['alone', 'within']);
+    vi.useRealTimers();
+  },
+);
