@@ -20,8 +20,8 @@ import { FolderLeft, type Check, type FolderReason, type Run, type Session } fro
 const PASSES = 5;
 /** So many messages wait at most to be read back while others are copied. */
 const UNCHECKED_AT_MOST = 4000;
-/** What waits is read back together, up to so many messages: each time costs two round trips. */
-const READ_BACK_TOGETHER = 400;
+/** What waits is read back together, up to so many messages and octets: each time costs two round trips. */
+const READ_BACK_TOGETHER = { messages: 400, octets: 32_000_000 };
 
 type Controls = AsyncDisposable & { readonly source: MailControl; readonly destination: MailControl };
 
@@ -176,12 +176,13 @@ async function runEngine<Result>(
 function openChecks(): Stream<Check> {
   return openStream({
     weightOf: ({ messages }) => messages.length,
-    join: (waiting, { mailbox, uidValidity, messages }) =>
-      waiting.mailbox.id === mailbox.id &&
-      waiting.uidValidity === uidValidity &&
-      waiting.messages.length + messages.length <= READ_BACK_TOGETHER
-        ? { ...waiting, messages: [...waiting.messages, ...messages] }
-        : null,
+    join: (waiting, { mailbox, uidValidity, messages }) => {
+      if (waiting.mailbox.id !== mailbox.id || waiting.uidValidity !== uidValidity) return null;
+      const together = [...waiting.messages, ...messages];
+      const octets = together.reduce((sum, { size }) => sum + size, 0);
+      const isMuch = together.length > READ_BACK_TOGETHER.messages || octets > READ_BACK_TOGETHER.octets;
+      return isMuch ? null : { ...waiting, messages: together };
+    },
   });
 }
 
@@ -247,7 +248,7 @@ async function plan(engine: Engine): Promise<readonly Folder[]> {
   /** For the last look, unless something new is found. */
   const makeReady = async () => {
     await engine.created;
-    if (isLooking && !isNarrow(engine.connections)) checkers.warm(engine.connections.destination - 1);
+    if (isLooking && !isNarrow(engine.connections)) checkers.warm(Math.min(engine.connections.destination - 1, seen.size));
   };
   void makeReady();
   await checkers.work(
