@@ -248,7 +248,8 @@ async function plan(engine: Engine): Promise<readonly Folder[]> {
   /** For the last look, unless something new is found. */
   const makeReady = async () => {
     await engine.created;
-    if (isLooking && !isNarrow(engine.connections)) checkers.warm(Math.min(engine.connections.destination - 1, seen.size));
+    if (isLooking && !isNarrow(engine.connections))
+      checkers.warm(Math.min(engine.connections.destination - 1, seen.size));
   };
   void makeReady();
   await checkers.work(
