@@ -33,16 +33,24 @@ test(
   },
 );
 
-test('the same holds towards a server without UIDPLUS', needs('dovecot'), async () => {
-  expect(
-    await moveWhileKilled({ address: EMBEDDED, kills: KILLS, randomKills: 0, withoutUidplus: true }),
-  ).toMatchObject(whole());
-});
+test(
+  'a transfer that is killed again and again towards a server without UIDPLUS loses, doubles and changes nothing',
+  needs('dovecot'),
+  async () => {
+    expect(
+      await moveWhileKilled({ address: EMBEDDED, kills: KILLS, randomKills: 0, withoutUidplus: true }),
+    ).toMatchObject(whole());
+  },
+);
 
-test('the same holds on PostgreSQL', needs('dovecot', 'postgresql'), async () => {
-  const url = await createEmptyDatabase();
-  // Each restart waits until the dead worker is missed.
-  expect(
-    await moveWhileKilled({ address: async () => ({ url }), kills: KILLS, randomKills: 0, withoutUidplus: false }),
-  ).toMatchObject(whole());
-});
+test(
+  'a transfer on PostgreSQL that is killed again and again loses, doubles and changes nothing',
+  needs('dovecot', 'postgresql'),
+  async () => {
+    const url = await createEmptyDatabase();
+    // Each restart waits until the dead worker is missed.
+    expect(
+      await moveWhileKilled({ address: async () => ({ url }), kills: KILLS, randomKills: 0, withoutUidplus: false }),
+    ).toMatchObject(whole());
+  },
+);

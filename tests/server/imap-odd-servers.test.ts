@@ -158,6 +158,7 @@ describe('Reading from odd servers', () => {
           '* 5 EXISTS',
           '* OK [UIDVALIDITY 7]',
           `${opening} OK done`,
+          '* 1 FETCH (UID 10 FLAGS (\\Flagged))',
           `* 1 FETCH (UID 10 ${ROW})`,
           `* 1 FETCH (UID 10 ${ROW})`,
           `* 3 FETCH (UID 30 ${ROW})`,
@@ -169,7 +170,9 @@ describe('Reading from odd servers', () => {
     });
     const { opened, pages } = reader.openAndList('INBOX');
     expect((await opened).exists).toBe(5);
-    expect((await gathered(pages)).flat().map(({ uid }) => uid)).toEqual([10, 30, 20, 40]);
+    expect((await gathered(pages)).flat().map(({ uid, size }) => [uid, size])).toEqual(
+      [10, 30, 20, 40].map((uid) => [uid, 3]),
+    );
     expect(lines.filter(isFetch)).toHaveLength(2);
   });
 

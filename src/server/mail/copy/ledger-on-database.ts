@@ -1,7 +1,21 @@
-import { createHash } from 'node:crypto';
 import type { Database, Sql } from '../../store/database.ts';
 import { LeaseLost, type Lease } from '../../transfers/lease.ts';
-import type { Fate, Group, Ledger, LedgerMailbox, NewMailbox, NewRow, Row, Tally } from './ledger.ts';
+import type { Group, Ledger, NewRow, Tally } from './ledger.ts';
+import {
+  COLUMNS,
+  type GroupRow,
+  type LedgerRow,
+  MAILBOX,
+  type MailboxRow,
+  groupJson,
+  groupOf,
+  mailboxJson,
+  mailboxOf,
+  nameKey,
+  rowJson,
+  rowOf,
+  storable,
+} from './ledger-rows.ts';
 
 const PAGE = 5000;
 /** Groups of one lease are numbered from here on; no lease has so many. */
@@ -320,137 +334,4 @@ function adopt(database: Database, transferId: string, epoch: number): Promise<v
       [transferId],
     );
   });
-}
-
-/** A text column holds no NUL and no lone surrogate. */
-function storable(text: string): string {
-  return text.replaceAll('\0', ' ').toWellFormed();
-}
-
-/** A mailbox's name as a column holds it; two names never become one. */
-function nameKey(name: string): string {
-  const plain = storable(name);
-  return plain === name
-    ? name
-    : `${plain} ${createHash('sha256').update(JSON.stringify(name)).digest('hex').slice(0, 12)}`;
-}
-
-const MAILBOX = `id::float8 as id, source_path, source_uid_validity::text as source_uid_validity, destination_path,
-  destination_uid_validity::text as destination_uid_validity, destination_uid_next::float8 as destination_uid_next`;
-
-type MailboxRow = {
-  id: number;
-  source_path: string;
-  source_uid_validity: string;
-  destination_path: string;
-  destination_uid_validity: string | null;
-  destination_uid_next: number | null;
-};
-
-function mailboxOf(row: MailboxRow): LedgerMailbox {
-  const { destination_uid_validity: uidValidity, destination_uid_next: uidNext } = row;
-  return {
-    id: row.id,
-    sourcePath: row.source_path,
-    sourceUidValidity: BigInt(row.source_uid_validity),
-    destinationPath: row.destination_path,
-    ...(uidValidity === null || uidNext === null ? {} : { destination: { uidValidity: BigInt(uidValidity), uidNext } }),
-  };
-}
-
-function mailboxJson(mailbox: NewMailbox) {
-  return {
-    source_path: nameKey(mailbox.sourcePath),
-    validity: mailbox.sourceUidValidity.toString(),
-    destination_path: nameKey(mailbox.destinationPath),
-    total: mailbox.total,
-    reason: mailbox.reason === undefined ? undefined : storable(mailbox.reason),
-  };
-}
-
-const COLUMNS = `uid::float8 as uid, fate, size::float8 as size, encode(sha256, 'hex') as sha256,
-  internal_date::float8 as date, destination_uid_validity::text as destination_uid_validity,
-  destination_uid::float8 as destination_uid, verified, earlier, reason, subject`;
-
-type LedgerRow = {
-  uid: number;
-  fate: Fate;
-  size: number;
-  sha256: string | null;
-  date: number | null;
-  destination_uid_validity: string | null;
-  destination_uid: number | null;
-  verified: boolean;
-  earlier: boolean;
-  reason: string | null;
-  subject: string | null;
-};
-
-function rowOf(row: LedgerRow): Row {
-  const { uid, fate, size, date, verified, earlier } = row;
-  return {
-    uid,
-    fate,
-    size,
-    date,
-    verified,
-    earlier,
-    ...(row.sha256 === null ? {} : { sha256: row.sha256 }),
-    ...(row.destination_uid_validity === null ? {} : { destinationUidValidity: BigInt(row.destination_uid_validity) }),
-    ...(row.destination_uid === null ? {} : { destinationUid: row.destination_uid }),
-    ...(row.reason === null ? {} : { reason: row.reason }),
-    ...(row.subject === null ? {} : { subject: row.subject }),
-  };
-}
-
-function rowJson(row: NewRow) {
-  return {
-    mailbox_id: row.mailboxId,
-    uid: row.uid,
-    fate: row.fate,
-    size: row.size,
-    sha256: row.sha256,
-    date: row.date,
-    destination_uid_validity: row.destinationUidValidity?.toString(),
-    destination_uid: row.destinationUid,
-    verified: row.verified,
-    earlier: row.earlier,
-    reason: row.reason === undefined ? undefined : storable(row.reason),
-    subject: row.subject === undefined ? undefined : storable(row.subject),
-    flags: row.flags,
-    stored_sha256: row.storedSha256,
-  };
-}
-
-type GroupRow = {
-  number: number;
-  mailbox_id: number;
-  uids: number[];
-  sizes: number[];
-  dates: (number | null)[];
-  uid_validity: string;
-  uid_next: number;
-};
-
-function groupOf(row: GroupRow): Group {
-  return {
-    id: row.number,
-    mailboxId: row.mailbox_id,
-    messages: row.uids.map((uid, index) => ({ uid, size: row.sizes[index] ?? 0, date: row.dates[index] ?? null })),
-    uidValidity: BigInt(row.uid_validity),
-    uidNext: row.uid_next,
-  };
-}
-
-function groupJson(group: Group) {
-  const { messages, uidValidity } = group;
-  return {
-    number: group.id,
-    mailbox_id: group.mailboxId,
-    uids: messages.map((message) => message.uid),
-    sizes: messages.map((message) => message.size),
-    dates: messages.map((message) => message.date),
-    uid_validity: uidValidity.toString(),
-    uid_next: group.uidNext,
-  };
 }

@@ -168,7 +168,9 @@ class ImapStreamReader implements MailReader {
     const untagged: Listeners['untagged'] = (parts, line) => {
       if (FetchReader.numberOf(line) < 0) return false;
       const items = this.#answers.reader.read(parts);
-      if (items.uid === undefined || !wanted(items)) return false;
+      // Flags that somebody else has changed come with a UID too (RFC 9051 §6.4.9); they describe nothing.
+      const describes = items.size !== undefined || items.internalDate !== undefined;
+      if (!describes || items.uid === undefined || !wanted(items)) return false;
       if (++rows > LISTING_LIMIT) throw new MailError('lost', 'The mail server lists messages without end.');
       const { uid, size = 0, flags = [], internalDate = new Date(Number.NaN) } = items;
       arrivals.push({ uid, size, flags, internalDate }, ROW_WEIGHT);

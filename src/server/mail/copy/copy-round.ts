@@ -1,0 +1,141 @@
+import { MailError } from '../imap/mail-error.ts';
+import { copyFolder, listFolder, type Folder, type FolderListing } from './copy-folder.ts';
+import { closeOthers, isNarrow, listDestinationPaths, mostLanes, openChecks, type Engine } from './engine.ts';
+import { Stopped, workOf } from './lanes.ts';
+import { readBack, settleAbsent, type CheckSession } from './read-back.ts';
+import { FolderLeft, type Check, type FolderReason, type Run, type Session } from './run.ts';
+
+/**
+ * Lists and copies folders, and reads back what was stored.
+ * @returns how many messages waited
+ */
+export async function copyRound(folders: readonly Folder[], engine: Engine): Promise<number> {
+  const { run, lanes, checker, checkers, failing } = engine;
+  const { limits } = run.copy.destination;
+  engine.checks = openChecks();
+  engine.alone = Promise.withResolvers();
+  const { checks } = engine;
+  const check = (item: Check, session: CheckSession) => readBack(item, session, run, engine.findings);
+  const beside = limits.connections > 1 && engine.saysUids;
+  let waited = 0;
+  const copying = async () => {
+    try {
+      waited = await copyFolders(folders, engine);
+      await lanes[Symbol.asyncDispose]();
+    } finally {
+      checks.end();
+    }
+    const isNext = waited > 0 && !isNarrow(engine.connections);
+    if (isNext) engine.controls.warm(1);
+    const most = () => engine.connections.destination - (isNext ? 2 : 1);
+    if (checks.length() > 1) await checkers.work(checks, check, most);
+  };
+  const checkBeside = async () => {
+    try {
+      if (beside) await checker.work(checks, check);
+    } catch (error) {
+      // There is no connection left for it: what is stored is read back later.
+      if (!(error instanceof MailError) || error.fault !== 'busy') throw error;
+    } finally {
+      engine.alone.resolve();
+    }
+  };
+  const tasks = [copying(), checkBeside()];
+  for (const task of tasks)
+    task.catch(() => {
+      failing.abort();
+      checks.end();
+    });
+  const failed = (await Promise.allSettled(tasks)).flatMap((task) => (task.status === 'rejected' ? [task.reason] : []));
+  if (failed.length > 0) throw failed.find((error) => !(error instanceof Stopped)) ?? failed[0];
+  await checker.work(checks, check);
+  await settleFindings(engine);
+  return waited;
+}
+
+async function copyFolders(folders: readonly Folder[], engine: Engine): Promise<number> {
+  const { run, lanes, seen, left } = engine;
+  const { forwardedMark, destination } = run.copy;
+  const listings = new Map<string, FolderListing>();
+  const leaving = async (folder: Folder, work: () => Promise<void>) => {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof FolderLeft)) throw error;
+      left.set(folder.sourcePath, error.reason);
+      await noteLeft(folder, listings.get(folder.sourcePath), error.reason, run);
+    }
+  };
+  await lanes.work(
+    workOf(folders),
+    (folder, session) =>
+      leaving(folder, async () => {
+        listings.set(folder.sourcePath, await listFolder(folder, forwardedMark, session, run));
+      }),
+    () => mostLanes(engine),
+  );
+  let waited = 0;
+  const copyOne = (folder: Folder, session: Session, goesOn: () => boolean) =>
+    leaving(folder, async () => {
+      // A folder that is worked on again after a fault is listed again.
+      const listing = listings.get(folder.sourcePath) ?? (await listFolder(folder, forwardedMark, session, run));
+      listings.delete(folder.sourcePath);
+      const { opened, unlisted } = listing;
+      waited += await copyFolder(folder, listing, session, run, goesOn);
+      seen.set(folder.sourcePath, { opened, unlisted });
+    });
+  const listed = folders.filter(({ sourcePath }) => !left.has(sourcePath));
+  // What a provider takes in a day is for the inbox first.
+  const isLimited = destination.limits.upADay !== undefined;
+  const first = listed.filter(({ isInbox }) => isInbox && isLimited);
+  const most = () => mostLanes(engine);
+  await lanes.work(workOf(first), copyOne, most);
+  const others = workOf(listed.filter((folder) => !first.includes(folder)));
+  await lanes.work(others, copyOne, most, engine.created);
+  return waited;
+}
+
+async function noteLeft(
+  { sourcePath, destination }: Folder,
+  listing: FolderListing | undefined,
+  reason: FolderReason,
+  { copy }: Run,
+): Promise<void> {
+  await copy.ledger.addMailboxes([
+    {
+      sourcePath,
+      sourceUidValidity: listing?.opened.uidValidity ?? 0n,
+      destinationPath: await destination().catch(() => sourcePath),
+      total: listing?.messages.length ?? 0,
+      reason,
+    },
+  ]);
+}
+
+/** What reading back has left: flags that the server dropped, and messages that are not where they were stored. */
+async function settleFindings(engine: Engine): Promise<void> {
+  const { run, lanes, checkers, findings } = engine;
+  const missing = findings.flags.splice(0);
+  const times = new Map<string, number>();
+  for (const { flags } of missing)
+    for (const flag of flags) times.set(flag.toLowerCase(), (times.get(flag.toLowerCase()) ?? 0) + 1);
+  // A server drops a flag from all messages; what it has kept on another one, or only one lacks, the subscriber took away.
+  const isDropped = (path: string, flag: string) =>
+    (times.get(flag) ?? 0) > 1 && findings.kept.get(path)?.has(flag) !== true;
+  const dropped = missing
+    .map(({ path, uid, flags }) => ({ path, uid, flags: flags.filter((flag) => isDropped(path, flag.toLowerCase())) }))
+    .filter(({ flags }) => flags.length > 0);
+  if (dropped.length > 0) await closeOthers(engine, ['lanes']);
+  await lanes.work(
+    workOf([...Map.groupBy(dropped, ({ path }) => path)]),
+    async ([path, all], { writer }) => {
+      const selected = await writer.select(path);
+      for (const { uid, flags } of all) await writer.addFlags(path, uid, selected.keeps(flags));
+    },
+    () => 1,
+  );
+  const absent = Map.groupBy(findings.absent.splice(0), ({ check }) => check.mailbox.destinationPath);
+  if (absent.size === 0) return;
+  await listDestinationPaths(engine);
+  await checkers.work(workOf([...absent]), ([path, all], session) => settleAbsent(path, all, session, run));
+}

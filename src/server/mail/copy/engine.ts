@@ -1,0 +1,190 @@
+import { MailError } from '../imap/mail-error.ts';
+import type { Opened } from '../imap/streams.ts';
+import { openBudget } from './budget.ts';
+import { openCounts } from './counts.ts';
+import { openForwarded, type Forwarded } from './forwarded.ts';
+import type { LedgerMailbox } from './ledger.ts';
+import { openLanes, openStream, workOf, type Lanes, type Stream } from './lanes.ts';
+import type { MailCopy } from './mail-copy.ts';
+import type { CheckSession, Findings } from './read-back.ts';
+import type { Check, FolderReason, Run, Session } from './run.ts';
+import { openCheckSession, openControls, openSession, type Account, type Controls, type Counted } from './sessions.ts';
+
+/** So many messages wait at most to be read back while others are copied. */
+const UNCHECKED_AT_MOST = 4000;
+/** What waits is read back together, up to so many messages and octets: each time costs two round trips. */
+const READ_BACK_TOGETHER = { messages: 400, octets: 32_000_000 };
+
+/** What one run of a copy works with: its pools of connections, and what it has found so far. */
+export type Engine = {
+  readonly run: Run;
+  readonly controls: Lanes<Controls>;
+  readonly lanes: Lanes<Session>;
+  /** One that works beside the lanes, and more once those are done. */
+  readonly checker: Lanes<CheckSession>;
+  readonly checkers: Lanes<CheckSession>;
+  /** Aborts everything when one part has failed. */
+  readonly failing: AbortController;
+  /** Towards each account, the ones of `controls` and `checker` included. */
+  readonly connections: { source: number; destination: number };
+  /** Mailboxes are created in the background. */
+  creating: boolean;
+  /** They have been: there is a connection more for the lanes. */
+  created: Promise<void>;
+  /** The destination does not say UIDs: each lane reads back by itself. */
+  saysUids: boolean;
+  /** Resolved when nobody reads back beside the lanes of the round under way. */
+  alone: PromiseWithResolvers<void>;
+  /** Of the round under way. */
+  checks: Stream<Check>;
+  readonly findings: Findings;
+  readonly forwarded: Forwarded;
+  /** As they were last listed. */
+  destinationPaths: readonly string[];
+  /** By source path: what the folder was when it was last listed, and how many it did not list. */
+  readonly seen: Map<string, { readonly opened: Opened; readonly unlisted: number }>;
+  /** By source path: why a folder was left. */
+  readonly left: Map<string, FolderReason>;
+};
+
+/** A server that has not let all the connections in that are wanted at a time is gone on with over fewer. */
+export async function withEngine<Result>(given: MailCopy, work: (engine: Engine) => Promise<Result>): Promise<Result> {
+  const most = { source: given.source.limits.connections, destination: given.destination.limits.connections };
+  for (;;) {
+    const { source, destination } = given;
+    const refused = new Set<Account>();
+    const copy = {
+      ...given,
+      source: { ...source, limits: { ...source.limits, connections: most.source } },
+      destination: { ...destination, limits: { ...destination.limits, connections: most.destination } },
+    };
+    try {
+      return await runEngine(copy, refused, work);
+    } catch (error) {
+      const fewer = [...refused].filter((account) => most[account] > 1);
+      const isRefusal = error instanceof MailError && error.fault === 'busy' && error.pause === undefined;
+      if (!isRefusal || fewer.length === 0 || given.signal.aborted) throw error;
+      for (const account of fewer) most[account] -= 1;
+    }
+  }
+}
+
+/** @param refused is told the accounts that did not let a connection in */
+async function runEngine<Result>(
+  given: MailCopy,
+  refused: Set<Account>,
+  work: (engine: Engine) => Promise<Result>,
+): Promise<Result> {
+  const failing = new AbortController();
+  const copy = { ...given, signal: AbortSignal.any([given.signal, failing.signal]) };
+  const { ledger, clock, source, destination, signal } = copy;
+  const counts = openCounts(copy);
+  const towards = destination.limits.connections;
+  const pool = { clock, signal, moved: counts.moved };
+  const connections = { source: source.limits.connections, destination: towards };
+  const counted: Counted = (account, opening) =>
+    opening.catch((error: unknown) => {
+      if (error instanceof MailError && error.fault === 'busy') {
+        refused.add(account);
+        connections[account] = Math.max(1, connections[account] - 1);
+      }
+      throw error;
+    });
+  const checking = { ...pool, open: () => openCheckSession(copy, counted) };
+  await using controls = openLanes<Controls>({ ...pool, size: 1, open: () => openControls(copy, counted) });
+  await using lanes = openLanes<Session>({
+    ...pool,
+    size: Math.max(1, Math.min(source.limits.connections, towards)),
+    open: async () => {
+      const session = await openSession(copy, counted);
+      engine.saysUids = session.writer.traits.saysUids;
+      return session;
+    },
+  });
+  await using checker = openLanes<CheckSession>({ ...checking, size: 1 });
+  await using checkers = openLanes<CheckSession>({ ...checking, size: Math.max(1, towards - 1) });
+  controls.warm(1);
+  await ledger.adopt();
+  const known = new Map<string, LedgerMailbox[]>();
+  for (const mailbox of await ledger.mailboxes())
+    known.set(mailbox.sourcePath, [...(known.get(mailbox.sourcePath) ?? []), mailbox]);
+  const budget = await openBudget({ source: source.limits, destination: destination.limits }, ledger, clock);
+  const run: Run = {
+    copy,
+    check: (check) => engine.checks.push(check),
+    room: async () => {
+      if (towards > 1) await Promise.race([engine.checks.shrunk(UNCHECKED_AT_MOST), engine.alone.promise]);
+    },
+    budget,
+    known,
+    count: counts.set,
+    settled: counts.add,
+    refated: counts.refate,
+    stale: new Set(),
+    destinationPaths: () => engine.destinationPaths,
+  };
+  const engine: Engine = {
+    run,
+    controls,
+    lanes,
+    checker,
+    checkers,
+    failing,
+    connections,
+    creating: false,
+    created: Promise.resolve(),
+    saysUids: true,
+    alone: Promise.withResolvers(),
+    checks: openChecks(),
+    findings: { flags: [], kept: new Map(), absent: [] },
+    forwarded: openForwarded(run.destinationPaths, clock),
+    destinationPaths: [],
+    seen: new Map(),
+    left: new Map(),
+  };
+  // Awaited here: what is `using` is disposed of when this function returns.
+  return await work(engine);
+}
+
+export function openChecks(): Stream<Check> {
+  return openStream({
+    weightOf: ({ messages }) => messages.length,
+    join: (waiting, { mailbox, uidValidity, messages }) => {
+      if (waiting.mailbox.id !== mailbox.id || waiting.uidValidity !== uidValidity) return null;
+      const together = [...waiting.messages, ...messages];
+      const octets = together.reduce((sum, { size }) => sum + size, 0);
+      const isMuch = together.length > READ_BACK_TOGETHER.messages || octets > READ_BACK_TOGETHER.octets;
+      return isMuch ? null : { ...waiting, messages: together };
+    },
+  });
+}
+
+/**
+ * How many lanes may stand now, so that there are never more connections than an account allows; but for the moment in
+ * which a mailbox is made anew that was deleted under way.
+ */
+export function mostLanes({ connections, creating, saysUids }: Engine): number {
+  const { source, destination } = connections;
+  const spare = creating ? 1 : 0;
+  if (!saysUids) return Math.min(source - spare, Math.floor((destination - spare) / 2));
+  return Math.min(source, destination) - 1 - spare;
+}
+
+export function isNarrow({ source, destination }: Engine['connections']): boolean {
+  return Math.min(source, destination) < 4;
+}
+
+/** Closes what is not needed now. */
+export async function closeOthers(engine: Engine, needed: readonly (keyof Engine)[]): Promise<void> {
+  const pools = (['controls', 'lanes', 'checker', 'checkers'] as const).filter((pool) => !needed.includes(pool));
+  await Promise.all(pools.map((pool) => engine[pool][Symbol.asyncDispose]()));
+}
+
+/** Lists them while nothing else is connected, and closes that connection. */
+export async function listDestinationPaths(engine: Engine): Promise<void> {
+  await closeOthers(engine, []);
+  await engine.controls.work(workOf([0]), async (_, { destination }) => {
+    engine.destinationPaths = (await destination.mailboxes()).map((mailbox) => mailbox.path);
+  });
+  await closeOthers(engine, []);
+}
