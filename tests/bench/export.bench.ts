@@ -19,6 +19,14 @@ const MAILBOXES = 5;
 const PROCESS = join(import.meta.dirname, '../support/export-bench-process.ts');
 /** Sizes as in a person's mail: most small, a few with attachments; 75 KB on average. */
 const SIZES = [2_000, 3_000, 5_000, 8_000, 15_000, 30_000, 60_000, 120_000, 430_000];
+/** Larger ones are so because of what is attached to them. */
+const ATTACHED_FROM = 20_000;
+const TEXT = 4_000;
+const WORDS = Array.from({ length: 5_000 }, () =>
+  randomBytes(4)
+    .toString('hex')
+    .slice(0, 2 + Math.floor(Math.random() * 6)),
+);
 
 /** A mailbox into files, beside reading the same mailbox raw over one connection. Prints MB/s, the ratio, and memory. */
 export async function benchExport(say: (line: string) => void): Promise<void> {
@@ -56,23 +64,46 @@ export async function benchExport(say: (line: string) => void): Promise<void> {
 async function fill(source: Dovecot): Promise<void> {
   await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
   // Base64 of noise is what attachments are; a slice of it from anywhere is another one.
-  const noise = randomBytes(3_000_000)
-    .toString('base64')
-    .replaceAll(/(.{76})/g, '$1\r\n');
+  const noise = inLines(randomBytes(3_000_000).toString('base64'));
   const average = SIZES.reduce((sum, size) => sum + size, 0) / SIZES.length;
   const count = Math.round((MEGABYTES * 1e6) / average / MAILBOXES);
   for (let box = 0; box < MAILBOXES; box += 1) {
     if (box > 0) await mail.create(`Box ${box}`);
     for (let number = 0; number < count; number += 1) {
       const size = SIZES[number % SIZES.length] ?? 0;
-      const head = `From: a@cable.example\r\nTo: b@cable.example\r\nSubject: ${box}-${number}\r\nMessage-ID: <${box}.${number}@bench>\r\n\r\n`;
-      const start = (number * 78 * 131) % (noise.length - size);
-      const bytes = Buffer.from(`${head}${noise.slice(start, start + size)}\r\n`);
+      const attached = size > ATTACHED_FROM ? size - TEXT : 0;
+      const start = (number * 78 * 131) % (noise.length - attached);
+      const bytes = letter(`${box}.${number}`, words(size - attached), noise.slice(start, start + attached));
       await mail.append(box === 0 ? 'INBOX' : `Box ${box}`, [
         { bytes, flags: ['\\Seen'], date: '17-Jul-2010 02:44:25 -0700' },
       ]);
     }
   }
+}
+
+function inLines(text: string): string {
+  return text.replaceAll(/(.{76})/g, '$1\r\n');
+}
+
+function words(length: number): string {
+  const all = Array.from({ length: Math.ceil(length / 6) }, () => WORDS[Math.floor(Math.random() * WORDS.length)]);
+  return inLines(all.join(' ')).slice(0, length);
+}
+
+function letter(name: string, text: string, attached: string): Buffer {
+  const head = `From: a@cable.example\r\nTo: b@cable.example\r\nSubject: ${name}\r\nMessage-ID: <${name}@bench>\r\nMIME-Version: 1.0\r\n`;
+  const whole =
+    attached === ''
+      ? [head, '\r\n', text]
+      : [
+          head,
+          'Content-Type: multipart/mixed; boundary="b"\r\n\r\n--b\r\nContent-Type: text/plain\r\n\r\n',
+          text,
+          '\r\n--b\r\nContent-Type: image/jpeg; name="photo.jpg"\r\nContent-Transfer-Encoding: base64\r\nContent-Disposition: attachment; filename="photo.jpg"\r\n\r\n',
+          attached,
+          '\r\n--b--',
+        ];
+  return Buffer.from(`${whole.join('')}\r\n`);
 }
 
 /** All octets of all messages, thrown away as they come. */

@@ -6,6 +6,8 @@ import { splitCards } from '../../src/server/contacts/vcard/vcard-lines.ts';
 import { folderName } from '../../src/server/export/archive/folder-name.ts';
 import { messageName, senderAddress } from '../../src/server/export/archive/message-name.ts';
 import { safeName } from '../../src/server/export/archive/safe-name.ts';
+import { structured } from '../../src/server/export/mime/header-fields.ts';
+import { MailParser } from '../../src/server/export/mime/mail-parser.ts';
 import { namesTagWeakly, rangeOf } from '../../src/server/export/download/byte-range.ts';
 import { readReply } from '../../src/server/forwarding/sieve-reply.ts';
 import { messageIdOf, sentDateOf, subjectOf } from '../../src/server/mail/copy/message-text.ts';
@@ -39,6 +41,20 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
       internalDate: new Date(0),
       number: 1,
     }),
+  "a part's type and its parameters": structured,
+  'a message, line by line': (text) => {
+    const sink = { write: () => undefined, end: () => true };
+    const handler = {
+      begin: () => undefined,
+      part: () => sink,
+      message: () => handler,
+      fault: () => undefined,
+      end: () => undefined,
+    };
+    const parser = new MailParser(handler);
+    parser.write(Buffer.from(`Content-Type: multipart/mixed; boundary=a\r\n\r\n--a\r\n${text}`));
+    parser.end();
+  },
   'the name of a file': (text) => safeName(text, 100),
   'the name of a folder': (text) => folderName(text, '/', new Set()),
   'a vCard': (text) => readCard(`BEGIN:VCARD\r\nVERSION:3.0\r\nFN:${text}\r\nTEL;TYPE=${text}:1\r\nEND:VCARD\r\n`),

@@ -1,4 +1,4 @@
-import { addressParser, decodeWords } from 'postal-mime';
+import { addresses, fieldOf, headerFields, readable, type HeaderField } from '../mime/header-fields.ts';
 import { safeName } from './safe-name.ts';
 
 /** In UTF-16 units. With date and number a name is at most 105 units and 250 octets, under every file system's 255. */
@@ -17,38 +17,26 @@ export function messageName(message: {
   readonly number: number;
 }): string {
   const header = headerOf(message.header);
-  const sender = safeName(senderOf(field(header, FROM)), SENDER_LENGTH) || 'Unknown sender';
-  const subject = safeName(decodeWords(field(header, SUBJECT)), SUBJECT_LENGTH) || 'No subject';
+  const sender = safeName(senderOf(header), SENDER_LENGTH) || 'Unknown sender';
+  const subject = safeName(readable(fieldOf(header, 'subject')), SUBJECT_LENGTH) || 'No subject';
   const date = message.internalDate.toISOString().slice(0, 16).replace('T', ' ').replace(':', '.');
   return `${date} ${sender} - ${subject} (${message.number}).eml`;
 }
 
 /** @param start the beginning of a message, of bounded length */
-function headerOf(start: Buffer): string {
+function headerOf(start: Buffer): HeaderField[] {
   const end = /\r?\n\r?\n/.exec(start.toString('latin1'))?.index ?? start.length;
-  return new TextDecoder().decode(start.subarray(0, end));
+  return headerFields(start.subarray(0, end)).map(({ name, value }) => ({ name, value: value.slice(0, FIELD_LENGTH) }));
 }
 
-const FROM = /^from[ \t]*:(.*(?:\r?\n[ \t].*)*)/im;
-const SUBJECT = /^subject[ \t]*:(.*(?:\r?\n[ \t].*)*)/im;
-
-/** The first such field, unfolded (RFC 5322 §2.2.3); empty when there is none. */
-function field(header: string, expression: RegExp): string {
-  const found = expression.exec(header);
-  return (found?.[1] ?? '')
-    .slice(0, FIELD_LENGTH)
-    .replaceAll(/\r?\n(?=[ \t])/g, '')
-    .trim();
-}
-
-function senderOf(from: string): string {
-  const [first] = addressParser(from);
-  return first === undefined ? from : first.name || (first.address ?? '');
+function senderOf(header: readonly HeaderField[]): string {
+  const [first] = addresses(header, 'from');
+  return first === undefined ? fieldOf(header, 'from') : first.name || first.email;
 }
 
 /** The address in the `From` field, for an mbox `From_` line; `MAILER-DAEMON` where there is none that fits one word. */
 export function senderAddress(start: Buffer): string {
-  const [first] = addressParser(field(headerOf(start), FROM));
-  const address = first?.address ?? '';
+  const [first] = addresses(headerOf(start), 'from');
+  const address = first?.email ?? '';
   return /^[\x21-\x7e]{1,254}$/.test(address) && address.includes('@') ? address : 'MAILER-DAEMON';
 }

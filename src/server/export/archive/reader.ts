@@ -1,20 +1,21 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import PostalMime, { type Address, type Email } from 'postal-mime';
+import { type Address } from '../mime/header-fields.ts';
+import { readMessageText, type MessageText } from '../mime/message-text.ts';
 import type { PartMessage, StagedMessages } from '../staging/staged-messages.ts';
 import type { SpoolReader } from '../staging/spool.ts';
 import type { MailFormat, PartFileContent } from './mail-format.ts';
 
 /** So much of a message is looked into, in octets: its text comes before what is attached to it. */
 const LOOKED_INTO = 512 * 1024;
-/** So much of its text is shown, in UTF-16 units. */
-const SHOWN = 200_000;
 /** So much of a field is listed, and of the text is searched. */
 const FIELD = 300;
-const NAMES_AT_MOST = 50;
+const PEOPLE_AT_MOST = 50;
 /** Messages that one file of the reader holds, and their text at most, in UTF-16 units. */
 const BLOCK_MESSAGES = 250;
 const BLOCK_TEXT = 2_000_000;
+
+const UNSHOWN = ['head>', 'style', 'script'];
 
 type Source = {
   readonly ledger: StagedMessages;
@@ -84,62 +85,66 @@ async function* readable({ ledger, spool, part, format }: Source): AsyncGenerato
   for await (const message of ledger.messages(part)) {
     const mailbox = mailboxes.get(message.mailboxId);
     if (mailbox === undefined) throw new Error('A message is in no mailbox of its part.');
-    const email = await parsed(spool, message);
-    const body = bodyOf(email);
+    const said = await readMessageText(beginningOf(message, spool));
     // Only a format of one file for each message has files to lead to.
     const { path, more } = format.place(message, mailbox, 0);
-    yield { row: rowOf(message, email, body, 'index' in more ? '' : path), body };
+    yield { row: rowOf(message, said, 'index' in more ? '' : path), body: bodyOf(said) };
   }
 }
 
-/** `null` for what no parser reads; the message itself is in the archive all the same. */
-async function parsed(spool: SpoolReader, message: PartMessage): Promise<Email | null> {
-  const chunks: Buffer[] = [];
-  let length = 0;
+async function* beginningOf(message: PartMessage, spool: SpoolReader): AsyncGenerator<Buffer> {
+  let left = LOOKED_INTO;
   for await (const chunk of spool.read(message)) {
-    chunks.push(Buffer.from(chunk));
-    length += chunk.length;
-    if (length >= LOOKED_INTO) break;
-  }
-  try {
-    return await PostalMime.parse(Buffer.concat(chunks).subarray(0, LOOKED_INTO), { maxNestingDepth: 32 });
-  } catch {
-    return null;
+    yield chunk.subarray(0, left);
+    left -= chunk.length;
+    if (left <= 0) return;
   }
 }
 
-function bodyOf(email: Email | null): Body {
-  return {
-    text: (email?.text ?? '').slice(0, SHOWN).toWellFormed(),
-    html: (email?.html ?? '').slice(0, SHOWN).toWellFormed(),
-    attached: (email?.attachments ?? [])
-      .filter(({ disposition }) => disposition !== 'inline')
-      .slice(0, NAMES_AT_MOST)
-      .map(({ filename, mimeType }) => field(filename ?? mimeType)),
-  };
+function bodyOf({ text, html, attached }: MessageText): Body {
+  return { text: text.toWellFormed(), html: html.toWellFormed(), attached: attached.map(field) };
 }
 
 function lengthOf({ text, html }: Body): number {
   return text.length + html.length;
 }
 
-function rowOf(message: PartMessage, email: Email | null, { text, html }: Body, file: string): Row {
+function rowOf(message: PartMessage, { from, to, subject, text, html }: MessageText, file: string): Row {
   return {
-    from: field(people(email?.from === undefined ? [] : [email.from])),
-    to: field(people(email?.to ?? [])),
-    subject: field(email?.subject ?? ''),
+    from: field(people(from.slice(0, 1))),
+    to: field(people(to)),
+    subject: field(subject),
     folder: message.path,
     date: message.internalDate.toISOString(),
-    start: field(text === '' ? html.replaceAll(/<[^<>]{0,1000}>/g, ' ') : text),
+    start: field(html === '' ? text : wordsOf(html)),
     file,
   };
 }
 
 function people(addresses: readonly Address[]): string {
   return addresses
-    .slice(0, NAMES_AT_MOST)
-    .map(({ name, address = '' }) => (name === '' || name === address ? address : `${name} <${address}>`))
+    .slice(0, PEOPLE_AT_MOST)
+    .map(({ name, email }) => (name === '' || name === email ? email : `${name} <${email}>`))
     .join(', ');
+}
+
+/** The first words between the tags, without what a page does not show. */
+function wordsOf(html: string): string {
+  const lower = html.toLowerCase();
+  const words: string[] = [];
+  for (let [at, length] = [0, 0]; at < html.length && length < 4 * FIELD;) {
+    const tag = html.indexOf('<', at);
+    const word = html.slice(at, tag < 0 ? html.length : tag).trim();
+    if (word !== '') words.push(word);
+    length += word.length;
+    if (tag < 0) break;
+    const hidden = UNSHOWN.find((name) => lower.startsWith(`<${name}`, tag));
+    const end = hidden === undefined ? tag : lower.indexOf(`</${hidden}`, tag);
+    const close = end < 0 ? -1 : html.indexOf('>', end);
+    if (close < 0) break;
+    at = close + 1;
+  }
+  return words.join(' ');
 }
 
 /** One line of text. */

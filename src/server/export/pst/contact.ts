@@ -1,5 +1,5 @@
 import { idOf, type NamedProperty } from './named-properties.ts';
-import { oneOff } from './message.ts';
+import { oneOff } from './address-entry.ts';
 import { binary, boolean, integer, shortInteger, text, texts, time, TYPE, type Property } from './properties.ts';
 
 type Labelled<Value> = { readonly label: string; readonly value: Value };

@@ -1,14 +1,21 @@
-import { addressParser } from 'postal-mime';
-import { isUtf8 } from 'node:buffer';
-import { decoderOf, decodeUnlabelled, fieldOf, readable, type HeaderField } from './header-fields.ts';
-import type { MailHandler, Part } from './mail-parser.ts';
+import {
+  addresses,
+  decodeUnlabelled,
+  fieldOf,
+  readable,
+  type Address,
+  type HeaderField,
+} from '../mime/header-fields.ts';
+import { isInline, nameOf, type MailHandler, type Part } from '../mime/mail-parser.ts';
+import { textDecoder } from '../mime/text-decoder.ts';
+import type { Sink } from '../mime/transfer-decoders.ts';
+import { entryList, oneOff, person, searchKey } from './address-entry.ts';
 import { idOf } from './named-properties.ts';
 import { type NodeDatabase, type Stored, type Subnode, ValueWriter } from './node-database.ts';
 import { binary, boolean, integer, text, texts, time, TYPE, utf16, type Property } from './properties.ts';
 import { writeProperties, type Written } from './property-context.ts';
 import { ATTACHMENTS, NODE_TYPE, RECIPIENTS } from './store.ts';
 import { Table } from './table-context.ts';
-import type { Sink } from './transfer-decoders.ts';
 
 /** What a mailbox knows of a message besides its octets. Times are milliseconds since 1970. */
 export type MessageState = {
@@ -36,10 +43,6 @@ const EMBEDDED = 0x10000 * 32 + NODE_TYPE.message;
 const [READ, UNSENT, HAS_ATTACHMENT] = [1, 8, 0x10];
 /** Beyond so many, a message has no further recipients here; its header has them all. */
 const RECIPIENTS_AT_MOST = 2000;
-/** A body's charset is told by as much of it. */
-const SNIFFED = 64 * 1024;
-
-type Address = { readonly name: string; readonly email: string };
 
 /** Writes what one message becomes, while it is read. {@link finish} is for when the reader has come to its end. */
 export class MessageWriter implements MailHandler {
@@ -125,20 +128,17 @@ export class MessageWriter implements MailHandler {
     const name = nameOf(part) || `attachment${this.#table.rows + 1}.${endingOf(part.type)}`;
     const contentId = fieldOf(part.fields, 'content-id').replace(/^<|>$/g, '').slice(0, 1000);
     const location = fieldOf(part.fields, 'content-location').slice(0, 1000);
-    const isInline =
-      part.disposition.value !== 'attachment' &&
-      (contentId !== '' || location !== '') &&
-      part.within.includes('multipart/related');
+    const isPicture = isInline(part);
     this.#attach(name, [
       integer(0x3705, 1),
       binary(0x3701, content),
       text(0x370e, part.type),
-      integer(0x3714, isInline ? 4 : 0),
-      boolean(0x7ffe, isInline),
+      integer(0x3714, isPicture ? 4 : 0),
+      boolean(0x7ffe, isPicture),
       ...(contentId === '' ? [] : [text(0x3712, contentId)]),
       ...(location === '' ? [] : [text(0x3713, location)]),
     ]);
-    this.#hasRealAttachment ||= !isInline;
+    this.#hasRealAttachment ||= !isPicture;
   }
 
   /** Attaches a file of which nothing more is known; `fill` gets its octets. */
@@ -305,56 +305,8 @@ export class MessageWriter implements MailHandler {
   }
 }
 
-/** A person by name, kind of address, address, entry ID, search key and SMTP address. */
-function person(address: Address, ids: readonly [number, number, number, number, number, number]): Property[] {
-  return [
-    text(ids[0], address.name || address.email),
-    text(ids[1], 'SMTP'),
-    text(ids[2], address.email),
-    binary(ids[3], oneOff(address)),
-    binary(ids[4], searchKey(address)),
-    text(ids[5], address.email),
-  ];
-}
-
-const ONE_OFF = Buffer.from('00000000812b1fa4bea310199d6e00dd010f5402', 'hex');
-
-/** An address that stands in no address book (MS-OXCDATA §2.2.5.1). */
-export function oneOff({ name, email }: Address): Buffer {
-  const strings = [name || email, 'SMTP', email].flatMap((each) => [utf16(each), Buffer.alloc(2)]);
-  // Unicode, and no rich text for this one.
-  return Buffer.concat([ONE_OFF, Buffer.from([0, 0, 0x01, 0x90]), ...strings]);
-}
-
-function searchKey({ email }: Address): Buffer {
-  return Buffer.from(`SMTP:${email.toUpperCase()}\0`);
-}
-
-/** MS-OXCDATA §2.3.3: how many, how many octets, and each with its length, filled to four. */
-function entryList(all: readonly Address[]): Buffer {
-  const entries = all.map((address) => {
-    const entry = oneOff(address);
-    const length = Buffer.alloc(4);
-    length.writeUInt32LE(entry.length);
-    return Buffer.concat([length, entry, Buffer.alloc(-entry.length & 3)]);
-  });
-  const body = Buffer.concat(entries);
-  const head = Buffer.alloc(8);
-  head.writeUInt32LE(all.length, 0);
-  head.writeUInt32LE(body.length, 4);
-  return Buffer.concat([head, body]);
-}
-
 function displayed(all: readonly Address[]): string {
   return all.map(({ name, email }) => name || email).join('; ');
-}
-
-function addresses(fields: readonly HeaderField[], name: string): Address[] {
-  return fields
-    .filter((field) => field.name === name)
-    .flatMap(({ value }) => addressParser(value, { flatten: true }))
-    .map((found) => ({ name: readable(found.name ?? ''), email: found.address ?? '' }))
-    .filter((found) => found.name !== '' || found.email !== '');
 }
 
 /** `Date.parse` knows RFC 5322's dates, but for comments. */
@@ -394,14 +346,6 @@ function marks(flags: readonly string[], lower: ReadonlySet<string>): Property[]
   ];
 }
 
-function nameOf({ disposition, content }: Part): string {
-  const name = disposition.parameters.get('filename') ?? content.parameters.get('name') ?? '';
-  return readable(name)
-    .replaceAll(/\p{Cc}/gu, ' ')
-    .trim()
-    .slice(0, 250);
-}
-
 /** A file's ending by its type, for parts without a name. */
 function endingOf(type: string): string {
   const known: Record<string, string> = {
@@ -427,50 +371,4 @@ function shortName(name: string): string {
   const ending = dot > 0 ? plainName(name.slice(dot + 1)) : '';
   const short = base.length <= 8 ? base : `${base.slice(0, 6)}~1`;
   return ending === '' ? short : `${short}.${ending.slice(0, 3)}`;
-}
-
-/** Octets into text by their charset, whatever they are: what no charset explains is windows-1252, and told at the end. */
-function textDecoder(charset: string, output: (text: string) => void): Sink {
-  let sniffed: Uint8Array[] | undefined = [];
-  let length = 0;
-  let isClean = true;
-  let decoder: TextDecoder | undefined;
-  const declared = charset.trim().toLowerCase();
-  const begin = () => {
-    const start = Buffer.concat(sniffed ?? []);
-    sniffed = undefined;
-    const isUnlabelled = declared === '' || declared === 'us-ascii' || declared === 'ascii';
-    const known = isUnlabelled ? undefined : decoderOf(declared);
-    if (!isUnlabelled && known === undefined) isClean = false;
-    const isUnicode = isUtf8(withoutCut(start));
-    decoder = known ?? new TextDecoder(isUnicode ? 'utf-8' : 'windows-1252');
-    if (known?.encoding === 'utf-8' && !isUnicode) {
-      isClean = false;
-      decoder = new TextDecoder('windows-1252');
-    }
-    output(decoder.decode(start, { stream: true }));
-  };
-  return {
-    write: (bytes) => {
-      if (sniffed === undefined) return output(decoder?.decode(bytes, { stream: true }) ?? '');
-      sniffed.push(Buffer.from(bytes));
-      length += bytes.length;
-      if (length >= SNIFFED) begin();
-    },
-    end: () => {
-      if (sniffed !== undefined) begin();
-      output(decoder?.decode() ?? '');
-      return isClean;
-    },
-  };
-}
-
-/** Without a last character that is not all there. */
-function withoutCut(bytes: Buffer): Buffer {
-  for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
-    const octet = bytes[bytes.length - back] ?? 0;
-    if (octet < 0x80) break;
-    if (octet >= 0xc0) return bytes.subarray(0, bytes.length - back);
-  }
-  return bytes;
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { contactProperties, type PstContact } from './contact.ts';
-import { MailParser } from './mail-parser.ts';
+import { MailParser } from '../mime/mail-parser.ts';
 import { MessageWriter, type MessageState, type WrittenMessage } from './message.ts';
 import { NodeDatabase, ValueWriter } from './node-database.ts';
 import { boolean } from './properties.ts';

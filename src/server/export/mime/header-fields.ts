@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { decodeWords } from 'postal-mime';
+import { addressParser, decodeWords } from 'postal-mime';
 
 /** How much of one field is looked at; all of it is kept in the message's whole header. */
 const FIELD_LENGTH = 64 * 1024;
@@ -36,6 +36,17 @@ export function readable(value: string): string {
   return value.length <= WORDS_LENGTH
     ? decodeWords(value)
     : decodeWords(value.slice(0, WORDS_LENGTH)) + value.slice(WORDS_LENGTH);
+}
+
+export type Address = { readonly name: string; readonly email: string };
+
+/** Everybody whom the fields of that name name, groups taken apart. Either of the two may be empty. */
+export function addresses(fields: readonly HeaderField[], name: string): Address[] {
+  return fields
+    .filter((field) => field.name === name)
+    .flatMap(({ value }) => addressParser(value, { flatten: true }))
+    .map((found) => ({ name: readable(found.name ?? ''), email: found.address ?? '' }))
+    .filter((found) => found.name !== '' || found.email !== '');
 }
 
 export type Structured = { readonly value: string; readonly parameters: ReadonlyMap<string, string> };

@@ -1,4 +1,4 @@
-import { fieldOf, headerFields, structured, type HeaderField, type Structured } from './header-fields.ts';
+import { fieldOf, headerFields, readable, structured, type HeaderField, type Structured } from './header-fields.ts';
 import { asIs, base64, quotedPrintable, type Sink } from './transfer-decoders.ts';
 
 /** A part as its own header describes it. `within` are the multiparts around it, from the message's own inwards. */
@@ -10,12 +10,27 @@ export type Part = {
   readonly within: readonly string[];
 };
 
+/** A part's own name for its file, in one line; empty where it has none. */
+export function nameOf({ disposition, content }: Part): string {
+  const name = disposition.parameters.get('filename') ?? content.parameters.get('name') ?? '';
+  return readable(name)
+    .replaceAll(/\p{Cc}/gu, ' ')
+    .trim()
+    .slice(0, 250);
+}
+
+/** Whether a part is a picture of the text around it, not a file by itself. */
+export function isInline({ disposition, fields, within }: Part): boolean {
+  const isNamed = fieldOf(fields, 'content-id') !== '' || fieldOf(fields, 'content-location') !== '';
+  return disposition.value !== 'attachment' && isNamed && within.includes('multipart/related');
+}
+
 /** What becomes of a message while it is read. */
 export type MailHandler = {
   /** Comes first. `header` is all of it, as it was. */
   begin(header: Buffer, fields: readonly HeaderField[]): void;
-  /** Takes a part's octets, without their transfer encoding. */
-  part(part: Part): Sink;
+  /** Takes a part's octets, without their transfer encoding; `undefined` when nobody wants them. */
+  part(part: Part): Sink | undefined;
   /** Takes a message that is a part of this one. */
   message(part: Part): MailHandler;
   /** Something of this message is not as it should be; what stands in the whole source may be missing. */
@@ -159,6 +174,8 @@ export class MailParser {
       return;
     }
     const sink = handler.part(type.startsWith('multipart/') ? { ...part, type: 'text/plain' } : part);
+    this.#state = 'body';
+    if (sink === undefined) return;
     const output = (bytes: Uint8Array) => sink.write(bytes);
     const decoder =
       encoding === 'base64' ? base64(output) : encoding === 'quoted-printable' ? quotedPrintable(output) : asIs(output);
@@ -170,7 +187,6 @@ export class MailParser {
         return sink.end() && isClean;
       },
     };
-    this.#state = 'body';
   }
 
   /** Octets up to the next delimiter line. @returns false while it can't be told where that is */

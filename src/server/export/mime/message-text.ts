@@ -1,0 +1,125 @@
+import { addresses, fieldOf, readable, type Address, type HeaderField } from './header-fields.ts';
+import { isInline, MailParser, nameOf, type MailHandler, type Part } from './mail-parser.ts';
+import { textDecoder } from './text-decoder.ts';
+import type { Sink } from './transfer-decoders.ts';
+
+/** So much is kept of the plain text and of the HTML of a message, in UTF-16 units. */
+const KEPT = 200_000;
+const ATTACHED_AT_MOST = 50;
+
+/** What a person reads of a message. `html` is empty where it has none, and then holds its plain text as well. */
+export type MessageText = {
+  readonly from: readonly Address[];
+  readonly to: readonly Address[];
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  /** The names of attached files, or their types. */
+  readonly attached: readonly string[];
+};
+
+/** Reads a message, or its beginning, up to bounds; whatever comes, it takes. */
+export async function readMessageText(octets: AsyncIterable<Buffer>): Promise<MessageText> {
+  const reading = new Reading({ text: KEPT, html: KEPT, attached: [] });
+  const parser = new MailParser(reading);
+  for await (const chunk of octets) parser.write(chunk);
+  parser.end();
+  return reading.result();
+}
+
+type Kind = 'text' | 'html';
+/** How much may still be kept, of a message and of those within it. */
+type Room = { text: number; html: number; readonly attached: string[] };
+/** `isChoice`: said again by another part in another form. */
+type Piece = { readonly kind: Kind; readonly isChoice: boolean; content: string };
+
+class Reading implements MailHandler {
+  readonly #room: Room;
+  readonly #onEnd: ((pieces: readonly Piece[]) => void) | undefined;
+  readonly #pieces: Piece[] = [];
+  #fields: readonly HeaderField[] = [];
+
+  constructor(room: Room, onEnd?: (pieces: readonly Piece[]) => void) {
+    this.#room = room;
+    this.#onEnd = onEnd;
+  }
+
+  begin(_header: Buffer, fields: readonly HeaderField[]): void {
+    this.#fields = fields;
+  }
+
+  part(part: Part): Sink | undefined {
+    const { type, disposition, content, within } = part;
+    const isText = type === 'text/plain' || type === 'text/html';
+    if (!isText || disposition.value === 'attachment' || nameOf(part) !== '') {
+      if (!isInline(part)) this.#attach(nameOf(part) || type);
+      return undefined;
+    }
+    const kind = type === 'text/plain' ? 'text' : 'html';
+    if (this.#room[kind] === 0) return undefined;
+    const isChoice = within.includes('multipart/alternative');
+    const piece: Piece = { kind, isChoice, content: '' };
+    this.#pieces.push(piece);
+    const decoder = textDecoder(content.parameters.get('charset') ?? '', (decoded) => {
+      const kept = decoded.slice(0, this.#room[kind]);
+      piece.content += kept;
+      this.#room[kind] -= kept.length;
+    });
+    return {
+      write: (bytes) => {
+        if (this.#room[kind] > 0) decoder.write(bytes);
+      },
+      end: () => decoder.end(),
+    };
+  }
+
+  /** What a message within this one says is shown after it, as mail programs do. */
+  message(part: Part): MailHandler {
+    const name = nameOf(part);
+    if (name !== '') this.#attach(name);
+    const inner = new Reading(this.#room, (pieces) => {
+      this.#pieces.push({ kind: 'text', isChoice: false, content: inner.#heading() }, ...pieces);
+    });
+    return inner;
+  }
+
+  fault(): void {}
+
+  end(): void {
+    // Plain text is left out only where HTML says the same.
+    const hasHtml = this.#pieces.some(({ kind, isChoice }) => kind === 'html' && isChoice);
+    const spoken = this.#pieces.map((piece) => ({ ...piece, isChoice: piece.isChoice && hasHtml }));
+    this.#pieces.splice(0, Infinity, ...spoken);
+    this.#onEnd?.(spoken);
+  }
+
+  result(): MessageText {
+    const pieces = this.#pieces;
+    const plain = pieces.filter(({ kind }) => kind === 'text').map(({ content }) => content);
+    const shown = pieces.filter(({ kind, isChoice }) => kind === 'html' || !isChoice);
+    const html = shown.map(({ kind, content }) => (kind === 'html' ? content : `<pre>${escaped(content)}</pre>`));
+    return {
+      from: addresses(this.#fields, 'from'),
+      to: addresses(this.#fields, 'to'),
+      subject: readable(fieldOf(this.#fields, 'subject')),
+      text: plain.join('\n').slice(0, KEPT),
+      html: pieces.some(({ kind }) => kind === 'html') ? html.join('\n').slice(0, KEPT) : '',
+      attached: this.#room.attached,
+    };
+  }
+
+  #attach(name: string): void {
+    if (this.#room.attached.length < ATTACHED_AT_MOST) this.#room.attached.push(name);
+  }
+
+  #heading(): string {
+    const said = ['From', 'To', 'Date', 'Subject']
+      .map((name) => [name, readable(fieldOf(this.#fields, name.toLowerCase()))] as const)
+      .filter(([, value]) => value !== '');
+    return `\n${said.map(([name, value]) => `${name}: ${value}\n`).join('')}\n`;
+  }
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[&<>]/g, (sign) => `&#${sign.codePointAt(0)};`);
+}

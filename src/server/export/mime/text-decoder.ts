@@ -1,0 +1,52 @@
+import { isUtf8 } from 'node:buffer';
+import { decoderOf } from './header-fields.ts';
+import type { Sink } from './transfer-decoders.ts';
+
+/** A body's charset is told by as much of it. */
+const SNIFFED = 64 * 1024;
+
+/** Octets into text by their charset, whatever they are: what no charset explains is windows-1252, and told at the end. */
+export function textDecoder(charset: string, output: (text: string) => void): Sink {
+  let sniffed: Uint8Array[] | undefined = [];
+  let length = 0;
+  let isClean = true;
+  let decoder: TextDecoder | undefined;
+  const declared = charset.trim().toLowerCase();
+  const begin = () => {
+    const start = Buffer.concat(sniffed ?? []);
+    sniffed = undefined;
+    const isUnlabelled = declared === '' || declared === 'us-ascii' || declared === 'ascii';
+    const known = isUnlabelled ? undefined : decoderOf(declared);
+    if (!isUnlabelled && known === undefined) isClean = false;
+    const isUnicode = isUtf8(withoutCut(start));
+    decoder = known ?? new TextDecoder(isUnicode ? 'utf-8' : 'windows-1252');
+    if (known?.encoding === 'utf-8' && !isUnicode) {
+      isClean = false;
+      decoder = new TextDecoder('windows-1252');
+    }
+    output(decoder.decode(start, { stream: true }));
+  };
+  return {
+    write: (bytes) => {
+      if (sniffed === undefined) return output(decoder?.decode(bytes, { stream: true }) ?? '');
+      sniffed.push(Buffer.from(bytes));
+      length += bytes.length;
+      if (length >= SNIFFED) begin();
+    },
+    end: () => {
+      if (sniffed !== undefined) begin();
+      output(decoder?.decode() ?? '');
+      return isClean;
+    },
+  };
+}
+
+/** Without a last character that is not all there. */
+function withoutCut(bytes: Buffer): Buffer {
+  for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
+    const octet = bytes[bytes.length - back] ?? 0;
+    if (octet < 0x80) break;
+    if (octet >= 0xc0) return bytes.subarray(0, bytes.length - back);
+  }
+  return bytes;
+}

@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import { readMessageText } from '../../src/server/export/mime/message-text.ts';
+
+const read = (lines: readonly string[]) => readMessageText(piecesOf(Buffer.from(lines.join('\r\n'))));
+
+async function* piecesOf(octets: Buffer, size = 7): AsyncGenerator<Buffer> {
+  for (let at = 0; at < octets.length; at += size) yield octets.subarray(at, at + size);
+}
+
+const HEAD = [
+  'From: Ada <ada@mail.example>',
+  'To: "Team": ;, me@mail.example',
+  'Subject: =?utf-8?Q?Apple_=F0=9F=8D=8E?=',
+];
+const coded = (encoding: string, charset: string, text: string) =>
+  read([...HEAD, `Content-Type: text/plain; charset=${charset}`, `Content-Transfer-Encoding: ${encoding}`, '', text]);
+const file = (type: string, ...fields: readonly string[]) => [`Content-Type: ${type}`, ...fields, '', 'octets'];
+const multipart = (type: string, boundary: string, parts: readonly (readonly string[])[]) => [
+  `Content-Type: multipart/${type}; boundary=${boundary}`,
+  '',
+  ...parts.flatMap((part) => [`--${boundary}`, ...part]),
+  `--${boundary}--`,
+];
+const plain = (text: string) => ['Content-Type: text/plain; charset=utf-8', '', text];
+const html = (text: string) => ['Content-Type: text/html; charset=utf-8', '', text];
+
+describe('What a person reads of a message', () => {
+  test('names people and subject as they are written, and groups by their members', async () => {
+    expect(await read([...HEAD, '', 'Hello'])).toEqual({
+      from: [{ name: 'Ada', email: 'ada@mail.example' }],
+      to: [{ name: '', email: 'me@mail.example' }],
+      subject: 'Apple 🍎',
+      text: 'Hello',
+      html: '',
+      attached: [],
+    });
+  });
+
+  test('says the same once, as text and as HTML', async () => {
+    expect(
+      await read([...HEAD, ...multipart('alternative', 'x', [plain('Hello'), html('<b>Hello</b>')])]),
+    ).toMatchObject({ text: 'Hello', html: '<b>Hello</b>' });
+  });
+
+  test('keeps the line that a mailing list adds to HTML, and takes it for no HTML', async () => {
+    const inner = multipart('alternative', 'y', [plain('Hello'), html('<b>Hello</b>')]);
+    expect(
+      await read([...HEAD, ...multipart('mixed', 'x', [inner, plain('To leave: <list@mail.example>')])]),
+    ).toMatchObject({
+      text: 'Hello\nTo leave: <list@mail.example>',
+      html: '<b>Hello</b>\n<pre>To leave: &#60;list@mail.example&#62;</pre>',
+    });
+  });
+
+  test('shows plain text that no HTML repeats, though it is called a choice', async () => {
+    const inner = multipart('alternative', 'y', [plain('Only this')]);
+    expect((await read([...HEAD, ...multipart('mixed', 'x', [inner, html('<b>And that</b>')])])).html).toBe(
+      '<pre>Only this</pre>\n<b>And that</b>',
+    );
+  });
+
+  test('shows a message within it, after what it says itself', async () => {
+    const inner = [
+      'From: Bob <bob@mail.example>',
+      'Subject: Old news',
+      ...multipart('mixed', 'y', [plain('Once upon')]),
+    ];
+    const within = ['Content-Type: message/rfc822; name="old.eml"', '', ...inner];
+    const found = await read([...HEAD, ...multipart('mixed', 'x', [plain('See below'), within])]);
+    expect(found.text).toBe('See below\n\nFrom: Bob <bob@mail.example>\nSubject: Old news\n\n\nOnce upon');
+    expect(found.attached).toEqual(['old.eml']);
+    expect(found.subject).toBe('Apple 🍎');
+  });
+
+  test('names what is attached, also a file that is to be shown at once, and no picture of the text', async () => {
+    const parts = [
+      [
+        ...multipart('related', 'y', [
+          html('<img src="cid:1">'),
+          file('image/png; name="picture.png"', 'Content-ID: <1>', 'Content-Disposition: inline'),
+        ]),
+      ],
+      file('application/pdf', "Content-Disposition: inline; filename*=utf-8''%C3%9Cber.pdf"),
+      file('text/plain; name="notes.txt"'),
+      file('text/html', 'Content-Disposition: attachment'),
+    ];
+    expect(await read([...HEAD, ...multipart('mixed', 'x', parts)])).toMatchObject({
+      html: '<img src="cid:1">',
+      text: '',
+      attached: ['Über.pdf', 'notes.txt', 'text/html'],
+    });
+  });
+
+  test('reads what is encoded, in the charset that it has', async () => {
+    expect((await coded('base64', 'utf-8', Buffer.from('Grüße 🍎').toString('base64'))).text).toBe('Grüße 🍎');
+    expect((await coded('quoted-printable', 'iso-8859-1', 'Gr=FC=DFe')).text).toBe('Grüße');
+    expect((await coded('8bit', 'no-such-charset', 'Grüße')).text).toBe('Grüße');
+  });
+
+  test('keeps a bounded part of text and of HTML each', async () => {
+    const long = 'word '.repeat(100_000);
+    const found = await read([...HEAD, ...multipart('alternative', 'x', [plain(long), html(long)])]);
+    expect([found.text.length, found.html.length]).toEqual([200_000, 200_000]);
+  });
+
+  test('can be cut anywhere', async () => {
+    const inner = multipart('alternative', 'y', [plain('Grüße 🍎'), html('<b>Grüße</b>')]);
+    const whole = Buffer.from([...HEAD, ...multipart('mixed', 'x', [inner, plain('End')])].join('\r\n'));
+    for (let length = 0; length <= whole.length; length += 1)
+      expect(typeof (await readMessageText(piecesOf(whole.subarray(0, length)))).text).toBe('string');
+    expect((await readMessageText(piecesOf(whole.subarray(0, whole.indexOf('<b>'))))).text).toContain('Grüße 🍎');
+  });
+});
