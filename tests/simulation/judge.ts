@@ -25,6 +25,8 @@ export type Evidence = {
   readonly told: Told;
   /** Messages that workers told the operator of, as they could neither claim them nor take them back. */
   readonly orphans: number;
+  /** Workers that were killed before they could take anything back, and when they had thawed. */
+  readonly cutShort: ReadonlyMap<string, number>;
 };
 
 const SUBSCRIBER = new Set(['before', 'subscriber']);
@@ -91,15 +93,9 @@ export function judge(evidence: Evidence): string[] {
   return wrong;
 }
 
-/** What a worker was frozen in the very write of, and stored when it thawed, only to be killed before the answer came. */
-function storedUnheard({ scenario, destination }: Evidence): number {
-  const killed = new Set(scenario.stops.filter(({ freezeFor }) => freezeFor === undefined).map(({ worker }) => worker));
-  const thawed = new Map<string, number>(
-    scenario.stops.flatMap(({ worker, freezeFor }) =>
-      freezeFor === undefined || !killed.has(worker) ? [] : [[`worker${worker}`, freezeFor]],
-    ),
-  );
-  return destination.history.filter(({ kind, by, time }) => kind === 'stored' && time >= (thawed.get(by) ?? Infinity))
+/** What a worker was frozen in the very write of, and stored when it thawed, only to be killed before it took that back. */
+function storedUnheard({ cutShort, destination }: Evidence): number {
+  return destination.history.filter(({ kind, by, time }) => kind === 'stored' && time >= (cutShort.get(by) ?? Infinity))
     .length;
 }
 
@@ -241,7 +237,9 @@ function takenOf({ history }: SimulatedAccount, kinds: readonly Deed['kind'][]):
 }
 
 /** What the provider keeps in a form of its own is told as that, and nothing else is told as changed. */
-function countForms({ source, destination, receipt, orphans }: Evidence, wrong: string[]): void {
+function countForms(evidence: Evidence, wrong: string[]): void {
+  const { source, destination, receipt } = evidence;
+  const orphans = evidence.orphans + storedUnheard(evidence);
   let now = 0;
   const moved = new Set(destination.history.filter(({ kind }) => kind === 'moved').map(({ id }) => id));
   // What is behind the window of a server can't be read back.

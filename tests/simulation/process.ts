@@ -21,7 +21,8 @@ export type SimulatedProcess = {
   readonly timer: (milliseconds: number, run: () => void) => Timer;
   readonly kill: () => void;
   readonly freeze: (milliseconds: number) => void;
-  readonly onDeath: (run: () => void) => void;
+  /** `stood` is how long it had stood still the last time, and `since` how long ago that was, in milliseconds. */
+  readonly onDeath: (run: (last: { readonly stood: number; readonly since: number }) => void) => void;
   readonly onFreeze: (run: () => void) => void;
 };
 
@@ -35,7 +36,8 @@ export function openProcess(scheduler: Scheduler, name: string, stops: readonly 
   let writes = 0;
   let heldEffects: (() => void)[] = [];
   let heldDeliveries: (() => void)[] = [];
-  const deaths: (() => void)[] = [];
+  let last = { stood: 0, at: 0 };
+  const deaths: ((last: { readonly stood: number; readonly since: number }) => void)[] = [];
   const freezes: (() => void)[] = [];
   const kill = () => {
     if (!alive) return;
@@ -43,7 +45,7 @@ export function openProcess(scheduler: Scheduler, name: string, stops: readonly 
     heldEffects = [];
     heldDeliveries = [];
     scheduler.note(`${name} is killed`);
-    for (const each of deaths) each();
+    for (const each of deaths) each({ stood: last.stood, since: scheduler.now() - last.at });
   };
   const freeze = (milliseconds: number) => {
     if (!alive || thaw !== null) return;
@@ -52,6 +54,7 @@ export function openProcess(scheduler: Scheduler, name: string, stops: readonly 
     for (const each of freezes) each();
     scheduler.after(milliseconds, `${name} thaws`, () => {
       thaw = null;
+      last = { stood: milliseconds, at: scheduler.now() };
       const outward = heldEffects;
       const inward = heldDeliveries;
       heldEffects = [];

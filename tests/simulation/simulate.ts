@@ -5,6 +5,8 @@ import { work, type Mutation, type Work } from './worker.ts';
 import { openWorld, type World } from './world.ts';
 
 const MOST_EVENTS = 300_000;
+/** A freeze in which another worker may take over, and how long it takes at most to take something back, in milliseconds. */
+const [LONG_FREEZE, TAKE_BACK] = [20_000, 20_000];
 
 export type Outcome = {
   /** What was wrong, in words; empty when all went well. */
@@ -62,7 +64,14 @@ async function simulated(
     if (rest !== 'stuck') wrong.push('something goes on for ever after the end');
     for (const crash of job.crashes) wrong.push(`crashed: ${textOf(crash)}`);
     wrong.push(
-      ...judge({ scenario, ...accounts, receipt, told: toldOf(world, transfer), orphans: world.orphans.count }),
+      ...judge({
+        scenario,
+        ...accounts,
+        receipt,
+        told: toldOf(world, transfer),
+        orphans: world.orphans.count,
+        cutShort: world.cutShort,
+      }),
     );
   }
   return { wrong, receipts, digest: scheduler.digest(), trace: scheduler.trace, events: scheduler.events() };
@@ -81,6 +90,9 @@ function startWorker(job: Work, workers: { started: number }): void {
     scheduler.after(chance.fraction() * 5000, 'another worker starts', () => startWorker(job, workers));
   };
   worker.onDeath(again);
+  worker.onDeath(({ stood, since }) => {
+    if (stood >= LONG_FREEZE && since < TAKE_BACK) job.world.cutShort.set(worker.name, scheduler.now() - since);
+  });
   worker.onFreeze(again);
   work(worker, job).catch((error: unknown) => {
     job.crashes.push(error);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { MUTATIONS } from './mutations.ts';
 import { scenarioOf } from './scenario.ts';
-import { failuresIn, FOUND, OPEN } from './seeds.ts';
+import { failuresIn, FOUND } from './seeds.ts';
 import { simulate } from './simulate.ts';
 
 const SEEDS = 500;
@@ -28,7 +28,7 @@ describe('the engine in the simulation', () => {
   test.for(Object.entries(MUTATIONS))('the simulation finds %s', LONG, async ([, mutation]) => {
     let found: number | null = null;
     for (let seed = 1; seed <= SEEDS && found === null; seed += 1)
-      if (!OPEN.has(seed) && (await simulate(scenarioOf(seed), { mutation })).wrong.length > 0) found = seed;
+      if ((await simulate(scenarioOf(seed), { mutation })).wrong.length > 0) found = seed;
     expect(found).not.toBeNull();
   });
 });

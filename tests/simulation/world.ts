@@ -20,6 +20,8 @@ export type World = {
   readonly tables: LedgerTables;
   /** Messages that workers told the operator of: stored after their lease was lost, and not taken back. */
   readonly orphans: { count: number };
+  /** Workers that were killed so soon after they had thawed that they could not take anything back, and when they thawed. */
+  readonly cutShort: Map<string, number>;
 };
 
 export function openWorld(scenario: Scenario, options: { readonly keepsTrace: boolean }): World {
@@ -70,6 +72,7 @@ export function openWorld(scenario: Scenario, options: { readonly keepsTrace: bo
     database: openDatabase(scheduler, chance.fork(), scenario.database),
     tables: new LedgerTables(() => scheduler.now()),
     orphans: { count: 0 },
+    cutShort: new Map(),
   };
 }
 
