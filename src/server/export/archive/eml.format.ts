@@ -17,6 +17,7 @@ export const eml: MailFormat = {
         modified: message.internalDate,
         grain: message.size,
         sha256: message.sha256,
+        known: { size: message.size, crc32: message.crc32 },
         content: () => verified(spool, message),
       };
   },

@@ -1,19 +1,22 @@
 import { createHash } from 'node:crypto';
-import { open } from 'node:fs/promises';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { ZipFile } from 'yazl';
+import { open, type FileHandle } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { crc32, createDeflateRaw, deflateRaw } from 'node:zlib';
 import { writeAll } from '../staging/spool.ts';
+import { centralHeader, descriptor, endOfDirectory, localHeader, type ZipEntry } from './zip-format.ts';
 
 /**
- * `path` in the archive, parts joined by `/`, an empty folder's ending with one; `content` is read once, when its turn comes; `grain` is the size of the
- * messages in it, in octets, by which it is compressed or not.
+ * `path` in the archive, parts joined by `/`, an empty folder's ending with one; `content` is read once, when its turn
+ * comes, and each chunk is good until the next one is asked for; `grain` is the size of the messages in it, in octets, by
+ * which it is compressed or not; `known` is of its octets, where that is known before they are read and `content` throws
+ * when they are others.
  */
 export type ArchiveFile = {
   readonly path: string;
   readonly modified: Date;
   readonly grain: number;
   readonly content: () => AsyncIterable<Uint8Array>;
+  readonly known?: { readonly size: number; readonly crc32: number };
 };
 
 export type WrittenFile = { readonly size: number; readonly sha256: string };
@@ -23,15 +26,14 @@ export type WrittenFile = { readonly size: number; readonly sha256: string };
  * off them at a fifth of the speed, so they are stored as they are. The best level would take hardly more than the fastest.
  */
 const COMPRESSED_BELOW = 64 * 1024;
-const COMPRESSION_LEVEL = 1;
-/** Files in one archive at most: what the writer keeps of each stays in memory until the end. */
+const COMPRESSION = { level: 1 };
+/** So many small files are compressed, by Node's other threads, while the next ones are read. */
+const AHEAD = 32;
+/** Files in one archive at most: an entry of each stays in memory until the end. */
 export const ARCHIVE_ENTRIES = 16_000;
-const MODE = 0o100644;
-const BLOCK = 256 * 1024;
+const BLOCK = 512 * 1024;
 
-// The ZIP writer keeps a small buffer of each entry until the end, and with it the whole slab that Node cut it from.
-// Slabs of Node's own size, 64 KiB, would also hold zlib's output buffers: some 20 KB for each message.
-Buffer.poolSize = 2 * 1024;
+const deflated = promisify<Uint8Array, typeof COMPRESSION, Buffer>(deflateRaw);
 
 /** Writes a new ZIP (ZIP64 where it must be) and syncs it to the disk. The caller removes it if this throws. */
 export async function writeArchive(
@@ -39,82 +41,177 @@ export async function writeArchive(
   files: AsyncIterable<ArchiveFile>,
   signal: AbortSignal,
 ): Promise<WrittenFile> {
-  const digest = createHash('sha256');
-  let size = 0;
-  const zip = new ZipFile();
-  const output = zip.outputStream as Readable;
-  zip.on('error', (error) => output.destroy(error));
-  const stop = new AbortController();
   await using handle = await open(path, 'wx', 0o600);
-  await Promise.all([
-    feed(zip, files, AbortSignal.any([signal, stop.signal])).catch((error: unknown) => {
-      output.destroy(error instanceof Error ? error : new Error('The archive has no more files.', { cause: error }));
-      throw error;
-    }),
-    pipeline(
-      output,
-      async (chunks: AsyncIterable<Buffer>) => {
-        for await (const block of blocks(chunks)) {
-          digest.update(block);
-          await writeAll(handle, block, size);
-          size += block.length;
-        }
-      },
-      { signal },
-    ).catch((error: unknown) => {
-      stop.abort(error);
-      throw error;
-    }),
-  ]);
-  await handle.sync();
-  return { size, sha256: digest.digest('hex') };
-}
-
-async function feed(zip: ZipFile, files: AsyncIterable<ArchiveFile>, signal: AbortSignal): Promise<void> {
-  // The ZIP writer keeps the callback of each entry until the end: one for all keeps nothing of theirs.
-  const turn: { begin?: () => Readable } = {};
-  const begin = (start: (error: unknown, content: Readable) => void) => {
-    if (turn.begin === undefined) throw new Error('The ZIP writer asks for more than it was given.');
-    start(null, turn.begin());
+  await using output = openOutput(handle);
+  const directory: Buffer[] = [];
+  const underWay: { readonly small: Known; readonly packed: Promise<Buffer> }[] = [];
+  const finish = (entry: ZipEntry) => directory.push(centralHeader(entry));
+  const finishSmall = async (most: number) => {
+    while (underWay.length > most) {
+      const next = underWay.shift();
+      if (next !== undefined) finish(await writeSmall(next.small, await next.packed, output));
+    }
   };
   for await (const file of files) {
     signal.throwIfAborted();
-    if (file.path.endsWith('/')) {
-      zip.addEmptyDirectory(file.path, { mtime: file.modified });
+    if (isSmall(file)) {
+      const packed = deflated(await whole(file), COMPRESSION);
+      packed.catch(() => {});
+      underWay.push({ small: file, packed });
+      await finishSmall(AHEAD - 1);
       continue;
     }
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const stop = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', stop, { once: true });
-    turn.begin = () =>
-      Readable.from(file.content(), { objectMode: false, signal }).once('error', reject).once('end', resolve);
-    const compressionLevel = file.grain < COMPRESSED_BELOW ? COMPRESSION_LEVEL : 0;
-    zip.addReadStreamLazy(file.path, { mtime: file.modified, mode: MODE, compressionLevel }, begin);
-    try {
-      // Its content has been read then, so that no more than one file waits in memory.
-      await promise;
-    } finally {
-      signal.removeEventListener('abort', stop);
-    }
+    await finishSmall(0);
+    finish(await writeLarge(file, output, signal));
   }
-  zip.end();
+  await finishSmall(0);
+  const at = output.position();
+  for (const header of directory) await output.write(header);
+  await output.write(endOfDirectory({ entries: directory.length, size: output.position() - at, at }));
+  return await output.end();
 }
 
-/**
- * The writer gives headers of some dozen octets; the disk gets them in one block with their neighbours. Each block is
- * good until the next one is asked for.
- */
-async function* blocks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  const block = Buffer.allocUnsafeSlow(BLOCK);
+type Known = ArchiveFile & Required<Pick<ArchiveFile, 'known'>>;
+
+function isSmall(file: ArchiveFile): file is Known {
+  return file.known !== undefined && file.known.size < COMPRESSED_BELOW;
+}
+
+async function whole({ known, content }: Known): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafeSlow(known.size);
   let length = 0;
-  for await (const chunk of chunks)
-    for (let from = 0; from < chunk.length;) {
-      const copied = chunk.copy(block, length, from);
-      from += copied;
-      length += copied;
-      if (length < BLOCK) continue;
-      yield block;
-      length = 0;
+  for await (const chunk of content()) {
+    bytes.set(chunk, length);
+    length += chunk.length;
+  }
+  return bytes;
+}
+
+async function writeSmall({ path, modified, known }: Known, packed: Buffer, output: Output): Promise<ZipEntry> {
+  const entry: ZipEntry = {
+    path,
+    modified,
+    method: 'deflated',
+    ...known,
+    packedSize: packed.length,
+    headerAt: output.position(),
+    isDescribedAfter: false,
+  };
+  await output.write(localHeader(entry));
+  await output.write(packed);
+  return entry;
+}
+
+/** A folder, a message as it is, or a file of which nothing is known before it has been read. */
+async function writeLarge(file: ArchiveFile, output: Output, signal: AbortSignal): Promise<ZipEntry> {
+  const { path, modified } = file;
+  const isFolder = path.endsWith('/');
+  const known = isFolder ? { size: 0, crc32: 0 } : file.known;
+  if (known === undefined) return writeUnknown(file, output, signal);
+  const entry: ZipEntry = {
+    path,
+    modified,
+    method: 'stored',
+    ...known,
+    packedSize: known.size,
+    headerAt: output.position(),
+    isDescribedAfter: false,
+  };
+  await output.write(localHeader(entry));
+  if (!isFolder)
+    for await (const chunk of file.content()) {
+      signal.throwIfAborted();
+      await output.write(chunk);
     }
-  if (length > 0) yield block.subarray(0, length);
+  return entry;
+}
+
+async function writeUnknown(file: ArchiveFile, output: Output, signal: AbortSignal): Promise<ZipEntry> {
+  const { path, modified, grain } = file;
+  const method = grain < COMPRESSED_BELOW ? 'deflated' : 'stored';
+  const start = { path, modified, method, isDescribedAfter: true } as const;
+  const headerAt = output.position();
+  await output.write(localHeader({ ...start, crc32: 0, size: 0, packedSize: 0 }));
+  const began = output.position();
+  const seen = { crc32: 0, size: 0 };
+  async function* counted() {
+    for await (const chunk of file.content()) {
+      signal.throwIfAborted();
+      seen.crc32 = crc32(chunk, seen.crc32);
+      seen.size += chunk.length;
+      yield chunk;
+    }
+  }
+  if (method === 'deflated') await deflateInto(output, counted());
+  else for await (const chunk of counted()) await output.write(chunk);
+  const entry: ZipEntry = { ...start, ...seen, packedSize: output.position() - began, headerAt };
+  await output.write(descriptor(entry));
+  return entry;
+}
+
+async function deflateInto(output: Output, content: AsyncIterable<Uint8Array>): Promise<void> {
+  const deflate = createDeflateRaw(COMPRESSION);
+  const feed = async () => {
+    for await (const chunk of content)
+      await new Promise<void>((resolve, reject) => {
+        deflate.write(chunk, (error) => (error == null ? resolve() : reject(error)));
+      });
+    deflate.end();
+  };
+  const drain = async () => {
+    for await (const packed of deflate) await output.write(packed as Buffer);
+  };
+  await Promise.all([
+    feed().catch((error: unknown) => {
+      deflate.destroy();
+      throw error;
+    }),
+    drain(),
+  ]);
+}
+
+type Output = AsyncDisposable & {
+  /** Octets that were written. */
+  position(): number;
+  /** Takes octets, which may be changed once it has resolved. */
+  write(bytes: Uint8Array): Promise<void>;
+  end(): Promise<WrittenFile>;
+};
+
+/** Gathers what is written into blocks; one is filled while the other goes to the disk. */
+function openOutput(handle: FileHandle): Output {
+  const digest = createHash('sha256');
+  let [block, other] = [Buffer.allocUnsafeSlow(BLOCK), Buffer.allocUnsafeSlow(BLOCK)];
+  let [filled, flushed] = [0, 0];
+  let writing: Promise<void> = Promise.resolve();
+  const flush = async () => {
+    await writing;
+    const full = block.subarray(0, filled);
+    writing = writeAll(handle, full, flushed);
+    writing.catch(() => {});
+    digest.update(full);
+    [block, other] = [other, block];
+    flushed += filled;
+    filled = 0;
+  };
+  return {
+    position: () => flushed + filled,
+    write: async (bytes) => {
+      for (let from = 0; from < bytes.length;) {
+        const taken = bytes.subarray(from, from + BLOCK - filled);
+        block.set(taken, filled);
+        filled += taken.length;
+        from += taken.length;
+        if (filled === BLOCK) await flush();
+      }
+    },
+    end: async () => {
+      await flush();
+      await writing;
+      await handle.sync();
+      return { size: flushed, sha256: digest.digest('hex') };
+    },
+    // The file is not closed under a write.
+    [Symbol.asyncDispose]: () => writing.catch(() => {}),
+  };
 }

@@ -90,14 +90,19 @@ export async function writeAll(handle: FileHandle, bytes: Uint8Array, position: 
 }
 
 export type SpoolReader = AsyncDisposable & {
-  /** @throws {SpoolError} when the octets are not all there */
+  /** Each chunk is good until the next one is asked for. @throws {SpoolError} when the octets are not all there */
   read(staged: StagedOctets): AsyncIterable<Buffer>;
 };
 
-/** Reads what was staged, one message at a time; neighbours are read from the disk together. */
+type Window = { readonly segment: string; readonly from: number; readonly length: number };
+
+/** Reads what was staged, one message at a time; neighbours are read from the disk together, and before they are needed. */
 export function openSpoolReader(folder: string): SpoolReader {
   const handles = new Map<string, FileHandle>();
-  let window: { segment: string; from: number; octets: Buffer } | undefined;
+  /** What is read out of, and what is read into. */
+  let [octets, spare] = [Buffer.allocUnsafeSlow(WINDOW), Buffer.allocUnsafeSlow(WINDOW)];
+  let window: Window = { segment: '', from: 0, length: 0 };
+  let ahead: Promise<Window> | undefined;
   async function handleOf(segment: string): Promise<FileHandle> {
     const handle = handles.get(segment) ?? (await openSegment(join(folder, segment)));
     // The one that was used last is the last one.
@@ -110,25 +115,38 @@ export function openSpoolReader(folder: string): SpoolReader {
     }
     return handle;
   }
-  async function windowAt(segment: string, from: number): Promise<Buffer> {
-    if (window?.segment === segment && from >= window.from && from < window.from + window.octets.length)
-      return window.octets.subarray(from - window.from);
+  async function load(segment: string, from: number): Promise<Window> {
     const handle = await handleOf(segment);
-    const octets = Buffer.allocUnsafeSlow(WINDOW);
-    const { bytesRead } = await handle.read(octets, 0, WINDOW, from);
-    if (bytesRead === 0) throw new SpoolError('A segment of the staged messages is too short.');
-    window = { segment, from, octets: octets.subarray(0, bytesRead) };
-    return window.octets;
+    const { bytesRead } = await handle.read(spare, 0, WINDOW, from);
+    return { segment, from, length: bytesRead };
+  }
+  async function windowAt(segment: string, at: number): Promise<Buffer> {
+    const isIn = ({ segment: name, from, length }: Window) => name === segment && at >= from && at < from + length;
+    if (!isIn(window)) {
+      // Both read into the same octets: the one before has come to its end first.
+      const found = await ahead?.catch(() => undefined);
+      ahead = undefined;
+      window = found !== undefined && isIn(found) ? found : await load(segment, at);
+      if (window.length === 0) throw new SpoolError('A segment of the staged messages is too short.');
+      [octets, spare] = [spare, octets];
+      const next = window.from + window.length;
+      if (window.length === WINDOW) {
+        ahead = load(segment, next);
+        ahead.catch(() => {});
+      }
+    }
+    return octets.subarray(at - window.from, window.length);
   }
   return {
     async *read({ segment, position, size }) {
       for (let from = 0; from < size;) {
-        const octets = (await windowAt(segment, position + from)).subarray(0, size - from);
-        from += octets.length;
-        yield octets;
+        const chunk = (await windowAt(segment, position + from)).subarray(0, size - from);
+        from += chunk.length;
+        yield chunk;
       }
     },
     [Symbol.asyncDispose]: async () => {
+      await ahead?.catch(() => {});
       for (const handle of handles.values()) await handle.close();
       handles.clear();
     },

@@ -1,0 +1,180 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ArchiveFile, writeArchive } from '../../src/server/export/archive/zip-archive.ts';
+import { openSpoolReader, openSpoolWriter } from '../../src/server/export/staging/spool.ts';
+import { needs } from '../support/needs.ts';
+import { run } from '../support/run.ts';
+
+const MODIFIED = new Date('2010-07-17T09:44:24Z');
+const NEVER = new AbortController().signal;
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'zip-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function* pieces(octets: Buffer, size: number): AsyncGenerator<Buffer> {
+  // One piece of memory for all: a chunk is good until the next one is asked for.
+  const chunk = Buffer.alloc(size);
+  for (let at = 0; at < octets.length; at += size) yield chunk.subarray(0, octets.copy(chunk, 0, at, at + size));
+}
+
+/** Octets that look different everywhere. */
+const octetsOf = (size: number) => Buffer.from(Array.from({ length: size }, (_, at) => (at * at + (at >> 8)) % 251));
+
+const fileOf = (path: string, octets: Buffer, more: Partial<ArchiveFile> = {}): ArchiveFile => ({
+  path,
+  modified: MODIFIED,
+  grain: octets.length,
+  content: () => pieces(octets, 1000),
+  ...more,
+});
+const knownOf = (octets: Buffer) => ({ known: { size: octets.length, crc32: crc32(octets) } });
+
+async function* all(files: readonly ArchiveFile[]): AsyncGenerator<ArchiveFile> {
+  yield* files;
+}
+
+/** What Python's `zipfile` finds, each checked by its CRC: method, time and digest by name. */
+async function readByPython(path: string): Promise<Record<string, readonly [number, string, string]>> {
+  const script = `
+import sys, zipfile, hashlib, json, datetime
+archive = zipfile.ZipFile(sys.argv[1])
+print(json.dumps({info.filename: [info.compress_type, datetime.datetime(*info.date_time).isoformat(),
+  '' if info.is_dir() else hashlib.sha256(archive.read(info)).hexdigest()] for info in archive.infolist()}))`;
+  return JSON.parse((await run('python3', ['-c', script, path])).toString()) as Record<
+    string,
+    readonly [number, string, string]
+  >;
+}
+
+const sha256 = (octets: Buffer) => createHash('sha256').update(octets).digest('hex');
+const [STORED, DEFLATED] = [0, 8];
+
+describe('The writer of archives', () => {
+  test('writes what is known and what is not, small and large, in its order', needs('python3'), async () => {
+    const [small, large] = [octetsOf(60_000), octetsOf(2_000_000)];
+    const none = Buffer.alloc(0);
+    const path = join(folder, 'kinds.zip');
+    const written = await writeArchive(
+      path,
+      all([
+        fileOf('README.txt', small),
+        ...Array.from({ length: 100 }, (_, at) => fileOf(`mail/${at}.eml`, small, knownOf(small))),
+        fileOf('mail/Grüße 🍎.eml', large, knownOf(large)),
+        fileOf('mail/none.eml', none, knownOf(none)),
+        fileOf('mail/nothing.mbox', none),
+        fileOf('mail/Empty/', none),
+        fileOf('mail/box.mbox', large),
+        fileOf('mail/box of small ones.mbox', large, { grain: 1000 }),
+      ]),
+      NEVER,
+    );
+    const [time, digests] = ['2010-07-17T09:44:24', { small: sha256(small), large: sha256(large), none: sha256(none) }];
+    const found = await readByPython(path);
+    expect(Object.keys(found)).toHaveLength(107);
+    expect(Object.keys(found).slice(0, 3)).toEqual(['README.txt', 'mail/0.eml', 'mail/1.eml']);
+    expect(found).toMatchObject({
+      'README.txt': [DEFLATED, time, digests.small],
+      'mail/99.eml': [DEFLATED, time, digests.small],
+      'mail/Grüße 🍎.eml': [STORED, time, digests.large],
+      'mail/none.eml': [DEFLATED, time, digests.none],
+      'mail/nothing.mbox': [DEFLATED, time, digests.none],
+      'mail/Empty/': [STORED, time, ''],
+      'mail/box.mbox': [STORED, time, digests.large],
+      'mail/box of small ones.mbox': [DEFLATED, time, digests.large],
+    });
+    expect(written).toEqual({ size: (await stat(path)).size, sha256: sha256(await readFile(path)) });
+  });
+
+  test('keeps a time to the second, and one that the form can not hold at its end', needs('unzip'), async () => {
+    const times = [
+      '2001-02-03T04:05:07Z',
+      '1972-12-14T22:54:37Z',
+      '2040-02-03T04:05:06Z',
+      '0001-01-01T00:00:00Z',
+      '9999-12-31T23:59:58Z',
+    ];
+    const path = join(folder, 'times.zip');
+    await writeArchive(
+      path,
+      all(times.map((time, at) => fileOf(`${at}.eml`, octetsOf(10), { modified: new Date(time) }))),
+      NEVER,
+    );
+    await run('env', ['TZ=UTC', 'unzip', '-q', path, '-d', join(folder, 'times')]);
+    const found = await Promise.all(times.map(async (_, at) => (await stat(join(folder, 'times', `${at}.eml`))).mtime));
+    expect(found.map((time) => time.toISOString().slice(0, 19))).toEqual([
+      '2001-02-03T04:05:07',
+      '1972-12-14T22:54:37',
+      '2040-02-03T04:05:06',
+      '1980-01-01T00:00:00',
+    ]);
+  });
+
+  test.each(['/etc/passwd', '../up.eml', 'mail/../../up.eml', 'mail\\up.eml', 'c:up.eml', 'mail/..'])(
+    'has no file at %s',
+    async (path) => {
+      const at = join(folder, `${Buffer.from(path).toString('hex')}.zip`);
+      await expect(writeArchive(at, all([fileOf(path, octetsOf(10))]), NEVER)).rejects.toThrow('leads out of it');
+    },
+  );
+
+  test.each([
+    ['a small one', 10, true],
+    ['a large one', 1_000_000, true],
+    ['one of which nothing is known', 1_000_000, false],
+  ])('ends with the error of a file that breaks off: %s', async (_what, size, isKnown) => {
+    const octets = octetsOf(size);
+    async function* broken() {
+      yield octets.subarray(0, 5);
+      throw new Error('The disk is gone.');
+    }
+    const file = fileOf('a.eml', octets, { content: broken, grain: 10, ...(isKnown ? knownOf(octets) : {}) });
+    const at = join(folder, `broken-${size}-${isKnown}.zip`);
+    await expect(writeArchive(at, all([fileOf('b.eml', octets), file]), NEVER)).rejects.toThrow('The disk is gone.');
+  });
+
+  test('stops in the middle of a file when it is asked to', async () => {
+    const stop = new AbortController();
+    async function* endless() {
+      for (;;) {
+        yield Buffer.alloc(10_000);
+        stop.abort(new Error('Enough.'));
+      }
+    }
+    const file = fileOf('a.mbox', octetsOf(10), { content: endless });
+    await expect(writeArchive(join(folder, 'stopped.zip'), all([file]), stop.signal)).rejects.toThrow('Enough.');
+  });
+});
+
+describe('The reader of what is staged', () => {
+  test('gives each message as it was, in any order, whatever was read ahead', async () => {
+    const place = join(folder, 'spool');
+    const messages = [300_000, 10, 262_144, 0, 700_000, 5].map(octetsOf);
+    const staged: { segment: string; position: number; size: number; octets: Buffer }[] = [];
+    for (let segment = 0; segment < 3; segment += 1) {
+      await using writer = await openSpoolWriter(place);
+      for (const octets of messages) {
+        const begun = writer.begin();
+        for await (const chunk of pieces(octets, 9000)) if (!writer.append(chunk)) await writer.drained();
+        staged.push({ ...begun, size: writer.end().size, octets });
+      }
+      await writer.sync();
+    }
+    await using reader = openSpoolReader(place);
+    const orders = [staged, staged.toReversed(), staged.toSorted((one, other) => one.position - other.position)];
+    for (const message of orders.flat()) {
+      const chunks: Buffer[] = [];
+      for await (const chunk of reader.read(message)) chunks.push(Buffer.from(chunk));
+      expect(Buffer.concat(chunks).equals(message.octets)).toBe(true);
+    }
+    // One that is left in the middle is no harm to the next one.
+    for await (const _ of reader.read(staged[0]!)) break;
+    for await (const chunk of reader.read(staged[1]!)) expect(chunk.equals(messages[1]!)).toBe(true);
+  });
+});
