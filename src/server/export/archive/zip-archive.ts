@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { open, type FileHandle } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { crc32, createDeflateRaw, deflateRaw } from 'node:zlib';
+import { crc32, createDeflateRaw, deflateRaw, deflateRawSync } from 'node:zlib';
 import { writeAll } from '../staging/spool.ts';
 import { centralHeader, descriptor, endOfDirectory, localHeader, type ZipEntry } from './zip-format.ts';
 
@@ -27,7 +27,9 @@ export type WrittenFile = { readonly size: number; readonly sha256: string };
  */
 const COMPRESSED_BELOW = 64 * 1024;
 const COMPRESSION = { level: 1 };
-/** So many files, and octets in them, are compressed by Node's other threads while the next ones are read. */
+/** To hand so few octets to another thread takes longer than to compress them. */
+const AT_ONCE_BELOW = 16 * 1024;
+/** So many larger files, and octets in them, are compressed by Node's other threads while the next ones are read. */
 const [AHEAD, AHEAD_OCTETS] = [32, 8 * 1024 * 1024];
 /** Files in one archive at most: an entry of each stays in memory until the end. */
 export const ARCHIVE_ENTRIES = 16_000;
@@ -59,7 +61,10 @@ export async function writeArchive(
   };
   for await (const file of files) {
     signal.throwIfAborted();
-    if (isPackedWhole(file)) {
+    if (isPackedWhole(file) && file.known.size < AT_ONCE_BELOW) {
+      const packed = deflateRawSync(await whole(file), COMPRESSION);
+      directory[place] = centralHeader(await writePacked(file, packed, output));
+    } else if (isPackedWhole(file)) {
       await finishPacked(AHEAD - 1, AHEAD_OCTETS - file.known.size);
       const packed = deflated(await whole(file), COMPRESSION);
       packed.catch(() => {});
