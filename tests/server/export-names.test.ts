@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { folderName } from '../../src/server/export/archive/folder-name.ts';
 import { messageName, senderAddress } from '../../src/server/export/archive/message-name.ts';
 import { nameKey, safeName } from '../../src/server/export/archive/safe-name.ts';
+import { openHeaderCollector } from '../../src/server/export/staging/header-collector.ts';
 
 const hostile = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 400 }),
@@ -142,4 +143,25 @@ test('octets that are no text at all still get a name', () => {
       expect(unportable(name)).toBeNull();
     }),
   );
+});
+
+test.each(['\r\n', '\n'])(
+  'the header of a message is kept whole, however it comes, with lines that end with %j',
+  (end) => {
+    const header = ['From: Ada <ada@mail.example>', 'Subject: Lunch', '', ''].join(end);
+    const message = Buffer.from(`${header}Subject: not this${end}${end}one${end}`);
+    for (let size = 1; size <= message.length; size += 1) {
+      const collector = openHeaderCollector();
+      for (let at = 0; at < message.length; at += size) collector.take(message.subarray(at, at + size));
+      const kept = collector.octets().toString();
+      expect(kept.startsWith(header)).toBe(true);
+      expect(kept.length).toBeLessThanOrEqual(header.length + 4);
+    }
+  },
+);
+
+test('a header without an end is kept up to a bound', () => {
+  const collector = openHeaderCollector();
+  for (let at = 0; at < 100; at += 1) collector.take(Buffer.alloc(1000, 'a'));
+  expect(collector.octets()).toHaveLength(64 * 1024);
 });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { open, type FileHandle } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { crc32, createDeflateRaw, deflateRaw, deflateRawSync } from 'node:zlib';
+import { crc32, createDeflateRaw, deflateRaw, deflateRawSync, type ZlibOptions } from 'node:zlib';
 import { writeAll } from '../staging/spool.ts';
 import { centralHeader, descriptor, endOfDirectory, localHeader, type ZipEntry } from './zip-format.ts';
 
@@ -30,12 +30,12 @@ const COMPRESSION = { level: 1 };
 /** To hand so few octets to another thread takes longer than to compress them. */
 const AT_ONCE_BELOW = 16 * 1024;
 /** So many larger files, and octets in them, are compressed by Node's other threads while the next ones are read. */
-const [AHEAD, AHEAD_OCTETS] = [32, 8 * 1024 * 1024];
+const [AHEAD, AHEAD_OCTETS] = [32, 4 * 1024 * 1024];
 /** Files in one archive at most: an entry of each stays in memory until the end. */
 export const ARCHIVE_ENTRIES = 16_000;
 const BLOCK = 512 * 1024;
 
-const deflated = promisify<Uint8Array, typeof COMPRESSION, Buffer>(deflateRaw);
+const deflated = promisify<Uint8Array, ZlibOptions, Buffer>(deflateRaw);
 
 /**
  * Writes a new ZIP (ZIP64 where it must be) and syncs it to the disk. The caller removes it if this throws. Its directory
@@ -48,14 +48,14 @@ export async function writeArchive(
 ): Promise<WrittenFile> {
   await using handle = await open(path, 'wx', 0o600);
   await using output = openOutput(handle);
-  const directory: Buffer[] = [];
+  const directory: ZipEntry[] = [];
   const underWay: { readonly place: number; readonly file: Known; readonly packed: Promise<Buffer> }[] = [];
   let [place, octets] = [0, 0];
   const finishPacked = async (most: number, mostOctets: number) => {
     while (underWay.length > most || octets > mostOctets) {
       const next = underWay.shift();
       if (next === undefined) return;
-      directory[next.place] = centralHeader(await writePacked(next.file, await next.packed, output));
+      directory[next.place] = await writePacked(next.file, await next.packed, output);
       octets -= next.file.known.size;
     }
   };
@@ -63,19 +63,20 @@ export async function writeArchive(
     signal.throwIfAborted();
     if (isPackedWhole(file) && file.known.size < AT_ONCE_BELOW) {
       const packed = deflateRawSync(await whole(file), COMPRESSION);
-      directory[place] = centralHeader(await writePacked(file, packed, output));
+      directory[place] = await writePacked(file, packed, output);
     } else if (isPackedWhole(file)) {
       await finishPacked(AHEAD - 1, AHEAD_OCTETS - file.known.size);
-      const packed = deflated(await whole(file), COMPRESSION);
+      // In one piece: for each further one it would come back to this thread.
+      const packed = deflated(await whole(file), { ...COMPRESSION, chunkSize: file.known.size });
       packed.catch(() => {});
       underWay.push({ place, file, packed });
       octets += file.known.size;
-    } else directory[place] = centralHeader(await writeLarge(file, output, signal));
+    } else directory[place] = await writeLarge(file, output, signal);
     place += 1;
   }
   await finishPacked(0, 0);
   const at = output.position();
-  for (const header of directory) await output.write(header);
+  for (const entry of directory) await output.write(centralHeader(entry));
   await output.write(endOfDirectory({ entries: directory.length, size: output.position() - at, at }));
   return await output.end();
 }
