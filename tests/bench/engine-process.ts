@@ -2,7 +2,7 @@ import { peakMemory } from '../support/peak-memory.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openWorld, order } from '../support/transfer-world.ts';
 
-/** Accounts of one password; each of `users` goes to its place in `newUsers`, at once, `times` times one after another. */
+/** Accounts of one password; each of `users` goes to its place in `newUsers`, at once. */
 export type EngineJob = {
   readonly url: string;
   readonly source: string;
@@ -10,11 +10,10 @@ export type EngineJob = {
   readonly password: string;
   readonly users: readonly string[];
   readonly newUsers: readonly string[];
-  readonly times: number;
 };
 
 /**
- * Of the last time: milliseconds, CPU in milliseconds, commits, octets of the write-ahead log, and by how many the tables
+ * Milliseconds, CPU in milliseconds, commits, octets of the write-ahead log, and by how many the tables
  * have grown; `rss` is the most octets that the process ever had.
  */
 export type EngineMeasured = {
@@ -78,25 +77,22 @@ async function move(user: string, newUser: string): Promise<number> {
   return lost + duplicated + changed + (status === 'completed' ? 0 : 1);
 }
 
-for (let time = 1; time <= job.times; time += 1) {
-  // The same order again, shortly after, would be taken for a lost answer.
-  await world.database.query("update transfers set submit_key = submit_key || '.before'");
-  said.length = 0;
-  const before = await writtenSoFar();
-  const [began, cpu] = [performance.now(), process.cpuUsage()];
-  const faults = await Promise.all(job.users.map((user, at) => move(user, job.newUsers[at] ?? '')));
-  const { user, system } = process.cpuUsage(cpu);
-  const ended = performance.now();
-  const after = await writtenSoFar();
-  const measured: EngineMeasured = {
-    ms: ended - began,
-    finish: said.map(({ finish }) => (finish - ended) / (ended - began)),
-    cpu: (user + system) / 1000,
-    commits: after.commits - before.commits,
-    wal: after.wal - before.wal,
-    grown: after.size - before.size,
-    rss: peakMemory(),
-    faults: faults.reduce((sum, each) => sum + each, 0),
-  };
-  if (time === job.times) process.stdout.write(`${JSON.stringify(measured)}\n`);
-}
+// The same order again, shortly after, would be taken for a lost answer.
+await world.database.query("update transfers set submit_key = submit_key || '.before'");
+const before = await writtenSoFar();
+const [began, cpu] = [performance.now(), process.cpuUsage()];
+const faults = await Promise.all(job.users.map((user, at) => move(user, job.newUsers[at] ?? '')));
+const { user, system } = process.cpuUsage(cpu);
+const ended = performance.now();
+const after = await writtenSoFar();
+const measured: EngineMeasured = {
+  ms: ended - began,
+  finish: said.map(({ finish }) => (finish - ended) / (ended - began)),
+  cpu: (user + system) / 1000,
+  commits: after.commits - before.commits,
+  wal: after.wal - before.wal,
+  grown: after.size - before.size,
+  rss: peakMemory(),
+  faults: faults.reduce((sum, each) => sum + each, 0),
+};
+process.stdout.write(`${JSON.stringify(measured)}\n`);
