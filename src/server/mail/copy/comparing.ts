@@ -1,7 +1,7 @@
 import { MailError } from '../imap/mail-error.ts';
-import type { Listed, MailReader } from '../imap/streams.ts';
+import type { MailReader } from '../imap/streams.ts';
 import { digestOf, secondsOf } from './digest.ts';
-import type { LedgerMailbox, NewRow, Row } from './ledger.ts';
+import type { LedgerMailbox, NewRow, Planned, Row } from './ledger.ts';
 import { inParts } from './matching.ts';
 import { isWindow } from './provider-limits.ts';
 import type { Run } from './run.ts';
@@ -28,54 +28,75 @@ export async function compareMailbox(mailbox: LedgerMailbox, checker: MailReader
   const path = mailbox.destinationPath;
   const there = await listDestination(checker, path, mailbox.destination?.uidNext ?? Infinity);
   const counts = { lost: 0, changed: 0, kept: 0, isStale: false };
-  const looks = new Map<string, Row[]>();
-  const claimed = new Set<number>();
+  const { uidValidity, newcomers } = there;
   const taken: NewRow[] = [];
-  const newLooks = new Set([...there.newcomers.values()].map(lookOf));
   for await (const page of ledger.rows(mailbox.id))
     for (const row of page) {
       if (row.fate === 'lost') counts.lost += 1;
       if (row.fate === 'changed') counts.changed += 1;
       if (row.fate === 'kept') counts.kept += 1;
-      const { destinationUid: uid, destinationUidValidity: uidValidity } = row;
-      if (uid === undefined || row.fate === 'taken' || row.fate === 'lost' || row.fate === 'twin') continue;
-      if (uidValidity !== there.uidValidity) {
-        counts.isStale ||= there.uidValidity !== undefined;
+      const { destinationUid: uid } = row;
+      if (uid === undefined || !isStored(row)) continue;
+      if (row.destinationUidValidity !== uidValidity) {
+        counts.isStale ||= uidValidity !== undefined;
         continue;
       }
-      claimed.add(uid);
-      const key = `${row.size} ${row.date}`;
-      if (newLooks.has(key)) looks.set(key, [...(looks.get(key) ?? []), row]);
+      newcomers.delete(uid);
       const isBehindWindow = uid < there.lowest && isWindow(there.exists, destination.limits);
       if (there.isWhole && row.verified && !there.uids.has(uid) && !isBehindWindow)
         taken.push({ ...row, mailboxId: mailbox.id, fate: 'taken' });
     }
+  const isSame = uidValidity !== undefined && mailbox.destination?.uidValidity === uidValidity;
+  const duplicated =
+    isSame && newcomers.size > 0 ? await countDuplicated(mailbox, uidValidity, newcomers, checker, run) : 0;
   if (taken.length > 0) await ledger.settle(taken);
-  const { uidValidity } = there;
-  if (uidValidity === undefined || mailbox.destination?.uidValidity !== uidValidity || there.newcomers.size === 0)
-    return { ...counts, duplicated: 0 };
-  const others = await ledger.claimed(path, uidValidity);
-  let duplicated = 0;
-  const suspects = [...there.newcomers.values()].filter(
-    (listed) => !claimed.has(listed.uid) && !others.has(listed.uid) && looks.has(lookOf(listed)),
-  );
-  const suspectLooks = new Map(suspects.map((listed) => [listed.uid, lookOf(listed)]));
-  for (const uids of inParts([...suspectLooks.keys()]))
-    for await (const { uid, octets } of checker.fetch(path, uids)) {
-      const { sha256 } = await digestOf(octets);
-      if (looks.get(suspectLooks.get(uid) ?? '')?.some((row) => row.sha256 === sha256) === true) duplicated += 1;
-    }
   return { ...counts, duplicated };
 }
 
-type Look = Pick<Listed, 'uid' | 'size' | 'internalDate'>;
+/** Of these newcomers, which the mailbox's rows don't know, those that no other row knows and that are equal to a message of ours. */
+async function countDuplicated(
+  mailbox: LedgerMailbox,
+  uidValidity: bigint,
+  newcomers: ReadonlyMap<number, Look>,
+  checker: MailReader,
+  { copy: { ledger } }: Run,
+): Promise<number> {
+  const path = mailbox.destinationPath;
+  const others = await ledger.claimed(path, uidValidity);
+  const looks = new Map([...newcomers].filter(([uid]) => !others.has(uid)).map(([uid, look]) => [uid, keyOf(look)]));
+  const digests = new Map([...looks.values()].map((look) => [look, new Set<string>()]));
+  if (looks.size > 0)
+    for await (const page of ledger.rows(mailbox.id))
+      for (const row of page)
+        if (row.sha256 !== undefined && row.destinationUidValidity === uidValidity && isStored(row))
+          digests.get(keyOf(row))?.add(row.sha256);
+  const digestsFor = (uid: number) => digests.get(looks.get(uid) ?? '') ?? new Set();
+  let duplicated = 0;
+  for (const uids of inParts([...looks.keys()].filter((uid) => digestsFor(uid).size > 0)))
+    for await (const { uid, octets } of checker.fetch(path, uids)) {
+      const { sha256 } = await digestOf(octets);
+      if (digestsFor(uid).has(sha256)) duplicated += 1;
+    }
+  return duplicated;
+}
+
+/** Whether it has a message of its own at the destination. */
+function isStored({ fate }: Row): boolean {
+  return fate !== 'taken' && fate !== 'lost' && fate !== 'twin';
+}
+
+type Look = Pick<Planned, 'size' | 'date'>;
+
+function keyOf({ size, date }: Look): string {
+  return `${size} ${date}`;
+}
 
 type There = {
   /** Missing when the mailbox is. */
   readonly uidValidity: bigint | undefined;
   readonly exists: number;
   readonly uids: ReadonlySet<number>;
-  readonly newcomers: ReadonlyMap<number, Look>;
+  readonly newcomers: Map<number, Look>;
   readonly lowest: number;
   /** It lists as many as it counts. */
   readonly isWhole: boolean;
@@ -100,14 +121,10 @@ async function listDestination(checker: MailReader, path: string, newFrom: numbe
       for (const { uid, size, internalDate } of page) {
         uids.add(uid);
         lowest = Math.min(lowest, uid);
-        if (uid >= newFrom) newcomers.set(uid, { uid, size, internalDate });
+        if (uid >= newFrom) newcomers.set(uid, { size, date: secondsOf(internalDate) });
       }
     const isWhole = uids.size >= opened.exists;
     const { uidValidity, exists } = opened;
     if (isWhole || attempt === TRIES) return { uidValidity, exists, uids, newcomers, lowest, isWhole };
   }
-}
-
-function lookOf({ size, internalDate }: Pick<Listed, 'size' | 'internalDate'>): string {
-  return `${size} ${secondsOf(internalDate)}`;
 }
