@@ -97,7 +97,7 @@ export function openLedger(database: Database, { transferId, epoch }: Lease): Le
     async *rows(mailboxId) {
       for (let after = 0; ;) {
         const rows = await database.query<LedgerRow>(
-          `select ${COLUMNS} from ledger where mailbox_id = $1 and uid > $2 order by uid limit ${PAGE}`,
+          `select ${COLUMNS} from ledger where mailbox_id = $1 and uid > $2 order by ledger.uid limit ${PAGE}`,
           [mailboxId, after],
         );
         const last = rows.at(-1);
