@@ -96,6 +96,7 @@ export function openLedger(database: Database, { transferId, epoch }: Lease): Le
     adopt: () => adopt(database, transferId, epoch),
     async *rows(mailboxId) {
       for (let after = 0; ;) {
+        // By the column, which an index has; `uid` alone would be what is selected under that name.
         const rows = await database.query<LedgerRow>(
           `select ${COLUMNS} from ledger where mailbox_id = $1 and uid > $2 order by ledger.uid limit ${PAGE}`,
           [mailboxId, after],
