@@ -14,7 +14,7 @@ const FIELD = 300;
 const PEOPLE_AT_MOST = 50;
 /** Messages that one file of the reader holds, and their text at most, in UTF-16 units. */
 const BLOCK_MESSAGES = 250;
-const BLOCK_TEXT = 2_000_000;
+const BLOCK_TEXT = 1_000_000;
 
 const UNSHOWN = ['head>', 'style', 'script'];
 
