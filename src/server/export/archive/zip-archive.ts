@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { open, type FileHandle } from 'node:fs/promises';
-import { promisify } from 'node:util';
-import { crc32, createDeflateRaw, deflateRaw, deflateRawSync, type ZlibOptions } from 'node:zlib';
+import { crc32, createDeflateRaw, deflateRaw, deflateRawSync } from 'node:zlib';
 import { writeAll } from '../staging/spool.ts';
 import { centralHeader, descriptor, endOfDirectory, localHeader, type ZipEntry } from './zip-format.ts';
 
@@ -39,8 +38,6 @@ export const ARCHIVE_ENTRIES = 16_000;
 /** What goes to the disk at once, and what of a file that is compressed while it is read, in octets. */
 const [BLOCK, STREAMED] = [512 * 1024, 128 * 1024];
 
-const deflated = promisify<Uint8Array, ZlibOptions, Buffer>(deflateRaw);
-
 /**
  * Writes a new ZIP (ZIP64 where it must be) and syncs it to the disk. The caller removes it if this throws. Its directory
  * has the order of `files`; what is compressed meanwhile may lie behind what came after it.
@@ -70,8 +67,7 @@ export async function writeArchive(
       directory[place] = await writeWhole(file, 'deflated', deflateRawSync(content, COMPRESSION), output);
     else {
       await finishPacked(AHEAD - 1, AHEAD_OCTETS - content.length);
-      // In one piece: for each further one it would come back to this thread.
-      const packed = deflated(content, { ...COMPRESSION, chunkSize: content.length });
+      const packed = deflated(content);
       packed.catch(() => {});
       underWay.push({ place, file, packed });
       octets += content.length;
@@ -104,6 +100,14 @@ async function whole({ known, content }: Known): Promise<Buffer> {
     length += chunk.length;
   }
   return bytes;
+}
+
+function deflated(content: Buffer): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    // In one piece: for each further one it would come back to this thread.
+    const options = { ...COMPRESSION, chunkSize: content.length };
+    deflateRaw(content, options, (error, packed) => (error === null ? resolve(packed) : reject(error)));
+  });
 }
 
 function shrinks(content: Buffer): boolean {
