@@ -20,6 +20,8 @@ const RETRIES = 100_000;
 const KEPT_SECONDS = 3600;
 const STOP_WITHIN_MS = 30_000;
 const LOOK_FOR_TRANSFERS_SECONDS = 0.5;
+/** What was begun goes on before what only waits: else the transfers of a worker that died would wait for all orders after them. */
+const BEGUN_PRIORITY = 1;
 
 const TAKE_BACKS = 'take-backs';
 const NOTIFICATIONS = 'notifications';
@@ -37,7 +39,10 @@ type Within = { readonly sql?: Sql };
 
 /** The queue of transfers and of what is told about them, on the product's own database. */
 export type JobQueue = AsyncDisposable & {
-  /** Puts a transfer in the queue, within a transaction if one is given. */
+  /**
+   * Puts a transfer in the queue, within a transaction if one is given. One that was begun goes on after some seconds,
+   * and before those that have not been begun.
+   */
   send(transferId: string, options?: Within & { readonly afterSeconds?: number }): Promise<void>;
   /** Puts a transfer in the queue for later, unless it waits there already. */
   sendUnlessWaiting(transferId: string, afterSeconds: number): Promise<void>;
@@ -106,7 +111,7 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     const job: TransferJob = { transferId };
     await boss.send(queue, job, {
       singletonKey: transferId,
-      ...(afterSeconds === undefined ? {} : { startAfter: Math.ceil(afterSeconds) }),
+      ...(afterSeconds === undefined ? {} : { startAfter: Math.ceil(afterSeconds), priority: BEGUN_PRIORITY }),
       ...within(sql),
     });
     if (afterSeconds === undefined) void (sql?.committed ?? Promise.resolve()).then(() => wake(queue));
