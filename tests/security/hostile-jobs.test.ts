@@ -100,14 +100,14 @@ test.each([
 );
 
 test('so is one that begins to when it is worked with', async () => {
-  using server = await floodingServer('CREATE', 'A'.repeat(7000));
+  using server = await floodingServer('DELETE', 'A'.repeat(7000));
   const place = { host: '127.0.0.1', port: server.port, security: 'open', named: 'by operator' } as const;
   const account = { email: 'ann@mail.example', place, credentials: { kind: 'password', password: 'any' } } as const;
   await using control = await openControl(account, { trusted: [], times: MAIL_TIMES });
-  await expect(control.create('A folder')).rejects.toMatchObject({ name: 'MailError' });
+  await expect(control.remove('A folder')).rejects.toMatchObject({ name: 'MailError' });
 });
 
-/** A server that announces NAMESPACE and says so much to it, and has nothing to say to CREATE. */
+/** A server that announces NAMESPACE and says so much to it, and has nothing to say to DELETE. */
 async function namelessServer(namespaces: readonly string[]) {
   const server = createServer((socket) => {
     socket.on('error', () => {}).write('* OK [CAPABILITY IMAP4rev1 NAMESPACE] ready\r\n');
@@ -120,7 +120,7 @@ async function namelessServer(namespaces: readonly string[]) {
         if (verb === 'NAMESPACE') for (const said of namespaces) socket.write(`* NAMESPACE ${said}\r\n`);
         if (verb === 'LIST') socket.write('* LIST () "/" INBOX\r\n');
         if (verb === 'CAPABILITY') socket.write('* CAPABILITY IMAP4rev1 NAMESPACE\r\n');
-        if (verb !== 'CREATE') socket.write(`${tag} OK done\r\n`);
+        if (verb !== 'DELETE') socket.write(`${tag} OK done\r\n`);
       }
     });
   });
@@ -155,7 +155,7 @@ test('a server that owes an answer is left soon after the work is called off, an
   await using patient = await openControl(server.account, options);
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
-  const [first, second] = [stopped.create('A folder'), patient.create('A folder')].map((asked) =>
+  const [first, second] = [stopped.remove('A folder'), patient.remove('A folder')].map((asked) =>
     asked.catch((error: unknown) => error),
   );
   stop.abort();

@@ -522,6 +522,55 @@ describe('Writing to odd servers', () => {
     expect(connection.ended?.fault).toBe('lost');
   });
 
+  test('mailboxes are created in one round trip, and subscribed to once they are there', async () => {
+    const waiting: (() => void)[] = [];
+    const { writer, lines } = await writing((line, { tag, say }) => {
+      if (!line.includes(' CREATE ')) return false;
+      waiting.push(() => say(line.includes('Bad') ? `${tag} NO [CANNOT] Not that name` : `${tag} OK created`));
+    }, '');
+    const asked = ['A&B', 'Bad', 'Ünder/Neath'].map((path) => writer.create(path));
+    const [first, bad, last] = asked;
+    await expect.poll(() => waiting.length).toBe(3);
+    for (const answer of waiting) answer();
+    await expect(bad).rejects.toMatchObject({ fault: 'refused', responseCode: 'CANNOT' });
+    expect([await first, await last]).toEqual([true, true]);
+    const said = lines.map((line) => line.slice(line.indexOf(' ') + 1)).filter((line) => /CREATE|SUBSCRIBE/.test(line));
+    expect(said).toEqual([
+      'CREATE "A&-B"',
+      'CREATE "Bad"',
+      'CREATE "&ANw-nder/Neath"',
+      'SUBSCRIBE "A&-B"',
+      'SUBSCRIBE "&ANw-nder/Neath"',
+    ]);
+  });
+
+  test.each<[string, string, string, boolean]>([
+    ['a mailbox that exists already', 'NO [ALREADYEXISTS] It is there', '', false],
+    ['one that exists, by Exchange', 'NO Mailbox already exists', '* STATUS Family (UIDVALIDITY 7)', false],
+    ['one that can’t be subscribed to', 'OK', '', true],
+  ])('%s is fine', async (_, created, status, isNew) => {
+    const { writer } = await writing((line, { tag, say }) => {
+      if (line.includes(' CREATE ')) say(`${tag} ${created} done`);
+      else if (line.includes(' STATUS ')) say(status, `${tag} OK done`);
+      else if (line.includes(' SUBSCRIBE ')) say(`${tag} NO not here`);
+      else return false;
+    }, '');
+    expect(await writer.create('Family')).toBe(isNew);
+  });
+
+  test.each<[string, string, Partial<MailError>]>([
+    ['a refusal without a reason', 'NO no', { fault: 'refused' }],
+    ['a full account', 'NO [OVERQUOTA] full', { fault: 'full' }],
+    ['a busy server', 'NO [UNAVAILABLE] later', { fault: 'busy' }],
+  ])('%s comes out of a creation', async (_, created, fault) => {
+    const { writer } = await writing((line, { tag, say }) => {
+      if (line.includes(' CREATE ')) say(`${tag} ${created}`);
+      else if (line.includes(' STATUS ')) say(`${tag} NO there is none`);
+      else return false;
+    }, '');
+    await expect(writer.create('Family')).rejects.toMatchObject(fault);
+  });
+
   test('a message beyond the server’s limit is not sent at all', async () => {
     const { append, lines, writer } = await writing(
       answering((tag) => `${tag} OK done`),

@@ -106,6 +106,7 @@ describe('a transfer whose connection is reset', needs('dovecot'), () => {
       signal,
       onStep,
       onProgress: () => {},
+      onMade: async () => {},
       onOrphan: () => {},
       forwardedMark: '',
     });

@@ -87,17 +87,6 @@ export async function openControl(stream: Duplex, process: SimulatedProcess): Pr
             ...(specialUse === undefined ? {} : { specialUse }),
           };
         }),
-    create: async (path) => {
-      try {
-        await ask(`CREATE ${quoted(path)}`);
-      } catch (error) {
-        if (!(error instanceof MailError) || error.responseCode !== 'ALREADYEXISTS') throw error;
-        await ask(`SUBSCRIBE ${quoted(path)}`);
-        return false;
-      }
-      await ask(`SUBSCRIBE ${quoted(path)}`);
-      return true;
-    },
     remove: async (path) => {
       await ask(`DELETE ${quoted(path)}`);
     },

@@ -238,6 +238,7 @@ function copyOf(
     signal,
     onStep: (step: string, mailbox: string) => scheduler.note(`${process.name} step ${step} in ${mailbox}`),
     onProgress: ({ done }: { readonly done: number }) => onDone(done),
+    onMade: async (path: string) => scheduler.note(`${process.name} made ${path}`),
     onOrphan: (mailbox: string, uid: number | null) => {
       world.orphans.count += 1;
       scheduler.note(`${process.name} leaves ${uid ?? 'a message'} in ${mailbox} behind`);

@@ -12,9 +12,6 @@ import { copyAndCompare, copyWhatIsThere } from '../mail/copy/copy-mail.ts';
 import { openLedger } from '../mail/copy/ledger-on-database.ts';
 import type { CopyDestination, MailCopy } from '../mail/copy/mail-copy.ts';
 import { noteMadeFolder } from '../mail/copy/take-back-records.ts';
-import type { MailControl } from '../mail/imap/streams.ts';
-import type { Database } from '../store/database.ts';
-import type { Lease } from '../transfers/lease.ts';
 import { limitsOf } from '../mail/copy/provider-limits.ts';
 import type { Role, Secret } from '../transfers/credentials.ts';
 import type { Run, Runner, RunnerServices } from './runner.ts';
@@ -48,32 +45,21 @@ async function copyOf(run: Run, services: RunnerServices): Promise<MailCopy> {
   const destination = await openMailSide('destination', run, services);
   return {
     source,
-    destination: { ...destination, control: async () => noting(await destination.control(), database, lease) },
+    destination,
     ledger: openLedger(database, lease),
     lease,
     clock,
     signal,
     onStep: services.onStep,
     onProgress: run.onProgress,
+    // So that it can be taken back.
+    onMade: (path) => noteMadeFolder(database, lease, path),
     onOrphan: (mailbox, uid) =>
       log.error(
         { transferId: transfer.id, mailbox, uid },
         'a message was stored after the lease was lost and stays there',
       ),
     forwardedMark: markOf(transfer.destinationEmail),
-  };
-}
-
-/** Folders that are made are noted, so that they can be taken back. */
-function noting(control: MailControl, database: Database, lease: Lease): MailControl {
-  return {
-    ...control,
-    create: async (path) => {
-      const isNew = await control.create(path);
-      if (isNew) await noteMadeFolder(database, lease, path);
-      return isNew;
-    },
-    [Symbol.asyncDispose]: () => control[Symbol.asyncDispose](),
   };
 }
 

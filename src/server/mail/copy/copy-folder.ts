@@ -4,6 +4,7 @@ import { olderOf, readRows, takeOverOlder } from './known-rows.ts';
 import type { Planned } from './ledger.ts';
 import { listMailbox, type Listing } from './listing.ts';
 import { findAnew, settleOpen, settleUnsaid, wantedOf } from './recovery.ts';
+import { makeMailbox } from './making.ts';
 import { FolderLeft, type Run, type Session } from './run.ts';
 import { sendMessages } from './sending.ts';
 
@@ -13,10 +14,8 @@ const NEWEST_FIRST = 1000;
 export type Folder = {
   readonly sourcePath: string;
   readonly isInbox: boolean;
-  /** Where it goes; it is there by then. @throws {FolderLeft} when it can't be created */
-  readonly destination: () => Promise<string>;
-  /** Makes it anew when it has been deleted. @throws {MailError} */
-  readonly create: (path: string) => Promise<void>;
+  /** Where it goes, or why that could not be made. */
+  readonly destination: () => string | FolderLeft;
   /** Of the messages with the mark those that forwarding has brought already. */
   readonly forwarded: (marked: readonly Listed[], session: Session) => Promise<ReadonlySet<number>>;
 };
@@ -56,11 +55,13 @@ export async function copyFolder(
   const { ledger, onStep } = run.copy;
   const { sourcePath } = folder;
   const { opened, unlisted, leftOut } = listing;
+  const destinationPath = folder.destination();
+  if (destinationPath instanceof FolderLeft) throw destinationPath;
   const [mailbox] = await ledger.addMailboxes([
     {
       sourcePath,
       sourceUidValidity: opened.uidValidity,
-      destinationPath: await folder.destination(),
+      destinationPath,
       total: listing.messages.length - leftOut.size + unlisted,
       ...(unlisted > 0 ? { reason: 'mailbox not complete' } : {}),
     },
@@ -83,7 +84,7 @@ export async function copyFolder(
   if (todo > 0 || groups.length > 0) {
     const reopened = reopen(session, sourcePath, opened);
     reopened.catch(() => {});
-    const selected = await select(folder, mailbox.destinationPath, session);
+    const selected = await select(mailbox.destinationPath, session, run);
     if ([...known.validities].some((validity) => validity !== selected.uidValidity)) {
       await findAnew(mailbox, selected.uidValidity, session, run);
       return copyFolder(folder, listing, session, run, goesOn);
@@ -110,7 +111,7 @@ export async function copyFolder(
         },
       });
     } catch (error) {
-      throw await refusalOf(error, folder, mailbox.destinationPath);
+      throw await refusalOf(error, mailbox.destinationPath, session, run);
     }
   }
   for (const check of known.checks) run.check(check);
@@ -138,12 +139,12 @@ async function list(folder: Folder, keyword: string, { reader }: Session): Promi
 }
 
 /** A mailbox that has been deleted under way is made anew, and then all of this begins again. */
-async function refusalOf(error: unknown, folder: Folder, path: string): Promise<unknown> {
+async function refusalOf(error: unknown, path: string, { writer }: Session, run: Run): Promise<unknown> {
   if (!(error instanceof MailError) || error.fault !== 'refused') return error;
   if (error.responseCode !== 'TRYCREATE' && error.responseCode !== 'NONEXISTENT')
     return new FolderLeft('mailbox closed', error);
   try {
-    await folder.create(path);
+    await makeMailbox(path, writer, run);
     return new MailError('lost', 'The mailbox was made anew.', { cause: error });
   } catch (refusal) {
     return refusal instanceof MailError && refusal.fault === 'refused'
@@ -153,14 +154,14 @@ async function refusalOf(error: unknown, folder: Folder, path: string): Promise<
 }
 
 /** Makes the mailbox when it is missing: deleted at the destination meanwhile, or not there yet. */
-async function select(folder: Folder, path: string, { writer }: Session): Promise<Selected> {
+async function select(path: string, { writer }: Session, run: Run): Promise<Selected> {
   try {
     return await writer.select(path);
   } catch (error) {
     if (!isRefused(error)) throw error;
   }
   try {
-    await folder.create(path);
+    await makeMailbox(path, writer, run);
     return await writer.select(path);
   } catch (error) {
     if (isRefused(error)) throw new FolderLeft('mailbox not created', error);

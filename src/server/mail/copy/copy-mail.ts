@@ -29,10 +29,10 @@ export function copyAndCompare(copy: MailCopy): Promise<CopyEnd> {
 async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
   for (let pass = 1; pass <= PASSES; pass += 1) {
     await closeOthers(engine, isNarrow(engine.connections) ? ['controls'] : ['controls', 'checker']);
-    const folders = await planFolders(engine);
-    if (folders.length === 0) return;
+    const plan = await planFolders(engine);
+    if (plan.folders.length === 0) return;
     await engine.checkers[Symbol.asyncDispose]();
-    if ((await copyRound(folders, engine)) === 0) return;
+    if ((await copyRound(plan, engine)) === 0) return;
   }
 }
 

@@ -3,13 +3,14 @@ import { copyFolder, listFolder, type Folder, type FolderListing } from './copy-
 import { closeOthers, isNarrow, listDestinationPaths, mostLanes, openChecks, type Engine } from './engine.ts';
 import { Stopped, workOf } from './lanes.ts';
 import { readBack, settleAbsent, type CheckSession } from './read-back.ts';
+import type { Plan } from './folder-plan.ts';
 import { FolderLeft, type Check, type FolderReason, type Run, type Session } from './run.ts';
 
 /**
- * Lists and copies folders, and reads back what was stored.
+ * Makes the mailboxes of the destination that are missing, lists and copies folders, and reads back what was stored.
  * @returns how many messages waited
  */
-export async function copyRound(folders: readonly Folder[], engine: Engine): Promise<number> {
+export async function copyRound(plan: Plan, engine: Engine): Promise<number> {
   const { run, lanes, checker, checkers, failing } = engine;
   const { limits } = run.copy.destination;
   engine.checks = openChecks();
@@ -20,7 +21,7 @@ export async function copyRound(folders: readonly Folder[], engine: Engine): Pro
   let waited = 0;
   const copying = async () => {
     try {
-      waited = await copyFolders(folders, engine);
+      waited = await copyFolders(plan, engine);
       await lanes[Symbol.asyncDispose]();
     } finally {
       checks.end();
@@ -53,7 +54,7 @@ export async function copyRound(folders: readonly Folder[], engine: Engine): Pro
   return waited;
 }
 
-async function copyFolders(folders: readonly Folder[], engine: Engine): Promise<number> {
+async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<number> {
   const { run, lanes, seen, left } = engine;
   const { forwardedMark, destination } = run.copy;
   const listings = new Map<string, FolderListing>();
@@ -66,14 +67,17 @@ async function copyFolders(folders: readonly Folder[], engine: Engine): Promise<
       await noteLeft(folder, listings.get(folder.sourcePath), error.reason, run);
     }
   };
-  await lanes.work(
-    workOf(folders),
-    (folder, session) =>
-      leaving(folder, async () => {
-        listings.set(folder.sourcePath, await listFolder(folder, forwardedMark, session, run));
-      }),
-    () => mostLanes(engine),
-  );
+  const preparing = [
+    ({ writer }: Session) => making.make(writer),
+    ...folders.map(
+      (folder) => (session: Session) =>
+        leaving(folder, async () => {
+          listings.set(folder.sourcePath, await listFolder(folder, forwardedMark, session, run));
+        }),
+    ),
+  ];
+  const most = () => mostLanes(engine);
+  await lanes.work(workOf(preparing), (prepare, session) => prepare(session), most, engine.released);
   let waited = 0;
   const copyOne = (folder: Folder, session: Session, goesOn: () => boolean) =>
     leaving(folder, async () => {
@@ -88,10 +92,8 @@ async function copyFolders(folders: readonly Folder[], engine: Engine): Promise<
   // What a provider takes in a day is for the inbox first.
   const isLimited = destination.limits.upADay !== undefined;
   const first = listed.filter(({ isInbox }) => isInbox && isLimited);
-  const most = () => mostLanes(engine);
   await lanes.work(workOf(first), copyOne, most);
-  const others = workOf(listed.filter((folder) => !first.includes(folder)));
-  await lanes.work(others, copyOne, most, engine.created);
+  await lanes.work(workOf(listed.filter((folder) => !first.includes(folder))), copyOne, most);
   return waited;
 }
 
@@ -101,11 +103,12 @@ async function noteLeft(
   reason: FolderReason,
   { copy }: Run,
 ): Promise<void> {
+  const path = destination();
   await copy.ledger.addMailboxes([
     {
       sourcePath,
       sourceUidValidity: listing?.opened.uidValidity ?? 0n,
-      destinationPath: await destination().catch(() => sourcePath),
+      destinationPath: path instanceof FolderLeft ? sourcePath : path,
       total: listing?.messages.length ?? 0,
       reason,
     },

@@ -27,10 +27,10 @@ export type Engine = {
   readonly failing: AbortController;
   /** Towards each account, the ones of `controls` and `checker` included. */
   readonly connections: { source: number; destination: number };
-  /** Mailboxes are created in the background. */
-  creating: boolean;
-  /** They have been: there is a connection more for the lanes. */
-  created: Promise<void>;
+  /** The controls stand, or are being closed. */
+  controlled: boolean;
+  /** They have been closed: there is a connection more for the lanes. */
+  released: Promise<void>;
   /** The destination does not say UIDs: each lane reads back by itself. */
   saysUids: boolean;
   /** Resolved when nobody reads back beside the lanes of the round under way. */
@@ -131,8 +131,8 @@ async function runEngine<Result>(
     checkers,
     failing,
     connections,
-    creating: false,
-    created: Promise.resolve(),
+    controlled: false,
+    released: Promise.resolve(),
     saysUids: true,
     alone: Promise.withResolvers(),
     checks: openChecks(),
@@ -159,13 +159,10 @@ export function openChecks(): Stream<Check> {
   });
 }
 
-/**
- * How many lanes may stand now, so that there are never more connections than an account allows; but for the moment in
- * which a mailbox is made anew that was deleted under way.
- */
-export function mostLanes({ connections, creating, saysUids }: Engine): number {
+/** How many lanes may stand now, so that there are never more connections than an account allows. */
+export function mostLanes({ connections, controlled, saysUids }: Engine): number {
   const { source, destination } = connections;
-  const spare = creating ? 1 : 0;
+  const spare = controlled ? 1 : 0;
   if (!saysUids) return Math.min(source - spare, Math.floor((destination - spare) / 2));
   return Math.min(source, destination) - 1 - spare;
 }

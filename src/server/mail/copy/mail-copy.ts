@@ -54,6 +54,8 @@ export type MailCopy = {
   readonly signal: AbortSignal;
   readonly onStep: StepListener;
   readonly onProgress: (progress: CopyProgress) => void;
+  /** A mailbox was made at the destination that was not there before. */
+  readonly onMade: (path: string) => Promise<void>;
   /** A message was stored for this worker after its lease was lost, and can't be taken back: `null` when its UID was not said. */
   readonly onOrphan: (mailbox: string, uid: number | null) => void;
   /** The keyword of source messages that were forwarded to this destination. */

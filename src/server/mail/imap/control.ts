@@ -2,7 +2,6 @@ import type { ImapFlow } from 'imapflow';
 import { connect, type ConnectOptions, type MailAccount } from './connection.ts';
 import { limitOctets } from './imapflow-bounds.ts';
 import { asking, listMailboxes, sayGoodbye } from './imap-mailbox.ts';
-import { MailError } from './mail-error.ts';
 import type { MailControl, Namespace } from './streams.ts';
 
 /** From one command to the next, two listings included; a server that says more is left. */
@@ -49,7 +48,6 @@ export async function openControl(account: MailAccount, options: ConnectOptions)
   return {
     namespace,
     mailboxes: () => bounded(() => listMailboxes(client)),
-    create: (path) => bounded(() => createMailbox(client, path)),
     remove: (path) =>
       bounded(async () => {
         await asking(() => client.mailboxDelete(path));
@@ -71,17 +69,4 @@ async function namespaceOf(client: ImapFlow): Promise<Namespace> {
     return { prefix, delimiter: personal.delimiter };
   const delimiter = (await listMailboxes(client)).find((mailbox) => mailbox.delimiter !== '')?.delimiter ?? '';
   return { prefix, delimiter };
-}
-
-async function createMailbox(client: ImapFlow, path: string): Promise<boolean> {
-  try {
-    return (await asking(() => client.mailboxCreate(path))).created;
-  } catch (error) {
-    // Exchange says "already exists" without the code ALREADYEXISTS, so look before giving up.
-    if (!(error instanceof MailError) || error.fault !== 'refused') throw error;
-    const exists = (await listMailboxes(client)).some((mailbox) => mailbox.path === path);
-    if (!exists) throw error;
-    await asking(() => client.mailboxSubscribe(path));
-    return false;
-  }
 }

@@ -9,13 +9,11 @@ export type Octets = AsyncIterable<Uint8Array>;
 /** The personal namespace (RFC 2342) and hierarchy delimiter of an account. */
 export type Namespace = { readonly prefix: string; readonly delimiter: string };
 
-/** What is done with an account besides moving messages: over imapflow in production. @throws {MailError} everywhere */
+/** What is asked of an account besides its messages: over imapflow in production. @throws {MailError} everywhere */
 export type MailControl = AsyncDisposable & {
   readonly namespace: Namespace;
   /** The mailboxes that hold messages, each once; containers that can't be opened are left out. */
   mailboxes(): Promise<readonly Mailbox[]>;
-  /** Creates a mailbox and subscribes to it; one that exists already is fine. @returns whether it was not there before */
-  create(path: string): Promise<boolean>;
   /** Deletes a mailbox, with whatever is in it. */
   remove(path: string): Promise<void>;
 };
@@ -124,6 +122,11 @@ export type MailWriter = AsyncDisposable & {
   readonly traits: WriterTraits;
   /** SELECTs anew, so that it tells what is there now and which flags are kept. */
   select(path: string): Promise<Selected>;
+  /**
+   * Creates a mailbox and subscribes to it; one that exists already is fine. Several may be under way, and are created in
+   * the order of their calls. @returns whether it was not there before
+   */
+  create(path: string): Promise<boolean>;
   /**
    * Appends messages, octet for octet, each streamed as it comes; nothing is sent before the first one comes.
    * `together`: by one MULTIAPPEND if the server has it, so that all are stored or none. Several calls may be under way

@@ -63,6 +63,27 @@ class ImapStreamWriter implements MailWriter {
     };
   }
 
+  async create(path: string): Promise<boolean> {
+    const name = mailboxName(path);
+    let isNew = true;
+    try {
+      await this.#connection.command(`CREATE ${name}`, { guarded: true });
+    } catch (error) {
+      isNew = false;
+      if (!(await this.#isThere(path, error))) throw error;
+    }
+    await this.#connection.command(`SUBSCRIBE ${name}`, { guarded: true }).catch(ignoreRefusal);
+    return isNew;
+  }
+
+  /** Whether a mailbox was not created because there is one: Exchange says so without the code ALREADYEXISTS. */
+  async #isThere(path: string, refusal: unknown): Promise<boolean> {
+    if (!(refusal instanceof MailError) || refusal.fault !== 'refused') return false;
+    if (refusal.responseCode === 'ALREADYEXISTS') return true;
+    const items = await askStatus(this.#connection, path, ['UIDVALIDITY']).catch(ignoreRefusal);
+    return items?.has('UIDVALIDITY') === true;
+  }
+
   append(path: string, messages: AsyncIterable<NewMessage>, { together }: { readonly together: boolean }): Appending {
     const append = new Append(this.#connection, this.traits, path, together && this.traits.together);
     const sent = append.send(messages);
