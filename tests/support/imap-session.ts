@@ -55,5 +55,8 @@ export async function gathered<Item>(items: AsyncIterable<Item>): Promise<Item[]
 }
 
 export async function octetsOf(octets: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  return Buffer.concat(await gathered(octets));
+  const all: Buffer[] = [];
+  // A chunk is good until the next one is asked for.
+  for await (const chunk of octets) all.push(Buffer.from(chunk));
+  return Buffer.concat(all);
 }

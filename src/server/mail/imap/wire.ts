@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { MailPlace } from './connection.ts';
+import type { Inlet } from './wire/inlet.ts';
 
 /** Time from outside, so that a simulation can own it. */
 export type Clock = {
@@ -11,9 +12,13 @@ export type Clock = {
   after(milliseconds: number, run: () => void): () => void;
 };
 
-/** A byte stream to a mail server; `startTls` is there when it is not encrypted yet. */
+/**
+ * A byte stream to a mail server; `startTls` is there when it is not encrypted yet. With an `inlet` the stream itself
+ * gives nothing to read.
+ */
 export type Line = {
   readonly socket: Duplex;
+  readonly inlet?: Inlet;
   /** Encrypts what follows. The old socket is not to be used any more. @throws {MailError} `certificate` */
   readonly startTls?: () => Promise<Duplex>;
 };

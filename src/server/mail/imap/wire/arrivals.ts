@@ -1,5 +1,6 @@
 import type { MailError } from '../mail-error.ts';
 import type { ImapConnection } from './imap-connection.ts';
+import type { Block } from './inlet.ts';
 import type { LiteralSink } from './response-parser.ts';
 
 /** Things that a connection has brought, for one reader; what waits keeps the connection from bringing more. */
@@ -59,10 +60,17 @@ export class Arrivals<Item> {
   }
 }
 
-/** The octets of a literal on their way to the one who reads them, once. */
+/** A chunk that is smaller is copied rather than keeping a block of memory from being read into, in octets. */
+const COPIED_BELOW = 16 * 1024;
+
+type Chunk = { readonly octets: Buffer; readonly block: Block | undefined };
+
+/** The octets of a literal on their way to the one who reads them, once. A chunk is good until the next one is asked for. */
 export class ArrivingOctets implements LiteralSink, AsyncIterable<Buffer>, AsyncIterator<Buffer> {
   readonly #connection: ImapConnection;
-  #chunks: Buffer[] = [];
+  #chunks: Chunk[] = [];
+  /** Of the chunk that the reader has now. */
+  #given: Block | undefined;
   #state: 'coming' | 'whole' | 'skipped' = 'coming';
   #failure: MailError | undefined;
   #wake: PromiseWithResolvers<IteratorResult<Buffer, undefined>> | undefined;
@@ -71,16 +79,20 @@ export class ArrivingOctets implements LiteralSink, AsyncIterable<Buffer>, Async
     this.#connection = connection;
   }
 
-  octets(chunk: Buffer): void {
+  octets(octets: Buffer): void {
     if (this.#state === 'skipped') return;
+    const isSmall = octets.length < COPIED_BELOW;
+    const chunk = isSmall
+      ? { octets: Buffer.from(octets), block: undefined }
+      : { octets, block: this.#connection.keep() };
     const wake = this.#wake;
     if (wake !== undefined) {
       this.#wake = undefined;
-      wake.resolve({ done: false, value: chunk });
+      wake.resolve(this.#give(chunk));
       return;
     }
     this.#chunks.push(chunk);
-    this.#connection.hold(chunk.length);
+    this.#connection.hold(octets.length);
   }
 
   end(): void {
@@ -96,10 +108,14 @@ export class ArrivingOctets implements LiteralSink, AsyncIterable<Buffer>, Async
     this.#wake = undefined;
   }
 
-  /** Lets go of what nobody wants. */
+  /** Lets go of what nobody wants. What the reader has may still be on its way, so its block is not read into again. */
   skip(): void {
-    if (this.#chunks.length > 0) this.#connection.release(this.#chunks.reduce((sum, chunk) => sum + chunk.length, 0));
+    for (const { octets, block } of this.#chunks) {
+      block?.letGo();
+      this.#connection.release(octets.length);
+    }
     this.#chunks = [];
+    this.#given = undefined;
     this.#state = 'skipped';
   }
 
@@ -108,15 +124,22 @@ export class ArrivingOctets implements LiteralSink, AsyncIterable<Buffer>, Async
   }
 
   next(): Promise<IteratorResult<Buffer, undefined>> {
+    this.#given?.letGo();
+    this.#given = undefined;
     const chunk = this.#chunks.shift();
     if (chunk !== undefined) {
-      this.#connection.release(chunk.length);
-      return Promise.resolve({ done: false, value: chunk });
+      this.#connection.release(chunk.octets.length);
+      return Promise.resolve(this.#give(chunk));
     }
     if (this.#state !== 'coming') return Promise.resolve({ done: true, value: undefined });
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     this.#wake = Promise.withResolvers();
     return this.#wake.promise;
+  }
+
+  #give({ octets, block }: Chunk): IteratorResult<Buffer, undefined> {
+    this.#given = block;
+    return { done: false, value: octets };
   }
 
   return(): Promise<IteratorResult<Buffer, undefined>> {

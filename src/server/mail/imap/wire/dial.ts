@@ -7,6 +7,7 @@ import { addressOf } from '../connection.ts';
 import { MailError, mailErrorOf } from '../mail-error.ts';
 import { tlsTowards } from '../tls.ts';
 import type { Dial, Line } from '../wire.ts';
+import { Inlet } from './inlet.ts';
 
 export type DialOptions = {
   /** `TRUSTED_MAIL_HOSTS`. */
@@ -21,16 +22,21 @@ export function openDial({ trusted, resolver }: DialOptions): Dial {
     signal.throwIfAborted();
     const { address, servername } = await addressOf(place, trusted, resolver);
     signal.throwIfAborted();
-    const target = { host: address, port: place.port, noDelay: true, keepAlive: true };
+    const inlet = new Inlet();
+    const target = { host: address, port: place.port, noDelay: true, keepAlive: true, onread: inlet.onread };
     const name = isIP(servername) > 0 ? {} : { servername };
     if (place.security === 'tls') {
       const socket = connectTls({ ...target, ...name, ...tlsTowards(place) });
       await standing(socket, 'secureConnect', signal);
-      return { socket };
+      return { socket, inlet };
     }
     const socket = connectTcp(target);
     await standing(socket, 'connect', signal);
-    return { socket, startTls: () => encrypted(socket, { host: address, ...name, ...tlsTowards(place) }, signal) };
+    return {
+      socket,
+      inlet,
+      startTls: () => encrypted(socket, { host: address, ...name, ...tlsTowards(place) }, signal),
+    };
   };
 }
 

@@ -2,9 +2,12 @@ import type { Duplex } from 'node:stream';
 import { MailError, mailErrorOf } from '../mail-error.ts';
 import type { Clock, MayWrite } from '../wire.ts';
 import { openDeflate } from './deflate.ts';
+import type { Block, Inlet } from './inlet.ts';
 import { type LiteralSink, type Part, ResponseParser } from './response-parser.ts';
 import { errorOf, readStatus, type StatusResponse } from './status-response.ts';
 
+/** What is smaller is copied, so that it leaves together with what is around it, in octets. */
+const COPIED_BELOW = 8 * 1024;
 /** What of a message may be waiting in memory for its reader, in octets; beyond it nothing more is read. */
 const READ_AHEAD = 256 * 1024;
 /** Lines that nobody asked for, between two answers: a server that tells a new count with every append stays below. */
@@ -41,6 +44,8 @@ export type ConnectionOptions = {
   /** Milliseconds of silence after which a server that owes an answer is given up. */
   readonly silence: number;
   readonly mayWrite?: MayWrite;
+  /** Where the socket gives what it reads, if not by itself. */
+  readonly inlet?: Inlet;
 };
 
 /**
@@ -59,6 +64,7 @@ export class ImapConnection implements AsyncDisposable {
   /** Waiting for their turn to write, in order. */
   readonly #turns: (() => void)[] = [];
   #socket: Duplex;
+  #inlet: Inlet | undefined;
   /** What comes off the socket before compression. */
   #below: Duplex;
   #capabilities = new Set<string>();
@@ -78,6 +84,8 @@ export class ImapConnection implements AsyncDisposable {
   #corked = false;
   #continuation: PromiseWithResolvers<boolean> | undefined;
   #drain: PromiseWithResolvers<void> | undefined;
+  /** Octets that are somebody else's are on their way into the socket. */
+  #passing: PromiseWithResolvers<void> | undefined;
   #held = 0;
   #paused = false;
   #heard: number;
@@ -85,7 +93,7 @@ export class ImapConnection implements AsyncDisposable {
   /** How many messages the server said have gone from an open mailbox: sequence numbers have moved. */
   expunged = 0;
 
-  constructor(socket: Duplex, { clock, silence, mayWrite = () => true }: ConnectionOptions) {
+  constructor(socket: Duplex, { clock, silence, mayWrite = () => true, inlet }: ConnectionOptions) {
     this.#clock = clock;
     this.#silence = silence;
     this.#mayWrite = mayWrite;
@@ -97,6 +105,7 @@ export class ImapConnection implements AsyncDisposable {
     this.#greeting.promise.catch(() => {});
     this.#socket = socket;
     this.#below = socket;
+    this.#inlet = inlet;
     this.#attach(socket);
     this.#arm();
   }
@@ -178,9 +187,10 @@ export class ImapConnection implements AsyncDisposable {
   /**
    * Text has one character an octet. What is written in one go leaves together.
    * @param guarded whether the octets leave only while this side may write: those of an append do
+   * @param gone is told when the octets have left this process, or never will
    * @returns whether to write on without waiting for `drained`
    */
-  write(octets: string | Uint8Array, guarded = false): boolean {
+  write(octets: string | Uint8Array, guarded = false, gone?: () => void): boolean {
     if (this.unwritable !== undefined) return true;
     if (guarded) {
       if (!this.#allowed()) return true;
@@ -191,7 +201,32 @@ export class ImapConnection implements AsyncDisposable {
       this.#socket.cork();
       process.nextTick(() => this.#uncork());
     }
-    return typeof octets === 'string' ? this.#socket.write(octets, 'latin1') : this.#socket.write(octets);
+    return typeof octets === 'string' ? this.#socket.write(octets, 'latin1') : this.#socket.write(octets, gone);
+  }
+
+  /**
+   * Writes guarded octets that are the caller's own again once this is over; when it rejects they may still be on their
+   * way. @returns nothing when it is over already
+   * @throws {MailError} when the connection ends before, or may not write any more
+   */
+  pass(octets: Uint8Array): Promise<void> | undefined {
+    if (octets.length < COPIED_BELOW) return this.write(Buffer.from(octets), true) ? undefined : this.drained();
+    if (this.unwritable !== undefined) return Promise.reject(this.unwritable);
+    const passing = Promise.withResolvers<void>();
+    this.#passing = passing;
+    this.write(octets, true, () => {
+      if (this.#passing === passing) this.#passing = undefined;
+      this.#heard = this.#clock.elapsed();
+      passing.resolve();
+    });
+    this.#uncork();
+    if (this.unwritable === undefined && this.#socket.writableLength === 0) {
+      this.#passing = undefined;
+      return undefined;
+    }
+    this.#heard = this.#clock.elapsed();
+    this.#arm();
+    return passing.promise;
   }
 
   #allowed(): boolean {
@@ -213,6 +248,8 @@ export class ImapConnection implements AsyncDisposable {
     this.#continuation = undefined;
     this.#drain?.reject(error);
     this.#drain = undefined;
+    this.#passing?.reject(error);
+    this.#passing = undefined;
     this.#clock.after(LATE_ANSWERS_WITHIN, () => this.end(error));
     this.#endSilenced();
   }
@@ -261,6 +298,11 @@ export class ImapConnection implements AsyncDisposable {
     };
     answered.then(off, off);
     return asked.promise;
+  }
+
+  /** For the chunk that is being given: keeps its octets as they are. Where there is nothing to keep they stay anyway. */
+  keep(): Block | undefined {
+    return this.#inlet?.keep();
   }
 
   /** So many octets wait for their reader. */
@@ -351,6 +393,7 @@ export class ImapConnection implements AsyncDisposable {
     this.#greeting.reject(error);
     this.#continuation?.reject(error);
     this.#drain?.reject(error);
+    this.#passing?.reject(error);
     for (const tell of this.#endings) tell(error);
     this.#endings.clear();
   }
@@ -359,7 +402,7 @@ export class ImapConnection implements AsyncDisposable {
     this.#heard = this.#clock.elapsed();
     try {
       const taken = this.#parser.feed(chunk);
-      if (taken < chunk.length && this.#ended === undefined) this.#socket.unshift(chunk.subarray(taken));
+      if (taken < chunk.length && this.#ended === undefined) this.#socket.unshift(Buffer.from(chunk.subarray(taken)));
     } catch (error) {
       this.end(lostBy(error));
     }
@@ -376,7 +419,8 @@ export class ImapConnection implements AsyncDisposable {
     );
 
   #attach(socket: Duplex): void {
-    socket.on('data', this.#onData);
+    if (this.#inlet === undefined) socket.on('data', this.#onData);
+    else this.#inlet.listen(this.#onData);
     socket.on('drain', this.#onDrain);
     socket.on('error', this.#onError);
     socket.on('end', this.#onClose);
@@ -388,6 +432,8 @@ export class ImapConnection implements AsyncDisposable {
     socket.off('drain', this.#onDrain);
     socket.off('end', this.#onClose);
     socket.pause();
+    this.#inlet?.handOver(socket);
+    this.#inlet = undefined;
   }
 
   #literal(parts: readonly Part[], size: number): LiteralSink | undefined {
@@ -486,7 +532,8 @@ export class ImapConnection implements AsyncDisposable {
 
   /** Whether the server owes something now: only then its silence counts. */
   get #owed(): boolean {
-    if (this.#drain !== undefined || this.#continuation !== undefined || !this.#greeted) return true;
+    if (this.#drain !== undefined || this.#passing !== undefined) return true;
+    if (this.#continuation !== undefined || !this.#greeted) return true;
     return !this.#paused && this.#pending.size > (this.#writing ? 1 : 0);
   }
 
@@ -498,7 +545,8 @@ export class ImapConnection implements AsyncDisposable {
       this.#disarm = undefined;
       // What came meanwhile has not been read yet, such as the OK of an append.
       if (this.#clock.elapsed() - due > STOOD_STILL) this.#heard = this.#clock.elapsed();
-      const idle = this.#pending.size === 0 && this.#greeted && this.#drain === undefined;
+      const idle =
+        this.#pending.size === 0 && this.#greeted && this.#drain === undefined && this.#passing === undefined;
       if (idle || this.#ended !== undefined) return;
       if (!this.#owed) this.#heard = this.#clock.elapsed();
       else if (this.#clock.elapsed() - this.#heard >= this.#silence) {

@@ -301,7 +301,7 @@ class HeaderSink implements LiteralSink {
   octets(chunk: Buffer): void {
     const kept = chunk.subarray(0, this.#room);
     this.#room -= kept.length;
-    if (kept.length > 0) this.#chunks.push(kept);
+    if (kept.length > 0) this.#chunks.push(Buffer.from(kept));
   }
 
   end(): void {}

@@ -230,7 +230,8 @@ class Append {
       for await (const chunk of octets) {
         if (chunk.length > left) break;
         left -= chunk.length;
-        if (!connection.write(chunk, true)) await connection.drained();
+        const passing = connection.pass(chunk);
+        if (passing !== undefined) await passing;
         if (connection.unwritable !== undefined) throw connection.unwritable;
       }
       whole = left === 0;

@@ -3,7 +3,7 @@ import { MailError } from '../mail-error.ts';
 /** A piece of a response: text (one character an octet), a literal, or `null` where a sink took the literal. */
 export type Part = string | Buffer | null;
 
-/** Takes the octets of one literal as they come. A chunk is the receiver's own. */
+/** Takes the octets of one literal as they come. A chunk is good during the call. */
 export type LiteralSink = { octets(chunk: Buffer): void; end(): void };
 
 export type ResponseHandler = {

@@ -54,12 +54,13 @@ async function signIn(account: MailAccount, secret: Secret, options: SessionOpti
   signal?.addEventListener('abort', calledOff, { once: true });
   let off = clock.after(times.connect, () => end(slow));
   try {
-    const { socket, startTls } = await dial(place, giveUp.signal);
+    const { socket, inlet, startTls } = await dial(place, giveUp.signal);
     off();
     off = clock.after(times.greeting + times.silence, () => end(slow));
     connection = new ImapConnection(socket, {
       clock,
       silence: times.silence,
+      ...(inlet === undefined ? {} : { inlet }),
       ...(mayWrite === undefined ? {} : { mayWrite }),
     });
     giveUp.signal.throwIfAborted();
