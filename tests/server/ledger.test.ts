@@ -142,6 +142,28 @@ describe('the ledger', () => {
     expect(await after.ledger.tally()).toMatchObject({ bytes: 0 });
   });
 
+  test('takes over more than goes in one transaction, of each message what was known last, also after a death', async () => {
+    const source = 'much@b.example';
+    const fill = `insert into ledger (mailbox_id, uid, fate, size, verified, destination_uid_validity, destination_uid)
+      select $1, 3 * uid, 'stored', $4, true, 5, uid from generate_series($2::integer, $3::integer) uid`;
+    for (const [from, to, size] of [
+      [1, 45_000, 10],
+      [30_001, 50_000, 20],
+    ]) {
+      const { lease, mailbox } = await opened(await ordered(source));
+      await database.query(fill, [mailbox.id, from, to, size]);
+      await database.query('update transfers set finished = now() where id = $1', [lease.transferId]);
+    }
+    const { ledger, mailbox } = await opened(await ordered(source));
+    // What the worker of before had taken over when it died.
+    await database.query(fill, [mailbox.id, 1, 7, 10]);
+    await ledger.adopt();
+    const rows = await rowsOf(ledger, mailbox.id);
+    expect(rows.map(({ uid }) => uid)).toEqual(Array.from({ length: 50_000 }, (_, at) => 3 * (at + 1)));
+    expect(rows.findIndex(({ size }) => size === 20)).toBe(30_000);
+    expect(rows.findLastIndex(({ size }) => size === 10)).toBe(29_999);
+  });
+
   test('tells what was left out, and how far the folders are', async () => {
     const { ledger, lease, row } = await opened(await ordered());
     await ledger.addMailboxes([{ ...INBOX, sourcePath: 'Locked', total: 0, reason: 'mailbox unreadable' }]);
