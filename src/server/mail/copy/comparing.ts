@@ -1,5 +1,6 @@
 import { MailError } from '../imap/mail-error.ts';
 import type { MailReader } from '../imap/streams.ts';
+import { MessageList, UidSet } from './columns.ts';
 import { digestOf, secondsOf } from './digest.ts';
 import type { LedgerMailbox, NewRow, Planned, Row } from './ledger.ts';
 import { inParts } from './matching.ts';
@@ -26,9 +27,10 @@ const TRIES = 3;
 export async function compareMailbox(mailbox: LedgerMailbox, checker: MailReader, run: Run): Promise<Compared> {
   const { ledger, destination } = run.copy;
   const path = mailbox.destinationPath;
-  const there = await listDestination(checker, path, mailbox.destination?.uidNext ?? Infinity);
+  const there = await listDestination(checker, path);
   const counts = { lost: 0, changed: 0, kept: 0, isStale: false };
-  const { uidValidity, newcomers } = there;
+  const { uidValidity, messages } = there;
+  const claimed = new UidSet();
   const taken: NewRow[] = [];
   for await (const page of ledger.rows(mailbox.id))
     for (const row of page) {
@@ -41,14 +43,20 @@ export async function compareMailbox(mailbox: LedgerMailbox, checker: MailReader
         counts.isStale ||= uidValidity !== undefined;
         continue;
       }
-      newcomers.delete(uid);
-      const isBehindWindow = uid < there.lowest && isWindow(there.exists, destination.limits);
-      if (there.isWhole && row.verified && !there.uids.has(uid) && !isBehindWindow)
+      claimed.add(uid);
+      const isBehindWindow = uid < messages.lowest && isWindow(there.exists, destination.limits);
+      if (there.isWhole && row.verified && !messages.has(uid) && !isBehindWindow)
         taken.push({ ...row, mailboxId: mailbox.id, fate: 'taken' });
     }
-  const isSame = uidValidity !== undefined && mailbox.destination?.uidValidity === uidValidity;
+  const first = mailbox.destination;
+  const newcomers =
+    uidValidity !== undefined && first?.uidValidity === uidValidity
+      ? messages.filter(({ uid }) => uid >= first.uidNext && !claimed.has(uid))
+      : [];
   const duplicated =
-    isSame && newcomers.size > 0 ? await countDuplicated(mailbox, uidValidity, newcomers, checker, run) : 0;
+    newcomers.length > 0 && uidValidity !== undefined
+      ? await countDuplicated(mailbox, uidValidity, newcomers, checker, run)
+      : 0;
   if (taken.length > 0) await ledger.settle(taken);
   return { ...counts, duplicated };
 }
@@ -57,13 +65,15 @@ export async function compareMailbox(mailbox: LedgerMailbox, checker: MailReader
 async function countDuplicated(
   mailbox: LedgerMailbox,
   uidValidity: bigint,
-  newcomers: ReadonlyMap<number, Look>,
+  newcomers: readonly Planned[],
   checker: MailReader,
   { copy: { ledger } }: Run,
 ): Promise<number> {
   const path = mailbox.destinationPath;
   const others = await ledger.claimed(path, uidValidity);
-  const looks = new Map([...newcomers].filter(([uid]) => !others.has(uid)).map(([uid, look]) => [uid, keyOf(look)]));
+  const looks = new Map(
+    newcomers.filter(({ uid }) => !others.has(uid)).map((message) => [message.uid, keyOf(message)]),
+  );
   const digests = new Map([...looks.values()].map((look) => [look, new Set<string>()]));
   if (looks.size > 0)
     for await (const page of ledger.rows(mailbox.id))
@@ -85,9 +95,7 @@ function isStored({ fate }: Row): boolean {
   return fate !== 'taken' && fate !== 'lost' && fate !== 'twin';
 }
 
-type Look = Pick<Planned, 'size' | 'date'>;
-
-function keyOf({ size, date }: Look): string {
+function keyOf({ size, date }: Pick<Planned, 'size' | 'date'>): string {
   return `${size} ${date}`;
 }
 
@@ -95,36 +103,26 @@ type There = {
   /** Missing when the mailbox is. */
   readonly uidValidity: bigint | undefined;
   readonly exists: number;
-  readonly uids: ReadonlySet<number>;
-  readonly newcomers: Map<number, Look>;
-  readonly lowest: number;
+  readonly messages: MessageList;
   /** It lists as many as it counts. */
   readonly isWhole: boolean;
 };
 
-async function listDestination(checker: MailReader, path: string, newFrom: number): Promise<There> {
-  const uids = new Set<number>();
-  const newcomers = new Map<number, Look>();
-  let lowest = Infinity;
+async function listDestination(checker: MailReader, path: string): Promise<There> {
   for (let attempt = 1; ; attempt += 1) {
+    const messages = new MessageList();
     const { opened: opening, pages } = checker.openAndList(path);
     let opened;
     try {
       opened = await opening;
     } catch (error) {
       if (!(error instanceof MailError) || error.fault !== 'refused') throw error;
-      return { uidValidity: undefined, exists: 0, uids, newcomers, lowest, isWhole: false };
+      return { uidValidity: undefined, exists: 0, messages, isWhole: false };
     }
-    uids.clear();
-    newcomers.clear();
     for await (const page of pages)
-      for (const { uid, size, internalDate } of page) {
-        uids.add(uid);
-        lowest = Math.min(lowest, uid);
-        if (uid >= newFrom) newcomers.set(uid, { size, date: secondsOf(internalDate) });
-      }
-    const isWhole = uids.size >= opened.exists;
+      for (const { uid, size, internalDate } of page) messages.set({ uid, size, date: secondsOf(internalDate) });
+    const isWhole = messages.length >= opened.exists;
     const { uidValidity, exists } = opened;
-    if (isWhole || attempt === TRIES) return { uidValidity, exists, uids, newcomers, lowest, isWhole };
+    if (isWhole || attempt === TRIES) return { uidValidity, exists, messages, isWhole };
   }
 }

@@ -32,9 +32,7 @@ export async function listFolder(folder: Folder, keyword: string, session: Sessi
     total: listing.messages.length - leftOut.size,
     bytes: 0,
     kept: 0,
-    octetsLeft: run.known.has(folder.sourcePath)
-      ? null
-      : octetsOf(listing.messages.filter(({ uid }) => !leftOut.has(uid))),
+    octetsLeft: run.known.has(folder.sourcePath) ? null : octetsOf(listing.messages, leftOut),
   });
   return { ...listing, leftOut };
 }
@@ -125,8 +123,10 @@ async function reopen({ reader }: Session, path: string, { uidValidity }: Opened
     throw new MailError('lost', 'The UIDVALIDITY of the source mailbox has changed.');
 }
 
-function octetsOf(messages: readonly Planned[]): number {
-  return messages.reduce((octets, { size }) => octets + size, 0);
+function octetsOf(messages: Iterable<Planned>, leftOut: ReadonlySet<number> = new Set()): number {
+  let octets = 0;
+  for (const { uid, size } of messages) if (!leftOut.has(uid)) octets += size;
+  return octets;
 }
 
 async function list(folder: Folder, keyword: string, { reader }: Session): Promise<Listing> {

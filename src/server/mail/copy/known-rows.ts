@@ -1,4 +1,5 @@
 import type { Check, FolderCount, Run, Session } from './run.ts';
+import { UidSet } from './columns.ts';
 import { digestOf } from './digest.ts';
 import type { LedgerMailbox, NewRow, Row } from './ledger.ts';
 import type { Listing } from './listing.ts';
@@ -8,7 +9,7 @@ const CHECKED_AT_ONCE = 200;
 
 /** The rows of a mailbox: what is settled, under which UIDVALIDITYs of the destination, and what is still to be read back. */
 export type KnownRows = {
-  readonly settled: Set<number>;
+  readonly settled: UidSet;
   readonly validities: ReadonlySet<bigint>;
   readonly checks: readonly Check[];
   readonly count: FolderCount;
@@ -18,7 +19,7 @@ export type KnownRows = {
 export const AT_DESTINATION: ReadonlySet<string> = new Set(['stored', 'kept', 'changed', 'twin']);
 
 export async function readRows(mailbox: LedgerMailbox, { copy }: Run): Promise<KnownRows> {
-  const settled = new Set<number>();
+  const settled = new UidSet();
   const validities = new Set<bigint>();
   const checks: Check[] = [];
   const count: FolderCount = { done: 0, total: 0, bytes: 0, kept: 0, octetsLeft: null };
@@ -59,7 +60,7 @@ export async function takeOverOlder(
   older: readonly LedgerMailbox[],
   mailbox: LedgerMailbox,
   listing: Listing,
-  settled: ReadonlySet<number>,
+  settled: UidSet,
   { reader }: Session,
   run: Run,
 ): Promise<boolean> {

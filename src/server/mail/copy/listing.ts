@@ -1,6 +1,6 @@
 import type { Listed, MailReader, Opened } from '../imap/streams.ts';
+import { MessageList } from './columns.ts';
 import { secondsOf } from './digest.ts';
-import type { Planned } from './ledger.ts';
 import { inParts } from './matching.ts';
 
 /** A listing that stays short is asked for so often. */
@@ -8,8 +8,7 @@ const TRIES = 3;
 
 export type Listing = {
   readonly opened: Opened;
-  /** In the order of their UIDs. */
-  readonly messages: readonly Planned[];
+  readonly messages: MessageList;
   /** Of those the ones with the keyword, if one was asked for. */
   readonly marked: readonly Listed[];
   /** How many the mailbox counts and does not list, asked again. */
@@ -21,44 +20,41 @@ export type Listing = {
  * servers that cap an answer, then SEARCH is asked for what is missing, and then all of it again.
  */
 export async function listMailbox(reader: MailReader, path: string, keyword?: string): Promise<Listing> {
-  const messages = new Map<number, Planned>();
+  let messages = new MessageList();
   const marked = new Map<number, Listed>();
   const take = async (pages: AsyncIterable<readonly Listed[]>) => {
-    const before = messages.size;
+    const before = messages.length;
     for await (const page of pages)
       for (const listed of page) {
         const { uid, size, flags, internalDate } = listed;
-        messages.set(uid, { uid, size, date: secondsOf(internalDate) });
+        messages.set({ uid, size, date: secondsOf(internalDate) });
         if (flags.some((flag) => flag.toLowerCase() === keyword)) marked.set(uid, listed);
       }
-    return messages.size > before;
+    return messages.length > before;
   };
   let validity: bigint | undefined;
   for (let attempt = 1; ; attempt += 1) {
     const { opened: opening, pages } = reader.openAndList(path);
     const opened = await opening;
-    if (validity !== opened.uidValidity) for (const found of [messages, marked]) found.clear();
+    if (validity !== opened.uidValidity) {
+      messages = new MessageList();
+      marked.clear();
+    }
     validity = opened.uidValidity;
-    const isShort = () => messages.size < opened.exists;
-    if (await take(pages)) while (isShort() && (await take(reader.list(path, highest(messages) + 1))));
+    const isShort = () => messages.length < opened.exists;
+    if (await take(pages)) while (isShort() && (await take(reader.list(path, messages.highest + 1))));
     if (isShort()) {
       const missing = (await reader.search(path)).filter((uid) => !messages.has(uid));
       for (const uids of inParts(missing)) await take(reader.look(path, uids));
       // Found and not listed: its body tells the rest, if it is handed out.
-      for (const uid of missing) if (!messages.has(uid)) messages.set(uid, { uid, size: 0, date: null });
+      for (const uid of missing) if (!messages.has(uid)) messages.set({ uid, size: 0, date: null });
     }
     if (!isShort() || attempt === TRIES)
       return {
         opened,
-        messages: [...messages.values()].toSorted((a, b) => a.uid - b.uid),
+        messages,
         marked: [...marked.values()],
-        unlisted: Math.max(0, opened.exists - messages.size),
+        unlisted: Math.max(0, opened.exists - messages.length),
       };
   }
-}
-
-function highest(messages: ReadonlyMap<number, Planned>): number {
-  let uid = 0;
-  for (const each of messages.keys()) uid = Math.max(uid, each);
-  return uid;
 }

@@ -1,4 +1,5 @@
 import type { Listed, Selected } from '../imap/streams.ts';
+import type { UidSet } from './columns.ts';
 import { AT_DESTINATION, readRows } from './known-rows.ts';
 import type { Group, LedgerMailbox, NewRow, Planned, Row } from './ledger.ts';
 import { listedFrom, match } from './matching.ts';
@@ -32,7 +33,7 @@ export function wantedOf(
   groups: readonly Group[],
   { id }: LedgerMailbox,
   waiting: readonly Planned[],
-  settled: ReadonlySet<number>,
+  settled: UidSet,
 ): readonly Planned[] {
   const wanted = new Map<number, Planned>();
   const looks = new Set<string>();
