@@ -60,9 +60,6 @@ export class Arrivals<Item> {
   }
 }
 
-/** A chunk that is smaller is copied rather than keeping a block of memory from being read into, in octets. */
-const COPIED_BELOW = 16 * 1024;
-
 type Chunk = { readonly octets: Buffer; readonly block: Block | undefined };
 
 /** The octets of a literal on their way to the one who reads them, once. A chunk is good until the next one is asked for. */
@@ -81,10 +78,7 @@ export class ArrivingOctets implements LiteralSink, AsyncIterable<Buffer>, Async
 
   octets(octets: Buffer): void {
     if (this.#state === 'skipped') return;
-    const isSmall = octets.length < COPIED_BELOW;
-    const chunk = isSmall
-      ? { octets: Buffer.from(octets), block: undefined }
-      : { octets, block: this.#connection.keep() };
+    const chunk = { octets, block: this.#connection.keep() };
     const wake = this.#wake;
     if (wake !== undefined) {
       this.#wake = undefined;
