@@ -12,9 +12,11 @@ export const FOUND: ReadonlyMap<number, string> = new Map([
   [2403, 'a message that the source withholds, and lists now and then, is not taken for deleted'],
   [2599, 'what is stored after the lease was lost, where no UIDs are said, is told to the operator'],
   [4290, 'a folder whose lane is closed, as the server allows fewer connections, is taken by another lane'],
+  [4314, 'what was stored after the lease was lost is taken back though the server lets nobody in at first'],
   [10_900, "a message that was moved away in the provider's own form is not lost"],
   [14_092, 'UIDs of a source mailbox that got another UIDVALIDITY are not asked for'],
   [14_671, 'what is found anew needs no more connections than the server allows'],
+  [16_503, 'what was stored after the lease was lost is taken back though the database is gone at first'],
 ]);
 
 /** Runs seeds one after the other. @returns each failure with what to replay it by; the first one is made smaller, too */

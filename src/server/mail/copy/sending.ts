@@ -1,4 +1,5 @@
 import { MailError } from '../imap/mail-error.ts';
+import type { Clock } from '../imap/wire.ts';
 import type { Appended, Fetched, NewMessage, Octets, RefusalReason, Selected } from '../imap/streams.ts';
 import { digesting, secondsOf, type Digest } from './digest.ts';
 import { LeaseLost } from '../../transfers/lease.ts';
@@ -18,6 +19,11 @@ const GROUPS_UNDER_WAY = 3;
 const FETCHES_AHEAD = 2;
 /** With no UIDs said, so many messages are sent before they are looked for. */
 const UNSAID_AT_MOST = 1000;
+/**
+ * What this worker stored after its lease may have been lost is asked about, and taken back, again after these; then the
+ * operator is told. In milliseconds.
+ */
+const AGAIN_AFTER_MS = [5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 320_000];
 /** For messages that have no date at all; the first second is refused by some servers. */
 const NO_DATE = new Date(86_400_000);
 
@@ -305,15 +311,20 @@ async function commit(
   unsaid: readonly Unsaid[] = [],
 ): Promise<void> {
   const { mailbox, run } = sending;
-  const { ledger, onStep } = run.copy;
-  try {
-    await ledger.settle(rows, closed);
-  } catch (error) {
-    if (!(error instanceof LeaseLost)) throw error;
-    leaveBehind(unsaid, sending);
-    await takeBack(rows, sending);
-    throw error;
-  }
+  const { ledger, onStep, lease, clock } = run.copy;
+  await again(clock, async (isLast) => {
+    try {
+      await ledger.settle(rows, closed);
+      return true;
+    } catch (error) {
+      const isLost = error instanceof LeaseLost;
+      // With the database gone nobody knows whether another worker has finished meanwhile.
+      if (!isLost && !isLast && !lease.mayWrite() && rows.some(isAppended)) return false;
+      if (isLost || !lease.mayWrite()) leaveBehind(unsaid, sending);
+      if (isLost) await takeBack(rows, sending);
+      throw error;
+    }
+  });
   run.settled(mailbox.sourcePath, rows);
   await onStep('outcome committed', mailbox.sourcePath);
 }
@@ -323,9 +334,24 @@ function leaveBehind(unsaid: readonly Unsaid[], { mailbox, run }: Sending): void
   for (const _ of unsaid) run.copy.onOrphan(mailbox.destinationPath, null);
 }
 
+function isAppended({ destinationUid }: NewRow): boolean {
+  return destinationUid !== undefined;
+}
+
+/** Tries something until it is done, after longer and longer pauses, and a last time. */
+async function again(clock: Clock, attempt: (isLast: boolean) => Promise<boolean>): Promise<void> {
+  for (const wait of AGAIN_AFTER_MS) {
+    if (await attempt(false)) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    clock.after(wait, resolve);
+    await promise;
+  }
+  await attempt(true);
+}
+
 /** Over a connection of its own: the one that stored them may not write any more. */
 async function takeBack(rows: readonly NewRow[], { mailbox, run, session }: Sending): Promise<void> {
-  const { ledger, destination, onOrphan } = run.copy;
+  const { ledger, destination, onOrphan, clock } = run.copy;
   const path = mailbox.destinationPath;
   const disowned: { uid: number; uidValidity: bigint }[] = [];
   for (const { destinationUid: uid, destinationUidValidity: uidValidity } of rows)
@@ -334,17 +360,21 @@ async function takeBack(rows: readonly NewRow[], { mailbox, run, session }: Send
   if (disowned.length === 0) return;
   await session.writer[Symbol.asyncDispose]();
   const left = new Set(disowned);
-  try {
-    await using writer = await destination.writer({ evenStopped: true });
-    const selected = await writer.select(path);
-    for (const each of disowned)
-      if (each.uidValidity === selected.uidValidity) {
-        await writer.expunge(path, [each.uid]);
-        left.delete(each);
-      }
-  } catch (error) {
-    if (!(error instanceof MailError)) throw error;
-  }
+  await again(clock, async () => {
+    try {
+      await using writer = await destination.writer({ evenStopped: true });
+      const selected = await writer.select(path);
+      for (const each of left)
+        if (each.uidValidity === selected.uidValidity) {
+          await writer.expunge(path, [each.uid]);
+          left.delete(each);
+        }
+      return true;
+    } catch (error) {
+      if (!(error instanceof MailError)) throw error;
+      return !error.passing;
+    }
+  });
   for (const { uid } of left) onOrphan(path, uid);
 }
 
