@@ -113,6 +113,37 @@ describe('The transport with a real Dovecot', { ...needs('dovecot'), timeout: 60
     ]);
   });
 
+  test('what streams from one connection into a compressed one arrives as it was', async () => {
+    const [from, to] = [
+      { port: dovecot.port, user: 'streamed' },
+      { port: zipped.port, user: 'streamed' },
+    ];
+    const originals = Array.from({ length: 24 }, (_, at) =>
+      Buffer.from(`Subject: ${at}\r\n\r\n${randomBytes(20_000 + at * 500).toString('base64')}`),
+    );
+    const uids = originals.map((_, at) => at + 1);
+    {
+      await using first = await writerOf(from);
+      await appendAll(
+        first,
+        'INBOX',
+        originals.map((original) => newMessage(original)),
+      );
+    }
+    await using reader = await readerOf(from);
+    await using writer = await writerOf(to, { compress: true });
+    const streamed = (async function* () {
+      for await (const { size, octets } of reader.fetch('INBOX', uids)) yield newMessage('', { size, octets });
+    })();
+    const outcomes = await writer.append('INBOX', streamed, { together: false }).outcome;
+    expect(outcomes.map(({ kind }) => kind)).toEqual(originals.map(() => 'stored'));
+    await using back = await readerOf(to, { compress: true });
+    const same: boolean[] = [];
+    for await (const { uid, octets } of back.fetch('INBOX', uids))
+      same.push((await octetsOf(octets)).equals(originals[uid - 1] ?? Buffer.alloc(0)));
+    expect(same).toEqual(originals.map(() => true));
+  });
+
   test('a server without UIDPLUS says no UIDs, and nothing is expunged there', async () => {
     await using writer = await writerOf({ port: bare.port, user: 'no-uids' });
     expect(writer.traits).toEqual({ together: false, literals: 'synchronising', saysUids: false });

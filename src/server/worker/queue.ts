@@ -20,8 +20,8 @@ const RETRIES = 100_000;
 const KEPT_SECONDS = 3600;
 const STOP_WITHIN_MS = 30_000;
 const LOOK_FOR_TRANSFERS_SECONDS = 0.5;
-/** What was begun goes on before what only waits: else the transfers of a worker that died would wait for all orders after them. */
-const BEGUN_PRIORITY = 1;
+/** What another worker seems to have goes before what only waits: else a dead worker's transfers would wait for all orders. */
+const HELD_PRIORITY = 1;
 
 const TAKE_BACKS = 'take-backs';
 const NOTIFICATIONS = 'notifications';
@@ -39,12 +39,9 @@ type Within = { readonly sql?: Sql };
 
 /** The queue of transfers and of what is told about them, on the product's own database. */
 export type JobQueue = AsyncDisposable & {
-  /**
-   * Puts a transfer in the queue, within a transaction if one is given. One that was begun goes on after some seconds,
-   * and before those that have not been begun.
-   */
+  /** Puts a transfer in the queue, within a transaction if one is given. */
   send(transferId: string, options?: Within & { readonly afterSeconds?: number }): Promise<void>;
-  /** Puts a transfer in the queue for later, unless it waits there already. */
+  /** Puts a transfer that another worker has in the queue for later, before those that only wait, unless it is there. */
   sendUnlessWaiting(transferId: string, afterSeconds: number): Promise<void>;
   /** Has the subscriber or support told, if the transaction that is given comes true; each kind, or occurrence of it, once for a transfer. */
   announce(
@@ -106,12 +103,13 @@ export async function openJobQueue({ database, log }: { database: Database; log:
   const sendTo = async (
     queue: string,
     transferId: string,
-    { sql, afterSeconds }: Within & { readonly afterSeconds?: number } = {},
+    { sql, afterSeconds, isHeld = false }: Within & { readonly afterSeconds?: number; readonly isHeld?: boolean } = {},
   ) => {
     const job: TransferJob = { transferId };
     await boss.send(queue, job, {
       singletonKey: transferId,
-      ...(afterSeconds === undefined ? {} : { startAfter: Math.ceil(afterSeconds), priority: BEGUN_PRIORITY }),
+      ...(afterSeconds === undefined ? {} : { startAfter: Math.ceil(afterSeconds) }),
+      ...(isHeld ? { priority: HELD_PRIORITY } : {}),
       ...within(sql),
     });
     if (afterSeconds === undefined) void (sql?.committed ?? Promise.resolve()).then(() => wake(queue));
@@ -138,7 +136,7 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     sendUnlessWaiting: async (transferId, afterSeconds) => {
       const jobs = await boss.findJobs<TransferJob>(TRANSFERS, { key: transferId });
       if (!jobs.some((job) => job.state === 'created' || job.state === 'retry'))
-        await send(transferId, { afterSeconds });
+        await sendTo(TRANSFERS, transferId, { afterSeconds, isHeld: true });
     },
     announce: async (transferId, kind, { sql, occurrence } = {}) => {
       const job: NotificationJob = { transferId, kind, ...(occurrence === undefined ? {} : { occurrence }) };

@@ -1,5 +1,5 @@
 import { MailError } from '../imap/mail-error.ts';
-import type { Listed, Opened, Selected } from '../imap/streams.ts';
+import type { Listed, MailWriter, Opened, Selected } from '../imap/streams.ts';
 import { olderOf, readRows, takeOverOlder } from './known-rows.ts';
 import type { Planned } from './ledger.ts';
 import { listMailbox, type Listing } from './listing.ts';
@@ -14,8 +14,10 @@ const NEWEST_FIRST = 1000;
 export type Folder = {
   readonly sourcePath: string;
   readonly isInbox: boolean;
-  /** Where it goes, or why that could not be made. */
-  readonly destination: () => string | FolderLeft;
+  /** Where it goes; it is there then. @throws {FolderLeft} when it can't be made, {MailError} */
+  readonly destination: (writer: MailWriter) => Promise<string>;
+  /** Where it is to go, as far as that is known. */
+  readonly planned: () => string;
   /** Of the messages with the mark those that forwarding has brought already. */
   readonly forwarded: (marked: readonly Listed[], session: Session) => Promise<ReadonlySet<number>>;
 };
@@ -53,13 +55,11 @@ export async function copyFolder(
   const { ledger, onStep } = run.copy;
   const { sourcePath } = folder;
   const { opened, unlisted, leftOut } = listing;
-  const destinationPath = folder.destination();
-  if (destinationPath instanceof FolderLeft) throw destinationPath;
   const [mailbox] = await ledger.addMailboxes([
     {
       sourcePath,
       sourceUidValidity: opened.uidValidity,
-      destinationPath,
+      destinationPath: await folder.destination(session.writer),
       total: listing.messages.length - leftOut.size + unlisted,
       ...(unlisted > 0 ? { reason: 'mailbox not complete' } : {}),
     },

@@ -64,11 +64,14 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
     } catch (error) {
       if (!(error instanceof FolderLeft)) throw error;
       left.set(folder.sourcePath, error.reason);
-      await noteLeft(folder, listings.get(folder.sourcePath), error.reason, run);
     }
   };
+  const note = async (folder: Folder) => {
+    const reason = left.get(folder.sourcePath);
+    if (reason !== undefined) await noteLeft(folder, listings.get(folder.sourcePath), reason, run);
+  };
   const preparing = [
-    ({ writer }: Session) => making.make(writer),
+    ({ writer }: Session) => making.makeAll(writer),
     ...folders.map(
       (folder) => (session: Session) =>
         leaving(folder, async () => {
@@ -77,10 +80,12 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
     ),
   ];
   const most = () => mostLanes(engine);
-  await lanes.work(workOf(preparing), (prepare, session) => prepare(session), most, engine.released);
+  const { released } = engine;
+  await lanes.work(workOf(preparing), (prepare, session) => prepare(session), most, released);
+  for (const folder of folders) await note(folder);
   let waited = 0;
-  const copyOne = (folder: Folder, session: Session, goesOn: () => boolean) =>
-    leaving(folder, async () => {
+  const copyOne = async (folder: Folder, session: Session, goesOn: () => boolean) => {
+    await leaving(folder, async () => {
       // A folder that is worked on again after a fault is listed again.
       const listing = listings.get(folder.sourcePath) ?? (await listFolder(folder, forwardedMark, session, run));
       listings.delete(folder.sourcePath);
@@ -88,27 +93,28 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
       waited += await copyFolder(folder, listing, session, run, goesOn);
       seen.set(folder.sourcePath, { opened, unlisted });
     });
+    await note(folder);
+  };
   const listed = folders.filter(({ sourcePath }) => !left.has(sourcePath));
   // What a provider takes in a day is for the inbox first.
   const isLimited = destination.limits.upADay !== undefined;
   const first = listed.filter(({ isInbox }) => isInbox && isLimited);
-  await lanes.work(workOf(first), copyOne, most);
-  await lanes.work(workOf(listed.filter((folder) => !first.includes(folder))), copyOne, most);
+  await lanes.work(workOf(first), copyOne, most, released);
+  await lanes.work(workOf(listed.filter((folder) => !first.includes(folder))), copyOne, most, released);
   return waited;
 }
 
 async function noteLeft(
-  { sourcePath, destination }: Folder,
+  { sourcePath, planned }: Folder,
   listing: FolderListing | undefined,
   reason: FolderReason,
   { copy }: Run,
 ): Promise<void> {
-  const path = destination();
   await copy.ledger.addMailboxes([
     {
       sourcePath,
       sourceUidValidity: listing?.opened.uidValidity ?? 0n,
-      destinationPath: path instanceof FolderLeft ? sourcePath : path,
+      destinationPath: reason === 'mailbox not created' ? sourcePath : planned(),
       total: listing?.messages.length ?? 0,
       reason,
     },

@@ -48,6 +48,8 @@ export async function planFolders(engine: Engine): Promise<Plan> {
   const old = folders.filter(({ sourcePath }) => seen.has(sourcePath));
   if (old.length === 0) return { making, folders: folders.filter(({ sourcePath }) => !left.has(sourcePath)) };
   const changed = new Set<string>();
+  // What was needed for folders that have vanished or got another name.
+  await lanes[Symbol.asyncDispose]();
   let isLooking = true;
   /** For the last look, unless something new is found. */
   const makeReady = async () => {
@@ -131,7 +133,8 @@ function foldersOf(mapped: readonly MappedMailbox[], making: Making, { forwarded
     .map(({ source: { path: sourcePath }, destination }) => ({
       sourcePath,
       isInbox: destination === 'INBOX',
-      destination: () => making.pathFor(sourcePath),
+      destination: (writer) => making.pathFor(sourcePath, writer),
+      planned: () => making.plannedFor(sourcePath),
       forwarded: (marked, session) => forwarded.brought(sourcePath, marked, session.reader, session.checker),
     }));
 }

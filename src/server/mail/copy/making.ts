@@ -1,6 +1,7 @@
 import { LeaseLost } from '../../transfers/lease.ts';
 import { MailError } from '../imap/mail-error.ts';
 import type { MailWriter } from '../imap/streams.ts';
+import { Stopped } from './lanes.ts';
 import type { MappedMailbox } from './mapping.ts';
 import { FolderLeft, type Run } from './run.ts';
 
@@ -9,34 +10,67 @@ const AT_ONCE = 32;
 
 /** The mailboxes of the destination that a copy needs. */
 export type Making = {
-  /** Makes those that are missing; can be repeated after a fault. @throws {MailError} other than a mailbox's own, {@link LeaseLost} */
-  make(writer: MailWriter): Promise<void>;
-  /** Where a mailbox of the source goes, or why it could not be made. */
-  pathFor(sourcePath: string): string | FolderLeft;
+  /**
+   * Makes those that are missing, all together. What a server refuses, or has no time or room for, keeps back its own
+   * folder only. @throws {MailError} of the connection, {@link LeaseLost}, {@link Stopped}
+   */
+  makeAll(writer: MailWriter): Promise<void>;
+  /**
+   * Where a mailbox of the source goes; it is there then.
+   * @throws {FolderLeft} when it can't be made, and as {@link makeMailbox}
+   */
+  pathFor(sourcePath: string, writer: MailWriter): Promise<string>;
+  /** Where it is to go, as far as that is known. */
+  plannedFor(sourcePath: string): string;
 };
 
 export function openMaking(mapped: readonly MappedMailbox[], run: Run): Making {
-  const paths = new Map<string, string | FolderLeft>(mapped.map((each) => [each.source.path, each.destination]));
-  const missing = mapped.filter(({ create }) => create);
+  const missing = new Map(mapped.filter(({ create }) => create).map((each) => [each.source.path, each]));
+  const paths = new Map(mapped.map((each) => [each.source.path, each.destination]));
+  const refused = new Map<string, FolderLeft>();
+  const plannedFor = (sourcePath: string) => {
+    const path = paths.get(sourcePath);
+    if (path === undefined) throw new Error('Nobody decided where the mailbox goes.');
+    return path;
+  };
+  const make = async (each: MappedMailbox, writer: MailWriter) => {
+    const path = each.source.path;
+    try {
+      paths.set(path, await makeMapped(each, writer, run));
+    } catch (error) {
+      if (!(error instanceof FolderLeft)) throw error;
+      refused.set(path, error);
+    }
+    missing.delete(path);
+  };
   return {
-    make: async (writer) => {
-      for (let from = 0; from < missing.length; from += AT_ONCE)
-        await Promise.all(
-          missing.slice(from, from + AT_ONCE).map(async (each) => {
-            paths.set(each.source.path, await makeMapped(each, writer, run));
-          }),
-        );
+    makeAll: async (writer) => {
+      const all = [...missing.values()];
+      for (let from = 0; from < all.length; from += AT_ONCE) {
+        const made = await Promise.allSettled(all.slice(from, from + AT_ONCE).map((each) => make(each, writer)));
+        const faults = made.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+        for (const fault of faults) if (!isItsOwn(fault)) throw fault;
+        if (faults.length > 0) return;
+      }
     },
-    pathFor: (sourcePath) => {
-      const path = paths.get(sourcePath);
-      if (path === undefined) throw new Error('Nobody decided where the mailbox goes.');
-      return path;
+    pathFor: async (sourcePath, writer) => {
+      const each = missing.get(sourcePath);
+      if (each !== undefined) await make(each, writer);
+      const refusal = refused.get(sourcePath);
+      if (refusal !== undefined) throw refusal;
+      return plannedFor(sourcePath);
     },
+    plannedFor,
   };
 }
 
+/** A NO to one mailbox, which may be made later: its folder asks again. */
+function isItsOwn(fault: unknown): boolean {
+  return fault instanceof MailError && (fault.fault === 'busy' || fault.fault === 'full');
+}
+
 /** A server that refuses a name is asked for the plainer one. */
-async function makeMapped(mapped: MappedMailbox, writer: MailWriter, run: Run): Promise<string | FolderLeft> {
+async function makeMapped(mapped: MappedMailbox, writer: MailWriter, run: Run): Promise<string> {
   let refusal: unknown;
   for (const path of new Set([mapped.destination, mapped.plainer])) {
     try {
@@ -47,12 +81,13 @@ async function makeMapped(mapped: MappedMailbox, writer: MailWriter, run: Run): 
       refusal = error;
     }
   }
-  return new FolderLeft('mailbox not created', refusal);
+  throw new FolderLeft('mailbox not created', refusal);
 }
 
-/** One that exists already is fine. @throws {MailError}, {@link LeaseLost} */
+/** One that exists already is fine. @throws {MailError}, {@link LeaseLost}, {@link Stopped} */
 export async function makeMailbox(path: string, writer: MailWriter, { copy }: Run): Promise<void> {
-  const { lease, onMade } = copy;
+  const { lease, signal, onMade } = copy;
+  if (signal.aborted) throw new Stopped('The work was asked to stop.');
   if (!lease.mayWrite()) throw new LeaseLost(lease.transferId);
   if (await writer.create(path)) await onMade(path);
 }

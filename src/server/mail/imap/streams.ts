@@ -123,8 +123,8 @@ export type MailWriter = AsyncDisposable & {
   /** SELECTs anew, so that it tells what is there now and which flags are kept. */
   select(path: string): Promise<Selected>;
   /**
-   * Creates a mailbox and subscribes to it; one that exists already is fine. Several may be under way, and are created in
-   * the order of their calls. @returns whether it was not there before
+   * Creates a mailbox and asks for it to be subscribed to; one that exists already is fine. Several may be under way, and
+   * are created in the order of their calls. @returns whether it was not there before
    */
   create(path: string): Promise<boolean>;
   /**

@@ -210,7 +210,9 @@ export class ImapConnection implements AsyncDisposable {
    * @throws {MailError} when the connection ends before, or may not write any more
    */
   pass(octets: Uint8Array): Promise<void> | undefined {
-    if (octets.length < COPIED_BELOW) return this.write(Buffer.from(octets), true) ? undefined : this.drained();
+    // What compresses reads on its own thread, and says that it is done before it is.
+    if (octets.length < COPIED_BELOW || this.#socket !== this.#below)
+      return this.write(Buffer.from(octets), true) ? undefined : this.drained();
     if (this.unwritable !== undefined) return Promise.reject(this.unwritable);
     const passing = Promise.withResolvers<void>();
     this.#passing = passing;

@@ -72,7 +72,8 @@ class ImapStreamWriter implements MailWriter {
       isNew = false;
       if (!(await this.#isThere(path, error))) throw error;
     }
-    await this.#connection.command(`SUBSCRIBE ${name}`, { guarded: true }).catch(ignoreRefusal);
+    // Whether it can is of no interest, and the end of the connection shows in everything else.
+    this.#connection.command(`SUBSCRIBE ${name}`, { guarded: true }).catch(() => {});
     return isNew;
   }
 

@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest';
+import { MailError } from '../../src/server/mail/imap/mail-error.ts';
+import type { MailWriter } from '../../src/server/mail/imap/streams.ts';
+import { Stopped } from '../../src/server/mail/copy/lanes.ts';
+import { openMaking } from '../../src/server/mail/copy/making.ts';
+import { FolderLeft, type Run } from '../../src/server/mail/copy/run.ts';
+import { LeaseLost } from '../../src/server/transfers/lease.ts';
+
+/** Mailboxes `a` to `d` of which `a` is there already, and a destination that answers as it is told to. */
+function making(answer: (path: string) => Promise<boolean>) {
+  const asked: string[] = [];
+  const made: string[] = [];
+  const stop = new AbortController();
+  const lease = { transferId: 'one', may: true };
+  const run = {
+    copy: {
+      lease: { transferId: 'one', mayWrite: () => lease.may },
+      signal: stop.signal,
+      onMade: async (path: string) => void made.push(path),
+    },
+  } as unknown as Run;
+  const writer = {
+    create: (path: string) => {
+      asked.push(path);
+      return answer(path);
+    },
+  } as unknown as MailWriter;
+  const mapped = ['a', 'b', 'c', 'd'].map((path) => ({
+    source: { path, delimiter: '/', subscribed: true },
+    destination: path,
+    create: path !== 'a',
+    plainer: `plain ${path}`,
+  }));
+  return { ...openMaking(mapped, run), writer, asked, made, stop, lease };
+}
+
+test('all that are missing are asked for at once, and what was not there before is noted', async () => {
+  const gate = Promise.withResolvers<void>();
+  const { makeAll, pathFor, writer, asked, made } = making(async (path) => {
+    await gate.promise;
+    return path !== 'c';
+  });
+  const underWay = makeAll(writer);
+  expect(asked).toEqual(['b', 'c', 'd']);
+  gate.resolve();
+  await underWay;
+  expect(made).toEqual(['b', 'd']);
+  for (const path of ['a', 'b', 'c', 'd']) expect(await pathFor(path, writer)).toBe(path);
+  expect(asked).toHaveLength(3);
+});
+
+test('a refused name is asked for in its plainer form; refused as well, its folder alone is left', async () => {
+  const { makeAll, pathFor, writer, made } = making(async (path) => {
+    if (path === 'b' || path.endsWith('d')) throw new MailError('refused', 'Not that name.');
+    return true;
+  });
+  await makeAll(writer);
+  expect(made.toSorted()).toEqual(['c', 'plain b']);
+  expect(await pathFor('b', writer)).toBe('plain b');
+  await expect(pathFor('d', writer)).rejects.toThrow(FolderLeft);
+});
+
+test.each(['busy', 'full'] as const)(
+  'a server that is %s for one mailbox holds up that folder alone',
+  async (fault) => {
+    let isOver = false;
+    const { makeAll, pathFor, writer, made } = making(async (path) => {
+      if (path === 'c' && !isOver) throw new MailError(fault, 'Not now.');
+      return true;
+    });
+    await makeAll(writer);
+    expect(made).toEqual(['b', 'd']);
+    expect(await pathFor('d', writer)).toBe('d');
+    await expect(pathFor('c', writer)).rejects.toMatchObject({ fault });
+    isOver = true;
+    expect(await pathFor('c', writer)).toBe('c');
+    expect(made).toEqual(['b', 'd', 'c']);
+  },
+);
+
+test('of a connection that ends in the middle, what was made is noted first, and only the rest is asked for again', async () => {
+  let ends = true;
+  const { makeAll, writer, asked, made } = making(async (path) => {
+    if (path === 'c' && ends) throw new MailError('lost', 'Gone.');
+    await Promise.resolve();
+    return true;
+  });
+  await expect(makeAll(writer)).rejects.toMatchObject({ fault: 'lost' });
+  expect(made).toEqual(['b', 'd']);
+  ends = false;
+  await makeAll(writer);
+  expect(asked).toEqual(['b', 'c', 'd', 'c']);
+  expect(made).toEqual(['b', 'd', 'c']);
+});
+
+test('nothing is made after a stop, or once another worker may have the transfer', async () => {
+  const stopped = making(async () => true);
+  stopped.stop.abort();
+  await expect(stopped.makeAll(stopped.writer)).rejects.toThrow(Stopped);
+  const late = making(async () => true);
+  late.lease.may = false;
+  await expect(late.makeAll(late.writer)).rejects.toThrow(LeaseLost);
+  expect([...stopped.asked, ...late.asked]).toEqual([]);
+});
