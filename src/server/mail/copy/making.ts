@@ -14,14 +14,14 @@ export type Making = {
    * Makes those that are missing, all together. What a server refuses, or has no time or room for, keeps back its own
    * folder only. @throws {MailError} of the connection, {@link LeaseLost}, {@link Stopped}
    */
-  makeAll(writer: MailWriter): Promise<void>;
+  readonly makeAll: (writer: MailWriter) => Promise<void>;
   /**
    * Where a mailbox of the source goes; it is there then.
    * @throws {FolderLeft} when it can't be made, and as {@link makeMailbox}
    */
-  pathFor(sourcePath: string, writer: MailWriter): Promise<string>;
+  readonly pathFor: (sourcePath: string, writer: MailWriter) => Promise<string>;
   /** Where it is to go, as far as that is known. */
-  plannedFor(sourcePath: string): string;
+  readonly plannedFor: (sourcePath: string) => string;
 };
 
 export function openMaking(mapped: readonly MappedMailbox[], run: Run): Making {
