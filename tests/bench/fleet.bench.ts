@@ -84,6 +84,8 @@ async function benchRun({ postgres, place, users, workers, kills }: Asked): Prom
         if (waiting.held.every(({ id, epoch }) => (epochs.get(id) ?? Infinity) > epoch)) {
           longest = Math.max(longest, performance.now() - waiting.since);
           waiting = undefined;
+          // Else what has just gone on would be killed again and again.
+          nextKill = performance.now() + KILL_EVERY_MS;
         }
       }
       if (!kills || performance.now() < nextKill || waiting !== undefined) continue;
