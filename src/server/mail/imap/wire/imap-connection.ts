@@ -8,6 +8,7 @@ import { errorOf, readStatus, type StatusResponse } from './status-response.ts';
 
 /** What is smaller is copied, so that it leaves together with what is around it, in octets. */
 const COPIED_BELOW = 8 * 1024;
+const COPIES_OCTETS = 64 * 1024;
 /** What of a message may be waiting in memory for its reader, in octets; beyond it nothing more is read. */
 const READ_AHEAD = 256 * 1024;
 /** Lines that nobody asked for, between two answers: a server that tells a new count with every append stays below. */
@@ -84,6 +85,8 @@ export class ImapConnection implements AsyncDisposable {
   #corked = false;
   #continuation: PromiseWithResolvers<boolean> | undefined;
   #drain: PromiseWithResolvers<void> | undefined;
+  /** What is left of the memory that small pieces are copied into. */
+  #copies: Buffer = Buffer.alloc(0);
   /** Octets that are somebody else's are on their way into the socket. */
   #passing: PromiseWithResolvers<void> | undefined;
   #held = 0;
@@ -212,7 +215,7 @@ export class ImapConnection implements AsyncDisposable {
   pass(octets: Uint8Array): Promise<void> | undefined {
     // What compresses reads on its own thread, and says that it is done before it is.
     if (octets.length < COPIED_BELOW || this.#socket !== this.#below)
-      return this.write(Buffer.from(octets), true) ? undefined : this.drained();
+      return this.write(this.#copyOf(octets), true) ? undefined : this.drained();
     if (this.unwritable !== undefined) return Promise.reject(this.unwritable);
     const passing = Promise.withResolvers<void>();
     this.#passing = passing;
@@ -229,6 +232,16 @@ export class ImapConnection implements AsyncDisposable {
     this.#heard = this.#clock.elapsed();
     this.#arm();
     return passing.promise;
+  }
+
+  /** Side by side in memory that is used once: an allocation for each small message costs more than its octets. */
+  #copyOf(octets: Uint8Array): Uint8Array {
+    if (octets.length >= COPIED_BELOW) return Buffer.from(octets);
+    if (octets.length > this.#copies.length) this.#copies = Buffer.allocUnsafeSlow(COPIES_OCTETS);
+    const copy = this.#copies.subarray(0, octets.length);
+    copy.set(octets);
+    this.#copies = this.#copies.subarray(octets.length);
+    return copy;
   }
 
   #allowed(): boolean {
