@@ -1,14 +1,20 @@
-import type { Page } from 'playwright';
+import type { Locator, Page } from 'playwright';
 
 export type Subscriber = { readonly email: string; readonly password: string };
 
 /** What a person does in the portal and on the sandbox's sign-in pages, by the names that people and screen readers find. */
-export async function signIn(page: Page, { email, password }: Subscriber): Promise<void> {
+export async function signIn(page: Page, subscriber: Subscriber): Promise<void> {
+  const submit = await fillSignIn(page, subscriber);
+  await submit.click();
+}
+
+/** Opens the sign-in and fills it in. @returns its button */
+export async function fillSignIn(page: Page, { email, password }: Subscriber): Promise<Locator> {
   await page.getByRole('button', { name: 'Start', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Sign in to get started' });
   await dialog.getByLabel('Email', { exact: true }).fill(email);
   await dialog.getByLabel('Password', { exact: true }).fill(password);
-  await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
+  return dialog.getByRole('button', { name: 'Sign in', exact: true });
 }
 
 /** On Home, asks how a transfer stands. */
