@@ -19,7 +19,7 @@ export class Arrivals<Item> {
   push(item: Item, weight: number): void {
     this.#items.push(item);
     this.#weight += weight;
-    this.#connection.hold(weight);
+    this.#connection.incoming.hold(weight);
     this.#wakeUp();
   }
 
@@ -29,7 +29,7 @@ export class Arrivals<Item> {
     this.#end = { error };
     if (error !== undefined) {
       this.#items = [];
-      this.#connection.release(this.#weight);
+      this.#connection.incoming.release(this.#weight);
       this.#weight = 0;
     }
     this.#wakeUp();
@@ -50,7 +50,7 @@ export class Arrivals<Item> {
     const taken = this.#items.splice(0, most);
     const weight = this.#items.length === 0 ? this.#weight : Math.floor(this.#weight / 2);
     this.#weight -= weight;
-    this.#connection.release(weight);
+    this.#connection.incoming.release(weight);
     return taken;
   }
 
@@ -78,7 +78,7 @@ export class ArrivingOctets implements LiteralSink, AsyncIterable<Buffer>, Async
 
   octets(octets: Buffer): void {
     if (this.#state === 'skipped') return;
-    const chunk = { octets, block: this.#connection.keep() };
+    const chunk = { octets, block: this.#connection.incoming.keep() };
     const wake = this.#wake;
     if (wake !== undefined) {
       this.#wake = undefined;
@@ -86,7 +86,7 @@ export class ArrivingOctets implements LiteralSink, AsyncIterable<Buffer>, Async
       return;
     }
     this.#chunks.push(chunk);
-    this.#connection.hold(octets.length);
+    this.#connection.incoming.hold(octets.length);
   }
 
   end(): void {
@@ -106,7 +106,7 @@ export class ArrivingOctets implements LiteralSink, AsyncIterable<Buffer>, Async
   skip(): void {
     for (const { octets, block } of this.#chunks) {
       block?.letGo();
-      this.#connection.release(octets.length);
+      this.#connection.incoming.release(octets.length);
     }
     this.#chunks = [];
     this.#given = undefined;
@@ -122,7 +122,7 @@ export class ArrivingOctets implements LiteralSink, AsyncIterable<Buffer>, Async
     this.#given = undefined;
     const chunk = this.#chunks.shift();
     if (chunk !== undefined) {
-      this.#connection.release(chunk.octets.length);
+      this.#connection.incoming.release(chunk.octets.length);
       return Promise.resolve(this.#give(chunk));
     }
     if (this.#state !== 'coming') return Promise.resolve({ done: true, value: undefined });

@@ -2,25 +2,18 @@ import type { Duplex } from 'node:stream';
 import { MailError, mailErrorOf } from '../mail-error.ts';
 import type { Clock, MayWrite } from '../wire.ts';
 import { openDeflate } from './deflate.ts';
-import type { Block, Inlet } from './inlet.ts';
+import { Incoming } from './incoming.ts';
+import type { Inlet } from './inlet.ts';
+import { Outgoing } from './outgoing.ts';
 import { type LiteralSink, type Part, ResponseParser } from './response-parser.ts';
+import { Silence } from './silence.ts';
 import { errorOf, readStatus, type StatusResponse } from './status-response.ts';
+import { Unasked } from './unasked.ts';
 
-/** What is smaller is copied, so that it leaves together with what is around it, in octets. */
-const COPIED_BELOW = 8 * 1024;
-const COPIES_OCTETS = 64 * 1024;
-/** What of a message may be waiting in memory for its reader, in octets; beyond it nothing more is read. */
-const READ_AHEAD = 256 * 1024;
-/** Lines that nobody asked for, between two answers: a server that tells a new count with every append stays below. */
-const UNASKED_LIMIT = 100_000;
-/** The same in octets: many times what so many counts take. */
-const UNASKED_OCTETS = 16 * 1024 * 1024;
 /** How long a server may take to close the connection after its goodbye, and after ours, in milliseconds. */
 const GOODBYE_WITHIN = 2000;
 /** How long a connection that may not write any more stays for the answers to what it has written, in milliseconds. */
 const LATE_ANSWERS_WITHIN = 10_000;
-/** A timer that comes so much too late, in milliseconds, tells that this process stood still. */
-const STOOD_STILL = 1000;
 
 /** A command's own listeners, asked about what comes while it is the oldest. */
 export type Listeners = {
@@ -51,66 +44,61 @@ export type ConnectionOptions = {
 
 /**
  * One IMAP connection: commands, their answers, literals both ways. Commands are sent at once and answered in their
- * order. Nothing is read ahead of a slow reader, and whoever writes can see when to wait.
+ * order. Nothing is read ahead of a slow reader.
  */
 export class ImapConnection implements AsyncDisposable {
+  readonly incoming: Incoming;
+  readonly outgoing: Outgoing;
   readonly #clock: Clock;
-  readonly #silence: number;
-  readonly #mayWrite: MayWrite;
+  readonly #silence: Silence;
   readonly #parser: ResponseParser;
+  readonly #unasked = new Unasked();
   readonly #pending = new Map<string, Pending>();
   /** Told when the connection ends. */
   readonly #endings = new Set<(error: MailError) => void>();
   readonly #greeting = Promise.withResolvers<StatusResponse>();
-  /** Waiting for their turn to write, in order. */
-  readonly #turns: (() => void)[] = [];
   #socket: Duplex;
-  #inlet: Inlet | undefined;
   /** What comes off the socket before compression. */
   #below: Duplex;
   #capabilities = new Set<string>();
   #tag = 0;
-  #unasked = 0;
-  #unaskedOctets = 0;
   #greeted = false;
   #ended: MailError | undefined;
-  /** This side may not write any more, and only hears what came of what it has written. */
-  #silenced: MailError | undefined;
   #bye: StatusResponse | undefined;
   #leaving = false;
-  /** Somebody writes a command in several pieces. */
-  #writing = false;
-  /** Guarded octets are corked, and leave only if they still may. */
-  #guarded = false;
-  #corked = false;
   #continuation: PromiseWithResolvers<boolean> | undefined;
-  #drain: PromiseWithResolvers<void> | undefined;
-  /** What is left of the memory that small pieces are copied into. */
-  #copies: Buffer = Buffer.alloc(0);
-  /** Octets that are somebody else's are on their way into the socket. */
-  #passing: PromiseWithResolvers<void> | undefined;
-  #held = 0;
-  #paused = false;
-  #heard: number;
-  #disarm: (() => void) | undefined;
   /** How many messages the server said have gone from an open mailbox: sequence numbers have moved. */
   expunged = 0;
 
   constructor(socket: Duplex, { clock, silence, mayWrite = () => true, inlet }: ConnectionOptions) {
     this.#clock = clock;
-    this.#silence = silence;
-    this.#mayWrite = mayWrite;
-    this.#heard = clock.elapsed();
+    this.#silence = new Silence({
+      clock,
+      limit: silence,
+      waitsFor: () => this.#waitsFor(),
+      tooLong: () => this.end(new MailError('slow', 'The mail server did not answer in time.')),
+    });
+    this.outgoing = new Outgoing(socket, {
+      mayWrite,
+      silence: this.#silence,
+      silenced: (error) => this.#fallSilent(error),
+    });
     this.#parser = new ResponseParser({
       literal: (parts, size) => this.#literal(parts, size),
       response: (parts) => this.#response(parts),
     });
+    this.incoming = new Incoming(socket, {
+      parser: this.#parser,
+      silence: this.#silence,
+      inlet,
+      failed: (error) => this.end(lostBy(error)),
+    });
     this.#greeting.promise.catch(() => {});
     this.#socket = socket;
     this.#below = socket;
-    this.#inlet = inlet;
-    this.#attach(socket);
-    this.#arm();
+    this.#watch(socket);
+    this.incoming.listen();
+    this.#silence.watch();
   }
 
   /** The server's first words. @throws {MailError} */
@@ -134,7 +122,7 @@ export class ImapConnection implements AsyncDisposable {
 
   /** Why nothing can be written any more; answers to what was written may still come. */
   get unwritable(): MailError | undefined {
-    return this.#ended ?? this.#silenced;
+    return this.outgoing.unwritable;
   }
 
   /**
@@ -142,10 +130,10 @@ export class ImapConnection implements AsyncDisposable {
    * @throws {MailError} for NO and BAD, and for a connection that ends
    */
   async command(line: string, listeners: Listeners = {}): Promise<StatusResponse> {
-    if (this.#writing) {
-      await this.takeTurn();
+    if (this.outgoing.isTaken) {
+      await this.outgoing.takeTurn();
       const { done } = this.#sendLine(line, listeners);
-      this.giveTurn();
+      this.outgoing.giveTurn();
       return done;
     }
     return this.#sendLine(line, listeners).done;
@@ -153,7 +141,7 @@ export class ImapConnection implements AsyncDisposable {
 
   #sendLine(line: string, listeners: Listeners): { done: Promise<StatusResponse> } {
     const { tag, done } = this.begin(listeners);
-    this.write(`${tag} ${line}\r\n`, listeners.guarded);
+    this.outgoing.write(`${tag} ${line}\r\n`, listeners.guarded);
     return { done };
   }
 
@@ -166,135 +154,10 @@ export class ImapConnection implements AsyncDisposable {
       return { tag: '', done: promise };
     }
     const tag = `A${++this.#tag}`;
-    if (this.#pending.size === 0) this.#heard = this.#clock.elapsed();
+    if (this.#pending.size === 0) this.#silence.heard();
     this.#pending.set(tag, { ...listeners, resolve, reject });
-    this.#arm();
+    this.#silence.watch();
     return { tag, done: promise };
-  }
-
-  /** Waits until nobody else writes. To be followed by `giveTurn`, whatever happens. */
-  takeTurn(): Promise<void> {
-    if (!this.#writing) {
-      this.#writing = true;
-      return Promise.resolve();
-    }
-    return new Promise((resolve) => this.#turns.push(resolve));
-  }
-
-  giveTurn(): void {
-    const next = this.#turns.shift();
-    if (next === undefined) this.#writing = false;
-    else next();
-  }
-
-  /**
-   * Text has one character an octet. What is written in one go leaves together.
-   * @param guarded whether the octets leave only while this side may write: those of an append do
-   * @param gone is told when the octets have left this process, or never will
-   * @returns whether to write on without waiting for `drained`
-   */
-  write(octets: string | Uint8Array, guarded = false, gone?: () => void): boolean {
-    if (this.unwritable !== undefined) return true;
-    if (guarded) {
-      if (!this.#allowed()) return true;
-      this.#guarded = true;
-    }
-    if (!this.#corked) {
-      this.#corked = true;
-      this.#socket.cork();
-      process.nextTick(() => this.#uncork());
-    }
-    return typeof octets === 'string' ? this.#socket.write(octets, 'latin1') : this.#socket.write(octets, gone);
-  }
-
-  /**
-   * Writes guarded octets that are the caller's own again once this is over; when it rejects they may still be on their
-   * way. @returns nothing when it is over already
-   * @throws {MailError} when the connection ends before, or may not write any more
-   */
-  pass(octets: Uint8Array): Promise<void> | undefined {
-    // What compresses reads on its own thread, and says that it is done before it is.
-    if (octets.length < COPIED_BELOW || this.#socket !== this.#below)
-      return this.write(this.#copyOf(octets), true) ? undefined : this.drained();
-    if (this.unwritable !== undefined) return Promise.reject(this.unwritable);
-    const passing = Promise.withResolvers<void>();
-    this.#passing = passing;
-    this.write(octets, true, () => {
-      if (this.#passing === passing) this.#passing = undefined;
-      this.#heard = this.#clock.elapsed();
-      passing.resolve();
-    });
-    this.#uncork();
-    if (this.unwritable === undefined && this.#socket.writableLength === 0) {
-      this.#passing = undefined;
-      return undefined;
-    }
-    this.#heard = this.#clock.elapsed();
-    this.#arm();
-    return passing.promise;
-  }
-
-  /** Side by side in memory that is used once: an allocation for each small message costs more than its octets. */
-  #copyOf(octets: Uint8Array): Uint8Array {
-    if (octets.length >= COPIED_BELOW) return Buffer.from(octets);
-    if (octets.length > this.#copies.length) this.#copies = Buffer.allocUnsafeSlow(COPIES_OCTETS);
-    const copy = this.#copies.subarray(0, octets.length);
-    copy.set(octets);
-    this.#copies = this.#copies.subarray(octets.length);
-    return copy;
-  }
-
-  #allowed(): boolean {
-    if (this.#mayWrite()) return true;
-    this.#fallSilent();
-    return false;
-  }
-
-  /**
-   * What has been written may be stored after another worker has taken over; only its answer tells by which UID it is to
-   * be taken back. What has not left this process does not leave it any more.
-   */
-  #fallSilent(): void {
-    const error = new MailError('lost', 'This worker may not write any more.');
-    this.#silenced = error;
-    this.#corked = false;
-    this.#socket.cork();
-    this.#continuation?.reject(error);
-    this.#continuation = undefined;
-    this.#drain?.reject(error);
-    this.#drain = undefined;
-    this.#passing?.reject(error);
-    this.#passing = undefined;
-    this.#clock.after(LATE_ANSWERS_WITHIN, () => this.end(error));
-    this.#endSilenced();
-  }
-
-  #endSilenced(): void {
-    if (this.#silenced !== undefined && this.#pending.size === 0) this.end(this.#silenced);
-  }
-
-  #uncork(): void {
-    if (!this.#corked) return;
-    this.#corked = false;
-    if (this.unwritable !== undefined) return;
-    if (this.#guarded) {
-      this.#guarded = false;
-      if (!this.#allowed()) return;
-    }
-    this.#socket.uncork();
-  }
-
-  /** Resolves once the socket takes more. @throws {MailError} when the connection ends before */
-  drained(): Promise<void> {
-    if (this.unwritable !== undefined) return Promise.reject(this.unwritable);
-    if (!this.#socket.writableNeedDrain) return Promise.resolve();
-    if (this.#drain === undefined) {
-      this.#drain = Promise.withResolvers();
-      this.#drain.promise.catch(() => {});
-      this.#heard = this.#clock.elapsed();
-      this.#arm();
-    }
-    return this.#drain.promise;
   }
 
   /**
@@ -305,36 +168,14 @@ export class ImapConnection implements AsyncDisposable {
     if (this.unwritable !== undefined) throw this.unwritable;
     const asked = Promise.withResolvers<boolean>();
     this.#continuation = asked;
-    this.#heard = this.#clock.elapsed();
-    this.#arm();
+    this.#silence.heard();
+    this.#silence.watch();
     const off = () => {
       if (this.#continuation === asked) this.#continuation = undefined;
       asked.resolve(false);
     };
     answered.then(off, off);
     return asked.promise;
-  }
-
-  /** For the chunk that is being given: keeps its octets as they are. Where there is nothing to keep they stay anyway. */
-  keep(): Block | undefined {
-    return this.#inlet?.keep();
-  }
-
-  /** So many octets wait for their reader. */
-  hold(octets: number): void {
-    this.#held += octets;
-    if (this.#held <= READ_AHEAD || this.#paused) return;
-    this.#paused = true;
-    this.#socket.pause();
-  }
-
-  /** The reader has taken so many. */
-  release(octets: number): void {
-    this.#held -= octets;
-    if (this.#held > READ_AHEAD / 2 || !this.#paused) return;
-    this.#paused = false;
-    this.#heard = this.#clock.elapsed();
-    if (this.#ended === undefined) this.#socket.resume();
   }
 
   /** Has something told when the connection ends; at once if it has. @returns what calls it off */
@@ -360,20 +201,26 @@ export class ImapConnection implements AsyncDisposable {
     const socket = await encrypt();
     this.#socket = socket;
     this.#below = socket;
-    this.#attach(socket);
+    this.outgoing.changeTo(socket);
+    this.incoming.changeTo(socket);
+    this.#watch(socket);
   }
 
   /** COMPRESS=DEFLATE (RFC 4978). */
   async compress(): Promise<void> {
     const below = this.#socket;
     await this.command('COMPRESS DEFLATE', { handsOver: true });
-    this.#socket = openDeflate(below);
-    this.#attach(this.#socket);
+    const socket = openDeflate(below);
+    this.#socket = socket;
+    // It compresses on a thread of its own.
+    this.outgoing.changeTo(socket, { readsLate: true });
+    this.incoming.changeTo(socket);
+    this.#watch(socket);
   }
 
   /** Says goodbye, if the connection stands, and closes it. */
   async logout(): Promise<void> {
-    if (this.#silenced !== undefined) this.destroy();
+    if (this.unwritable !== undefined) this.destroy();
     if (this.#ended !== undefined) return;
     const off = this.#clock.after(GOODBYE_WITHIN, () => this.destroy());
     this.#leaving = true;
@@ -399,56 +246,29 @@ export class ImapConnection implements AsyncDisposable {
   end(error: MailError): void {
     if (this.#ended !== undefined) return;
     this.#ended = error;
-    this.#parser.stop();
-    this.#disarm?.();
+    this.outgoing.end(error);
+    this.incoming.end();
+    this.#silence.stop();
     this.#socket.destroy();
     this.#below.destroy();
     for (const command of this.#pending.values()) command.reject(error);
     this.#pending.clear();
     this.#greeting.reject(error);
     this.#continuation?.reject(error);
-    this.#drain?.reject(error);
-    this.#passing?.reject(error);
     for (const tell of this.#endings) tell(error);
     this.#endings.clear();
   }
 
-  readonly #onData = (chunk: Buffer) => {
-    this.#heard = this.#clock.elapsed();
-    try {
-      const taken = this.#parser.feed(chunk);
-      if (taken < chunk.length && this.#ended === undefined) this.#socket.unshift(Buffer.from(chunk.subarray(taken)));
-    } catch (error) {
-      this.end(lostBy(error));
-    }
-  };
-  readonly #onDrain = () => {
-    this.#heard = this.#clock.elapsed();
-    this.#drain?.resolve();
-    this.#drain = undefined;
-  };
   readonly #onError = (error: unknown) => this.end(this.#bye === undefined ? lostBy(error) : errorOf(this.#bye));
   readonly #onClose = () =>
     this.end(
       this.#bye === undefined ? new MailError('lost', 'The mail server closed the connection.') : errorOf(this.#bye),
     );
 
-  #attach(socket: Duplex): void {
-    if (this.#inlet === undefined) socket.on('data', this.#onData);
-    else this.#inlet.listen(this.#onData);
-    socket.on('drain', this.#onDrain);
+  #watch(socket: Duplex): void {
     socket.on('error', this.#onError);
     socket.on('end', this.#onClose);
     socket.on('close', this.#onClose);
-  }
-
-  #detach(socket: Duplex): void {
-    socket.off('data', this.#onData);
-    socket.off('drain', this.#onDrain);
-    socket.off('end', this.#onClose);
-    socket.pause();
-    this.#inlet?.handOver(socket);
-    this.#inlet = undefined;
   }
 
   #literal(parts: readonly Part[], size: number): LiteralSink | undefined {
@@ -465,7 +285,7 @@ export class ImapConnection implements AsyncDisposable {
     if (!this.#greeted) this.#greet(line);
     else if (line.startsWith('* ')) this.#untagged(parts, line);
     else if (line.startsWith('+')) this.#continue(parts);
-    else if (line === '') this.#countUnasked(parts);
+    else if (line === '') this.#unasked.count(parts);
     else this.#tagged(line);
   }
 
@@ -483,10 +303,10 @@ export class ImapConnection implements AsyncDisposable {
     if (isExpunge(line)) this.expunged++;
     for (const command of this.#pending.values()) {
       if (command.untagged?.(parts, line) !== true) continue;
-      this.#forgetUnasked();
+      this.#unasked.forget();
       return;
     }
-    this.#countUnasked(parts);
+    this.#unasked.count(parts);
     if (startsWithWord(line, 'CAPABILITY')) {
       this.#capabilities = new Set(line.slice(13).toUpperCase().split(' '));
       return;
@@ -500,17 +320,6 @@ export class ImapConnection implements AsyncDisposable {
     this.#clock.after(GOODBYE_WITHIN, () => this.end(errorOf(status)));
   }
 
-  #forgetUnasked(): void {
-    this.#unasked = 0;
-    this.#unaskedOctets = 0;
-  }
-
-  #countUnasked(parts: readonly Part[]): void {
-    for (const part of parts) this.#unaskedOctets += part?.length ?? 0;
-    if (++this.#unasked > UNASKED_LIMIT || this.#unaskedOctets > UNASKED_OCTETS)
-      throw new MailError('lost', 'The mail server says things without end.');
-  }
-
   #learn(status: StatusResponse): void {
     if (status.code === 'CAPABILITY') this.#capabilities = new Set(status.args.toUpperCase().split(' '));
   }
@@ -518,7 +327,7 @@ export class ImapConnection implements AsyncDisposable {
   #continue(parts: readonly Part[]): void {
     const waiting = this.#continuation;
     if (waiting === undefined) {
-      this.#countUnasked(parts);
+      this.#unasked.count(parts);
       return;
     }
     this.#continuation = undefined;
@@ -532,44 +341,36 @@ export class ImapConnection implements AsyncDisposable {
     const answer = space < 0 ? undefined : readStatus(line, space + 1);
     if (command === undefined || answer === undefined)
       throw new MailError('lost', 'The mail server answered something that was not asked.');
-    this.#forgetUnasked();
+    this.#unasked.forget();
     this.#pending.delete(tag);
     this.#learn(answer);
     if (answer.status === 'OK') {
       if (command.handsOver === true) {
-        this.#parser.stop();
-        this.#detach(this.#socket);
+        this.incoming.handOver();
+        this.#socket.off('end', this.#onClose);
       }
       command.resolve(answer);
     } else command.reject(errorOf(answer, command.signingIn === true ? { signingIn: true } : {}));
     this.#endSilenced();
   }
 
-  /** Whether the server owes something now: only then its silence counts. */
-  get #owed(): boolean {
-    if (this.#drain !== undefined || this.#passing !== undefined) return true;
-    if (this.#continuation !== undefined || !this.#greeted) return true;
-    return !this.#paused && this.#pending.size > (this.#writing ? 1 : 0);
+  #fallSilent(error: MailError): void {
+    this.#continuation?.reject(error);
+    this.#continuation = undefined;
+    this.#clock.after(LATE_ANSWERS_WITHIN, () => this.end(error));
+    this.#endSilenced();
   }
 
-  #arm(): void {
-    if (this.#disarm !== undefined || this.#ended !== undefined) return;
-    const wait = Math.max(1, this.#heard + this.#silence - this.#clock.elapsed());
-    const due = this.#clock.elapsed() + wait;
-    this.#disarm = this.#clock.after(wait, () => {
-      this.#disarm = undefined;
-      // What came meanwhile has not been read yet, such as the OK of an append.
-      if (this.#clock.elapsed() - due > STOOD_STILL) this.#heard = this.#clock.elapsed();
-      const idle =
-        this.#pending.size === 0 && this.#greeted && this.#drain === undefined && this.#passing === undefined;
-      if (idle || this.#ended !== undefined) return;
-      if (!this.#owed) this.#heard = this.#clock.elapsed();
-      else if (this.#clock.elapsed() - this.#heard >= this.#silence) {
-        this.end(new MailError('slow', 'The mail server did not answer in time.'));
-        return;
-      }
-      this.#arm();
-    });
+  /** Nothing can be written any more, and all that was written has its answer. */
+  #endSilenced(): void {
+    if (this.unwritable !== undefined && this.#pending.size === 0) this.end(this.unwritable);
+  }
+
+  /** Only while the server owes something its silence counts. */
+  #waitsFor(): 'nobody' | 'us' | 'them' {
+    if (this.outgoing.isStuck || this.#continuation !== undefined || !this.#greeted) return 'them';
+    if (this.#pending.size === 0) return 'nobody';
+    return !this.incoming.isPaused && this.#pending.size > (this.outgoing.isTaken ? 1 : 0) ? 'them' : 'us';
   }
 }
 

@@ -172,7 +172,7 @@ class Append {
   }
 
   async send(messages: AsyncIterable<NewMessage>): Promise<void> {
-    await this.#connection.takeTurn();
+    await this.#connection.outgoing.takeTurn();
     let command: Command | undefined;
     try {
       for await (const message of messages) {
@@ -187,7 +187,7 @@ class Append {
       }
     } finally {
       if (command !== undefined) this.#close(command);
-      this.#connection.giveTurn();
+      this.#connection.outgoing.giveTurn();
     }
     const { unwritable } = this.#connection;
     if (unwritable !== undefined && this.#commands.some(({ over }) => !over)) throw unwritable;
@@ -196,7 +196,7 @@ class Append {
   #close(command: Command): void {
     if (!command.open) return;
     command.open = false;
-    this.#connection.write('\r\n', true);
+    this.#connection.outgoing.write('\r\n', true);
   }
 
   async #sendMessage(message: NewMessage, place: number, before: Command | undefined): Promise<Command> {
@@ -209,10 +209,10 @@ class Append {
     if (command === undefined || !this.#together) {
       const { tag, done } = connection.begin();
       command = this.#noted(done, place);
-      connection.write(`${tag} APPEND ${this.#mailbox}${head}`, true);
+      connection.outgoing.write(`${tag} APPEND ${this.#mailbox}${head}`, true);
     } else {
       command.places.push(place);
-      connection.write(head, true);
+      connection.outgoing.write(head, true);
     }
     if (!atOnce && !(await connection.continuation(command.answered))) {
       command.open = false;
@@ -231,7 +231,7 @@ class Append {
       for await (const chunk of octets) {
         if (chunk.length > left) break;
         left -= chunk.length;
-        const passing = connection.pass(chunk);
+        const passing = connection.outgoing.pass(chunk);
         if (passing !== undefined) await passing;
         if (connection.unwritable !== undefined) throw connection.unwritable;
       }

@@ -144,35 +144,35 @@ async function exchange(
   { mechanism, response, initial, afterRefusal }: Exchange,
 ): Promise<void> {
   const encoded = Buffer.from(response).toString('base64');
-  await connection.takeTurn();
+  await connection.outgoing.takeTurn();
   const { tag, done } = connection.begin({ signingIn: true });
   try {
-    connection.write(`${tag} AUTHENTICATE ${mechanism}${initial ? ` ${encoded}` : ''}\r\n`);
-    if (!initial && (await connection.continuation(done))) connection.write(`${encoded}\r\n`);
-    if (await connection.continuation(done)) connection.write(`${afterRefusal}\r\n`);
+    connection.outgoing.write(`${tag} AUTHENTICATE ${mechanism}${initial ? ` ${encoded}` : ''}\r\n`);
+    if (!initial && (await connection.continuation(done))) connection.outgoing.write(`${encoded}\r\n`);
+    if (await connection.continuation(done)) connection.outgoing.write(`${afterRefusal}\r\n`);
   } finally {
-    connection.giveTurn();
+    connection.outgoing.giveTurn();
   }
   await done;
 }
 
 async function login(connection: ImapConnection, email: string, password: string): Promise<void> {
-  await connection.takeTurn();
+  await connection.outgoing.takeTurn();
   const { tag, done } = connection.begin({ signingIn: true });
   try {
-    connection.write(`${tag} LOGIN`);
+    connection.outgoing.write(`${tag} LOGIN`);
     for (const text of [email, password]) {
-      if (isQuotable(text)) connection.write(` ${quoted(text)}`);
+      if (isQuotable(text)) connection.outgoing.write(` ${quoted(text)}`);
       else {
         const octets = Buffer.from(text);
-        connection.write(` {${octets.length}}\r\n`);
+        connection.outgoing.write(` {${octets.length}}\r\n`);
         if (!(await connection.continuation(done))) break;
-        connection.write(octets);
+        connection.outgoing.write(octets);
       }
     }
-    connection.write('\r\n');
+    connection.outgoing.write('\r\n');
   } finally {
-    connection.giveTurn();
+    connection.outgoing.giveTurn();
   }
   await done;
 }

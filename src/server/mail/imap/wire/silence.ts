@@ -1,0 +1,57 @@
+import type { Clock } from '../wire.ts';
+
+/** A timer that comes so much too late, in milliseconds, tells that this process stood still. */
+const STOOD_STILL = 1000;
+
+type SilenceOptions = {
+  readonly clock: Clock;
+  /** Milliseconds of silence after which a side that owes something is given up. */
+  readonly limit: number;
+  /** Whom the connection waits for now. */
+  readonly waitsFor: () => 'nobody' | 'us' | 'them';
+  readonly tooLong: () => void;
+};
+
+/** How long the other side of a connection has been silent while it owed something. */
+export class Silence {
+  readonly #options: SilenceOptions;
+  #heard: number;
+  #stopped = false;
+  #disarm: (() => void) | undefined;
+
+  constructor(options: SilenceOptions) {
+    this.#options = options;
+    this.#heard = options.clock.elapsed();
+  }
+
+  /** There was a sign of life, or the other side can begin only now. */
+  heard(): void {
+    this.#heard = this.#options.clock.elapsed();
+  }
+
+  /** Goes on until nobody is waited for. */
+  watch(): void {
+    const { clock, limit, waitsFor, tooLong } = this.#options;
+    if (this.#disarm !== undefined || this.#stopped) return;
+    const wait = Math.max(1, this.#heard + limit - clock.elapsed());
+    const due = clock.elapsed() + wait;
+    this.#disarm = clock.after(wait, () => {
+      this.#disarm = undefined;
+      // What came meanwhile has not been read yet, such as the OK of an append.
+      if (clock.elapsed() - due > STOOD_STILL) this.heard();
+      const awaited = waitsFor();
+      if (awaited === 'nobody') return;
+      if (awaited === 'us') this.heard();
+      else if (clock.elapsed() - this.#heard >= limit) {
+        tooLong();
+        return;
+      }
+      this.watch();
+    });
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#disarm?.();
+  }
+}
