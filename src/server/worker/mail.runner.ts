@@ -57,7 +57,7 @@ async function copyOf(run: Run, services: RunnerServices): Promise<MailCopy> {
     onOrphan: (mailbox, uid) =>
       log.error(
         { transferId: transfer.id, mailbox, uid },
-        'a message was stored after the lease was lost and stays there',
+        'a message was stored after the lease was lost, and was not taken back',
       ),
     forwardedMark: markOf(transfer.destinationEmail),
   };

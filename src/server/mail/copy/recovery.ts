@@ -6,7 +6,7 @@ import { listedFrom, match } from './matching.ts';
 import { findMoved, openOrNull, openSource } from './moved.ts';
 import { isWindow } from './provider-limits.ts';
 import type { Run, Session } from './run.ts';
-import type { Unsaid } from './sending.ts';
+import type { Unsaid } from './settling.ts';
 
 /*
  * What a death leaves, and how the next worker settles it (tests/simulation/deaths.test.ts, row by row):

@@ -1,13 +1,10 @@
-import { MailError } from '../imap/mail-error.ts';
-import type { Clock } from '../imap/wire.ts';
-import type { Appended, Fetched, NewMessage, Octets, RefusalReason, Selected } from '../imap/streams.ts';
-import { digesting, secondsOf, type Digest } from './digest.ts';
-import { LeaseLost } from '../../transfers/lease.ts';
-import type { Group, LedgerMailbox, NewRow, Planned } from './ledger.ts';
+import type { Fetched, NewMessage, Octets } from '../imap/streams.ts';
+import { leaveBehind } from './committing.ts';
+import { digesting } from './digest.ts';
 import { Stopped } from './lanes.ts';
-import { stillThere } from './matching.ts';
-import { sentDateOf, subjectOf } from './message-text.ts';
-import type { Run, Session, Unchecked } from './run.ts';
+import type { Group, Planned } from './ledger.ts';
+import { sentDateOf } from './message-text.ts';
+import { type Left, type Sending, type Sent, settleGroup, settleUnseen, type Unsaid } from './settling.ts';
 
 const GROUP_MESSAGES = 100;
 const GROUP_OCTETS = 4_000_000;
@@ -19,36 +16,13 @@ const GROUPS_UNDER_WAY = 3;
 const FETCHES_AHEAD = 2;
 /** With no UIDs said, so many messages are sent before they are looked for. */
 const UNSAID_AT_MOST = 1000;
-/**
- * What this worker stored after its lease may have been lost is asked about, and taken back, again after these; then the
- * operator is told. In milliseconds.
- */
-const AGAIN_AFTER_MS = [5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 320_000];
 /** For messages that have no date at all; the first second is refused by some servers. */
 const NO_DATE = new Date(86_400_000);
-
-/** A message that was stored without its UID being said. */
-export type Unsaid = Planned & { readonly sha256: string; readonly subject?: string };
-
-export type Sending = {
-  readonly mailbox: LedgerMailbox;
-  readonly selected: Selected;
-  readonly session: Session;
-  readonly run: Run;
-  readonly goesOn: () => boolean;
-  /** Destination UIDs that rows have, by the UIDVALIDITY of `selected`. */
-  readonly claims: Set<number>;
-  /** Finds what was stored without its UID, and settles it. */
-  readonly resolve: (unsaid: readonly Unsaid[], groups: readonly number[]) => Promise<void>;
-};
-
-/** One message on its way: what the source said of it, and its digest once it has passed. */
-type Sent = { readonly message: Fetched; readonly flags: readonly string[]; readonly date: Date; digest: () => Digest };
 
 /**
  * Copies messages that have no row, in this order, a group at a time: intents, octets, outcomes. Groups are under way
  * together; each outcome is committed as it comes. What throws leaves open groups, which the next run settles.
- * @throws {MailError} `full`, `busy`, `lost`, `refused` with TRYCREATE; {@link LeaseLost}; {@link Stopped}
+ * @throws {MailError} `full`, `busy`, `lost`, `refused` with TRYCREATE; `LeaseLost`; {@link Stopped}
  */
 export async function sendMessages(messages: readonly Planned[], sending: Sending): Promise<void> {
   const first = await sendGroups(groupsOf(messages), sending, true);
@@ -84,8 +58,6 @@ function groupsOf(messages: readonly Planned[]): Planned[][] {
   }
   return groups;
 }
-
-type Left = { readonly refusedTogether: readonly Planned[]; readonly unseen: readonly Planned[] };
 
 async function sendGroups(plan: readonly Planned[][], sending: Sending, together: boolean): Promise<Left> {
   const { mailbox, selected, session, run, goesOn, resolve } = sending;
@@ -123,7 +95,7 @@ async function sendGroups(plan: readonly Planned[][], sending: Sending, together
       if (failure !== undefined) throw failure.error;
       if (stored.length > 0) await resolve(stored, unsaidGroups.splice(0));
     } catch (error) {
-      if (!lease.mayWrite()) leaveBehind(stored, sending);
+      if (!lease.mayWrite()) leaveBehind(stored.length, sending);
       throw error;
     }
   };
@@ -216,212 +188,4 @@ async function withDate({ internalDate, octets }: Fetched): Promise<{ readonly d
     for (let step = await iterator.next(); step.done !== true; step = await iterator.next()) yield step.value;
   }
   return { date: sentDateOf(head) ?? NO_DATE, octets: all() };
-}
-
-type Settled = Left & { readonly unsaid: readonly Unsaid[]; readonly error?: unknown };
-
-function isFull(error: Error): boolean {
-  return error instanceof MailError && error.fault === 'full';
-}
-
-/** Commits what came of a group. It stays open as long as something of it is not known. */
-async function settleGroup(
-  group: Group,
-  sent: readonly Sent[],
-  tooLarge: readonly Fetched[],
-  appended: readonly Appended[],
-  together: boolean,
-  sending: Sending,
-): Promise<Settled> {
-  const { mailbox, run, claims, selected } = sending;
-  const rows: NewRow[] = tooLarge.map((message) => refusal(mailbox, message, 'too large'));
-  const [unsaid, refusedTogether]: [Unsaid[], Planned[]] = [[], []];
-  const checks: Unchecked[] = [];
-  let error: unknown;
-  let isKnown = true;
-  const settled = new Set(tooLarge.map((message) => message.uid));
-  // The mailbox may get another UIDVALIDITY while it is selected.
-  const claimed = new Map([[selected.uidValidity, claims]]);
-  const claimedUnder = async (uidValidity: bigint) => {
-    const known =
-      claimed.get(uidValidity) ?? new Set(await run.copy.ledger.claimed(mailbox.destinationPath, uidValidity));
-    claimed.set(uidValidity, known);
-    return known;
-  };
-  const byUid = new Map(group.messages.map((message) => [message.uid, message]));
-  for (const [index, one] of sent.entries()) {
-    const { message, flags, date } = one;
-    const planned = byUid.get(message.uid);
-    const outcome = appended[index] ?? { kind: 'unknown', error: new MailError('lost', 'There was no answer.') };
-    settled.add(message.uid);
-    if (planned === undefined) continue;
-    switch (outcome.kind) {
-      case 'stored': {
-        const { sha256, head } = one.digest();
-        const what = { uid: message.uid, size: message.size, sha256, date: secondsOf(date), ...subjectIn(head) };
-        if (outcome.uid === undefined) {
-          unsaid.push(what);
-          break;
-        }
-        const uidValidity = outcome.uidValidity ?? selected.uidValidity;
-        const others = await claimedUnder(uidValidity);
-        const isTwin = others.has(outcome.uid);
-        others.add(outcome.uid);
-        if (uidValidity !== selected.uidValidity) run.stale.add(mailbox.id);
-        rows.push({
-          ...what,
-          mailboxId: mailbox.id,
-          fate: isTwin ? 'twin' : 'stored',
-          destinationUidValidity: uidValidity,
-          destinationUid: outcome.uid,
-          verified: isTwin,
-          flags,
-        });
-        if (!isTwin && uidValidity === selected.uidValidity)
-          checks.push({ ...what, destinationUid: outcome.uid, fate: 'stored', flags });
-        break;
-      }
-      case 'refused':
-        if (together && group.messages.length > 1) refusedTogether.push(planned);
-        else rows.push({ ...refusal(mailbox, message, outcome.reason), ...subjectIn(one.digest().head) });
-        break;
-      case 'failed':
-        // There may be room for some of what there was none for together.
-        if (together && group.messages.length > 1 && isFull(outcome.error)) refusedTogether.push(planned);
-        else error ??= outcome.error;
-        break;
-      case 'unknown':
-        error ??= outcome.error;
-        isKnown = false;
-        break;
-    }
-  }
-  // Messages that the source never sent; what broke off in between is not known to be missing.
-  const unseen = error === undefined ? group.messages.filter((message) => !settled.has(message.uid)) : [];
-  await commit(rows, isKnown && unsaid.length === 0 ? [group.id] : [], sending, unsaid);
-  if (checks.length > 0) run.check({ mailbox, uidValidity: selected.uidValidity, messages: checks });
-  return { refusedTogether, unseen, unsaid, ...(error === undefined ? {} : { error }) };
-}
-
-/** What another worker has to do by now is not ours: what was stored is taken back, unless that one has claimed it. */
-async function commit(
-  rows: readonly NewRow[],
-  closed: readonly number[],
-  sending: Sending,
-  unsaid: readonly Unsaid[] = [],
-): Promise<void> {
-  const { mailbox, run } = sending;
-  const { ledger, onStep, lease, clock } = run.copy;
-  await again(clock, async (isLast) => {
-    try {
-      await ledger.settle(rows, closed);
-      return true;
-    } catch (error) {
-      const isLost = error instanceof LeaseLost;
-      // With the database gone nobody knows whether another worker has finished meanwhile.
-      if (!isLost && !isLast && !lease.mayWrite() && rows.some(isAppended)) return false;
-      if (isLost || !lease.mayWrite()) leaveBehind(unsaid, sending);
-      if (isLost) await takeBack(rows, sending);
-      throw error;
-    }
-  });
-  run.settled(mailbox.sourcePath, rows);
-  await onStep('outcome committed', mailbox.sourcePath);
-}
-
-/** Another worker may have taken over before these were stored, and has stored them as well; their UIDs were not said. */
-function leaveBehind(unsaid: readonly Unsaid[], { mailbox, run }: Sending): void {
-  for (const _ of unsaid) run.copy.onOrphan(mailbox.destinationPath, null);
-}
-
-function isAppended({ destinationUid }: NewRow): boolean {
-  return destinationUid !== undefined;
-}
-
-/** Tries something until it is done, after longer and longer pauses, and a last time. */
-async function again(clock: Clock, attempt: (isLast: boolean) => Promise<boolean>): Promise<void> {
-  for (const wait of AGAIN_AFTER_MS) {
-    if (await attempt(false)) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    clock.after(wait, resolve);
-    await promise;
-  }
-  await attempt(true);
-}
-
-/** Over a connection of its own: the one that stored them may not write any more. */
-async function takeBack(rows: readonly NewRow[], { mailbox, run, session }: Sending): Promise<void> {
-  const { ledger, destination, onOrphan, clock } = run.copy;
-  const path = mailbox.destinationPath;
-  const disowned: { uid: number; uidValidity: bigint }[] = [];
-  for (const { destinationUid: uid, destinationUidValidity: uidValidity } of rows)
-    if (uid !== undefined && uidValidity !== undefined && (await ledger.disown(path, uidValidity, uid)))
-      disowned.push({ uid, uidValidity });
-  if (disowned.length === 0) return;
-  await session.writer[Symbol.asyncDispose]();
-  const left = new Set(disowned);
-  await again(clock, async () => {
-    try {
-      await using writer = await destination.writer({ evenStopped: true });
-      const selected = await writer.select(path);
-      for (const each of left)
-        if (each.uidValidity === selected.uidValidity) {
-          await writer.expunge(path, [each.uid]);
-          left.delete(each);
-        }
-      return true;
-    } catch (error) {
-      if (!(error instanceof MailError)) throw error;
-      return !error.passing;
-    }
-  });
-  for (const { uid } of left) onOrphan(path, uid);
-}
-
-function refusal(mailbox: LedgerMailbox, message: Fetched, reason: RefusalReason | 'unreadable'): NewRow {
-  const { uid, size } = message;
-  const date = secondsOf(message.internalDate);
-  return { mailboxId: mailbox.id, uid, size, date, fate: 'refused', verified: false, reason };
-}
-
-async function refuse(
-  messages: readonly Planned[],
-  reason: RefusalReason | 'unreadable',
-  sending: Sending,
-): Promise<void> {
-  if (messages.length === 0) return;
-  const rows = messages.map((message): NewRow => ({
-    ...message,
-    mailboxId: sending.mailbox.id,
-    fate: 'refused',
-    verified: false,
-    reason,
-  }));
-  await commit(rows, [], sending);
-}
-
-/** Those that never came: deleted at the source meanwhile, or there but unreadable. */
-async function settleUnseen(unseen: readonly Planned[], sending: Sending): Promise<void> {
-  if (unseen.length === 0) return;
-  const { mailbox, session } = sending;
-  await session.reader.open(mailbox.sourcePath);
-  const source = { reader: session.reader, path: mailbox.sourcePath };
-  const there = await stillThere(
-    source,
-    unseen.map(({ uid }) => uid),
-  );
-  await refuse(
-    unseen.filter((message) => there.has(message.uid)),
-    'unreadable',
-    sending,
-  );
-  const gone = unseen
-    .filter((message) => !there.has(message.uid))
-    .map((message): NewRow => ({ ...message, mailboxId: mailbox.id, fate: 'gone', verified: false }));
-  if (gone.length > 0) await commit(gone, [], sending);
-}
-
-function subjectIn(head: Buffer): { subject?: string } {
-  const subject = subjectOf(head);
-  return subject === undefined ? {} : { subject };
 }

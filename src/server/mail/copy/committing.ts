@@ -1,0 +1,113 @@
+import { LeaseLost } from '../../transfers/lease.ts';
+import { MailError } from '../imap/mail-error.ts';
+import type { Clock } from '../imap/wire.ts';
+import type { LedgerMailbox, NewRow } from './ledger.ts';
+import type { Run, Session } from './run.ts';
+
+/**
+ * What this worker stored after its lease may have been lost is asked about, and taken back, again after these; then the
+ * operator is told. In milliseconds.
+ */
+const AGAIN_AFTER_MS = [5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 320_000];
+
+/** Where messages were stored, over which connections, in which run. */
+type Where = { readonly mailbox: LedgerMailbox; readonly session: Session; readonly run: Run };
+type Stored = { readonly uid: number; readonly uidValidity: bigint };
+
+/**
+ * Commits what came of messages. What another worker has to do by now is not ours: what was stored is taken back, unless
+ * that one has claimed it.
+ * @param unsaid how many more were stored, without their UIDs having been said
+ * @throws {LeaseLost} and what the database fails with
+ */
+export async function commitOutcome(
+  rows: readonly NewRow[],
+  closed: readonly number[],
+  where: Where,
+  unsaid = 0,
+): Promise<void> {
+  const { mailbox, run } = where;
+  const { ledger, lease, clock, onStep, onOrphan } = run.copy;
+  const path = mailbox.destinationPath;
+  const stored = rows.flatMap(storedBy);
+  let failure: unknown;
+  let disowned: readonly Stored[] | undefined;
+  await again(clock, async () => {
+    failure = await failureOf(ledger.settle(rows, closed));
+    if (failure === undefined) return true;
+    // With the database gone nobody knows whether another worker has finished meanwhile.
+    if (!(failure instanceof LeaseLost)) return lease.mayWrite() || stored.length === 0;
+    const ours: Stored[] = [];
+    for (const one of stored) {
+      const asked = ledger.disown(path, one.uidValidity, one.uid);
+      if ((await failureOf(asked)) !== undefined) return false;
+      if (await asked) ours.push(one);
+    }
+    disowned = ours;
+    return true;
+  });
+  if (failure === undefined) {
+    run.settled(mailbox.sourcePath, rows);
+    await onStep('outcome committed', mailbox.sourcePath);
+    return;
+  }
+  if (failure instanceof LeaseLost || !lease.mayWrite()) {
+    leaveBehind(unsaid, where);
+    const left = disowned === undefined ? stored : await takeBack(disowned, where);
+    for (const { uid } of left) onOrphan(path, uid);
+  }
+  throw failure;
+}
+
+/** Another worker may have taken over before these were stored, and has stored them as well; their UIDs were not said. */
+export function leaveBehind(unsaid: number, { mailbox, run }: Where): void {
+  for (let left = unsaid; left > 0; left -= 1) run.copy.onOrphan(mailbox.destinationPath, null);
+}
+
+function storedBy({ destinationUid: uid, destinationUidValidity: uidValidity }: NewRow): Stored[] {
+  return uid === undefined || uidValidity === undefined ? [] : [{ uid, uidValidity }];
+}
+
+async function failureOf(asked: Promise<unknown>): Promise<unknown> {
+  try {
+    await asked;
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+/** Over a connection of its own: the one that stored them may not write any more. @returns what can't be taken back */
+async function takeBack(stored: readonly Stored[], { mailbox, run, session }: Where): Promise<Iterable<Stored>> {
+  const left = new Set(stored);
+  if (left.size === 0) return left;
+  const path = mailbox.destinationPath;
+  await session.writer[Symbol.asyncDispose]();
+  await again(run.copy.clock, async () => {
+    try {
+      await using writer = await run.copy.destination.writer({ evenStopped: true });
+      const selected = await writer.select(path);
+      for (const each of left)
+        if (each.uidValidity === selected.uidValidity) {
+          await writer.expunge(path, [each.uid]);
+          left.delete(each);
+        }
+      return true;
+    } catch (error) {
+      if (!(error instanceof MailError)) throw error;
+      return !error.passing;
+    }
+  });
+  return left;
+}
+
+/** Tries something until it is done, after longer and longer pauses, as often as there are pauses. */
+async function again(clock: Clock, attempt: () => Promise<boolean>): Promise<void> {
+  for (const wait of AGAIN_AFTER_MS) {
+    if (await attempt()) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    clock.after(wait, resolve);
+    await promise;
+  }
+  await attempt();
+}

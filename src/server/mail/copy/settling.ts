@@ -1,0 +1,166 @@
+import { MailError } from '../imap/mail-error.ts';
+import type { Appended, Fetched, RefusalReason, Selected } from '../imap/streams.ts';
+import { commitOutcome } from './committing.ts';
+import { type Digest, secondsOf } from './digest.ts';
+import type { Group, LedgerMailbox, NewRow, Planned } from './ledger.ts';
+import { stillThere } from './matching.ts';
+import { subjectOf } from './message-text.ts';
+import type { Run, Session, Unchecked } from './run.ts';
+
+/** A message that was stored without its UID being said. */
+export type Unsaid = Planned & { readonly sha256: string; readonly subject?: string };
+
+export type Sending = {
+  readonly mailbox: LedgerMailbox;
+  readonly selected: Selected;
+  readonly session: Session;
+  readonly run: Run;
+  readonly goesOn: () => boolean;
+  /** Destination UIDs that rows have, by the UIDVALIDITY of `selected`. */
+  readonly claims: Set<number>;
+  /** Finds what was stored without its UID, and settles it. */
+  readonly resolve: (unsaid: readonly Unsaid[], groups: readonly number[]) => Promise<void>;
+};
+
+/** One message on its way: what the source said of it, and its digest once it has passed. */
+export type Sent = {
+  readonly message: Fetched;
+  readonly flags: readonly string[];
+  readonly date: Date;
+  digest: () => Digest;
+};
+
+export type Left = { readonly refusedTogether: readonly Planned[]; readonly unseen: readonly Planned[] };
+
+type Settled = Left & { readonly unsaid: readonly Unsaid[]; readonly error?: unknown };
+
+function isFull(error: Error): boolean {
+  return error instanceof MailError && error.fault === 'full';
+}
+
+/** Commits what came of a group. It stays open as long as something of it is not known. */
+export async function settleGroup(
+  group: Group,
+  sent: readonly Sent[],
+  tooLarge: readonly Fetched[],
+  appended: readonly Appended[],
+  together: boolean,
+  sending: Sending,
+): Promise<Settled> {
+  const { mailbox, run, claims, selected } = sending;
+  const rows: NewRow[] = tooLarge.map((message) => refusal(mailbox, message, 'too large'));
+  const [unsaid, refusedTogether]: [Unsaid[], Planned[]] = [[], []];
+  const checks: Unchecked[] = [];
+  let error: unknown;
+  let isKnown = true;
+  const settled = new Set(tooLarge.map((message) => message.uid));
+  // The mailbox may get another UIDVALIDITY while it is selected.
+  const claimed = new Map([[selected.uidValidity, claims]]);
+  const claimedUnder = async (uidValidity: bigint) => {
+    const known =
+      claimed.get(uidValidity) ?? new Set(await run.copy.ledger.claimed(mailbox.destinationPath, uidValidity));
+    claimed.set(uidValidity, known);
+    return known;
+  };
+  const byUid = new Map(group.messages.map((message) => [message.uid, message]));
+  for (const [index, one] of sent.entries()) {
+    const { message, flags, date } = one;
+    const planned = byUid.get(message.uid);
+    const outcome = appended[index] ?? { kind: 'unknown', error: new MailError('lost', 'There was no answer.') };
+    settled.add(message.uid);
+    if (planned === undefined) continue;
+    switch (outcome.kind) {
+      case 'stored': {
+        const { sha256, head } = one.digest();
+        const what = { uid: message.uid, size: message.size, sha256, date: secondsOf(date), ...subjectIn(head) };
+        if (outcome.uid === undefined) {
+          unsaid.push(what);
+          break;
+        }
+        const uidValidity = outcome.uidValidity ?? selected.uidValidity;
+        const others = await claimedUnder(uidValidity);
+        const isTwin = others.has(outcome.uid);
+        others.add(outcome.uid);
+        if (uidValidity !== selected.uidValidity) run.stale.add(mailbox.id);
+        rows.push({
+          ...what,
+          mailboxId: mailbox.id,
+          fate: isTwin ? 'twin' : 'stored',
+          destinationUidValidity: uidValidity,
+          destinationUid: outcome.uid,
+          verified: isTwin,
+          flags,
+        });
+        if (!isTwin && uidValidity === selected.uidValidity)
+          checks.push({ ...what, destinationUid: outcome.uid, fate: 'stored', flags });
+        break;
+      }
+      case 'refused':
+        if (together && group.messages.length > 1) refusedTogether.push(planned);
+        else rows.push({ ...refusal(mailbox, message, outcome.reason), ...subjectIn(one.digest().head) });
+        break;
+      case 'failed':
+        // There may be room for some of what there was none for together.
+        if (together && group.messages.length > 1 && isFull(outcome.error)) refusedTogether.push(planned);
+        else error ??= outcome.error;
+        break;
+      case 'unknown':
+        error ??= outcome.error;
+        isKnown = false;
+        break;
+    }
+  }
+  // Messages that the source never sent; what broke off in between is not known to be missing.
+  const unseen = error === undefined ? group.messages.filter((message) => !settled.has(message.uid)) : [];
+  await commitOutcome(rows, isKnown && unsaid.length === 0 ? [group.id] : [], sending, unsaid.length);
+  if (checks.length > 0) run.check({ mailbox, uidValidity: selected.uidValidity, messages: checks });
+  return { refusedTogether, unseen, unsaid, ...(error === undefined ? {} : { error }) };
+}
+
+function refusal(mailbox: LedgerMailbox, message: Fetched, reason: RefusalReason | 'unreadable'): NewRow {
+  const { uid, size } = message;
+  const date = secondsOf(message.internalDate);
+  return { mailboxId: mailbox.id, uid, size, date, fate: 'refused', verified: false, reason };
+}
+
+async function refuse(
+  messages: readonly Planned[],
+  reason: RefusalReason | 'unreadable',
+  sending: Sending,
+): Promise<void> {
+  if (messages.length === 0) return;
+  const rows = messages.map((message): NewRow => ({
+    ...message,
+    mailboxId: sending.mailbox.id,
+    fate: 'refused',
+    verified: false,
+    reason,
+  }));
+  await commitOutcome(rows, [], sending);
+}
+
+/** Those that never came: deleted at the source meanwhile, or there but unreadable. */
+export async function settleUnseen(unseen: readonly Planned[], sending: Sending): Promise<void> {
+  if (unseen.length === 0) return;
+  const { mailbox, session } = sending;
+  await session.reader.open(mailbox.sourcePath);
+  const source = { reader: session.reader, path: mailbox.sourcePath };
+  const there = await stillThere(
+    source,
+    unseen.map(({ uid }) => uid),
+  );
+  await refuse(
+    unseen.filter((message) => there.has(message.uid)),
+    'unreadable',
+    sending,
+  );
+  const gone = unseen
+    .filter((message) => !there.has(message.uid))
+    .map((message): NewRow => ({ ...message, mailboxId: mailbox.id, fate: 'gone', verified: false }));
+  if (gone.length > 0) await commitOutcome(gone, [], sending);
+}
+
+function subjectIn(head: Buffer): { subject?: string } {
+  const subject = subjectOf(head);
+  return subject === undefined ? {} : { subject };
+}

@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest';
+import { commitOutcome } from '../../src/server/mail/copy/committing.ts';
+import type { LedgerMailbox, NewRow } from '../../src/server/mail/copy/ledger.ts';
+import type { Run, Session } from '../../src/server/mail/copy/run.ts';
+import { MailError } from '../../src/server/mail/imap/mail-error.ts';
+import { LeaseLost } from '../../src/server/transfers/lease.ts';
+
+const TEN_MINUTES = 635_000;
+const GONE = new Error('The database is gone.');
+const LOST = new LeaseLost('one');
+
+async function answering(answer: unknown): Promise<unknown> {
+  if (answer instanceof Error) throw answer;
+  return answer;
+}
+
+/**
+ * A worker that has stored 101 and 102, each of whose steps fails as it is told to, until it is told to work; its waits
+ * pass at once.
+ */
+function worker({
+  settle = () => undefined,
+  disown = () => true,
+  expunge = () => undefined,
+}: {
+  readonly settle?: (at: number) => unknown;
+  readonly disown?: (at: number, uid: number) => unknown;
+  readonly expunge?: (at: number) => unknown;
+}) {
+  let now = 0;
+  const [told, expunged, settled]: [(number | null)[], number[], string[]] = [[], [], []];
+  const copy = {
+    clock: {
+      elapsed: () => now,
+      after: (wait: number, then: () => void) => {
+        now += wait;
+        queueMicrotask(then);
+        return () => {};
+      },
+    },
+    lease: { transferId: 'one', mayWrite: () => false },
+    ledger: {
+      settle: () => answering(settle(now)),
+      disown: (_: string, __: bigint, uid: number) => answering(disown(now, uid)),
+    },
+    destination: {
+      writer: async () => ({
+        select: async () => ({ uidValidity: 7n }),
+        expunge: async (_: string, uids: number[]) => {
+          await answering(expunge(now));
+          expunged.push(...uids);
+        },
+        [Symbol.asyncDispose]: async () => {},
+      }),
+    },
+    onStep: async () => {},
+    onOrphan: (_: string, uid: number | null) => told.push(uid),
+  };
+  const where = {
+    mailbox: { id: 1, sourcePath: 'INBOX', destinationPath: 'INBOX' } as LedgerMailbox,
+    session: { writer: { [Symbol.asyncDispose]: async () => {} } } as unknown as Session,
+    run: { copy, settled: (path: string) => settled.push(path) } as unknown as Run,
+  };
+  const rows = [101, 102].map(
+    (destinationUid) => ({ mailboxId: 1, uid: destinationUid, destinationUid, destinationUidValidity: 7n }) as NewRow,
+  );
+  return { commit: (unsaid = 0) => commitOutcome(rows, [1], where, unsaid), told, expunged, settled, now: () => now };
+}
+
+test('a database that comes back while the lease is still ours is told what came of it', async () => {
+  const { commit, told, expunged, settled } = worker({ settle: (at) => (at < 60_000 ? GONE : undefined) });
+  await commit(1);
+  expect({ told, expunged, settled }).toEqual({ told: [], expunged: [], settled: ['INBOX'] });
+});
+
+test('what another worker has not claimed is taken back, however long the database and the server are gone', async () => {
+  const { commit, told, expunged, settled } = worker({
+    settle: (at) => (at < 60_000 ? GONE : LOST),
+    disown: (at, uid) => (at < 200_000 ? GONE : uid === 102),
+    expunge: (at) => (at < 500_000 ? new MailError('unreachable', 'No way.') : undefined),
+  });
+  await expect(commit()).rejects.toBe(LOST);
+  expect({ told, expunged, settled }).toEqual({ told: [], expunged: [102], settled: [] });
+});
+
+test.each<[string, Parameters<typeof worker>[0], readonly number[]]>([
+  ['the database is gone all the time', { settle: () => GONE }, [101, 102]],
+  ['nobody can be asked whose they are', { settle: () => LOST, disown: () => GONE }, [101, 102]],
+  [
+    'the server lets nobody take them away',
+    { settle: () => LOST, disown: (_, uid) => uid === 102, expunge: () => new MailError('busy', 'Later.') },
+    [102],
+  ],
+  [
+    'the server refuses to take them away',
+    { settle: () => LOST, expunge: () => new MailError('refused', 'No.') },
+    [101, 102],
+  ],
+])('the operator is told of what is left when %s, and of what has no UID', async (_, failing, left) => {
+  const { commit, told, expunged, now } = worker(failing);
+  await expect(commit(2)).rejects.toBeInstanceOf(Error);
+  expect(expunged).toEqual([]);
+  expect(told).toEqual([null, null, ...left]);
+  expect(now()).toBeLessThanOrEqual(TEN_MINUTES * 2);
+});
