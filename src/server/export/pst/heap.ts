@@ -1,4 +1,5 @@
-import { BLOCK_PAYLOAD, type NodeDatabase, type Stored } from './node-database.ts';
+import { BLOCK_PAYLOAD } from './layout.ts';
+import type { NodeDatabase, Stored } from './node-database.ts';
 
 /** A piece of a heap whose content comes later. */
 export type Reserved = { readonly hid: number; readonly bytes: Buffer };

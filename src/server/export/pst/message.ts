@@ -11,11 +11,12 @@ import { textDecoder } from '../mime/text-decoder.ts';
 import type { Sink } from '../mime/transfer-decoders.ts';
 import { entryList, oneOff, person, searchKey } from './address-entry.ts';
 import { idOf } from './named-properties.ts';
-import { type NodeDatabase, type Stored, type Subnode, ValueWriter } from './node-database.ts';
+import type { NodeDatabase, Stored, Subnode } from './node-database.ts';
 import { binary, boolean, integer, text, texts, time, TYPE, utf16, type Property } from './properties.ts';
 import { writeProperties, type Written } from './property-context.ts';
 import { ATTACHMENTS, NODE_TYPE, RECIPIENTS } from './store.ts';
 import { Table } from './table-context.ts';
+import { ValueWriter } from './value-writer.ts';
 
 /** What a mailbox knows of a message besides its octets. Times are milliseconds since 1970. */
 export type MessageState = {

@@ -1,4 +1,4 @@
-import { crc32 } from 'node:zlib';
+import { crcOf } from './layout.ts';
 import { binary, integer, type Property } from './properties.ts';
 
 const ADDRESS = '00062004-0000-0000-c000-000000000046';
@@ -82,7 +82,7 @@ export function nameMap(): Property[] {
       return bytes;
     };
     entries.push(entry(isText ? stringsAt : name));
-    const hashed = isText ? ~crc32(octets, 0xffff_ffff) >>> 0 : name;
+    const hashed = isText ? crcOf(octets) : name;
     const bucket = ((hashed ^ kind) >>> 0) % BUCKETS;
     buckets.set(bucket, [...(buckets.get(bucket) ?? []), entry(hashed)]);
     if (!isText) continue;

@@ -1,6 +1,7 @@
 import { addTree, Heap, HEAP_PIECE, TREE_HEADER, type Blocks } from './heap.ts';
-import { type NodeDatabase, type Subnode, ValueWriter } from './node-database.ts';
+import type { NodeDatabase, Subnode } from './node-database.ts';
 import { integer, type Property } from './properties.ts';
+import { ValueWriter } from './value-writer.ts';
 
 /** An object that is written: its data, its subnodes, and how many octets both have. */
 export type Written = { readonly data: number; readonly subnodes: number; readonly size: number };

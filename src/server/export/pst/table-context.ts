@@ -1,5 +1,6 @@
 import { addTree, Heap, HEAP_PIECE, TREE_HEADER, type Reserved } from './heap.ts';
-import { BLOCK_PAYLOAD, type NodeDatabase } from './node-database.ts';
+import { BLOCK_PAYLOAD } from './layout.ts';
+import type { NodeDatabase } from './node-database.ts';
 import { integer, TYPE, type Property } from './properties.ts';
 import { LargeValues, type Written } from './property-context.ts';
 

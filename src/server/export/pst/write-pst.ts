@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { contactProperties, type PstContact } from './contact.ts';
 import { MailParser } from '../mime/mail-parser.ts';
+import { contactProperties, type PstContact } from './contact.ts';
 import { MessageWriter, type MessageState, type WrittenMessage } from './message.ts';
-import { NodeDatabase, ValueWriter } from './node-database.ts';
+import { NodeDatabase } from './node-database.ts';
 import { boolean } from './properties.ts';
+import type { Written } from './property-context.ts';
 import { CONTENTS, DELETED_ITEMS, NODE_TYPE, TOP, writeStore, type FolderRole, type StoreFolder } from './store.ts';
 import { Table } from './table-context.ts';
-import type { Written } from './property-context.ts';
+import { ValueWriter } from './value-writer.ts';
 
 export type { FolderRole } from './store.ts';
 export type { PstContact } from './contact.ts';

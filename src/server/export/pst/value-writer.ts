@@ -1,0 +1,46 @@
+import { HEAP_PIECE } from './heap.ts';
+import { BLOCK_PAYLOAD } from './layout.ts';
+import type { NodeDatabase, Stored } from './node-database.ts';
+
+/** Octets of unknown number on their way into a data tree. What is small stays in memory, for a heap to take. */
+export class ValueWriter {
+  readonly #database: NodeDatabase;
+  readonly #bids: number[] = [];
+  #block = Buffer.alloc(0);
+  #held = 0;
+  size = 0;
+
+  constructor(database: NodeDatabase) {
+    this.#database = database;
+  }
+
+  write(bytes: Uint8Array): void {
+    this.size += bytes.length;
+    for (let from = 0; from < bytes.length;) {
+      if (this.#held === this.#block.length) this.#makeRoom(bytes.length - from);
+      const taken = bytes.subarray(from, from + this.#block.length - this.#held);
+      this.#block.set(taken, this.#held);
+      this.#held += taken.length;
+      from += taken.length;
+    }
+  }
+
+  #makeRoom(wanted: number): void {
+    if (this.#held === BLOCK_PAYLOAD) {
+      this.#bids.push(this.#database.writeBlock(this.#block));
+      this.#held = 0;
+      return;
+    }
+    const larger = Buffer.alloc(Math.min(BLOCK_PAYLOAD, Math.max(this.#held + wanted, this.#held * 2, 256)));
+    this.#block.copy(larger, 0, 0, this.#held);
+    this.#block = larger;
+  }
+
+  /** The octets themselves where a heap can hold them; else the tree that holds them. */
+  end(): Buffer | Stored {
+    const rest = this.#block.subarray(0, this.#held);
+    if (this.#bids.length === 0 && this.#held <= HEAP_PIECE) return rest;
+    if (rest.length > 0) this.#bids.push(this.#database.writeBlock(rest));
+    return this.#database.writeDataTree(this.#bids, this.size);
+  }
+}
