@@ -203,6 +203,26 @@ describe('Reading from odd servers', () => {
     expect((await gathered(again.pages)).flat().map(({ uid }) => uid)).toEqual([10]);
   });
 
+  test('what a server hands out of a mailbox that it has refused to open is passed over, however much it is', async () => {
+    const body = Buffer.alloc(300_000, 'x');
+    const { reader } = await reading((line, { tag, say }) => {
+      if (line.includes('EXAMINE') && line.includes('Closed')) say(`${tag} NO closed`);
+      else if (isFetch(line)) {
+        for (const uid of [3, 4, 5]) say(`* ${uid} FETCH (UID ${uid} ${ROW} BODY[] {300000}`, body, ')');
+        say(`${tag} OK done`);
+      } else return false;
+    });
+    await reader.open('INBOX');
+    const opened = reader.open('Closed');
+    const fetched = reader.fetch('Closed', [3, 4, 5]);
+    await expect(opened).rejects.toMatchObject({ fault: 'refused' });
+    await expect(gathered(fetched)).rejects.toMatchObject({ fault: 'refused' });
+    const uids: number[] = [];
+    for await (const { uid, octets } of reader.fetch('INBOX', [3, 4, 5]))
+      if ((await octetsOf(octets)).equals(body)) uids.push(uid);
+    expect(uids).toEqual([3, 4, 5]);
+  });
+
   test('a mailbox that counts more than can be listed is refused, and one in which messages go is not believed', async () => {
     let exists = 5_000_001;
     const { reader } = await reading((line, { tag, say }) => {

@@ -1,5 +1,5 @@
 import { MailError } from '../imap/mail-error.ts';
-import type { Listed, MailReader, Opened } from '../imap/streams.ts';
+import type { Fetched, Listed, MailReader, Opened } from '../imap/streams.ts';
 import { digestOf, portraits, secondsOf } from './digest.ts';
 import type { NewRow } from './ledger.ts';
 import { inParts, isUnlisted, listedFrom } from './matching.ts';
@@ -35,13 +35,18 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
   const { mailbox, uidValidity } = check;
   const path = mailbox.destinationPath;
   const { checker } = session;
-  const opened = await openOrNull(checker, path);
+  const unread = new Map(check.messages.map((message) => [message.destinationUid, message]));
+  const uids = [...unread.keys()].toSorted((a, b) => a - b);
+  const opening = openOrNull(checker, path);
+  // Sent with it: waiting for the one before the other would cost a round trip.
+  const first = checker.fetch(path, uids);
+  const opened = await opening;
   if (opened?.uidValidity !== uidValidity) {
     if (opened === null) findings.absent.push(...check.messages.map((message) => ({ check, message })));
     else run.stale.add(mailbox.id);
+    await passOver(first);
     return;
   }
-  const unread = new Map(check.messages.map((message) => [message.destinationUid, message]));
   const verified: number[] = [];
   const noting: Promise<void>[] = [];
   const note = () => {
@@ -50,8 +55,8 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
     noting.push(noted);
   };
   const different: Unchecked[] = [];
-  const compare = async (uids: readonly number[]) => {
-    for await (const found of checker.fetch(path, uids)) {
+  const compare = async (messages: AsyncIterable<Fetched>) => {
+    for await (const found of messages) {
       const message = unread.get(found.uid);
       if (message === undefined) continue;
       const { sha256 } = await digestOf(found.octets);
@@ -62,13 +67,22 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
       if (verified.length === NOTED_TOGETHER) note();
     }
   };
-  await compare([...unread.keys()].toSorted((a, b) => a - b));
-  if (unread.size > 0) await compare([...unread.keys()]);
+  await compare(first);
+  if (unread.size > 0) await compare(checker.fetch(path, [...unread.keys()]));
   await noteAbsent([...unread.values()], check, checker, findings);
   if (verified.length > 0) note();
   await Promise.all(noting);
   if (different.length > 0) await settleDifferent(different, check, session, run, findings);
   await onStep('verified', mailbox.sourcePath);
+}
+
+/** Messages that were asked for in vain must not stand in the way of the next answer. */
+async function passOver(messages: AsyncIterable<Fetched>): Promise<void> {
+  try {
+    for await (const _ of messages);
+  } catch (error) {
+    if (!(error instanceof MailError) || error.fault !== 'refused') throw error;
+  }
 }
 
 /** For messages that were not handed out. @throws {MailError} when the mailbox lists one of them */

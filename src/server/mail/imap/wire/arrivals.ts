@@ -23,16 +23,18 @@ export class Arrivals<Item> {
     this.#wakeUp();
   }
 
-  /** Nothing more comes. What is there can still be taken, unless it ended with an error. */
-  finish(error?: unknown): void {
-    if (this.#end !== undefined) return;
+  /** Nothing more comes. What is there can still be taken, unless it ended with an error. @returns what can't be taken */
+  finish(error?: unknown): readonly Item[] {
+    if (this.#end !== undefined) return [];
     this.#end = { error };
+    const left = error === undefined ? [] : this.#items;
     if (error !== undefined) {
       this.#items = [];
       this.#connection.incoming.release(this.#weight);
       this.#weight = 0;
     }
     this.#wakeUp();
+    return left;
   }
 
   get finished(): boolean {

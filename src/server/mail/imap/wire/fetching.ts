@@ -84,7 +84,8 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
   #finish(error?: unknown): void {
     this.#lastBegun.resolve();
     this.#offEnding();
-    this.#arrivals.finish(error);
+    // What nobody reads any more must not keep the connection from bringing what comes next.
+    for (const { octets } of this.#arrivals.finish(error)) octets.skip();
   }
 
   async #run(open: () => Promise<unknown>, before: Fetching | undefined): Promise<void> {
@@ -194,6 +195,8 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
   }
 
   #arrive(uid: number, items: FetchItems, size: number): LiteralSink {
+    // A server may hand out something though it has refused to open the mailbox.
+    if (this.#arrivals.finished) return NOBODY;
     this.#wanted.delete(uid);
     if (this.#wanted.size === 0) this.#lastBegun.resolve();
     // Some servers answer with nothing where they can't give a message (Yahoo at times).
