@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { IS_PROOF } from '../folders.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import type { Appended, MailWriter, NewMessage } from '../../src/server/mail/imap/streams.ts';
+import { openControl } from '../../src/server/mail/imap/control.ts';
 import { openDial } from '../../src/server/mail/imap/wire/dial.ts';
 import { openStreamReader } from '../../src/server/mail/imap/wire/imap-stream-reader.ts';
 import { openSession } from '../../src/server/mail/imap/wire/session.ts';
@@ -36,6 +37,17 @@ function uidsOf(outcomes: readonly Appended[]): (number | undefined)[] {
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
+
+async function statusesBy({ url }: Dovecot, email: string, options?: { readonly withStatus: boolean }) {
+  const { hostname: host, port } = new URL(url);
+  const account = {
+    email,
+    place: { host, port: Number(port), security: 'open', named: 'by operator' },
+    credentials: { kind: 'password', password: DOVECOT_PASSWORD },
+  } as const;
+  await using control = await openControl(account, { trusted: [] });
+  return new Map((await control.mailboxes(options)).map(({ path, status }) => [path, status]));
+}
 
 async function* breakingOff(): AsyncGenerator<Buffer> {
   yield Buffer.from('Subject: half');
@@ -271,6 +283,30 @@ describe('The transport with a real Dovecot', { ...needs('dovecot'), timeout: 60
     expect((await gathered(reader.list('INBOX', 4))).flat()).toEqual([]);
     const fetched = await gathered(reader.fetch('INBOX', [2, 3]));
     expect(fetched.map(({ uid }) => uid)).toEqual([3]);
+  });
+
+  test('what mailboxes hold comes with their listing, if it is asked for and the server can', async () => {
+    const user = 'listed@mail.example';
+    for (const { port } of [dovecot, bare]) {
+      await using writer = await writerOf({ port, user });
+      await writer.create('Letters');
+      await appendAll(writer, 'Letters', letters(3), false);
+    }
+    await using reader = await readerOf({ port: dovecot.port, user });
+    const { uidValidity } = await reader.open('Letters');
+    expect((await statusesBy(dovecot, user, { withStatus: true })).get('Letters')).toEqual({
+      uidValidity,
+      uidNext: 4,
+      exists: 3,
+    });
+    expect([...(await statusesBy(dovecot, user))]).toEqual([
+      ['INBOX', undefined],
+      ['Letters', undefined],
+    ]);
+    expect([...(await statusesBy(bare, user, { withStatus: true }))]).toEqual([
+      ['INBOX', undefined],
+      ['Letters', undefined],
+    ]);
   });
 
   test('STATUS, SEARCH and the headers say what is there', async () => {

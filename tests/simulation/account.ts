@@ -74,6 +74,8 @@ export type Quirks = {
   readonly bytesADay: number;
   readonly connections: number;
   readonly dropsKeywords: boolean;
+  /** It says STATUS with a listing. */
+  readonly listStatus: boolean;
   readonly roundsSize: boolean;
   readonly ignoresDate: boolean;
   readonly delimiter: string;
@@ -102,6 +104,7 @@ export const GOOD: Quirks = {
   bytesADay: Infinity,
   connections: Infinity,
   dropsKeywords: false,
+  listStatus: false,
   roundsSize: false,
   ignoresDate: false,
   delimiter: '/',

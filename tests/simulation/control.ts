@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
-import type { Mailbox } from '../../src/server/mail/imap/mailbox.ts';
+import type { Mailbox, MailboxStatus } from '../../src/server/mail/imap/mailbox.ts';
 import type { MailControl } from '../../src/server/mail/imap/streams.ts';
 import { quoted, textOf, wordsOf, type Word } from './imap-words.ts';
 import type { SimulatedProcess } from './process.ts';
@@ -73,20 +73,25 @@ export async function openControl(stream: Duplex, process: SimulatedProcess): Pr
   const delimiter = /NAMESPACE \(\("" "(.)"\)\)/.exec(namespaces)?.[1] ?? '/';
   return {
     namespace: { prefix: '', delimiter },
-    mailboxes: async () =>
-      (await ask('LIST "" "*"'))
+    mailboxes: async ({ withStatus = false } = {}) => {
+      const lines = await ask(`LIST "" "*"${withStatus ? ' RETURN (STATUS (MESSAGES UIDNEXT UIDVALIDITY))' : ''}`);
+      const statuses = new Map(lines.filter((line) => line.startsWith('* STATUS ')).map(statusIn));
+      return lines
         .filter((line) => line.startsWith('* LIST '))
         .map((line): Mailbox => {
           const [, , flags, delimiter, path] = wordsOf([Buffer.from(line)]);
           const attributes = (flags as readonly Word[]).map((flag) => textOf(flag));
           const specialUse = attributes.find((flag) => /^\\(?:Sent|Drafts|Junk|Trash|Archive|All)$/.test(flag));
+          const status = statuses.get(textOf(path));
           return {
             path: textOf(path),
             delimiter: textOf(delimiter),
             subscribed: attributes.includes('\\Subscribed'),
             ...(specialUse === undefined ? {} : { specialUse }),
+            ...(status === undefined ? {} : { status }),
           };
-        }),
+        });
+    },
     remove: async (path) => {
       await ask(`DELETE ${quoted(path)}`);
     },
@@ -94,6 +99,16 @@ export async function openControl(stream: Duplex, process: SimulatedProcess): Pr
       stream.destroy();
     },
   };
+}
+
+function statusIn(line: string): [string, MailboxStatus] {
+  const [, , path, items] = wordsOf([Buffer.from(line)]);
+  const words = (items as readonly Word[]).map((word) => textOf(word));
+  const numberOf = (name: string) => Number(words[words.indexOf(name) + 1]);
+  return [
+    textOf(path),
+    { exists: numberOf('MESSAGES'), uidNext: numberOf('UIDNEXT'), uidValidity: BigInt(numberOf('UIDVALIDITY')) },
+  ];
 }
 
 function refusalOf(status: string): MailError {

@@ -265,9 +265,10 @@ export function serve(
 
   const capabilities = () =>
     [
-      'IMAP4rev1 SASL-IR AUTH=PLAIN AUTH=XOAUTH2 NAMESPACE UNSELECT SPECIAL-USE LIST-EXTENDED LIST-STATUS ENABLE ID',
+      'IMAP4rev1 SASL-IR AUTH=PLAIN AUTH=XOAUTH2 NAMESPACE UNSELECT SPECIAL-USE LIST-EXTENDED ENABLE ID',
       { synchronising: '', minus: 'LITERAL-', plus: 'LITERAL+' }[quirks.literals],
       quirks.uidPlus ? 'UIDPLUS' : '',
+      quirks.listStatus ? 'LIST-STATUS' : '',
       quirks.multiAppend ? 'MULTIAPPEND' : '',
       quirks.saysAppendLimit ? `APPENDLIMIT=${quirks.appendLimit}` : '',
     ]
@@ -294,7 +295,7 @@ export function serve(
     Number.isFinite(quirks.window) ? folder.messages.slice(-quirks.window) : [...folder.messages];
 
   const list = (name: string, words: readonly Word[]): Answer => {
-    const withStatus = JSON.stringify(words).includes('STATUS');
+    const withStatus = quirks.listStatus && JSON.stringify(words).includes('STATUS');
     if (textOf(words[1]) === '') {
       send(`* LIST (\\Noselect) ${quoted(quirks.delimiter)} ""\r\n`);
       return { status: 'OK', text: 'Done' };

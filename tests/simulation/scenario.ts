@@ -77,7 +77,7 @@ export function scenarioOf(seed: number): Scenario {
     Array.from({ length: Math.floor(chance.skewed(most + 0.9)) * rough }, make);
   const source = sourceQuirks(chance);
   const destination = destinationQuirks(chance);
-  return {
+  const scenario = {
     seed,
     folders,
     own: chance.happens(0.5)
@@ -117,6 +117,8 @@ export function scenarioOf(seed: number): Scenario {
     workers: rough === 1 && chance.happens(0.15) ? 2 : 1,
     orders: chance.happens(0.25) ? 2 : 1,
   };
+  // Drawn last, so that what earlier seeds found is found again.
+  return chance.happens(0.5) ? { ...scenario, source: { ...source, listStatus: true } } : scenario;
 }
 
 function foldersOf(chance: Chance): Folder[] {

@@ -1,10 +1,11 @@
 import { compareMailbox } from './comparing.ts';
 import { copyRound } from './copy-round.ts';
-import { closeOthers, isNarrow, listDestinationPaths, withEngine, type Engine } from './engine.ts';
+import { closeOthers, isNarrow, listDestinationPaths, mostCheckers, withEngine, type Engine } from './engine.ts';
 import { planFolders } from './folder-plan.ts';
 import { workOf } from './lanes.ts';
 import type { LedgerMailbox } from './ledger.ts';
 import type { CopyEnd, MailCopy } from './mail-copy.ts';
+import type { CheckSession } from './read-back.ts';
 import { findAnew } from './recovery.ts';
 
 /** Listings of the source until one shows nothing new; a mailbox that never rests must not keep the transfer from ending. */
@@ -28,7 +29,9 @@ export function copyAndCompare(copy: MailCopy): Promise<CopyEnd> {
 
 async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
   for (let pass = 1; pass <= PASSES; pass += 1) {
-    await closeOthers(engine, isNarrow(engine.connections) ? ['controls'] : ['controls', 'checker']);
+    // After a copying those that have read back are ready for the last look.
+    const ready = pass === 1 ? (['checker'] as const) : (['checker', 'checkers'] as const);
+    await closeOthers(engine, ['controls', ...(isNarrow(engine.connections) ? [] : ready)]);
     const plan = await planFolders(engine);
     if (plan.folders.length === 0) return;
     await engine.checkers[Symbol.asyncDispose]();
@@ -43,12 +46,14 @@ async function compareAll(engine: Engine): Promise<CopyEnd> {
     const sum = { lost: 0, duplicated: 0, changed: 0, kept: 0 };
     const stale: LedgerMailbox[] = [];
     await closeOthers(engine, isNarrow(engine.connections) ? ['checkers'] : ['checker', 'checkers']);
-    await checkers.work(workOf(await run.copy.ledger.mailboxes()), async (mailbox, { checker }) => {
+    const compare = async (mailbox: LedgerMailbox, { checker }: CheckSession) => {
       if (mailbox.sourceUidValidity === 0n) return;
       const compared = await compareMailbox(mailbox, checker, run);
       for (const count of ['lost', 'duplicated', 'changed', 'kept'] as const) sum[count] += compared[count];
       if (compared.isStale || run.stale.has(mailbox.id)) stale.push(mailbox);
-    });
+    };
+    const mailboxes = workOf(await run.copy.ledger.mailboxes());
+    await checkers.work(mailboxes, compare, () => mostCheckers(engine), engine.released);
     if (stale.length === 0 || round === PASSES) {
       const unlisted = [...seen.values()].reduce((total, each) => total + each.unlisted, 0);
       return { ...sum, unlisted, mailboxesLeft: left.size };

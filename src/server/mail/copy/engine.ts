@@ -159,12 +159,20 @@ export function openChecks(): Stream<Check> {
   });
 }
 
-/** How many lanes may stand now, so that there are never more connections than an account allows. */
+/**
+ * How many lanes may stand now, so that there are not more connections than an account allows. Where a lane looks up
+ * what an earlier run left open it has one more meanwhile.
+ */
 export function mostLanes({ connections, controlled, saysUids }: Engine): number {
   const { source, destination } = connections;
   const spare = controlled ? 1 : 0;
   if (!saysUids) return Math.min(source - spare, Math.floor((destination - spare) / 2));
   return Math.min(source, destination) - 1 - spare;
+}
+
+/** How many checkers may stand beside the one that works beside the lanes. */
+export function mostCheckers({ connections, controlled }: Engine): number {
+  return connections.destination - 1 - (controlled ? 1 : 0);
 }
 
 export function isNarrow({ source, destination }: Engine['connections']): boolean {

@@ -1,8 +1,8 @@
 import { MailError } from '../imap/mail-error.ts';
-import type { Mailbox } from '../imap/mailbox.ts';
-import type { Namespace, Opened } from '../imap/streams.ts';
+import type { Mailbox, MailboxStatus } from '../imap/mailbox.ts';
+import type { MailReader, Namespace, Opened } from '../imap/streams.ts';
 import type { Folder } from './copy-folder.ts';
-import { isNarrow, mostLanes, type Engine } from './engine.ts';
+import { isNarrow, mostCheckers, mostLanes, type Engine } from './engine.ts';
 import { workOf } from './lanes.ts';
 import { openMaking, type Making } from './making.ts';
 import { mapMailboxes, type MappedMailbox } from './mapping.ts';
@@ -16,12 +16,13 @@ export type Plan = { readonly folders: readonly Folder[]; readonly making: Makin
 export async function planFolders(engine: Engine): Promise<Plan> {
   const { run, controls, lanes, checkers, seen, left } = engine;
   const sides: { theirs: readonly Mailbox[]; ours: readonly Mailbox[]; namespace: Namespace }[] = [];
+  const isAgain = seen.size > 0;
   engine.controlled = true;
   await controls.work(workOf([0]), async (_, { source, destination }) => {
     // Both passwords are good: what comes next is made ready.
-    if (!isNarrow(engine.connections) && seen.size === 0) lanes.warm(mostLanes(engine));
-    else if (!isNarrow(engine.connections)) checkers.warm(1);
-    const [theirs, ours] = await Promise.all([source.mailboxes(), destination.mailboxes()]);
+    if (!isNarrow(engine.connections) && !isAgain) lanes.warm(mostLanes(engine));
+    else if (!isNarrow(engine.connections)) checkers.warm(Math.min(mostCheckers(engine), seen.size));
+    const [theirs, ours] = await Promise.all([source.mailboxes({ withStatus: isAgain }), destination.mailboxes()]);
     sides.push({ theirs, ours, namespace: destination.namespace });
   });
   const side = sides.at(-1);
@@ -47,40 +48,49 @@ export async function planFolders(engine: Engine): Promise<Plan> {
   const folders = foldersOf(mapping.mailboxes, making, engine);
   const old = folders.filter(({ sourcePath }) => seen.has(sourcePath));
   if (old.length === 0) return { making, folders: folders.filter(({ sourcePath }) => !left.has(sourcePath)) };
-  const changed = new Set<string>();
   // What was needed for folders that have vanished or got another name.
   await lanes[Symbol.asyncDispose]();
+  const statuses = await statusesOf(old, theirs, engine);
+  return {
+    making,
+    folders: folders.filter(
+      ({ sourcePath: path }) => !left.has(path) && !isSame(statuses.get(path), seen.get(path)?.opened),
+    ),
+  };
+}
+
+/** What the source says of folders by now: with the listing, or asked for each. Missing where it refuses to. */
+async function statusesOf(
+  folders: readonly Folder[],
+  listed: readonly Mailbox[],
+  engine: Engine,
+): Promise<ReadonlyMap<string, MailboxStatus>> {
+  const { checkers, connections, seen } = engine;
+  const statuses = new Map(
+    listed.flatMap(({ path, status }) => (status === undefined ? [] : [[path, status] as const])),
+  );
+  const unsaid = folders.filter(({ sourcePath }) => !statuses.has(sourcePath));
   let isLooking = true;
   /** For the last look, unless something new is found. */
   const makeReady = async () => {
     await engine.released;
-    if (isLooking && !isNarrow(engine.connections))
-      checkers.warm(Math.min(engine.connections.destination - 1, seen.size));
+    if (isLooking && !isNarrow(connections)) checkers.warm(Math.min(mostCheckers(engine), seen.size));
   };
   void makeReady();
+  const ask = async ({ sourcePath: path }: Folder, reader: MailReader) => {
+    const { uidValidity, uidNext, exists } = (await reader.status(path).catch(ignoreRefusal)) ?? {};
+    if (uidValidity !== undefined && uidNext !== undefined && exists !== undefined)
+      statuses.set(path, { uidValidity, uidNext, exists });
+  };
   try {
-    await checkers.work(
-      workOf([0]),
-      async (_, session) => {
-        const reader = await session.reader();
-        const now = await Promise.all(
-          old.map(
-            async ({ sourcePath }) => [sourcePath, await reader.status(sourcePath).catch(ignoreRefusal)] as const,
-          ),
-        );
-        for (const [path, status] of now) if (!isSame(status, seen.get(path)?.opened)) changed.add(path);
-      },
-      () => 1,
-    );
+    await checkers.work(workOf(unsaid.length === 0 ? [] : [unsaid]), async (all, session) => {
+      const reader = await session.reader();
+      await Promise.all(all.map((folder) => ask(folder, reader)));
+    });
   } finally {
     isLooking = false;
   }
-  return {
-    making,
-    folders: folders.filter(
-      ({ sourcePath }) => !left.has(sourcePath) && (changed.has(sourcePath) || !seen.has(sourcePath)),
-    ),
-  };
+  return statuses;
 }
 
 /** Nothing needs the controls any more: their connections are for others, at once where there are few. */
@@ -97,10 +107,9 @@ function ignoreRefusal(error: unknown): undefined {
   if (!(error instanceof MailError) || error.fault !== 'refused') throw error;
 }
 
-function isSame(now: Opened | undefined, before: Opened | undefined): boolean {
+function isSame(now: MailboxStatus | undefined, before: Opened | undefined): boolean {
   return (
     now !== undefined &&
-    now.uidNext !== undefined &&
     now.uidValidity === before?.uidValidity &&
     now.uidNext === before.uidNext &&
     now.exists === before.exists
@@ -114,6 +123,8 @@ async function settleVanished(current: ReadonlySet<string>, engine: Engine): Pro
   if (groups.length === 0) return;
   const vanished = [...run.known.values()].flat().filter((mailbox) => !current.has(mailbox.sourcePath));
   const open = vanished.filter((mailbox) => groups.some((group) => group.mailboxId === mailbox.id));
+  if (open.length === 0) return;
+  await engine.checkers[Symbol.asyncDispose]();
   await lanes.work(
     workOf(open),
     (mailbox, session) =>

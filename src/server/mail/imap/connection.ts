@@ -161,6 +161,9 @@ async function signIn(
     maxResponseSize: ANSWER_SIZE_LIMIT,
     maxLineLength: LINE_SIZE_LIMIT,
     disableAutoIdle: true,
+    // A round trip each, for conversations that are too short to gain by them.
+    disableAutoEnable: true,
+    disableCompression: true,
     maxLockHoldTime: false,
     logger: false,
   });

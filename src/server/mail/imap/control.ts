@@ -47,7 +47,7 @@ export async function openControl(account: MailAccount, options: ConnectOptions)
   });
   return {
     namespace,
-    mailboxes: () => bounded(() => listMailboxes(client)),
+    mailboxes: (options) => bounded(() => listMailboxes(client, options)),
     remove: (path) =>
       bounded(async () => {
         await asking(() => client.mailboxDelete(path));

@@ -1,7 +1,7 @@
 import type { ImapFlow, ListResponse } from 'imapflow';
 import { limitOctets } from './imapflow-bounds.ts';
 import { MailError, mailErrorOf } from './mail-error.ts';
-import type { Mailbox } from './mailbox.ts';
+import type { Mailbox, MailboxStatus } from './mailbox.ts';
 
 /** How long a goodbye may take before the socket is closed. */
 const LOGOUT_WITHIN_MS = 2000;
@@ -16,8 +16,8 @@ export async function asking<Answer>(ask: () => Promise<Answer>): Promise<Answer
 }
 
 /** The mailboxes that can be opened, each once: some servers list one twice. */
-export async function listMailboxes(client: ImapFlow): Promise<Mailbox[]> {
-  const listed = await boundedListing(client);
+export async function listMailboxes(client: ImapFlow, { withStatus = false } = {}): Promise<Mailbox[]> {
+  const listed = await boundedListing(client, withStatus && client.capabilities.has('LIST-STATUS'));
   const mailboxes = new Map<string, Mailbox>();
   for (const entry of listed) {
     if (entry.flags.has('\\Noselect') || entry.flags.has('\\NonExistent')) continue;
@@ -29,17 +29,19 @@ export async function listMailboxes(client: ImapFlow): Promise<Mailbox[]> {
 /** No account has so many; the list is held in memory, and its server may be a stranger's. */
 export const MAILBOXES_AT_MOST = 20_000;
 const LISTING_OCTETS = 4 * 1024 * 1024;
+/** Asked for with a listing. */
+const STATUS_QUERY = { messages: true, uidNext: true, uidValidity: true };
 
 const tooMany = () => new MailError('refused', `The mail server lists more than ${MAILBOXES_AT_MOST} mailboxes.`);
 
 /** @throws {MailError} `refused` when the server lists more than any account has, before that takes the memory. */
-async function boundedListing(client: ImapFlow): Promise<ListResponse[]> {
+async function boundedListing(client: ImapFlow, withStatus: boolean): Promise<ListResponse[]> {
   let stopped = false;
-  using _limit = limitOctets(client, LISTING_OCTETS, () => {
+  using _limit = limitOctets(client, withStatus ? 2 * LISTING_OCTETS : LISTING_OCTETS, () => {
     stopped = true;
   });
   try {
-    const listed = await asking(() => client.list());
+    const listed = await asking(() => client.list(withStatus ? { statusQuery: STATUS_QUERY } : {}));
     if (listed.length > MAILBOXES_AT_MOST) throw tooMany();
     return listed;
   } catch (error) {
@@ -52,13 +54,20 @@ const VIEWS = new Set(['\\All', '\\Flagged', '\\Important']);
 
 function mailboxOf(entry: ListResponse): Mailbox {
   const { specialUse } = entry;
+  const status = statusOf(entry);
   const known = specialUse !== undefined && (entry.specialUseSource !== 'name' || !VIEWS.has(specialUse));
   return {
     path: entry.path,
     delimiter: entry.delimiter ?? '',
     subscribed: entry.subscribed,
     ...(known ? { specialUse } : {}),
+    ...(status === undefined ? {} : { status }),
   };
+}
+
+function statusOf({ status }: ListResponse): MailboxStatus | undefined {
+  const { uidValidity = 0n, uidNext = 0, messages: exists } = status ?? {};
+  return uidValidity > 0n && uidNext > 0 && exists !== undefined ? { uidValidity, uidNext, exists } : undefined;
 }
 
 export async function sayGoodbye(client: ImapFlow): Promise<void> {

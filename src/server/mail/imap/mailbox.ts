@@ -7,4 +7,9 @@ export type Mailbox = {
   readonly delimiter: string;
   readonly specialUse?: string;
   readonly subscribed: boolean;
+  /** Where it was asked for, and the server says it together with the listing. */
+  readonly status?: MailboxStatus;
 };
+
+/** What STATUS tells of a mailbox; `uidValidity` is never 0. */
+export type MailboxStatus = { readonly uidValidity: bigint; readonly uidNext: number; readonly exists: number };

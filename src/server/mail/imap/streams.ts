@@ -12,8 +12,11 @@ export type Namespace = { readonly prefix: string; readonly delimiter: string };
 /** What is asked of an account besides its messages: over imapflow in production. @throws {MailError} everywhere */
 export type MailControl = AsyncDisposable & {
   readonly namespace: Namespace;
-  /** The mailboxes that hold messages, each once; containers that can't be opened are left out. */
-  mailboxes(): Promise<readonly Mailbox[]>;
+  /**
+   * The mailboxes that hold messages, each once; containers that can't be opened are left out. `withStatus`: what STATUS
+   * tells of each comes with it, if that takes no command more (LIST-STATUS, RFC 5819).
+   */
+  mailboxes(options?: { readonly withStatus?: boolean }): Promise<readonly Mailbox[]>;
   /** Deletes a mailbox, with whatever is in it. */
   remove(path: string): Promise<void>;
 };
