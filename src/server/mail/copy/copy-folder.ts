@@ -1,12 +1,13 @@
 import { MailError } from '../imap/mail-error.ts';
 import type { Listed, MailWriter, Opened, Selected } from '../imap/streams.ts';
+import type { Fetches } from './fetches.ts';
 import { olderOf, readRows, takeOverOlder } from './known-rows.ts';
 import type { Planned } from './ledger.ts';
 import { listMailbox, type Listing } from './listing.ts';
 import { findAnew, settleOpen, settleUnsaid, wantedOf } from './recovery.ts';
 import { makeMailbox } from './making.ts';
 import { FolderLeft, type Run, type Session } from './run.ts';
-import { sendMessages } from './sending.ts';
+import { askFor, sendMessages } from './sending.ts';
 
 /** The newest messages of the inbox come before all others, so that recent mail is there within minutes. */
 const NEWEST_FIRST = 1000;
@@ -52,6 +53,37 @@ export async function copyFolder(
   run: Run,
   goesOn: () => boolean,
 ): Promise<number> {
+  const destinationPath = await folder.destination(session.writer);
+  // Of a folder that nothing is known of all messages wait: they are asked for while the ledger is.
+  const begun = run.known.has(folder.sourcePath) ? undefined : begin(folder, destinationPath, listing, session, run);
+  try {
+    return await copyInto(destinationPath, folder, listing, begun, session, run, goesOn);
+  } catch (error) {
+    await begun?.fetches.letGo();
+    throw error;
+  }
+}
+
+/** A copy of which both mailboxes are being opened, and the messages are asked for. */
+type Begun = { readonly selected: Promise<Selected>; readonly fetches: Fetches };
+
+function begin(folder: Folder, path: string, listing: FolderListing, session: Session, run: Run): Begun | undefined {
+  const messages = listing.messages.filter(({ uid }) => !listing.leftOut.has(uid));
+  if (messages.length === 0) return undefined;
+  const selected = openBoth(folder, path, listing, session, run);
+  selected.catch(() => {});
+  return { selected, fetches: askFor(ordered(messages, folder), session.reader, folder.sourcePath) };
+}
+
+async function copyInto(
+  destinationPath: string,
+  folder: Folder,
+  listing: FolderListing,
+  begun: Begun | undefined,
+  session: Session,
+  run: Run,
+  goesOn: () => boolean,
+): Promise<number> {
   const { ledger, onStep } = run.copy;
   const { sourcePath } = folder;
   const { opened, unlisted, leftOut } = listing;
@@ -59,7 +91,7 @@ export async function copyFolder(
     {
       sourcePath,
       sourceUidValidity: opened.uidValidity,
-      destinationPath: await folder.destination(session.writer),
+      destinationPath,
       total: listing.messages.length - leftOut.size + unlisted,
       ...(unlisted > 0 ? { reason: 'mailbox not complete' } : {}),
     },
@@ -80,14 +112,11 @@ export async function copyFolder(
   const open = await ledger.groups();
   const groups = open.filter(({ mailboxId }) => mailboxId === mailbox.id || older.some(({ id }) => id === mailboxId));
   if (todo > 0 || groups.length > 0) {
-    const reopened = reopen(session, sourcePath, opened);
-    reopened.catch(() => {});
-    const selected = await select(mailbox.destinationPath, session, run);
+    const selected = await (begun?.selected ?? openBoth(folder, mailbox.destinationPath, listing, session, run));
     if ([...known.validities].some((validity) => validity !== selected.uidValidity)) {
       await findAnew(mailbox, selected.uidValidity, session, run);
       return copyFolder(folder, listing, session, run, goesOn);
     }
-    await reopened;
     const claims = new Set(await ledger.claimed(mailbox.destinationPath, selected.uidValidity));
     if (groups.length > 0) {
       const wanted = wantedOf(groups, mailbox, waiting(), known.settled);
@@ -97,7 +126,7 @@ export async function copyFolder(
     }
     let lookFrom = selected.uidNext ?? 1;
     try {
-      await sendMessages(ordered(waiting(), folder), {
+      await sendMessages(begun?.fetches ?? askFor(ordered(waiting(), folder), session.reader, sourcePath), {
         mailbox,
         selected,
         session,
@@ -114,6 +143,18 @@ export async function copyFolder(
   }
   for (const check of known.checks) run.check(check);
   return todo;
+}
+
+/** Opens a mailbox and the one that it is copied into. @throws {MailError}, {@link FolderLeft} */
+async function openBoth(
+  { sourcePath }: Folder,
+  path: string,
+  { opened }: FolderListing,
+  session: Session,
+  run: Run,
+): Promise<Selected> {
+  const [selected] = await Promise.all([select(path, session, run), reopen(session, sourcePath, opened)]);
+  return selected;
 }
 
 /** UIDs of the listing mean nothing under another UIDVALIDITY. */

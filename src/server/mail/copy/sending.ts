@@ -1,6 +1,7 @@
-import type { Fetched, NewMessage, Octets } from '../imap/streams.ts';
+import type { Fetched, MailReader, NewMessage, Octets } from '../imap/streams.ts';
 import { leaveBehind } from './committing.ts';
 import { digesting } from './digest.ts';
+import { openFetches, type Fetches } from './fetches.ts';
 import { Stopped } from './lanes.ts';
 import type { Group, Planned } from './ledger.ts';
 import { sentDateOf } from './message-text.ts';
@@ -8,34 +9,45 @@ import { type Left, type Sending, type Sent, settleGroup, settleUnseen, type Uns
 
 const GROUP_MESSAGES = 100;
 const GROUP_OCTETS = 4_000_000;
-/** Intents of so many groups are committed together. */
+/** Intents of so many groups are committed together, when so many of those before are left. */
 const GROUPS_AHEAD = 8;
+const GROUPS_LEFT = 2;
 /** Groups, or single messages, whose outcome is awaited while the next ones are sent. */
 const GROUPS_UNDER_WAY = 3;
-/** FETCH commands that are sent before the one in front is read. */
-const FETCHES_AHEAD = 2;
 /** With no UIDs said, so many messages are sent before they are looked for. */
 const UNSAID_AT_MOST = 1000;
 /** For messages that have no date at all; the first second is refused by some servers. */
 const NO_DATE = new Date(86_400_000);
 
+/** Asks for messages, in this order, to be sent by {@link sendMessages}. */
+export function askFor(messages: readonly Planned[], reader: MailReader, path: string): Fetches {
+  return openFetches(groupsOf(messages), reader, path);
+}
+
 /**
- * Copies messages that have no row, in this order, a group at a time: intents, octets, outcomes. Groups are under way
- * together; each outcome is committed as it comes. What throws leaves open groups, which the next run settles.
+ * Copies messages that have no row, a group at a time: intents, octets, outcomes. Groups are under way together; each
+ * outcome is committed as it comes. What throws leaves open groups, which the next run settles.
  * @throws {MailError} `full`, `busy`, `lost`, `refused` with TRYCREATE; `LeaseLost`; {@link Stopped}
  */
-export async function sendMessages(messages: readonly Planned[], sending: Sending): Promise<void> {
-  const first = await sendGroups(groupsOf(messages), sending, true);
+export async function sendMessages(fetches: Fetches, sending: Sending): Promise<void> {
+  const { session, mailbox } = sending;
+  const again = (groups: readonly (readonly Planned[])[]) => openFetches(groups, session.reader, mailbox.sourcePath);
+  const first = await sendGroups(fetches, sending, true);
   // Of a group that was refused as a whole one message is the culprit: each is sent by itself.
-  const second = await sendGroups(groupsOf(first.refusedTogether), sending, false);
+  const second = await sendGroups(again(groupsOf(first.refusedTogether)), sending, false);
   // Yahoo leaves a body out now and then: each is asked for once more, alone.
   const unseen = [...first.unseen, ...second.unseen];
-  const third = await sendGroups(
-    unseen.map((message) => [message]),
-    sending,
-    false,
-  );
+  const third = await sendGroups(again(unseen.map((message) => [message])), sending, false);
   await settleUnseen(third.unseen, sending);
+}
+
+async function sendGroups(fetches: Fetches, sending: Sending, together: boolean): Promise<Left> {
+  try {
+    return await sendAll(fetches, sending, together);
+  } catch (error) {
+    await fetches.letGo();
+    throw error;
+  }
 }
 
 function appendLimitOf({ selected, session }: Sending): number {
@@ -59,7 +71,7 @@ function groupsOf(messages: readonly Planned[]): Planned[][] {
   return groups;
 }
 
-async function sendGroups(plan: readonly Planned[][], sending: Sending, together: boolean): Promise<Left> {
+async function sendAll(fetches: Fetches, sending: Sending, together: boolean): Promise<Left> {
   const { mailbox, selected, session, run, goesOn, resolve } = sending;
   const { ledger, lease, onStep, signal } = run.copy;
   const path = mailbox.sourcePath;
@@ -69,24 +81,18 @@ async function sendGroups(plan: readonly Planned[][], sending: Sending, together
   let failure: { readonly error: unknown } | undefined;
   const underWay = new Set<Promise<void>>();
   const opened: Group[] = [];
-  const fetching: { readonly group: Group; readonly messages: AsyncIterable<Fetched> }[] = [];
-  let planned = 0;
+  let opening: Promise<void> = Promise.resolve();
 
-  const prefetch = async (): Promise<void> => {
-    while (fetching.length < FETCHES_AHEAD) {
-      if (opened.length === 0) {
-        const part = plan.slice(planned, planned + GROUPS_AHEAD);
-        if (part.length === 0) return;
-        planned += part.length;
-        const facts = { mailboxId: mailbox.id, uidValidity: selected.uidValidity, uidNext: selected.uidNext ?? 1 };
-        opened.push(...(await ledger.open(part.map((each) => ({ ...facts, messages: each })))));
-        await onStep('intent committed', path);
-      }
-      const group = opened.shift();
-      if (group === undefined) return;
-      const uids = group.messages.map((message) => message.uid);
-      fetching.push({ group, messages: session.reader.fetch(path, uids) });
-    }
+  const open = async (from: number) => {
+    const part = fetches.groups.slice(from, from + GROUPS_AHEAD);
+    if (part.length === 0) return;
+    const facts = { mailboxId: mailbox.id, uidValidity: selected.uidValidity, uidNext: selected.uidNext ?? 1 };
+    opened.push(...(await ledger.open(part.map((messages) => ({ ...facts, messages })))));
+    await onStep('intent committed', path);
+  };
+  const openAhead = (from: number) => {
+    opening = open(from);
+    opening.catch(() => {});
   };
   const flush = async () => {
     await Promise.all(underWay);
@@ -100,20 +106,7 @@ async function sendGroups(plan: readonly Planned[][], sending: Sending, together
     }
   };
 
-  await prefetch();
-  for (let next = fetching.shift(); next !== undefined; next = fetching.shift()) {
-    const { group, messages } = next;
-    if (signal.aborted || !goesOn()) failure ??= { error: new Stopped('The copy was asked to stop.') };
-    if (failure !== undefined) break;
-    await prefetch();
-    try {
-      await run.room();
-      // What a listing says to be larger is not appended, or is smaller than it says: only the true size tells.
-      await run.budget.take(group.messages.reduce((octets, message) => octets + Math.min(message.size, limit), 0));
-    } catch (error) {
-      failure = { error };
-      break;
-    }
+  const sendGroup = async (group: Group, messages: AsyncIterable<Fetched>) => {
     const sent: Sent[] = [];
     const tooLarge: Fetched[] = [];
     const appending = session.writer.append(
@@ -135,22 +128,31 @@ async function sendGroups(plan: readonly Planned[][], sending: Sending, together
     });
     const guarded = outcome.finally(() => underWay.delete(guarded));
     underWay.add(guarded);
+    await appending.sent;
+    await onStep('octets sent', path);
+  };
+
+  openAhead(0);
+  for (const index of fetches.groups.keys()) {
     try {
-      await appending.sent;
-      await onStep('octets sent', path);
+      if (index % GROUPS_AHEAD === 0) await opening;
+      const group = opened.shift();
+      if (group === undefined) throw new Error('The ledger did not open a group.');
+      if (signal.aborted || !goesOn()) throw new Stopped('The copy was asked to stop.');
+      if (index % GROUPS_AHEAD === GROUPS_AHEAD - GROUPS_LEFT) openAhead(index + GROUPS_LEFT);
+      await run.room();
+      // What a listing says to be larger is not appended, or is smaller than it says: only the true size tells.
+      await run.budget.take(group.messages.reduce((octets, message) => octets + Math.min(message.size, limit), 0));
+      await sendGroup(group, fetches.next());
     } catch (error) {
       failure ??= { error };
     }
+    if (failure !== undefined) break;
     while (underWay.size >= GROUPS_UNDER_WAY) await Promise.race(underWay);
     if (unsaid.length >= UNSAID_AT_MOST) await flush();
   }
-  try {
-    await flush();
-  } catch (error) {
-    // What was asked for and is not read would stand in the way of the next answer.
-    for (const { messages } of fetching) await messages[Symbol.asyncIterator]().return?.();
-    throw error;
-  }
+  await Promise.allSettled([opening]);
+  await flush();
   return { refusedTogether, unseen };
 }
 
