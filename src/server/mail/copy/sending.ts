@@ -31,13 +31,16 @@ export function askFor(messages: readonly Planned[], reader: MailReader, path: s
  */
 export async function sendMessages(fetches: Fetches, sending: Sending): Promise<void> {
   const { session, mailbox } = sending;
-  const again = (groups: readonly (readonly Planned[])[]) => openFetches(groups, session.reader, mailbox.sourcePath);
+  const { reader } = session;
+  const path = mailbox.sourcePath;
   const first = await sendGroups(fetches, sending, true);
   // Of a group that was refused as a whole one message is the culprit: each is sent by itself.
-  const second = await sendGroups(again(groupsOf(first.refusedTogether)), sending, false);
-  // Yahoo leaves a body out now and then: each is asked for once more, alone.
-  const unseen = [...first.unseen, ...second.unseen];
-  const third = await sendGroups(again(unseen.map((message) => [message])), sending, false);
+  const second = await sendGroups(askFor(first.refusedTogether, reader, path), sending, false);
+  // What came out of its turn is asked for a group at a time, and each that Yahoo leaves out now and then by itself.
+  const late = groupsOf([...first.unseen, ...second.unseen]);
+  const again = await sendGroups(openFetches(late, reader, path, true), sending, true);
+  const single = [...again.unseen, ...again.refusedTogether].map((message) => [message]);
+  const third = await sendGroups(openFetches(single, reader, path, true), sending, false);
   await settleUnseen(third.unseen, sending);
 }
 
