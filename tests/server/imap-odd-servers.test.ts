@@ -223,6 +223,30 @@ describe('Reading from odd servers', () => {
     expect(uids).toEqual([3, 4, 5]);
   });
 
+  test('what has come and is not wanted any more stands in nobody’s way', async () => {
+    const body = Buffer.alloc(50_000, 'x');
+    const { reader } = await reading((line, { tag, say }) => {
+      if (!isFetch(line)) return false;
+      const [from = 0, to = 0] = (/FETCH (\d+):(\d+)/.exec(line) ?? []).slice(1).map(Number);
+      for (let uid = from; uid <= to; uid += 1) say(`* ${uid} FETCH (UID ${uid} ${ROW} BODY[] {50000}`, body, ')');
+      say(`${tag} OK done`);
+    });
+    await reader.open('INBOX');
+    for (const uids of [
+      [3, 4],
+      [5, 6],
+    ]) {
+      const fetched = reader.fetch('INBOX', uids)[Symbol.asyncIterator]();
+      // It comes as a whole, and nobody looks at it.
+      for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+      await fetched.return?.();
+    }
+    const uids: number[] = [];
+    for await (const { uid, octets } of reader.fetch('INBOX', [7, 8, 9]))
+      if ((await octetsOf(octets)).equals(body)) uids.push(uid);
+    expect(uids).toEqual([7, 8, 9]);
+  });
+
   test('a mailbox that counts more than can be listed is refused, and one in which messages go is not believed', async () => {
     let exists = 5_000_001;
     const { reader } = await reading((line, { tag, say }) => {

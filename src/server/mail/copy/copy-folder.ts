@@ -4,10 +4,12 @@ import type { Fetches } from './fetches.ts';
 import { olderOf, readRows, takeOverOlder } from './known-rows.ts';
 import type { Planned } from './ledger.ts';
 import { listMailbox, type Listing } from './listing.ts';
+import { openOrNull } from './moved.ts';
 import { findAnew, settleOpen, settleUnsaid, wantedOf } from './recovery.ts';
 import { makeMailbox } from './making.ts';
 import { FolderLeft, type Run, type Session } from './run.ts';
-import { askFor, sendMessages } from './sending.ts';
+import { askForFirst, sendMessages } from './sending.ts';
+import type { Unsaid } from './settling.ts';
 
 /** The newest messages of the inbox come before all others, so that recent mail is there within minutes. */
 const NEWEST_FIRST = 1000;
@@ -72,7 +74,7 @@ function begin(folder: Folder, path: string, listing: FolderListing, session: Se
   if (messages.length === 0) return undefined;
   const selected = openBoth(folder, path, listing, session, run);
   selected.catch(() => {});
-  return { selected, fetches: askFor(ordered(messages, folder), session.reader, folder.sourcePath) };
+  return { selected, fetches: askForFirst(ordered(messages, folder), session, folder.sourcePath) };
 }
 
 async function copyInto(
@@ -111,6 +113,9 @@ async function copyInto(
   });
   const open = await ledger.groups();
   const groups = open.filter(({ mailboxId }) => mailboxId === mailbox.id || older.some(({ id }) => id === mailboxId));
+  // The ledger knows more of it than was thought, under a name that it keeps in another form: from now on `older` has it.
+  const isNew = mailbox.destinationPath === destinationPath && known.settled.size === 0 && groups.length === 0;
+  if (begun !== undefined && !isNew) throw new MailError('lost', 'The mailbox is known after all.');
   if (todo > 0 || groups.length > 0) {
     const selected = await (begun?.selected ?? openBoth(folder, mailbox.destinationPath, listing, session, run));
     if ([...known.validities].some((validity) => validity !== selected.uidValidity)) {
@@ -126,17 +131,18 @@ async function copyInto(
     }
     let lookFrom = selected.uidNext ?? 1;
     try {
-      await sendMessages(begun?.fetches ?? askFor(ordered(waiting(), folder), session.reader, sourcePath), {
+      const sending = {
         mailbox,
         selected,
         session,
         run,
         goesOn,
         claims,
-        resolve: async (unsaid, ids) => {
+        resolve: async (unsaid: readonly Unsaid[], ids: readonly number[]) => {
           lookFrom = await settleUnsaid(unsaid, ids, { mailbox, selected, from: lookFrom, claims, session, run });
         },
-      });
+      };
+      await sendMessages(ordered(waiting(), folder), sending, begun?.fetches);
     } catch (error) {
       throw await refusalOf(error, mailbox.destinationPath, session, run);
     }
@@ -159,7 +165,8 @@ async function openBoth(
 
 /** UIDs of the listing mean nothing under another UIDVALIDITY. */
 async function reopen({ reader }: Session, path: string, { uidValidity }: Opened): Promise<void> {
-  const opened = await reader.open(path);
+  const opened = await openOrNull(reader, path);
+  if (opened === null) throw new FolderLeft('mailbox unreadable', new Error('It can’t be opened any more.'));
   if (opened.uidValidity !== uidValidity)
     throw new MailError('lost', 'The UIDVALIDITY of the source mailbox has changed.');
 }

@@ -4,10 +4,12 @@ import type { MailReader, Namespace, Opened } from '../imap/streams.ts';
 import type { Folder } from './copy-folder.ts';
 import { isNarrow, mostCheckers, mostLanes, type Engine } from './engine.ts';
 import { workOf } from './lanes.ts';
+import { nameKey } from './ledger-rows.ts';
 import { openMaking, type Making } from './making.ts';
 import { mapMailboxes, type MappedMailbox } from './mapping.ts';
 import { settleAbandoned } from './recovery.ts';
 import { followRenames, mayBeRenamed } from './renames.ts';
+import type { Run } from './run.ts';
 
 /** What a round of the copy is to do; `making` makes the mailboxes that the folders go to. */
 export type Plan = { readonly folders: readonly Folder[]; readonly making: Making };
@@ -31,6 +33,7 @@ export async function planFolders(engine: Engine): Promise<Plan> {
   const { theirs, ours, namespace } = side;
   engine.destinationPaths = ours.map((mailbox) => mailbox.path);
   const paths = new Set(theirs.map((mailbox) => mailbox.path));
+  nameAsListed(paths, run);
   if (mayBeRenamed(paths, run)) {
     await engine.released;
     await lanes.work(
@@ -57,6 +60,20 @@ export async function planFolders(engine: Engine): Promise<Plan> {
       ({ sourcePath: path }) => !left.has(path) && !isSame(statuses.get(path), seen.get(path)?.opened),
     ),
   };
+}
+
+/** A name that a column can't hold stands in the ledger in another form. */
+function nameAsListed(paths: ReadonlySet<string>, { known }: Run): void {
+  for (const path of paths) {
+    const key = nameKey(path);
+    const mailboxes = key === path || paths.has(key) ? undefined : known.get(key);
+    if (mailboxes === undefined) continue;
+    known.delete(key);
+    known.set(
+      path,
+      mailboxes.map((mailbox) => ({ ...mailbox, sourcePath: path })),
+    );
+  }
 }
 
 /** What the source says of folders by now: with the listing, or asked for each. Missing where it refuses to. */

@@ -4,8 +4,6 @@ import { isProvidersForm } from './norm.ts';
 
 /** With more unclaimed messages than this, only those of the right size or date are read. */
 const READ_ANYWAY = 200;
-/** So many messages are compared by their forms at once; their headers are in memory. */
-const FORMS_AT_ONCE = 500;
 const UIDS_A_COMMAND = 200;
 
 /** A source message that is looked for at the destination; its digest is fetched from the source when it is not known. */
@@ -117,12 +115,16 @@ async function matchForms(
   gone: ReadonlySet<number>,
   found: Map<number, Found>,
 ): Promise<void> {
-  const stored: Portrait[] = [];
-  for (const uids of inParts(left.slice(0, FORMS_AT_ONCE).map((listed) => listed.uid)))
-    for await (const portrait of portraits(destination.reader, destination.path, uids)) stored.push(portrait);
-  const take = (fits: (portrait: Portrait) => boolean): Portrait | undefined => {
-    const index = stored.findIndex(fits);
-    return index < 0 ? undefined : stored.splice(index, 1)[0];
+  const stored = new Set<Portrait>();
+  for (const uids of inParts(left.map((listed) => listed.uid)))
+    for await (const portrait of portraits(destination.reader, destination.path, uids)) stored.add(portrait);
+  const byBody = Map.groupBy(stored, ({ form }) => form.body);
+  const byId = Map.groupBy(stored, ({ form }) => form.messageId);
+  const bySize = Map.groupBy(stored, ({ size }) => size);
+  const take = (among: readonly Portrait[] = [], fits: (portrait: Portrait) => boolean): Portrait | undefined => {
+    const one = among.find((portrait) => stored.has(portrait) && fits(portrait));
+    if (one !== undefined) stored.delete(one);
+    return one;
   };
   const sent: Portrait[] = [];
   const readable = wanted.filter((message) => !gone.has(message.uid)).map((message) => message.uid);
@@ -134,7 +136,8 @@ async function matchForms(
   const settle = (fate: 'kept' | 'changed', fits: (sent: Portrait, stored: Portrait) => boolean) => {
     for (const portrait of sent) {
       if (found.has(portrait.uid)) continue;
-      const one = take((each) => fits(portrait, each));
+      const { body, messageId } = portrait.form;
+      const one = take(fate === 'kept' ? byBody.get(body) : byId.get(messageId), (each) => fits(portrait, each));
       if (one === undefined) continue;
       const { size, sha256 } = portrait;
       found.set(portrait.uid, { fate, destinationUid: one.uid, size, sha256 });
@@ -146,7 +149,7 @@ async function matchForms(
   settle('changed', (one, other) => sameDate(one, other) && isSameId(one, other));
   for (const { uid, size, date } of wanted) {
     if (found.has(uid) || (source !== null && !gone.has(uid))) continue;
-    const one = take((each) => each.size === size && each.date === date);
+    const one = take(bySize.get(size), (each) => each.date === date);
     if (one !== undefined) found.set(uid, { fate: 'stored', destinationUid: one.uid, size, sha256: one.sha256 });
   }
 }

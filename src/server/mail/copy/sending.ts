@@ -1,10 +1,11 @@
-import type { Fetched, MailReader, NewMessage, Octets } from '../imap/streams.ts';
+import type { Fetched, NewMessage, Octets } from '../imap/streams.ts';
 import { leaveBehind } from './committing.ts';
 import { digesting } from './digest.ts';
 import { openFetches, type Fetches } from './fetches.ts';
 import { Stopped } from './lanes.ts';
 import type { Group, Planned } from './ledger.ts';
 import { sentDateOf } from './message-text.ts';
+import type { Session } from './run.ts';
 import { type Left, type Sending, type Sent, settleGroup, settleUnseen, type Unsaid } from './settling.ts';
 
 const GROUP_MESSAGES = 100;
@@ -14,28 +15,43 @@ const GROUPS_AHEAD = 8;
 const GROUPS_LEFT = 2;
 /** Groups, or single messages, whose outcome is awaited while the next ones are sent. */
 const GROUPS_UNDER_WAY = 3;
-/** With no UIDs said, so many messages are sent before they are looked for. */
-const UNSAID_AT_MOST = 1000;
+/** So many messages are sent before more are asked for; where no UIDs are said they are looked for then. */
+const SENT_TOGETHER = { said: 10_000, unsaid: 1000 };
 /** For messages that have no date at all; the first second is refused by some servers. */
 const NO_DATE = new Date(86_400_000);
 
-/** Asks for messages, in this order, to be sent by {@link sendMessages}. */
-export function askFor(messages: readonly Planned[], reader: MailReader, path: string): Fetches {
-  return openFetches(groupsOf(messages), reader, path);
+/** Asks for the first of messages that {@link sendMessages} is to send, in this order. */
+export function askForFirst(messages: readonly Planned[], session: Session, path: string): Fetches {
+  const [first = []] = partsOf(messages, session);
+  return openFetches(groupsOf(first), session.reader, path);
+}
+
+/** While one part is looked for, nothing that was asked for may be unread: it would stand in the way. */
+function* partsOf(messages: readonly Planned[], { writer }: Session): Generator<readonly Planned[]> {
+  const most = writer.traits.saysUids ? SENT_TOGETHER.said : SENT_TOGETHER.unsaid;
+  for (let from = 0; from < messages.length; from += most) yield messages.slice(from, from + most);
 }
 
 /**
  * Copies messages that have no row, a group at a time: intents, octets, outcomes. Groups are under way together; each
  * outcome is committed as it comes. What throws leaves open groups, which the next run settles.
+ * @param begun what {@link askForFirst} asked for of these messages
  * @throws {MailError} `full`, `busy`, `lost`, `refused` with TRYCREATE; `LeaseLost`; {@link Stopped}
  */
-export async function sendMessages(fetches: Fetches, sending: Sending): Promise<void> {
+export async function sendMessages(messages: readonly Planned[], sending: Sending, begun?: Fetches): Promise<void> {
   const { session, mailbox } = sending;
-  const { reader } = session;
-  const path = mailbox.sourcePath;
+  for (const [index, part] of [...partsOf(messages, session)].entries()) {
+    const first = index === 0 ? begun : undefined;
+    await sendPart(first ?? openFetches(groupsOf(part), session.reader, mailbox.sourcePath), sending);
+  }
+}
+
+async function sendPart(fetches: Fetches, sending: Sending): Promise<void> {
+  const { reader } = sending.session;
+  const path = sending.mailbox.sourcePath;
   const first = await sendGroups(fetches, sending, true);
   // Of a group that was refused as a whole one message is the culprit: each is sent by itself.
-  const second = await sendGroups(askFor(first.refusedTogether, reader, path), sending, false);
+  const second = await sendGroups(openFetches(groupsOf(first.refusedTogether), reader, path), sending, false);
   // What came out of its turn is asked for a group at a time, and each that Yahoo leaves out now and then by itself.
   const late = groupsOf([...first.unseen, ...second.unseen]);
   const again = await sendGroups(openFetches(late, reader, path, true), sending, true);
@@ -97,17 +113,6 @@ async function sendAll(fetches: Fetches, sending: Sending, together: boolean): P
     opening = open(from);
     opening.catch(() => {});
   };
-  const flush = async () => {
-    await Promise.all(underWay);
-    const stored = unsaid.splice(0);
-    try {
-      if (failure !== undefined) throw failure.error;
-      if (stored.length > 0) await resolve(stored, unsaidGroups.splice(0));
-    } catch (error) {
-      if (!lease.mayWrite()) leaveBehind(stored.length, sending);
-      throw error;
-    }
-  };
 
   const sendGroup = async (group: Group, messages: AsyncIterable<Fetched>) => {
     const sent: Sent[] = [];
@@ -152,10 +157,15 @@ async function sendAll(fetches: Fetches, sending: Sending, together: boolean): P
     }
     if (failure !== undefined) break;
     while (underWay.size >= GROUPS_UNDER_WAY) await Promise.race(underWay);
-    if (unsaid.length >= UNSAID_AT_MOST) await flush();
   }
-  await Promise.allSettled([opening]);
-  await flush();
+  await Promise.all([Promise.allSettled([opening]), ...underWay]);
+  try {
+    if (failure !== undefined) throw failure.error;
+    if (unsaid.length > 0) await resolve(unsaid, unsaidGroups);
+  } catch (error) {
+    if (!lease.mayWrite()) leaveBehind(unsaid.length, sending);
+    throw error;
+  }
   return { refusedTogether, unseen };
 }
 

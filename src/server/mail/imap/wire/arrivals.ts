@@ -27,14 +27,18 @@ export class Arrivals<Item> {
   finish(error?: unknown): readonly Item[] {
     if (this.#end !== undefined) return [];
     this.#end = { error };
-    const left = error === undefined ? [] : this.#items;
-    if (error !== undefined) {
-      this.#items = [];
-      this.#connection.incoming.release(this.#weight);
-      this.#weight = 0;
-    }
+    const left = error === undefined ? [] : this.drop();
     this.#wakeUp();
     return left;
+  }
+
+  /** Nobody takes what is there any more. @returns it */
+  drop(): readonly Item[] {
+    const dropped = this.#items;
+    this.#items = [];
+    this.#connection.incoming.release(this.#weight);
+    this.#weight = 0;
+    return dropped;
   }
 
   get finished(): boolean {

@@ -77,6 +77,7 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
   /** Closes the connection of a fetch that is under way, because it can't be called off. */
   return(): Promise<IteratorResult<Fetched, undefined>> {
     this.#given?.skip();
+    for (const { octets } of this.#arrivals.drop()) octets.skip();
     if (!this.#arrivals.finished) this.#connection.destroy();
     return Promise.resolve({ done: true, value: undefined });
   }
