@@ -57,20 +57,22 @@ async function isSameFolder(path: string, { id }: LedgerMailbox, reader: MailRea
   for await (const page of copy.ledger.rows(id)) for (const row of page) rows.set(row.uid, row);
   if (rows.size === 0) return false;
   const same: Row[] = [];
+  // What was asked for is read to its end: the connection is used for the next one.
+  let differs = false;
   const opened = await reader.open(path);
   if (opened.exists > 0)
     for await (const page of reader.list(path))
       for (const { uid, size, internalDate } of page) {
         const row = rows.get(uid);
         if (row === undefined) continue;
-        if (row.size !== size || row.date !== secondsOf(internalDate)) return false;
+        differs ||= row.size !== size || row.date !== secondsOf(internalDate);
         if (row.sha256 !== undefined) same.push(row);
       }
   const read = new Map(same.slice(0, READ_AT_MOST).map((row) => [row.uid, row.sha256]));
-  if (read.size === 0) return false;
+  if (differs || read.size === 0) return false;
   for await (const { uid, octets } of reader.fetch(path, [...read.keys()])) {
     const { sha256 } = await digestOf(octets);
-    if (read.get(uid) !== sha256) return false;
+    differs ||= read.get(uid) !== sha256;
   }
-  return true;
+  return !differs;
 }
