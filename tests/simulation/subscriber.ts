@@ -32,8 +32,10 @@ export function perform(deed: Deed, account: SimulatedAccount, chance: Chance): 
       );
       return;
     case 'deletes a mailbox': {
+      // At the destination one that only has what was brought; at the source any.
       const others = folders.filter(
-        ({ name, messages }) => name !== 'INBOX' && messages.every(({ by }) => by !== 'before' && by !== WHO),
+        ({ name, messages }) =>
+          name !== 'INBOX' && (deed.side === 'source' || messages.every(({ by }) => by !== 'before' && by !== WHO)),
       );
       if (others.length > 0) account.delete(chance.one(others).name, WHO);
       return;
