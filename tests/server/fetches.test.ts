@@ -79,7 +79,7 @@ test.each([
 test('two commands are ahead of the one that is read, and each group has its own when asked alone', async () => {
   const { reader, asked } = mailbox();
   const groups = [1, 2, 3, 4].map((uid) => groupOf(uid, uid));
-  const fetches = openFetches(groups, reader, 'INBOX', true);
+  const fetches = openFetches(groups, reader, 'INBOX', { alone: true });
   expect(asked).toEqual([[1], [2]]);
   expect(await uidsOf(fetches.next())).toEqual([1]);
   expect(asked).toEqual([[1], [2], [3]]);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { listMailbox } from '../../src/server/mail/copy/listing.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import type { Appended, NewMessage } from '../../src/server/mail/imap/streams.ts';
 import { openStreamReader } from '../../src/server/mail/imap/wire/imap-stream-reader.ts';
@@ -174,6 +175,67 @@ describe('Reading from odd servers', () => {
       [10, 30, 20, 40].map((uid) => [uid, 3]),
     );
     expect(lines.filter(isFetch)).toHaveLength(2);
+  });
+
+  test('mailboxes are opened and listed ahead, one after the other, and one that is refused spoils none', async () => {
+    const answers: string[] = [];
+    let open = '';
+    const { reader, lines } = await reading((line, { tag, say }) => {
+      const asked = /EXAMINE "(.*)"/.exec(line)?.[1];
+      if (asked === undefined && !isFetch(line)) return false;
+      open = asked ?? open;
+      const number = Number(open.slice(4));
+      if (asked === 'Box 2') answers.push(`${tag} NO closed`);
+      else if (asked !== undefined) answers.push('* 1 EXISTS', `* OK [UIDVALIDITY ${number}]`, `${tag} OK done`);
+      else if (open === 'Box 2') answers.push(`${tag} BAD Nothing is open`);
+      else answers.push(`* 1 FETCH (UID ${number} ${ROW})`, `${tag} OK done`);
+      // None is answered before all are asked for.
+      if (isFetch(line) && open === 'Box 4') say(...answers.splice(0));
+    });
+    reader.listAhead(['Box 1', 'Box 2', 'Box 3', 'Box 4']);
+    const found: unknown[] = [];
+    for (const path of ['Box 1', 'Box 2', 'Box 3', 'Box 4']) {
+      const { opened, pages } = reader.openAndList(path);
+      try {
+        const { uidValidity } = await opened;
+        found.push([uidValidity, (await gathered(pages)).flat().map(({ uid }) => uid)]);
+      } catch (error) {
+        found.push(error instanceof MailError ? error.fault : error);
+      }
+    }
+    expect(found).toEqual([[1n, [1]], 'refused', [3n, [3]], [4n, [4]]]);
+    expect(lines.filter((line) => line.includes('EXAMINE'))).toHaveLength(4);
+  });
+
+  test('what was asked for ahead and is not read stands in nobody’s way', async () => {
+    let open = '';
+    const { reader, lines } = await reading((line, { tag, say }) => {
+      const asked = /EXAMINE "(.*)"/.exec(line)?.[1];
+      if (asked !== undefined) {
+        open = asked;
+        say(`* ${open === 'Short' ? 2 : 5000} EXISTS`, '* OK [UIDVALIDITY 7]', `${tag} OK done`);
+      } else if (line.includes('SEARCH')) {
+        say(`* SEARCH ${open === 'Short' ? '1 2' : '9'}`, `${tag} OK done`);
+      } else if (isFetch(line)) {
+        const count = open === 'Short' ? 1 : 5000;
+        for (let n = 1; n <= count; n += 1) say(`* ${n} FETCH (UID ${n} ${ROW})`);
+        say(`${tag} OK done`);
+      } else return false;
+    });
+    reader.listAhead(['Short', 'Long', 'Also long']);
+    const short = await listMailbox(reader, 'Short');
+    expect({ listed: [...short.messages].map(({ uid }) => uid), unlisted: short.unlisted }).toEqual({
+      listed: [1, 2],
+      unlisted: 0,
+    });
+    expect((await listMailbox(reader, 'Long')).messages.length).toBe(5000);
+    expect(lines.filter((line) => line.includes('EXAMINE')).map((line) => /"(.*)"/.exec(line)?.[1])).toEqual([
+      'Short',
+      'Long',
+      'Also long',
+      'Short',
+      'Long',
+    ]);
   });
 
   test('an empty mailbox, in which a server has nothing to list, is empty', async () => {

@@ -37,8 +37,13 @@ test('levels are joined by the delimiter of the destination, and its delimiter w
   });
 });
 
-test('wildcards and control characters never reach the destination', () => {
+test('wildcards, control characters and halves of surrogate pairs never reach the destination', () => {
   expect(placesOf([box('a*b%c\u0007d')])).toEqual({ 'a*b%c\u0007d': 'a_b_c_d' });
+  expect(placesOf([box('a \u{D800}'), box('a \u{D801}'), box('a \u{1F469}')])).toEqual({
+    'a \u{D800}': 'a _',
+    'a \u{D801}': 'a _ (2)',
+    'a \u{1F469}': 'a \u{1F469}',
+  });
 });
 
 test('names that a server might take for the same stay apart', () => {

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import type { Mailbox, MailboxStatus } from '../../src/server/mail/imap/mailbox.ts';
 import type { MailControl } from '../../src/server/mail/imap/streams.ts';
-import { quoted, textOf, wordsOf, type Word } from './imap-words.ts';
+import { pathOf, quotedPath, textOf, wordsOf, type Word } from './imap-words.ts';
 import type { SimulatedProcess } from './process.ts';
 
 const SILENCE = 180_000;
@@ -82,9 +82,9 @@ export async function openControl(stream: Duplex, process: SimulatedProcess): Pr
           const [, , flags, delimiter, path] = wordsOf([Buffer.from(line)]);
           const attributes = (flags as readonly Word[]).map((flag) => textOf(flag));
           const specialUse = attributes.find((flag) => /^\\(?:Sent|Drafts|Junk|Trash|Archive|All)$/.test(flag));
-          const status = statuses.get(textOf(path));
+          const status = statuses.get(pathOf(path));
           return {
-            path: textOf(path),
+            path: pathOf(path),
             delimiter: textOf(delimiter),
             subscribed: attributes.includes('\\Subscribed'),
             ...(specialUse === undefined ? {} : { specialUse }),
@@ -93,7 +93,7 @@ export async function openControl(stream: Duplex, process: SimulatedProcess): Pr
         });
     },
     remove: async (path) => {
-      await ask(`DELETE ${quoted(path)}`);
+      await ask(`DELETE ${quotedPath(path)}`);
     },
     [Symbol.asyncDispose]: async () => {
       stream.destroy();
@@ -106,7 +106,7 @@ function statusIn(line: string): [string, MailboxStatus] {
   const words = (items as readonly Word[]).map((word) => textOf(word));
   const numberOf = (name: string) => Number(words[words.indexOf(name) + 1]);
   return [
-    textOf(path),
+    pathOf(path),
     { exists: numberOf('MESSAGES'), uidNext: numberOf('UIDNEXT'), uidValidity: BigInt(numberOf('UIDVALIDITY')) },
   ];
 }

@@ -5,7 +5,9 @@ import {
   dateTimeOf,
   dayOf,
   membersOf,
+  pathOf,
   quoted,
+  quotedPath,
   setOf,
   textOf,
   timeOf,
@@ -225,7 +227,7 @@ export function serve(
       case 'LSUB':
         return list(name, words);
       case 'CREATE':
-        return create(textOf(words[0]));
+        return create(pathOf(words[0]));
       case 'SUBSCRIBE':
         folderOf(words[0]).subscribed = true;
         return { status: 'OK', text: 'Done' };
@@ -283,7 +285,7 @@ export function serve(
   };
 
   const folderOf = (word: Word | undefined, code = 'NONEXISTENT'): MailFolder => {
-    const folder = account.find(textOf(word));
+    const folder = account.find(pathOf(word));
     if (folder === undefined) throw new Refusal('NO', `[${code}] No such mailbox`);
     return folder;
   };
@@ -304,7 +306,7 @@ export function serve(
       if (name === 'LSUB' && !folder.subscribed) continue;
       const flags = ['\\HasNoChildren', folder.specialUse ?? '', folder.subscribed ? '\\Subscribed' : ''];
       const attributes = flags.filter((flag) => flag !== '').join(' ');
-      send(`* ${name} (${attributes}) ${quoted(quirks.delimiter)} ${quoted(folder.name)}\r\n`);
+      send(`* ${name} (${attributes}) ${quoted(quirks.delimiter)} ${quotedPath(folder.name)}\r\n`);
       if (withStatus) send(statusLine(folder));
     }
     return { status: 'OK', text: 'Done' };
@@ -316,7 +318,7 @@ export function serve(
     return { status: 'OK', text: 'Done' };
   };
   const statusLine = (folder: MailFolder) =>
-    `* STATUS ${quoted(folder.name)} (MESSAGES ${shown(folder).length} UIDNEXT ${folder.uidNext} UIDVALIDITY ${folder.uidValidity})\r\n`;
+    `* STATUS ${quotedPath(folder.name)} (MESSAGES ${shown(folder).length} UIDNEXT ${folder.uidNext} UIDVALIDITY ${folder.uidValidity})\r\n`;
   const status = (words: readonly Word[]): Answer => {
     send(statusLine(folderOf(words[0])));
     return { status: 'OK', text: 'Done' };
@@ -486,9 +488,9 @@ export function serve(
     return given;
   };
   const refuseAppend = (words: readonly Word[], reason: string) =>
-    account.refuse(textOf(words[0]), givenOf(words), peer.client, reason);
+    account.refuse(pathOf(words[0]), givenOf(words), peer.client, reason);
   const append = (words: readonly Word[]): Answer => {
-    const name = textOf(words[0]);
+    const name = pathOf(words[0]);
     const given = givenOf(words);
     const no = (code: string, culprits: readonly GivenMail[], text = 'Not stored'): Answer => {
       account.refuse(name, culprits, peer.client, code);

@@ -1,3 +1,5 @@
+import { decodeName, encodeName } from '../../src/sandbox/imap/mailbox-name.ts';
+
 /** A piece of a command or an answer (RFC 9051 §4): lists are arrays, strings and atoms are text, a literal is octets. */
 export type Word = string | Buffer | readonly Word[];
 
@@ -59,6 +61,15 @@ export function textOf(word: Word | undefined): string {
   if (typeof word === 'string') return word;
   if (Buffer.isBuffer(word)) return word.toString('utf8');
   throw new BadWords('A word is missing');
+}
+
+/** The path of a mailbox, which travels in modified UTF-7 (RFC 3501 §5.1.3). */
+export function pathOf(word: Word | undefined): string {
+  return decodeName(textOf(word));
+}
+
+export function quotedPath(path: string): string {
+  return quoted(encodeName(path));
 }
 
 export function quoted(text: string): string {

@@ -24,7 +24,8 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-const PATHS = ['INBOX', 'Sent', 'Letters'];
+/** The last one has a name that no column can hold. */
+const PATHS = ['INBOX', 'Sent', 'Letters', 'Lone \u{D800}'];
 const FATES: readonly Fate[] = ['stored', 'kept', 'changed', 'twin', 'refused', 'gone', 'taken', 'lost'];
 const DIGESTS = ['0'.repeat(64), 'ab'.repeat(32)];
 

@@ -1,3 +1,4 @@
+import { nameKey } from '../../src/server/mail/copy/ledger-rows.ts';
 import { LeaseLost } from '../../src/server/transfers/lease.ts';
 import {
   type Group,
@@ -97,9 +98,12 @@ export class LedgerTables {
   addMailboxes(holding: Holding, mailboxes: readonly NewMailbox[]): LedgerMailbox[] {
     this.#hold(holding);
     return mailboxes.map((mailbox) => {
-      const known = this.#same(holding.transfer, mailbox) ?? this.#insertMailbox(holding.transfer, mailbox);
+      const { sourcePath, destinationPath } = mailbox;
+      const keyed = { ...mailbox, sourcePath: nameKey(sourcePath), destinationPath: nameKey(destinationPath) };
+      const known = this.#same(holding.transfer, keyed) ?? this.#insertMailbox(holding.transfer, keyed);
       this.noteMailbox(known.id, mailbox);
-      return mailboxOf(known);
+      const isSame = known.destinationPath === keyed.destinationPath;
+      return { ...mailboxOf(known), sourcePath, ...(isSame ? { destinationPath } : {}) };
     });
   }
 
@@ -107,7 +111,7 @@ export class LedgerTables {
     this.#hold(holding);
     for (const id of ids) {
       const mailbox = this.#mailboxes.get(id);
-      if (mailbox !== undefined) mailbox.sourcePath = sourcePath;
+      if (mailbox !== undefined) mailbox.sourcePath = nameKey(sourcePath);
     }
   }
 
@@ -215,7 +219,7 @@ export class LedgerTables {
   claimed(transfer: string, destinationPath: string, uidValidity: bigint): Set<number> {
     const claimed = new Set<number>();
     for (const mailbox of this.#mailboxesOf(transfer))
-      if (mailbox.destinationPath === destinationPath)
+      if (mailbox.destinationPath === nameKey(destinationPath))
         for (const row of this.#rowsOf(mailbox.id).values())
           if (row.destinationUidValidity === uidValidity && row.destinationUid !== undefined)
             claimed.add(row.destinationUid);
@@ -297,7 +301,7 @@ function placeOf(
   uidValidity: bigint | undefined,
   uid: number | undefined,
 ): string {
-  return JSON.stringify([transfer, destinationPath, String(uidValidity), uid]);
+  return JSON.stringify([transfer, nameKey(destinationPath), String(uidValidity), uid]);
 }
 
 function mailboxOf({ id, sourcePath, sourceUidValidity, destinationPath, destination }: StoredMailbox): LedgerMailbox {

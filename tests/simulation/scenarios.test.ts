@@ -7,7 +7,7 @@ import { simulate } from './simulate.ts';
 function scenarioWith(letters: readonly number[], given: Partial<Scenario>): Scenario {
   return {
     seed: 1,
-    folders: letters.map((count, index) => ({ name: index === 0 ? 'INBOX' : `Box ${index}`, letters: count })),
+    folders: letters.map((count, at) => ({ name: at === 0 ? 'INBOX' : `Box ${at}`, letters: count })),
     own: [],
     source: {},
     destination: {},
@@ -25,22 +25,35 @@ function scenarioWith(letters: readonly number[], given: Partial<Scenario>): Sce
   };
 }
 
+/** With deaths of its workers, one after the other, each at a part of all that it would do. */
+async function dyingAt(parts: readonly number[], scenario: Scenario): Promise<Scenario> {
+  const stops = [...scenario.stops];
+  for (const [at, part] of parts.entries()) {
+    const { trace } = await simulate({ ...scenario, stops }, { keepsTrace: true });
+    const effect = new RegExp(`^[\\d.]+ worker${at + 1} \\d+ `);
+    const effects = trace.filter((line) => effect.test(line)).length;
+    stops.push({ worker: at + 1, atEffect: Math.ceil(part * effects) });
+  }
+  return { ...scenario, stops };
+}
+
 const REWRITING = { uidPlus: false, rewriting: 'adds headers' } as const;
 
 test.each<[string, readonly number[], Partial<Quirks>, readonly number[]]>([
   ['700 letters that come without UIDs, in another form', [700], REWRITING, []],
   ['1,500 of them', [1500], REWRITING, []],
-  ['700 of them, and a death at 100 effects', [700], REWRITING, [100]],
-  ['700 of them, and a death at 400 effects', [700], REWRITING, [400]],
-  ['700 of them, and a death at 700 effects', [700], REWRITING, [700]],
-  ['1,100 of them, and deaths at 900 and 300', [1100], REWRITING, [900, 300]],
-  ['700 letters in another form whose UIDs are said, and a death', [700], { rewriting: 'adds headers' }, [300]],
-  ['five folders, and deaths', [1200, 300, 300, 300, 300], {}, [500, 300, 200]],
-  ['synchronising literals, and deaths', [400, 200], { literals: 'synchronising' }, [500, 300]],
-])('large folders: %s', { timeout: 300_000 }, async (_, letters, destination, atEffect) => {
-  const stops = atEffect.map((effect, index) => ({ worker: index + 1, atEffect: effect }));
-  const { wrong, receipts } = await simulate(scenarioWith(letters, { destination, stops }));
+  ['700 of them, and an early death', [700], REWRITING, [0.3]],
+  ['700 of them, and a death in the middle', [700], REWRITING, [0.5]],
+  ['700 of them, and a late death', [700], REWRITING, [0.8]],
+  ['1,100 of them, and two deaths', [1100], REWRITING, [0.7, 0.4]],
+  ['700 letters in another form whose UIDs are said, and a death', [700], { rewriting: 'adds headers' }, [0.6]],
+  ['five folders, and three deaths', [1200, 300, 300, 300, 300], {}, [0.6, 0.5, 0.3]],
+  ['synchronising literals, and two deaths', [400, 200], { literals: 'synchronising' }, [0.7, 0.5]],
+])('large folders: %s', { timeout: 300_000 }, async (_, letters, destination, parts) => {
+  const scenario = await dyingAt(parts, scenarioWith(letters, { destination }));
+  const { wrong, receipts, deaths } = await simulate(scenario);
   expect(wrong).toEqual([]);
+  expect(deaths).toBe(parts.length);
   expect(receipts.map(({ status }) => status)).toEqual(['completed']);
 });
 
@@ -50,5 +63,16 @@ test('a mailbox of the source that is deleted under way keeps none of the others
     const { wrong, receipts } = await simulate(scenarioWith([30, 20, 20], { deeds }));
     expect({ atCommand, wrong }).toEqual({ atCommand, wrong: [] });
     expect(receipts.map(({ failure, lost }) => ({ failure, lost }))).toEqual([{ failure: undefined, lost: 0 }]);
+  }
+});
+
+test('a mailbox whose name no column can hold is known again, wherever a worker dies', async () => {
+  const folders = ['INBOX', 'Lone \u{D800}', 'Nul \0', 'Lone \u{D801}'].map((name) => ({ name, letters: 30 }));
+  for (let part = 0.3; part < 0.9; part += 0.02) {
+    const { wrong, receipts, deaths } = await simulate(await dyingAt([part], scenarioWith([], { folders })));
+    expect({ part, wrong, deaths }).toEqual({ part, wrong: [], deaths: 1 });
+    expect(receipts.map(({ status, lost, duplicated }) => ({ status, lost, duplicated }))).toEqual([
+      { status: 'completed', lost: 0, duplicated: 0 },
+    ]);
   }
 });

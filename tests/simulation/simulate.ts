@@ -16,6 +16,8 @@ export type Outcome = {
   readonly digest: string;
   readonly trace: readonly string[];
   readonly events: number;
+  /** Of workers. */
+  readonly deaths: number;
 };
 
 /** Runs the engine in a scenario, order after order, and judges each. */
@@ -45,7 +47,7 @@ async function simulated(
   tables.isFenced = options.mutation?.isUnfenced !== true;
   const wrong: string[] = [];
   const receipts: Receipt[] = [];
-  const workers = { started: 0 };
+  const workers = { started: 0, died: 0 };
   for (let order = 1; order <= scenario.orders && wrong.length === 0; order += 1) {
     const transfer = `order ${order}`;
     tables.begin(transfer);
@@ -74,10 +76,11 @@ async function simulated(
       }),
     );
   }
-  return { wrong, receipts, digest: scheduler.digest(), trace: scheduler.trace, events: scheduler.events() };
+  const { trace } = scheduler;
+  return { wrong, receipts, digest: scheduler.digest(), trace, events: scheduler.events(), deaths: workers.died };
 }
 
-function startWorker(job: Work, workers: { started: number }): void {
+function startWorker(job: Work, workers: { started: number; died: number }): void {
   const { scheduler, scenario, chance } = job.world;
   workers.started += 1;
   const number = workers.started;
@@ -90,6 +93,9 @@ function startWorker(job: Work, workers: { started: number }): void {
     scheduler.after(chance.fraction() * 5000, 'another worker starts', () => startWorker(job, workers));
   };
   worker.onDeath(again);
+  worker.onDeath(() => {
+    workers.died += 1;
+  });
   worker.onDeath(({ stood, since }) => {
     if (stood >= LONG_FREEZE && since < TAKE_BACK) job.world.cutShort.set(worker.name, scheduler.now() - since);
   });

@@ -64,6 +64,7 @@ export function memoryAccount(
     open: async (path) => opened(path),
     status: async (path) => opened(path),
     openAndList: (path) => ({ opened: Promise.resolve(opened(path)), pages: reader.list(path) }),
+    listAhead: () => {},
     async *list(path, fromUid = 1) {
       yield find(path)
         .messages.filter(({ uid }) => uid >= fromUid)

@@ -2,7 +2,7 @@ import { compareMailbox } from './comparing.ts';
 import { copyRound } from './copy-round.ts';
 import { closeOthers, isNarrow, listDestinationPaths, mostCheckers, withEngine, type Engine } from './engine.ts';
 import { planFolders } from './folder-plan.ts';
-import { workOf } from './lanes.ts';
+import { batchesOf, LISTED_TOGETHER, workOf } from './lanes.ts';
 import type { LedgerMailbox } from './ledger.ts';
 import type { CopyEnd, MailCopy } from './mail-copy.ts';
 import type { CheckSession } from './read-back.ts';
@@ -46,14 +46,21 @@ async function compareAll(engine: Engine): Promise<CopyEnd> {
     const sum = { lost: 0, duplicated: 0, changed: 0, kept: 0 };
     const stale: LedgerMailbox[] = [];
     await closeOthers(engine, isNarrow(engine.connections) ? ['checkers'] : ['checker', 'checkers']);
-    const compare = async (mailbox: LedgerMailbox, { checker }: CheckSession) => {
-      if (mailbox.sourceUidValidity === 0n) return;
-      const compared = await compareMailbox(mailbox, checker, run);
-      for (const count of ['lost', 'duplicated', 'changed', 'kept'] as const) sum[count] += compared[count];
-      if (compared.isStale || run.stale.has(mailbox.id)) stale.push(mailbox);
+    const compared = new Set<LedgerMailbox>();
+    const compare = async (batch: readonly LedgerMailbox[], { checker }: CheckSession) => {
+      const waiting = batch.filter((mailbox) => !compared.has(mailbox));
+      checker.listAhead(waiting.map(({ destinationPath }) => destinationPath));
+      for (const mailbox of waiting) {
+        const counts = await compareMailbox(mailbox, checker, run);
+        compared.add(mailbox);
+        for (const count of ['lost', 'duplicated', 'changed', 'kept'] as const) sum[count] += counts[count];
+        if (counts.isStale || run.stale.has(mailbox.id)) stale.push(mailbox);
+      }
     };
-    const mailboxes = workOf(await run.copy.ledger.mailboxes());
-    await checkers.work(mailboxes, compare, () => mostCheckers(engine), engine.released);
+    const mailboxes = (await run.copy.ledger.mailboxes()).filter(({ sourceUidValidity }) => sourceUidValidity !== 0n);
+    // Of those that read back some stand: with few mailboxes another one would take longer than they.
+    const most = () => Math.min(mostCheckers(engine), Math.ceil(mailboxes.length / LISTED_TOGETHER));
+    await checkers.work(workOf(batchesOf(mailboxes, most())), compare, most, engine.released);
     if (stale.length === 0 || round === PASSES) {
       const unlisted = [...seen.values()].reduce((total, each) => total + each.unlisted, 0);
       return { ...sum, unlisted, mailboxesLeft: left.size };

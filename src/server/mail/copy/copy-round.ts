@@ -1,7 +1,7 @@
 import { MailError } from '../imap/mail-error.ts';
 import { copyFolder, listFolder, type Folder, type FolderListing } from './copy-folder.ts';
 import { closeOthers, isNarrow, listDestinationPaths, mostLanes, openChecks, type Engine } from './engine.ts';
-import { Stopped, workOf } from './lanes.ts';
+import { batchesOf, Stopped, workOf } from './lanes.ts';
 import { readBack, settleAbsent, type CheckSession } from './read-back.ts';
 import type { Plan } from './folder-plan.ts';
 import { FolderLeft, type Check, type FolderReason, type Run, type Session } from './run.ts';
@@ -70,16 +70,19 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
     const reason = left.get(folder.sourcePath);
     if (reason !== undefined) await noteLeft(folder, listings.get(folder.sourcePath), reason, run);
   };
+  const most = () => mostLanes(engine);
+  const list = async (batch: readonly Folder[], session: Session) => {
+    const unlisted = batch.filter(({ sourcePath }) => !listings.has(sourcePath) && !left.has(sourcePath));
+    session.reader.listAhead(unlisted.map(({ sourcePath }) => sourcePath));
+    for (const folder of unlisted)
+      await leaving(folder, async () => {
+        listings.set(folder.sourcePath, await listFolder(folder, forwardedMark, session, run));
+      });
+  };
   const preparing = [
     ({ writer }: Session) => making.makeAll(writer),
-    ...folders.map(
-      (folder) => (session: Session) =>
-        leaving(folder, async () => {
-          listings.set(folder.sourcePath, await listFolder(folder, forwardedMark, session, run));
-        }),
-    ),
+    ...batchesOf(folders, most()).map((batch) => (session: Session) => list(batch, session)),
   ];
-  const most = () => mostLanes(engine);
   const { released } = engine;
   await lanes.work(workOf(preparing), (prepare, session) => prepare(session), most, released);
   for (const folder of folders) await note(folder);

@@ -142,8 +142,10 @@ async function runEngine<Result>(
     seen: new Map(),
     left: new Map(),
   };
-  // Awaited here: what is `using` is disposed of when this function returns.
-  return await work(engine);
+  const result = await work(engine);
+  // All at once: what is `using` is closed one after the other, each with a goodbye of a round trip.
+  await closeOthers(engine, []);
+  return result;
 }
 
 export function openChecks(): Stream<Check> {

@@ -18,8 +18,17 @@ export type Fetches = {
   letGo(): Promise<void>;
 };
 
-/** @param alone whether each group is asked for by itself */
-export function openFetches(groups: readonly Group[], reader: MailReader, path: string, alone = false): Fetches {
+type Options = {
+  /** Each group is asked for by itself. */
+  readonly alone?: boolean;
+};
+
+export function openFetches(
+  groups: readonly Group[],
+  reader: MailReader,
+  path: string,
+  { alone = false }: Options = {},
+): Fetches {
   const commands = alone ? groups.map((group) => [group]) : togetherOf(groups);
   const waiting: Answer[] = [];
   let asked = 0;

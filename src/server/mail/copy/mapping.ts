@@ -122,10 +122,13 @@ function partsOf(mailbox: Mailbox, prefix: string): string[] {
   return mailbox.delimiter === '' ? [path] : path.split(mailbox.delimiter);
 }
 
-/** No server takes these: control characters, and the wildcards of LIST (RFC 9051 §6.3.9). */
-const NEVER = /[\p{Cc}*%]/gu;
+/**
+ * No server takes these: control characters, halves of surrogate pairs, which the ledger can't hold either, and the
+ * wildcards of LIST (RFC 9051 §6.3.9).
+ */
+const NEVER = /[\p{Cc}\p{Cs}*%]/gu;
 /** Some servers refuse these as well; Gmail does quotes, backslashes and carets. */
-const ODD = /[\p{Cc}\p{Cf}\p{So}*%\\"'^&~<>|:?]/gu;
+const ODD = /[\p{Cc}\p{Cs}\p{Cf}\p{So}*%\\"'^&~<>|:?]/gu;
 
 /** One level of a name: no delimiter, nothing unwanted, no blanks around it, and not too long. */
 function validPart(part: string, delimiter: string, unwanted: RegExp): string {

@@ -54,9 +54,9 @@ async function sendPart(fetches: Fetches, sending: Sending): Promise<void> {
   const second = await sendGroups(openFetches(groupsOf(first.refusedTogether), reader, path), sending, false);
   // What came out of its turn is asked for a group at a time, and each that Yahoo leaves out now and then by itself.
   const late = groupsOf([...first.unseen, ...second.unseen]);
-  const again = await sendGroups(openFetches(late, reader, path, true), sending, true);
+  const again = await sendGroups(openFetches(late, reader, path, { alone: true }), sending, true);
   const single = [...again.unseen, ...again.refusedTogether].map((message) => [message]);
-  const third = await sendGroups(openFetches(single, reader, path, true), sending, false);
+  const third = await sendGroups(openFetches(single, reader, path, { alone: true }), sending, false);
   await settleUnseen(third.unseen, sending);
 }
 

@@ -55,6 +55,11 @@ export type MailReader = AsyncDisposable & {
   status(path: string): Promise<Opened>;
   /** Opens a mailbox anew and lists it; both are asked for at the call, in one round trip. The pages are to be read. */
   openAndList(path: string): OpenedListing;
+  /**
+   * Asks at once for mailboxes that `openAndList` will be called for, in this order: without a round trip for each. Lets
+   * go of them when anything else is asked first.
+   */
+  listAhead(paths: readonly string[]): void;
   /** What the mailbox lists from a UID on (1 by default), in pages of at most 1,000, in the order of the server. */
   list(path: string, fromUid?: number): AsyncIterable<readonly Listed[]>;
   /** Asks for those UIDs only, each of which may be missing from the answer. */

@@ -30,18 +30,31 @@ class ImapStreamReader implements MailReader {
   /** The last one that was asked for. */
   #fetching: Fetching | undefined;
   readonly #answers = { reader: new FetchReader(), habits: { bodyFirst: false } };
+  /** Listings that were asked for ahead of their turn, in its order. */
+  #ahead: Ahead[] = [];
 
   constructor(connection: ImapConnection) {
     this.#connection = connection;
     this.#opening = new Opening(connection, 'EXAMINE');
   }
 
-  async open(path: string): Promise<Opened> {
+  open(path: string): Promise<Opened> {
+    this.#letGoAhead();
+    return this.#open(path);
+  }
+
+  async #open(path: string): Promise<Opened> {
     const { permanentFlags: _, ...opened } = await this.#opening.open(path);
     return opened;
   }
 
+  #ensure(path: string, uids?: readonly number[]): Promise<Opened> {
+    this.#letGoAhead();
+    return this.#opening.ensure(path, uids);
+  }
+
   async status(path: string): Promise<Opened> {
+    this.#letGoAhead();
     const modseq = this.#connection.capabilities.has('CONDSTORE') ? ['HIGHESTMODSEQ'] : [];
     const numbers = await askStatus(this.#connection, path, ['MESSAGES', 'UIDNEXT', 'UIDVALIDITY', ...modseq]);
     const uidValidity = numbers.get('UIDVALIDITY') ?? 0n;
@@ -56,29 +69,43 @@ class ImapStreamReader implements MailReader {
   }
 
   openAndList(path: string): OpenedListing {
-    const opened = this.open(path);
-    opened.catch(() => {});
+    const [ahead] = this.#ahead;
+    if (ahead?.path === path) {
+      this.#ahead.shift();
+      return ahead.listing;
+    }
+    this.#letGoAhead();
+    if (this.#most === Infinity) return this.#ask(path).listing;
     // How many there are is not known yet, so they can't be asked for in parts.
-    return { opened, pages: this.#most === Infinity ? this.#listUnseen(opened) : this.list(path) };
+    const opened = this.#open(path);
+    opened.catch(() => {});
+    return { opened, pages: this.list(path) };
   }
 
-  #listUnseen(opening: Promise<Opened>): AsyncIterable<readonly Listed[]> {
+  listAhead(paths: readonly string[]): void {
+    this.#letGoAhead();
+    if (this.#most === Infinity) this.#ahead = paths.map((path) => this.#ask(path));
+  }
+
+  /** What was asked for and nobody will read must not stand in the way of the next answer. */
+  #letGoAhead(): void {
+    for (const { letGo } of this.#ahead.splice(0)) letGo();
+  }
+
+  /** Opens a mailbox and asks for all that it lists. */
+  #ask(path: string): Ahead {
+    const opened = this.#open(path);
     const numbers = new SeenNumbers();
     let expunged: number | undefined;
-    let refused = false;
     const first = ({ number, uid }: FetchItems) => {
       expunged ??= this.#connection.expunged;
-      return !refused && uid !== undefined && numbers.see(number);
+      return uid !== undefined && numbers.see(number);
     };
-    const asked = this.#ask([`UID FETCH 1:* (${DESCRIPTION})`], first);
-    opening.catch((error: unknown) => {
-      refused = true;
-      asked.finish(error);
-    });
+    const asked = this.#askFor([`UID FETCH 1:* (${DESCRIPTION})`], first);
+    opened.catch((error: unknown) => asked.finish(error));
     const pages = async function* (this: ImapStreamReader) {
-      const { exists } = await opening;
+      const { exists } = await opened;
       if (exists > LISTING_LIMIT) {
-        refused = true;
         asked.finish(tooMany());
         throw tooMany();
       }
@@ -89,9 +116,15 @@ class ImapStreamReader implements MailReader {
         if (exists > 0 || !(error instanceof MailError) || error.fault !== 'refused') throw error;
         return;
       }
-      yield* this.#missingPages(exists, (number) => numbers.has(number), expunged, first);
+      // Where another one is open by now, what is missing is left to whoever asks again.
+      if (this.#opening.isLast(path))
+        yield* this.#missingPages(exists, (number) => numbers.has(number), expunged, first);
     };
-    return pages.call(this);
+    const letGo = () => {
+      asked.finish();
+      asked.drop();
+    };
+    return { path, listing: { opened, pages: pages.call(this) }, letGo };
   }
 
   /** Sequence numbers stand still during FETCH (RFC 9051 §7.5.1); where they don't, a message may have been passed over. */
@@ -109,7 +142,7 @@ class ImapStreamReader implements MailReader {
   }
 
   async *list(path: string, fromUid = 1): AsyncGenerator<readonly Listed[]> {
-    const { exists } = await this.#opening.ensure(path);
+    const { exists } = await this.#ensure(path);
     if (exists > LISTING_LIMIT) throw tooMany();
     if (exists === 0) return;
     // `n:*` also names the last message when n is beyond it (RFC 9051 §9, seq-range).
@@ -144,7 +177,7 @@ class ImapStreamReader implements MailReader {
 
   async *look(path: string, uids: readonly number[]): AsyncGenerator<readonly Listed[]> {
     if (uids.length === 0) return;
-    await this.#opening.ensure(path, uids);
+    await this.#ensure(path, uids);
     const wanted = new Set(uids);
     yield* this.#rows(this.#commands('UID FETCH', uids), ({ uid = 0 }) => wanted.delete(uid));
   }
@@ -158,10 +191,10 @@ class ImapStreamReader implements MailReader {
   }
 
   async *#rows(commands: readonly string[], wanted: (items: FetchItems) => boolean): AsyncGenerator<readonly Listed[]> {
-    yield* this.#pagesOf(this.#ask(commands, wanted));
+    yield* this.#pagesOf(this.#askFor(commands, wanted));
   }
 
-  #ask(commands: readonly string[], wanted: (items: FetchItems) => boolean): Arrivals<Listed> {
+  #askFor(commands: readonly string[], wanted: (items: FetchItems) => boolean): Arrivals<Listed> {
     const connection = this.#connection;
     const arrivals = new Arrivals<Listed>(connection);
     let rows = 0;
@@ -170,8 +203,11 @@ class ImapStreamReader implements MailReader {
       const items = this.#answers.reader.read(parts);
       // Flags that somebody else has changed come with a UID too (RFC 9051 §6.4.9); they describe nothing.
       const describes = items.size !== undefined || items.internalDate !== undefined;
-      if (!describes || items.uid === undefined || !wanted(items)) return false;
+      if (!describes || items.uid === undefined) return false;
+      const isOver = arrivals.finished;
+      if (!isOver && !wanted(items)) return false;
       if (++rows > LISTING_LIMIT) throw new MailError('lost', 'The mail server lists messages without end.');
+      if (isOver) return true;
       const { uid, size = 0, flags = [], internalDate = new Date(Number.NaN) } = items;
       arrivals.push({ uid, size, flags, internalDate }, ROW_WEIGHT);
       return true;
@@ -206,7 +242,7 @@ class ImapStreamReader implements MailReader {
   }
 
   async search(path: string, since?: Date): Promise<readonly number[]> {
-    const { exists } = await this.#opening.ensure(path);
+    const { exists } = await this.#ensure(path);
     if (exists === 0) return [];
     const compact = this.#connection.capabilities.has('ESEARCH');
     const uids = new Set<number>();
@@ -222,7 +258,7 @@ class ImapStreamReader implements MailReader {
   }
 
   async *headers(path: string, uids: readonly number[]): AsyncGenerator<{ uid: number; header: Buffer }> {
-    await this.#opening.ensure(path, uids);
+    await this.#ensure(path, uids);
     for (let from = 0; from < uids.length; from += HEADERS_AT_ONCE)
       yield* await this.#headersOf(uids.slice(from, from + HEADERS_AT_ONCE));
   }
@@ -258,15 +294,19 @@ class ImapStreamReader implements MailReader {
   }
 
   fetch(path: string, uids: readonly number[]): AsyncIterable<Fetched> {
-    const open = () => this.#opening.ensure(path, uids);
+    const open = () => this.#ensure(path, uids);
     this.#fetching = new Fetching(this.#connection, this.#answers, uids, { open, before: this.#fetching });
     return this.#fetching;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
+    this.#letGoAhead();
     return this.#connection.logout();
   }
 }
+
+/** A listing that is under way; `letGo` when nobody is going to read it. */
+type Ahead = { readonly path: string; readonly listing: OpenedListing; readonly letGo: () => void };
 
 function tooMany(): MailError {
   return new MailError('refused', 'The mailbox has more messages than can be listed.');

@@ -44,6 +44,11 @@ export class Opening {
     return this.#ask(path, this.#validities.get(path));
   }
 
+  /** Whether a command that is sent now meets this mailbox. */
+  isLast(path: string): boolean {
+    return this.#path === path;
+  }
+
   #ask(path: string, expected: bigint | undefined): Promise<OpenMailbox> {
     this.#path = path;
     this.#uidNext = Infinity;

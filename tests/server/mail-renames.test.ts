@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import type { LedgerMailbox } from '../../src/server/mail/copy/ledger.ts';
+import { followRenames } from '../../src/server/mail/copy/renames.ts';
+import type { Run } from '../../src/server/mail/copy/run.ts';
+import { memoryAccount, type MemoryMessage } from '../support/memory-mailbox.ts';
+
+const BEFORE: LedgerMailbox = { id: 1, sourcePath: 'Before', sourceUidValidity: 7n, destinationPath: 'Before' };
+
+function letters(words: string): MemoryMessage[] {
+  return [1, 2, 3].map((uid) => ({
+    uid,
+    bytes: Buffer.from(`${words} ${uid}`),
+    flags: [],
+    internalDate: new Date(86_400_000 * uid),
+  }));
+}
+
+/** Looks for the mailbox `Before`, which had these letters, among others of its UIDVALIDITY. */
+async function followed(had: readonly MemoryMessage[], others: Readonly<Record<string, MemoryMessage[]>>) {
+  const { source } = memoryAccount(
+    Object.entries(others).map(([path, messages]) => ({ path, uidValidity: 7n, messages })),
+  );
+  const reader = await source.reader();
+  const readToTheEnd: string[] = [];
+  const inPages: typeof reader = {
+    ...reader,
+    async *list(path) {
+      for await (const page of reader.list(path)) for (const listed of page) yield [listed];
+      readToTheEnd.push(path);
+    },
+  };
+  const known = new Map([['Before', [BEFORE]]]);
+  const rows = had.map(({ uid, bytes, internalDate }) => ({
+    uid,
+    size: bytes.length,
+    date: internalDate.getTime() / 1000,
+    fate: 'stored' as const,
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+  }));
+  const renamed: string[] = [];
+  const ledger = {
+    async *rows() {
+      yield rows;
+    },
+    rename: async (_ids: readonly number[], path: string) => {
+      renamed.push(path);
+    },
+  };
+  const run = { known, copy: { ledger } } as unknown as Run;
+  await followRenames(new Set(Object.keys(others)), inPages, run);
+  return { renamed, readToTheEnd, known: [...known.keys()] };
+}
+
+test('a mailbox under another name is known again by its messages', async () => {
+  const had = letters('letter');
+  const others = { 'Another one': letters('something'), After: letters('letter') };
+  expect(await followed(had, others)).toEqual({
+    renamed: ['After'],
+    // Of the one that is not it, too: the connection is used for the next one.
+    readToTheEnd: ['Another one', 'After'],
+    known: ['After'],
+  });
+});
+
+test('one with other messages is not taken for it, though their sizes and dates are the same', async () => {
+  expect(await followed(letters('letter'), { After: letters('litter') })).toMatchObject({
+    renamed: [],
+    known: ['Before'],
+  });
+});
