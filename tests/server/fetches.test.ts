@@ -1,3 +1,4 @@
+import { SIZES } from '../../src/server/mail/copy/sizes.ts';
 import { expect, test } from 'vitest';
 import { openFetches } from '../../src/server/mail/copy/fetches.ts';
 import type { Planned } from '../../src/server/mail/copy/ledger.ts';
@@ -55,7 +56,7 @@ async function uidsOf(messages: AsyncIterable<Fetched>): Promise<number[]> {
 
 test('groups are asked for together, and given one after the other', async () => {
   const { reader, asked, closed, passedOver } = mailbox();
-  const fetches = openFetches([groupOf(1, 3), groupOf(4, 5), groupOf(6, 6)], reader, 'INBOX');
+  const fetches = openFetches([groupOf(1, 3), groupOf(4, 5), groupOf(6, 6)], reader, 'INBOX', SIZES);
   expect(asked).toEqual([[1, 2, 3, 4, 5, 6]]);
   expect(await uidsOf(fetches.next())).toEqual([1, 2, 3]);
   expect(passedOver).toEqual([3]);
@@ -72,14 +73,14 @@ test.each([
   ['rising UIDs', [groupOf(7, 9), groupOf(1, 3), groupOf(4, 6)], [3, 6]],
 ])('one command asks for no more than %s', (_, groups, counts) => {
   const { reader, asked } = mailbox();
-  openFetches(groups, reader, 'INBOX');
+  openFetches(groups, reader, 'INBOX', SIZES);
   expect(asked.map((uids) => uids.length)).toEqual(counts);
 });
 
 test('two commands are ahead of the one that is read, and each group has its own when asked alone', async () => {
   const { reader, asked } = mailbox();
   const groups = [1, 2, 3, 4].map((uid) => groupOf(uid, uid));
-  const fetches = openFetches(groups, reader, 'INBOX', { alone: true });
+  const fetches = openFetches(groups, reader, 'INBOX', { ...SIZES, alone: true });
   expect(asked).toEqual([[1], [2]]);
   expect(await uidsOf(fetches.next())).toEqual([1]);
   expect(asked).toEqual([[1], [2], [3]]);
@@ -87,7 +88,7 @@ test('two commands are ahead of the one that is read, and each group has its own
 
 test('what is left out, or comes out of its turn, keeps nothing else away and comes nowhere else', async () => {
   const { reader } = mailbox(() => [1, 3, 6, 2, 4, 7]);
-  const fetches = openFetches([groupOf(1, 2), groupOf(3, 5), groupOf(6, 7)], reader, 'INBOX');
+  const fetches = openFetches([groupOf(1, 2), groupOf(3, 5), groupOf(6, 7)], reader, 'INBOX', SIZES);
   expect(await uidsOf(fetches.next())).toEqual([1]);
   expect(await uidsOf(fetches.next())).toEqual([3]);
   expect(await uidsOf(fetches.next())).toEqual([6, 7]);
@@ -95,11 +96,11 @@ test('what is left out, or comes out of its turn, keeps nothing else away and co
 
 test('whoever stops within a group, or between two, has the connection closed', async () => {
   const { reader, closed } = mailbox();
-  const fetches = openFetches([groupOf(1, 2), groupOf(3, 4)], reader, 'INBOX');
+  const fetches = openFetches([groupOf(1, 2), groupOf(3, 4)], reader, 'INBOX', SIZES);
   for await (const { uid } of fetches.next()) if (uid === 1) break;
   expect(closed).toEqual([0]);
   const other = mailbox();
-  const between = openFetches([groupOf(1, 2), groupOf(3, 4)], other.reader, 'INBOX');
+  const between = openFetches([groupOf(1, 2), groupOf(3, 4)], other.reader, 'INBOX', SIZES);
   await uidsOf(between.next());
   await between.letGo();
   expect(other.closed).toEqual([0]);

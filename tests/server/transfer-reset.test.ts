@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SIZES } from '../../src/server/mail/copy/sizes.ts';
 import { copyAndCompare } from '../../src/server/mail/copy/copy-mail.ts';
 import { MAIL_TIMES, type MailAccount, type MailTimes } from '../../src/server/mail/imap/connection.ts';
 import type { StepListener } from '../../src/server/mail/copy/mail-copy.ts';
@@ -109,6 +110,7 @@ describe('a transfer whose connection is reset', needs('dovecot'), () => {
       onMade: async () => {},
       onOrphan: () => {},
       forwardedMark: '',
+      sizes: SIZES,
     });
     expect(end).toEqual({ lost: 0, duplicated: 0, changed: 0, kept: 0, unlisted: 0, mailboxesLeft: 0 });
     return to;

@@ -14,6 +14,8 @@ export type StoredMail = {
   readonly internalDate: number;
   /** `before` the simulation, the `subscriber`, or the process that appended it. */
   readonly by: string;
+  /** All of it has been handed out. */
+  wasRead?: boolean;
 };
 
 export type MailFolder = {
@@ -78,6 +80,10 @@ export type Quirks = {
   readonly listStatus: boolean;
   readonly roundsSize: boolean;
   readonly ignoresDate: boolean;
+  /** The n-th LIST, from 1, leaves the last mailbox out; 0: none does. */
+  readonly listingThatLies: number;
+  /** A mailbox that can be opened so often, and then no more. */
+  readonly closing: { readonly path: string; readonly opens: number } | null;
   readonly delimiter: string;
   /** Milliseconds for a command. */
   readonly thinking: number;
@@ -107,6 +113,8 @@ export const GOOD: Quirks = {
   listStatus: false,
   roundsSize: false,
   ignoresDate: false,
+  listingThatLies: 0,
+  closing: null,
   delimiter: '/',
   thinking: 0,
 };

@@ -29,6 +29,9 @@ export type ServerLoad = {
   readonly traffic: { day: number; bytes: number };
   /** When each message of the last minute came. */
   appends: number[];
+  /** How often the mailbox that closes was opened. */
+  opened: number;
+  listings: number;
   shortListings: number;
   commands: number;
   /** Told of every command, before it is done. */
@@ -36,7 +39,15 @@ export type ServerLoad = {
 };
 
 export function emptyLoad(): ServerLoad {
-  return { connections: 0, traffic: { day: 0, bytes: 0 }, appends: [], shortListings: 0, commands: 0 };
+  return {
+    connections: 0,
+    traffic: { day: 0, bytes: 0 },
+    appends: [],
+    opened: 0,
+    listings: 0,
+    shortListings: 0,
+    commands: 0,
+  };
 }
 
 type Answer = { readonly status: 'OK' | 'NO' | 'BAD'; readonly text: string; readonly thenBye?: boolean };
@@ -302,7 +313,10 @@ export function serve(
       send(`* LIST (\\Noselect) ${quoted(quirks.delimiter)} ""\r\n`);
       return { status: 'OK', text: 'Done' };
     }
-    for (const folder of account.folders.values()) {
+    load.listings += 1;
+    const folders = [...account.folders.values()];
+    if (load.listings === quirks.listingThatLies && folders.length > 1) folders.pop();
+    for (const folder of folders) {
       if (name === 'LSUB' && !folder.subscribed) continue;
       const flags = ['\\HasNoChildren', folder.specialUse ?? '', folder.subscribed ? '\\Subscribed' : ''];
       const attributes = flags.filter((flag) => flag !== '').join(' ');
@@ -324,6 +338,9 @@ export function serve(
     return { status: 'OK', text: 'Done' };
   };
   const select = (folder: MailFolder, readOnly: boolean): Answer => {
+    selected = null;
+    if (quirks.closing?.path === folder.name && (load.opened += 1) > quirks.closing.opens)
+      throw new Refusal('NO', '[NOPERM] It can not be opened');
     selected = { folder, stale: folder.stale, view: shown(folder), readOnly };
     const flags = '\\Answered \\Flagged \\Deleted \\Seen \\Draft';
     send(
@@ -391,6 +408,7 @@ export function serve(
       else if (upper === 'RFC822.SIZE') pieces.push(`RFC822.SIZE ${sizeOf(message)}`);
       else if (upper.startsWith('BODY')) {
         const octets = section(message.octets, upper);
+        if (upper.startsWith('BODY[]') || upper.startsWith('BODY.PEEK[]')) message.wasRead = true;
         pieces.push(`${item.replace(/\.PEEK/i, '').replace(/<(\d+)\.\d+>$/, '<$1>')} {${octets.length}}\r\n`, octets);
       } else throw new Refusal('BAD', `${upper.slice(0, 40)} is not known`);
     });

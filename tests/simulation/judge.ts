@@ -72,9 +72,13 @@ export function judge(evidence: Evidence): string[] {
   if (receipt.status === 'completed') {
     const told = receipt.lost + receipt.duplicated + receipt.changed + receipt.unlisted + receipt.mailboxesLeft;
     if (told > 0) wrong.push(`completed with ${told} differences`);
+    const unread = unreadOf(destination) - evidence.orphans - storedUnheard(evidence);
+    if (unread > 0) wrong.push(`completed, but ${unread} messages were never read back`);
   }
   // A later order sees what an earlier one could not.
   const more = receipt.duplicated - duplicated;
+  // Nor can what is not settled be told from a twin where the source lets nobody in and the destination says no UIDs.
+  if (source.quirks.closing !== null && !destination.quirks.uidPlus) tolerated += twinsIn(source);
   if (more < 0 || more > tolerated) wrong.push(`${receipt.duplicated} duplicated are told of ${duplicated}`);
   // What the subscriber deletes before it is read back can't be told from what the server lost; what is moved can, by
   // its UID.
@@ -91,6 +95,13 @@ export function judge(evidence: Evidence): string[] {
   if (receipt.status !== 'completed')
     wrong.push(...withoutCause(scenario, receipt, lost + Math.max(duplicated, receipt.duplicated)));
   return wrong;
+}
+
+/** What workers stored, nobody has moved, and the server shows. */
+function unreadOf({ folders, quirks, history }: SimulatedAccount): number {
+  const moved = new Set(history.flatMap(({ kind, id }) => (kind === 'moved' ? [id] : [])));
+  const shown = [...folders.values()].flatMap(({ messages }) => messages.slice(-Math.min(quirks.window, 1e9)));
+  return shown.filter(({ by, id, wasRead }) => isWorker(by) && !moved.has(id) && wasRead !== true).length;
 }
 
 /** What a worker was frozen in the very write of, and stored when it thawed, only to be killed before it took that back. */
@@ -112,7 +123,8 @@ function withoutCause(scenario: Scenario, receipt: Receipt, differences: number)
     if (!isLimited && !isRough && !hangsUp && !isNarrow) wrong.push(`given up for no reason: ${failure}`);
   } else if (differences + receipt.lost + unlisted + mailboxesLeft + changed === 0) wrong.push('a review of nothing');
   if (unlisted > 0 && source.shortListings === undefined) wrong.push(`${unlisted} unlisted are told of none`);
-  if (mailboxesLeft > 0 && destination.longestName === undefined && scenario.deeds.length === 0)
+  const isClosed = (source.closing ?? destination.closing) !== undefined;
+  if (mailboxesLeft > 0 && destination.longestName === undefined && scenario.deeds.length === 0 && !isClosed)
     wrong.push(`${mailboxesLeft} mailboxes were left out for no reason`);
   return wrong;
 }
@@ -247,16 +259,26 @@ function countForms(evidence: Evidence, wrong: string[]): void {
     for (const message of folder.messages.slice(-Math.min(destination.quirks.window, 1e9)))
       if (isWorker(message.by) && !moved.has(message.id) && digestOf(message.octets) !== message.digest) now += 1;
   const ever = destination.quirks.rewriting === 'nothing' ? 0 : Infinity;
-  // A form can't be held against what the source has lost meanwhile.
-  const left = destination.quirks.ignoresDate
-    ? Infinity
-    : source.history.filter(({ kind, by }) => kind === 'expunged' && by === 'subscriber').length;
-  if (receipt.changed > left) wrong.push(`${receipt.changed} changed are told of none`);
+  // A form can't be held against what the source has lost meanwhile, or where one of both lets nobody in.
+  const isClosed = (source.quirks.closing ?? destination.quirks.closing) !== null && receipt.mailboxesLeft > 0;
+  const left =
+    destination.quirks.ignoresDate || isClosed
+      ? Infinity
+      : source.history.filter(({ kind, by }) => kind === 'expunged' && by === 'subscriber').length;
+  // Of equal messages kept once one has the date of another one: that is only told apart while UIDs mean the same.
+  const equal = destination.quirks.twinsKeptOnce ? twinsIn(source) : 0;
+  if (receipt.changed > left + equal) wrong.push(`${receipt.changed} changed are told of none`);
   if (
     (receipt.kept + receipt.changed + orphans + Math.min(left, now) < now && !destination.quirks.ignoresDate) ||
     receipt.kept > ever
   )
     wrong.push(`${receipt.kept} kept in another form are told of ${now}`);
+}
+
+/** How many messages of an account have an equal one. */
+function twinsIn({ folders }: SimulatedAccount): number {
+  const all = [...folders.values()].flatMap(({ messages }) => messages.map(({ digest }) => digest));
+  return all.length - new Set(all).size;
 }
 
 function subjectOf(octets: Buffer): string {

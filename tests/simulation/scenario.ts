@@ -1,3 +1,4 @@
+import type { Sizes } from '../../src/server/mail/copy/sizes.ts';
 import { GOOD, type Quirks } from './account.ts';
 import { chanceOf, type Chance } from './chance.ts';
 import type { DatabaseFault } from './database.ts';
@@ -38,6 +39,8 @@ export type Scenario = {
   readonly weather: Weather;
   /** How many connections the engine may open to each account. */
   readonly connections: number;
+  /** How much goes together, where it is not as in production, and octets that may wait for their reader. */
+  readonly sizes?: Sizes & { readonly readAhead: number };
   readonly deeds: readonly Deed[];
   /** The n-th worker process, from 1, is stopped. */
   readonly stops: readonly (Stop & { readonly worker: number })[];
@@ -118,7 +121,29 @@ export function scenarioOf(seed: number): Scenario {
     orders: chance.happens(0.25) ? 2 : 1,
   };
   // Drawn last, so that what earlier seeds found is found again.
-  return chance.happens(0.5) ? { ...scenario, source: { ...source, listStatus: true } } : scenario;
+  const listed = chance.happens(0.5) ? { ...scenario, source: { ...source, listStatus: true } } : scenario;
+  const sized = chance.happens(0.5) ? { ...listed, sizes: sizesOf(chance) } : listed;
+  const side = chance.one(['source', 'destination'] as const);
+  const closing = { path: chance.one(folders).name, opens: chance.integer(0, 8) };
+  const closed = chance.happens(0.1) ? { ...sized, [side]: { ...sized[side], closing } } : sized;
+  const lies = { listingThatLies: chance.integer(1, 5) };
+  // A mailbox of which nothing came before, because it could not be made, is not known when it is left out.
+  const isKnown = scenario.orders === 1 || destination.longestName === undefined;
+  return isKnown && chance.happens(0.1) ? { ...closed, source: { ...closed.source, ...lies } } : closed;
+}
+
+/** So small that a folder has several of everything. */
+function sizesOf(chance: Chance): Sizes & { readonly readAhead: number } {
+  const amount = (most: number) => ({ messages: chance.integer(1, most), octets: chance.one([3000, 30_000]) });
+  return {
+    group: amount(4),
+    fetch: amount(8),
+    readBack: amount(8),
+    sent: { said: chance.integer(1, 12), unsaid: chance.integer(1, 6) },
+    newest: chance.integer(0, 6),
+    listed: chance.integer(1, 3),
+    readAhead: chance.one([1000, 5000, 50_000]),
+  };
 }
 
 function foldersOf(chance: Chance): Folder[] {

@@ -76,3 +76,34 @@ test('a mailbox whose name no column can hold is known again, wherever a worker 
     ]);
   }
 });
+
+test.each(['source', 'destination'] as const)(
+  'a mailbox of the %s that can not be opened any more is told, and keeps none of the others back',
+  async (side) => {
+    const ends = new Set<string>();
+    for (let opens = 0; opens < 8; opens += 1) {
+      const closing = { path: 'Box 1', opens };
+      const { wrong, receipts } = await simulate(scenarioWith([30, 20, 20], { [side]: { closing } }));
+      expect({ opens, wrong }).toEqual({ opens, wrong: [] });
+      for (const { status, lost, mailboxesLeft } of receipts) ends.add(`${status} ${lost} ${mailboxesLeft}`);
+    }
+    // What is closed only after all of it has been read back has come.
+    expect(ends).toEqual(new Set(['review 0 1', 'completed 0 0']));
+  },
+);
+
+test('a mailbox that a list leaves out for once is copied all the same, also after a death', async () => {
+  for (const parts of [[], [0.3], [0.4], [0.5], [0.6], [0.7]])
+    for (const listingThatLies of [1, 2, 3]) {
+      // Of the one that is left out, the last one, some is under way when the worker dies.
+      const lying = scenarioWith([0, 40], { source: { listingThatLies } });
+      const { wrong, receipts, deaths } = await simulate(await dyingAt(parts, lying));
+      expect({ parts, listingThatLies, wrong, deaths }).toEqual({
+        parts,
+        listingThatLies,
+        wrong: [],
+        deaths: parts.length,
+      });
+      expect(receipts.map(({ status }) => status)).toEqual(['completed']);
+    }
+});

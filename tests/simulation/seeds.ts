@@ -7,12 +7,14 @@ const TOLD = 5;
 
 /** What the simulation has found among 20,000 seeds and the engine does since. */
 export const FOUND: ReadonlyMap<number, string> = new Map([
+  [452, 'a mailbox of the destination that can not be read back any more is not told as completed'],
   [719, 'a message that was moved out of a mailbox which got another UIDVALIDITY is not copied again'],
   [2212, 'twins are known when the UIDVALIDITY changes while the mailbox is selected'],
   [2403, 'a message that the source withholds, and lists now and then, is not taken for deleted'],
   [2599, 'what is stored after the lease was lost, where no UIDs are said, is told to the operator'],
   [4290, 'a folder whose lane is closed, as the server allows fewer connections, is taken by another lane'],
   [4314, 'what was stored after the lease was lost is taken back though the server lets nobody in at first'],
+  [6184, 'what was stored without its UID being said is found though its mailbox gets another UIDVALIDITY'],
   [10_900, "a message that was moved away in the provider's own form is not lost"],
   [14_092, 'UIDs of a source mailbox that got another UIDVALIDITY are not asked for'],
   [14_671, 'what is found anew needs no more connections than the server allows'],

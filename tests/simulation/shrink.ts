@@ -27,6 +27,10 @@ function* smallerThan(scenario: Scenario): Iterable<Scenario> {
   for (const list of ['stops', 'links', 'database', 'clockJumps', 'deeds', 'poison', 'own'] as const)
     for (const index of scenario[list].keys()) yield { ...scenario, [list]: scenario[list].toSpliced(index, 1) };
   if (scenario.orders > 1) yield { ...scenario, orders: 1 };
+  if (scenario.sizes !== undefined) {
+    const { sizes: _usual, ...rest } = scenario;
+    yield rest;
+  }
   if (scenario.workers > 1) yield { ...scenario, workers: 1 };
   for (const index of scenario.folders.keys())
     if (scenario.folders.length > 1) yield { ...scenario, folders: scenario.folders.toSpliced(index, 1) };

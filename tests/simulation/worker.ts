@@ -3,6 +3,7 @@ import { copyAndCompare } from '../../src/server/mail/copy/copy-mail.ts';
 import type { Ledger } from '../../src/server/mail/copy/ledger.ts';
 import { LeaseLost, type HeldLease } from '../../src/server/transfers/lease.ts';
 import { Stopped } from '../../src/server/mail/copy/lanes.ts';
+import { SIZES } from '../../src/server/mail/copy/sizes.ts';
 import type { CopyEnd } from '../../src/server/mail/copy/mail-copy.ts';
 import { MailError, mailErrorOf } from '../../src/server/mail/imap/mail-error.ts';
 import type { MailAccount } from '../../src/server/mail/imap/connection.ts';
@@ -201,6 +202,7 @@ function copyOf(
 ) {
   const { world, mutation } = job;
   const { scenario, scheduler } = world;
+  const { sizes } = scenario;
   const chance: Chance = world.chance.fork();
   const clock = clockOf(process, world);
   const signal = new AbortController().signal;
@@ -218,6 +220,7 @@ function copyOf(
       clock,
       signal,
       mayWrite: lease.mayWrite,
+      ...(sizes === undefined ? {} : { readAhead: sizes.readAhead }),
     });
   const reading = (side: Side) => ({
     control: async () => openControl(await connect(side), process),
@@ -244,6 +247,7 @@ function copyOf(
       scheduler.note(`${process.name} leaves ${uid ?? 'a message'} in ${mailbox} behind`);
     },
     forwardedMark: 'Forwarded-by-San-Bruno',
+    sizes: sizes ?? SIZES,
   };
 }
 

@@ -13,6 +13,7 @@ import { openLedger } from '../mail/copy/ledger-on-database.ts';
 import type { CopyDestination, MailCopy } from '../mail/copy/mail-copy.ts';
 import { noteMadeFolder } from '../mail/copy/take-back-records.ts';
 import { limitsOf } from '../mail/copy/provider-limits.ts';
+import { SIZES } from '../mail/copy/sizes.ts';
 import type { Role, Secret } from '../transfers/credentials.ts';
 import type { Run, Runner, RunnerServices } from './runner.ts';
 import { SENTENCES } from './sentences.ts';
@@ -60,6 +61,7 @@ async function copyOf(run: Run, services: RunnerServices): Promise<MailCopy> {
         'a message was stored after the lease was lost, and was not taken back',
       ),
     forwardedMark: markOf(transfer.destinationEmail),
+    sizes: SIZES,
   };
 }
 

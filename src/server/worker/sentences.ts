@@ -78,7 +78,7 @@ export const SENTENCES = {
       ...(unlisted === 0
         ? []
         : [`The mail server counts ${counted(unlisted, 'more message', 'more messages')} than it gave us.`]),
-      ...(mailboxesLeft === 0 ? [] : [`We could not copy ${counted(mailboxesLeft, 'folder', 'folders')}.`]),
+      ...(mailboxesLeft === 0 ? [] : [`We could not copy or check ${counted(mailboxesLeft, 'folder', 'folders')}.`]),
       'Nothing was deleted there. Please contact support with your transfer ID.',
     ].join(' '),
 } as const;

@@ -10,9 +10,7 @@ import { makeMailbox } from './making.ts';
 import { FolderLeft, type Run, type Session } from './run.ts';
 import { askForFirst, sendMessages } from './sending.ts';
 import type { Unsaid } from './settling.ts';
-
-/** The newest messages of the inbox come before all others, so that recent mail is there within minutes. */
-const NEWEST_FIRST = 1000;
+import type { Sizes } from './sizes.ts';
 
 export type Folder = {
   readonly sourcePath: string;
@@ -74,7 +72,8 @@ function begin(folder: Folder, path: string, listing: FolderListing, session: Se
   if (messages.length === 0) return undefined;
   const selected = openBoth(folder, path, listing, session, run);
   selected.catch(() => {});
-  return { selected, fetches: askForFirst(ordered(messages, folder), session, folder.sourcePath) };
+  const { sizes } = run.copy;
+  return { selected, fetches: askForFirst(ordered(messages, folder, sizes), session, folder.sourcePath, sizes) };
 }
 
 async function copyInto(
@@ -101,8 +100,9 @@ async function copyInto(
   if (mailbox === undefined) throw new Error('The ledger gave no mailbox back.');
   await onStep('listed', sourcePath);
   const older = olderOf(mailbox, run);
-  let known = await readRows(mailbox, run);
-  if (await takeOverOlder(older, mailbox, listing, known.settled, session, run)) known = await readRows(mailbox, run);
+  const read = () => readRows(mailbox, run, listing.messages);
+  let known = await read();
+  if (await takeOverOlder(older, mailbox, listing, known.settled, session, run)) known = await read();
   const waiting = () => listing.messages.filter(({ uid }) => !known.settled.has(uid) && !leftOut.has(uid));
   const todo = waiting().length;
   run.count(sourcePath, {
@@ -142,7 +142,7 @@ async function copyInto(
           lookFrom = await settleUnsaid(unsaid, ids, { mailbox, selected, from: lookFrom, claims, session, run });
         },
       };
-      await sendMessages(ordered(waiting(), folder), sending, begun?.fetches);
+      await sendMessages(ordered(waiting(), folder, run.copy.sizes), sending, begun?.fetches);
     } catch (error) {
       throw await refusalOf(error, mailbox.destinationPath, session, run);
     }
@@ -222,7 +222,7 @@ function isRefused(error: unknown): error is MailError {
 }
 
 /** The newest of the inbox first, otherwise in the order of the source. */
-function ordered(messages: readonly Planned[], { isInbox }: Folder): readonly Planned[] {
+function ordered(messages: readonly Planned[], { isInbox }: Folder, { newest }: Sizes): readonly Planned[] {
   if (!isInbox) return messages;
-  return [...messages.slice(-NEWEST_FIRST), ...messages.slice(0, -NEWEST_FIRST)];
+  return [...messages.slice(-newest), ...messages.slice(0, -newest)];
 }

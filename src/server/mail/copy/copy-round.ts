@@ -13,7 +13,7 @@ import { FolderLeft, type Check, type FolderReason, type Run, type Session } fro
 export async function copyRound(plan: Plan, engine: Engine): Promise<number> {
   const { run, lanes, checker, checkers, failing } = engine;
   const { limits } = run.copy.destination;
-  engine.checks = openChecks();
+  engine.checks = openChecks(run.copy.sizes);
   engine.alone = Promise.withResolvers();
   const { checks } = engine;
   const check = (item: Check, session: CheckSession) => readBack(item, session, run, engine.findings);
@@ -81,7 +81,9 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
   };
   const preparing = [
     ({ writer }: Session) => making.makeAll(writer),
-    ...batchesOf(folders, most()).map((batch) => (session: Session) => list(batch, session)),
+    ...batchesOf(folders, { lanes: most(), most: run.copy.sizes.listed }).map(
+      (batch) => (session: Session) => list(batch, session),
+    ),
   ];
   const { released } = engine;
   await lanes.work(workOf(preparing), (prepare, session) => prepare(session), most, released);
@@ -126,7 +128,7 @@ async function noteLeft(
 
 /** What reading back has left: flags that the server dropped, and messages that are not where they were stored. */
 async function settleFindings(engine: Engine): Promise<void> {
-  const { run, lanes, checkers, findings } = engine;
+  const { run, lanes, checkers, findings, seen, left } = engine;
   const missing = findings.flags.splice(0);
   const times = new Map<string, number>();
   for (const { flags } of missing)
@@ -149,5 +151,11 @@ async function settleFindings(engine: Engine): Promise<void> {
   const absent = Map.groupBy(findings.absent.splice(0), ({ check }) => check.mailbox.destinationPath);
   if (absent.size === 0) return;
   await listDestinationPaths(engine);
-  await checkers.work(workOf([...absent]), ([path, all], session) => settleAbsent(path, all, session, run));
+  await checkers.work(workOf([...absent]), async ([path, all], session) => {
+    for (const { id, sourcePath } of await settleAbsent(path, all, session, run)) {
+      left.set(sourcePath, 'mailbox not read back');
+      const total = seen.get(sourcePath)?.opened.exists ?? 0;
+      await run.copy.ledger.noteMailbox(id, { total, reason: 'mailbox not read back' });
+    }
+  });
 }

@@ -9,11 +9,10 @@ import type { MailCopy } from './mail-copy.ts';
 import type { CheckSession, Findings } from './read-back.ts';
 import type { Check, FolderReason, Run, Session } from './run.ts';
 import { openCheckSession, openControls, openSession, type Account, type Controls, type Counted } from './sessions.ts';
+import type { Sizes } from './sizes.ts';
 
 /** So many messages wait at most to be read back while others are copied. */
 const UNCHECKED_AT_MOST = 4000;
-/** What waits is read back together, up to so many messages and octets: each time costs two round trips. */
-const READ_BACK_TOGETHER = { messages: 400, octets: 32_000_000 };
 
 /** What one run of a copy works with: its pools of connections, and what it has found so far. */
 export type Engine = {
@@ -135,7 +134,7 @@ async function runEngine<Result>(
     released: Promise.resolve(),
     saysUids: true,
     alone: Promise.withResolvers(),
-    checks: openChecks(),
+    checks: openChecks(copy.sizes),
     findings: { flags: [], kept: new Map(), absent: [] },
     forwarded: openForwarded(run.destinationPaths, clock),
     destinationPaths: [],
@@ -148,14 +147,15 @@ async function runEngine<Result>(
   return result;
 }
 
-export function openChecks(): Stream<Check> {
+/** What waits is read back together. */
+export function openChecks({ readBack: most }: Sizes): Stream<Check> {
   return openStream({
     weightOf: ({ messages }) => messages.length,
     join: (waiting, { mailbox, uidValidity, messages }) => {
       if (waiting.mailbox.id !== mailbox.id || waiting.uidValidity !== uidValidity) return null;
       const together = [...waiting.messages, ...messages];
       const octets = together.reduce((sum, { size }) => sum + size, 0);
-      const isMuch = together.length > READ_BACK_TOGETHER.messages || octets > READ_BACK_TOGETHER.octets;
+      const isMuch = together.length > most.messages || octets > most.octets;
       return isMuch ? null : { ...waiting, messages: together };
     },
   });

@@ -1,11 +1,9 @@
 import type { Fetched, MailReader } from '../imap/streams.ts';
 import type { Planned } from './ledger.ts';
+import type { Sizes } from './sizes.ts';
 
 /** FETCH commands that are sent before the one in front is read. */
 const FETCHES_AHEAD = 2;
-/** What one FETCH asks for at most: waiting for the next one costs a round trip. */
-const FETCH_MESSAGES = 500;
-const FETCH_OCTETS = 32_000_000;
 
 type Group = readonly Planned[];
 
@@ -18,7 +16,7 @@ export type Fetches = {
   letGo(): Promise<void>;
 };
 
-type Options = {
+type Options = Pick<Sizes, 'fetch'> & {
   /** Each group is asked for by itself. */
   readonly alone?: boolean;
 };
@@ -27,9 +25,9 @@ export function openFetches(
   groups: readonly Group[],
   reader: MailReader,
   path: string,
-  { alone = false }: Options = {},
+  { alone = false, fetch }: Options,
 ): Fetches {
-  const commands = alone ? groups.map((group) => [group]) : togetherOf(groups);
+  const commands = alone ? groups.map((group) => [group]) : togetherOf(groups, fetch);
   const waiting: Answer[] = [];
   let asked = 0;
   const ask = () => {
@@ -57,13 +55,13 @@ export function openFetches(
 }
 
 /** Groups that one command asks for. Servers answer by rising UIDs, so others begin a command of their own. */
-function togetherOf(groups: readonly Group[]): Group[][] {
+function togetherOf(groups: readonly Group[], most: Sizes['fetch']): Group[][] {
   const commands: Group[][] = [];
   let [messages, octets, highest] = [0, 0, 0];
   for (const group of groups) {
     const size = group.reduce((sum, message) => sum + message.size, 0);
     const lowest = Math.min(...group.map(({ uid }) => uid));
-    const isMore = messages + group.length > FETCH_MESSAGES || octets + size > FETCH_OCTETS || lowest < highest;
+    const isMore = messages + group.length > most.messages || octets + size > most.octets || lowest < highest;
     const last = commands.at(-1);
     if (last === undefined || isMore) {
       commands.push([group]);

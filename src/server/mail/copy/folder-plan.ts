@@ -30,19 +30,9 @@ export async function planFolders(engine: Engine): Promise<Plan> {
   const side = sides.at(-1);
   if (side === undefined) throw new Error('The mailboxes were not listed.');
   await releaseControls(engine);
-  const { theirs, ours, namespace } = side;
+  const { ours, namespace } = side;
   engine.destinationPaths = ours.map((mailbox) => mailbox.path);
-  const paths = new Set(theirs.map((mailbox) => mailbox.path));
-  nameAsListed(paths, run);
-  if (mayBeRenamed(paths, run)) {
-    await engine.released;
-    await lanes.work(
-      workOf([0]),
-      (_, { reader }) => followRenames(paths, reader, run),
-      () => 1,
-    );
-    if (isNarrow(engine.connections)) await lanes[Symbol.asyncDispose]();
-  }
+  const theirs = await allOf(side.theirs, engine);
   const before = new Map([...run.known].flatMap(([path, [first]]) => (first ? [[path, first.destinationPath]] : [])));
   const mapping = mapMailboxes(theirs, ours, namespace, before);
   const current = new Set(mapping.mailboxes.map((mapped) => mapped.source.path));
@@ -60,6 +50,37 @@ export async function planFolders(engine: Engine): Promise<Plan> {
       ({ sourcePath: path }) => !left.has(path) && !isSame(statuses.get(path), seen.get(path)?.opened),
     ),
   };
+}
+
+/** The mailboxes of the source: also those that the list leaves out this time, and what has another name by now. */
+async function allOf(listed: readonly Mailbox[], engine: Engine): Promise<readonly Mailbox[]> {
+  const { run, lanes } = engine;
+  const paths = new Set(listed.map((mailbox) => mailbox.path));
+  nameAsListed(paths, run);
+  if ([...run.known.keys()].every((path) => paths.has(path))) return listed;
+  let unlisted: readonly string[] = [];
+  await engine.released;
+  await lanes.work(
+    workOf([0]),
+    async (_, { reader }) => {
+      unlisted = await unlistedOf(paths, reader, run);
+      const all = new Set([...paths, ...unlisted]);
+      if (mayBeRenamed(all, run)) await followRenames(all, reader, run);
+    },
+    () => 1,
+  );
+  if (isNarrow(engine.connections)) await lanes[Symbol.asyncDispose]();
+  const delimiter = listed.find((mailbox) => mailbox.delimiter !== '')?.delimiter ?? '';
+  return [...listed, ...unlisted.map((path) => ({ path, delimiter, subscribed: true }))];
+}
+
+/** Mailboxes that the source has and does not list. */
+async function unlistedOf(listed: ReadonlySet<string>, reader: MailReader, { known }: Run): Promise<readonly string[]> {
+  const before = [...known].filter(([path]) => !listed.has(path));
+  const statuses = await Promise.all(before.map(([path]) => reader.status(path).catch(ignoreRefusal)));
+  return before.flatMap(([path, mailboxes], at) =>
+    mailboxes.some(({ sourceUidValidity }) => sourceUidValidity === statuses[at]?.uidValidity) ? [path] : [],
+  );
 }
 
 /** A name that a column can't hold stands in the ledger in another form. */

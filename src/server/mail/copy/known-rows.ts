@@ -1,5 +1,5 @@
 import type { Check, FolderCount, Run, Session } from './run.ts';
-import { UidSet } from './columns.ts';
+import { UidSet, type MessageList } from './columns.ts';
 import { digestOf } from './digest.ts';
 import type { LedgerMailbox, NewRow, Row } from './ledger.ts';
 import type { Listing } from './listing.ts';
@@ -18,7 +18,8 @@ export type KnownRows = {
 /** Fates of messages that the destination has. */
 export const AT_DESTINATION: ReadonlySet<string> = new Set(['stored', 'kept', 'changed', 'twin']);
 
-export async function readRows(mailbox: LedgerMailbox, { copy }: Run): Promise<KnownRows> {
+/** @param listed what the source lists now: what was gone and is there again waits as if it had never been. */
+export async function readRows(mailbox: LedgerMailbox, { copy }: Run, listed?: MessageList): Promise<KnownRows> {
   const settled = new UidSet();
   const validities = new Set<bigint>();
   const checks: Check[] = [];
@@ -27,6 +28,7 @@ export async function readRows(mailbox: LedgerMailbox, { copy }: Run): Promise<K
   for await (const page of copy.ledger.rows(mailbox.id))
     for (const row of page) {
       const { uid, fate, size, date, sha256, destinationUid, destinationUidValidity: uidValidity } = row;
+      if (fate === 'gone' && listed?.has(uid) === true) continue;
       settled.add(uid);
       if (!AT_DESTINATION.has(fate) || uidValidity === undefined || destinationUid === undefined) continue;
       validities.add(uidValidity);

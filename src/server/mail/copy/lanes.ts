@@ -33,12 +33,12 @@ export function workOf<Item>(items: readonly Item[]): Work<Item> {
   return { next: () => waiting.shift() ?? null, giveBack: (item) => waiting.unshift(item) };
 }
 
-/** Mailboxes that are listed at once over one connection: each by itself costs a round trip. */
-export const LISTED_TOGETHER = 8;
-
-/** Mailboxes to list, in their order, so that each lane has some. */
-export function batchesOf<Item>(items: readonly Item[], lanes: number): readonly (readonly Item[])[] {
-  const size = Math.max(1, Math.min(LISTED_TOGETHER, Math.ceil(items.length / Math.max(1, lanes))));
+/** Batches of items, in their order: at most so many in each, and for each lane some. */
+export function batchesOf<Item>(
+  items: readonly Item[],
+  { lanes, most }: { readonly lanes: number; readonly most: number },
+): readonly (readonly Item[])[] {
+  const size = Math.max(1, Math.min(most, Math.ceil(items.length / Math.max(1, lanes))));
   return Array.from({ length: Math.ceil(items.length / size) }, (_, at) => items.slice(at * size, (at + 1) * size));
 }
 

@@ -2,6 +2,7 @@ import type { MailControl, MailReader, MailWriter } from '../imap/streams.ts';
 import type { Clock } from '../imap/wire.ts';
 import type { HeldLease } from '../../transfers/lease.ts';
 import type { Ledger } from './ledger.ts';
+import type { Sizes } from './sizes.ts';
 
 /** The moments between which a worker can die; `onStep` sees each of them. */
 export type Step =
@@ -60,6 +61,7 @@ export type MailCopy = {
   readonly onOrphan: (mailbox: string, uid: number | null) => void;
   /** The keyword of source messages that were forwarded to this destination. */
   readonly forwardedMark: string;
+  readonly sizes: Sizes;
 };
 
 /** `unlisted`: messages that the source counts and does not list, asked again. */

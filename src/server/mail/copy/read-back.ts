@@ -1,7 +1,7 @@
 import { MailError } from '../imap/mail-error.ts';
 import type { Fetched, Listed, MailReader, Opened } from '../imap/streams.ts';
 import { digestOf, portraits, secondsOf } from './digest.ts';
-import type { NewRow } from './ledger.ts';
+import type { LedgerMailbox, NewRow } from './ledger.ts';
 import { inParts, isUnlisted, listedFrom } from './matching.ts';
 import { findMoved, openOrNull, openSource } from './moved.ts';
 import { isProvidersForm } from './norm.ts';
@@ -165,18 +165,21 @@ function rowOf(message: Unchecked, mailboxId: number, uidValidity: bigint, fate:
 /**
  * Settles messages that are not where they were stored: kept once with an equal one, moved into another mailbox,
  * removed since, or lost. Under another UIDVALIDITY they are to be found anew.
+ * @returns the mailboxes of which nobody knows: the destination still has it, and does not let us in
  */
 export async function settleAbsent(
   path: string,
   absent: Findings['absent'],
   session: CheckSession,
   run: Run,
-): Promise<void> {
+): Promise<ReadonlySet<LedgerMailbox>> {
   const { checker } = session;
   const opened = await openOrNull(checker, path);
+  if (opened === null && (path === 'INBOX' || run.destinationPaths().includes(path)))
+    return new Set(absent.map(({ check }) => check.mailbox));
   const here = absent.filter(({ check }) => opened === null || check.uidValidity === opened.uidValidity);
   for (const each of absent) if (!here.includes(each)) run.stale.add(each.check.mailbox.id);
-  if (here.length === 0) return;
+  if (here.length === 0) return new Set();
   const open = new Map(here.map((each) => [each.message, each.check]));
   if (opened !== null) await settleTwins(path, opened, open, checker, run);
   for (const [mailbox, left] of Map.groupBy(open, ([, check]) => check.mailbox)) {
@@ -198,6 +201,7 @@ export async function settleAbsent(
     });
     await run.copy.ledger.settle(rows);
   }
+  return new Set();
 }
 
 /** Settles those that an equal message in the same mailbox stands for, and takes out what is behind a window: it is there. */

@@ -12,6 +12,8 @@ const REASONS: Readonly<Record<RefusalReason | FolderReason | 'unreadable' | 'lo
   'mailbox unreadable': 'The mail server does not let us read this folder.',
   'mailbox not created': 'The new mailbox did not let us make this folder.',
   'mailbox closed': 'The new mailbox does not take messages into this folder.',
+  'mailbox not read back':
+    'We copied this folder, but the new mailbox does not let us read it any more, so we could not check all of it.',
   'mailbox not complete': 'The mail server counts more messages in this folder than it hands out.',
 };
 

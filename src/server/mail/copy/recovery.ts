@@ -126,12 +126,15 @@ export async function settleUnsaid(
   groups: readonly number[],
   looking: Looking,
 ): Promise<number> {
-  const { mailbox, claims, session, run } = looking;
+  const { mailbox, session, run } = looking;
   const { ledger, onStep } = run.copy;
   const path = mailbox.destinationPath;
   const checker = await session.checker();
   const { uidValidity } = await checker.open(path);
-  const from = uidValidity === looking.selected.uidValidity ? looking.from : 1;
+  // UIDs of another UIDVALIDITY claim nothing.
+  const isSame = uidValidity === looking.selected.uidValidity;
+  const from = isSame ? looking.from : 1;
+  const claims = isSame ? looking.claims : new Set(await ledger.claimed(path, uidValidity));
   const candidates: Listed[] = [];
   let next = from;
   for await (const listed of listedFrom(checker, path, from)) {

@@ -78,4 +78,9 @@ export class FolderLeft extends Error {
     this.reason = reason;
   }
 }
-export type FolderReason = 'mailbox unreadable' | 'mailbox not created' | 'mailbox closed' | 'mailbox not complete';
+export type FolderReason =
+  | 'mailbox unreadable'
+  | 'mailbox not created'
+  | 'mailbox closed'
+  | 'mailbox not complete'
+  | 'mailbox not read back';

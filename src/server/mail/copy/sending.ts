@@ -6,29 +6,26 @@ import { Stopped } from './lanes.ts';
 import type { Group, Planned } from './ledger.ts';
 import { sentDateOf } from './message-text.ts';
 import type { Session } from './run.ts';
+import type { Sizes } from './sizes.ts';
 import { type Left, type Sending, type Sent, settleGroup, settleUnseen, type Unsaid } from './settling.ts';
 
-const GROUP_MESSAGES = 100;
-const GROUP_OCTETS = 4_000_000;
 /** Intents of so many groups are committed together, when so many of those before are left. */
 const GROUPS_AHEAD = 8;
 const GROUPS_LEFT = 2;
 /** Groups, or single messages, whose outcome is awaited while the next ones are sent. */
 const GROUPS_UNDER_WAY = 3;
-/** So many messages are sent before more are asked for; where no UIDs are said they are looked for then. */
-const SENT_TOGETHER = { said: 10_000, unsaid: 1000 };
 /** For messages that have no date at all; the first second is refused by some servers. */
 const NO_DATE = new Date(86_400_000);
 
 /** Asks for the first of messages that {@link sendMessages} is to send, in this order. */
-export function askForFirst(messages: readonly Planned[], session: Session, path: string): Fetches {
-  const [first = []] = partsOf(messages, session);
-  return openFetches(groupsOf(first), session.reader, path);
+export function askForFirst(messages: readonly Planned[], session: Session, path: string, sizes: Sizes): Fetches {
+  const [first = []] = partsOf(messages, session, sizes);
+  return openFetches(groupsOf(first, sizes), session.reader, path, sizes);
 }
 
 /** While one part is looked for, nothing that was asked for may be unread: it would stand in the way. */
-function* partsOf(messages: readonly Planned[], { writer }: Session): Generator<readonly Planned[]> {
-  const most = writer.traits.saysUids ? SENT_TOGETHER.said : SENT_TOGETHER.unsaid;
+function* partsOf(messages: readonly Planned[], { writer }: Session, { sent }: Sizes): Generator<readonly Planned[]> {
+  const most = writer.traits.saysUids ? sent.said : sent.unsaid;
   for (let from = 0; from < messages.length; from += most) yield messages.slice(from, from + most);
 }
 
@@ -39,24 +36,26 @@ function* partsOf(messages: readonly Planned[], { writer }: Session): Generator<
  * @throws {MailError} `full`, `busy`, `lost`, `refused` with TRYCREATE; `LeaseLost`; {@link Stopped}
  */
 export async function sendMessages(messages: readonly Planned[], sending: Sending, begun?: Fetches): Promise<void> {
-  const { session, mailbox } = sending;
-  for (const [index, part] of [...partsOf(messages, session)].entries()) {
+  const { session, mailbox, run } = sending;
+  const { sizes } = run.copy;
+  for (const [index, part] of [...partsOf(messages, session, sizes)].entries()) {
     const first = index === 0 ? begun : undefined;
-    await sendPart(first ?? openFetches(groupsOf(part), session.reader, mailbox.sourcePath), sending);
+    await sendPart(first ?? openFetches(groupsOf(part, sizes), session.reader, mailbox.sourcePath, sizes), sending);
   }
 }
 
 async function sendPart(fetches: Fetches, sending: Sending): Promise<void> {
-  const { reader } = sending.session;
-  const path = sending.mailbox.sourcePath;
+  const { sizes } = sending.run.copy;
+  const ask = (groups: readonly Planned[][], alone: boolean) =>
+    openFetches(groups, sending.session.reader, sending.mailbox.sourcePath, { ...sizes, alone });
   const first = await sendGroups(fetches, sending, true);
   // Of a group that was refused as a whole one message is the culprit: each is sent by itself.
-  const second = await sendGroups(openFetches(groupsOf(first.refusedTogether), reader, path), sending, false);
+  const second = await sendGroups(ask(groupsOf(first.refusedTogether, sizes), false), sending, false);
   // What came out of its turn is asked for a group at a time, and each that Yahoo leaves out now and then by itself.
-  const late = groupsOf([...first.unseen, ...second.unseen]);
-  const again = await sendGroups(openFetches(late, reader, path, { alone: true }), sending, true);
+  const late = groupsOf([...first.unseen, ...second.unseen], sizes);
+  const again = await sendGroups(ask(late, true), sending, true);
   const single = [...again.unseen, ...again.refusedTogether].map((message) => [message]);
-  const third = await sendGroups(openFetches(single, reader, path, { alone: true }), sending, false);
+  const third = await sendGroups(ask(single, true), sending, false);
   await settleUnseen(third.unseen, sending);
 }
 
@@ -73,13 +72,12 @@ function appendLimitOf({ selected, session }: Sending): number {
   return Math.min(selected.appendLimit ?? Infinity, session.writer.traits.appendLimit ?? Infinity);
 }
 
-/** At most 100 messages or 4 MB; a large message is a group by itself. */
-function groupsOf(messages: readonly Planned[]): Planned[][] {
+function groupsOf(messages: readonly Planned[], { group: most }: Sizes): Planned[][] {
   const groups: Planned[][] = [];
   let octets = 0;
   for (const message of messages) {
     const last = groups.at(-1);
-    if (last !== undefined && last.length < GROUP_MESSAGES && octets + message.size <= GROUP_OCTETS) {
+    if (last !== undefined && last.length < most.messages && octets + message.size <= most.octets) {
       last.push(message);
       octets += message.size;
     } else {

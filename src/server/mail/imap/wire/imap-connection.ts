@@ -14,6 +14,7 @@ import { Unasked } from './unasked.ts';
 const GOODBYE_WITHIN = 2000;
 /** How long a connection that may not write any more stays for the answers to what it has written, in milliseconds. */
 const LATE_ANSWERS_WITHIN = 10_000;
+const READ_AHEAD = 256 * 1024;
 
 /** A command's own listeners, asked about what comes while it is the oldest. */
 export type Listeners = {
@@ -40,6 +41,8 @@ export type ConnectionOptions = {
   readonly mayWrite?: MayWrite;
   /** Where the socket gives what it reads, if not by itself. */
   readonly inlet?: Inlet;
+  /** What of a message may be waiting in memory for its reader, in octets; 256 KB. */
+  readonly readAhead?: number;
 };
 
 /**
@@ -70,7 +73,8 @@ export class ImapConnection implements AsyncDisposable {
   /** How many messages the server said have gone from an open mailbox: sequence numbers have moved. */
   expunged = 0;
 
-  constructor(socket: Duplex, { clock, silence, mayWrite = () => true, inlet }: ConnectionOptions) {
+  constructor(socket: Duplex, options: ConnectionOptions) {
+    const { clock, silence, mayWrite = () => true, inlet, readAhead = READ_AHEAD } = options;
     this.#clock = clock;
     this.#silence = new Silence({
       clock,
@@ -90,6 +94,7 @@ export class ImapConnection implements AsyncDisposable {
     this.incoming = new Incoming(socket, {
       parser: this.#parser,
       silence: this.#silence,
+      readAhead,
       inlet,
       failed: (error) => this.end(lostBy(error)),
     });

@@ -3,14 +3,13 @@ import type { Block, Inlet } from './inlet.ts';
 import type { ResponseParser } from './response-parser.ts';
 import type { Silence } from './silence.ts';
 
-/** What of a message may be waiting in memory for its reader, in octets; beyond it nothing more is read. */
-const READ_AHEAD = 256 * 1024;
-
 type IncomingOptions = {
   readonly parser: ResponseParser;
   readonly silence: Silence;
   /** Where the socket gives what it reads, if not by itself. */
   readonly inlet?: Inlet | undefined;
+  /** What of a message may be waiting in memory for its reader, in octets; beyond it nothing more is read. */
+  readonly readAhead: number;
   /** Told what is wrong with what came. */
   readonly failed: (error: unknown) => void;
 };
@@ -69,7 +68,7 @@ export class Incoming {
   /** So many octets wait for their reader. */
   hold(octets: number): void {
     this.#held += octets;
-    if (this.#held <= READ_AHEAD || this.#paused) return;
+    if (this.#held <= this.#options.readAhead || this.#paused) return;
     this.#paused = true;
     this.#socket.pause();
   }
@@ -77,7 +76,7 @@ export class Incoming {
   /** The reader has taken so many. */
   release(octets: number): void {
     this.#held -= octets;
-    if (this.#held > READ_AHEAD / 2 || !this.#paused) return;
+    if (this.#held > this.#options.readAhead / 2 || !this.#paused) return;
     this.#paused = false;
     this.#options.silence.heard();
     if (!this.#over) this.#socket.resume();

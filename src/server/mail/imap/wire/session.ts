@@ -19,6 +19,8 @@ export type SessionOptions = {
    * the octet, and for listings; on a fast line it only costs processor time on both sides.
    */
   readonly compress?: boolean;
+  /** What of a message may be waiting in memory for its reader, in octets. */
+  readonly readAhead?: number;
 };
 
 /**
@@ -40,7 +42,7 @@ export async function openSession(account: MailAccount, options: SessionOptions)
 type Secret = { readonly kind: 'password' | 'token'; readonly secret: string };
 
 async function signIn(account: MailAccount, secret: Secret, options: SessionOptions): Promise<ImapConnection> {
-  const { dial, clock, times = MAIL_TIMES, signal, mayWrite } = options;
+  const { dial, clock, times = MAIL_TIMES, signal, mayWrite, readAhead } = options;
   const { place } = account;
   signal?.throwIfAborted();
   const giveUp = new AbortController();
@@ -62,6 +64,7 @@ async function signIn(account: MailAccount, secret: Secret, options: SessionOpti
       silence: times.silence,
       ...(inlet === undefined ? {} : { inlet }),
       ...(mayWrite === undefined ? {} : { mayWrite }),
+      ...(readAhead === undefined ? {} : { readAhead }),
     });
     giveUp.signal.throwIfAborted();
     await prepare(connection, startTls, account, secret);
