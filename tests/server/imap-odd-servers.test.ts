@@ -238,6 +238,69 @@ describe('Reading from odd servers', () => {
     ]);
   });
 
+  test('what is told twice of one mailbox is no row of the next one', async () => {
+    let open = '';
+    const { reader } = await reading((line, { tag, say }) => {
+      const asked = /EXAMINE "(.*)"/.exec(line)?.[1];
+      open = asked ?? open;
+      if (asked !== undefined) say('* 3 EXISTS', '* OK [UIDVALIDITY 7]', `${tag} OK done`);
+      else if (isFetch(line)) {
+        const uids = open === 'A' ? [101, 102, 102, 103] : [201, 202, 203];
+        for (const uid of uids) say(`* ${uid % 100} FETCH (UID ${uid} ${ROW})`);
+        say(`${tag} OK done`);
+      } else return false;
+    });
+    reader.listAhead(['A', 'B']);
+    const listed: number[][] = [];
+    for (const path of ['A', 'B'])
+      listed.push((await gathered(reader.openAndList(path).pages)).flat().map(({ uid }) => uid));
+    expect(listed).toEqual([
+      [101, 102, 103],
+      [201, 202, 203],
+    ]);
+  });
+
+  test('a mailbox in which messages go while several are listed is not believed, and the next one is', async () => {
+    let open = '';
+    const { reader } = await reading((line, { tag, say }) => {
+      const asked = /EXAMINE "(.*)"/.exec(line)?.[1];
+      open = asked ?? open;
+      const row = (number: number, uid: number) => say(`* ${number} FETCH (UID ${uid} ${ROW})`);
+      if (asked !== undefined) say(`* ${asked === 'A' ? 5 : 3} EXISTS`, '* OK [UIDVALIDITY 7]', `${tag} OK done`);
+      else if (isFetch(line)) {
+        if (open === 'A') {
+          for (const number of [1, 2, 3]) row(number, 100 + number);
+          say('* 2 EXPUNGE');
+          for (const number of [3, 4]) row(number, 101 + number);
+          say('* 5 EXISTS');
+          row(5, 106);
+        } else for (const number of [1, 2, 3]) row(number, 200 + number);
+        say(`${tag} OK done`);
+      } else return false;
+    });
+    reader.listAhead(['A', 'B']);
+    await expect(listMailbox(reader, 'A')).rejects.toMatchObject({ fault: 'lost' });
+    const { messages, unlisted } = await listMailbox(reader, 'B');
+    expect({ uids: [...messages].map(({ uid }) => uid), unlisted }).toEqual({ uids: [201, 202, 203], unlisted: 0 });
+  });
+
+  test('a short listing of a mailbox that is asked for twice waits for nothing', async () => {
+    const { reader } = await reading((line, { tag, say }) => {
+      if (line.includes('EXAMINE')) say('* 3000 EXISTS', '* OK [UIDVALIDITY 7]', `${tag} OK done`);
+      else if (line.includes('UID FETCH 1:*')) {
+        for (let n = 1; n < 3000; n += 1) say(`* ${n} FETCH (UID ${n} ${ROW})`);
+        say(`${tag} OK done`);
+      } else if (isFetch(line)) say(`* 3000 FETCH (UID 3000 ${ROW})`, `${tag} OK done`);
+      else return false;
+    });
+    reader.listAhead(['Twice', 'Twice']);
+    const counts: number[] = [];
+    for (let time = 1; time <= 2; time += 1)
+      counts.push((await gathered(reader.openAndList('Twice').pages)).flat().length);
+    // What the first one lacks is for whoever asks again.
+    expect(counts).toEqual([2999, 3000]);
+  });
+
   test('an empty mailbox, in which a server has nothing to list, is empty', async () => {
     const { reader } = await reading((line, { tag, say }) => {
       if (line.includes('EXAMINE')) say('* 0 EXISTS', '* OK [UIDVALIDITY 7]', `${tag} OK done`);

@@ -19,7 +19,7 @@ export type StoredMail = {
 };
 
 export type MailFolder = {
-  readonly name: string;
+  name: string;
   uidValidity: number;
   uidNext: number;
   messages: StoredMail[];
@@ -203,6 +203,14 @@ export class SimulatedAccount {
     to.uidNext += 1;
     to.messages.push(message);
     this.#did('moved', by, to, message);
+  }
+
+  /** Its messages and their UIDs stay as they are. */
+  rename(folder: MailFolder, name: string): void {
+    this.folders.delete(folder.name);
+    folder.name = name;
+    folder.stale += 1;
+    this.folders.set(name, folder);
   }
 
   /** All UIDs mean nothing any more. */

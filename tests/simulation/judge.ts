@@ -50,8 +50,10 @@ export function judge(evidence: Evidence): string[] {
 
   let lost = 0;
   let duplicated = 0;
-  // Where UIDs are not said, nothing but the operator's log can tell what a worker stored after its lease was lost.
-  let orphans = (destination.quirks.uidPlus ? 0 : evidence.orphans) + storedUnheard(evidence);
+  // Where UIDs are not said, or a mailbox lets nobody in, nothing but the operator's log can tell what a worker stored
+  // after its lease was lost.
+  const { uidPlus, closing } = destination.quirks;
+  let orphans = (uidPlus && closing === null ? 0 : evidence.orphans) + storedUnheard(evidence);
   let tolerated = 0;
   for (const [digest, count] of counts) {
     const once = destination.quirks.twinsKeptOnce ? Math.min(count.need, count.folders.size) : count.need;
@@ -77,8 +79,6 @@ export function judge(evidence: Evidence): string[] {
   }
   // A later order sees what an earlier one could not.
   const more = receipt.duplicated - duplicated;
-  // Nor can what is not settled be told from a twin where the source lets nobody in and the destination says no UIDs.
-  if (source.quirks.closing !== null && !destination.quirks.uidPlus) tolerated += twinsIn(source);
   if (more < 0 || more > tolerated) wrong.push(`${receipt.duplicated} duplicated are told of ${duplicated}`);
   // What the subscriber deletes before it is read back can't be told from what the server lost; what is moved can, by
   // its UID.

@@ -146,7 +146,7 @@ function questionOf(chance: Chance): Question {
     },
     noteMailbox: (side) => {
       const mailbox = mailboxOf(side);
-      return mailbox === undefined ? Promise.resolve() : side.ledger.noteMailbox(mailbox.id, { total, reason: path });
+      return mailbox === undefined ? Promise.resolve() : side.ledger.noteMailbox(mailbox.id, 'mailbox closed');
     },
     open: async (side) => {
       const mailbox = mailboxOf(side);

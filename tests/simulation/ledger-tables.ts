@@ -3,7 +3,6 @@ import { LeaseLost } from '../../src/server/transfers/lease.ts';
 import {
   type Group,
   type LedgerMailbox,
-  type MailboxNote,
   type NewGroup,
   type NewMailbox,
   type NewRow,
@@ -101,7 +100,7 @@ export class LedgerTables {
       const { sourcePath, destinationPath } = mailbox;
       const keyed = { ...mailbox, sourcePath: nameKey(sourcePath), destinationPath: nameKey(destinationPath) };
       const known = this.#same(holding.transfer, keyed) ?? this.#insertMailbox(holding.transfer, keyed);
-      this.noteMailbox(known.id, mailbox);
+      Object.assign(known, { total: mailbox.total, reason: mailbox.reason });
       const isSame = known.destinationPath === keyed.destinationPath;
       return { ...mailboxOf(known), sourcePath, ...(isSame ? { destinationPath } : {}) };
     });
@@ -115,9 +114,9 @@ export class LedgerTables {
     }
   }
 
-  noteMailbox(mailboxId: number, { total, reason }: MailboxNote): void {
+  noteMailbox(mailboxId: number, reason: string): void {
     const mailbox = this.#mailboxes.get(mailboxId);
-    if (mailbox !== undefined) Object.assign(mailbox, { total, reason });
+    if (mailbox !== undefined) mailbox.reason = reason;
   }
 
   adopt(holding: Holding): void {

@@ -17,6 +17,7 @@ export type Deed = {
     | 'reads a message'
     | 'gets new mail'
     | 'deletes a mailbox'
+    | 'writes a mailbox in small letters'
     | 'renumbers a mailbox';
 };
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { SIZES } from '../../src/server/mail/copy/sizes.ts';
 import type { Quirks } from './account.ts';
 import type { Scenario } from './scenario.ts';
 import { simulate } from './simulate.ts';
@@ -106,4 +107,47 @@ test('a mailbox that a list leaves out for once is copied all the same, also aft
       });
       expect(receipts.map(({ status }) => status)).toEqual(['completed']);
     }
+});
+
+test('a mailbox that gets another name in an order for what is new is not taken for another one', async () => {
+  for (const foldsCase of [true, false])
+    for (let atCommand = 8; atCommand < 32; atCommand += 4) {
+      const deeds = [{ side: 'source', atCommand, does: 'writes a mailbox in small letters' }] as const;
+      const given = { source: { foldsCase }, deeds, orders: 2 };
+      const { wrong, receipts } = await simulate(scenarioWith([5, 5], given));
+      expect({ foldsCase, atCommand, wrong }).toEqual({ foldsCase, atCommand, wrong: [] });
+      expect(receipts.at(-1)?.status).toBe('completed');
+    }
+});
+
+test('a source that is renumbered, and short lists of what went there before, come to an end', async () => {
+  for (const atCommand of [10, 14, 18, 22])
+    for (const shortListings of [1, 2]) {
+      const deeds = [{ side: 'source', atCommand, does: 'renumbers a mailbox' }] as const;
+      const sizes = { ...SIZES, readAhead: 2000 };
+      const { wrong } = await simulate(scenarioWith([60], { sizes, deeds, destination: { shortListings } }));
+      expect({ atCommand, shortListings, wrong }).toEqual({ atCommand, shortListings, wrong: [] });
+    }
+});
+
+test.each(['source', 'destination'] as const)(
+  'a %s that hangs up after a few commands is gone on with, however many mailboxes are asked for together',
+  async (side) => {
+    for (const goodbyeAfterCommands of [6, 7, 8]) {
+      const letters = Array.from({ length: 16 }, () => 3);
+      const { wrong, receipts } = await simulate(scenarioWith(letters, { [side]: { goodbyeAfterCommands } }));
+      expect({ goodbyeAfterCommands, wrong }).toEqual({ goodbyeAfterCommands, wrong: [] });
+      expect(receipts.map(({ status }) => status)).toEqual(['completed']);
+    }
+  },
+);
+
+test('a mailbox that can not be read back is told, also where the destination leaves it out of its list', async () => {
+  const closing = { path: 'Box 1', opens: 1 };
+  for (const listingThatLies of [0, 1, 2, 3, 4]) {
+    const destination = { closing, listingThatLies };
+    const { wrong, receipts } = await simulate(scenarioWith([6, 6], { destination }));
+    expect({ listingThatLies, wrong }).toEqual({ listingThatLies, wrong: [] });
+    expect(receipts.map(({ status }) => status)).toEqual(['review']);
+  }
 });

@@ -40,6 +40,11 @@ export function perform(deed: Deed, account: SimulatedAccount, chance: Chance): 
       if (others.length > 0) account.delete(chance.one(others).name, WHO);
       return;
     }
+    case 'writes a mailbox in small letters': {
+      const named = folders.find(({ name }) => name !== 'INBOX' && name !== name.toLowerCase());
+      if (named !== undefined) account.rename(named, named.name.toLowerCase());
+      return;
+    }
     case 'renumbers a mailbox':
       account.renumber(chance.one(folders));
   }

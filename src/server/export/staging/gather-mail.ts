@@ -3,7 +3,7 @@ import { type Lanes, openLanes, workOf } from '../../mail/copy/lanes.ts';
 import { listMailbox } from '../../mail/copy/listing.ts';
 import { wordsFor } from '../../mail/copy/reasons.ts';
 import { MESSAGE_SIZE_LIMIT } from '../../mail/imap/connection.ts';
-import { MailError } from '../../mail/imap/mail-error.ts';
+import { isRefusal } from '../../mail/imap/mail-error.ts';
 import type { Mailbox } from '../../mail/imap/mailbox.ts';
 import type { MailControl, MailReader } from '../../mail/imap/streams.ts';
 import type { StagedMessages } from './staged-messages.ts';
@@ -78,7 +78,7 @@ async function listAll(
     try {
       listings.set(mailbox, await listingOf(mailbox, reader, ledger));
     } catch (error) {
-      if (!(error instanceof MailError) || error.fault !== 'refused') throw error;
+      if (!isRefusal(error)) throw error;
       unreadable.push(mailbox);
     }
   });

@@ -1,4 +1,4 @@
-import { MailError } from '../imap/mail-error.ts';
+import { isRefusal } from '../imap/mail-error.ts';
 import type { MailReader } from '../imap/streams.ts';
 import { MessageList, UidSet } from './columns.ts';
 import { digestOf, secondsOf } from './digest.ts';
@@ -116,7 +116,7 @@ async function listDestination(checker: MailReader, path: string): Promise<There
     try {
       opened = await opening;
     } catch (error) {
-      if (!(error instanceof MailError) || error.fault !== 'refused') throw error;
+      if (!isRefusal(error)) throw error;
       return { uidValidity: undefined, exists: 0, messages, isWhole: false };
     }
     for await (const page of pages)

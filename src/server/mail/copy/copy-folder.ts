@@ -1,4 +1,4 @@
-import { MailError } from '../imap/mail-error.ts';
+import { isRefusal, MailError } from '../imap/mail-error.ts';
 import type { Listed, MailWriter, Opened, Selected } from '../imap/streams.ts';
 import type { Fetches } from './fetches.ts';
 import { olderOf, readRows, takeOverOlder } from './known-rows.ts';
@@ -119,13 +119,13 @@ async function copyInto(
   if (todo > 0 || groups.length > 0) {
     const selected = await (begun?.selected ?? openBoth(folder, mailbox.destinationPath, listing, session, run));
     if ([...known.validities].some((validity) => validity !== selected.uidValidity)) {
-      await findAnew(mailbox, selected.uidValidity, session, run);
+      await unlessClosed(findAnew(mailbox, selected.uidValidity, session, run));
       return copyFolder(folder, listing, session, run, goesOn);
     }
     const claims = new Set(await ledger.claimed(mailbox.destinationPath, selected.uidValidity));
     if (groups.length > 0) {
       const wanted = wantedOf(groups, mailbox, waiting(), known.settled);
-      const rows = await settleOpen(groups, wanted, mailbox, claims, session, run);
+      const rows = await unlessClosed(settleOpen(groups, wanted, mailbox, claims, session, run));
       for (const row of rows) known.settled.add(row.uid);
       run.settled(sourcePath, rows);
     }
@@ -181,23 +181,30 @@ async function list(folder: Folder, keyword: string, { reader }: Session): Promi
   try {
     return await listMailbox(reader, folder.sourcePath, keyword);
   } catch (error) {
-    if (error instanceof MailError && error.fault === 'refused') throw new FolderLeft('mailbox unreadable', error);
+    if (isRefusal(error)) throw new FolderLeft('mailbox unreadable', error);
     throw error;
+  }
+}
+
+/** What an earlier run left open can't be looked for where the mailbox lets nobody in. */
+async function unlessClosed<Answer>(looking: Promise<Answer>): Promise<Answer> {
+  try {
+    return await looking;
+  } catch (error) {
+    throw isRefusal(error) ? new FolderLeft('mailbox closed', error) : error;
   }
 }
 
 /** A mailbox that has been deleted under way is made anew, and then all of this begins again. */
 async function refusalOf(error: unknown, path: string, { writer }: Session, run: Run): Promise<unknown> {
-  if (!(error instanceof MailError) || error.fault !== 'refused') return error;
+  if (!isRefusal(error)) return error;
   if (error.responseCode !== 'TRYCREATE' && error.responseCode !== 'NONEXISTENT')
     return new FolderLeft('mailbox closed', error);
   try {
     await makeMailbox(path, writer, run);
     return new MailError('lost', 'The mailbox was made anew.', { cause: error });
   } catch (refusal) {
-    return refusal instanceof MailError && refusal.fault === 'refused'
-      ? new FolderLeft('mailbox not created', refusal)
-      : refusal;
+    return isRefusal(refusal) ? new FolderLeft('mailbox not created', refusal) : refusal;
   }
 }
 
@@ -206,19 +213,15 @@ async function select(path: string, { writer }: Session, run: Run): Promise<Sele
   try {
     return await writer.select(path);
   } catch (error) {
-    if (!isRefused(error)) throw error;
+    if (!isRefusal(error)) throw error;
   }
   try {
     await makeMailbox(path, writer, run);
     return await writer.select(path);
   } catch (error) {
-    if (isRefused(error)) throw new FolderLeft('mailbox not created', error);
+    if (isRefusal(error)) throw new FolderLeft('mailbox not created', error);
     throw error;
   }
-}
-
-function isRefused(error: unknown): error is MailError {
-  return error instanceof MailError && error.fault === 'refused';
 }
 
 /** The newest of the inbox first, otherwise in the order of the source. */

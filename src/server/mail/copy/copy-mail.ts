@@ -1,11 +1,13 @@
+import { isRefusal } from '../imap/mail-error.ts';
 import { compareMailbox } from './comparing.ts';
-import { copyRound } from './copy-round.ts';
+import { copyRound, noteUnread } from './copy-round.ts';
 import { closeOthers, isNarrow, listDestinationPaths, mostCheckers, withEngine, type Engine } from './engine.ts';
 import { planFolders } from './folder-plan.ts';
 import { batchesOf, workOf } from './lanes.ts';
 import type { LedgerMailbox } from './ledger.ts';
 import type { CopyEnd, MailCopy } from './mail-copy.ts';
 import type { CheckSession } from './read-back.ts';
+import { openOrNull } from './moved.ts';
 import { findAnew } from './recovery.ts';
 
 /** Listings of the source until one shows nothing new; a mailbox that never rests must not keep the transfer from ending. */
@@ -28,7 +30,6 @@ export function copyAndCompare(copy: MailCopy): Promise<CopyEnd> {
 }
 
 async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
-  const isFirst = engine.run.known.size === 0;
   for (let pass = 1; pass <= PASSES; pass += 1) {
     // After a copying those that have read back are ready for the last look.
     const ready = pass === 1 ? (['checker'] as const) : (['checker', 'checkers'] as const);
@@ -37,8 +38,7 @@ async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
     if (plan.folders.length === 0) return;
     await engine.checkers[Symbol.asyncDispose]();
     const waited = await copyRound(plan, engine);
-    // An account in which there is nothing at all is rarer than a list that leaves something out.
-    if (waited === 0 && !(isFirst && pass === 1)) return;
+    if (waited === 0 && !(engine.listsAgain && pass === 1)) return;
   }
 }
 
@@ -50,12 +50,18 @@ async function compareAll(engine: Engine): Promise<CopyEnd> {
     const stale: LedgerMailbox[] = [];
     await closeOthers(engine, isNarrow(engine.connections) ? ['checkers'] : ['checker', 'checkers']);
     const compared = new Set<LedgerMailbox>();
-    const compare = async (batch: readonly LedgerMailbox[], { checker }: CheckSession) => {
+    const compare = async (batch: readonly LedgerMailbox[], { checker }: CheckSession, goesOn: () => boolean) => {
       const waiting = batch.filter((mailbox) => !compared.has(mailbox));
       checker.listAhead(waiting.map(({ destinationPath }) => destinationPath));
       for (const mailbox of waiting) {
-        const counts = await compareMailbox(mailbox, checker, run);
+        if (!goesOn()) return;
+        const counts = await unlessRefused(compareMailbox(mailbox, checker, run));
         compared.add(mailbox);
+        run.looked();
+        if (counts === null) {
+          await noteUnread(mailbox, engine);
+          continue;
+        }
         for (const count of ['lost', 'duplicated', 'changed', 'kept'] as const) sum[count] += counts[count];
         if (counts.isStale || run.stale.has(mailbox.id)) stale.push(mailbox);
       }
@@ -75,12 +81,23 @@ async function compareAll(engine: Engine): Promise<CopyEnd> {
       workOf(stale),
       async (mailbox, session) => {
         const checker = await session.checker();
-        const { uidValidity } = await checker.open(mailbox.destinationPath);
-        await findAnew(mailbox, uidValidity, session, run);
-        seen.delete(mailbox.sourcePath);
+        const opened = await openOrNull(checker, mailbox.destinationPath);
+        const looked = opened && (await unlessRefused(findAnew(mailbox, opened.uidValidity, session, run)));
+        if (looked === null) await noteUnread(mailbox, engine);
+        else seen.delete(mailbox.sourcePath);
       },
       () => 1,
     );
     await copyUntilNothingIsNew(engine);
+  }
+}
+
+/** `null` where the server does not let us in. */
+async function unlessRefused<Answer>(asking: Promise<Answer>): Promise<Answer | null> {
+  try {
+    return await asking;
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    return null;
   }
 }

@@ -1,9 +1,11 @@
-import { MailError } from '../imap/mail-error.ts';
+import { isRefusal, MailError } from '../imap/mail-error.ts';
 import { copyFolder, listFolder, type Folder, type FolderListing } from './copy-folder.ts';
 import { closeOthers, isNarrow, listDestinationPaths, mostLanes, openChecks, type Engine } from './engine.ts';
 import { batchesOf, Stopped, workOf } from './lanes.ts';
 import { readBack, settleAbsent, type CheckSession } from './read-back.ts';
+import { settleAbandoned } from './recovery.ts';
 import type { Plan } from './folder-plan.ts';
+import type { LedgerMailbox } from './ledger.ts';
 import { FolderLeft, type Check, type FolderReason, type Run, type Session } from './run.ts';
 
 /**
@@ -16,7 +18,14 @@ export async function copyRound(plan: Plan, engine: Engine): Promise<number> {
   engine.checks = openChecks(run.copy.sizes);
   engine.alone = Promise.withResolvers();
   const { checks } = engine;
-  const check = (item: Check, session: CheckSession) => readBack(item, session, run, engine.findings);
+  const check = async (item: Check, session: CheckSession) => {
+    try {
+      await readBack(item, session, run, engine.findings);
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      engine.findings.absent.push(...item.messages.map((message) => ({ check: item, message })));
+    }
+  };
   const beside = limits.connections > 1 && engine.saysUids;
   let waited = 0;
   const copying = async () => {
@@ -58,12 +67,14 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
   const { run, lanes, seen, left } = engine;
   const { forwardedMark, destination } = run.copy;
   const listings = new Map<string, FolderListing>();
-  const leaving = async (folder: Folder, work: () => Promise<void>) => {
+  const leaving = async (folder: Folder, session: Session, work: () => Promise<void>) => {
     try {
       await work();
     } catch (error) {
-      if (!(error instanceof FolderLeft)) throw error;
-      left.set(folder.sourcePath, error.reason);
+      const reason = error instanceof FolderLeft ? error.reason : isRefusal(error) && 'mailbox unreadable';
+      if (reason === false) throw error;
+      left.set(folder.sourcePath, reason);
+      if (reason === 'mailbox unreadable') await settleLeft(folder, session, run);
     }
   };
   const note = async (folder: Folder) => {
@@ -71,26 +82,29 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
     if (reason !== undefined) await noteLeft(folder, listings.get(folder.sourcePath), reason, run);
   };
   const most = () => mostLanes(engine);
-  const list = async (batch: readonly Folder[], session: Session) => {
+  const list = async (batch: readonly Folder[], session: Session, goesOn: () => boolean) => {
     const unlisted = batch.filter(({ sourcePath }) => !listings.has(sourcePath) && !left.has(sourcePath));
     session.reader.listAhead(unlisted.map(({ sourcePath }) => sourcePath));
-    for (const folder of unlisted)
-      await leaving(folder, async () => {
+    for (const folder of unlisted) {
+      if (!goesOn()) return;
+      await leaving(folder, session, async () => {
         listings.set(folder.sourcePath, await listFolder(folder, forwardedMark, session, run));
       });
+      run.looked();
+    }
   };
   const preparing = [
     ({ writer }: Session) => making.makeAll(writer),
     ...batchesOf(folders, { lanes: most(), most: run.copy.sizes.listed }).map(
-      (batch) => (session: Session) => list(batch, session),
+      (batch) => (session: Session, goesOn: () => boolean) => list(batch, session, goesOn),
     ),
   ];
   const { released } = engine;
-  await lanes.work(workOf(preparing), (prepare, session) => prepare(session), most, released);
+  await lanes.work(workOf(preparing), (prepare, session, goesOn) => prepare(session, goesOn), most, released);
   for (const folder of folders) await note(folder);
   let waited = 0;
   const copyOne = async (folder: Folder, session: Session, goesOn: () => boolean) => {
-    await leaving(folder, async () => {
+    await leaving(folder, session, async () => {
       // A folder that is worked on again after a fault is listed again.
       const listing = listings.get(folder.sourcePath) ?? (await listFolder(folder, forwardedMark, session, run));
       listings.delete(folder.sourcePath);
@@ -107,6 +121,15 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
   await lanes.work(workOf(first), copyOne, most, released);
   await lanes.work(workOf(listed.filter((folder) => !first.includes(folder))), copyOne, most, released);
   return waited;
+}
+
+/** What of a folder that can't be read any more has been stored is to be known all the same. */
+async function settleLeft({ sourcePath }: Folder, session: Session, run: Run): Promise<void> {
+  const groups = await run.copy.ledger.groups();
+  for (const mailbox of run.known.get(sourcePath) ?? []) {
+    const open = groups.filter(({ mailboxId }) => mailboxId === mailbox.id);
+    if (open.length > 0) await settleAbandoned(mailbox, open, session, run, { isThere: true });
+  }
 }
 
 async function noteLeft(
@@ -128,7 +151,7 @@ async function noteLeft(
 
 /** What reading back has left: flags that the server dropped, and messages that are not where they were stored. */
 async function settleFindings(engine: Engine): Promise<void> {
-  const { run, lanes, checkers, findings, seen, left } = engine;
+  const { run, lanes, checkers, findings } = engine;
   const missing = findings.flags.splice(0);
   const times = new Map<string, number>();
   for (const { flags } of missing)
@@ -152,10 +175,19 @@ async function settleFindings(engine: Engine): Promise<void> {
   if (absent.size === 0) return;
   await listDestinationPaths(engine);
   await checkers.work(workOf([...absent]), async ([path, all], session) => {
-    for (const { id, sourcePath } of await settleAbsent(path, all, session, run)) {
-      left.set(sourcePath, 'mailbox not read back');
-      const total = seen.get(sourcePath)?.opened.exists ?? 0;
-      await run.copy.ledger.noteMailbox(id, { total, reason: 'mailbox not read back' });
-    }
+    const unread = await settleAbsent(path, all, session, run).catch((error: unknown) => {
+      if (!isRefusal(error)) throw error;
+      return all.map(({ check }) => check.mailbox);
+    });
+    for (const mailbox of new Set(unread)) await noteUnread(mailbox, engine);
   });
+}
+
+/** The destination has the mailbox, and does not let us look into it: nobody knows what is there. */
+export async function noteUnread({ id, sourcePath }: LedgerMailbox, { run, left, seen }: Engine): Promise<void> {
+  if (left.has(sourcePath)) return;
+  // Of one that was not copied whole the rest can't come either.
+  const reason = seen.has(sourcePath) ? 'mailbox not read back' : 'mailbox closed';
+  left.set(sourcePath, reason);
+  await run.copy.ledger.noteMailbox(id, reason);
 }

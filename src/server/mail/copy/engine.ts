@@ -17,6 +17,11 @@ const UNCHECKED_AT_MOST = 4000;
 /** What one run of a copy works with: its pools of connections, and what it has found so far. */
 export type Engine = {
   readonly run: Run;
+  /**
+   * Though nothing has waited, the source's mailboxes are listed again: what a list has left out can't be known where no
+   * earlier transfer went to its end.
+   */
+  readonly listsAgain: boolean;
   readonly controls: Lanes<Controls>;
   readonly lanes: Lanes<Session>;
   /** One that works beside the lanes, and more once those are done. */
@@ -79,7 +84,8 @@ async function runEngine<Result>(
   const { ledger, clock, source, destination, signal } = copy;
   const counts = openCounts(copy);
   const towards = destination.limits.connections;
-  const pool = { clock, signal, moved: counts.moved };
+  let looked = 0;
+  const pool = { clock, signal, moved: () => counts.moved() + looked };
   const connections = { source: source.limits.connections, destination: towards };
   const counted: Counted = (account, opening) =>
     opening.catch((error: unknown) => {
@@ -103,6 +109,7 @@ async function runEngine<Result>(
   await using checker = openLanes<CheckSession>({ ...checking, size: 1 });
   await using checkers = openLanes<CheckSession>({ ...checking, size: Math.max(1, towards - 1) });
   controls.warm(1);
+  const isResumed = (await ledger.mailboxes()).length > 0;
   await ledger.adopt();
   const known = new Map<string, LedgerMailbox[]>();
   for (const mailbox of await ledger.mailboxes())
@@ -119,11 +126,15 @@ async function runEngine<Result>(
     count: counts.set,
     settled: counts.add,
     refated: counts.refate,
+    looked: () => {
+      looked += 1;
+    },
     stale: new Set(),
     destinationPaths: () => engine.destinationPaths,
   };
   const engine: Engine = {
     run,
+    listsAgain: isResumed || known.size === 0,
     controls,
     lanes,
     checker,

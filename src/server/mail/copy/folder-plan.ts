@@ -1,4 +1,4 @@
-import { MailError } from '../imap/mail-error.ts';
+import { isRefusal } from '../imap/mail-error.ts';
 import type { Mailbox, MailboxStatus } from '../imap/mailbox.ts';
 import type { MailReader, Namespace, Opened } from '../imap/streams.ts';
 import type { Folder } from './copy-folder.ts';
@@ -63,9 +63,8 @@ async function allOf(listed: readonly Mailbox[], engine: Engine): Promise<readon
   await lanes.work(
     workOf([0]),
     async (_, { reader }) => {
+      if (mayBeRenamed(paths, run)) await followRenames(paths, reader, run);
       unlisted = await unlistedOf(paths, reader, run);
-      const all = new Set([...paths, ...unlisted]);
-      if (mayBeRenamed(all, run)) await followRenames(all, reader, run);
     },
     () => 1,
   );
@@ -74,13 +73,19 @@ async function allOf(listed: readonly Mailbox[], engine: Engine): Promise<readon
   return [...listed, ...unlisted.map((path) => ({ path, delimiter, subscribed: true }))];
 }
 
-/** Mailboxes that the source has and does not list. */
+/** Mailboxes that the source has and does not list: not by another name of one that it does. */
 async function unlistedOf(listed: ReadonlySet<string>, reader: MailReader, { known }: Run): Promise<readonly string[]> {
-  const before = [...known].filter(([path]) => !listed.has(path));
-  const statuses = await Promise.all(before.map(([path]) => reader.status(path).catch(ignoreRefusal)));
-  return before.flatMap(([path, mailboxes], at) =>
-    mailboxes.some(({ sourceUidValidity }) => sourceUidValidity === statuses[at]?.uidValidity) ? [path] : [],
-  );
+  const validitiesOf = (paths: readonly string[]) =>
+    Promise.all(paths.map(async (path) => (await reader.status(path).catch(ignoreRefusal))?.uidValidity));
+  const before = [...known.keys()].filter((path) => !listed.has(path));
+  const validities = await validitiesOf(before);
+  if (validities.every((validity) => validity === undefined)) return [];
+  const others = new Set(await validitiesOf([...listed].filter((path) => !known.has(path))));
+  return before.filter((path, at) => {
+    const validity = validities[at];
+    const isOurs = known.get(path)?.some(({ sourceUidValidity }) => sourceUidValidity === validity) === true;
+    return isOurs && !others.has(validity);
+  });
 }
 
 /** A name that a column can't hold stands in the ledger in another form. */
@@ -103,7 +108,7 @@ async function statusesOf(
   listed: readonly Mailbox[],
   engine: Engine,
 ): Promise<ReadonlyMap<string, MailboxStatus>> {
-  const { checkers, connections, seen } = engine;
+  const { run, checkers, connections, seen } = engine;
   const statuses = new Map(
     listed.flatMap(({ path, status }) => (status === undefined ? [] : [[path, status] as const])),
   );
@@ -119,11 +124,13 @@ async function statusesOf(
     const { uidValidity, uidNext, exists } = (await reader.status(path).catch(ignoreRefusal)) ?? {};
     if (uidValidity !== undefined && uidNext !== undefined && exists !== undefined)
       statuses.set(path, { uidValidity, uidNext, exists });
+    run.looked();
   };
   try {
     await checkers.work(workOf(unsaid.length === 0 ? [] : [unsaid]), async (all, session) => {
       const reader = await session.reader();
-      await Promise.all(all.map((folder) => ask(folder, reader)));
+      const waiting = all.filter(({ sourcePath }) => !statuses.has(sourcePath));
+      await Promise.all(waiting.map((folder) => ask(folder, reader)));
     });
   } finally {
     isLooking = false;
@@ -142,7 +149,7 @@ async function releaseControls(engine: Engine): Promise<void> {
 }
 
 function ignoreRefusal(error: unknown): undefined {
-  if (!(error instanceof MailError) || error.fault !== 'refused') throw error;
+  if (!isRefusal(error)) throw error;
 }
 
 function isSame(now: MailboxStatus | undefined, before: Opened | undefined): boolean {

@@ -88,12 +88,8 @@ export function openLedger(database: Database, { transferId, epoch }: Lease): Le
         );
       });
     },
-    noteMailbox: async (mailboxId, { total, reason }) => {
-      await database.query('update ledger_mailboxes set total = $2, reason = $3 where id = $1', [
-        mailboxId,
-        total,
-        reason === undefined ? null : storable(reason),
-      ]);
+    noteMailbox: async (mailboxId, reason) => {
+      await database.query('update ledger_mailboxes set reason = $2 where id = $1', [mailboxId, storable(reason)]);
     },
     adopt: () => adopt(database, transferId, epoch),
     async *rows(mailboxId) {

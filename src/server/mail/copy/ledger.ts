@@ -9,8 +9,10 @@ export type LedgerMailbox = {
 };
 
 /** For the status: how many messages the source has there, and why it was left out or is not complete. */
-export type MailboxNote = { readonly total: number; readonly reason?: string };
-export type NewMailbox = Omit<LedgerMailbox, 'id' | 'destination'> & MailboxNote;
+export type NewMailbox = Omit<LedgerMailbox, 'id' | 'destination'> & {
+  readonly total: number;
+  readonly reason?: string;
+};
 
 /** A source message as it was listed. `date` is the internal date in seconds since the epoch, `null` when there is none. */
 export type Planned = { readonly uid: number; readonly size: number; readonly date: number | null };
@@ -84,7 +86,8 @@ export type Ledger = {
   /** The source has given the folder of these another name. */
   rename(mailboxIds: readonly number[], sourcePath: string): Promise<void>;
   /** Says anew how many messages the source has there, and why it was left out or is not complete. */
-  noteMailbox(mailboxId: number, note: MailboxNote): Promise<void>;
+  /** Why the mailbox was left. */
+  noteMailbox(mailboxId: number, reason: string): Promise<void>;
   /**
    * Takes over what earlier, finished transfers between the same two accounts know: their mailboxes, the rows of what was
    * stored or taken away, and their open groups, as far as there is nothing of this transfer yet. Does so once.

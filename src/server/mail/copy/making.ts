@@ -1,5 +1,5 @@
 import { LeaseLost } from '../../transfers/lease.ts';
-import { MailError } from '../imap/mail-error.ts';
+import { isRefusal, MailError } from '../imap/mail-error.ts';
 import type { MailWriter } from '../imap/streams.ts';
 import { Stopped } from './lanes.ts';
 import type { MappedMailbox } from './mapping.ts';
@@ -77,7 +77,7 @@ async function makeMapped(mapped: MappedMailbox, writer: MailWriter, run: Run): 
       await makeMailbox(path, writer, run);
       return path;
     } catch (error) {
-      if (!(error instanceof MailError) || error.fault !== 'refused') throw error;
+      if (!isRefusal(error)) throw error;
       refusal = error;
     }
   }

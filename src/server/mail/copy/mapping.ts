@@ -163,6 +163,6 @@ function existingPath(path: string, destination: readonly Mailbox[]): string | u
 }
 
 /** Names that some server takes for the same. */
-function fold(path: string): string {
+export function fold(path: string): string {
   return path.normalize('NFC').toLowerCase();
 }

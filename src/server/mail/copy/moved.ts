@@ -1,7 +1,8 @@
-import { MailError } from '../imap/mail-error.ts';
+import { isRefusal, type MailError } from '../imap/mail-error.ts';
 import type { Listed, MailReader, Opened } from '../imap/streams.ts';
 import type { LedgerMailbox } from './ledger.ts';
 import { listedFrom, match, type Place, type Wanted } from './matching.ts';
+import { fold } from './mapping.ts';
 import type { Run } from './run.ts';
 
 /** @returns `null` when the mailbox can't be opened */
@@ -9,8 +10,29 @@ export async function openOrNull(reader: MailReader, path: string): Promise<Open
   try {
     return await reader.open(path);
   } catch (error) {
-    if (error instanceof MailError && error.fault === 'refused') return null;
+    if (isRefusal(error)) return null;
     throw error;
+  }
+}
+
+/**
+ * Whether a mailbox that can't be opened is not there: the server says so, or neither lists it nor tells of it.
+ * @param listed the paths that the account has
+ */
+export async function isMissing(reader: MailReader, path: string, listed: readonly string[]): Promise<boolean> {
+  const refusal = await refusalOf(reader.open(path));
+  if (refusal?.responseCode === 'NONEXISTENT' || refusal?.responseCode === 'TRYCREATE') return true;
+  if (refusal === null || path === 'INBOX' || listed.some((each) => fold(each) === fold(path))) return false;
+  return (await refusalOf(reader.status(path))) !== null;
+}
+
+async function refusalOf(asking: Promise<unknown>): Promise<MailError | null> {
+  try {
+    await asking;
+    return null;
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    return error;
   }
 }
 

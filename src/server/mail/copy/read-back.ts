@@ -1,9 +1,9 @@
-import { MailError } from '../imap/mail-error.ts';
+import { isRefusal, MailError } from '../imap/mail-error.ts';
 import type { Fetched, Listed, MailReader, Opened } from '../imap/streams.ts';
 import { digestOf, portraits, secondsOf } from './digest.ts';
 import type { LedgerMailbox, NewRow } from './ledger.ts';
 import { inParts, isUnlisted, listedFrom } from './matching.ts';
-import { findMoved, openOrNull, openSource } from './moved.ts';
+import { findMoved, isMissing, openOrNull, openSource } from './moved.ts';
 import { isProvidersForm } from './norm.ts';
 import { isWindow } from './provider-limits.ts';
 import type { Check, Run, Unchecked } from './run.ts';
@@ -81,7 +81,7 @@ async function passOver(messages: AsyncIterable<Fetched>): Promise<void> {
   try {
     for await (const _ of messages);
   } catch (error) {
-    if (!(error instanceof MailError) || error.fault !== 'refused') throw error;
+    if (!isRefusal(error)) throw error;
   }
 }
 
@@ -175,7 +175,7 @@ export async function settleAbsent(
 ): Promise<ReadonlySet<LedgerMailbox>> {
   const { checker } = session;
   const opened = await openOrNull(checker, path);
-  if (opened === null && (path === 'INBOX' || run.destinationPaths().includes(path)))
+  if (opened === null && !(await isMissing(checker, path, run.destinationPaths())))
     return new Set(absent.map(({ check }) => check.mailbox));
   const here = absent.filter(({ check }) => opened === null || check.uidValidity === opened.uidValidity);
   for (const each of absent) if (!here.includes(each)) run.stale.add(each.check.mailbox.id);

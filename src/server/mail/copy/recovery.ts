@@ -1,3 +1,4 @@
+import { isRefusal } from '../imap/mail-error.ts';
 import type { Listed, Selected } from '../imap/streams.ts';
 import type { UidSet } from './columns.ts';
 import { AT_DESTINATION, readRows } from './known-rows.ts';
@@ -46,6 +47,11 @@ export function wantedOf(
   return [...wanted.values()];
 }
 
+type Left = {
+  /** The source has the mailbox, and does not let us in: what is not at the destination is not gone for that. */
+  readonly isThere?: boolean;
+};
+
 /** Settles open groups of a death: what is stored gets its row, what the source has lost is gone, the rest waits again. */
 export async function settleOpen(
   groups: readonly Group[],
@@ -54,6 +60,7 @@ export async function settleOpen(
   claims: Set<number>,
   session: Session | (Omit<Session, 'reader' | 'writer'> & { readonly reader: null }),
   run: Run,
+  { isThere = false }: Left = {},
 ): Promise<readonly NewRow[]> {
   const { ledger, onStep } = run.copy;
   const checker = await session.checker();
@@ -72,7 +79,8 @@ export async function settleOpen(
     if (one !== undefined) {
       claims.add(one.destinationUid);
       rows.push({ ...base, ...one, destinationUidValidity: uidValidity, verified: true });
-    } else if (gone.has(uid) || source === null) rows.push({ ...base, size, fate: 'gone', verified: false });
+    } else if (gone.has(uid) || (source === null && !isThere))
+      rows.push({ ...base, size, fate: 'gone', verified: false });
   }
   const refused = await ledger.settle(
     rows,
@@ -91,20 +99,25 @@ export async function settleAbandoned(
   groups: readonly Group[],
   session: Session,
   run: Run,
+  left: Left = {},
 ): Promise<void> {
   const { settled } = await readRows(mailbox, run);
   const checker = await session.checker();
   const opened = await openOrNull(checker, mailbox.destinationPath);
-  if (opened === null) {
-    await run.copy.ledger.settle(
-      [],
-      groups.map((group) => group.id),
-    );
-    return;
+  try {
+    if (opened !== null) {
+      const claims = new Set(await run.copy.ledger.claimed(mailbox.destinationPath, opened.uidValidity));
+      const wanted = wantedOf(groups, mailbox, [], settled);
+      await settleOpen(groups, wanted, mailbox, claims, { ...session, reader: null }, run, left);
+      return;
+    }
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
   }
-  const claims = new Set(await run.copy.ledger.claimed(mailbox.destinationPath, opened.uidValidity));
-  const wanted = wantedOf(groups, mailbox, [], settled);
-  await settleOpen(groups, wanted, mailbox, claims, { ...session, reader: null }, run);
+  await run.copy.ledger.settle(
+    [],
+    groups.map((group) => group.id),
+  );
 }
 
 type Looking = {

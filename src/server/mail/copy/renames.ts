@@ -1,4 +1,4 @@
-import { MailError } from '../imap/mail-error.ts';
+import { isRefusal } from '../imap/mail-error.ts';
 import type { MailReader } from '../imap/streams.ts';
 import { digestOf, secondsOf } from './digest.ts';
 import type { LedgerMailbox, Row } from './ledger.ts';
@@ -47,7 +47,7 @@ async function validityOf(path: string, reader: MailReader): Promise<bigint | un
   try {
     return (await reader.status(path)).uidValidity;
   } catch (error) {
-    if (error instanceof MailError && error.fault === 'refused') return undefined;
+    if (isRefusal(error)) return undefined;
     throw error;
   }
 }

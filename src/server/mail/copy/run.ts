@@ -63,6 +63,8 @@ export type Run = {
   readonly settled: (path: string, rows: readonly NewRow[]) => void;
   /** Rows that are written anew with another fate. */
   readonly refated: (path: string, rows: readonly NewRow[]) => void;
+  /** A mailbox has been listed or compared: what fails after that is tried as often again. */
+  readonly looked: () => void;
   /** Mailboxes whose destination has another UIDVALIDITY than their rows, found while reading back. */
   readonly stale: Set<number>;
   /** Of all mailboxes of the destination, as they were last listed: a lane has no connection to spare for that. */

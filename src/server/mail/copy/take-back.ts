@@ -1,4 +1,4 @@
-import { MailError } from '../imap/mail-error.ts';
+import { isRefusal, MailError } from '../imap/mail-error.ts';
 import type { MailControl, MailReader, MailWriter, Opened } from '../imap/streams.ts';
 import { digestOf } from './digest.ts';
 import { Stopped } from './lanes.ts';
@@ -152,7 +152,7 @@ async function removeFolders(taking: TakingBack): Promise<void> {
       try {
         await control.remove(path);
       } catch (error) {
-        if (!(error instanceof MailError) || error.fault !== 'refused') throw error;
+        if (!isRefusal(error)) throw error;
         continue;
       }
     }
@@ -165,7 +165,7 @@ async function openOrNull(reader: MailReader, path: string): Promise<Opened | nu
   try {
     return await reader.open(path);
   } catch (error) {
-    if (error instanceof MailError && error.fault === 'refused') return null;
+    if (isRefusal(error)) return null;
     throw error;
   }
 }

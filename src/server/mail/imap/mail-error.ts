@@ -49,6 +49,11 @@ export class MailError extends Error {
   }
 }
 
+/** Whether a server said NO or BAD to a command, for no reason that passes. */
+export function isRefusal(error: unknown): error is MailError {
+  return error instanceof MailError && error.fault === 'refused';
+}
+
 const UNREACHABLE = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',

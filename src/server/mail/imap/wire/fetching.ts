@@ -1,4 +1,4 @@
-import { MailError } from '../mail-error.ts';
+import { isRefusal } from '../mail-error.ts';
 import type { Fetched } from '../streams.ts';
 import { ArrivingOctets, Arrivals } from './arrivals.ts';
 import { type FetchItems, FetchReader } from './fetch-response.ts';
@@ -125,7 +125,7 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
     const answered = Promise.all(commands).then(
       () => (bodyFirst ? ('alone' as const) : ('done' as const)),
       (error: unknown) => {
-        if (!(error instanceof MailError) || error.fault !== 'refused') throw error;
+        if (!isRefusal(error)) throw error;
         return one ? ('done' as const) : ('alone' as const);
       },
     );
@@ -155,7 +155,7 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
     const answers = await Promise.allSettled([description, body]);
     for (const answer of answers) {
       if (answer.status === 'fulfilled') continue;
-      if (!(answer.reason instanceof MailError) || answer.reason.fault !== 'refused') throw answer.reason;
+      if (!isRefusal(answer.reason)) throw answer.reason;
     }
   }
 

@@ -1,4 +1,4 @@
-import { MailError } from '../mail-error.ts';
+import { isRefusal, MailError } from '../mail-error.ts';
 import type { Fetched, Listed, MailReader, Opened, OpenedListing } from '../streams.ts';
 import { Arrivals } from './arrivals.ts';
 import { type FetchItems, FetchReader, writeInternalDate } from './fetch-response.ts';
@@ -97,11 +97,14 @@ class ImapStreamReader implements MailReader {
     const opened = this.#open(path);
     const numbers = new SeenNumbers();
     let expunged: number | undefined;
+    let hasMoved = false;
     const first = ({ number, uid }: FetchItems) => {
       expunged ??= this.#connection.expunged;
+      hasMoved ||= this.#connection.expunged !== expunged;
       return uid !== undefined && numbers.see(number);
     };
-    const asked = this.#askFor([`UID FETCH 1:* (${DESCRIPTION})`], first);
+    // What is told twice must not be taken for a row of the mailbox that is asked for next.
+    const asked = this.#askFor([`UID FETCH 1:* (${DESCRIPTION})`], first, { takesAll: true });
     opened.catch((error: unknown) => asked.finish(error));
     const pages = async function* (this: ImapStreamReader) {
       const { exists } = await opened;
@@ -113,11 +116,12 @@ class ImapStreamReader implements MailReader {
         yield* this.#pagesOf(asked);
       } catch (error) {
         // RFC 9051 §6.4.9 has nothing to refuse in an empty mailbox; some servers do.
-        if (exists > 0 || !(error instanceof MailError) || error.fault !== 'refused') throw error;
+        if (exists > 0 || !isRefusal(error)) throw error;
         return;
       }
+      if (hasMoved) throw hasGone();
       // Where another one is open by now, what is missing is left to whoever asks again.
-      if (this.#opening.isLast(path))
+      if (this.#opening.isLast(path) && this.#ahead.length === 0)
         yield* this.#missingPages(exists, (number) => numbers.has(number), expunged, first);
     };
     const letGo = () => {
@@ -137,8 +141,7 @@ class ImapStreamReader implements MailReader {
     const missing: number[] = [];
     for (let number = 1; number <= exists; number++) if (!isSeen(number)) missing.push(number);
     yield* this.#rows(this.#commands('FETCH', missing), wanted);
-    if (expunged !== undefined && this.#connection.expunged !== expunged)
-      throw new MailError('lost', 'Messages went from the mailbox while it was listed.');
+    if (expunged !== undefined && this.#connection.expunged !== expunged) throw hasGone();
   }
 
   async *list(path: string, fromUid = 1): AsyncGenerator<readonly Listed[]> {
@@ -194,7 +197,12 @@ class ImapStreamReader implements MailReader {
     yield* this.#pagesOf(this.#askFor(commands, wanted));
   }
 
-  #askFor(commands: readonly string[], wanted: (items: FetchItems) => boolean): Arrivals<Listed> {
+  /** @param options.takesAll whether rows that are not wanted are nobody else's either */
+  #askFor(
+    commands: readonly string[],
+    wanted: (items: FetchItems) => boolean,
+    { takesAll = false } = {},
+  ): Arrivals<Listed> {
     const connection = this.#connection;
     const arrivals = new Arrivals<Listed>(connection);
     let rows = 0;
@@ -205,9 +213,10 @@ class ImapStreamReader implements MailReader {
       const describes = items.size !== undefined || items.internalDate !== undefined;
       if (!describes || items.uid === undefined) return false;
       const isOver = arrivals.finished;
-      if (!isOver && !wanted(items)) return false;
+      const isWanted = !isOver && wanted(items);
+      if (!isWanted && !isOver && !takesAll) return false;
       if (++rows > LISTING_LIMIT) throw new MailError('lost', 'The mail server lists messages without end.');
-      if (isOver) return true;
+      if (!isWanted) return true;
       const { uid, size = 0, flags = [], internalDate = new Date(Number.NaN) } = items;
       arrivals.push({ uid, size, flags, internalDate }, ROW_WEIGHT);
       return true;
@@ -307,6 +316,10 @@ class ImapStreamReader implements MailReader {
 
 /** A listing that is under way; `letGo` when nobody is going to read it. */
 type Ahead = { readonly path: string; readonly listing: OpenedListing; readonly letGo: () => void };
+
+function hasGone(): MailError {
+  return new MailError('lost', 'Messages went from the mailbox while it was listed.');
+}
 
 function tooMany(): MailError {
   return new MailError('refused', 'The mailbox has more messages than can be listed.');

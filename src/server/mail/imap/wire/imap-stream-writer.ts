@@ -1,4 +1,4 @@
-import { MailError } from '../mail-error.ts';
+import { isRefusal, MailError } from '../mail-error.ts';
 import type { Appended, Appending, MailWriter, NewMessage, Selected, WriterTraits } from '../streams.ts';
 import { writeInternalDate } from './fetch-response.ts';
 import type { ImapConnection } from './imap-connection.ts';
@@ -79,7 +79,7 @@ class ImapStreamWriter implements MailWriter {
 
   /** Whether a mailbox was not created because there is one: Exchange says so without the code ALREADYEXISTS. */
   async #isThere(path: string, refusal: unknown): Promise<boolean> {
-    if (!(refusal instanceof MailError) || refusal.fault !== 'refused') return false;
+    if (!isRefusal(refusal)) return false;
     if (refusal.responseCode === 'ALREADYEXISTS') return true;
     const items = await askStatus(this.#connection, path, ['UIDVALIDITY']).catch(ignoreRefusal);
     return items?.has('UIDVALIDITY') === true;
@@ -122,7 +122,7 @@ class ImapStreamWriter implements MailWriter {
 }
 
 function ignoreRefusal(error: unknown): undefined {
-  if (!(error instanceof MailError) || error.fault !== 'refused') throw error;
+  if (!isRefusal(error)) throw error;
 }
 
 /** Which flags a mailbox keeps: `\*` allows new keywords, system flags must be listed (RFC 9051 §7.1, PERMANENTFLAGS). */
