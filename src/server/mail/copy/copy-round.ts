@@ -23,7 +23,7 @@ export async function copyRound(plan: Plan, engine: Engine): Promise<number> {
       await readBack(item, session, run, engine.findings);
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      engine.findings.absent.push(...item.messages.map((message) => ({ check: item, message })));
+      engine.findings.unread.add(item.mailbox);
     }
   };
   const beside = limits.connections > 1 && engine.saysUids;
@@ -171,6 +171,8 @@ async function settleFindings(engine: Engine): Promise<void> {
     },
     () => 1,
   );
+  for (const mailbox of findings.unread) await noteUnread(mailbox, engine);
+  findings.unread.clear();
   const absent = Map.groupBy(findings.absent.splice(0), ({ check }) => check.mailbox.destinationPath);
   if (absent.size === 0) return;
   await listDestinationPaths(engine);

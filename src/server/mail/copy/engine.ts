@@ -146,7 +146,7 @@ async function runEngine<Result>(
     saysUids: true,
     alone: Promise.withResolvers(),
     checks: openChecks(copy.sizes),
-    findings: { flags: [], kept: new Map(), absent: [] },
+    findings: { flags: [], kept: new Map(), absent: [], unread: new Set() },
     forwarded: openForwarded(run.destinationPaths, clock),
     destinationPaths: [],
     seen: new Map(),

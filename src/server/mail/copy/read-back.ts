@@ -24,6 +24,8 @@ export type Findings = {
   readonly kept: Map<string, Set<string>>;
   /** Not found where they were stored; they are looked for elsewhere. */
   readonly absent: { readonly check: Check; readonly message: Unchecked }[];
+  /** The server has refused something while they were read. */
+  readonly unread: Set<LedgerMailbox>;
 };
 
 /** So many are noted at a time, so that reading back can be interrupted. */

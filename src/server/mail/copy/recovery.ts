@@ -4,7 +4,7 @@ import type { UidSet } from './columns.ts';
 import { AT_DESTINATION, readRows } from './known-rows.ts';
 import type { Group, LedgerMailbox, NewRow, Planned, Row } from './ledger.ts';
 import { listedFrom, match } from './matching.ts';
-import { findMoved, openOrNull, openSource } from './moved.ts';
+import { findMoved, isMissing, openOrNull, openSource } from './moved.ts';
 import { isWindow } from './provider-limits.ts';
 import type { Run, Session } from './run.ts';
 import type { Unsaid } from './settling.ts';
@@ -92,7 +92,7 @@ export async function settleOpen(
 
 /**
  * Settles what waits under a mailbox or UIDVALIDITY that the source no longer has: what may have been appended is looked
- * for; the rest is gone, or is listed anew somewhere else.
+ * for; the rest is gone, or is listed anew somewhere else. Where the destination lets nobody in it goes on waiting.
  */
 export async function settleAbandoned(
   mailbox: LedgerMailbox,
@@ -103,21 +103,20 @@ export async function settleAbandoned(
 ): Promise<void> {
   const { settled } = await readRows(mailbox, run);
   const checker = await session.checker();
-  const opened = await openOrNull(checker, mailbox.destinationPath);
+  const path = mailbox.destinationPath;
+  const opened = await openOrNull(checker, path);
+  if (opened === null) {
+    const closed = groups.map((group) => group.id);
+    if (await isMissing(checker, path, run.destinationPaths())) await run.copy.ledger.settle([], closed);
+    return;
+  }
+  const claims = new Set(await run.copy.ledger.claimed(path, opened.uidValidity));
+  const wanted = wantedOf(groups, mailbox, [], settled);
   try {
-    if (opened !== null) {
-      const claims = new Set(await run.copy.ledger.claimed(mailbox.destinationPath, opened.uidValidity));
-      const wanted = wantedOf(groups, mailbox, [], settled);
-      await settleOpen(groups, wanted, mailbox, claims, { ...session, reader: null }, run, left);
-      return;
-    }
+    await settleOpen(groups, wanted, mailbox, claims, { ...session, reader: null }, run, left);
   } catch (error) {
     if (!isRefusal(error)) throw error;
   }
-  await run.copy.ledger.settle(
-    [],
-    groups.map((group) => group.id),
-  );
 }
 
 type Looking = {
