@@ -1,21 +1,13 @@
-import { isRefusal, MailError } from '../mail-error.ts';
+import { MailError } from '../mail-error.ts';
 import type { Fetched, Listed, MailReader, Opened, OpenedListing } from '../streams.ts';
-import { Arrivals } from './arrivals.ts';
-import { type FetchItems, FetchReader, writeInternalDate } from './fetch-response.ts';
-import { DESCRIPTION, Fetching } from './fetching.ts';
-import type { ImapConnection, Listeners } from './imap-connection.ts';
+import { FetchReader } from './fetch-response.ts';
+import { Fetching } from './fetching.ts';
+import { fetchHeaders } from './headers.ts';
+import type { ImapConnection } from './imap-connection.ts';
+import { LISTING_LIMIT, Listings } from './listings.ts';
 import { askStatus, Opening } from './opening.ts';
-import type { LiteralSink } from './response-parser.ts';
-import { numbersOf, setsOf } from './uid-sets.ts';
+import { foundIn, searchDate } from './search-response.ts';
 
-const PAGE = 1000;
-/** Messages that one command of a listing asks for; another is under way meanwhile. */
-const LISTING_RANGE = 5000;
-/** More than any mailbox has, and as many as a hostile server may tell of. */
-const LISTING_LIMIT = 5_000_000;
-/** What a row of a listing takes in memory, in octets. */
-const ROW_WEIGHT = 200;
-const HEADER_LIMIT = 64 * 1024;
 /** Header sections that one command asks for. */
 const HEADERS_AT_ONCE = 100;
 
@@ -30,31 +22,26 @@ class ImapStreamReader implements MailReader {
   /** The last one that was asked for. */
   #fetching: Fetching | undefined;
   readonly #answers = { reader: new FetchReader(), habits: { bodyFirst: false } };
-  /** Listings that were asked for ahead of their turn, in its order. */
-  #ahead: Ahead[] = [];
+  readonly #listings: Listings;
 
   constructor(connection: ImapConnection) {
     this.#connection = connection;
     this.#opening = new Opening(connection, 'EXAMINE');
+    this.#listings = new Listings(connection, this.#opening, this.#answers.reader);
   }
 
   open(path: string): Promise<Opened> {
-    this.#letGoAhead();
-    return this.#open(path);
-  }
-
-  async #open(path: string): Promise<Opened> {
-    const { permanentFlags: _, ...opened } = await this.#opening.open(path);
-    return opened;
+    this.#listings.letGo();
+    return this.#opening.open(path);
   }
 
   #ensure(path: string, uids?: readonly number[]): Promise<Opened> {
-    this.#letGoAhead();
+    this.#listings.letGo();
     return this.#opening.ensure(path, uids);
   }
 
   async status(path: string): Promise<Opened> {
-    this.#letGoAhead();
+    this.#listings.letGo();
     const modseq = this.#connection.capabilities.has('CONDSTORE') ? ['HIGHESTMODSEQ'] : [];
     const numbers = await askStatus(this.#connection, path, ['MESSAGES', 'UIDNEXT', 'UIDVALIDITY', ...modseq]);
     const uidValidity = numbers.get('UIDVALIDITY') ?? 0n;
@@ -69,185 +56,19 @@ class ImapStreamReader implements MailReader {
   }
 
   openAndList(path: string): OpenedListing {
-    const [ahead] = this.#ahead;
-    if (ahead?.path === path) {
-      this.#ahead.shift();
-      return ahead.listing;
-    }
-    this.#letGoAhead();
-    if (this.#most === Infinity) return this.#ask(path).listing;
-    // How many there are is not known yet, so they can't be asked for in parts.
-    const opened = this.#open(path);
-    opened.catch(() => {});
-    return { opened, pages: this.list(path) };
+    return this.#listings.openAndList(path);
   }
 
   listAhead(paths: readonly string[]): void {
-    this.#letGoAhead();
-    if (this.#most === Infinity) this.#ahead = paths.map((path) => this.#ask(path));
+    this.#listings.listAhead(paths);
   }
 
-  /** What was asked for and nobody will read must not stand in the way of the next answer. */
-  #letGoAhead(): void {
-    for (const { letGo } of this.#ahead.splice(0)) letGo();
+  list(path: string, fromUid?: number): AsyncIterable<readonly Listed[]> {
+    return this.#listings.list(path, fromUid);
   }
 
-  /** Opens a mailbox and asks for all that it lists. */
-  #ask(path: string): Ahead {
-    const opened = this.#open(path);
-    const numbers = new SeenNumbers();
-    let expunged: number | undefined;
-    let hasMoved = false;
-    const first = ({ number, uid }: FetchItems) => {
-      expunged ??= this.#connection.expunged;
-      hasMoved ||= this.#connection.expunged !== expunged;
-      return uid !== undefined && numbers.see(number);
-    };
-    // What is told twice must not be taken for a row of the mailbox that is asked for next.
-    const asked = this.#askFor([`UID FETCH 1:* (${DESCRIPTION})`], first, { takesAll: true });
-    opened.catch((error: unknown) => asked.finish(error));
-    const pages = async function* (this: ImapStreamReader) {
-      const { exists } = await opened;
-      if (exists > LISTING_LIMIT) {
-        asked.finish(tooMany());
-        throw tooMany();
-      }
-      try {
-        yield* this.#pagesOf(asked);
-      } catch (error) {
-        // RFC 9051 §6.4.9 has nothing to refuse in an empty mailbox; some servers do.
-        if (exists > 0 || !isRefusal(error)) throw error;
-        return;
-      }
-      if (hasMoved) throw hasGone();
-      // Where another one is open by now, what is missing is left to whoever asks again.
-      if (this.#opening.isLast(path) && this.#ahead.length === 0)
-        yield* this.#missingPages(exists, (number) => numbers.has(number), expunged, first);
-    };
-    const letGo = () => {
-      asked.finish();
-      asked.drop();
-    };
-    return { path, listing: { opened, pages: pages.call(this) }, letGo };
-  }
-
-  /** Sequence numbers stand still during FETCH (RFC 9051 §7.5.1); where they don't, a message may have been passed over. */
-  async *#missingPages(
-    exists: number,
-    isSeen: (number: number) => boolean,
-    expunged: number | undefined,
-    wanted: (items: FetchItems) => boolean,
-  ): AsyncGenerator<readonly Listed[]> {
-    const missing: number[] = [];
-    for (let number = 1; number <= exists; number++) if (!isSeen(number)) missing.push(number);
-    yield* this.#rows(this.#commands('FETCH', missing), wanted);
-    if (expunged !== undefined && this.#connection.expunged !== expunged) throw hasGone();
-  }
-
-  async *list(path: string, fromUid = 1): AsyncGenerator<readonly Listed[]> {
-    const { exists } = await this.#ensure(path);
-    if (exists > LISTING_LIMIT) throw tooMany();
-    if (exists === 0) return;
-    // `n:*` also names the last message when n is beyond it (RFC 9051 §9, seq-range).
-    if (fromUid > 1 && this.#most === Infinity)
-      yield* this.#rows([`UID FETCH ${fromUid}:* (${DESCRIPTION})`], ({ uid = 0 }) => uid >= fromUid);
-    else yield* this.#listAll(exists, fromUid);
-  }
-
-  /** How many messages a command may name (RFC 9738): Yahoo takes 1,000. */
-  get #most(): number {
-    const limit = [...this.#connection.capabilities].find((name) => name.startsWith('MESSAGELIMIT='));
-    const most = Number(limit?.slice(13));
-    return Number.isSafeInteger(most) && most > 0 ? most : Infinity;
-  }
-
-  /** By sequence numbers, so that a message that was not told of is known, and asked for again. */
-  async *#listAll(exists: number, fromUid: number): AsyncGenerator<readonly Listed[]> {
-    const most = Math.min(LISTING_RANGE, this.#most);
-    const expunged = this.#connection.expunged;
-    const seen = new Uint8Array(exists + 1);
-    const first = ({ number, uid }: FetchItems) => {
-      if (uid === undefined || number > exists || seen[number] === 1) return false;
-      seen[number] = 1;
-      return uid >= fromUid;
-    };
-    const ranges: string[] = [];
-    for (let from = 1; from <= exists; from += most)
-      ranges.push(`FETCH ${from}:${Math.min(exists, from + most - 1)} (${DESCRIPTION})`);
-    yield* this.#rows(ranges, first);
-    yield* this.#missingPages(exists, (number) => seen[number] === 1, expunged, first);
-  }
-
-  async *look(path: string, uids: readonly number[]): AsyncGenerator<readonly Listed[]> {
-    if (uids.length === 0) return;
-    await this.#ensure(path, uids);
-    const wanted = new Set(uids);
-    yield* this.#rows(this.#commands('UID FETCH', uids), ({ uid = 0 }) => wanted.delete(uid));
-  }
-
-  #commands(verb: 'FETCH' | 'UID FETCH', numbers: readonly number[]): string[] {
-    const commands: string[] = [];
-    const most = Math.min(numbers.length, this.#most);
-    for (let from = 0; from < numbers.length; from += most)
-      for (const { set } of setsOf(numbers.slice(from, from + most))) commands.push(`${verb} ${set} (${DESCRIPTION})`);
-    return commands;
-  }
-
-  async *#rows(commands: readonly string[], wanted: (items: FetchItems) => boolean): AsyncGenerator<readonly Listed[]> {
-    yield* this.#pagesOf(this.#askFor(commands, wanted));
-  }
-
-  /** @param options.takesAll whether rows that are not wanted are nobody else's either */
-  #askFor(
-    commands: readonly string[],
-    wanted: (items: FetchItems) => boolean,
-    { takesAll = false } = {},
-  ): Arrivals<Listed> {
-    const connection = this.#connection;
-    const arrivals = new Arrivals<Listed>(connection);
-    let rows = 0;
-    const untagged: Listeners['untagged'] = (parts, line) => {
-      if (FetchReader.numberOf(line) < 0) return false;
-      const items = this.#answers.reader.read(parts);
-      // Flags that somebody else has changed come with a UID too (RFC 9051 §6.4.9); they describe nothing.
-      const describes = items.size !== undefined || items.internalDate !== undefined;
-      if (!describes || items.uid === undefined) return false;
-      const isOver = arrivals.finished;
-      const isWanted = !isOver && wanted(items);
-      if (!isWanted && !isOver && !takesAll) return false;
-      if (++rows > LISTING_LIMIT) throw new MailError('lost', 'The mail server lists messages without end.');
-      if (!isWanted) return true;
-      const { uid, size = 0, flags = [], internalDate = new Date(Number.NaN) } = items;
-      arrivals.push({ uid, size, flags, internalDate }, ROW_WEIGHT);
-      return true;
-    };
-    const ask = async () => {
-      let before: Promise<unknown> = Promise.resolve();
-      for (const command of commands) {
-        const asked = connection.command(command, { untagged });
-        asked.catch(() => {});
-        await before;
-        before = asked;
-      }
-      await before;
-    };
-    const off = connection.whenEnded((error) => arrivals.finish(error));
-    ask()
-      .then(
-        () => arrivals.finish(),
-        (error: unknown) => arrivals.finish(error),
-      )
-      .finally(off);
-    return arrivals;
-  }
-
-  async *#pagesOf(arrivals: Arrivals<Listed>): AsyncGenerator<readonly Listed[]> {
-    try {
-      for (let page; (page = await arrivals.take(PAGE)).length > 0;) yield page;
-    } finally {
-      // A listing can't be called off.
-      if (!arrivals.finished) this.#connection.destroy();
-    }
+  look(path: string, uids: readonly number[]): AsyncIterable<readonly Listed[]> {
+    return this.#listings.look(path, uids);
   }
 
   async search(path: string, since?: Date): Promise<readonly number[]> {
@@ -258,7 +79,7 @@ class ImapStreamReader implements MailReader {
     const key = since === undefined ? 'ALL' : `SINCE ${searchDate(since)}`;
     await this.#connection.command(`UID SEARCH ${compact ? 'RETURN (ALL) ' : ''}${key}`, {
       untagged: (_parts, line) => {
-        const found = foundIn(line);
+        const found = foundIn(line, LISTING_LIMIT);
         for (const uid of found ?? []) uids.add(uid);
         return found !== undefined;
       },
@@ -269,37 +90,7 @@ class ImapStreamReader implements MailReader {
   async *headers(path: string, uids: readonly number[]): AsyncGenerator<{ uid: number; header: Buffer }> {
     await this.#ensure(path, uids);
     for (let from = 0; from < uids.length; from += HEADERS_AT_ONCE)
-      yield* await this.#headersOf(uids.slice(from, from + HEADERS_AT_ONCE));
-  }
-
-  async #headersOf(uids: readonly number[]): Promise<{ uid: number; header: Buffer }[]> {
-    const headers: { uid: number; header: Buffer }[] = [];
-    const wanted = new Set(uids);
-    let collected: HeaderSink | undefined;
-    const listeners: Listeners = {
-      literal: (parts) => {
-        if (typeof parts[0] !== 'string' || FetchReader.numberOf(parts[0]) < 0) return undefined;
-        const last = parts.at(-1);
-        if (typeof last !== 'string' || !last.toUpperCase().includes('BODY[HEADER]')) return undefined;
-        collected = new HeaderSink();
-        return collected;
-      },
-      untagged: (parts, line) => {
-        if (FetchReader.numberOf(line) < 0) return false;
-        const { uid } = this.#answers.reader.read(parts);
-        const header = collected?.header;
-        collected = undefined;
-        if (uid === undefined || header === undefined || !wanted.delete(uid)) return false;
-        headers.push({ uid, header });
-        return true;
-      },
-    };
-    await Promise.all(
-      [...setsOf(uids)].map(({ set }) =>
-        this.#connection.command(`UID FETCH ${set} (UID BODY.PEEK[HEADER]<0.${HEADER_LIMIT}>)`, listeners),
-      ),
-    );
-    return headers;
+      yield* await fetchHeaders(this.#connection, this.#answers.reader, uids.slice(from, from + HEADERS_AT_ONCE));
   }
 
   fetch(path: string, uids: readonly number[]): AsyncIterable<Fetched> {
@@ -309,96 +100,7 @@ class ImapStreamReader implements MailReader {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    this.#letGoAhead();
+    this.#listings.letGo();
     return this.#connection.logout();
   }
-}
-
-/** A listing that is under way; `letGo` when nobody is going to read it. */
-type Ahead = { readonly path: string; readonly listing: OpenedListing; readonly letGo: () => void };
-
-function hasGone(): MailError {
-  return new MailError('lost', 'Messages went from the mailbox while it was listed.');
-}
-
-function tooMany(): MailError {
-  return new MailError('refused', 'The mailbox has more messages than can be listed.');
-}
-
-/** Sequence numbers up to `LISTING_LIMIT`, before it is known how many there are. */
-class SeenNumbers {
-  #seen = new Uint8Array(1024);
-
-  /** @returns whether it is a number that was not seen before */
-  see(number: number): boolean {
-    if (number < 1 || number > LISTING_LIMIT || this.has(number)) return false;
-    if (number >= this.#seen.length) {
-      const larger = new Uint8Array(Math.max(number + 1, this.#seen.length * 2));
-      larger.set(this.#seen);
-      this.#seen = larger;
-    }
-    this.#seen[number] = 1;
-    return true;
-  }
-
-  has(number: number): boolean {
-    return this.#seen[number] === 1;
-  }
-}
-
-/** Keeps the beginning of a header section. */
-class HeaderSink implements LiteralSink {
-  readonly #chunks: Buffer[] = [];
-  #room = HEADER_LIMIT;
-
-  octets(chunk: Buffer): void {
-    const kept = chunk.subarray(0, this.#room);
-    this.#room -= kept.length;
-    if (kept.length > 0) this.#chunks.push(Buffer.from(kept));
-  }
-
-  end(): void {}
-
-  get header(): Buffer {
-    return Buffer.concat(this.#chunks);
-  }
-}
-
-/** What a SEARCH (RFC 3501 §7.2.5) or ESEARCH (RFC 4731) response found; `undefined` when it is another. */
-function foundIn(line: string): readonly number[] | undefined {
-  const name = line.slice(2, 10).toUpperCase();
-  if (name.startsWith('SEARCH ') || name === 'SEARCH') return numbersFrom(line, 9);
-  if (name !== 'ESEARCH ' && name !== 'ESEARCH') return undefined;
-  const words = line.split(' ', 20);
-  const set = words[words.findIndex((word) => word.toUpperCase() === 'ALL') + 1];
-  if (set === words[0] || set === undefined) return [];
-  const numbers = numbersOf(set, LISTING_LIMIT);
-  if (numbers === undefined) throw new MailError('lost', 'The mail server found messages in a way that can’t be read.');
-  return numbers;
-}
-
-/** The numbers between spaces, up to what is none: `(MODSEQ 5)`. */
-function numbersFrom(line: string, from: number): number[] {
-  const numbers: number[] = [];
-  let number = 0;
-  let digits = 0;
-  for (let at = from; at <= line.length; at++) {
-    const digit = line.charCodeAt(at) - 48;
-    if (digit >= 0 && digit <= 9 && digits < 10) {
-      number = number * 10 + digit;
-      digits++;
-    } else if (at === line.length || line.charCodeAt(at) === 32) {
-      if (digits > 0) numbers.push(number);
-      number = 0;
-      digits = 0;
-    } else break;
-  }
-  return numbers;
-}
-
-/** The day of RFC 9051 §6.4.4, in UTC. */
-function searchDate(day: Date): string {
-  const date = writeInternalDate(day);
-  if (date === undefined) throw new RangeError('This day can’t be searched for.');
-  return date.slice(1, 12).trim();
 }

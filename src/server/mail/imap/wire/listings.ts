@@ -1,0 +1,250 @@
+import { isRefusal, MailError } from '../mail-error.ts';
+import type { Listed, Opened, OpenedListing } from '../streams.ts';
+import { Arrivals } from './arrivals.ts';
+import { type FetchItems, FetchReader } from './fetch-response.ts';
+import { DESCRIPTION } from './fetching.ts';
+import type { ImapConnection, Listeners } from './imap-connection.ts';
+import type { Opening } from './opening.ts';
+import { setsOf } from './uid-sets.ts';
+
+const PAGE = 1000;
+/** Messages that one command of a listing asks for; another is under way meanwhile. */
+const LISTING_RANGE = 5000;
+/** More than any mailbox has, and as many as a hostile server may tell of. */
+export const LISTING_LIMIT = 5_000_000;
+/** What a row of a listing takes in memory, in octets. */
+const ROW_WEIGHT = 200;
+
+/** What the mailboxes of a connection hold: listed one at a time, or several ahead of their turn. */
+export class Listings {
+  readonly #connection: ImapConnection;
+  readonly #opening: Opening;
+  readonly #reader: FetchReader;
+  /** Listings that were asked for ahead of their turn, in its order. */
+  #ahead: Ahead[] = [];
+
+  constructor(connection: ImapConnection, opening: Opening, reader: FetchReader) {
+    this.#connection = connection;
+    this.#opening = opening;
+    this.#reader = reader;
+  }
+
+  openAndList(path: string): OpenedListing {
+    const [ahead] = this.#ahead;
+    if (ahead?.path === path) {
+      this.#ahead.shift();
+      return ahead.listing;
+    }
+    this.letGo();
+    if (this.#most === Infinity) return this.#ask(path).listing;
+    // How many there are is not known yet, so they can't be asked for in parts.
+    const opened = this.#opening.open(path);
+    opened.catch(() => {});
+    return { opened, pages: this.list(path) };
+  }
+
+  listAhead(paths: readonly string[]): void {
+    this.letGo();
+    if (this.#most === Infinity) this.#ahead = paths.map((path) => this.#ask(path));
+  }
+
+  /** What was asked for ahead and nobody will read must not stand in the way of the next answer. */
+  letGo(): void {
+    for (const { letGo } of this.#ahead.splice(0)) letGo();
+  }
+
+  /** Opens a mailbox and asks for all that it lists. */
+  #ask(path: string): Ahead {
+    const opened = this.#opening.open(path);
+    const numbers = new SeenNumbers();
+    let expunged: number | undefined;
+    let hasMoved = false;
+    const first = ({ number, uid }: FetchItems) => {
+      expunged ??= this.#connection.expunged;
+      hasMoved ||= this.#connection.expunged !== expunged;
+      return uid !== undefined && numbers.see(number);
+    };
+    // What is told twice must not be taken for a row of the mailbox that is asked for next.
+    const asked = this.#askFor([`UID FETCH 1:* (${DESCRIPTION})`], first, { takesAll: true });
+    opened.catch((error: unknown) => asked.finish(error));
+    const pages = async function* (this: Listings) {
+      const { exists } = await opened;
+      if (exists > LISTING_LIMIT) {
+        asked.finish(tooMany());
+        throw tooMany();
+      }
+      try {
+        yield* this.#pagesOf(asked);
+      } catch (error) {
+        // RFC 9051 §6.4.9 has nothing to refuse in an empty mailbox; some servers do.
+        if (exists > 0 || !isRefusal(error)) throw error;
+        return;
+      }
+      if (hasMoved) throw hasGone();
+      // Where another one is open by now, what is missing is left to whoever asks again.
+      if (this.#opening.isLast(path) && this.#ahead.length === 0)
+        yield* this.#missingPages(exists, (number) => numbers.has(number), expunged, first);
+    };
+    const letGo = () => {
+      asked.finish();
+      asked.drop();
+    };
+    return { path, listing: { opened, pages: pages.call(this) }, letGo };
+  }
+
+  /** Sequence numbers stand still during FETCH (RFC 9051 §7.5.1); where they don't, a message may have been passed over. */
+  async *#missingPages(
+    exists: number,
+    isSeen: (number: number) => boolean,
+    expunged: number | undefined,
+    wanted: (items: FetchItems) => boolean,
+  ): AsyncGenerator<readonly Listed[]> {
+    const missing: number[] = [];
+    for (let number = 1; number <= exists; number++) if (!isSeen(number)) missing.push(number);
+    yield* this.#rows(this.#commands('FETCH', missing), wanted);
+    if (expunged !== undefined && this.#connection.expunged !== expunged) throw hasGone();
+  }
+
+  async *list(path: string, fromUid = 1): AsyncGenerator<readonly Listed[]> {
+    const { exists } = await this.#ensure(path);
+    if (exists > LISTING_LIMIT) throw tooMany();
+    if (exists === 0) return;
+    // `n:*` also names the last message when n is beyond it (RFC 9051 §9, seq-range).
+    if (fromUid > 1 && this.#most === Infinity)
+      yield* this.#rows([`UID FETCH ${fromUid}:* (${DESCRIPTION})`], ({ uid = 0 }) => uid >= fromUid);
+    else yield* this.#listAll(exists, fromUid);
+  }
+
+  /** How many messages a command may name (RFC 9738): Yahoo takes 1,000. */
+  get #most(): number {
+    const limit = [...this.#connection.capabilities].find((name) => name.startsWith('MESSAGELIMIT='));
+    const most = Number(limit?.slice(13));
+    return Number.isSafeInteger(most) && most > 0 ? most : Infinity;
+  }
+
+  /** By sequence numbers, so that a message that was not told of is known, and asked for again. */
+  async *#listAll(exists: number, fromUid: number): AsyncGenerator<readonly Listed[]> {
+    const most = Math.min(LISTING_RANGE, this.#most);
+    const expunged = this.#connection.expunged;
+    const seen = new Uint8Array(exists + 1);
+    const first = ({ number, uid }: FetchItems) => {
+      if (uid === undefined || number > exists || seen[number] === 1) return false;
+      seen[number] = 1;
+      return uid >= fromUid;
+    };
+    const ranges: string[] = [];
+    for (let from = 1; from <= exists; from += most)
+      ranges.push(`FETCH ${from}:${Math.min(exists, from + most - 1)} (${DESCRIPTION})`);
+    yield* this.#rows(ranges, first);
+    yield* this.#missingPages(exists, (number) => seen[number] === 1, expunged, first);
+  }
+
+  async *look(path: string, uids: readonly number[]): AsyncGenerator<readonly Listed[]> {
+    if (uids.length === 0) return;
+    await this.#ensure(path, uids);
+    const wanted = new Set(uids);
+    yield* this.#rows(this.#commands('UID FETCH', uids), ({ uid = 0 }) => wanted.delete(uid));
+  }
+
+  #commands(verb: 'FETCH' | 'UID FETCH', numbers: readonly number[]): string[] {
+    const commands: string[] = [];
+    const most = Math.min(numbers.length, this.#most);
+    for (let from = 0; from < numbers.length; from += most)
+      for (const { set } of setsOf(numbers.slice(from, from + most))) commands.push(`${verb} ${set} (${DESCRIPTION})`);
+    return commands;
+  }
+
+  async *#rows(commands: readonly string[], wanted: (items: FetchItems) => boolean): AsyncGenerator<readonly Listed[]> {
+    yield* this.#pagesOf(this.#askFor(commands, wanted));
+  }
+
+  /** @param options.takesAll whether rows that are not wanted are nobody else's either */
+  #askFor(
+    commands: readonly string[],
+    wanted: (items: FetchItems) => boolean,
+    { takesAll = false } = {},
+  ): Arrivals<Listed> {
+    const connection = this.#connection;
+    const arrivals = new Arrivals<Listed>(connection);
+    let rows = 0;
+    const untagged: Listeners['untagged'] = (parts, line) => {
+      if (FetchReader.numberOf(line) < 0) return false;
+      const items = this.#reader.read(parts);
+      // Flags that somebody else has changed come with a UID too (RFC 9051 §6.4.9); they describe nothing.
+      const describes = items.size !== undefined || items.internalDate !== undefined;
+      if (!describes || items.uid === undefined) return false;
+      const isOver = arrivals.finished;
+      const isWanted = !isOver && wanted(items);
+      if (!isWanted && !isOver && !takesAll) return false;
+      if (++rows > LISTING_LIMIT) throw new MailError('lost', 'The mail server lists messages without end.');
+      if (!isWanted) return true;
+      const { uid, size = 0, flags = [], internalDate = new Date(Number.NaN) } = items;
+      arrivals.push({ uid, size, flags, internalDate }, ROW_WEIGHT);
+      return true;
+    };
+    const ask = async () => {
+      let before: Promise<unknown> = Promise.resolve();
+      for (const command of commands) {
+        const asked = connection.command(command, { untagged });
+        asked.catch(() => {});
+        await before;
+        before = asked;
+      }
+      await before;
+    };
+    const off = connection.whenEnded((error) => arrivals.finish(error));
+    ask()
+      .then(
+        () => arrivals.finish(),
+        (error: unknown) => arrivals.finish(error),
+      )
+      .finally(off);
+    return arrivals;
+  }
+
+  async *#pagesOf(arrivals: Arrivals<Listed>): AsyncGenerator<readonly Listed[]> {
+    try {
+      for (let page; (page = await arrivals.take(PAGE)).length > 0;) yield page;
+    } finally {
+      // A listing can't be called off.
+      if (!arrivals.finished) this.#connection.destroy();
+    }
+  }
+
+  #ensure(path: string, uids?: readonly number[]): Promise<Opened> {
+    this.letGo();
+    return this.#opening.ensure(path, uids);
+  }
+}
+
+/** A listing that is under way; `letGo` when nobody is going to read it. */
+type Ahead = { readonly path: string; readonly listing: OpenedListing; readonly letGo: () => void };
+
+function hasGone(): MailError {
+  return new MailError('lost', 'Messages went from the mailbox while it was listed.');
+}
+
+function tooMany(): MailError {
+  return new MailError('refused', 'The mailbox has more messages than can be listed.');
+}
+
+/** Sequence numbers up to `LISTING_LIMIT`, before it is known how many there are. */
+class SeenNumbers {
+  #seen = new Uint8Array(1024);
+
+  /** @returns whether it is a number that was not seen before */
+  see(number: number): boolean {
+    if (number < 1 || number > LISTING_LIMIT || this.has(number)) return false;
+    if (number >= this.#seen.length) {
+      const larger = new Uint8Array(Math.max(number + 1, this.#seen.length * 2));
+      larger.set(this.#seen);
+      this.#seen = larger;
+    }
+    this.#seen[number] = 1;
+    return true;
+  }
+
+  has(number: number): boolean {
+    return this.#seen[number] === 1;
+  }
+}
