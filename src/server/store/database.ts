@@ -11,12 +11,21 @@ export type Sql = {
   readonly committed?: Promise<void>;
 };
 
+/** With `$1`-style parameters. */
+export type Statement = { readonly text: string; readonly parameters?: readonly unknown[] };
+
 /** The same SQL on both: PGlite embedded in this process, or a PostgreSQL that many processes share. */
 export type Database = Sql &
   AsyncDisposable & {
     readonly kind: 'pglite' | 'postgres';
     /** Commits what `work` did, or nothing if it throws. Use no `BEGIN` by hand. */
     transaction<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
+    /**
+     * Commits all of the statements or none. They are sent together, so that it takes one round trip: none can depend on
+     * the answer to another, but each sees what those before it have waited for. @returns the rows of each
+     * @throws what the first one that failed did
+     */
+    commit(statements: readonly Statement[]): Promise<readonly (readonly unknown[])[]>;
     /** A job queue on this database; the caller starts and stops it. */
     queue(options?: Partial<ConstructorOptions>): PgBoss;
   };
@@ -90,18 +99,32 @@ function faultOf(error: unknown): unknown {
 }
 
 function openPostgres(url: string): Database {
-  const pool = new pg.Pool({ connectionString: url, ...POOL });
+  // Statements that a client is given at once are sent at once.
+  const pool = new pg.Pool({ connectionString: url, ...POOL, pipeline: true });
   // An idle connection that the server ends is replaced by the pool; without a listener it would end the process.
   pool.on('error', ignore);
   return {
     kind: 'postgres',
     ...sqlOn(pool),
+    commit: async (statements) => {
+      const client = await connected(pool);
+      try {
+        const sql = sqlOn(client);
+        const all: Statement[] = [{ text: 'begin' }, ...statements, { text: 'commit' }];
+        const answers = await Promise.allSettled(all.map(({ text, parameters }) => sql.query(text, parameters)));
+        // Behind one that fails PostgreSQL refuses the others, and takes `commit` for `rollback`.
+        const rows = answers.map((answer) => {
+          if (answer.status === 'rejected') throw answer.reason;
+          return answer.value;
+        });
+        return rows.slice(1, -1);
+      } finally {
+        client.off('error', ignore);
+        client.release();
+      }
+    },
     transaction: async (work) => {
-      const client = await pool.connect().catch((error: unknown) => {
-        throw faultOf(error);
-      });
-      // A connection that ends in the middle also tells it here; without a listener it would end the process.
-      client.on('error', ignore);
+      const client = await connected(pool);
       const sql = sqlOn(client);
       const { promise: committed, resolve } = Promise.withResolvers<void>();
       try {
@@ -126,6 +149,15 @@ function openPostgres(url: string): Database {
     queue: (options) => new PgBoss({ connectionString: url, ...POOL, ...options }),
     [Symbol.asyncDispose]: () => pool.end(),
   };
+}
+
+async function connected(pool: pg.Pool): Promise<pg.PoolClient> {
+  const client = await pool.connect().catch((error: unknown) => {
+    throw faultOf(error);
+  });
+  // A connection that ends in the middle also tells it here; without a listener it would end the process.
+  client.on('error', ignore);
+  return client;
 }
 
 function sqlOn(client: pg.Pool | pg.PoolClient): Sql {
@@ -154,22 +186,29 @@ function ignore(): void {}
 
 async function openPglite(folder: string): Promise<Database> {
   const lite = await PGlite.create(folder);
+  const transaction: Database['transaction'] = async (work) => {
+    const { promise: committed, resolve } = Promise.withResolvers<void>();
+    const result = await lite.transaction((transacting) =>
+      work({
+        query: async <Row>(text: string, parameters?: readonly unknown[]) =>
+          (await transacting.query<Row>(text, parameters === undefined ? undefined : [...parameters])).rows,
+        committed,
+      }),
+    );
+    resolve();
+    return result;
+  };
   return {
     kind: 'pglite',
     query: async <Row>(text: string, parameters?: readonly unknown[]) =>
       (await lite.query<Row>(text, parameters === undefined ? undefined : [...parameters])).rows,
-    transaction: async (work) => {
-      const { promise: committed, resolve } = Promise.withResolvers<void>();
-      const result = await lite.transaction((transaction) =>
-        work({
-          query: async <Row>(text: string, parameters?: readonly unknown[]) =>
-            (await transaction.query<Row>(text, parameters === undefined ? undefined : [...parameters])).rows,
-          committed,
-        }),
-      );
-      resolve();
-      return result;
-    },
+    transaction,
+    commit: (statements) =>
+      transaction(async (sql) => {
+        const rows: unknown[][] = [];
+        for (const { text, parameters } of statements) rows.push(await sql.query(text, parameters));
+        return rows;
+      }),
     queue: (options) => new PgBoss({ backend: 'pglite', db: fromPglite(lite), ...options }),
     [Symbol.asyncDispose]: () => lite.close(),
   };

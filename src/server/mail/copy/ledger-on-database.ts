@@ -1,4 +1,4 @@
-import type { Database, Sql } from '../../store/database.ts';
+import type { Database, Sql, Statement } from '../../store/database.ts';
 import { LeaseLost, type Lease } from '../../transfers/lease.ts';
 import type { Group, Ledger, NewRow, Tally } from './ledger.ts';
 import {
@@ -208,49 +208,59 @@ function lost(transferId: string): LeaseLost {
 }
 
 /** The lease is locked until all of it is committed; the rows see what was disowned before. */
-function commit(
+async function commit(
   database: Database,
   transferId: string,
   epoch: number,
   { opened, rows, closed, verified }: Writes,
 ): Promise<ReadonlySet<string>> {
-  return database.transaction(async (sql) => {
-    await holdLease(sql, transferId, epoch);
-    const written = new Set<string>();
-    if (opened.length > 0)
-      await sql.query(
-        `insert into ledger_groups (transfer_id, number, mailbox_id, uids, sizes, dates, uid_validity, uid_next)
+  const statements: Statement[] = [{ text: HOLD_LEASE, parameters: [transferId, epoch] }];
+  if (opened.length > 0)
+    statements.push({
+      text: `insert into ledger_groups (transfer_id, number, mailbox_id, uids, sizes, dates, uid_validity, uid_next)
          select $1, number, mailbox_id, uids, sizes, dates, uid_validity, uid_next
          from json_to_recordset($2::json) as x(number bigint, mailbox_id bigint, uids bigint[], sizes bigint[],
            dates bigint[], uid_validity bigint, uid_next bigint)`,
-        [transferId, JSON.stringify(opened.map(groupJson))],
-      );
-    for (const [mailboxId, first] of firsts(opened))
-      await sql.query(
-        `update ledger_mailboxes set destination_uid_validity = $2, destination_uid_next = $3
+      parameters: [transferId, JSON.stringify(opened.map(groupJson))],
+    });
+  for (const [mailboxId, first] of firsts(opened))
+    statements.push({
+      text: `update ledger_mailboxes set destination_uid_validity = $2, destination_uid_next = $3
          where id = $1 and destination_uid_validity is null`,
-        [mailboxId, first.uidValidity.toString(), first.uidNext],
-      );
-    if (rows.size > 0 || closed.length > 0) {
-      const answers = await sql.query<{ mailbox_id: number; uid: number }>(SETTLE, [
-        transferId,
-        JSON.stringify([...rows.values()].map(rowJson)),
-        closed,
-      ]);
-      for (const { mailbox_id: mailboxId, uid } of answers) written.add(keyOf(mailboxId, uid));
-    }
-    if (verified.length > 0)
-      await sql.query(
-        `update ledger l set verified = true from json_to_recordset($1::json) as x(mailbox_id bigint, uid bigint)
+      parameters: [mailboxId, first.uidValidity.toString(), first.uidNext],
+    });
+  const settling = rows.size > 0 || closed.length > 0 ? statements.length : -1;
+  if (settling >= 0)
+    statements.push({
+      text: SETTLE,
+      parameters: [transferId, JSON.stringify([...rows.values()].map(rowJson)), closed],
+    });
+  if (verified.length > 0)
+    statements.push({
+      text: `update ledger l set verified = true from json_to_recordset($1::json) as x(mailbox_id bigint, uid bigint)
          where l.mailbox_id = x.mailbox_id and l.uid = x.uid`,
-        [JSON.stringify(verified)],
-      );
-    return written;
+      parameters: [JSON.stringify(verified)],
+    });
+  const answers = await database.commit(statements).catch((error: unknown) => {
+    throw isLeaseGone(error) ? lost(transferId) : error;
   });
+  const written = (answers[settling] ?? []) as readonly SettledRow[];
+  return new Set(written.map(({ mailbox_id: mailboxId, uid }) => keyOf(mailboxId, uid)));
 }
+
+type SettledRow = { readonly mailbox_id: number; readonly uid: number };
 
 function firsts(groups: readonly Group[]): Map<number, Group> {
   return new Map(groups.toReversed().map((group) => [group.mailboxId, group]));
+}
+
+/** Fails when the lease is gone: what is sent together with it is not written then. */
+const HOLD_LEASE = `select 1 / count(*) from
+  (select 1 from transfers where id = $1 and epoch = $2 for share) lease`;
+const DIVISION_BY_ZERO = '22012';
+
+function isLeaseGone(error: unknown): boolean {
+  return error instanceof Error && (error as { code?: unknown }).code === DIVISION_BY_ZERO;
 }
 
 async function holdLease(sql: Sql, transferId: string, epoch: number): Promise<void> {
