@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { LedgerMailbox } from '../../src/server/mail/copy/ledger.ts';
 import { followRenames } from '../../src/server/mail/copy/renames.ts';
 import type { Run } from '../../src/server/mail/copy/run.ts';
+import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import { memoryAccount, type MemoryMessage } from '../support/memory-mailbox.ts';
 
 const BEFORE: LedgerMailbox = { id: 1, sourcePath: 'Before', sourceUidValidity: 7n, destinationPath: 'Before' };
@@ -17,7 +18,11 @@ function letters(words: string): MemoryMessage[] {
 }
 
 /** Looks for the mailbox `Before`, which had these letters, among others of its UIDVALIDITY. */
-async function followed(had: readonly MemoryMessage[], others: Readonly<Record<string, MemoryMessage[]>>) {
+async function followed(
+  had: readonly MemoryMessage[],
+  others: Readonly<Record<string, MemoryMessage[]>>,
+  closed?: string,
+) {
   const { source } = memoryAccount(
     Object.entries(others).map(([path, messages]) => ({ path, uidValidity: 7n, messages })),
   );
@@ -25,6 +30,10 @@ async function followed(had: readonly MemoryMessage[], others: Readonly<Record<s
   const readToTheEnd: string[] = [];
   const inPages: typeof reader = {
     ...reader,
+    open: async (path) => {
+      if (path === closed) throw new MailError('refused', 'It lets nobody in.');
+      return reader.open(path);
+    },
     async *list(path) {
       for await (const page of reader.list(path)) for (const listed of page) yield [listed];
       readToTheEnd.push(path);
@@ -68,4 +77,9 @@ test('one with other messages is not taken for it, though their sizes and dates 
     renamed: [],
     known: ['Before'],
   });
+});
+
+test('one that lets nobody in keeps none of the others from being known again', async () => {
+  const others = { 'Closed one': letters('letter'), After: letters('letter') };
+  expect(await followed(letters('letter'), others, 'Closed one')).toMatchObject({ renamed: ['After'] });
 });

@@ -1,4 +1,4 @@
-import { isRefusal } from '../imap/mail-error.ts';
+import { unlessRefused } from '../imap/mail-error.ts';
 import type { MailReader } from '../imap/streams.ts';
 import { MessageList, UidSet } from './columns.ts';
 import { digestOf, secondsOf } from './digest.ts';
@@ -112,13 +112,8 @@ async function listDestination(checker: MailReader, path: string): Promise<There
   for (let attempt = 1; ; attempt += 1) {
     const messages = new MessageList();
     const { opened: opening, pages } = checker.openAndList(path);
-    let opened;
-    try {
-      opened = await opening;
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      return { uidValidity: undefined, exists: 0, messages, isWhole: false };
-    }
+    const opened = await unlessRefused(opening);
+    if (opened === null) return { uidValidity: undefined, exists: 0, messages, isWhole: false };
     for await (const page of pages)
       for (const { uid, size, internalDate } of page) messages.set({ uid, size, date: secondsOf(internalDate) });
     const isWhole = messages.length >= opened.exists;

@@ -1,10 +1,9 @@
-import { isRefusal, MailError } from '../imap/mail-error.ts';
+import { isRefusal, MailError, unlessRefused } from '../imap/mail-error.ts';
 import type { Listed, MailWriter, Opened, Selected } from '../imap/streams.ts';
 import type { Fetches } from './fetches.ts';
 import { olderOf, readRows, takeOverOlder } from './known-rows.ts';
 import type { Planned } from './ledger.ts';
 import { listMailbox, type Listing } from './listing.ts';
-import { openOrNull } from './moved.ts';
 import { findAnew, settleOpen, settleUnsaid, wantedOf } from './recovery.ts';
 import { makeMailbox } from './making.ts';
 import { FolderLeft, type Run, type Session } from './run.ts';
@@ -144,7 +143,7 @@ async function copyInto(
       };
       await sendMessages(ordered(waiting(), folder, run.copy.sizes), sending, begun?.fetches);
     } catch (error) {
-      throw await refusalOf(error, mailbox.destinationPath, session, run);
+      throw await afterRefusal(error, mailbox.destinationPath, session, run);
     }
   }
   for (const check of known.checks) run.check(check);
@@ -165,7 +164,7 @@ async function openBoth(
 
 /** UIDs of the listing mean nothing under another UIDVALIDITY. */
 async function reopen({ reader }: Session, path: string, { uidValidity }: Opened): Promise<void> {
-  const opened = await openOrNull(reader, path);
+  const opened = await unlessRefused(reader.open(path));
   if (opened === null) throw new FolderLeft('mailbox unreadable', new Error('It can’t be opened any more.'));
   if (opened.uidValidity !== uidValidity)
     throw new MailError('lost', 'The UIDVALIDITY of the source mailbox has changed.');
@@ -196,7 +195,7 @@ async function unlessClosed<Answer>(looking: Promise<Answer>): Promise<Answer> {
 }
 
 /** A mailbox that has been deleted under way is made anew, and then all of this begins again. */
-async function refusalOf(error: unknown, path: string, { writer }: Session, run: Run): Promise<unknown> {
+async function afterRefusal(error: unknown, path: string, { writer }: Session, run: Run): Promise<unknown> {
   if (!isRefusal(error)) return error;
   if (error.responseCode !== 'TRYCREATE' && error.responseCode !== 'NONEXISTENT')
     return new FolderLeft('mailbox closed', error);

@@ -1,4 +1,4 @@
-import { isRefusal } from '../imap/mail-error.ts';
+import { unlessRefused } from '../imap/mail-error.ts';
 import { compareMailbox } from './comparing.ts';
 import { copyRound, noteUnread } from './copy-round.ts';
 import { closeOthers, isNarrow, listDestinationPaths, mostCheckers, withEngine, type Engine } from './engine.ts';
@@ -7,7 +7,6 @@ import { batchesOf, workOf } from './lanes.ts';
 import type { LedgerMailbox } from './ledger.ts';
 import type { CopyEnd, MailCopy } from './mail-copy.ts';
 import type { CheckSession } from './read-back.ts';
-import { openOrNull } from './moved.ts';
 import { findAnew } from './recovery.ts';
 
 /** Listings of the source until one shows nothing new; a mailbox that never rests must not keep the transfer from ending. */
@@ -81,7 +80,7 @@ async function compareAll(engine: Engine): Promise<CopyEnd> {
       workOf(stale),
       async (mailbox, session) => {
         const checker = await session.checker();
-        const opened = await openOrNull(checker, mailbox.destinationPath);
+        const opened = await unlessRefused(checker.open(mailbox.destinationPath));
         const looked = opened && (await unlessRefused(findAnew(mailbox, opened.uidValidity, session, run)));
         if (looked === null) await noteUnread(mailbox, engine);
         else seen.delete(mailbox.sourcePath);
@@ -89,15 +88,5 @@ async function compareAll(engine: Engine): Promise<CopyEnd> {
       () => 1,
     );
     await copyUntilNothingIsNew(engine);
-  }
-}
-
-/** `null` where the server does not let us in. */
-async function unlessRefused<Answer>(asking: Promise<Answer>): Promise<Answer | null> {
-  try {
-    return await asking;
-  } catch (error) {
-    if (!isRefusal(error)) throw error;
-    return null;
   }
 }

@@ -1,4 +1,4 @@
-import { isRefusal, MailError } from '../imap/mail-error.ts';
+import { isRefusal, MailError, unlessRefused } from '../imap/mail-error.ts';
 import { copyFolder, listFolder, type Folder, type FolderListing } from './copy-folder.ts';
 import { closeOthers, isNarrow, listDestinationPaths, mostLanes, openChecks, type Engine } from './engine.ts';
 import { batchesOf, Stopped, workOf } from './lanes.ts';
@@ -177,10 +177,8 @@ async function settleFindings(engine: Engine): Promise<void> {
   if (absent.size === 0) return;
   await listDestinationPaths(engine);
   await checkers.work(workOf([...absent]), async ([path, all], session) => {
-    const unread = await settleAbsent(path, all, session, run).catch((error: unknown) => {
-      if (!isRefusal(error)) throw error;
-      return all.map(({ check }) => check.mailbox);
-    });
+    const settled = await unlessRefused(settleAbsent(path, all, session, run));
+    const unread = settled ?? all.map(({ check }) => check.mailbox);
     for (const mailbox of new Set(unread)) await noteUnread(mailbox, engine);
   });
 }

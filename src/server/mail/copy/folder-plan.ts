@@ -1,4 +1,4 @@
-import { isRefusal } from '../imap/mail-error.ts';
+import { unlessRefused } from '../imap/mail-error.ts';
 import type { Mailbox, MailboxStatus } from '../imap/mailbox.ts';
 import type { MailReader, Namespace, Opened } from '../imap/streams.ts';
 import type { Folder } from './copy-folder.ts';
@@ -76,7 +76,7 @@ async function allOf(listed: readonly Mailbox[], engine: Engine): Promise<readon
 /** Mailboxes that the source has and does not list: not by another name of one that it does. */
 async function unlistedOf(listed: ReadonlySet<string>, reader: MailReader, { known }: Run): Promise<readonly string[]> {
   const validitiesOf = (paths: readonly string[]) =>
-    Promise.all(paths.map(async (path) => (await reader.status(path).catch(ignoreRefusal))?.uidValidity));
+    Promise.all(paths.map(async (path) => (await unlessRefused(reader.status(path)))?.uidValidity));
   const before = [...known.keys()].filter((path) => !listed.has(path));
   const validities = await validitiesOf(before);
   if (validities.every((validity) => validity === undefined)) return [];
@@ -121,7 +121,7 @@ async function statusesOf(
   };
   void makeReady();
   const ask = async ({ sourcePath: path }: Folder, reader: MailReader) => {
-    const { uidValidity, uidNext, exists } = (await reader.status(path).catch(ignoreRefusal)) ?? {};
+    const { uidValidity, uidNext, exists } = (await unlessRefused(reader.status(path))) ?? {};
     if (uidValidity !== undefined && uidNext !== undefined && exists !== undefined)
       statuses.set(path, { uidValidity, uidNext, exists });
     run.looked();
@@ -146,10 +146,6 @@ async function releaseControls(engine: Engine): Promise<void> {
   };
   engine.released = close();
   if (isNarrow(engine.connections)) await engine.released;
-}
-
-function ignoreRefusal(error: unknown): undefined {
-  if (!isRefusal(error)) throw error;
 }
 
 function isSame(now: MailboxStatus | undefined, before: Opened | undefined): boolean {

@@ -1,8 +1,8 @@
+import { unlessRefused } from '../imap/mail-error.ts';
 import type { Listed, MailReader } from '../imap/streams.ts';
 import type { Clock } from '../imap/wire.ts';
 import { messageIdOf } from './message-text.ts';
 import { inParts } from './matching.ts';
-import { openOrNull } from './moved.ts';
 
 /** A forwarded message can be so long on its way: a server that is refused for a moment tries again (RFC 5321 §4.5.4.1). */
 const ARRIVES_WITHIN_MS = 3 * 24 * 3_600_000;
@@ -64,7 +64,7 @@ export function openForwarded(mailboxes: () => readonly string[], clock: Clock):
 
 async function messageIds(reader: MailReader, path: string, since: Date): Promise<ReadonlySet<string>> {
   const ids = new Set<string>();
-  if ((await openOrNull(reader, path)) === null) return ids;
+  if ((await unlessRefused(reader.open(path))) === null) return ids;
   for (const uids of inParts(await reader.search(path, since)))
     for await (const { header } of reader.headers(path, uids)) {
       const id = messageIdOf(header);

@@ -1,19 +1,9 @@
-import { isRefusal, type MailError } from '../imap/mail-error.ts';
-import type { Listed, MailReader, Opened } from '../imap/streams.ts';
+import { isRefusal, type MailError, unlessRefused } from '../imap/mail-error.ts';
+import type { Listed, MailReader } from '../imap/streams.ts';
 import type { LedgerMailbox } from './ledger.ts';
 import { listedFrom, match, type Place, type Wanted } from './matching.ts';
 import { fold } from './mapping.ts';
 import type { Run } from './run.ts';
-
-/** @returns `null` when the mailbox can't be opened */
-export async function openOrNull(reader: MailReader, path: string): Promise<Opened | null> {
-  try {
-    return await reader.open(path);
-  } catch (error) {
-    if (isRefusal(error)) return null;
-    throw error;
-  }
-}
 
 /**
  * Whether a mailbox that can't be opened is not there: the server says so, or neither lists it nor tells of it.
@@ -41,7 +31,7 @@ export async function openSource(
   reader: MailReader,
   { sourcePath, sourceUidValidity }: LedgerMailbox,
 ): Promise<Place | null> {
-  const opened = await openOrNull(reader, sourcePath);
+  const opened = await unlessRefused(reader.open(sourcePath));
   return opened?.uidValidity === sourceUidValidity ? { reader, path: sourcePath } : null;
 }
 
@@ -62,7 +52,7 @@ export async function findMoved(
   for (const path of paths) {
     const wanted = missing.filter(({ uid }) => !moved.has(uid));
     if (wanted.length === 0) break;
-    const opened = path === from ? null : await openOrNull(checker, path);
+    const opened = path === from ? null : await unlessRefused(checker.open(path));
     if (opened === null) continue;
     const claims = await run.copy.ledger.claimed(path, opened.uidValidity);
     const candidates: Listed[] = [];

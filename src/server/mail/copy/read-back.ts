@@ -1,9 +1,9 @@
-import { isRefusal, MailError } from '../imap/mail-error.ts';
+import { MailError, unlessRefused } from '../imap/mail-error.ts';
 import type { Fetched, Listed, MailReader, Opened } from '../imap/streams.ts';
 import { digestOf, portraits, secondsOf } from './digest.ts';
 import type { LedgerMailbox, NewRow } from './ledger.ts';
 import { inParts, isUnlisted, listedFrom } from './matching.ts';
-import { findMoved, isMissing, openOrNull, openSource } from './moved.ts';
+import { findMoved, isMissing, openSource } from './moved.ts';
 import { isProvidersForm } from './norm.ts';
 import { isWindow } from './provider-limits.ts';
 import type { Check, Run, Unchecked } from './run.ts';
@@ -39,14 +39,14 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
   const { checker } = session;
   const unread = new Map(check.messages.map((message) => [message.destinationUid, message]));
   const uids = [...unread.keys()].toSorted((a, b) => a - b);
-  const opening = openOrNull(checker, path);
+  const opening = unlessRefused(checker.open(path));
   // Sent with it: waiting for the one before the other would cost a round trip.
   const first = checker.fetch(path, uids);
   const opened = await opening;
   if (opened?.uidValidity !== uidValidity) {
     if (opened === null) findings.absent.push(...check.messages.map((message) => ({ check, message })));
     else run.stale.add(mailbox.id);
-    await passOver(first);
+    await unlessRefused(passOver(first));
     return;
   }
   const verified: number[] = [];
@@ -80,11 +80,7 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
 
 /** Messages that were asked for in vain must not stand in the way of the next answer. */
 async function passOver(messages: AsyncIterable<Fetched>): Promise<void> {
-  try {
-    for await (const _ of messages);
-  } catch (error) {
-    if (!isRefusal(error)) throw error;
-  }
+  for await (const _ of messages);
 }
 
 /** For messages that were not handed out. @throws {MailError} when the mailbox lists one of them */
@@ -176,7 +172,7 @@ export async function settleAbsent(
   run: Run,
 ): Promise<ReadonlySet<LedgerMailbox>> {
   const { checker } = session;
-  const opened = await openOrNull(checker, path);
+  const opened = await unlessRefused(checker.open(path));
   if (opened === null && !(await isMissing(checker, path, run.destinationPaths())))
     return new Set(absent.map(({ check }) => check.mailbox));
   const here = absent.filter(({ check }) => opened === null || check.uidValidity === opened.uidValidity);

@@ -1,10 +1,10 @@
-import { isRefusal } from '../imap/mail-error.ts';
+import { unlessRefused } from '../imap/mail-error.ts';
 import type { Listed, Selected } from '../imap/streams.ts';
 import type { UidSet } from './columns.ts';
 import { AT_DESTINATION, readRows } from './known-rows.ts';
 import type { Group, LedgerMailbox, NewRow, Planned, Row } from './ledger.ts';
 import { listedFrom, match } from './matching.ts';
-import { findMoved, isMissing, openOrNull, openSource } from './moved.ts';
+import { findMoved, isMissing, openSource } from './moved.ts';
 import { isWindow } from './provider-limits.ts';
 import type { Run, Session } from './run.ts';
 import type { Unsaid } from './settling.ts';
@@ -104,7 +104,7 @@ export async function settleAbandoned(
   const { settled } = await readRows(mailbox, run);
   const checker = await session.checker();
   const path = mailbox.destinationPath;
-  const opened = await openOrNull(checker, path);
+  const opened = await unlessRefused(checker.open(path));
   if (opened === null) {
     const closed = groups.map((group) => group.id);
     if (await isMissing(checker, path, run.destinationPaths())) await run.copy.ledger.settle([], closed);
@@ -112,11 +112,7 @@ export async function settleAbandoned(
   }
   const claims = new Set(await run.copy.ledger.claimed(path, opened.uidValidity));
   const wanted = wantedOf(groups, mailbox, [], settled);
-  try {
-    await settleOpen(groups, wanted, mailbox, claims, { ...session, reader: null }, run, left);
-  } catch (error) {
-    if (!isRefusal(error)) throw error;
-  }
+  await unlessRefused(settleOpen(groups, wanted, mailbox, claims, { ...session, reader: null }, run, left));
 }
 
 type Looking = {

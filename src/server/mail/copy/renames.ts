@@ -1,4 +1,4 @@
-import { isRefusal } from '../imap/mail-error.ts';
+import { unlessRefused } from '../imap/mail-error.ts';
 import type { MailReader } from '../imap/streams.ts';
 import { digestOf, secondsOf } from './digest.ts';
 import type { LedgerMailbox, Row } from './ledger.ts';
@@ -17,12 +17,13 @@ export async function followRenames(current: ReadonlySet<string>, reader: MailRe
   const { ledger } = run.copy;
   for (const path of current) {
     if (known.has(path)) continue;
-    const uidValidity = await validityOf(path, reader);
+    const uidValidity = (await unlessRefused(reader.status(path)))?.uidValidity;
     const alike = [...known].flatMap(([before, mailboxes]) =>
       current.has(before) ? [] : mailboxes.filter((mailbox) => mailbox.sourceUidValidity === uidValidity),
     );
     for (const mailbox of alike) {
-      if (!(await isSameFolder(path, mailbox, reader, run))) continue;
+      // One that lets nobody in is left to the copy, which says so.
+      if ((await unlessRefused(isSameFolder(path, mailbox, reader, run))) !== true) continue;
       const moved = known.get(mailbox.sourcePath) ?? [];
       await ledger.rename(
         moved.map(({ id }) => id),
@@ -41,15 +42,6 @@ export async function followRenames(current: ReadonlySet<string>, reader: MailRe
 /** Whether there is a folder that may have been renamed. */
 export function mayBeRenamed(current: ReadonlySet<string>, { known }: Pick<Run, 'known'>): boolean {
   return [...known.keys()].some((path) => !current.has(path)) && [...current].some((path) => !known.has(path));
-}
-
-async function validityOf(path: string, reader: MailReader): Promise<bigint | undefined> {
-  try {
-    return (await reader.status(path)).uidValidity;
-  } catch (error) {
-    if (isRefusal(error)) return undefined;
-    throw error;
-  }
 }
 
 async function isSameFolder(path: string, { id }: LedgerMailbox, reader: MailReader, { copy }: Run): Promise<boolean> {

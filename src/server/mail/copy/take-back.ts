@@ -1,4 +1,4 @@
-import { isRefusal, MailError } from '../imap/mail-error.ts';
+import { isRefusal, MailError, unlessRefused } from '../imap/mail-error.ts';
 import type { MailControl, MailReader, MailWriter, Opened } from '../imap/streams.ts';
 import { digestOf } from './digest.ts';
 import { Stopped } from './lanes.ts';
@@ -50,7 +50,7 @@ async function takeBackFrom(path: string, reader: MailReader, writer: MailWriter
     after = last;
     stopWhenAsked(taking);
     // Anew for each page: what others have changed shows only then.
-    const opened = await openOrNull(reader, path);
+    const opened = await unlessRefused(reader.open(path));
     if (opened === null) return;
     // Under another UIDVALIDITY a UID is of some other message.
     const named = page.filter(({ uidValidity }) => uidValidity === opened.uidValidity);
@@ -147,7 +147,7 @@ async function removeFolders(taking: TakingBack): Promise<void> {
     const hasChildren = delimiter !== '' && all.some((mailbox) => mailbox.path.startsWith(`${path}${delimiter}`));
     if (here !== undefined) {
       if (hasChildren || here.specialUse !== undefined) continue;
-      const opened = await openOrNull(reader, path);
+      const opened = await unlessRefused(reader.open(path));
       if (opened === null || opened.exists > 0) continue;
       try {
         await control.remove(path);
@@ -158,15 +158,6 @@ async function removeFolders(taking: TakingBack): Promise<void> {
     }
     await records.folderRemoved(path);
     await onStep('folder removed');
-  }
-}
-
-async function openOrNull(reader: MailReader, path: string): Promise<Opened | null> {
-  try {
-    return await reader.open(path);
-  } catch (error) {
-    if (isRefusal(error)) return null;
-    throw error;
   }
 }
 

@@ -54,6 +54,16 @@ export function isRefusal(error: unknown): error is MailError {
   return error instanceof MailError && error.fault === 'refused';
 }
 
+/** @returns `null` where the server {@link isRefusal refuses} what was asked for */
+export async function unlessRefused<Answer>(asking: Promise<Answer>): Promise<Answer | null> {
+  try {
+    return await asking;
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    return null;
+  }
+}
+
 const UNREACHABLE = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',

@@ -1,4 +1,4 @@
-import { isRefusal, MailError } from '../mail-error.ts';
+import { isRefusal, MailError, unlessRefused } from '../mail-error.ts';
 import type { Appended, Appending, MailWriter, NewMessage, Selected, WriterTraits } from '../streams.ts';
 import { writeInternalDate } from './fetch-response.ts';
 import type { ImapConnection } from './imap-connection.ts';
@@ -52,7 +52,7 @@ class ImapStreamWriter implements MailWriter {
     // Without a number the capability says that each mailbox has a limit of its own (RFC 7889 §4).
     const asksLimit = this.#connection.capabilities.has('APPENDLIMIT');
     const [limits, { permanentFlags, ...opened }] = await Promise.all([
-      asksLimit ? askStatus(this.#connection, path, ['APPENDLIMIT']).catch(ignoreRefusal) : undefined,
+      asksLimit ? unlessRefused(askStatus(this.#connection, path, ['APPENDLIMIT'])) : undefined,
       this.#opening.open(path),
     ]);
     const appendLimit = Number(limits?.get('APPENDLIMIT') ?? 0n);
@@ -81,7 +81,7 @@ class ImapStreamWriter implements MailWriter {
   async #isThere(path: string, refusal: unknown): Promise<boolean> {
     if (!isRefusal(refusal)) return false;
     if (refusal.responseCode === 'ALREADYEXISTS') return true;
-    const items = await askStatus(this.#connection, path, ['UIDVALIDITY']).catch(ignoreRefusal);
+    const items = await unlessRefused(askStatus(this.#connection, path, ['UIDVALIDITY']));
     return items?.has('UIDVALIDITY') === true;
   }
 
@@ -119,10 +119,6 @@ class ImapStreamWriter implements MailWriter {
   [Symbol.asyncDispose](): Promise<void> {
     return this.#connection.logout();
   }
-}
-
-function ignoreRefusal(error: unknown): undefined {
-  if (!isRefusal(error)) throw error;
 }
 
 /** Which flags a mailbox keeps: `\*` allows new keywords, system flags must be listed (RFC 9051 §7.1, PERMANENTFLAGS). */
