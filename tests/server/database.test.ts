@@ -79,19 +79,18 @@ test('one that waits for a lock sees, behind it, what was committed meanwhile', 
   await using database = await openTestDatabase(FRESH);
   await database.query('create table numbers (number integer primary key)');
   await database.query(ADD, [1]);
-  const committing = Promise.withResolvers<Promise<unknown>>();
+  let waiting: Promise<unknown> | undefined;
   await database.transaction(async (sql) => {
     await sql.query('select 1 from numbers where number = 1 for update');
-    const waiting = database.commit([
+    waiting = database.commit([
       { text: 'select 1 from numbers where number = 1 for share' },
       { text: 'select count(*)::integer as count from numbers' },
     ]);
-    committing.resolve(waiting);
     const isWaiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
     while ((await database.query(isWaiting)).length === 0);
     await sql.query(ADD, [2]);
   });
-  expect(await await committing.promise).toEqual([[{ '?column?': 1 }], [{ count: 2 }]]);
+  expect(await waiting).toEqual([[{ '?column?': 1 }], [{ count: 2 }]]);
 });
 
 test(

@@ -93,6 +93,38 @@ describe('The transport with a real Dovecot', { ...needs('dovecot'), timeout: 60
   });
 
   test.each([
+    { what: 'a plain', server: () => dovecot },
+    { what: 'a compressed', server: () => zipped },
+  ])(
+    'mailboxes are listed ahead over $what connection, the refused and the empty one among them',
+    async ({ server }) => {
+      const account = { port: server().port, user: 'ahead' };
+      await using writer = await writerOf(account, { compress: true });
+      const counts = { One: 3, Empty: 0, Two: 250, Three: 1 };
+      for (const [path, count] of Object.entries(counts)) {
+        await writer.create(path);
+        if (count > 0) await appendAll(writer, path, letters(count));
+      }
+      await using reader = await readerOf(account, { compress: true });
+      const paths = ['One', 'Missing', 'Empty', 'Two', 'Three'];
+      reader.listAhead(paths);
+      const seen: Record<string, unknown> = {};
+      for (const path of paths) {
+        const { opened, pages } = reader.openAndList(path);
+        const answer = await opened.catch((error: unknown) => error);
+        seen[path] = answer instanceof MailError ? answer.fault : (await gathered(pages)).flat().map(({ uid }) => uid);
+      }
+      const upTo = (count: number) => Array.from({ length: count }, (_, at) => at + 1);
+      expect(seen).toEqual({ One: upTo(3), Missing: 'refused', Empty: [], Two: upTo(250), Three: [1] });
+
+      // What is not asked for after all stands in nobody's way.
+      reader.listAhead(paths);
+      expect((await gathered(reader.openAndList('Three').pages)).flat()).toHaveLength(1);
+      expect((await gathered(reader.list('Two'))).flat()).toHaveLength(250);
+    },
+  );
+
+  test.each([
     { what: 'LITERAL+ and MULTIAPPEND', server: () => dovecot, together: true },
     { what: 'LITERAL+ alone', server: () => dovecot, together: false },
     { what: 'synchronising literals', server: () => bare, together: true },

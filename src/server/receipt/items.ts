@@ -55,15 +55,17 @@ async function* messagesOf(sql: Sql, transferId: string): AsyncIterable<Item> {
       earlier: boolean;
       removal: string | null;
       reason: string | null;
+      verified: boolean;
     }>(
       `select l.mailbox_id::float8 as mailbox, l.uid::float8 as uid, m.source_path as folder,
          l.internal_date::float8 as date, l.subject, l.size::float8 as size, encode(l.sha256, 'hex') as sha256,
-         l.fate, l.earlier, l.removal, l.reason
+         l.fate, l.earlier, l.removal, l.reason, l.verified
        from ledger l join ledger_mailboxes m on m.id = l.mailbox_id
        where m.transfer_id = $1 and (l.mailbox_id, l.uid) > ($2, $3) order by l.mailbox_id, l.uid limit ${PAGE}`,
       [transferId, after.mailbox, after.uid],
     );
-    for (const row of rows)
+    for (const row of rows) {
+      const fate = messageFate(row);
       yield {
         kind: 'message',
         folder: row.folder,
@@ -71,9 +73,10 @@ async function* messagesOf(sql: Sql, transferId: string): AsyncIterable<Item> {
         subject: row.subject ?? '',
         size: row.size,
         sha256: row.sha256 ?? '',
-        fate: messageFate(row),
-        note: row.reason === null ? '' : wordsFor(row.reason),
+        fate,
+        note: noteOf(row, fate),
       };
+    }
     const last = rows.at(-1);
     if (last === undefined || rows.length < PAGE) return;
     after = last;
@@ -91,6 +94,11 @@ function messageFate({ fate, earlier, removal }: { fate: string; earlier: boolea
   if (fate === 'taken') return 'moved';
   if (earlier || fate === 'twin') return 'present';
   return fate === 'stored' ? 'copied' : (fate as ItemFate);
+}
+
+function noteOf({ reason, verified }: { reason: string | null; verified: boolean }, fate: ItemFate): string {
+  if (reason !== null) return wordsFor(reason);
+  return fate === 'copied' && !verified ? 'We did not read it back to compare it.' : '';
 }
 
 async function* contactsOf(sql: Sql, transferId: string): AsyncIterable<Item> {

@@ -33,7 +33,8 @@ export const finishMail: Runner = async (run, services) => {
       Promise.reject(new MailError('refused', 'The destination refused every message.')),
     );
   const measured = { lost, duplicated, changed };
-  if (lost + duplicated + changed > 0) return { status: 'review', measured, failure: SENTENCES.differs(measured) };
+  if (lost + duplicated + changed > 0)
+    return { status: 'review', measured, failure: SENTENCES.differs(measured, mailboxesLeft) };
   if (unlisted > 0 || mailboxesLeft > 0)
     return { status: 'review', measured, failure: SENTENCES.incomplete({ unlisted, mailboxesLeft }) };
   return { status: 'completed', measured };

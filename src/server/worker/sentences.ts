@@ -3,6 +3,9 @@ import type { Measured } from '../transfers/operations.ts';
 
 const LIST = new Intl.ListFormat('en-US');
 
+const NOTHING_DELETED =
+  'Nothing was deleted from the mailbox you are moving. Please contact support with your transfer ID.';
+
 /** What a subscriber is told when an operation did not end well: what happened, that the mail is safe, what to do. */
 export const SENTENCES = {
   sourceCredentials:
@@ -66,19 +69,27 @@ export const SENTENCES = {
             `Up to ${counted(unsure, 'message was on its', 'messages were on their')} way when the transfer ended, and may be there as well.`,
           ]),
     ].join(' '),
-  differs: ({ lost, duplicated, changed }: Measured) =>
-    `We compared both mailboxes at the end. In the new one, ${LIST.format([
-      ...(lost === 0 ? [] : [counted(lost, 'message is missing', 'messages are missing')]),
-      ...(duplicated === 0 ? [] : [counted(duplicated, 'message is there twice', 'messages are there twice')]),
-      ...(changed === 0 ? [] : [counted(changed, 'message is not the same', 'messages are not the same')]),
-    ])}. Nothing was deleted from the mailbox you are moving. Please contact support with your transfer ID.`,
+  differs: ({ lost, duplicated, changed }: Measured, mailboxesLeft: number) =>
+    [
+      `We compared both mailboxes at the end. In the new one, ${LIST.format([
+        ...(lost === 0 ? [] : [counted(lost, 'message is missing', 'messages are missing')]),
+        ...(duplicated === 0 ? [] : [counted(duplicated, 'message is there twice', 'messages are there twice')]),
+        ...(changed === 0 ? [] : [counted(changed, 'message is not the same', 'messages are not the same')]),
+      ])}.`,
+      ...leftOut(mailboxesLeft),
+      NOTHING_DELETED,
+    ].join(' '),
   incomplete: ({ unlisted, mailboxesLeft }: { readonly unlisted: number; readonly mailboxesLeft: number }) =>
     [
-      'We copied all the mail that we were given.',
+      ...leftOut(mailboxesLeft),
+      `We copied all the ${mailboxesLeft === 0 ? '' : 'other '}mail that we were given.`,
       ...(unlisted === 0
         ? []
         : [`The mail server counts ${counted(unlisted, 'more message', 'more messages')} than it gave us.`]),
-      ...(mailboxesLeft === 0 ? [] : [`We could not copy or check ${counted(mailboxesLeft, 'folder', 'folders')}.`]),
-      'Nothing was deleted there. Please contact support with your transfer ID.',
+      NOTHING_DELETED,
     ].join(' '),
 } as const;
+
+function leftOut(mailboxes: number): string[] {
+  return mailboxes === 0 ? [] : [`We could not copy or check ${counted(mailboxes, 'folder', 'folders')}.`];
+}

@@ -183,7 +183,7 @@ async function settleFindings(engine: Engine): Promise<void> {
   });
 }
 
-/** The destination has the mailbox, and does not let us look into it: nobody knows what is there. */
+/** The destination has the mailbox, and does not let us look into it: nobody knows what is there. That weighs more than a listing that stayed short. */
 export async function noteUnread({ id, sourcePath }: LedgerMailbox, { run, left, seen }: Engine): Promise<void> {
   if (left.has(sourcePath)) return;
   // Of one that was not copied whole the rest can't come either.

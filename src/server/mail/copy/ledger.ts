@@ -85,8 +85,7 @@ export type Ledger = {
   addMailboxes(mailboxes: readonly NewMailbox[]): Promise<readonly LedgerMailbox[]>;
   /** The source has given the folder of these another name. */
   rename(mailboxIds: readonly number[], sourcePath: string): Promise<void>;
-  /** Says anew how many messages the source has there, and why it was left out or is not complete. */
-  /** Why the mailbox was left. */
+  /** Says anew why the mailbox was left out or is not complete. */
   noteMailbox(mailboxId: number, reason: string): Promise<void>;
   /**
    * Takes over what earlier, finished transfers between the same two accounts know: their mailboxes, the rows of what was

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { receiptAddress } from '../../src/contract/calls/receipt.ts';
+import { ended, mailWhen, openWorldOfTest } from '../support/life-world.ts';
+import { letter } from '../support/mail-letters.ts';
+import { needs } from '../support/needs.ts';
+
+const REASON =
+  'We copied this folder, but the new mailbox does not let us read it any more, so we could not check all of it.';
+
+test(
+  'a folder that was copied and can’t be read any more is told as not checked, on the page and in the receipt',
+  { ...needs('dovecot'), timeout: 60_000 },
+  async () => {
+    const world = await openWorldOfTest({
+      dovecots: true,
+      mail: { INBOX: [letter(0), letter(1), letter(2)], Family: [letter(3), letter(4)] },
+      // To write into it, it is selected; Dovecot knows no command of this other name.
+      change: (direction, part) => {
+        const at = direction === 'to server' ? part.indexOf('EXAMINE "Family"') : -1;
+        if (at >= 0) part.write('EXHUMED', at, 'latin1');
+        return part;
+      },
+    });
+    const ordered = await world.order();
+    await using _worker = await world.work();
+    const mail = await mailWhen(world, ordered, ended);
+    expect(mail).toMatchObject({ status: 'review', done: 5, total: 5, lost: 0, duplicated: 0, changed: 0 });
+    expect(mail.failure).toContain(
+      'We could not copy or check 1 folder. We copied all the other mail that we were given.',
+    );
+    expect(mail.skipped).toEqual([{ mailbox: 'Family', reason: REASON }]);
+
+    const { body } = await world.web.get(receiptAddress(ordered.id, 'json'), ordered.headers);
+    const { items, how_compared } = body as { items: Record<string, unknown>[]; how_compared: string };
+    expect(how_compared).toContain('3 of 5 copied messages');
+    expect(items.map(({ folder, fate, note }) => ({ folder, fate, note }))).toEqual([
+      ...Array.from({ length: 3 }, () => ({ folder: 'INBOX', fate: 'copied', note: '' })),
+      ...Array.from({ length: 2 }, () => ({
+        folder: 'Family',
+        fate: 'copied',
+        note: 'We did not read it back to compare it.',
+      })),
+    ]);
+    await using there = await world.destinationMail();
+    expect(await there.command('STATUS Family (MESSAGES)')).toEqual(['* STATUS Family (MESSAGES 2)']);
+  },
+);
