@@ -21,7 +21,7 @@ function letters(words: string): MemoryMessage[] {
 async function followed(
   had: readonly MemoryMessage[],
   others: Readonly<Record<string, MemoryMessage[]>>,
-  closed?: string,
+  { closed, rounds = false }: { readonly closed?: string; readonly rounds?: boolean } = {},
 ) {
   const { source } = memoryAccount(
     Object.entries(others).map(([path, messages]) => ({ path, uidValidity: 7n, messages })),
@@ -35,7 +35,8 @@ async function followed(
       return reader.open(path);
     },
     async *list(path) {
-      for await (const page of reader.list(path)) for (const listed of page) yield [listed];
+      for await (const page of reader.list(path))
+        for (const listed of page) yield [{ ...listed, size: rounds ? 1024 : listed.size }];
       readToTheEnd.push(path);
     },
   };
@@ -81,5 +82,11 @@ test('one with other messages is not taken for it, though their sizes and dates 
 
 test('one that lets nobody in keeps none of the others from being known again', async () => {
   const others = { 'Closed one': letters('letter'), After: letters('letter') };
-  expect(await followed(letters('letter'), others, 'Closed one')).toMatchObject({ renamed: ['After'] });
+  expect(await followed(letters('letter'), others, { closed: 'Closed one' })).toMatchObject({ renamed: ['After'] });
+});
+
+test('the sizes that a server lists say nothing: some round them', async () => {
+  expect(await followed(letters('letter'), { After: letters('letter') }, { rounds: true })).toMatchObject({
+    renamed: ['After'],
+  });
 });

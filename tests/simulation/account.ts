@@ -82,6 +82,10 @@ export type Quirks = {
   readonly ignoresDate: boolean;
   /** The n-th LIST, from 1, leaves the last mailbox out; 0: none does. */
   readonly listingThatLies: number;
+  /** The first message of what it lists is told of again at the end. */
+  readonly repeatsRows: boolean;
+  /** It tells of flags that somebody else has changed. */
+  readonly tellsFlags: boolean;
   /** A mailbox that can be opened so often, and then no more. */
   readonly closing: { readonly path: string; readonly opens: number } | null;
   readonly delimiter: string;
@@ -114,6 +118,8 @@ export const GOOD: Quirks = {
   roundsSize: false,
   ignoresDate: false,
   listingThatLies: 0,
+  repeatsRows: false,
+  tellsFlags: false,
   closing: null,
   delimiter: '/',
   thinking: 0,

@@ -78,7 +78,14 @@ export function serve(
   let commands = 0;
   let signedIn = false;
   let waiting: ((line: string) => void) | null = null;
-  let selected: { folder: MailFolder; stale: number; view: StoredMail[]; readOnly: boolean } | null = null;
+  let selected: {
+    folder: MailFolder;
+    stale: number;
+    view: StoredMail[];
+    readOnly: boolean;
+    /** As they were when the mailbox was opened, or told since. */
+    told: Map<StoredMail, string>;
+  } | null = null;
 
   load.connections += 1;
   const count = (octets: number) => {
@@ -341,7 +348,8 @@ export function serve(
     selected = null;
     if (quirks.closing?.path === folder.name && (load.opened += 1) > quirks.closing.opens)
       throw new Refusal('NO', '[NOPERM] It can not be opened');
-    selected = { folder, stale: folder.stale, view: shown(folder), readOnly };
+    const told = new Map(folder.messages.map((message) => [message, flagsOf(message)]));
+    selected = { folder, stale: folder.stale, view: shown(folder), readOnly, told };
     const flags = '\\Answered \\Flagged \\Deleted \\Seen \\Draft';
     send(
       `* FLAGS (${flags})\r\n`,
@@ -357,7 +365,7 @@ export function serve(
   /** Tells of what others did meanwhile; a mailbox that has gone or been renumbered ends the connection. */
   const update = () => {
     if (selected === null || !open) return;
-    const { folder, view } = selected;
+    const { folder, view, told } = selected;
     if (folder.stale !== selected.stale) return;
     const there = new Set(folder.messages);
     for (let at = view.length - 1; at >= 0; at -= 1) {
@@ -366,6 +374,13 @@ export function serve(
       view.splice(at, 1);
       send(`* ${at + 1} EXPUNGE\r\n`);
     }
+    if (quirks.tellsFlags)
+      view.forEach((message, index) => {
+        const [before, now] = [told.get(message), flagsOf(message)];
+        told.set(message, now);
+        if (before !== undefined && before !== now)
+          send(`* ${index + 1} FETCH (UID ${message.uid} FLAGS (${now}))\r\n`);
+      });
     const seen = new Set(view);
     const newest = folder.messages.filter((message) => !seen.has(message) && message.uid > (view.at(-1)?.uid ?? 0));
     if (newest.length === 0) return;
@@ -394,6 +409,9 @@ export function serve(
       if (!listing && quirks.withheld.has(message.digest)) return;
       send(`* ${index + 1} FETCH (`, ...fetched(message, items), ')\r\n');
     });
+    const first = view.findIndex((message) => wanted.has(message.uid) && there.has(message));
+    const again = listing && quirks.repeatsRows ? view[first] : undefined;
+    if (again !== undefined) send(`* ${first + 1} FETCH (`, ...fetched(again, items), ')\r\n');
     return { status: 'OK', text: 'Done' };
   };
   const fetched = (message: StoredMail, items: readonly string[]): (string | Buffer)[] => {
@@ -403,7 +421,7 @@ export function serve(
       if (index > 0) pieces.push(' ');
       const upper = item.toUpperCase();
       if (upper === 'UID') pieces.push(`UID ${message.uid}`);
-      else if (upper === 'FLAGS') pieces.push(`FLAGS (${[...message.flags].join(' ')})`);
+      else if (upper === 'FLAGS') pieces.push(`FLAGS (${flagsOf(message)})`);
       else if (upper === 'INTERNALDATE') pieces.push(`INTERNALDATE ${dateTimeOf(message.internalDate)}`);
       else if (upper === 'RFC822.SIZE') pieces.push(`RFC822.SIZE ${sizeOf(message)}`);
       else if (upper.startsWith('BODY')) {
@@ -549,6 +567,10 @@ export function serve(
 function appendedSet(uids: readonly number[]): string {
   // Twins that are kept once come with UIDs that don't rise.
   return uids.every((uid, index) => index === 0 || uid > (uids[index - 1] ?? 0)) ? setOf(uids) : uids.join(',');
+}
+
+function flagsOf({ flags }: StoredMail): string {
+  return [...flags].join(' ');
 }
 
 function tagOf(parts: readonly Buffer[]): string {

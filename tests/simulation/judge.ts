@@ -14,8 +14,8 @@ export type Receipt = {
   readonly mailboxesLeft: number;
 };
 
-/** What is told of single messages: the ledger's rows, by source mailbox and UIDVALIDITY. */
-export type Told = readonly { readonly path: string; readonly uidValidity: number; readonly rows: readonly Row[] }[];
+/** What is told of single messages: the ledger's rows, by the UIDVALIDITY of their source mailbox. */
+export type Told = readonly { readonly uidValidity: number; readonly rows: readonly Row[] }[];
 
 export type Evidence = {
   readonly scenario: Scenario;
@@ -185,14 +185,17 @@ function countSkipped(
 ): void {
   const refused = new Set(destination.history.filter(({ kind }) => kind === 'refused').map(({ digest }) => digest));
   const counted = new Set<number>();
-  for (const { path, uidValidity, rows } of told) {
-    const folder = source.find(path);
+  const all = [...source.folders.values()].flatMap(({ uidValidity: now, messages }) =>
+    messages.map((message) => ({ now, message })),
+  );
+  for (const { uidValidity, rows } of told) {
+    // By its numbers: its mailbox may have another name by now.
     const find = (uid: number) =>
-      folder?.messages.find(
-        (each) =>
-          (folder.uidValidity === uidValidity && each.uid === uid) ||
-          each.formerly.some((name) => name.uidValidity === uidValidity && name.uid === uid),
-      );
+      all.find(
+        ({ now, message }) =>
+          (now === uidValidity && message.uid === uid) ||
+          message.formerly.some((name) => name.uidValidity === uidValidity && name.uid === uid),
+      )?.message;
     for (const row of rows) {
       if (row.fate !== 'refused') continue;
       const message = find(row.uid);

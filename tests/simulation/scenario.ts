@@ -17,6 +17,7 @@ export type Deed = {
     | 'reads a message'
     | 'gets new mail'
     | 'deletes a mailbox'
+    | 'renames a mailbox'
     | 'writes a mailbox in small letters'
     | 'renumbers a mailbox';
 };
@@ -56,6 +57,17 @@ export type Scenario = {
 };
 
 const NAMES = ['Sent', 'Letters', 'Archive/2019', 'letters', 'A folder with a rather long name for a small server'];
+/** That a column can't hold, that a command must not end in, and that two servers may write differently. */
+const ODD_NAMES = [
+  'Half \u{D800}',
+  'Half \u{D801}',
+  'Nul \0',
+  'Gr\u00fc\u00dfe & more',
+  '"a" \\ b',
+  '  ',
+  '%*',
+  'inbox.x',
+];
 const DESTINATION_DEEDS = [
   'moves a message',
   'deletes a message',
@@ -130,7 +142,31 @@ export function scenarioOf(seed: number): Scenario {
   const lies = { listingThatLies: chance.integer(1, 5) };
   // A mailbox of which nothing came before, because it could not be made, is not known when it is left out.
   const isKnown = scenario.orders === 1 || destination.longestName === undefined;
-  return isKnown && chance.happens(0.1) ? { ...closed, source: { ...closed.source, ...lies } } : closed;
+  const lying = isKnown && chance.happens(0.1) ? { ...closed, source: { ...closed.source, ...lies } } : closed;
+  return withOddities(lying, chance);
+}
+
+/** What was thought of later. */
+function withOddities(scenario: Scenario, chance: Chance): Scenario {
+  const names = chance.happens(0.1) ? ODD_NAMES.filter(() => chance.happens(0.3)) : [];
+  const odd = names.map((name) => ({ name, letters: chance.integer(0, 10) }));
+  const talk = (quirks: Partial<Quirks>): Partial<Quirks> => ({
+    ...quirks,
+    ...(chance.happens(0.1) ? { repeatsRows: true } : {}),
+    ...(chance.happens(0.1) ? { tellsFlags: true } : {}),
+  });
+  const lies = chance.happens(0.1) ? { listingThatLies: chance.integer(1, 5) } : {};
+  const atCommand = chance.integer(3, chance.one([20, 60, 150]));
+  const does = chance.one(['renames a mailbox', 'writes a mailbox in small letters'] as const);
+  // One with another name and other numbers at once is another one.
+  const isKnown = !scenario.deeds.some((deed) => deed.side === 'source' && deed.does === 'renumbers a mailbox');
+  return {
+    ...scenario,
+    folders: [...scenario.folders, ...odd],
+    source: talk(scenario.source),
+    destination: { ...talk(scenario.destination), ...lies },
+    deeds: chance.happens(0.1) && isKnown ? [...scenario.deeds, { side: 'source', atCommand, does }] : scenario.deeds,
+  };
 }
 
 /** So small that a folder has several of everything. */

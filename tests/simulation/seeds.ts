@@ -9,6 +9,7 @@ const TOLD = 5;
 export const FOUND: ReadonlyMap<number, string> = new Map([
   [452, 'a mailbox of the destination that can not be read back any more is not told as completed'],
   [719, 'a message that was moved out of a mailbox which got another UIDVALIDITY is not copied again'],
+  [944, 'a mailbox that gets another name is known again where a server rounds the sizes that it lists'],
   [2212, 'twins are known when the UIDVALIDITY changes while the mailbox is selected'],
   [2403, 'a message that the source withholds, and lists now and then, is not taken for deleted'],
   [2599, 'what is stored after the lease was lost, where no UIDs are said, is told to the operator'],

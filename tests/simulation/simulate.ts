@@ -110,8 +110,7 @@ function textOf(error: unknown): string {
 }
 
 function toldOf({ tables }: World, transfer: string): Told {
-  return tables.mailboxes(transfer).map(({ id, sourcePath, sourceUidValidity }) => ({
-    path: sourcePath,
+  return tables.mailboxes(transfer).map(({ id, sourceUidValidity }) => ({
     uidValidity: Number(sourceUidValidity),
     rows: tables.rows(id),
   }));

@@ -41,8 +41,14 @@ export function perform(deed: Deed, account: SimulatedAccount, chance: Chance): 
       return;
     }
     case 'writes a mailbox in small letters': {
-      const named = folders.find(({ name }) => name !== 'INBOX' && name !== name.toLowerCase());
+      const named = folders.find(({ name }) => name !== 'INBOX' && !account.folders.has(name.toLowerCase()));
       if (named !== undefined) account.rename(named, named.name.toLowerCase());
+      return;
+    }
+    case 'renames a mailbox': {
+      const others = folders.filter(({ name }) => name !== 'INBOX');
+      const renamed = others.length > 0 ? chance.one(others) : undefined;
+      if (renamed !== undefined) account.rename(renamed, `${renamed.name} of old`);
       return;
     }
     case 'renumbers a mailbox':

@@ -4,8 +4,8 @@ import { digestOf, secondsOf } from './digest.ts';
 import type { LedgerMailbox, Row } from './ledger.ts';
 import type { Run } from './run.ts';
 
-/** Of messages that look the same so many are read to be sure. */
-const READ_AT_MOST = 3;
+/** So many messages are read to be sure, the first and the last among them. */
+const READ_AT_MOST = 5;
 
 /**
  * Knows folders of the source again that have another name by now: a new one under the UIDVALIDITY of one that is gone,
@@ -54,17 +54,24 @@ async function isSameFolder(path: string, { id }: LedgerMailbox, reader: MailRea
   const opened = await reader.open(path);
   if (opened.exists > 0)
     for await (const page of reader.list(path))
-      for (const { uid, size, internalDate } of page) {
+      for (const { uid, internalDate } of page) {
         const row = rows.get(uid);
         if (row === undefined) continue;
-        differs ||= row.size !== size || row.date !== secondsOf(internalDate);
+        // Not by its size: a row has that of its octets, which some servers list otherwise.
+        differs ||= row.date !== secondsOf(internalDate);
         if (row.sha256 !== undefined) same.push(row);
       }
-  const read = new Map(same.slice(0, READ_AT_MOST).map((row) => [row.uid, row.sha256]));
+  const read = new Map(spread(same, READ_AT_MOST).map((row) => [row.uid, row.sha256]));
   if (differs || read.size === 0) return false;
   for await (const { uid, octets } of reader.fetch(path, [...read.keys()])) {
     const { sha256 } = await digestOf(octets);
     differs ||= read.get(uid) !== sha256;
   }
   return !differs;
+}
+
+/** At most so many of them, at equal distances. */
+function spread<Item>(items: readonly Item[], most: number): Item[] {
+  if (items.length <= most) return [...items];
+  return Array.from({ length: most }, (_, at) => items[Math.round((at * (items.length - 1)) / (most - 1))] as Item);
 }
