@@ -21,7 +21,7 @@ function letters(words: string): MemoryMessage[] {
 async function followed(
   had: readonly MemoryMessage[],
   others: Readonly<Record<string, MemoryMessage[]>>,
-  { closed, rounds = false }: { readonly closed?: string; readonly rounds?: boolean } = {},
+  { closed, rounds = false, underWay = false }: Partial<{ closed: string; rounds: boolean; underWay: boolean }> = {},
 ) {
   const { source } = memoryAccount(
     Object.entries(others).map(([path, messages]) => ({ path, uidValidity: 7n, messages })),
@@ -46,13 +46,14 @@ async function followed(
     size: bytes.length,
     date: internalDate.getTime() / 1000,
     fate: 'stored' as const,
-    sha256: createHash('sha256').update(bytes).digest('hex'),
+    ...(underWay ? {} : { sha256: createHash('sha256').update(bytes).digest('hex') }),
   }));
   const renamed: string[] = [];
   const ledger = {
     async *rows() {
-      yield rows;
+      yield underWay ? [] : rows;
     },
+    groups: async () => (underWay ? [{ id: 1, mailboxId: BEFORE.id, messages: rows }] : []),
     rename: async (_ids: readonly number[], path: string) => {
       renamed.push(path);
     },
@@ -89,4 +90,12 @@ test('the sizes that a server lists say nothing: some round them', async () => {
   expect(await followed(letters('letter'), { After: letters('letter') }, { rounds: true })).toMatchObject({
     renamed: ['After'],
   });
+});
+
+test('what was under way when a worker died has no digest yet, and is known by its dates', async () => {
+  const had = letters('letter');
+  const later = had.map((message) => ({ ...message, internalDate: new Date(86_400_000 * (message.uid + 5)) }));
+  expect(await followed(had, { After: had }, { underWay: true })).toMatchObject({ renamed: ['After'] });
+  expect(await followed(had, { After: later }, { underWay: true })).toMatchObject({ renamed: [] });
+  expect(await followed(had, { After: [] }, { underWay: true })).toMatchObject({ renamed: [] });
 });

@@ -57,6 +57,8 @@ export type Quirks = {
   readonly shortListings: number;
   readonly rewriting: Rewriting;
   readonly twinsKeptOnce: boolean;
+  /** Of those with one Message-ID the first is kept, whatever the others say. */
+  readonly keepsOneOfAnId: boolean;
   readonly appendLimit: number;
   /** Whether it says that limit beforehand (RFC 7889). */
   readonly saysAppendLimit: boolean;
@@ -101,6 +103,7 @@ export const GOOD: Quirks = {
   shortListings: 0,
   rewriting: 'nothing',
   twinsKeptOnce: false,
+  keepsOneOfAnId: false,
   appendLimit: Infinity,
   saysAppendLimit: false,
   refused: new Map(),
@@ -249,6 +252,9 @@ export class SimulatedAccount {
       const twin = folder.messages.find((message) => message.digest === digest);
       if (twin !== undefined) return twin.uid;
     }
+    const messageId = this.quirks.keepsOneOfAnId && !own ? messageIdOf(octets) : undefined;
+    const alike = messageId && folder.messages.find((message) => messageIdOf(message.octets) === messageId);
+    if (alike) return alike.uid;
     const message: StoredMail = {
       id: this.#nextId,
       uid: folder.uidNext,
@@ -269,6 +275,10 @@ export class SimulatedAccount {
   #did(kind: Deed['kind'], by: string, folder: MailFolder, { id, digest }: StoredMail): void {
     this.history.push({ time: this.#now(), kind, by, folder: folder.name, id, digest });
   }
+}
+
+function messageIdOf(octets: Buffer): string | undefined {
+  return /\r?\nMessage-ID: (\S+)/.exec(octets.toString('latin1', 0, 500))?.[1];
 }
 
 function rewritten(octets: Buffer, rewriting: Rewriting, id: number): Buffer {

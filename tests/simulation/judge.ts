@@ -22,6 +22,8 @@ export type Evidence = {
   readonly source: SimulatedAccount;
   readonly destination: SimulatedAccount;
   readonly receipt: Receipt;
+  /** When the receipt was given; workers that had stood still may take back what they stored after that. */
+  readonly ended: number;
   readonly told: Told;
   /** Messages that workers told the operator of, as they could neither claim them nor take them back. */
   readonly orphans: number;
@@ -49,6 +51,7 @@ export function judge(evidence: Evidence): string[] {
   countSkipped(told, source, destination, counts, wrong);
 
   let lost = 0;
+  let notKept = 0;
   let duplicated = 0;
   // Where UIDs are not said, or a mailbox lets nobody in, nothing but the operator's log can tell what a worker stored
   // after its lease was lost.
@@ -56,7 +59,8 @@ export function judge(evidence: Evidence): string[] {
   let orphans = (uidPlus && closing === null ? 0 : evidence.orphans) + storedUnheard(evidence);
   let tolerated = 0;
   for (const [digest, count] of counts) {
-    const once = destination.quirks.twinsKeptOnce ? Math.min(count.need, count.folders.size) : count.need;
+    const once = keepsTwinsOnce(destination) ? Math.min(count.need, count.folders.size) : count.need;
+    if (destination.quirks.keepsOneOfAnId && count.have < count.most) notKept += count.most - once;
     if (count.have + count.skipped < once) {
       lost += once - count.have - count.skipped;
       if (receipt.status === 'completed')
@@ -79,18 +83,22 @@ export function judge(evidence: Evidence): string[] {
   }
   // A later order sees what an earlier one could not.
   const more = receipt.duplicated - duplicated;
-  if (more < 0 || more > tolerated) wrong.push(`${receipt.duplicated} duplicated are told of ${duplicated}`);
+  if (more < 0 || more > tolerated + takenBackAfter(evidence))
+    wrong.push(`${receipt.duplicated} duplicated are told of ${duplicated}`);
   // What the subscriber deletes before it is read back can't be told from what the server lost; what is moved can, by
   // its UID.
   const unclear = takenOf(destination, destination.quirks.uidPlus ? ['expunged'] : ['expunged', 'moved']).flatMap(
     // The one that a server keeps of equal messages stood for all of them.
     (digest) =>
-      Array.from({ length: destination.quirks.twinsKeptOnce ? (counts.get(digest)?.need ?? 1) : 1 }, () => digest),
+      Array.from(
+        { length: keepsTwinsOnce(destination) ? Math.max(1, counts.get(digest)?.need ?? 1) : 1 },
+        () => digest,
+      ),
   );
   // Nor can what is kept in another form, without its UID having been said, be known when the source has lost it.
   if (!destination.quirks.uidPlus && destination.quirks.rewriting !== 'nothing')
     unclear.push(...source.history.flatMap(({ kind, digest }) => (kind === 'expunged' ? [digest] : [])));
-  if (receipt.lost > lost + unclear.length) wrong.push(`${receipt.lost} lost are told of ${lost}`);
+  if (receipt.lost > lost + notKept + unclear.length) wrong.push(`${receipt.lost} lost are told of ${lost}`);
   if (receipt.failure === undefined) countForms(evidence, wrong);
   if (receipt.status !== 'completed')
     wrong.push(...withoutCause(scenario, receipt, lost + Math.max(duplicated, receipt.duplicated)));
@@ -108,6 +116,10 @@ function unreadOf({ folders, quirks, history }: SimulatedAccount): number {
 function storedUnheard({ cutShort, destination }: Evidence): number {
   return destination.history.filter(({ kind, by, time }) => kind === 'stored' && time >= (cutShort.get(by) ?? Infinity))
     .length;
+}
+
+function takenBackAfter({ ended, destination }: Evidence): number {
+  return destination.history.filter(({ kind, by, time }) => kind === 'expunged' && isWorker(by) && time > ended).length;
 }
 
 /** A subscriber is not to be worried, nor a transfer given up, for nothing. */
@@ -155,7 +167,9 @@ function countAll({ scenario, source, destination }: Evidence): Map<string, Coun
     counts.set(digest, count);
     return count;
   };
-  const arrivedLate = new Set(source.history.filter(({ by }) => by === 'subscriber').map(({ id }) => id));
+  const arrivedLate = new Set(
+    source.history.filter(({ kind, by }) => by === 'subscriber' && kind !== 'flagged').map(({ id }) => id),
+  );
   for (const folder of source.folders.values())
     for (const { digest, id, octets } of folder.messages) {
       const count = countOf(digest);
@@ -269,13 +283,17 @@ function countForms(evidence: Evidence, wrong: string[]): void {
       ? Infinity
       : source.history.filter(({ kind, by }) => kind === 'expunged' && by === 'subscriber').length;
   // Of equal messages kept once one has the date of another one: that is only told apart while UIDs mean the same.
-  const equal = destination.quirks.twinsKeptOnce ? twinsIn(source) : 0;
+  const equal = keepsTwinsOnce(destination) ? twinsIn(source) : 0;
   if (receipt.changed > left + equal) wrong.push(`${receipt.changed} changed are told of none`);
   if (
     (receipt.kept + receipt.changed + orphans + Math.min(left, now) < now && !destination.quirks.ignoresDate) ||
     receipt.kept > ever
   )
     wrong.push(`${receipt.kept} kept in another form are told of ${now}`);
+}
+
+function keepsTwinsOnce({ quirks }: SimulatedAccount): boolean {
+  return quirks.twinsKeptOnce || quirks.keepsOneOfAnId;
 }
 
 /** How many messages of an account have an equal one. */

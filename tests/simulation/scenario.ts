@@ -160,13 +160,17 @@ function withOddities(scenario: Scenario, chance: Chance): Scenario {
   const does = chance.one(['renames a mailbox', 'writes a mailbox in small letters'] as const);
   // One with another name and other numbers at once is another one.
   const isKnown = !scenario.deeds.some((deed) => deed.side === 'source' && deed.does === 'renumbers a mailbox');
-  return {
+  const oddly = {
     ...scenario,
     folders: [...scenario.folders, ...odd],
     source: talk(scenario.source),
     destination: { ...talk(scenario.destination), ...lies },
-    deeds: chance.happens(0.1) && isKnown ? [...scenario.deeds, { side: 'source', atCommand, does }] : scenario.deeds,
+    deeds:
+      chance.happens(0.1) && isKnown
+        ? [...scenario.deeds, { side: 'source', atCommand, does } as const]
+        : scenario.deeds,
   };
+  return chance.happens(0.05) ? { ...oddly, destination: { ...oddly.destination, keepsOneOfAnId: true } } : oddly;
 }
 
 /** So small that a folder has several of everything. */

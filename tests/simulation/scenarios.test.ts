@@ -151,3 +151,39 @@ test('a mailbox that can not be read back is told, also where the destination le
     expect(receipts.map(({ status }) => status)).toEqual(['review']);
   }
 });
+
+test('of messages with one Message-ID a server may keep the first one: the others are told as lost', async () => {
+  const destination = { keepsOneOfAnId: true };
+  let lost = 0;
+  for (const atCommand of [null, 24, 32, 40, 48, 56, 64]) {
+    const deeds = atCommand === null ? [] : [{ side: 'destination', atCommand, does: 'renumbers a mailbox' } as const];
+    for (const readBack of [SIZES.readBack, { messages: 3, octets: 3000 }]) {
+      const sizes = { ...SIZES, readAhead: 5000, readBack, group: { messages: 5, octets: 30_000 } };
+      const { wrong, receipts } = await simulate(scenarioWith([60, 40], { destination, deeds, sizes }));
+      expect({ atCommand, wrong }).toEqual({ atCommand, wrong: [] });
+      for (const receipt of receipts) lost += receipt.lost;
+    }
+  }
+  expect(lost).toBeGreaterThan(0);
+});
+
+test('a mailbox that gets another name while its first messages are under way is copied once', async () => {
+  let completed = 0;
+  for (const destination of [{}, REWRITING, { uidPlus: false, rewriting: 'changes line ends' } as const])
+    for (const parts of [[], [0.35], [0.5]])
+      for (let atCommand = 12; atCommand < 44; atCommand += 4) {
+        const deeds = [{ side: 'source', atCommand, does: 'renames a mailbox' }] as const;
+        const sizes = { ...SIZES, readAhead: 5000, group: { messages: 2, octets: 30_000 } };
+        const scenario = await dyingAt(parts, scenarioWith([0, 6], { destination, deeds, sizes }));
+        const { wrong, receipts } = await simulate(scenario);
+        const told = receipts.map(({ lost, duplicated }) => ({ lost, duplicated }));
+        expect({ atCommand, parts, wrong, told }).toEqual({
+          atCommand,
+          parts,
+          wrong: [],
+          told: [{ lost: 0, duplicated: 0 }],
+        });
+        completed += receipts.filter(({ status }) => status === 'completed').length;
+      }
+  expect(completed).toBeGreaterThan(50);
+});

@@ -62,6 +62,7 @@ async function simulated(
       break;
     }
     receipts.push(receipt);
+    const ended = scheduler.now();
     const rest = await scheduler.run(() => false, MOST_EVENTS);
     if (rest !== 'stuck') wrong.push('something goes on for ever after the end');
     for (const crash of job.crashes) wrong.push(`crashed: ${textOf(crash)}`);
@@ -70,6 +71,7 @@ async function simulated(
         scenario,
         ...accounts,
         receipt,
+        ended,
         told: toldOf(world, transfer),
         orphans: world.orphans.count,
         cutShort: world.cutShort,

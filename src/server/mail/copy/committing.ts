@@ -64,8 +64,9 @@ export function leaveBehind(unsaid: number, { mailbox, run }: Where): void {
   for (let left = unsaid; left > 0; left -= 1) run.copy.onOrphan(mailbox.destinationPath, null);
 }
 
-function storedBy({ destinationUid: uid, destinationUidValidity: uidValidity }: NewRow): Stored[] {
-  return uid === undefined || uidValidity === undefined ? [] : [{ uid, uidValidity }];
+/** A twin is the message of another one, or the subscriber's own. */
+function storedBy({ fate, destinationUid: uid, destinationUidValidity: uidValidity }: NewRow): Stored[] {
+  return uid === undefined || uidValidity === undefined || fate === 'twin' ? [] : [{ uid, uidValidity }];
 }
 
 async function failureOf(asked: Promise<unknown>): Promise<unknown> {

@@ -3,6 +3,7 @@ import type { MailReader } from '../imap/streams.ts';
 import { MessageList, UidSet } from './columns.ts';
 import { digestOf, secondsOf } from './digest.ts';
 import type { LedgerMailbox, NewRow, Planned, Row } from './ledger.ts';
+import { isUnread } from './known-rows.ts';
 import { inParts } from './matching.ts';
 import { isWindow } from './provider-limits.ts';
 import type { Run } from './run.ts';
@@ -16,6 +17,8 @@ export type Compared = {
   readonly duplicated: number;
   /** Rows have UIDs of another UIDVALIDITY than the mailbox has now. */
   readonly isStale: boolean;
+  /** There is a message that could be read back, and was not. */
+  readonly isUnread: boolean;
 };
 
 const TRIES = 3;
@@ -28,7 +31,7 @@ export async function compareMailbox(mailbox: LedgerMailbox, checker: MailReader
   const { ledger, destination } = run.copy;
   const path = mailbox.destinationPath;
   const there = await listDestination(checker, path);
-  const counts = { lost: 0, changed: 0, kept: 0, isStale: false };
+  const counts = { lost: 0, changed: 0, kept: 0, isStale: false, isUnread: false };
   const { uidValidity, messages } = there;
   const claimed = new UidSet();
   const taken: NewRow[] = [];
@@ -38,13 +41,15 @@ export async function compareMailbox(mailbox: LedgerMailbox, checker: MailReader
       if (row.fate === 'changed') counts.changed += 1;
       if (row.fate === 'kept') counts.kept += 1;
       const { destinationUid: uid } = row;
-      if (uid === undefined || !isStored(row)) continue;
+      if (uid === undefined) continue;
+      const isBehindWindow = uid < messages.lowest && isWindow(there.exists, destination.limits);
+      counts.isUnread ||= isUnread(row) && !isBehindWindow;
+      if (!isStored(row)) continue;
       if (row.destinationUidValidity !== uidValidity) {
         counts.isStale ||= uidValidity !== undefined;
         continue;
       }
       claimed.add(uid);
-      const isBehindWindow = uid < messages.lowest && isWindow(there.exists, destination.limits);
       if (there.isWhole && row.verified && !messages.has(uid) && !isBehindWindow)
         taken.push({ ...row, mailboxId: mailbox.id, fate: 'taken' });
     }

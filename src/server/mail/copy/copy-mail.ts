@@ -1,6 +1,6 @@
 import { unlessRefused } from '../imap/mail-error.ts';
 import { compareMailbox } from './comparing.ts';
-import { copyRound, noteUnread } from './copy-round.ts';
+import { copyRound, noteUnread, readBackLeft } from './copy-round.ts';
 import { closeOthers, isNarrow, listDestinationPaths, mostCheckers, withEngine, type Engine } from './engine.ts';
 import { planFolders } from './folder-plan.ts';
 import { batchesOf, workOf } from './lanes.ts';
@@ -8,6 +8,7 @@ import type { LedgerMailbox } from './ledger.ts';
 import type { CopyEnd, MailCopy } from './mail-copy.ts';
 import type { CheckSession } from './read-back.ts';
 import { findAnew } from './recovery.ts';
+import type { Run } from './run.ts';
 
 /** Listings of the source until one shows nothing new; a mailbox that never rests must not keep the transfer from ending. */
 const PASSES = 5;
@@ -62,15 +63,17 @@ async function compareAll(engine: Engine): Promise<CopyEnd> {
           continue;
         }
         for (const count of ['lost', 'duplicated', 'changed', 'kept'] as const) sum[count] += counts[count];
-        if (counts.isStale || run.stale.has(mailbox.id)) stale.push(mailbox);
+        const isUnread = counts.isUnread && !left.has(mailbox.sourcePath);
+        if (counts.isStale || run.stale.has(mailbox.id) || isUnread) stale.push(mailbox);
       }
     };
-    const mailboxes = (await run.copy.ledger.mailboxes()).filter(({ sourceUidValidity }) => sourceUidValidity !== 0n);
+    const mailboxes = (await ledgerMailboxes(run)).filter(({ sourceUidValidity }) => sourceUidValidity !== 0n);
     const { listed } = run.copy.sizes;
     // Of those that read back some stand: with few mailboxes another one would take longer than they.
     const most = () => Math.min(mostCheckers(engine), Math.ceil(mailboxes.length / listed));
     await checkers.work(workOf(batchesOf(mailboxes, { lanes: most(), most: listed })), compare, most, engine.released);
     if (stale.length === 0 || round === PASSES) {
+      for (const mailbox of stale) await noteUnread(mailbox, engine);
       const unlisted = [...seen.values()].reduce((total, each) => total + each.unlisted, 0);
       return { ...sum, unlisted, mailboxesLeft: left.size };
     }
@@ -87,6 +90,14 @@ async function compareAll(engine: Engine): Promise<CopyEnd> {
       },
       () => 1,
     );
+    await readBackLeft(stale, engine);
     await copyUntilNothingIsNew(engine);
   }
+}
+
+/** With the names that the source has for them now; the ledger keeps some in another form. */
+async function ledgerMailboxes({ copy, known }: Run): Promise<readonly LedgerMailbox[]> {
+  const named = new Map([...known.values()].flat().map((mailbox) => [mailbox.id, mailbox.sourcePath]));
+  const mailboxes = await copy.ledger.mailboxes();
+  return mailboxes.map((mailbox) => ({ ...mailbox, sourcePath: named.get(mailbox.id) ?? mailbox.sourcePath }));
 }

@@ -2,8 +2,8 @@ import { isRefusal, MailError, unlessRefused } from '../imap/mail-error.ts';
 import { copyFolder, listFolder, type Folder, type FolderListing } from './copy-folder.ts';
 import { closeOthers, isNarrow, listDestinationPaths, mostLanes, openChecks, type Engine } from './engine.ts';
 import { batchesOf, Stopped, workOf } from './lanes.ts';
+import { readRows } from './known-rows.ts';
 import { readBack, settleAbsent, type CheckSession } from './read-back.ts';
-import { settleAbandoned } from './recovery.ts';
 import type { Plan } from './folder-plan.ts';
 import type { LedgerMailbox } from './ledger.ts';
 import { FolderLeft, type Check, type FolderReason, type Run, type Session } from './run.ts';
@@ -18,14 +18,7 @@ export async function copyRound(plan: Plan, engine: Engine): Promise<number> {
   engine.checks = openChecks(run.copy.sizes);
   engine.alone = Promise.withResolvers();
   const { checks } = engine;
-  const check = async (item: Check, session: CheckSession) => {
-    try {
-      await readBack(item, session, run, engine.findings);
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      engine.findings.unread.add(item.mailbox);
-    }
-  };
+  const check = checkingIn(engine);
   const beside = limits.connections > 1 && engine.saysUids;
   let waited = 0;
   const copying = async () => {
@@ -63,18 +56,38 @@ export async function copyRound(plan: Plan, engine: Engine): Promise<number> {
   return waited;
 }
 
+function checkingIn({ run, findings }: Engine) {
+  return async (item: Check, session: CheckSession): Promise<void> => {
+    try {
+      await readBack(item, session, run, findings);
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      findings.unread.add(item.mailbox);
+    }
+  };
+}
+
+/** Reads back what no round has: the source may have lost the mailbox meanwhile, so that none copies it again. */
+export async function readBackLeft(mailboxes: readonly LedgerMailbox[], engine: Engine): Promise<void> {
+  const { run, checkers } = engine;
+  const checks: Check[] = [];
+  for (const mailbox of mailboxes) checks.push(...(await readRows(mailbox, run)).checks);
+  await closeOthers(engine, []);
+  await checkers.work(workOf(checks), checkingIn(engine));
+  await settleFindings(engine);
+}
+
 async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<number> {
   const { run, lanes, seen, left } = engine;
   const { forwardedMark, destination } = run.copy;
   const listings = new Map<string, FolderListing>();
-  const leaving = async (folder: Folder, session: Session, work: () => Promise<void>) => {
+  const leaving = async (folder: Folder, work: () => Promise<void>) => {
     try {
       await work();
     } catch (error) {
       const reason = error instanceof FolderLeft ? error.reason : isRefusal(error) && 'mailbox unreadable';
       if (reason === false) throw error;
       left.set(folder.sourcePath, reason);
-      if (reason === 'mailbox unreadable') await settleLeft(folder, session, run);
     }
   };
   const note = async (folder: Folder) => {
@@ -87,7 +100,7 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
     session.reader.listAhead(unlisted.map(({ sourcePath }) => sourcePath));
     for (const folder of unlisted) {
       if (!goesOn()) return;
-      await leaving(folder, session, async () => {
+      await leaving(folder, async () => {
         listings.set(folder.sourcePath, await listFolder(folder, forwardedMark, session, run));
       });
       run.looked();
@@ -104,7 +117,7 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
   for (const folder of folders) await note(folder);
   let waited = 0;
   const copyOne = async (folder: Folder, session: Session, goesOn: () => boolean) => {
-    await leaving(folder, session, async () => {
+    await leaving(folder, async () => {
       // A folder that is worked on again after a fault is listed again.
       const listing = listings.get(folder.sourcePath) ?? (await listFolder(folder, forwardedMark, session, run));
       listings.delete(folder.sourcePath);
@@ -121,15 +134,6 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
   await lanes.work(workOf(first), copyOne, most, released);
   await lanes.work(workOf(listed.filter((folder) => !first.includes(folder))), copyOne, most, released);
   return waited;
-}
-
-/** What of a folder that can't be read any more has been stored is to be known all the same. */
-async function settleLeft({ sourcePath }: Folder, session: Session, run: Run): Promise<void> {
-  const groups = await run.copy.ledger.groups();
-  for (const mailbox of run.known.get(sourcePath) ?? []) {
-    const open = groups.filter(({ mailboxId }) => mailboxId === mailbox.id);
-    if (open.length > 0) await settleAbandoned(mailbox, open, session, run, { isThere: true });
-  }
 }
 
 async function noteLeft(

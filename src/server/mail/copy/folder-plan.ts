@@ -63,7 +63,9 @@ async function allOf(listed: readonly Mailbox[], engine: Engine): Promise<readon
   await lanes.work(
     workOf([0]),
     async (_, { reader }) => {
-      if (mayBeRenamed(paths, run)) await followRenames(paths, reader, run);
+      // One that could not be read under its name is read under the other one.
+      if (mayBeRenamed(paths, run))
+        for (const path of await followRenames(paths, reader, run)) engine.left.delete(path);
       unlisted = await unlistedOf(paths, reader, run);
     },
     () => 1,

@@ -18,6 +18,12 @@ export type KnownRows = {
 /** Fates of messages that the destination has. */
 export const AT_DESTINATION: ReadonlySet<string> = new Set(['stored', 'kept', 'changed', 'twin']);
 
+/** Whether the destination said that it stored a message, which nobody has read back. */
+export function isUnread({ fate, verified, sha256, destinationUid }: Row): boolean {
+  const isThere = AT_DESTINATION.has(fate) && destinationUid !== undefined;
+  return isThere && !verified && sha256 !== undefined && fate !== 'changed';
+}
+
 /** @param listed what the source lists now: what was gone and is there again waits as if it had never been. */
 export async function readRows(mailbox: LedgerMailbox, { copy }: Run, listed?: MessageList): Promise<KnownRows> {
   const settled = new UidSet();
@@ -34,7 +40,7 @@ export async function readRows(mailbox: LedgerMailbox, { copy }: Run, listed?: M
       validities.add(uidValidity);
       if (!row.earlier && fate !== 'twin') count.bytes += size;
       if (fate === 'kept') count.kept += 1;
-      if (row.verified || sha256 === undefined || (fate !== 'stored' && fate !== 'kept')) continue;
+      if (sha256 === undefined || !isUnread(row)) continue;
       if (unchecked?.uidValidity !== uidValidity || unchecked.messages.length >= CHECKED_AT_ONCE) {
         unchecked = { uidValidity, messages: [] };
         checks.push({ mailbox, ...unchecked });

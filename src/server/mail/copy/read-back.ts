@@ -37,7 +37,8 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
   const { mailbox, uidValidity } = check;
   const path = mailbox.destinationPath;
   const { checker } = session;
-  const unread = new Map(check.messages.map((message) => [message.destinationUid, message]));
+  // Several, where the server keeps one of equal messages.
+  const unread = Map.groupBy(check.messages, ({ destinationUid }) => destinationUid);
   const uids = [...unread.keys()].toSorted((a, b) => a - b);
   const opening = unlessRefused(checker.open(path));
   // Sent with it: waiting for the one before the other would cost a round trip.
@@ -59,19 +60,21 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
   const different: Unchecked[] = [];
   const compare = async (messages: AsyncIterable<Fetched>) => {
     for await (const found of messages) {
-      const message = unread.get(found.uid);
-      if (message === undefined) continue;
+      const expected = unread.get(found.uid);
+      if (expected === undefined) continue;
       const { sha256 } = await digestOf(found.octets);
       unread.delete(found.uid);
-      if (sha256 === message.sha256 && isSameDate(found, message)) verified.push(message.uid);
-      else different.push(message);
-      noteFlags(path, found, message, findings);
-      if (verified.length === NOTED_TOGETHER) note();
+      for (const message of expected) {
+        if (sha256 === message.sha256 && isSameDate(found, message)) verified.push(message.uid);
+        else different.push(message);
+        noteFlags(path, found, message, findings);
+      }
+      if (verified.length >= NOTED_TOGETHER) note();
     }
   };
   await compare(first);
   if (unread.size > 0) await compare(checker.fetch(path, [...unread.keys()]));
-  await noteAbsent([...unread.values()], check, checker, findings);
+  await noteAbsent([...unread.values()].flat(), check, checker, findings);
   if (verified.length > 0) note();
   await Promise.all(noting);
   if (different.length > 0) await settleDifferent(different, check, session, run, findings);
@@ -97,8 +100,9 @@ async function noteAbsent(
   findings.absent.push(...messages.map((message) => ({ check, message })));
 }
 
-function isSameDate({ internalDate }: Listed, { date }: Unchecked): boolean {
-  return date === null || secondsOf(internalDate) === date;
+/** One that the server keeps once with an equal one has the date of that. */
+function isSameDate({ internalDate }: Listed, { date, fate }: Unchecked): boolean {
+  return date === null || fate === 'twin' || secondsOf(internalDate) === date;
 }
 
 /** Keywords and system flags differ in case between servers (RFC 9051 §2.3.2). */
@@ -123,8 +127,12 @@ async function settleDifferent(
   const { mailbox, uidValidity } = check;
   const { checker } = session;
   const reader = await session.reader();
-  if ((await openSource(reader, mailbox)) === null)
+  const { uidValidity: now } = await reader.open(mailbox.sourcePath);
+  if (now !== mailbox.sourceUidValidity) {
+    // Where it has been listed under that one the messages get their rows there; the rest can't be compared any more.
+    if (run.known.get(mailbox.sourcePath)?.some(({ sourceUidValidity }) => sourceUidValidity === now) === true) return;
     throw new MailError('lost', 'The UIDVALIDITY of the source mailbox has changed.');
+  }
   const rows: NewRow[] = [];
   for (const message of messages) {
     const { uid, destinationUid } = message;
@@ -139,7 +147,7 @@ async function settleDifferent(
         storedSha256 = stored.sha256;
         isKept =
           sent.sha256 === message.sha256 &&
-          (message.date === null || stored.date === message.date) &&
+          (message.date === null || message.fate === 'twin' || stored.date === message.date) &&
           isProvidersForm(sent.form, stored.form);
       }
     }
@@ -147,12 +155,18 @@ async function settleDifferent(
     if (!isThere && hasSource) await noteAbsent([message], check, checker, findings);
     else
       rows.push({
-        ...rowOf(message, mailbox.id, uidValidity, isKept ? 'kept' : 'changed'),
+        ...rowOf(message, mailbox.id, uidValidity, fateOf(message, isKept)),
         ...(storedSha256 === undefined ? {} : { storedSha256 }),
       });
   }
   await run.copy.ledger.settle(rows);
   run.refated(mailbox.sourcePath, rows);
+}
+
+/** Another message in the place of one is no form of it: the server has let go of it. */
+function fateOf({ fate }: Unchecked, isKept: boolean): NewRow['fate'] {
+  if (fate === 'twin') return isKept ? 'twin' : 'lost';
+  return isKept ? 'kept' : 'changed';
 }
 
 function rowOf(message: Unchecked, mailboxId: number, uidValidity: bigint, fate: NewRow['fate']): NewRow {
@@ -194,12 +208,21 @@ export async function settleAbsent(
     const assigned = opened === null ? Infinity : (opened.uidNext ?? 0);
     const rows = left.map(([message, { uidValidity }]): NewRow => {
       if (moved.has(message.uid)) return rowOf(message, mailbox.id, uidValidity, 'taken');
-      if (message.destinationUid >= assigned) return rowOf(message, mailbox.id, uidValidity, 'lost');
+      const isLost = message.destinationUid >= assigned || (message.fate === 'twin' && !hasEqual(message, here));
+      if (isLost) return rowOf(message, mailbox.id, uidValidity, 'lost');
       return { ...rowOf(message, mailbox.id, uidValidity, 'taken'), reason: 'removed' };
     });
     await run.copy.ledger.settle(rows);
   }
   return new Set();
+}
+
+/** Whether a twin has gone together with the one that the server kept it as; else nobody has ever seen it. */
+function hasEqual(twin: Unchecked, absent: Findings['absent']): boolean {
+  return absent.some(
+    ({ message }) =>
+      message !== twin && message.destinationUid === twin.destinationUid && message.sha256 === twin.sha256,
+  );
 }
 
 /** Settles those that an equal message in the same mailbox stands for, and takes out what is behind a window: it is there. */
@@ -218,7 +241,8 @@ async function settleTwins(
     if (isUnlisted(listed) || looks.has(`${listed.size} ${secondsOf(listed.internalDate)}`)) alike.push(listed.uid);
   }
   if (isWindow(exists, run.copy.destination.limits))
-    for (const message of open.keys()) if (message.destinationUid < lowest) open.delete(message);
+    for (const message of open.keys())
+      if (message.fate !== 'twin' && message.destinationUid < lowest) open.delete(message);
   const rows: NewRow[] = [];
   for (const uids of inParts(alike))
     for await (const { octets } of checker.fetch(path, uids)) {

@@ -47,11 +47,6 @@ export function wantedOf(
   return [...wanted.values()];
 }
 
-type Left = {
-  /** The source has the mailbox, and does not let us in: what is not at the destination is not gone for that. */
-  readonly isThere?: boolean;
-};
-
 /** Settles open groups of a death: what is stored gets its row, what the source has lost is gone, the rest waits again. */
 export async function settleOpen(
   groups: readonly Group[],
@@ -60,7 +55,6 @@ export async function settleOpen(
   claims: Set<number>,
   session: Session | (Omit<Session, 'reader' | 'writer'> & { readonly reader: null }),
   run: Run,
-  { isThere = false }: Left = {},
 ): Promise<readonly NewRow[]> {
   const { ledger, onStep } = run.copy;
   const checker = await session.checker();
@@ -79,8 +73,7 @@ export async function settleOpen(
     if (one !== undefined) {
       claims.add(one.destinationUid);
       rows.push({ ...base, ...one, destinationUidValidity: uidValidity, verified: true });
-    } else if (gone.has(uid) || (source === null && !isThere))
-      rows.push({ ...base, size, fate: 'gone', verified: false });
+    } else if (gone.has(uid) || source === null) rows.push({ ...base, size, fate: 'gone', verified: false });
   }
   const refused = await ledger.settle(
     rows,
@@ -99,7 +92,6 @@ export async function settleAbandoned(
   groups: readonly Group[],
   session: Session,
   run: Run,
-  left: Left = {},
 ): Promise<void> {
   const { settled } = await readRows(mailbox, run);
   const checker = await session.checker();
@@ -112,7 +104,7 @@ export async function settleAbandoned(
   }
   const claims = new Set(await run.copy.ledger.claimed(path, opened.uidValidity));
   const wanted = wantedOf(groups, mailbox, [], settled);
-  await unlessRefused(settleOpen(groups, wanted, mailbox, claims, { ...session, reader: null }, run, left));
+  await unlessRefused(settleOpen(groups, wanted, mailbox, claims, { ...session, reader: null }, run));
 }
 
 type Looking = {
@@ -184,31 +176,33 @@ export async function findAnew(mailbox: LedgerMailbox, uidValidity: bigint, sess
   const hasWindow = isWindow(opened.exists, run.copy.destination.limits);
   const claims = await ledger.claimed(path, uidValidity);
   const stale = new Map<number, Row>();
+  const there = new Set<string | undefined>();
   for await (const page of ledger.rows(mailbox.id))
-    for (const row of page)
-      if (
-        AT_DESTINATION.has(row.fate) &&
-        row.destinationUid !== undefined &&
-        row.destinationUidValidity !== uidValidity
-      )
-        stale.set(row.uid, row);
+    for (const row of page) {
+      if (!AT_DESTINATION.has(row.fate) || row.destinationUid === undefined) continue;
+      if (row.destinationUidValidity !== uidValidity) stale.set(row.uid, row);
+      else if (row.verified && row.fate !== 'changed') there.add(row.sha256);
+    }
   const candidates: Listed[] = [];
   for await (const listed of listedFrom(checker, path, 1)) if (!claims.has(listed.uid)) candidates.push(listed);
-  const rows = [...stale.values()];
+  // One message stands for one row: a twin waits until the others are found.
+  const rows = [...stale.values()].toSorted((a, b) => Number(a.fate === 'twin') - Number(b.fate === 'twin'));
   const source = await openSource(session.reader, mailbox);
   const { found } = await match(rows, source, candidates, { reader: checker, path });
   const settled: NewRow[] = [];
   const missing: Row[] = [];
+  for (const { uid, sha256 } of rows) if (['stored', 'kept'].includes(found.get(uid)?.fate ?? '')) there.add(sha256);
   for (const row of rows) {
     const one = found.get(row.uid);
     const base = { ...row, mailboxId: mailbox.id };
+    const isTwin = row.fate === 'twin' && (row.verified || there.has(row.sha256));
     if (one !== undefined) {
       const { fate, destinationUid } = one;
       settled.push({ ...base, fate, destinationUid, destinationUidValidity: uidValidity, verified: true });
-    } else if (row.fate === 'twin' || hasWindow) {
+    } else if (isTwin || (hasWindow && row.fate !== 'twin')) {
       // Behind the window nothing can be seen, and nothing is appended a second time for that.
-      const { destinationUid: _, destinationUidValidity: __, ...twin } = base;
-      settled.push(twin);
+      const { destinationUid: _, destinationUidValidity: __, ...what } = base;
+      settled.push({ ...what, verified: row.verified || isTwin });
     } else if (row.verified) settled.push({ ...base, fate: 'taken' });
     else missing.push(row);
   }

@@ -9,10 +9,17 @@ const READ_AT_MOST = 5;
 
 /**
  * Knows folders of the source again that have another name by now: a new one under the UIDVALIDITY of one that is gone,
- * in which every message that has a row is as the row says. What is new in it goes where the rest of it went.
+ * in which every message that has a row, or was on its way when a worker died, is as the ledger says. What is new in it
+ * goes where the rest of it went.
  * @param current the paths that the source has
+ * @returns the paths that these had before
  */
-export async function followRenames(current: ReadonlySet<string>, reader: MailReader, run: Run): Promise<void> {
+export async function followRenames(
+  current: ReadonlySet<string>,
+  reader: MailReader,
+  run: Run,
+): Promise<readonly string[]> {
+  const renamed: string[] = [];
   const { known } = run;
   const { ledger } = run.copy;
   for (const path of current) {
@@ -29,6 +36,7 @@ export async function followRenames(current: ReadonlySet<string>, reader: MailRe
         moved.map(({ id }) => id),
         path,
       );
+      renamed.push(mailbox.sourcePath);
       known.delete(mailbox.sourcePath);
       known.set(
         path,
@@ -37,6 +45,7 @@ export async function followRenames(current: ReadonlySet<string>, reader: MailRe
       break;
     }
   }
+  return renamed;
 }
 
 /** Whether there is a folder that may have been renamed. */
@@ -45,24 +54,29 @@ export function mayBeRenamed(current: ReadonlySet<string>, { known }: Pick<Run, 
 }
 
 async function isSameFolder(path: string, { id }: LedgerMailbox, reader: MailReader, { copy }: Run): Promise<boolean> {
-  const rows = new Map<number, Row>();
-  for await (const page of copy.ledger.rows(id)) for (const row of page) rows.set(row.uid, row);
-  if (rows.size === 0) return false;
-  const same: Row[] = [];
+  const known = new Map<number, Pick<Row, 'uid' | 'date' | 'sha256'>>();
+  for (const { mailboxId, messages } of await copy.ledger.groups())
+    if (mailboxId === id) for (const message of messages) known.set(message.uid, message);
+  for await (const page of copy.ledger.rows(id)) for (const row of page) known.set(row.uid, row);
+  if (known.size === 0) return false;
+  let isThere = false;
+  const digested: Pick<Row, 'uid' | 'sha256'>[] = [];
   // What was asked for is read to its end: the connection is used for the next one.
   let differs = false;
   const opened = await reader.open(path);
   if (opened.exists > 0)
     for await (const page of reader.list(path))
       for (const { uid, internalDate } of page) {
-        const row = rows.get(uid);
-        if (row === undefined) continue;
+        const message = known.get(uid);
+        if (message === undefined) continue;
+        isThere = true;
         // Not by its size: a row has that of its octets, which some servers list otherwise.
-        differs ||= row.date !== secondsOf(internalDate);
-        if (row.sha256 !== undefined) same.push(row);
+        differs ||= message.date !== secondsOf(internalDate);
+        if (message.sha256 !== undefined) digested.push(message);
       }
-  const read = new Map(spread(same, READ_AT_MOST).map((row) => [row.uid, row.sha256]));
-  if (differs || read.size === 0) return false;
+  if (differs || !isThere) return false;
+  const read = new Map(spread(digested, READ_AT_MOST).map(({ uid, sha256 }) => [uid, sha256]));
+  if (read.size === 0) return true;
   for await (const { uid, octets } of reader.fetch(path, [...read.keys()])) {
     const { sha256 } = await digestOf(octets);
     differs ||= read.get(uid) !== sha256;

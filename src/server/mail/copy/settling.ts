@@ -79,7 +79,9 @@ export async function settleGroup(
         }
         const uidValidity = outcome.uidValidity ?? selected.uidValidity;
         const others = await claimedUnder(uidValidity);
-        const isTwin = others.has(outcome.uid);
+        // It may also be one that was there before: then it is the subscriber's own.
+        const wasThere = uidValidity === selected.uidValidity && outcome.uid < (selected.uidNext ?? 0);
+        const isTwin = wasThere || others.has(outcome.uid);
         others.add(outcome.uid);
         if (uidValidity !== selected.uidValidity) run.stale.add(mailbox.id);
         rows.push({
@@ -88,11 +90,12 @@ export async function settleGroup(
           fate: isTwin ? 'twin' : 'stored',
           destinationUidValidity: uidValidity,
           destinationUid: outcome.uid,
-          verified: isTwin,
+          verified: false,
           flags,
         });
-        if (!isTwin && uidValidity === selected.uidValidity)
-          checks.push({ ...what, destinationUid: outcome.uid, fate: 'stored', flags });
+        // Of a twin too: some servers keep one of all that have one Message-ID. Its flags are those of the other one.
+        const sent = isTwin ? ({ fate: 'twin' } as const) : ({ fate: 'stored', flags } as const);
+        if (uidValidity === selected.uidValidity) checks.push({ ...what, destinationUid: outcome.uid, ...sent });
         break;
       }
       case 'refused':
