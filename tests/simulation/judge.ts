@@ -58,6 +58,7 @@ export function judge(evidence: Evidence): string[] {
   const { uidPlus, closing } = destination.quirks;
   let orphans = (uidPlus && closing === null ? 0 : evidence.orphans) + storedUnheard(evidence);
   let tolerated = 0;
+  const deleted = new Set(source.history.flatMap(({ kind, digest }) => (kind === 'expunged' ? [digest] : [])));
   for (const [digest, count] of counts) {
     const once = keepsTwinsOnce(destination) ? Math.min(count.need, count.folders.size) : count.need;
     if (destination.quirks.keepsOneOfAnId && count.have < count.most) notKept += count.most - once;
@@ -68,7 +69,8 @@ export function judge(evidence: Evidence): string[] {
     }
     const left = Math.max(0, Math.min(orphans, count.have - count.most));
     orphans -= left;
-    tolerated += left;
+    // An equal one that the source has deleted since may have been copied as well.
+    tolerated += Math.max(left, deleted.has(digest) ? count.have - count.need : 0);
     if (count.have - left > count.most) {
       duplicated += count.have - left - count.most;
       wrong.push(`${count.subject} (${digest.slice(0, 8)}) was stored ${count.have} times of ${count.most}`);
@@ -91,7 +93,7 @@ export function judge(evidence: Evidence): string[] {
     // The one that a server keeps of equal messages stood for all of them.
     (digest) =>
       Array.from(
-        { length: keepsTwinsOnce(destination) ? Math.max(1, counts.get(digest)?.need ?? 1) : 1 },
+        { length: keepsTwinsOnce(destination) ? Math.max(1, counts.get(digest)?.most ?? 1) : 1 },
         () => digest,
       ),
   );
@@ -213,7 +215,9 @@ function countSkipped(
     for (const row of rows) {
       if (row.fate !== 'refused') continue;
       const message = find(row.uid);
-      if (message === undefined || counted.has(message.id)) continue;
+      if (message === undefined) continue;
+      if (counted.has(message.id)) wrong.push(`${subjectOf(message.octets)} was told as skipped twice`);
+      if (counted.has(message.id)) continue;
       counted.add(message.id);
       const count = counts.get(message.digest);
       if (count !== undefined) count.skipped += 1;
@@ -282,11 +286,12 @@ function countForms(evidence: Evidence, wrong: string[]): void {
     destination.quirks.ignoresDate || isClosed
       ? Infinity
       : source.history.filter(({ kind, by }) => kind === 'expunged' && by === 'subscriber').length;
+  const untold = receipt.mailboxesLeft > 0 ? Infinity : left;
   // Of equal messages kept once one has the date of another one: that is only told apart while UIDs mean the same.
   const equal = keepsTwinsOnce(destination) ? twinsIn(source) : 0;
   if (receipt.changed > left + equal) wrong.push(`${receipt.changed} changed are told of none`);
   if (
-    (receipt.kept + receipt.changed + orphans + Math.min(left, now) < now && !destination.quirks.ignoresDate) ||
+    (receipt.kept + receipt.changed + orphans + Math.min(untold, now) < now && !destination.quirks.ignoresDate) ||
     receipt.kept > ever
   )
     wrong.push(`${receipt.kept} kept in another form are told of ${now}`);

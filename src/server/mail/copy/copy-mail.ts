@@ -44,55 +44,72 @@ async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
 
 /** The last look at both sides. What has to be found anew under another UIDVALIDITY may have to be copied again. */
 async function compareAll(engine: Engine): Promise<CopyEnd> {
-  const { run, checkers, lanes, seen, left } = engine;
+  const { seen, left } = engine;
   for (let round = 1; ; round += 1) {
-    const sum = { lost: 0, duplicated: 0, changed: 0, kept: 0 };
-    const stale: LedgerMailbox[] = [];
-    await closeOthers(engine, isNarrow(engine.connections) ? ['checkers'] : ['checker', 'checkers']);
-    const compared = new Set<LedgerMailbox>();
-    const compare = async (batch: readonly LedgerMailbox[], { checker }: CheckSession, goesOn: () => boolean) => {
-      const waiting = batch.filter((mailbox) => !compared.has(mailbox));
-      checker.listAhead(waiting.map(({ destinationPath }) => destinationPath));
-      for (const mailbox of waiting) {
-        if (!goesOn()) return;
-        const counts = await unlessRefused(compareMailbox(mailbox, checker, run));
-        compared.add(mailbox);
-        run.looked();
-        if (counts === null) {
-          await noteUnread(mailbox, engine);
-          continue;
-        }
-        for (const count of ['lost', 'duplicated', 'changed', 'kept'] as const) sum[count] += counts[count];
-        const isUnread = counts.isUnread && !left.has(mailbox.sourcePath);
-        if (counts.isStale || run.stale.has(mailbox.id) || isUnread) stale.push(mailbox);
-      }
-    };
-    const mailboxes = (await ledgerMailboxes(run)).filter(({ sourceUidValidity }) => sourceUidValidity !== 0n);
-    const { listed } = run.copy.sizes;
-    // Of those that read back some stand: with few mailboxes another one would take longer than they.
-    const most = () => Math.min(mostCheckers(engine), Math.ceil(mailboxes.length / listed));
-    await checkers.work(workOf(batchesOf(mailboxes, { lanes: most(), most: listed })), compare, most, engine.released);
-    if (stale.length === 0 || round === PASSES) {
-      for (const mailbox of stale) await noteUnread(mailbox, engine);
+    const { open, ...counts } = await compareMailboxes(engine);
+    if (open.length === 0 || round === PASSES) {
+      for (const mailbox of open) await noteUnread(mailbox, engine);
       const unlisted = [...seen.values()].reduce((total, each) => total + each.unlisted, 0);
-      return { ...sum, unlisted, mailboxesLeft: left.size };
+      return { ...counts, unlisted, mailboxesLeft: left.size };
     }
-    run.stale.clear();
-    await listDestinationPaths(engine);
-    await lanes.work(
-      workOf(stale),
-      async (mailbox, session) => {
-        const checker = await session.checker();
-        const opened = await unlessRefused(checker.open(mailbox.destinationPath));
-        const looked = opened && (await unlessRefused(findAnew(mailbox, opened.uidValidity, session, run)));
-        if (looked === null) await noteUnread(mailbox, engine);
-        else seen.delete(mailbox.sourcePath);
-      },
-      () => 1,
-    );
-    await readBackLeft(stale, engine);
+    await settleOpenMailboxes(new Set(open.map(({ id }) => id)), engine);
     await copyUntilNothingIsNew(engine);
   }
+}
+
+type Counts = Pick<CopyEnd, 'lost' | 'duplicated' | 'changed' | 'kept'>;
+
+/** @returns what all mailboxes count together, and those in which something is to be found anew or was not read back */
+async function compareMailboxes(engine: Engine): Promise<Counts & { readonly open: readonly LedgerMailbox[] }> {
+  const { run, checkers, left } = engine;
+  const sum = { lost: 0, duplicated: 0, changed: 0, kept: 0 };
+  const open: LedgerMailbox[] = [];
+  await closeOthers(engine, isNarrow(engine.connections) ? ['checkers'] : ['checker', 'checkers']);
+  const compared = new Set<LedgerMailbox>();
+  const compare = async (batch: readonly LedgerMailbox[], { checker }: CheckSession, goesOn: () => boolean) => {
+    const waiting = batch.filter((mailbox) => !compared.has(mailbox));
+    checker.listAhead(waiting.map(({ destinationPath }) => destinationPath));
+    for (const mailbox of waiting) {
+      if (!goesOn()) return;
+      const counts = await unlessRefused(compareMailbox(mailbox, checker, run));
+      compared.add(mailbox);
+      run.looked();
+      if (counts === null) {
+        await noteUnread(mailbox, engine);
+        continue;
+      }
+      for (const count of ['lost', 'duplicated', 'changed', 'kept'] as const) sum[count] += counts[count];
+      const isUnread = counts.isUnread && !left.has(mailbox.sourcePath);
+      if (counts.isStale || run.stale.has(mailbox.id) || isUnread) open.push(mailbox);
+    }
+  };
+  const mailboxes = (await ledgerMailboxes(run)).filter(({ sourceUidValidity }) => sourceUidValidity !== 0n);
+  const { listed } = run.copy.sizes;
+  // Of those that read back some stand: with few mailboxes another one would take longer than they.
+  const most = () => Math.min(mostCheckers(engine), Math.ceil(mailboxes.length / listed));
+  await checkers.work(workOf(batchesOf(mailboxes, { lanes: most(), most: listed })), compare, most, engine.released);
+  return { ...sum, open };
+}
+
+async function settleOpenMailboxes(ids: ReadonlySet<number>, engine: Engine): Promise<void> {
+  const { run, lanes, seen } = engine;
+  run.stale.clear();
+  // One that has another name at the source by now is read under that.
+  await copyUntilNothingIsNew(engine);
+  const open = (await ledgerMailboxes(run)).filter(({ id }) => ids.has(id));
+  await listDestinationPaths(engine);
+  await lanes.work(
+    workOf(open),
+    async (mailbox, session) => {
+      const checker = await session.checker();
+      const opened = await unlessRefused(checker.open(mailbox.destinationPath));
+      const looked = opened && (await unlessRefused(findAnew(mailbox, opened.uidValidity, session, run)));
+      if (looked === null) await noteUnread(mailbox, engine);
+      else seen.delete(mailbox.sourcePath);
+    },
+    () => 1,
+  );
+  await readBackLeft(open, engine);
 }
 
 /** With the names that the source has for them now; the ledger keeps some in another form. */

@@ -44,6 +44,7 @@ export type Engine = {
   readonly findings: Findings;
   readonly forwarded: Forwarded;
   /** As they were last listed. */
+  sourcePaths: readonly string[];
   destinationPaths: readonly string[];
   /** By source path: what the folder was when it was last listed, and how many it did not list. */
   readonly seen: Map<string, { readonly opened: Opened; readonly unlisted: number }>;
@@ -130,6 +131,7 @@ async function runEngine<Result>(
       looked += 1;
     },
     stale: new Set(),
+    sourcePaths: () => engine.sourcePaths,
     destinationPaths: () => engine.destinationPaths,
   };
   const engine: Engine = {
@@ -148,6 +150,7 @@ async function runEngine<Result>(
     checks: openChecks(copy.sizes),
     findings: { flags: [], kept: new Map(), absent: [], unread: new Set() },
     forwarded: openForwarded(run.destinationPaths, clock),
+    sourcePaths: [],
     destinationPaths: [],
     seen: new Map(),
     left: new Map(),

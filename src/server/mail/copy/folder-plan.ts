@@ -33,6 +33,7 @@ export async function planFolders(engine: Engine): Promise<Plan> {
   const { ours, namespace } = side;
   engine.destinationPaths = ours.map((mailbox) => mailbox.path);
   const theirs = await allOf(side.theirs, engine);
+  engine.sourcePaths = theirs.map((mailbox) => mailbox.path);
   const before = new Map([...run.known].flatMap(([path, [first]]) => (first ? [[path, first.destinationPath]] : [])));
   const mapping = mapMailboxes(theirs, ours, namespace, before);
   const current = new Set(mapping.mailboxes.map((mapped) => mapped.source.path));

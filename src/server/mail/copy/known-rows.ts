@@ -18,6 +18,9 @@ export type KnownRows = {
 /** Fates of messages that the destination has. */
 export const AT_DESTINATION: ReadonlySet<string> = new Set(['stored', 'kept', 'changed', 'twin']);
 
+/** Fates of messages that are known again under another UIDVALIDITY of the source. */
+const COMES_ALONG: ReadonlySet<string> = new Set([...AT_DESTINATION, 'taken', 'lost']);
+
 /** Whether the destination said that it stored a message, which nobody has read back. */
 export function isUnread({ fate, verified, sha256, destinationUid }: Row): boolean {
   const isThere = AT_DESTINATION.has(fate) && destinationUid !== undefined;
@@ -61,7 +64,7 @@ export async function readRows(mailbox: LedgerMailbox, { copy }: Run, listed?: M
 
 /**
  * After a new UIDVALIDITY at the source, messages are known by their octets and date: the row of the old one becomes the
- * row of the new one.
+ * row of the new one. What was refused or lost is tried again under its new UID, and not told twice.
  * @returns whether there were any
  */
 export async function takeOverOlder(
@@ -75,14 +78,20 @@ export async function takeOverOlder(
   const { ledger } = run.copy;
   const rows = new Map<string, { readonly from: LedgerMailbox; readonly row: Row }[]>();
   const looks = new Set<string>();
-  for (const from of older)
+  for (const from of older) {
+    const refused: number[] = [];
     for await (const page of ledger.rows(from.id))
       for (const row of page) {
-        if (row.sha256 === undefined || (!AT_DESTINATION.has(row.fate) && row.fate !== 'taken')) continue;
+        if (row.fate === 'refused') refused.push(row.uid);
+        if (row.sha256 === undefined || !COMES_ALONG.has(row.fate)) continue;
         const key = `${row.sha256} ${row.date}`;
-        rows.set(key, [...(rows.get(key) ?? []), { from, row }]);
+        const same = rows.get(key) ?? [];
+        // One that is there comes before an equal one that is not.
+        rows.set(key, row.fate === 'lost' ? [...same, { from, row }] : [{ from, row }, ...same]);
         looks.add(`${row.date}`);
       }
+    if (refused.length > 0) await ledger.forget(from.id, refused);
+  }
   if (rows.size === 0) return false;
   let hasTaken = false;
   const alike = listing.messages.filter(({ uid, date }) => !settled.has(uid) && looks.has(`${date}`));
@@ -94,7 +103,7 @@ export async function takeOverOlder(
       const { sha256 } = await digestOf(octets);
       const same = rows.get(`${sha256} ${dates.get(uid)}`)?.shift();
       if (same === undefined) continue;
-      taken.push({ ...same.row, uid, mailboxId: mailbox.id });
+      if (same.row.fate !== 'lost') taken.push({ ...same.row, uid, mailboxId: mailbox.id });
       forgotten.set(same.from.id, [...(forgotten.get(same.from.id) ?? []), same.row.uid]);
     }
     await ledger.settle(taken);

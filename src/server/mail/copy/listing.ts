@@ -1,7 +1,7 @@
 import type { Listed, MailReader, Opened } from '../imap/streams.ts';
-import { MessageList } from './columns.ts';
+import { MessageList, UidSet } from './columns.ts';
 import { secondsOf } from './digest.ts';
-import { inParts } from './matching.ts';
+import { inParts, stillThere } from './matching.ts';
 
 /** A listing that stays short is asked for so often. */
 const TRIES = 3;
@@ -21,6 +21,8 @@ export type Listing = {
  */
 export async function listMailbox(reader: MailReader, path: string, keyword?: string): Promise<Listing> {
   let messages = new MessageList();
+  /** Of those the ones that this try has shown. */
+  let shown = new UidSet();
   const marked = new Map<number, Listed>();
   const take = async (pages: AsyncIterable<readonly Listed[]>) => {
     const before = messages.length;
@@ -28,6 +30,7 @@ export async function listMailbox(reader: MailReader, path: string, keyword?: st
       for (const listed of page) {
         const { uid, size, flags, internalDate } = listed;
         messages.set({ uid, size, date: secondsOf(internalDate) });
+        shown.add(uid);
         if (flags.some((flag) => flag.toLowerCase() === keyword)) marked.set(uid, listed);
       }
     return messages.length > before;
@@ -36,6 +39,7 @@ export async function listMailbox(reader: MailReader, path: string, keyword?: st
   for (let attempt = 1; ; attempt += 1) {
     const { opened: opening, pages } = reader.openAndList(path);
     const opened = await opening;
+    shown = new UidSet();
     if (validity !== opened.uidValidity) {
       messages = new MessageList();
       marked.clear();
@@ -44,17 +48,31 @@ export async function listMailbox(reader: MailReader, path: string, keyword?: st
     const isShort = () => messages.length < opened.exists;
     if (await take(pages)) while (isShort() && (await take(reader.list(path, messages.highest + 1))));
     if (isShort()) {
-      const missing = (await reader.search(path)).filter((uid) => !messages.has(uid));
+      const found = await reader.search(path);
+      for (const uid of found) shown.add(uid);
+      const missing = found.filter((uid) => !messages.has(uid));
       for (const uids of inParts(missing)) await take(reader.look(path, uids));
       // Found and not listed: its body tells the rest, if it is handed out.
       for (const uid of missing) if (!messages.has(uid)) messages.set({ uid, size: 0, date: null });
     }
+    // What has been deleted since an earlier try must not stand for one that is not listed.
+    if (attempt > 1) messages = await stillOf(messages, shown, reader, path);
     if (!isShort() || attempt === TRIES)
       return {
         opened,
         messages,
-        marked: [...marked.values()],
+        marked: [...marked.values()].filter(({ uid }) => messages.has(uid)),
         unlisted: Math.max(0, opened.exists - messages.length),
       };
   }
+}
+
+/** Without those that were not shown and are not there any more. */
+async function stillOf(messages: MessageList, shown: UidSet, reader: MailReader, path: string): Promise<MessageList> {
+  const unsure = messages.filter(({ uid }) => !shown.has(uid)).map(({ uid }) => uid);
+  if (unsure.length === 0) return messages;
+  const there = await stillThere({ reader, path }, unsure);
+  const still = new MessageList();
+  for (const message of messages) if (shown.has(message.uid) || there.has(message.uid)) still.set(message);
+  return still;
 }

@@ -4,7 +4,7 @@ import type { UidSet } from './columns.ts';
 import { AT_DESTINATION, readRows } from './known-rows.ts';
 import type { Group, LedgerMailbox, NewRow, Planned, Row } from './ledger.ts';
 import { listedFrom, match } from './matching.ts';
-import { findMoved, isMissing, openSource } from './moved.ts';
+import { findMoved, isMissing } from './moved.ts';
 import { isWindow } from './provider-limits.ts';
 import type { Run, Session } from './run.ts';
 import type { Unsaid } from './settling.ts';
@@ -187,7 +187,11 @@ export async function findAnew(mailbox: LedgerMailbox, uidValidity: bigint, sess
   for await (const listed of listedFrom(checker, path, 1)) if (!claims.has(listed.uid)) candidates.push(listed);
   // One message stands for one row: a twin waits until the others are found.
   const rows = [...stale.values()].toSorted((a, b) => Number(a.fate === 'twin') - Number(b.fate === 'twin'));
-  const source = await openSource(session.reader, mailbox);
+  const { sourcePath } = mailbox;
+  const now = await unlessRefused(session.reader.open(sourcePath));
+  // It was listed, and can't be opened under that name: the next round asks for the name that it has by then.
+  if (now === null && run.sourcePaths().includes(sourcePath)) return;
+  const source = now?.uidValidity === mailbox.sourceUidValidity ? { reader: session.reader, path: sourcePath } : null;
   const { found } = await match(rows, source, candidates, { reader: checker, path });
   const settled: NewRow[] = [];
   const missing: Row[] = [];

@@ -67,7 +67,8 @@ export type Run = {
   readonly looked: () => void;
   /** Mailboxes whose destination has another UIDVALIDITY than their rows, found while reading back. */
   readonly stale: Set<number>;
-  /** Of all mailboxes of the destination, as they were last listed: a lane has no connection to spare for that. */
+  /** Of all mailboxes, as they were last listed: a lane has no connection to spare for that. */
+  readonly sourcePaths: () => readonly string[];
   readonly destinationPaths: () => readonly string[];
 };
 
