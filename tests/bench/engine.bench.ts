@@ -40,6 +40,8 @@ type Scene = {
   readonly yardstick?: true;
   /** The destination is spoken to over TLS, by both. */
   readonly tls?: true;
+  /** So often the process has moved the mailbox before: a worker runs for weeks. */
+  readonly before?: number;
 };
 
 const SCENES: readonly Scene[] = [
@@ -58,6 +60,13 @@ const SCENES: readonly Scene[] = [
   { name: 'in memory', corpus: LARGE, under: MEMORY },
   { name: 'in memory, TLS to the destination', corpus: REALISTIC, under: MEMORY, tls: true },
 ];
+const WARM: Scene = {
+  name: 'in memory, by a warm worker',
+  corpus: REALISTIC,
+  under: MEMORY,
+  yardstick: true,
+  before: 4,
+};
 
 /** Mailbox to mailbox on PostgreSQL, every octet read back, beside mbsync and the yardstick on the same servers. */
 export async function benchEngine(say: (line: string) => void): Promise<void> {
@@ -68,7 +77,8 @@ export async function benchEngine(say: (line: string) => void): Promise<void> {
     ...SCENES.map((scene) => () => benchScene(scene, postgres, say)),
     () => benchNothingToDo(SMALL, postgres, say),
     () => benchAtOnce(postgres, say),
-    ...(process.env['BENCH_HUGE'] === 'on' ? [() => benchNothingToDo(HUGE, postgres, say)] : []),
+    () => (process.env['BENCH_HUGE'] === 'on' ? benchNothingToDo(HUGE, postgres, say) : undefined),
+    () => benchScene(WARM, postgres, say),
   ];
   for (const [at, bench] of benches.entries()) if (wanted === undefined || wanted.includes(at)) await bench();
 }
@@ -96,7 +106,8 @@ async function benchScene(scene: Scene, postgres: Postgres, say: (line: string) 
     if (scene.yardstick === true && existsSync(YARDSTICK))
       yardstick.push(await runYardstick(near, far, `yardstick${time}@peer.example`, await postgres.create()));
     const user = `own${time}@yahoo.example`;
-    own.push(await measured(jobOf(near, far, await postgres.create(), [[USER, user]])));
+    const before = Array.from({ length: scene.before ?? 0 }, (_, at) => `before${time}.${at}@yahoo.example`);
+    own.push(await measured({ ...jobOf(near, far, await postgres.create(), [[USER, user]]), before }));
     const { lost, duplicated, changed } = await differenceOf(
       { port: source.port, user: USER, password: PASSWORD },
       { port: destination.port, user, password: PASSWORD },
@@ -168,6 +179,7 @@ function jobOf(
     password: PASSWORD,
     users: pairs.map(([user]) => user),
     newUsers: pairs.map(([, user]) => user),
+    before: [],
   };
 }
 

@@ -7,7 +7,7 @@ import { batchesOf, workOf } from './lanes.ts';
 import type { LedgerMailbox } from './ledger.ts';
 import type { CopyEnd, MailCopy } from './mail-copy.ts';
 import type { CheckSession } from './read-back.ts';
-import { findAnew } from './recovery.ts';
+import { findAnew } from './renumbered.ts';
 import type { Run } from './run.ts';
 
 /** Listings of the source until one shows nothing new; a mailbox that never rests must not keep the transfer from ending. */

@@ -2,10 +2,9 @@ import { unlessRefused } from '../imap/mail-error.ts';
 import type { Listed, Selected } from '../imap/streams.ts';
 import type { UidSet } from './columns.ts';
 import { AT_DESTINATION, readRows } from './known-rows.ts';
-import type { Group, LedgerMailbox, NewRow, Planned, Row } from './ledger.ts';
+import type { Group, LedgerMailbox, NewRow, Planned } from './ledger.ts';
 import { listedFrom, match } from './matching.ts';
-import { findMoved, isMissing } from './moved.ts';
-import { isWindow } from './provider-limits.ts';
+import { isMissing } from './moved.ts';
 import type { Run, Session } from './run.ts';
 import type { Unsaid } from './settling.ts';
 
@@ -161,59 +160,4 @@ export async function settleUnsaid(
   run.settled(mailbox.sourcePath, rows);
   await onStep('outcome committed', mailbox.sourcePath);
   return next;
-}
-
-/**
- * The destination has another UIDVALIDITY than rows have: their UIDs mean nothing any more. Each message is looked for
- * by its digest over the whole mailbox. One that had been read back and is not there was taken away; one that had not
- * been waits again, unless it stands in another mailbox by now.
- */
-export async function findAnew(mailbox: LedgerMailbox, uidValidity: bigint, session: Session, run: Run): Promise<void> {
-  const { ledger, onStep } = run.copy;
-  const path = mailbox.destinationPath;
-  const checker = await session.checker();
-  const opened = await checker.open(path);
-  const hasWindow = isWindow(opened.exists, run.copy.destination.limits);
-  const claims = await ledger.claimed(path, uidValidity);
-  const stale = new Map<number, Row>();
-  const there = new Set<string | undefined>();
-  for await (const page of ledger.rows(mailbox.id))
-    for (const row of page) {
-      if (!AT_DESTINATION.has(row.fate) || row.destinationUid === undefined) continue;
-      if (row.destinationUidValidity !== uidValidity) stale.set(row.uid, row);
-      else if (row.verified && row.fate !== 'changed') there.add(row.sha256);
-    }
-  const candidates: Listed[] = [];
-  for await (const listed of listedFrom(checker, path, 1)) if (!claims.has(listed.uid)) candidates.push(listed);
-  // One message stands for one row: a twin waits until the others are found.
-  const rows = [...stale.values()].toSorted((a, b) => Number(a.fate === 'twin') - Number(b.fate === 'twin'));
-  const { sourcePath } = mailbox;
-  const now = await unlessRefused(session.reader.open(sourcePath));
-  // It was listed, and can't be opened under that name: the next round asks for the name that it has by then.
-  if (now === null && run.sourcePaths().includes(sourcePath)) return;
-  const source = now?.uidValidity === mailbox.sourceUidValidity ? { reader: session.reader, path: sourcePath } : null;
-  const { found } = await match(rows, source, candidates, { reader: checker, path });
-  const settled: NewRow[] = [];
-  const missing: Row[] = [];
-  for (const { uid, sha256 } of rows) if (['stored', 'kept'].includes(found.get(uid)?.fate ?? '')) there.add(sha256);
-  for (const row of rows) {
-    const one = found.get(row.uid);
-    const base = { ...row, mailboxId: mailbox.id };
-    const isTwin = row.fate === 'twin' && (row.verified || there.has(row.sha256));
-    if (one !== undefined) {
-      const { fate, destinationUid } = one;
-      settled.push({ ...base, fate, destinationUid, destinationUidValidity: uidValidity, verified: true });
-    } else if (isTwin || (hasWindow && row.fate !== 'twin')) {
-      // Behind the window nothing can be seen, and nothing is appended a second time for that.
-      const { destinationUid: _, destinationUidValidity: __, ...what } = base;
-      settled.push({ ...what, verified: row.verified || isTwin });
-    } else if (row.verified) settled.push({ ...base, fate: 'taken' });
-    else missing.push(row);
-  }
-  const moved = await findMoved(missing, path, run.destinationPaths(), source, checker, run);
-  for (const row of missing) if (moved.has(row.uid)) settled.push({ ...row, mailboxId: mailbox.id, fate: 'taken' });
-  await ledger.settle(settled);
-  const forgotten = missing.flatMap(({ uid }) => (moved.has(uid) ? [] : [uid]));
-  if (forgotten.length > 0) await ledger.forget(mailbox.id, forgotten);
-  await onStep('recovered', mailbox.sourcePath);
 }

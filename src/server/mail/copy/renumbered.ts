@@ -1,0 +1,82 @@
+import { unlessRefused } from '../imap/mail-error.ts';
+import type { Listed } from '../imap/streams.ts';
+import { AT_DESTINATION } from './known-rows.ts';
+import type { LedgerMailbox, NewRow, Row } from './ledger.ts';
+import { listedFrom, match, type Found } from './matching.ts';
+import { findMoved } from './moved.ts';
+import { isWindow } from './provider-limits.ts';
+import type { Run, Session } from './run.ts';
+
+/**
+ * The destination has another UIDVALIDITY than rows have: their UIDs mean nothing any more. Each message is looked for
+ * by its digest over the whole mailbox. One that had been read back and is not there was taken away; one that had not
+ * been waits again, unless it stands in another mailbox by now.
+ */
+export async function findAnew(mailbox: LedgerMailbox, uidValidity: bigint, session: Session, run: Run): Promise<void> {
+  const { ledger, onStep } = run.copy;
+  const { sourcePath, destinationPath: path } = mailbox;
+  const checker = await session.checker();
+  const { exists } = await checker.open(path);
+  const claims = await ledger.claimed(path, uidValidity);
+  const { stale, there } = await rowsOf(mailbox, uidValidity, run);
+  const candidates: Listed[] = [];
+  for await (const listed of listedFrom(checker, path, 1)) if (!claims.has(listed.uid)) candidates.push(listed);
+  const now = await unlessRefused(session.reader.open(sourcePath));
+  // It was listed, and can't be opened under that name: the next round asks for the name that it has by then.
+  if (now === null && run.sourcePaths().includes(sourcePath)) return;
+  const source = now?.uidValidity === mailbox.sourceUidValidity ? { reader: session.reader, path: sourcePath } : null;
+  const { found } = await match(stale, source, candidates, { reader: checker, path });
+  for (const { uid, sha256 } of stale) {
+    const fate = found.get(uid)?.fate;
+    if (fate === 'stored' || fate === 'kept') there.add(sha256);
+  }
+  const hasWindow = isWindow(exists, run.copy.destination.limits);
+  const settled: NewRow[] = [];
+  const missing: Row[] = [];
+  for (const row of stale) {
+    const anew = settledAnew(row, found.get(row.uid), uidValidity, there, hasWindow);
+    if (anew === null) missing.push(row);
+    else settled.push({ ...anew, mailboxId: mailbox.id });
+  }
+  const moved = await findMoved(missing, path, run.destinationPaths(), source, checker, run);
+  for (const row of missing) if (moved.has(row.uid)) settled.push({ ...row, mailboxId: mailbox.id, fate: 'taken' });
+  await ledger.settle(settled);
+  const forgotten = missing.flatMap(({ uid }) => (moved.has(uid) ? [] : [uid]));
+  if (forgotten.length > 0) await ledger.forget(mailbox.id, forgotten);
+  await onStep('recovered', mailbox.sourcePath);
+}
+
+/** The rows of another UIDVALIDITY, twins last: one message stands for one row. Of the others the digests of what is there. */
+async function rowsOf(mailbox: LedgerMailbox, uidValidity: bigint, { copy }: Run) {
+  const stale: Row[] = [];
+  const there = new Set<string | undefined>();
+  for await (const page of copy.ledger.rows(mailbox.id))
+    for (const row of page) {
+      if (!AT_DESTINATION.has(row.fate) || row.destinationUid === undefined) continue;
+      if (row.destinationUidValidity !== uidValidity) stale.push(row);
+      else if (row.verified && row.fate !== 'changed') there.add(row.sha256);
+    }
+  const isTwin = ({ fate }: Row) => Number(fate === 'twin');
+  return { stale: stale.toSorted((a, b) => isTwin(a) - isTwin(b)), there };
+}
+
+/** The row as it is from now on; `null` when its message may stand in another mailbox, or is to be copied again. */
+function settledAnew(
+  row: Row,
+  found: Found | undefined,
+  uidValidity: bigint,
+  there: ReadonlySet<string | undefined>,
+  hasWindow: boolean,
+): Row | null {
+  const isTwin = row.fate === 'twin';
+  // Another message in the place of a twin is no form of it, and what it stands for is never ours to take back.
+  if (found !== undefined && !(isTwin && found.fate === 'changed')) {
+    const fate = isTwin ? 'twin' : found.fate;
+    return { ...row, fate, destinationUid: found.destinationUid, destinationUidValidity: uidValidity, verified: true };
+  }
+  const { destinationUid: _, destinationUidValidity: __, ...what } = row;
+  if (isTwin && (row.verified || there.has(row.sha256))) return { ...what, verified: true };
+  // Behind the window nothing can be seen, and nothing is appended a second time for that.
+  if (!isTwin && hasWindow) return what;
+  return row.verified ? { ...row, fate: 'taken' } : null;
+}
