@@ -56,8 +56,11 @@ async function rowsOf(mailbox: LedgerMailbox, uidValidity: bigint, { copy }: Run
       if (row.destinationUidValidity !== uidValidity) stale.push(row);
       else if (row.verified && row.fate !== 'changed') there.add(row.sha256);
     }
-  const isTwin = ({ fate }: Row) => Number(fate === 'twin');
-  return { stale: stale.toSorted((a, b) => isTwin(a) - isTwin(b)), there };
+  return { stale: [...stale.filter((row) => !isTwin(row)), ...stale.filter(isTwin)], there };
+}
+
+function isTwin({ fate }: Row): boolean {
+  return fate === 'twin';
 }
 
 /** The row as it is from now on; `null` when its message may stand in another mailbox, or is to be copied again. */
@@ -68,15 +71,14 @@ function settledAnew(
   there: ReadonlySet<string | undefined>,
   hasWindow: boolean,
 ): Row | null {
-  const isTwin = row.fate === 'twin';
   // Another message in the place of a twin is no form of it, and what it stands for is never ours to take back.
-  if (found !== undefined && !(isTwin && found.fate === 'changed')) {
-    const fate = isTwin ? 'twin' : found.fate;
+  if (found !== undefined && !(isTwin(row) && found.fate === 'changed')) {
+    const fate = isTwin(row) ? 'twin' : found.fate;
     return { ...row, fate, destinationUid: found.destinationUid, destinationUidValidity: uidValidity, verified: true };
   }
   const { destinationUid: _, destinationUidValidity: __, ...what } = row;
-  if (isTwin && (row.verified || there.has(row.sha256))) return { ...what, verified: true };
+  if (isTwin(row) && (row.verified || there.has(row.sha256))) return { ...what, verified: true };
   // Behind the window nothing can be seen, and nothing is appended a second time for that.
-  if (!isTwin && hasWindow) return what;
+  if (!isTwin(row) && hasWindow) return what;
   return row.verified ? { ...row, fate: 'taken' } : null;
 }
