@@ -2,14 +2,14 @@ import { isRefusal, MailError, unlessRefused } from '../imap/mail-error.ts';
 import type { Listed, MailWriter, Opened, Selected } from '../imap/streams.ts';
 import type { Fetches } from './fetches.ts';
 import { olderOf, readRows, takeOverOlder } from './known-rows.ts';
-import type { Planned } from './ledger.ts';
+import type { LedgerMailbox, Planned } from './ledger.ts';
 import { listMailbox, type Listing } from './listing.ts';
 import { settleOpen, settleUnsaid, wantedOf } from './recovery.ts';
 import { findAnew } from './renumbered.ts';
 import { makeMailbox } from './making.ts';
 import { FolderLeft, type Run, type Session } from './run.ts';
 import { askForFirst, sendMessages } from './sending.ts';
-import type { Unsaid } from './settling.ts';
+import type { Sending, Unsaid } from './settling.ts';
 import type { Sizes } from './sizes.ts';
 
 export type Folder = {
@@ -56,13 +56,22 @@ export async function copyFolder(
   const destinationPath = await folder.destination(session.writer);
   // Of a folder that nothing is known of all messages wait: they are asked for while the ledger is.
   const begun = run.known.has(folder.sourcePath) ? undefined : begin(folder, destinationPath, listing, session, run);
+  const work = { folder, listing, session, run, goesOn };
   try {
-    return await copyInto(destinationPath, folder, listing, begun, session, run, goesOn);
+    return await copyInto(destinationPath, begun, work);
   } catch (error) {
     await begun?.fetches.letGo();
     throw error;
   }
 }
+
+type Work = {
+  readonly folder: Folder;
+  readonly listing: FolderListing;
+  readonly session: Session;
+  readonly run: Run;
+  readonly goesOn: () => boolean;
+};
 
 /** A copy of which both mailboxes are being opened, and the messages are asked for. */
 type Begun = { readonly selected: Promise<Selected>; readonly fetches: Fetches };
@@ -76,34 +85,16 @@ function begin(folder: Folder, path: string, listing: FolderListing, session: Se
   return { selected, fetches: askForFirst(ordered(messages, folder, sizes), session, folder.sourcePath, sizes) };
 }
 
-async function copyInto(
-  destinationPath: string,
-  folder: Folder,
-  listing: FolderListing,
-  begun: Begun | undefined,
-  session: Session,
-  run: Run,
-  goesOn: () => boolean,
-): Promise<number> {
-  const { ledger, onStep } = run.copy;
+async function copyInto(destinationPath: string, begun: Begun | undefined, work: Work): Promise<number> {
+  const { folder, listing, session, run, goesOn } = work;
+  const { ledger } = run.copy;
   const { sourcePath } = folder;
-  const { opened, unlisted, leftOut } = listing;
-  const [mailbox] = await ledger.addMailboxes([
-    {
-      sourcePath,
-      sourceUidValidity: opened.uidValidity,
-      destinationPath,
-      total: listing.messages.length - leftOut.size + unlisted,
-      ...(unlisted > 0 ? { reason: 'mailbox not complete' } : {}),
-    },
-  ]);
-  if (mailbox === undefined) throw new Error('The ledger gave no mailbox back.');
-  await onStep('listed', sourcePath);
+  const mailbox = await mailboxOf(destinationPath, work);
   const older = olderOf(mailbox, run);
   const read = () => readRows(mailbox, run, listing.messages);
   let known = await read();
   if (await takeOverOlder(older, mailbox, listing, known.settled, session, run)) known = await read();
-  const waiting = () => listing.messages.filter(({ uid }) => !known.settled.has(uid) && !leftOut.has(uid));
+  const waiting = () => listing.messages.filter(({ uid }) => !known.settled.has(uid) && !listing.leftOut.has(uid));
   const todo = waiting().length;
   run.count(sourcePath, {
     ...known.count,
@@ -129,26 +120,45 @@ async function copyInto(
       for (const row of rows) known.settled.add(row.uid);
       run.settled(sourcePath, rows);
     }
-    let lookFrom = selected.uidNext ?? 1;
-    try {
-      const sending = {
-        mailbox,
-        selected,
-        session,
-        run,
-        goesOn,
-        claims,
-        resolve: async (unsaid: readonly Unsaid[], ids: readonly number[]) => {
-          lookFrom = await settleUnsaid(unsaid, ids, { mailbox, selected, from: lookFrom, claims, session, run });
-        },
-      };
-      await sendMessages(ordered(waiting(), folder, run.copy.sizes), sending, begun?.fetches);
-    } catch (error) {
-      throw await afterRefusal(error, mailbox.destinationPath, session, run);
-    }
+    await sendWaiting(waiting(), { mailbox, selected, claims, session, run, goesOn }, begun, folder);
   }
   for (const check of known.checks) run.check(check);
   return todo;
+}
+
+async function mailboxOf(destinationPath: string, { folder, listing, run }: Work): Promise<LedgerMailbox> {
+  const { sourcePath } = folder;
+  const { opened, messages, unlisted, leftOut } = listing;
+  const [mailbox] = await run.copy.ledger.addMailboxes([
+    {
+      sourcePath,
+      sourceUidValidity: opened.uidValidity,
+      destinationPath,
+      total: messages.length - leftOut.size + unlisted,
+      ...(unlisted > 0 ? { reason: 'mailbox not complete' } : {}),
+    },
+  ]);
+  if (mailbox === undefined) throw new Error('The ledger gave no mailbox back.');
+  await run.copy.onStep('listed', sourcePath);
+  return mailbox;
+}
+
+async function sendWaiting(
+  waiting: readonly Planned[],
+  into: Omit<Sending, 'resolve'>,
+  begun: Begun | undefined,
+  folder: Folder,
+): Promise<void> {
+  const { mailbox, selected, session, run } = into;
+  let lookFrom = selected.uidNext ?? 1;
+  const resolve = async (unsaid: readonly Unsaid[], ids: readonly number[]) => {
+    lookFrom = await settleUnsaid(unsaid, ids, { ...into, from: lookFrom });
+  };
+  try {
+    await sendMessages(ordered(waiting, folder, run.copy.sizes), { ...into, resolve }, begun?.fetches);
+  } catch (error) {
+    throw await afterRefusal(error, mailbox.destinationPath, session, run);
+  }
 }
 
 /** Opens a mailbox and the one that it is copied into. @throws {MailError}, {@link FolderLeft} */
