@@ -90,6 +90,10 @@ export type Quirks = {
   readonly tellsFlags: boolean;
   /** A mailbox that can be opened so often, and then no more. */
   readonly closing: { readonly path: string; readonly opens: number } | null;
+  /** So many of the commands that read are refused, each for itself, with this response code or none. */
+  readonly refusesReading: { readonly part: number; readonly code: string } | null;
+  /** It says which UID comes next. */
+  readonly saysUidNext: boolean;
   readonly delimiter: string;
   /** Milliseconds for a command. */
   readonly thinking: number;
@@ -124,6 +128,8 @@ export const GOOD: Quirks = {
   repeatsRows: false,
   tellsFlags: false,
   closing: null,
+  refusesReading: null,
+  saysUidNext: true,
   delimiter: '/',
   thinking: 0,
 };

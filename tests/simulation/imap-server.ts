@@ -52,6 +52,8 @@ export function emptyLoad(): ServerLoad {
 
 type Answer = { readonly status: 'OK' | 'NO' | 'BAD'; readonly text: string; readonly thenBye?: boolean };
 
+const READING = new Set(['LIST', 'STATUS', 'SELECT', 'EXAMINE', 'FETCH', 'UID FETCH', 'UID SEARCH']);
+
 /** Thrown by a command that is not done. */
 class Refusal extends Error {
   readonly status: 'NO' | 'BAD';
@@ -216,6 +218,9 @@ export function serve(
           thenBye: true,
         };
       }
+    const { refusesReading } = quirks;
+    if (refusesReading !== null && READING.has(name) && chance.happens(refusesReading.part))
+      throw new Refusal('NO', `${refusesReading.code === '' ? '' : `[${refusesReading.code}] `}Something went wrong`);
     switch (name) {
       case 'CAPABILITY':
         send(`* CAPABILITY ${capabilities()}\r\n`);
@@ -339,7 +344,7 @@ export function serve(
     return { status: 'OK', text: 'Done' };
   };
   const statusLine = (folder: MailFolder) =>
-    `* STATUS ${quotedPath(folder.name)} (MESSAGES ${shown(folder).length} UIDNEXT ${folder.uidNext} UIDVALIDITY ${folder.uidValidity})\r\n`;
+    `* STATUS ${quotedPath(folder.name)} (MESSAGES ${shown(folder).length}${quirks.saysUidNext ? ` UIDNEXT ${folder.uidNext}` : ''} UIDVALIDITY ${folder.uidValidity})\r\n`;
   const status = (words: readonly Word[]): Answer => {
     send(statusLine(folderOf(words[0])));
     return { status: 'OK', text: 'Done' };
@@ -357,7 +362,7 @@ export function serve(
       '* 0 RECENT\r\n',
       `* OK [PERMANENTFLAGS (${flags}${quirks.dropsKeywords ? '' : ' \\*'})] Kept\r\n`,
       `* OK [UIDVALIDITY ${folder.uidValidity}] Valid\r\n`,
-      `* OK [UIDNEXT ${folder.uidNext}] Next\r\n`,
+      quirks.saysUidNext ? `* OK [UIDNEXT ${folder.uidNext}] Next\r\n` : '',
     );
     return { status: 'OK', text: `[${readOnly ? 'READ-ONLY' : 'READ-WRITE'}] Done` };
   };

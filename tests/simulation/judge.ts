@@ -1,5 +1,5 @@
 import type { Row } from '../../src/server/mail/copy/ledger.ts';
-import { digestOf, type Deed, type SimulatedAccount } from './account.ts';
+import { digestOf, type Deed, type SimulatedAccount, type StoredMail } from './account.ts';
 import type { Scenario } from './scenario.ts';
 
 /** How one order ended, as the subscriber is told. */
@@ -25,6 +25,8 @@ export type Evidence = {
   /** When the receipt was given; workers that had stood still may take back what they stored after that. */
   readonly ended: number;
   readonly told: Told;
+  /** Mailboxes that the subscriber is told were left out, or are not complete. */
+  readonly noted: readonly string[];
   /** Messages that workers told the operator of, as they could neither claim them nor take them back. */
   readonly orphans: number;
   /** Workers that were killed before they could take anything back, and when they had thawed. */
@@ -77,9 +79,11 @@ export function judge(evidence: Evidence): string[] {
     }
   }
   untouched(destination, wrong);
+  if (receipt.changed === 0) asAtTheSource(evidence, wrong);
   if (receipt.status === 'completed') {
     const told = receipt.lost + receipt.duplicated + receipt.changed + receipt.unlisted + receipt.mailboxesLeft;
     if (told > 0) wrong.push(`completed with ${told} differences`);
+    if (evidence.noted.length > 0) wrong.push(`completed, but of mailboxes it is told: ${evidence.noted.join(', ')}`);
     const unread = unreadOf(destination) - evidence.orphans - storedUnheard(evidence);
     if (unread > 0) wrong.push(`completed, but ${unread} messages were never read back`);
   }
@@ -137,7 +141,9 @@ function withoutCause(scenario: Scenario, receipt: Receipt, differences: number)
     if (!isLimited && !isRough && !hangsUp && !isNarrow) wrong.push(`given up for no reason: ${failure}`);
   } else if (differences + receipt.lost + unlisted + mailboxesLeft + changed === 0) wrong.push('a review of nothing');
   if (unlisted > 0 && source.shortListings === undefined) wrong.push(`${unlisted} unlisted are told of none`);
-  const isClosed = (source.closing ?? destination.closing) !== undefined;
+  const isClosed = [source, destination].some(
+    ({ closing, refusesReading }) => closing !== undefined || refusesReading?.code === '',
+  );
   if (mailboxesLeft > 0 && destination.longestName === undefined && scenario.deeds.length === 0 && !isClosed)
     wrong.push(`${mailboxesLeft} mailboxes were left out for no reason`);
   return wrong;
@@ -236,6 +242,35 @@ function wasToldTooLarge(destination: SimulatedAccount, digest: string): boolean
     (deed) =>
       deed.kind === 'refused' && deed.digest === digest && (deed.reason === 'TOOBIG' || deed.reason === 'LIMIT'),
   );
+}
+
+/** What workers stored has the date and the flags of a message that the source has, unless somebody has changed either. */
+function asAtTheSource({ source, destination }: Evidence, wrong: string[]): void {
+  const { ignoresDate, dropsKeywords } = destination.quirks;
+  const lookOf = ({ flags, internalDate }: StoredMail) =>
+    JSON.stringify([
+      ignoresDate ? 0 : Math.floor(internalDate / 1000),
+      // What is being taken back is marked as deleted first.
+      [...flags].filter((flag) => flag !== '\\Deleted' && (!dropsKeywords || flag.startsWith('\\'))).toSorted(),
+    ]);
+  const touched = new Set(
+    [...source.history, ...destination.history].flatMap(({ kind, by, digest }) =>
+      kind !== 'stored' && !isWorker(by) ? [digest] : [],
+    ),
+  );
+  const looks = new Map<string, Set<string>>();
+  for (const { messages } of source.folders.values())
+    for (const message of messages)
+      looks.set(message.digest, (looks.get(message.digest) ?? new Set()).add(lookOf(message)));
+  for (const { messages } of destination.folders.values())
+    for (const message of messages) {
+      const { digest, by } = message;
+      if (!isWorker(by) || touched.has(digest) || !looks.has(digest)) continue;
+      if (looks.get(digest)?.has(lookOf(message)) !== true)
+        wrong.push(
+          `${subjectOf(message.octets)} has ${lookOf(message)} and not ${[...(looks.get(digest) ?? [])].join()}`,
+        );
+    }
 }
 
 /** What was at the destination before, what came there otherwise, and what the subscriber did, is nobody's business. */

@@ -114,9 +114,10 @@ export class LedgerTables {
     }
   }
 
-  noteMailbox(mailboxId: number, reason: string): void {
+  noteMailbox(holding: Holding, mailboxId: number, reason: string | null): void {
+    this.#hold(holding);
     const mailbox = this.#mailboxes.get(mailboxId);
-    if (mailbox !== undefined) mailbox.reason = reason;
+    if (mailbox !== undefined) mailbox.reason = reason ?? undefined;
   }
 
   adopt(holding: Holding): void {
@@ -274,7 +275,11 @@ export class LedgerTables {
 
   #insertMailbox(
     transfer: string,
-    { sourcePath, sourceUidValidity, destinationPath }: Omit<LedgerMailbox, 'id' | 'destination'>,
+    {
+      sourcePath,
+      sourceUidValidity,
+      destinationPath,
+    }: Pick<LedgerMailbox, 'sourcePath' | 'sourceUidValidity' | 'destinationPath'>,
   ): StoredMailbox {
     const added: StoredMailbox = { id: this.#nextMailbox, transfer, sourcePath, sourceUidValidity, destinationPath };
     this.#nextMailbox += 1;
@@ -303,12 +308,14 @@ function placeOf(
   return JSON.stringify([transfer, nameKey(destinationPath), String(uidValidity), uid]);
 }
 
-function mailboxOf({ id, sourcePath, sourceUidValidity, destinationPath, destination }: StoredMailbox): LedgerMailbox {
+function mailboxOf(mailbox: StoredMailbox): LedgerMailbox {
+  const { id, sourcePath, sourceUidValidity, destinationPath, destination, reason } = mailbox;
   return {
     id,
     sourcePath,
     sourceUidValidity,
     destinationPath,
     ...(destination === undefined ? {} : { destination }),
+    ...(reason === undefined ? {} : { reason }),
   };
 }

@@ -170,7 +170,13 @@ function withOddities(scenario: Scenario, chance: Chance): Scenario {
         ? [...scenario.deeds, { side: 'source', atCommand, does } as const]
         : scenario.deeds,
   };
-  return chance.happens(0.05) ? { ...oddly, destination: { ...oddly.destination, keepsOneOfAnId: true } } : oddly;
+  const keeping = chance.happens(0.05)
+    ? { ...oddly, destination: { ...oddly.destination, keepsOneOfAnId: true } }
+    : oddly;
+  const side = chance.one(['source', 'destination'] as const);
+  const refusesReading = { part: chance.one([0.01, 0.05]), code: chance.one(['UNAVAILABLE', 'SERVERBUG', '']) };
+  const quirk = chance.happens(0.5) ? { refusesReading } : { saysUidNext: false };
+  return chance.happens(0.1) ? { ...keeping, [side]: { ...keeping[side], ...quirk } } : keeping;
 }
 
 /** So small that a folder has several of everything. */

@@ -73,6 +73,7 @@ async function simulated(
         receipt,
         ended,
         told: toldOf(world, transfer),
+        noted: tables.notes(transfer).flatMap(({ sourcePath, reason }) => (reason ? [`${sourcePath} ${reason}`] : [])),
         orphans: world.orphans.count,
         cutShort: world.cutShort,
       }),

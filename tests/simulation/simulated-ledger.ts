@@ -18,7 +18,7 @@ export function openSimulatedLedger(
     mailboxes: () => ask('mailboxes', () => tables.mailboxes(transfer)),
     addMailboxes: (mailboxes) => ask('addMailboxes', () => tables.addMailboxes(holding, mailboxes)),
     rename: (ids, path) => ask('rename', () => tables.rename(holding, ids, path)),
-    noteMailbox: (id, reason) => ask('noteMailbox', () => tables.noteMailbox(id, reason)),
+    noteMailbox: (id, reason) => ask('noteMailbox', () => tables.noteMailbox(holding, id, reason)),
     adopt: () => ask('adopt', () => tables.adopt(holding)),
     async *rows(mailboxId) {
       const rows = await ask('rows', () => tables.rows(mailboxId));

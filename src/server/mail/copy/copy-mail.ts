@@ -4,11 +4,12 @@ import { copyRound, noteUnread, readBackLeft } from './copy-round.ts';
 import { closeOthers, isNarrow, listDestinationPaths, mostCheckers, withEngine, type Engine } from './engine.ts';
 import { planFolders } from './folder-plan.ts';
 import { batchesOf, workOf } from './lanes.ts';
+import { nameKey } from './ledger-rows.ts';
 import type { LedgerMailbox } from './ledger.ts';
 import type { CopyEnd, MailCopy } from './mail-copy.ts';
 import type { CheckSession } from './read-back.ts';
 import { findAnew } from './renumbered.ts';
-import type { Run } from './run.ts';
+import type { FolderReason, Run } from './run.ts';
 
 /** Listings of the source until one shows nothing new; a mailbox that never rests must not keep the transfer from ending. */
 const PASSES = 5;
@@ -35,11 +36,19 @@ async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
     const ready = pass === 1 ? (['checker'] as const) : (['checker', 'checkers'] as const);
     await closeOthers(engine, ['controls', ...(isNarrow(engine.connections) ? [] : ready)]);
     const plan = await planFolders(engine);
-    if (plan.folders.length === 0) return;
-    await engine.checkers[Symbol.asyncDispose]();
-    const waited = await copyRound(plan, engine);
-    if (waited === 0 && !(engine.listsAgain && pass === 1)) return;
+    const hasFolders = plan.folders.length > 0;
+    if (hasFolders) await engine.checkers[Symbol.asyncDispose]();
+    const waited = hasFolders ? await copyRound(plan, engine) : 0;
+    const isLast = waited === 0 && !(hasFolders && engine.listsAgain && pass === 1);
+    if (isLast && !(pass < PASSES && triesAgain(engine))) return;
   }
+}
+
+/** Folders that were refused have a second try, after all others: it may have been for that moment. */
+function triesAgain(engine: Engine): boolean {
+  if (engine.again !== null) return false;
+  engine.again = new Set(engine.left.keys());
+  return engine.again.size > 0;
 }
 
 /** The last look at both sides. What has to be found anew under another UIDVALIDITY may have to be copied again. */
@@ -49,6 +58,7 @@ async function compareAll(engine: Engine): Promise<CopyEnd> {
     const { open, ...counts } = await compareMailboxes(engine);
     if (open.length === 0 || round === PASSES) {
       for (const mailbox of open) await noteUnread(mailbox, engine);
+      await forgetReasons(engine);
       const unlisted = [...seen.values()].reduce((total, each) => total + each.unlisted, 0);
       return { ...counts, unlisted, mailboxesLeft: left.size };
     }
@@ -75,7 +85,7 @@ async function compareMailboxes(engine: Engine): Promise<Counts & { readonly ope
       compared.add(mailbox);
       run.looked();
       if (counts === null) {
-        await noteUnread(mailbox, engine);
+        open.push(mailbox);
         continue;
       }
       for (const count of ['lost', 'duplicated', 'changed', 'kept'] as const) sum[count] += counts[count];
@@ -110,6 +120,16 @@ async function settleOpenMailboxes(ids: ReadonlySet<number>, engine: Engine): Pr
     () => 1,
   );
   await readBackLeft(open, engine);
+}
+
+/** What could not be done at one time, or under one name, and could at another, is not told any more. */
+async function forgetReasons({ run, left, seen }: Engine): Promise<void> {
+  const reasons = new Map<string, FolderReason>();
+  for (const [path, { unlisted }] of seen) if (unlisted > 0) reasons.set(nameKey(path), 'mailbox not complete');
+  for (const [path, reason] of left) reasons.set(nameKey(path), reason);
+  for (const { id, sourcePath, reason } of await run.copy.ledger.mailboxes())
+    if (reason !== undefined && reason !== reasons.get(nameKey(sourcePath)))
+      await run.copy.ledger.noteMailbox(id, null);
 }
 
 /** With the names that the source has for them now; the ledger keeps some in another form. */

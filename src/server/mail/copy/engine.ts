@@ -50,6 +50,8 @@ export type Engine = {
   readonly seen: Map<string, { readonly opened: Opened; readonly unlisted: number }>;
   /** By source path: why a folder was left. */
   readonly left: Map<string, FolderReason>;
+  /** Those of them that have a second try when they are listed the next time; `null` before there is one. */
+  again: Set<string> | null;
 };
 
 /** A server that has not let all the connections in that are wanted at a time is gone on with over fewer. */
@@ -86,6 +88,7 @@ async function runEngine<Result>(
   const counts = openCounts(copy);
   const towards = destination.limits.connections;
   let looked = 0;
+  const asked = new Set<string>();
   const pool = { clock, signal, moved: () => counts.moved() + looked };
   const connections = { source: source.limits.connections, destination: towards };
   const counted: Counted = (account, opening) =>
@@ -131,6 +134,11 @@ async function runEngine<Result>(
       looked += 1;
     },
     stale: new Set(),
+    askAgain: (messages) => {
+      const fresh = messages.filter((message) => !asked.has(message));
+      for (const message of fresh) asked.add(message);
+      if (fresh.length > 0) throw new MailError('lost', 'A server lists a message and does not hand it out.');
+    },
     sourcePaths: () => engine.sourcePaths,
     destinationPaths: () => engine.destinationPaths,
   };
@@ -154,6 +162,7 @@ async function runEngine<Result>(
     destinationPaths: [],
     seen: new Map(),
     left: new Map(),
+    again: null,
   };
   const result = await work(engine);
   // All at once: what is `using` is closed one after the other, each with a goodbye of a round trip.

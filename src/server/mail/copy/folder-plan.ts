@@ -37,6 +37,7 @@ export async function planFolders(engine: Engine): Promise<Plan> {
   const before = new Map([...run.known].flatMap(([path, [first]]) => (first ? [[path, first.destinationPath]] : [])));
   const mapping = mapMailboxes(theirs, ours, namespace, before);
   const current = new Set(mapping.mailboxes.map((mapped) => mapped.source.path));
+  for (const path of current) if (engine.again?.delete(path) === true) left.delete(path);
   await settleVanished(current, engine);
   const making = openMaking(mapping.mailboxes, run);
   const folders = foldersOf(mapping.mailboxes, making, engine);

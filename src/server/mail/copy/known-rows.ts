@@ -98,9 +98,11 @@ export async function takeOverOlder(
   const dates = new Map(alike.map((message) => [message.uid, message.date]));
   for (const uids of inParts(alike.map((message) => message.uid))) {
     const taken: NewRow[] = [];
+    const unseen = new Set(uids);
     const forgotten = new Map<number, number[]>();
     for await (const { uid, octets } of reader.fetch(mailbox.sourcePath, uids)) {
       const { sha256 } = await digestOf(octets);
+      unseen.delete(uid);
       const same = rows.get(`${sha256} ${dates.get(uid)}`)?.shift();
       if (same === undefined) continue;
       if (same.row.fate !== 'lost') taken.push({ ...same.row, uid, mailboxId: mailbox.id });
@@ -109,6 +111,8 @@ export async function takeOverOlder(
     await ledger.settle(taken);
     for (const [id, old] of forgotten) await ledger.forget(id, old);
     hasTaken ||= taken.length > 0;
+    // One that is known and comes later would be copied a second time.
+    run.askAgain([...unseen].map((uid) => `from ${mailbox.sourcePath} ${uid}`));
   }
   return hasTaken;
 }

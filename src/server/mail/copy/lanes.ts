@@ -1,4 +1,4 @@
-import { MailError } from '../imap/mail-error.ts';
+import { isRefusal, MailError } from '../imap/mail-error.ts';
 import type { Clock } from '../imap/wire.ts';
 
 /** Tries in a row that move nothing before the run gives up; the transfer itself goes on later. */
@@ -109,7 +109,7 @@ export function openStream<Item>({ weightOf, join }: Weighing<Item>): Stream<Ite
 export type Lanes<Session> = AsyncDisposable & {
   /**
    * Works through all items with a few sessions at once, each made when it is needed and made anew after a passing
-   * fault. An item may be worked on again after a fault. A server that doesn't allow all the sessions keeps those it does.
+   * fault or a refusal. An item may be worked on again after a fault. A server that doesn't allow all the sessions keeps those it does.
    * `goesOn` is false once another lane has failed: then what can wait is left.
    * @param most how many lanes may work now; one more is closed before its next item
    * @param grows after which more may: those that were too many wait for it
@@ -196,7 +196,8 @@ export function openLanes<Session extends AsyncDisposable>(options: Options<Sess
             } catch (error) {
               await close(slot);
               if (signal.aborted) throw new Stopped('The work was asked to stop.', { cause: error });
-              if (!(error instanceof MailError) || !error.passing) throw error;
+              // Nobody has taken the refusal for an answer: it may have been for that moment.
+              if (!(error instanceof MailError) || !(error.passing || isRefusal(error))) throw error;
               items.giveBack(item);
               gaveBack = true;
               // The others have what the server allows; they will take this item as well.

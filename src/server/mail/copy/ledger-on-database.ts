@@ -89,7 +89,12 @@ export function openLedger(database: Database, { transferId, epoch }: Lease): Le
       });
     },
     noteMailbox: async (mailboxId, reason) => {
-      await database.query('update ledger_mailboxes set reason = $2 where id = $1', [mailboxId, storable(reason)]);
+      const noted = await database.query(
+        `update ledger_mailboxes set reason = $2
+         where id = $1 and exists (select 1 from transfers where id = $3 and epoch = $4) returning id`,
+        [mailboxId, reason === null ? null : storable(reason), transferId, epoch],
+      );
+      if (noted.length === 0) throw lost(transferId);
     },
     adopt: () => adopt(database, transferId, epoch),
     async *rows(mailboxId) {

@@ -15,25 +15,27 @@ export function nameKey(name: string): string {
 }
 
 export const MAILBOX = `id::float8 as id, source_path, source_uid_validity::text as source_uid_validity, destination_path,
-  destination_uid_validity::text as destination_uid_validity, destination_uid_next::float8 as destination_uid_next`;
+  destination_uid_validity::text as destination_uid_validity, destination_uid_next::float8 as destination_uid_next, reason`;
 
 export type MailboxRow = {
   id: number;
   source_path: string;
   source_uid_validity: string;
   destination_path: string;
+  reason: string | null;
   destination_uid_validity: string | null;
   destination_uid_next: number | null;
 };
 
 export function mailboxOf(row: MailboxRow): LedgerMailbox {
-  const { destination_uid_validity: uidValidity, destination_uid_next: uidNext } = row;
+  const { destination_uid_validity: uidValidity, destination_uid_next: uidNext, reason } = row;
   return {
     id: row.id,
     sourcePath: row.source_path,
     sourceUidValidity: BigInt(row.source_uid_validity),
     destinationPath: row.destination_path,
     ...(uidValidity === null || uidNext === null ? {} : { destination: { uidValidity: BigInt(uidValidity), uidNext } }),
+    ...(reason === null ? {} : { reason }),
   };
 }
 

@@ -6,13 +6,12 @@ export type LedgerMailbox = {
   readonly destinationPath: string;
   /** Of its first group, from before the first append of this transfer: what came since has a UID from here on. */
   readonly destination?: { readonly uidValidity: bigint; readonly uidNext: number };
-};
-
-/** For the status: how many messages the source has there, and why it was left out or is not complete. */
-export type NewMailbox = Omit<LedgerMailbox, 'id' | 'destination'> & {
-  readonly total: number;
+  /** Why it was left out, or is not complete. */
   readonly reason?: string;
 };
+
+/** `total`, for the status: how many messages the source has there. */
+export type NewMailbox = Omit<LedgerMailbox, 'id' | 'destination'> & { readonly total: number };
 
 /** A source message as it was listed. `date` is the internal date in seconds since the epoch, `null` when there is none. */
 export type Planned = { readonly uid: number; readonly size: number; readonly date: number | null };
@@ -85,8 +84,8 @@ export type Ledger = {
   addMailboxes(mailboxes: readonly NewMailbox[]): Promise<readonly LedgerMailbox[]>;
   /** The source has given the folder of these another name. */
   rename(mailboxIds: readonly number[], sourcePath: string): Promise<void>;
-  /** Says anew why the mailbox was left out or is not complete. */
-  noteMailbox(mailboxId: number, reason: string): Promise<void>;
+  /** Says anew why the mailbox was left out or is not complete; `null`: it is neither. */
+  noteMailbox(mailboxId: number, reason: string | null): Promise<void>;
   /**
    * Takes over what earlier, finished transfers between the same two accounts know: their mailboxes, the rows of what was
    * stored or taken away, and their open groups, as far as there is nothing of this transfer yet. Does so once.

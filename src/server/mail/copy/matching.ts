@@ -29,6 +29,8 @@ export type Matched = {
   readonly found: ReadonlyMap<number, Found>;
   /** Source messages that are not there any more, asked for by UID. */
   readonly gone: ReadonlySet<number>;
+  /** Messages of both sides that were asked for and did not come, by path and UID. */
+  readonly unseen: readonly string[];
 };
 
 export type Place = { readonly reader: MailReader; readonly path: string };
@@ -47,13 +49,15 @@ export async function match(
   const found = new Map<number, Found>();
   const gone = new Set<number>();
   const likely = likelyOf(wanted, candidates);
-  if (likely.length === 0 || wanted.length === 0) return { found, gone };
+  if (likely.length === 0 || wanted.length === 0) return { found, gone, unseen: [] };
 
   const known = await digestsOf(wanted, source, gone);
   const byDigest = new Map<string, (Listed & { readonly sha256: string })[]>();
+  const unread = new Set(likely.map((listed) => listed.uid));
   for (const uids of inParts(likely.map((listed) => listed.uid)))
     for await (const message of destination.reader.fetch(destination.path, uids)) {
       const { sha256 } = await digestOf(message.octets);
+      unread.delete(message.uid);
       const same = byDigest.get(sha256) ?? [];
       same.push({ ...message, sha256 });
       byDigest.set(sha256, same);
@@ -69,8 +73,10 @@ export async function match(
     else found.set(message.uid, { fate: 'stored', destinationUid: candidate.uid, ...digest });
   }
   const left = [...byDigest.values()].flat();
-  if (open.length > 0 && left.length > 0) await matchForms(open, source, left, destination, gone, found);
-  return { found, gone };
+  const isOver = open.length === 0 || left.length === 0;
+  const unseen = isOver ? [] : await matchForms(open, source, left, destination, gone, found);
+  const unhanded = found.size === wanted.length ? [] : [...unread].map((uid) => `to ${destination.path} ${uid}`);
+  return { found, gone, unseen: [...unhanded, ...unseen.map((uid) => `from ${source?.path} ${uid}`)] };
 }
 
 /** Some servers round RFC822.SIZE, and some ignore the internal date, so neither alone rules a message out. */
@@ -114,7 +120,7 @@ async function matchForms(
   destination: Place,
   gone: ReadonlySet<number>,
   found: Map<number, Found>,
-): Promise<void> {
+): Promise<readonly number[]> {
   const stored = new Set<Portrait>();
   for (const uids of inParts(left.map((listed) => listed.uid)))
     for await (const portrait of portraits(destination.reader, destination.path, uids)) stored.add(portrait);
@@ -152,6 +158,8 @@ async function matchForms(
     const one = take(bySize.get(size), (each) => each.date === date);
     if (one !== undefined) found.set(uid, { fate: 'stored', destinationUid: one.uid, size, sha256: one.sha256 });
   }
+  const seen = new Set(sent.map(({ uid }) => uid));
+  return source === null ? [] : readable.filter((uid) => !seen.has(uid));
 }
 
 function isSameId(one: Portrait, other: Portrait): boolean {

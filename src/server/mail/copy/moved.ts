@@ -1,6 +1,6 @@
 import { isRefusal, type MailError, unlessRefused } from '../imap/mail-error.ts';
 import type { Listed, MailReader } from '../imap/streams.ts';
-import type { LedgerMailbox } from './ledger.ts';
+import type { LedgerMailbox, Row } from './ledger.ts';
 import { listedFrom, match, type Place, type Wanted } from './matching.ts';
 import { fold } from './mapping.ts';
 import type { Run } from './run.ts';
@@ -41,7 +41,7 @@ export async function openSource(
  * @returns their source UIDs
  */
 export async function findMoved(
-  missing: readonly Wanted[],
+  missing: readonly (Wanted & Pick<Row, 'fate'>)[],
   from: string,
   paths: readonly string[],
   source: Place | null,
@@ -58,7 +58,9 @@ export async function findMoved(
     const candidates: Listed[] = [];
     for await (const listed of listedFrom(checker, path, 1)) if (!claims.has(listed.uid)) candidates.push(listed);
     const { found } = await match(wanted, source, candidates, { reader: checker, path });
-    for (const uid of found.keys()) moved.add(uid);
+    // Another message with its Message-ID and date is no sign of a twin.
+    const twins = new Set(wanted.flatMap(({ uid, fate }) => (fate === 'twin' ? [uid] : [])));
+    for (const [uid, { fate }] of found) if (fate !== 'changed' || !twins.has(uid)) moved.add(uid);
   }
   return moved;
 }

@@ -141,7 +141,8 @@ export async function settleUnsaid(
     if (!claims.has(listed.uid)) candidates.push(listed);
   }
   const source = { reader: session.reader, path: mailbox.sourcePath };
-  const { found } = await match(unsaid, source, candidates, { reader: checker, path });
+  const { found, unseen } = await match(unsaid, source, candidates, { reader: checker, path });
+  run.askAgain(unseen);
   const digests = new Set<string>();
   for (const one of found.values()) digests.add(one.sha256);
   const missing = unsaid.filter((message) => !found.has(message.uid));

@@ -25,7 +25,8 @@ export async function findAnew(mailbox: LedgerMailbox, uidValidity: bigint, sess
   // It was listed, and can't be opened under that name: the next round asks for the name that it has by then.
   if (now === null && run.sourcePaths().includes(sourcePath)) return;
   const source = now?.uidValidity === mailbox.sourceUidValidity ? { reader: session.reader, path: sourcePath } : null;
-  const { found } = await match(stale, source, candidates, { reader: checker, path });
+  const { found, unseen } = await match(stale, source, candidates, { reader: checker, path });
+  run.askAgain(unseen);
   for (const { uid, sha256 } of stale) {
     const fate = found.get(uid)?.fate;
     if (fate === 'stored' || fate === 'kept') there.add(sha256);
@@ -71,10 +72,10 @@ function settledAnew(
   there: ReadonlySet<string | undefined>,
   hasWindow: boolean,
 ): Row | null {
-  // Another message in the place of a twin is no form of it, and what it stands for is never ours to take back.
+  // Another message in the place of a twin is no form of it.
   if (found !== undefined && !(isTwin(row) && found.fate === 'changed')) {
-    const fate = isTwin(row) ? 'twin' : found.fate;
-    return { ...row, fate, destinationUid: found.destinationUid, destinationUidValidity: uidValidity, verified: true };
+    const { fate, destinationUid } = found;
+    return { ...row, fate, destinationUid, destinationUidValidity: uidValidity, verified: true };
   }
   const { destinationUid: _, destinationUidValidity: __, ...what } = row;
   if (isTwin(row) && (row.verified || there.has(row.sha256))) return { ...what, verified: true };

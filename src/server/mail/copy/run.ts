@@ -67,6 +67,11 @@ export type Run = {
   readonly looked: () => void;
   /** Mailboxes whose destination has another UIDVALIDITY than their rows, found while reading back. */
   readonly stale: Set<number>;
+  /**
+   * For messages that are listed and not handed out, each under a name of its own: it may be for that moment only.
+   * @throws {MailError} the first time, so that they are asked for again
+   */
+  readonly askAgain: (messages: readonly string[]) => void;
   /** Of all mailboxes, as they were last listed: a lane has no connection to spare for that. */
   readonly sourcePaths: () => readonly string[];
   readonly destinationPaths: () => readonly string[];

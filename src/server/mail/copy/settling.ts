@@ -91,7 +91,8 @@ export async function settleGroup(
           destinationUidValidity: uidValidity,
           destinationUid: outcome.uid,
           verified: false,
-          flags,
+          // What has none is never taken back.
+          ...(isTwin ? {} : { flags }),
         });
         // Of a twin too: some servers keep one of all that have one Message-ID. Its flags are those of the other one.
         const sent = isTwin ? ({ fate: 'twin' } as const) : ({ fate: 'stored', flags } as const);

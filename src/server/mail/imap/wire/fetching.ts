@@ -8,6 +8,7 @@ import { setsOf } from './uid-sets.ts';
 
 /** What a listing asks for. */
 export const DESCRIPTION = 'UID RFC822.SIZE INTERNALDATE FLAGS';
+const SHORT_DESCRIPTION = 'UID INTERNALDATE FLAGS';
 /** What a message without its octets takes in memory, in octets. */
 const MESSAGE_WEIGHT = 512;
 /** Messages that are asked for one by one are asked for so many at a time. */
@@ -109,10 +110,9 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
       literal: (parts, size) => {
         const before = this.#bodyAt(parts);
         if (before === undefined) return undefined;
-        const { uid, flags, internalDate } = before;
+        const { uid } = before;
         if (uid !== undefined && !this.#wanted.has(uid)) return undefined;
-        if (uid !== undefined && flags !== undefined && internalDate !== undefined)
-          return this.#arrive(uid, before, size);
+        if (uid !== undefined && isDescribed(before)) return this.#arrive(uid, before, size);
         bodyFirst = true;
         this.#habits.bodyFirst = true;
         return NOBODY;
@@ -133,9 +133,15 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
     return answered;
   }
 
+  /** What was refused is asked for once more: it may have been for that moment, or because of a size that is not known. */
   async #askAlone(uid: number): Promise<void> {
+    await this.#askOnce(uid, DESCRIPTION);
+    if (this.#wanted.has(uid)) await this.#askOnce(uid, SHORT_DESCRIPTION);
+  }
+
+  async #askOnce(uid: number, asked: string): Promise<void> {
     let described: FetchItems | undefined;
-    const description = this.#connection.command(`UID FETCH ${uid} (${DESCRIPTION})`, {
+    const description = this.#connection.command(`UID FETCH ${uid} (${asked})`, {
       untagged: (parts, line) => {
         if (FetchReader.numberOf(line) < 0) return false;
         const items = this.#reader.read(parts);
@@ -149,6 +155,8 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
       literal: (parts, size) => {
         const before = this.#bodyAt(parts);
         if (before === undefined || (before.uid ?? uid) !== uid || !this.#wanted.has(uid)) return undefined;
+        // Without what describes it a message would lose its flags and date.
+        if (described === undefined && !isDescribed(before)) return NOBODY;
         return this.#arrive(uid, described ?? before, size);
       },
     });
@@ -180,7 +188,7 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
     }
     // NIL in place of the octets: they are not given.
     if (items.body === null) this.#wanted.delete(uid);
-    else {
+    else if (alone === undefined || described !== undefined || isDescribed(items)) {
       const sink = this.#arrive(uid, described ?? items, items.body.length);
       this.#coming = undefined;
       sink.octets(items.body);
@@ -208,6 +216,10 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
     this.#arrivals.push({ message: { uid, size, flags, internalDate, octets }, octets }, MESSAGE_WEIGHT);
     return octets;
   }
+}
+
+function isDescribed({ flags, internalDate }: FetchItems): boolean {
+  return flags !== undefined && internalDate !== undefined;
 }
 
 const NOBODY: LiteralSink = { octets: () => {}, end: () => {} };
