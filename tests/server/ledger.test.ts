@@ -126,6 +126,7 @@ describe('the ledger', () => {
   test('takes over what an earlier transfer between the same accounts has stored, and not what was refused', async () => {
     const source = 'again@b.example';
     const before = await opened(await ordered(source));
+    await before.ledger.adopt();
     await before.ledger.settle([
       before.row(1, { verified: true }),
       before.row(2, { fate: 'taken' }),
@@ -150,7 +151,9 @@ describe('the ledger', () => {
       [1, 45_000, 10],
       [30_001, 50_000, 20],
     ]) {
-      const { lease, mailbox } = await opened(await ordered(source));
+      const { ledger, lease, mailbox } = await opened(await ordered(source));
+      await ledger.adopt();
+      await database.query('delete from ledger where mailbox_id = $1 and uid >= $2', [mailbox.id, 3 * Number(from)]);
       await database.query(fill, [mailbox.id, from, to, size]);
       await database.query('update transfers set finished = now() where id = $1', [lease.transferId]);
     }
@@ -162,6 +165,27 @@ describe('the ledger', () => {
     expect(rows.map(({ uid }) => uid)).toEqual(Array.from({ length: 50_000 }, (_, at) => 3 * (at + 1)));
     expect(rows.findIndex(({ size }) => size === 20)).toBe(30_000);
     expect(rows.findLastIndex(({ size }) => size === 10)).toBe(29_999);
+  });
+
+  test('takes over what the last transfer knows, and not what one before it had under a name of then', async () => {
+    const source = 'renamed@b.example';
+    const end = (id: string) => database.query('update transfers set finished = now() where id = $1', [id]);
+    const first = await opened(await ordered(source));
+    await first.ledger.adopt();
+    await first.ledger.settle([first.row(1), first.row(2)]);
+    await end(first.lease.transferId);
+    const second = await taken(await ordered(source));
+    const ledger = openLedger(database, second);
+    await ledger.adopt();
+    const [mailbox] = await ledger.mailboxes();
+    await ledger.rename([mailbox?.id ?? 0], 'Letters');
+    await ledger.settle([{ ...first.row(3), mailboxId: mailbox?.id ?? 0 }]);
+    await end(second.transferId);
+    const third = openLedger(database, await taken(await ordered(source)));
+    await third.adopt();
+    const known = await third.mailboxes();
+    expect(known.map(({ sourcePath }) => sourcePath)).toEqual(['Letters']);
+    expect((await rowsOf(third, known[0]?.id ?? 0)).map(({ uid }) => uid)).toEqual([1, 2, 3]);
   });
 
   test('tells what was left out, and how far the folders are', async () => {

@@ -124,36 +124,30 @@ export class LedgerTables {
     const mine = this.#hold(holding);
     if (mine.adopted) return;
     mine.adopted = true;
-    // Newest first, so that what it knows wins.
-    const earlier = [...this.transfers.values()].filter((each) => each.finished && each.id !== mine.id).toReversed();
-    for (const { id } of earlier)
-      for (const theirs of this.#mailboxesOf(id))
-        if (this.#same(mine.id, theirs) === undefined) {
-          const added = this.#insertMailbox(mine.id, theirs);
-          if (theirs.destination !== undefined) added.destination = theirs.destination;
+    const before = [...this.transfers.values()].filter((each) => each.finished && each.adopted && each.id !== mine.id);
+    const last = before.at(-1)?.id;
+    if (last === undefined) return;
+    for (const theirs of this.#mailboxesOf(last)) {
+      const isNew = this.#same(mine.id, theirs) === undefined;
+      const own = this.#same(mine.id, theirs) ?? this.#insertMailbox(mine.id, theirs);
+      if (isNew && theirs.destination !== undefined) own.destination = theirs.destination;
+      if (own.destinationPath !== theirs.destinationPath) continue;
+      const rows = this.#rowsOf(own.id);
+      for (const [uid, row] of this.#rowsOf(theirs.id))
+        if (ADOPTED.has(row.fate) && !rows.has(uid)) {
+          const { reason: _reason, ...rest } = row;
+          rows.set(uid, { ...rest, earlier: true });
         }
+    }
     const groups = this.#groupsOf(mine.id);
     let number = 0;
-    for (const { id } of earlier) {
-      for (const theirs of this.#mailboxesOf(id)) {
-        const own = this.#same(mine.id, theirs);
-        if (own === undefined || own.destinationPath !== theirs.destinationPath) continue;
-        const rows = this.#rowsOf(own.id);
-        for (const [uid, row] of this.#rowsOf(theirs.id))
-          if (ADOPTED.has(row.fate) && !rows.has(uid)) {
-            const { reason: _reason, ...rest } = row;
-            rows.set(uid, { ...rest, earlier: true });
-          }
-      }
+    for (const group of this.groups(last)) {
+      const theirs = this.#mailboxes.get(group.mailboxId);
+      const own = theirs === undefined ? undefined : this.#same(mine.id, theirs);
+      if (own === undefined || own.destinationPath !== theirs?.destinationPath) continue;
+      number -= 1;
+      groups.set(number, { ...group, id: number, mailboxId: own.id });
     }
-    for (const { id } of earlier.toReversed())
-      for (const group of this.groups(id)) {
-        const theirs = this.#mailboxes.get(group.mailboxId);
-        const own = theirs === undefined ? undefined : this.#same(mine.id, theirs);
-        if (own === undefined || own.destinationPath !== theirs?.destinationPath) continue;
-        number -= 1;
-        groups.set(number, { ...group, id: number, mailboxId: own.id });
-      }
   }
 
   rows(mailboxId: number): Row[] {

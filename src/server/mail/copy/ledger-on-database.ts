@@ -294,13 +294,20 @@ const SETTLE = `
     stored_sha256 = coalesce(excluded.stored_sha256, ledger.stored_sha256), settled = now()
   returning mailbox_id::float8 as mailbox_id, uid::float8 as uid`;
 
-/** Other transfers between the same two accounts ($1) that have ended, as `that`. */
+/**
+ * The transfer between the same two accounts ($1) that was ended last, as `that`. It has taken over what all before it
+ * knew, and knows what they don't: which folders have another name since, and what has another UID.
+ */
 const EARLIER = `
-  transfers this join transfers that on that.id <> this.id and that.finished is not null
-    and that.source_email = this.source_email and that.source_provider = this.source_provider
-    and that.source_imap is not distinct from this.source_imap
-    and that.destination_email = this.destination_email and that.destination_provider = this.destination_provider
-    and that.destination_imap is not distinct from this.destination_imap
+  transfers this join lateral (
+    select other.* from transfers other join ledger_adoptions whole on whole.transfer_id = other.id
+    where other.id <> this.id and other.finished is not null
+      and other.source_email = this.source_email and other.source_provider = this.source_provider
+      and other.source_imap is not distinct from this.source_imap
+      and other.destination_email = this.destination_email and other.destination_provider = this.destination_provider
+      and other.destination_imap is not distinct from this.destination_imap
+    order by other.finished desc, other.created desc limit 1
+  ) that on true
   join ledger_mailboxes theirs on theirs.transfer_id = that.id`;
 
 const MINE = `
