@@ -66,6 +66,8 @@ export type Quirks = {
   readonly refused: ReadonlyMap<string, string>;
   /** Messages, by digest, that it lists and never gives out. */
   readonly withheld: ReadonlySet<string>;
+  /** Messages, by digest, at which an answer ends: it hangs up, or says NO with this response code. */
+  readonly breaking: ReadonlyMap<string, 'hangs up' | 'SERVERBUG'>;
   /** Of all appends, without a reason and only for now. */
   readonly refusesNow: number;
   readonly quota: number;
@@ -89,7 +91,7 @@ export type Quirks = {
   /** It tells of flags that somebody else has changed. */
   readonly tellsFlags: boolean;
   /** A mailbox that can be opened so often, and then no more. */
-  readonly closing: { readonly path: string; readonly opens: number } | null;
+  readonly closing: { readonly path: string; readonly opens: number; readonly code?: string } | null;
   /** So many of the commands that read are refused, each for itself, with this response code or none. */
   readonly refusesReading: { readonly part: number; readonly code: string } | null;
   /** It says which UID comes next. */
@@ -112,6 +114,7 @@ export const GOOD: Quirks = {
   saysAppendLimit: false,
   refused: new Map(),
   withheld: new Set(),
+  breaking: new Map(),
   refusesNow: 0,
   quota: Infinity,
   appendsAMinute: Infinity,

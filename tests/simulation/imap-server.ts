@@ -352,7 +352,7 @@ export function serve(
   const select = (folder: MailFolder, readOnly: boolean): Answer => {
     selected = null;
     if (quirks.closing?.path === folder.name && (load.opened += 1) > quirks.closing.opens)
-      throw new Refusal('NO', '[NOPERM] It can not be opened');
+      throw new Refusal('NO', `[${quirks.closing.code ?? 'NOPERM'}] It can not be opened`);
     const told = new Map(folder.messages.map((message) => [message, flagsOf(message)]));
     selected = { folder, stale: folder.stale, view: shown(folder), readOnly, told };
     const flags = '\\Answered \\Flagged \\Deleted \\Seen \\Draft';
@@ -409,11 +409,17 @@ export function serve(
       uids = uids.filter((_, index) => index % 2 === 0);
     }
     const wanted = new Set(uids);
+    const broken = listing
+      ? -1
+      : view.findIndex((message) => wanted.has(message.uid) && quirks.breaking.has(message.digest));
     view.forEach((message, index) => {
-      if (!wanted.has(message.uid) || !there.has(message)) return;
+      if (!wanted.has(message.uid) || !there.has(message) || (broken >= 0 && index >= broken)) return;
       if (!listing && quirks.withheld.has(message.digest)) return;
       send(`* ${index + 1} FETCH (`, ...fetched(message, items), ')\r\n');
     });
+    const breaks = quirks.breaking.get(view[broken]?.digest ?? '');
+    if (breaks === 'hangs up') return { status: 'NO', text: 'Internal error occurred', thenBye: true };
+    if (breaks !== undefined) throw new Refusal('NO', `[${breaks}] Internal error occurred`);
     const first = view.findIndex((message) => wanted.has(message.uid) && there.has(message));
     const again = listing && quirks.repeatsRows ? view[first] : undefined;
     if (again !== undefined) send(`* ${first + 1} FETCH (`, ...fetched(again, items), ')\r\n');

@@ -144,7 +144,14 @@ function withoutCause(scenario: Scenario, receipt: Receipt, differences: number)
   const isClosed = [source, destination].some(
     ({ closing, refusesReading }) => closing !== undefined || refusesReading?.code === '',
   );
-  if (mailboxesLeft > 0 && destination.longestName === undefined && scenario.deeds.length === 0 && !isClosed)
+  const isBroken = scenario.poison.some((each) => 'breaks' in each && each.side === 'destination');
+  if (
+    mailboxesLeft > 0 &&
+    destination.longestName === undefined &&
+    scenario.deeds.length === 0 &&
+    !isClosed &&
+    !isBroken
+  )
     wrong.push(`${mailboxesLeft} mailboxes were left out for no reason`);
   return wrong;
 }
@@ -228,7 +235,7 @@ function countSkipped(
       const count = counts.get(message.digest);
       if (count !== undefined) count.skipped += 1;
       const tooLarge = message.octets.length > destination.quirks.appendLimit;
-      const withheld = source.quirks.withheld.has(message.digest);
+      const withheld = source.quirks.withheld.has(message.digest) || source.quirks.breaking.has(message.digest);
       const isTrue = withheld || tooLarge || refused.has(message.digest);
       if (!isTrue) wrong.push(`${subjectOf(message.octets)} was skipped as "${row.reason}", but nobody refused it`);
       else if (row.reason === 'too large' && !tooLarge && !wasToldTooLarge(destination, message.digest))

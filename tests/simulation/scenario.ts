@@ -24,10 +24,11 @@ export type Deed = {
 
 export type Folder = { readonly name: string; readonly letters: number; readonly specialUse?: string };
 
-/** One of the source's messages, counted over all folders, that the destination never takes, or the source never gives. */
+/** One of the source's messages, counted over all folders, that the destination never takes, the source never gives, or one of both breaks off at. */
 export type Poison =
   | { readonly letter: number; readonly code: string }
-  | { readonly letter: number; readonly withheld: true };
+  | { readonly letter: number; readonly withheld: true }
+  | { readonly letter: number; readonly side: 'source' | 'destination'; readonly breaks: 'hangs up' | 'SERVERBUG' };
 
 /** Everything that happens in one simulation; what it does not say follows from its seed. */
 export type Scenario = {
@@ -269,12 +270,15 @@ function databaseFaultOf(chance: Chance): DatabaseFault {
 export function quirksOf(scenario: Scenario, side: Side, digests: readonly string[]): Quirks {
   const refused = new Map<string, string>();
   const withheld = new Set<string>();
+  const breaking = new Map<string, 'hangs up' | 'SERVERBUG'>();
   for (const each of scenario.poison) {
     const digest = digests[each.letter];
     if (digest === undefined) continue;
     if ('withheld' in each) withheld.add(digest);
-    else refused.set(digest, each.code);
+    else if ('breaks' in each) {
+      if (each.side === side) breaking.set(digest, each.breaks);
+    } else refused.set(digest, each.code);
   }
   const quirks = side === 'source' ? { ...scenario.source, withheld } : { ...scenario.destination, refused };
-  return { ...GOOD, ...quirks };
+  return { ...GOOD, ...quirks, breaking };
 }

@@ -187,3 +187,30 @@ test('a mailbox that gets another name while its first messages are under way is
       }
   expect(completed).toBeGreaterThan(50);
 });
+
+test.each(['source', 'destination'] as const)(
+  'a message on which the %s breaks off each time keeps none of the others back',
+  async (side) => {
+    for (const breaks of ['hangs up', 'SERVERBUG'] as const)
+      for (const letter of [0, 3, 19]) {
+        const poison = [{ letter, side, breaks }];
+        const { wrong, receipts } = await simulate(scenarioWith([20, 5], { poison }));
+        expect({ breaks, letter, wrong }).toEqual({ breaks, letter, wrong: [] });
+        expect(receipts.map(({ failure, lost }) => ({ failure, lost }))).toEqual([{ failure: undefined, lost: 0 }]);
+      }
+  },
+);
+
+test.each(['source', 'destination'] as const)(
+  'one mailbox of the %s that is always said to be in trouble keeps none of the others back',
+  async (side) => {
+    for (const code of ['SERVERBUG', 'INUSE', 'UNAVAILABLE']) {
+      const closing = { path: 'Box 1', opens: -1, code };
+      const { wrong, receipts } = await simulate(scenarioWith([20, 5, 5], { [side]: { closing } }));
+      expect({ code, wrong }).toEqual({ code, wrong: [] });
+      expect(receipts.map(({ failure, mailboxesLeft }) => ({ failure, mailboxesLeft }))).toEqual([
+        { failure: undefined, mailboxesLeft: 1 },
+      ]);
+    }
+  },
+);

@@ -8,9 +8,15 @@ import { settleOpen, settleUnsaid, wantedOf } from './recovery.ts';
 import { findAnew } from './renumbered.ts';
 import { makeMailbox } from './making.ts';
 import { FolderLeft, type Run, type Session } from './run.ts';
-import { askForFirst, sendMessages } from './sending.ts';
-import type { Sending, Unsaid } from './settling.ts';
+import { askForFirst, breakName, sendMessages } from './sending.ts';
+import { refuse, type Sending, type Unsaid } from './settling.ts';
 import type { Sizes } from './sizes.ts';
+
+/** A message on which connections broke so often among others is asked for alone, after all others; and so often alone: left out. */
+const [BREAKS_TOGETHER, BREAKS_ALONE] = [2, 2];
+
+/** So often what is at the destination is found anew in one run. */
+const RENUMBERED_AT_MOST = 10;
 
 export type Folder = {
   readonly sourcePath: string;
@@ -110,6 +116,8 @@ async function copyInto(destinationPath: string, begun: Begun | undefined, work:
   if (todo > 0 || groups.length > 0) {
     const selected = await (begun?.selected ?? openBoth(folder, mailbox.destinationPath, listing, session, run));
     if ([...known.validities].some((validity) => validity !== selected.uidValidity)) {
+      if (run.noteBreak(`renumbered ${mailbox.id}`) > RENUMBERED_AT_MOST)
+        throw new FolderLeft('mailbox not read back', new Error('The destination says another UIDVALIDITY each time.'));
       await unlessClosed(findAnew(mailbox, selected.uidValidity, session, run));
       return copyFolder(folder, listing, session, run, goesOn);
     }
@@ -154,8 +162,20 @@ async function sendWaiting(
   const resolve = async (unsaid: readonly Unsaid[], ids: readonly number[]) => {
     lookFrom = await settleUnsaid(unsaid, ids, { ...into, from: lookFrom });
   };
+  const sending = { ...into, resolve };
+  const breaksOf = ({ uid }: Planned) => run.breaks(breakName(mailbox, uid));
+  const [whole, suspects] = [[], []] as [Planned[], Planned[]];
+  for (const message of waiting) (breaksOf(message) < BREAKS_TOGETHER ? whole : suspects).push(message);
   try {
-    await sendMessages(ordered(waiting, folder, run.copy.sizes), { ...into, resolve }, begun?.fetches);
+    await sendMessages(ordered(whole, folder, run.copy.sizes), sending, begun?.fetches);
+    for (const message of suspects) {
+      try {
+        await sendMessages([message], sending);
+      } catch (error) {
+        if (breaksOf(message) >= BREAKS_TOGETHER + BREAKS_ALONE) await refuse([message], 'unreadable', sending);
+        throw error;
+      }
+    }
   } catch (error) {
     throw await afterRefusal(error, mailbox.destinationPath, session, run);
   }

@@ -1,4 +1,3 @@
-import { unlessRefused } from '../imap/mail-error.ts';
 import { compareMailbox } from './comparing.ts';
 import { copyRound, noteUnread, readBackLeft } from './copy-round.ts';
 import { closeOthers, isNarrow, listDestinationPaths, mostCheckers, withEngine, type Engine } from './engine.ts';
@@ -10,6 +9,7 @@ import type { CopyEnd, MailCopy } from './mail-copy.ts';
 import type { CheckSession } from './read-back.ts';
 import { findAnew } from './renumbered.ts';
 import type { FolderReason, Run } from './run.ts';
+import { unlessTroubled } from './troubles.ts';
 
 /** Listings of the source until one shows nothing new; a mailbox that never rests must not keep the transfer from ending. */
 const PASSES = 5;
@@ -40,8 +40,10 @@ async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
     if (hasFolders) await engine.checkers[Symbol.asyncDispose]();
     const waited = hasFolders ? await copyRound(plan, engine) : 0;
     const isLast = waited === 0 && !(hasFolders && engine.listsAgain && pass === 1);
-    if (isLast && !(pass < PASSES && triesAgain(engine))) return;
+    if (isLast && !(pass < PASSES && triesAgain(engine))) break;
   }
+  // It may pass: the transfer waits, and only what a later run can't copy either is left for good.
+  for (const [path, error] of engine.troubled) if (engine.left.has(path) && !engine.leftBefore.has(path)) throw error;
 }
 
 /** Folders that were refused have a second try, after all others: it may have been for that moment. */
@@ -81,7 +83,7 @@ async function compareMailboxes(engine: Engine): Promise<Counts & { readonly ope
     checker.listAhead(waiting.map(({ destinationPath }) => destinationPath));
     for (const mailbox of waiting) {
       if (!goesOn()) return;
-      const counts = await unlessRefused(compareMailbox(mailbox, checker, run));
+      const counts = await unlessTroubled(compareMailbox(mailbox, checker, run), mailbox.destinationPath, run);
       compared.add(mailbox);
       run.looked();
       if (counts === null) {
@@ -112,8 +114,9 @@ async function settleOpenMailboxes(ids: ReadonlySet<number>, engine: Engine): Pr
     workOf(open),
     async (mailbox, session) => {
       const checker = await session.checker();
-      const opened = await unlessRefused(checker.open(mailbox.destinationPath));
-      const looked = opened && (await unlessRefused(findAnew(mailbox, opened.uidValidity, session, run)));
+      const path = mailbox.destinationPath;
+      const opened = await unlessTroubled(checker.open(path), path, run);
+      const looked = opened && (await unlessTroubled(findAnew(mailbox, opened.uidValidity, session, run), path, run));
       if (looked === null) await noteUnread(mailbox, engine);
       else seen.delete(mailbox.sourcePath);
     },

@@ -1,4 +1,4 @@
-import { isRefusal, MailError, unlessRefused } from '../imap/mail-error.ts';
+import { isRefusal, MailError } from '../imap/mail-error.ts';
 import { copyFolder, listFolder, type Folder, type FolderListing } from './copy-folder.ts';
 import { closeOthers, isNarrow, listDestinationPaths, mostLanes, openChecks, type Engine } from './engine.ts';
 import { batchesOf, Stopped, workOf } from './lanes.ts';
@@ -6,6 +6,7 @@ import { readRows } from './known-rows.ts';
 import { readBack, settleAbsent, type CheckSession } from './read-back.ts';
 import type { Plan } from './folder-plan.ts';
 import type { LedgerMailbox } from './ledger.ts';
+import { isTroubled, unlessTroubled } from './troubles.ts';
 import { FolderLeft, type Check, type FolderReason, type Run, type Session } from './run.ts';
 
 /**
@@ -61,7 +62,7 @@ function checkingIn({ run, findings }: Engine) {
     try {
       await readBack(item, session, run, findings);
     } catch (error) {
-      if (!isRefusal(error)) throw error;
+      if (!isRefusal(error) && !isTroubled(error, item.mailbox.destinationPath, run)) throw error;
       findings.unread.add(item.mailbox);
     }
   };
@@ -85,8 +86,8 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
     try {
       await work();
     } catch (error) {
-      const reason = error instanceof FolderLeft ? error.reason : isRefusal(error) && 'mailbox unreadable';
-      if (reason === false) throw error;
+      const reason = reasonOf(error, folder, engine);
+      if (reason === null) throw error;
       left.set(folder.sourcePath, reason);
     }
   };
@@ -136,6 +137,15 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
   return waited;
 }
 
+/** Why a folder is left for an error; `null`: it is tried again, or nothing can go on. */
+function reasonOf(error: unknown, { sourcePath }: Folder, { run, troubled }: Engine): FolderReason | null {
+  if (error instanceof FolderLeft) return error.reason;
+  if (isRefusal(error)) return 'mailbox unreadable';
+  if (!isTroubled(error, sourcePath, run)) return null;
+  troubled.set(sourcePath, error);
+  return error.account === 'destination' ? 'mailbox closed' : 'mailbox unreadable';
+}
+
 async function noteLeft(
   { sourcePath, planned }: Folder,
   listing: FolderListing | undefined,
@@ -181,7 +191,7 @@ async function settleFindings(engine: Engine): Promise<void> {
   if (absent.size === 0) return;
   await listDestinationPaths(engine);
   await checkers.work(workOf([...absent]), async ([path, all], session) => {
-    const settled = await unlessRefused(settleAbsent(path, all, session, run));
+    const settled = await unlessTroubled(settleAbsent(path, all, session, run), path, run);
     const unread = settled ?? all.map(({ check }) => check.mailbox);
     for (const mailbox of new Set(unread)) await noteUnread(mailbox, engine);
   });

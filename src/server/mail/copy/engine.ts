@@ -52,6 +52,10 @@ export type Engine = {
   readonly left: Map<string, FolderReason>;
   /** Those of them that have a second try when they are listed the next time; `null` before there is one. */
   again: Set<string> | null;
+  /** By source path: those that were left for an error that the server calls passing. */
+  readonly troubled: Map<string, MailError>;
+  /** Those that an earlier run of this transfer had left. */
+  readonly leftBefore: ReadonlySet<string>;
 };
 
 /** A server that has not let all the connections in that are wanted at a time is gone on with over fewer. */
@@ -89,6 +93,7 @@ async function runEngine<Result>(
   const towards = destination.limits.connections;
   let looked = 0;
   const asked = new Set<string>();
+  const breaks = new Map<string, number>();
   const pool = { clock, signal, moved: () => counts.moved() + looked };
   const connections = { source: source.limits.connections, destination: towards };
   const counted: Counted = (account, opening) =>
@@ -116,8 +121,13 @@ async function runEngine<Result>(
   const isResumed = (await ledger.mailboxes()).length > 0;
   await ledger.adopt();
   const known = new Map<string, LedgerMailbox[]>();
-  for (const mailbox of await ledger.mailboxes())
+  const before = new Set<string>();
+  for (const mailbox of await ledger.mailboxes()) {
+    if (mailbox.reason === 'mailbox unreadable' || mailbox.reason === 'mailbox closed') before.add(mailbox.sourcePath);
+    // One that was never listed is not known by that.
+    if (mailbox.sourceUidValidity === 0n) continue;
     known.set(mailbox.sourcePath, [...(known.get(mailbox.sourcePath) ?? []), mailbox]);
+  }
   const budget = await openBudget({ source: source.limits, destination: destination.limits }, ledger, clock);
   const run: Run = {
     copy,
@@ -134,6 +144,12 @@ async function runEngine<Result>(
       looked += 1;
     },
     stale: new Set(),
+    breaks: (name) => breaks.get(name) ?? 0,
+    noteBreak: (name) => {
+      const times = (breaks.get(name) ?? 0) + 1;
+      breaks.set(name, times);
+      return times;
+    },
     askAgain: (messages) => {
       const fresh = messages.filter((message) => !asked.has(message));
       for (const message of fresh) asked.add(message);
@@ -163,6 +179,8 @@ async function runEngine<Result>(
     seen: new Map(),
     left: new Map(),
     again: null,
+    troubled: new Map(),
+    leftBefore: before,
   };
   const result = await work(engine);
   // All at once: what is `using` is closed one after the other, each with a goodbye of a round trip.

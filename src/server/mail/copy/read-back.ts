@@ -1,7 +1,7 @@
-import { MailError, unlessRefused } from '../imap/mail-error.ts';
+import { isBreak, MailError, unlessRefused } from '../imap/mail-error.ts';
 import type { Fetched, Listed, MailReader, Opened } from '../imap/streams.ts';
 import { digestOf, portraits, secondsOf } from './digest.ts';
-import type { LedgerMailbox, NewRow } from './ledger.ts';
+import type { LedgerMailbox, NewRow, Row } from './ledger.ts';
 import { inParts, isUnlisted, listedFrom, stillThere } from './matching.ts';
 import { findMoved, isMissing, openSource } from './moved.ts';
 import { isProvidersForm } from './norm.ts';
@@ -28,6 +28,8 @@ export type Findings = {
   readonly unread: Set<LedgerMailbox>;
 };
 
+/** A message on which connections broke so often is not asked for any more in this run. */
+const BREAKS = 3;
 /** So many are noted at a time, so that reading back can be interrupted. */
 const NOTED_TOGETHER = 100;
 
@@ -38,7 +40,10 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
   const path = mailbox.destinationPath;
   const { checker } = session;
   // Several, where the server keeps one of equal messages.
-  const unread = Map.groupBy(check.messages, ({ destinationUid }) => destinationUid);
+  const nameOf = (uid: number) => `to ${path} ${uid}`;
+  const readable = check.messages.filter(({ destinationUid }) => run.breaks(nameOf(destinationUid)) < BREAKS);
+  const unread = Map.groupBy(readable, ({ destinationUid }) => destinationUid);
+  if (unread.size === 0) return;
   const uids = [...unread.keys()].toSorted((a, b) => a - b);
   const opening = unlessRefused(checker.open(path));
   // Sent with it: waiting for the one before the other would cost a round trip.
@@ -50,6 +55,16 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
     await unlessRefused(passOver(first));
     return;
   }
+  /** What it broke off at is read no more, if it is always that. */
+  async function* noted(messages: AsyncIterable<Fetched>) {
+    try {
+      yield* messages;
+    } catch (error) {
+      const [next] = unread.keys();
+      if (next !== undefined && isBreak(error) && run.noteBreak(nameOf(next)) >= BREAKS) run.looked();
+      throw error;
+    }
+  }
   const verified: number[] = [];
   const noting: Promise<void>[] = [];
   const note = () => {
@@ -59,7 +74,7 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
   };
   const different: Unchecked[] = [];
   const compare = async (messages: AsyncIterable<Fetched>) => {
-    for await (const found of messages) {
+    for await (const found of noted(messages)) {
       const expected = unread.get(found.uid);
       if (expected === undefined) continue;
       const { sha256 } = await digestOf(found.octets);
@@ -74,7 +89,7 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
   };
   await compare(first);
   if (unread.size > 0) await compare(checker.fetch(path, [...unread.keys()]));
-  await noteAbsent([...unread.values()].flat(), check, checker, findings);
+  await noteAbsent([...unread.values()].flat(), check, checker, run, findings);
   if (verified.length > 0) note();
   await Promise.all(noting);
   if (different.length > 0) await settleDifferent(different, check, session, run, findings);
@@ -86,18 +101,22 @@ async function passOver(messages: AsyncIterable<Fetched>): Promise<void> {
   for await (const _ of messages);
 }
 
-/** For messages that were not handed out. @throws {MailError} when the mailbox lists one of them */
+/** For messages that were not handed out. What the mailbox lists is asked for again, once; the last look tells of it then. */
 async function noteAbsent(
   messages: readonly Unchecked[],
   check: Check,
   checker: MailReader,
+  run: Run,
   findings: Findings,
 ): Promise<void> {
   if (messages.length === 0) return;
+  const path = check.mailbox.destinationPath;
+  const listed = new Set<number>();
   const uids = messages.map((message) => message.destinationUid);
-  for await (const page of checker.look(check.mailbox.destinationPath, uids))
-    if (page.length > 0) throw new MailError('lost', 'The destination lists a message and does not hand it out.');
-  findings.absent.push(...messages.map((message) => ({ check, message })));
+  for await (const page of checker.look(path, uids)) for (const { uid } of page) listed.add(uid);
+  run.askAgain([...listed].map((uid) => `to ${path} ${uid}`));
+  const gone = messages.filter(({ destinationUid }) => !listed.has(destinationUid));
+  findings.absent.push(...gone.map((message) => ({ check, message })));
 }
 
 /** One that the server keeps once with an equal one has the date of that. */
@@ -154,10 +173,15 @@ async function settleDifferent(
     // Not handed out for now: the last look finds that nothing is known of it.
     if (!hasSource && (await stillThere({ reader, path: mailbox.sourcePath }, [uid])).has(uid)) continue;
     // Taken away since it was read.
-    if (!isThere && hasSource) await noteAbsent([message], check, checker, findings);
+    if (!isThere && hasSource) await noteAbsent([message], check, checker, run, findings);
     else
       rows.push({
-        ...rowOf(message, mailbox.id, uidValidity, isSame ? message.fate : fateOf(message, isKept)),
+        ...rowOf(
+          message,
+          mailbox.id,
+          uidValidity,
+          isSame ? message.fate : hasSource ? fateOf(message, isKept) : 'changed',
+        ),
         ...(storedSha256 === undefined ? {} : { storedSha256 }),
       });
   }
@@ -206,17 +230,32 @@ export async function settleAbsent(
       checker,
       run,
     );
+    const standsFor = left.some(([{ fate }]) => fate === 'twin') ? await standingOf(mailbox, run) : new Set<string>();
     // A UID that the mailbox has given to a message and that it does not list is of one that was expunged.
     const assigned = opened === null ? Infinity : (opened.uidNext ?? 0);
     const rows = left.map(([message, { uidValidity }]): NewRow => {
       if (moved.has(message.uid)) return rowOf(message, mailbox.id, uidValidity, 'taken');
-      const isLost = message.destinationUid >= assigned || (message.fate === 'twin' && !hasEqual(message, here));
+      const isAlone = message.fate === 'twin' && !hasEqual(message, here) && !standsFor.has(standing(message));
+      const isLost = message.destinationUid >= assigned || isAlone;
       if (isLost) return rowOf(message, mailbox.id, uidValidity, 'lost');
       return { ...rowOf(message, mailbox.id, uidValidity, 'taken'), reason: 'removed' };
     });
     await run.copy.ledger.settle(rows);
   }
   return new Set();
+}
+
+function standing({ destinationUid, sha256 }: Pick<Row, 'destinationUid' | 'sha256'>): string {
+  return `${destinationUid} ${sha256}`;
+}
+
+/** Messages of a mailbox that were read back and found to be what was sent. */
+async function standingOf({ id }: LedgerMailbox, { copy }: Run): Promise<ReadonlySet<string>> {
+  const standsFor = new Set<string>();
+  for await (const page of copy.ledger.rows(id))
+    for (const row of page)
+      if (row.verified && row.fate !== 'twin' && row.fate !== 'changed') standsFor.add(standing(row));
+  return standsFor;
 }
 
 /** Whether a twin has gone together with the one that the server kept it as; else nobody has ever seen it. */

@@ -24,6 +24,9 @@ export async function findAnew(mailbox: LedgerMailbox, uidValidity: bigint, sess
   const now = await unlessRefused(session.reader.open(sourcePath));
   // It was listed, and can't be opened under that name: the next round asks for the name that it has by then.
   if (now === null && run.sourcePaths().includes(sourcePath)) return;
+  // So is what has other numbers by now, and was not listed under them.
+  const isListed = run.known.get(sourcePath)?.some(({ sourceUidValidity }) => sourceUidValidity === now?.uidValidity);
+  if (now !== null && isListed !== true) return;
   const source = now?.uidValidity === mailbox.sourceUidValidity ? { reader: session.reader, path: sourcePath } : null;
   const { found, unseen } = await match(stale, source, candidates, { reader: checker, path });
   run.askAgain(unseen);
@@ -35,6 +38,8 @@ export async function findAnew(mailbox: LedgerMailbox, uidValidity: bigint, sess
   const settled: NewRow[] = [];
   const missing: Row[] = [];
   for (const row of stale) {
+    // A form of the provider's own is known by the source only: what is not found without it may be there.
+    if (source === null && !found.has(row.uid) && (row.fate === 'kept' || !row.verified)) continue;
     const anew = settledAnew(row, found.get(row.uid), uidValidity, there, hasWindow);
     if (anew === null) missing.push(row);
     else settled.push({ ...anew, mailboxId: mailbox.id });

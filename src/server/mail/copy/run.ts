@@ -63,7 +63,7 @@ export type Run = {
   readonly settled: (path: string, rows: readonly NewRow[]) => void;
   /** Rows that are written anew with another fate. */
   readonly refated: (path: string, rows: readonly NewRow[]) => void;
-  /** A mailbox has been listed or compared: what fails after that is tried as often again. */
+  /** A mailbox has been listed or compared, or a message been given up: what fails after that is tried as often again. */
   readonly looked: () => void;
   /** Mailboxes whose destination has another UIDVALIDITY than their rows, found while reading back. */
   readonly stale: Set<number>;
@@ -72,6 +72,10 @@ export type Run = {
    * @throws {MailError} the first time, so that they are asked for again
    */
   readonly askAgain: (messages: readonly string[]) => void;
+  /** How often a connection broke off just where something was to come, named as in `askAgain`. */
+  readonly breaks: (name: string) => number;
+  /** Notes one such time. @returns how often by now */
+  readonly noteBreak: (name: string) => number;
   /** Of all mailboxes, as they were last listed: a lane has no connection to spare for that. */
   readonly sourcePaths: () => readonly string[];
   readonly destinationPaths: () => readonly string[];

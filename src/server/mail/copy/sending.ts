@@ -1,9 +1,10 @@
+import { isBreak, MailError } from '../imap/mail-error.ts';
 import type { Fetched, NewMessage, Octets } from '../imap/streams.ts';
 import { leaveBehind } from './committing.ts';
 import { digesting } from './digest.ts';
 import { openFetches, type Fetches } from './fetches.ts';
 import { Stopped } from './lanes.ts';
-import type { Group, Planned } from './ledger.ts';
+import type { Group, LedgerMailbox, Planned } from './ledger.ts';
 import { sentDateOf } from './message-text.ts';
 import type { Session } from './run.ts';
 import type { Sizes } from './sizes.ts';
@@ -127,7 +128,7 @@ async function sendAll(fetches: Fetches, sending: Sending, together: boolean): P
       refusedTogether.push(...settled.refusedTogether);
       unseen.push(...settled.unseen);
       unsaid.push(...settled.unsaid);
-      if (settled.unsaid.length > 0) unsaidGroups.push(group.id);
+      if (settled.unsaid.length > 0 && settled.isKnown) unsaidGroups.push(group.id);
       if (settled.error !== undefined) failure ??= { error: settled.error };
     })().catch((error: unknown) => {
       failure ??= { error };
@@ -158,8 +159,10 @@ async function sendAll(fetches: Fetches, sending: Sending, together: boolean): P
   }
   await Promise.all([Promise.allSettled([opening]), ...underWay]);
   try {
+    const isThere = failure === undefined || (failure.error instanceof MailError && failure.error.fault === 'busy');
+    // Where the server asks for a pause, what it has stored is not to be stored again after it.
+    if (unsaid.length > 0 && isThere) await resolve(unsaid, unsaidGroups);
     if (failure !== undefined) throw failure.error;
-    if (unsaid.length > 0) await resolve(unsaid, unsaidGroups);
   } catch (error) {
     if (!lease.mayWrite()) leaveBehind(unsaid.length, sending);
     throw error;
@@ -176,18 +179,32 @@ async function* newMessages(
 ): AsyncIterable<NewMessage> {
   const limit = appendLimitOf(sending);
   const wanted = new Set(group.messages.map((message) => message.uid));
-  for await (const message of fetched) {
-    if (!wanted.delete(message.uid)) continue;
-    if (message.size > limit) {
-      tooLarge.push(message);
-      continue;
+  try {
+    for await (const message of fetched) {
+      if (!wanted.delete(message.uid)) continue;
+      if (message.size > limit) {
+        tooLarge.push(message);
+        continue;
+      }
+      const dated = await withDate(message);
+      const { octets, digest } = digesting(dated.octets);
+      const flags = sending.selected.keeps(message.flags);
+      sent.push({ message, flags, date: dated.date, digest });
+      yield { size: message.size, flags, internalDate: dated.date, octets };
     }
-    const dated = await withDate(message);
-    const { octets, digest } = digesting(dated.octets);
-    const flags = sending.selected.keeps(message.flags);
-    sent.push({ message, flags, date: dated.date, digest });
-    yield { size: message.size, flags, internalDate: dated.date, octets };
+  } catch (error) {
+    const [next] = wanted;
+    if (next === undefined || !isBreak(error)) throw error;
+    sending.run.noteBreak(breakName(sending.mailbox, next));
+    const broken = new MailError('lost', 'The connection broke off at a message.', { cause: error });
+    broken.account = 'source';
+    throw broken;
   }
+}
+
+/** A message of the source on which connections may break. */
+export function breakName({ sourcePath }: LedgerMailbox, uid: number): string {
+  return `from ${sourcePath} ${uid}`;
 }
 
 /** A server that gives no internal date leaves the one that the sender wrote. */

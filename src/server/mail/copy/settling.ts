@@ -32,7 +32,8 @@ export type Sent = {
 
 export type Left = { readonly refusedTogether: readonly Planned[]; readonly unseen: readonly Planned[] };
 
-type Settled = Left & { readonly unsaid: readonly Unsaid[]; readonly error?: unknown };
+/** `isKnown`: of no message it is open whether it was stored. */
+type Settled = Left & { readonly unsaid: readonly Unsaid[]; readonly isKnown: boolean; readonly error?: unknown };
 
 function isFull(error: Error): boolean {
   return error instanceof MailError && error.fault === 'full';
@@ -118,7 +119,7 @@ export async function settleGroup(
   const unseen = error === undefined ? group.messages.filter((message) => !settled.has(message.uid)) : [];
   await commitOutcome(rows, isKnown && unsaid.length === 0 ? [group.id] : [], sending, unsaid.length);
   if (checks.length > 0) run.check({ mailbox, uidValidity: selected.uidValidity, messages: checks });
-  return { refusedTogether, unseen, unsaid, ...(error === undefined ? {} : { error }) };
+  return { refusedTogether, unseen, unsaid, isKnown, ...(error === undefined ? {} : { error }) };
 }
 
 function refusal(mailbox: LedgerMailbox, message: Fetched, reason: RefusalReason | 'unreadable'): NewRow {
@@ -127,7 +128,7 @@ function refusal(mailbox: LedgerMailbox, message: Fetched, reason: RefusalReason
   return { mailboxId: mailbox.id, uid, size, date, fate: 'refused', verified: false, reason };
 }
 
-async function refuse(
+export async function refuse(
   messages: readonly Planned[],
   reason: RefusalReason | 'unreadable',
   sending: Sending,

@@ -54,6 +54,11 @@ export function isRefusal(error: unknown): error is MailError {
   return error instanceof MailError && error.fault === 'refused';
 }
 
+/** Some servers hang up, or say that something is wrong with them, when they can't give a message. */
+export function isBreak(error: unknown): boolean {
+  return error instanceof MailError && (error.fault === 'lost' || error.responseCode === 'SERVERBUG');
+}
+
 /** @returns `null` where the server {@link isRefusal refuses} what was asked for */
 export async function unlessRefused<Answer>(asking: Promise<Answer>): Promise<Answer | null> {
   try {

@@ -1,0 +1,28 @@
+import { isRefusal, MailError } from '../imap/mail-error.ts';
+import type { Run } from './run.ts';
+
+/** What servers say of one mailbox as well as of all. */
+const OWN_CODES = new Set(['SERVERBUG', 'INUSE', 'UNAVAILABLE']);
+/** After so many times in one run the others go on without it. */
+const TIMES = 3;
+
+/** Whether an error that a server calls passing has come so often at one mailbox that it is taken for the mailbox's own. */
+export function isTroubled(error: unknown, mailbox: string, run: Run): error is MailError {
+  if (!(error instanceof MailError) || error.pause !== undefined || !OWN_CODES.has(error.responseCode ?? ''))
+    return false;
+  return run.noteBreak(`trouble with ${mailbox}`) >= TIMES;
+}
+
+/** @returns `null` where the server refuses what is asked of a mailbox, or has trouble with it each time */
+export async function unlessTroubled<Answer>(
+  asking: Promise<Answer>,
+  mailbox: string,
+  run: Run,
+): Promise<Answer | null> {
+  try {
+    return await asking;
+  } catch (error) {
+    if (!isRefusal(error) && !isTroubled(error, mailbox, run)) throw error;
+    return null;
+  }
+}
