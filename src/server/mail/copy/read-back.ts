@@ -111,9 +111,8 @@ async function noteAbsent(
 ): Promise<void> {
   if (messages.length === 0) return;
   const path = check.mailbox.destinationPath;
-  const listed = new Set<number>();
-  const uids = messages.map((message) => message.destinationUid);
-  for await (const page of checker.look(path, uids)) for (const { uid } of page) listed.add(uid);
+  const all = messages.map((message) => ({ message }));
+  const listed = await listedOf(all, path, checker);
   run.askAgain([...listed].map((uid) => `to ${path} ${uid}`));
   const gone = messages.filter(({ destinationUid }) => !listed.has(destinationUid));
   findings.absent.push(...gone.map((message) => ({ check, message })));
@@ -217,8 +216,12 @@ export async function settleAbsent(
     return new Set(absent.map(({ check }) => check.mailbox));
   const here = absent.filter(({ check }) => opened === null || check.uidValidity === opened.uidValidity);
   for (const each of absent) if (!here.includes(each)) run.stale.add(each.check.mailbox.id);
-  if (here.length === 0) return new Set();
-  const open = new Map(here.map((each) => [each.message, each.check]));
+  // One that could not be opened for a moment may have all of them: the last look finds them unread.
+  const listed = opened === null ? new Set<number>() : await listedOf(here, path, checker);
+  const open = new Map(
+    here.flatMap(({ message, check }) => (listed.has(message.destinationUid) ? [] : [[message, check]])),
+  );
+  if (open.size === 0) return new Set();
   if (opened !== null) await settleTwins(path, opened, open, checker, run);
   for (const [mailbox, left] of Map.groupBy(open, ([, check]) => check.mailbox)) {
     const source = await openSource(await session.reader(), mailbox);
@@ -243,6 +246,18 @@ export async function settleAbsent(
     await run.copy.ledger.settle(rows);
   }
   return new Set();
+}
+
+/** The destination UIDs of these that the mailbox lists. */
+async function listedOf(
+  all: readonly { readonly message: Unchecked }[],
+  path: string,
+  checker: MailReader,
+): Promise<ReadonlySet<number>> {
+  const listed = new Set<number>();
+  for (const uids of inParts(all.map(({ message }) => message.destinationUid)))
+    for await (const page of checker.look(path, uids)) for (const { uid } of page) listed.add(uid);
+  return listed;
 }
 
 function standing({ destinationUid, sha256 }: Pick<Row, 'destinationUid' | 'sha256'>): string {
