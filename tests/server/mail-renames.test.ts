@@ -59,7 +59,7 @@ async function followed(
     },
   };
   const run = { known, copy: { ledger } } as unknown as Run;
-  await followRenames(new Set(Object.keys(others)), inPages, run);
+  await followRenames({ current: new Set(Object.keys(others)), validities: new Map() }, inPages, run);
   return { renamed, readToTheEnd, known: [...known.keys()] };
 }
 

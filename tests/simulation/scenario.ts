@@ -18,6 +18,7 @@ export type Deed = {
     | 'gets new mail'
     | 'deletes a mailbox'
     | 'renames a mailbox'
+    | 'renames a mailbox and makes it anew'
     | 'writes a mailbox in small letters'
     | 'renumbers a mailbox';
 };
@@ -177,7 +178,9 @@ function withOddities(scenario: Scenario, chance: Chance): Scenario {
   const side = chance.one(['source', 'destination'] as const);
   const refusesReading = { part: chance.one([0.01, 0.05]), code: chance.one(['UNAVAILABLE', 'SERVERBUG', '']) };
   const quirk = chance.happens(0.5) ? { refusesReading } : { saysUidNext: false };
-  return chance.happens(0.1) ? { ...keeping, [side]: { ...keeping[side], ...quirk } } : keeping;
+  const refusing = chance.happens(0.1) ? { ...keeping, [side]: { ...keeping[side], ...quirk } } : keeping;
+  const anew = { side: 'source', atCommand, does: 'renames a mailbox and makes it anew' } as const;
+  return chance.happens(0.05) && isKnown ? { ...refusing, deeds: [...refusing.deeds, anew] } : refusing;
 }
 
 /** So small that a folder has several of everything. */

@@ -214,3 +214,19 @@ test.each(['source', 'destination'] as const)(
     }
   },
 );
+
+test('a folder that gets another name, while its old name is used anew, is copied once', async () => {
+  for (const orders of [1, 3])
+    for (const listStatus of [true, false])
+      for (let atCommand = 8; atCommand < 60; atCommand += 4) {
+        const deeds = [{ side: 'source', atCommand, does: 'renames a mailbox and makes it anew' }] as const;
+        const { wrong, receipts } = await simulate(scenarioWith([5, 8], { source: { listStatus }, deeds, orders }));
+        const told = receipts.map(({ lost, duplicated }) => ({ lost, duplicated }));
+        expect({ atCommand, orders, wrong, told }).toEqual({
+          atCommand,
+          orders,
+          wrong: [],
+          told: receipts.map(() => ({ lost: 0, duplicated: 0 })),
+        });
+      }
+});

@@ -45,10 +45,13 @@ export function perform(deed: Deed, account: SimulatedAccount, chance: Chance): 
       if (named !== undefined) account.rename(named, named.name.toLowerCase());
       return;
     }
-    case 'renames a mailbox': {
+    case 'renames a mailbox':
+    case 'renames a mailbox and makes it anew': {
       const others = folders.filter(({ name }) => name !== 'INBOX');
       const renamed = others.length > 0 ? chance.one(others) : undefined;
-      if (renamed !== undefined) account.rename(renamed, `${renamed.name} of old`);
+      const name = renamed?.name ?? '';
+      if (renamed !== undefined) account.rename(renamed, `${name} of old`);
+      if (renamed !== undefined && deed.does !== 'renames a mailbox') account.create(name);
       return;
     }
     case 'renumbers a mailbox':

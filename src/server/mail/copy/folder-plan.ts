@@ -24,7 +24,10 @@ export async function planFolders(engine: Engine): Promise<Plan> {
     // Both passwords are good: what comes next is made ready.
     if (!isNarrow(engine.connections) && !isAgain) lanes.warm(mostLanes(engine));
     else if (!isNarrow(engine.connections)) checkers.warm(Math.min(mostCheckers(engine), seen.size));
-    const [theirs, ours] = await Promise.all([source.mailboxes({ withStatus: isAgain }), destination.mailboxes()]);
+    const [theirs, ours] = await Promise.all([
+      source.mailboxes({ withStatus: isAgain || run.known.size > 0 }),
+      destination.mailboxes(),
+    ]);
     sides.push({ theirs, ours, namespace: destination.namespace });
   });
   const side = sides.at(-1);
@@ -32,7 +35,8 @@ export async function planFolders(engine: Engine): Promise<Plan> {
   await releaseControls(engine);
   const { ours, namespace } = side;
   engine.destinationPaths = ours.map((mailbox) => mailbox.path);
-  const theirs = await allOf(side.theirs, engine);
+  const statuses = await statusesOf(side.theirs, engine);
+  const theirs = await allOf(side.theirs, statuses, engine);
   engine.sourcePaths = theirs.map((mailbox) => mailbox.path);
   const before = new Map([...run.known].flatMap(([path, [first]]) => (first ? [[path, first.destinationPath]] : [])));
   const mapping = mapMailboxes(theirs, ours, namespace, before);
@@ -45,7 +49,6 @@ export async function planFolders(engine: Engine): Promise<Plan> {
   if (old.length === 0) return { making, folders: folders.filter(({ sourcePath }) => !left.has(sourcePath)) };
   // What was needed for folders that have vanished or got another name.
   await lanes[Symbol.asyncDispose]();
-  const statuses = await statusesOf(old, theirs, engine);
   return {
     making,
     folders: folders.filter(
@@ -55,19 +58,21 @@ export async function planFolders(engine: Engine): Promise<Plan> {
 }
 
 /** The mailboxes of the source: also those that the list leaves out this time, and what has another name by now. */
-async function allOf(listed: readonly Mailbox[], engine: Engine): Promise<readonly Mailbox[]> {
+async function allOf(listed: readonly Mailbox[], statuses: Statuses, engine: Engine): Promise<readonly Mailbox[]> {
   const { run, lanes } = engine;
   const paths = new Set(listed.map((mailbox) => mailbox.path));
   nameAsListed(paths, run);
-  if ([...run.known.keys()].every((path) => paths.has(path))) return listed;
+  const validities = new Map([...statuses].map(([path, { uidValidity }]) => [path, uidValidity]));
+  const names = { current: paths, validities };
+  if (!mayBeRenamed(names, run) && [...run.known.keys()].every((path) => paths.has(path))) return listed;
   let unlisted: readonly string[] = [];
   await engine.released;
   await lanes.work(
     workOf([0]),
     async (_, { reader }) => {
       // One that could not be read under its name is read under the other one.
-      if (mayBeRenamed(paths, run))
-        for (const path of await followRenames(paths, reader, run)) engine.left.delete(path);
+      if (mayBeRenamed(names, run))
+        for (const path of await followRenames(names, reader, run)) engine.left.delete(path);
       unlisted = await unlistedOf(paths, reader, run);
     },
     () => 1,
@@ -106,25 +111,25 @@ function nameAsListed(paths: ReadonlySet<string>, { known }: Run): void {
   }
 }
 
-/** What the source says of folders by now: with the listing, or asked for each. Missing where it refuses to. */
-async function statusesOf(
-  folders: readonly Folder[],
-  listed: readonly Mailbox[],
-  engine: Engine,
-): Promise<ReadonlyMap<string, MailboxStatus>> {
+type Statuses = ReadonlyMap<string, MailboxStatus>;
+
+/** What the source says by now of folders that are known: with the listing, or asked for each. Missing where it refuses to. */
+async function statusesOf(listed: readonly Mailbox[], engine: Engine): Promise<Statuses> {
   const { run, checkers, connections, seen } = engine;
   const statuses = new Map(
     listed.flatMap(({ path, status }) => (status === undefined ? [] : [[path, status] as const])),
   );
-  const unsaid = folders.filter(({ sourcePath }) => !statuses.has(sourcePath));
+  const unsaid = listed.flatMap(({ path }) =>
+    (seen.has(path) || run.known.has(path)) && !statuses.has(path) ? [path] : [],
+  );
   let isLooking = true;
   /** For the last look, unless something new is found. */
   const makeReady = async () => {
     await engine.released;
-    if (isLooking && !isNarrow(connections)) checkers.warm(Math.min(mostCheckers(engine), seen.size));
+    if (isLooking && seen.size > 0 && !isNarrow(connections)) checkers.warm(Math.min(mostCheckers(engine), seen.size));
   };
   void makeReady();
-  const ask = async ({ sourcePath: path }: Folder, reader: MailReader) => {
+  const ask = async (path: string, reader: MailReader) => {
     const { uidValidity, uidNext, exists } = (await unlessRefused(reader.status(path))) ?? {};
     if (uidValidity !== undefined && uidNext !== undefined && exists !== undefined)
       statuses.set(path, { uidValidity, uidNext, exists });
@@ -133,8 +138,7 @@ async function statusesOf(
   try {
     await checkers.work(workOf(unsaid.length === 0 ? [] : [unsaid]), async (all, session) => {
       const reader = await session.reader();
-      const waiting = all.filter(({ sourcePath }) => !statuses.has(sourcePath));
-      await Promise.all(waiting.map((folder) => ask(folder, reader)));
+      await Promise.all(all.filter((path) => !statuses.has(path)).map((path) => ask(path, reader)));
     });
   } finally {
     isLooking = false;

@@ -64,7 +64,8 @@ export async function settleOpen(
     if (!claims.has(listed.uid)) candidates.push(listed);
   const source = session.reader === null ? null : { reader: session.reader, path: mailbox.sourcePath };
   const destination = { reader: checker, path: mailbox.destinationPath };
-  const { found, gone } = await match(wanted, source, candidates, destination);
+  const { found, gone, unseen } = await match(wanted, source, candidates, destination);
+  run.askAgain(unseen);
   const rows: NewRow[] = [];
   for (const { uid, size, date } of wanted) {
     const one = found.get(uid);

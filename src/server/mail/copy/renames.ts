@@ -7,50 +7,64 @@ import type { Run } from './run.ts';
 /** So many messages are read to be sure, the first and the last among them. */
 const READ_AT_MOST = 5;
 
+/** What the source has now: its paths, and their UIDVALIDITY as far as it was asked for. */
+export type Names = { readonly current: ReadonlySet<string>; readonly validities: ReadonlyMap<string, bigint> };
+
 /**
  * Knows folders of the source again that have another name by now: a new one under the UIDVALIDITY of one that is gone,
  * in which every message that has a row, or was on its way when a worker died, is as the ledger says. What is new in it
- * goes where the rest of it went.
- * @param current the paths that the source has
- * @returns the paths that these had before
+ * goes where the rest of it went. The old name may be another folder's by now.
+ * @returns the paths that these had before, and which nobody has any more
  */
-export async function followRenames(
-  current: ReadonlySet<string>,
-  reader: MailReader,
-  run: Run,
-): Promise<readonly string[]> {
-  const renamed: string[] = [];
+export async function followRenames(names: Names, reader: MailReader, run: Run): Promise<readonly string[]> {
+  const left: string[] = [];
   const { known } = run;
   const { ledger } = run.copy;
-  for (const path of current) {
-    if (known.has(path)) continue;
-    const uidValidity = (await unlessRefused(reader.status(path)))?.uidValidity;
-    const alike = [...known].flatMap(([before, mailboxes]) =>
-      current.has(before) ? [] : mailboxes.filter((mailbox) => mailbox.sourceUidValidity === uidValidity),
-    );
+  for (const path of names.current) {
+    if (!isNew(path, names, run)) continue;
+    const uidValidity = names.validities.get(path) ?? (await unlessRefused(reader.status(path)))?.uidValidity;
+    const alike = [...known.values()]
+      .flat()
+      .filter((mailbox) => mailbox.sourceUidValidity === uidValidity && isGone(mailbox, names));
     for (const mailbox of alike) {
       // One that lets nobody in is left to the copy, which says so.
       if ((await unlessRefused(isSameFolder(path, mailbox, reader, run))) !== true) continue;
-      const moved = known.get(mailbox.sourcePath) ?? [];
+      const before = mailbox.sourcePath;
+      const all = known.get(before) ?? [];
+      const moved = names.current.has(before) ? [mailbox] : all;
       await ledger.rename(
         moved.map(({ id }) => id),
         path,
       );
-      renamed.push(mailbox.sourcePath);
-      known.delete(mailbox.sourcePath);
-      known.set(
-        path,
-        moved.map((each) => ({ ...each, sourcePath: path })),
-      );
+      const others = all.filter((each) => !moved.includes(each));
+      if (others.length > 0) known.set(before, others);
+      else {
+        known.delete(before);
+        left.push(before);
+      }
+      known.set(path, [...moved.map((each) => ({ ...each, sourcePath: path })), ...(known.get(path) ?? [])]);
       break;
     }
   }
-  return renamed;
+  return left;
 }
 
 /** Whether there is a folder that may have been renamed. */
-export function mayBeRenamed(current: ReadonlySet<string>, { known }: Pick<Run, 'known'>): boolean {
-  return [...known.keys()].some((path) => !current.has(path)) && [...current].some((path) => !known.has(path));
+export function mayBeRenamed(names: Names, run: Pick<Run, 'known'>): boolean {
+  const hasGone = [...run.known.values()].flat().some((mailbox) => isGone(mailbox, names));
+  return hasGone && [...names.current].some((path) => isNew(path, names, run));
+}
+
+/** Whether its name is nobody's, or another folder's. */
+function isGone({ sourcePath, sourceUidValidity }: LedgerMailbox, { current, validities }: Names): boolean {
+  const now = validities.get(sourcePath);
+  return !current.has(sourcePath) || (now !== undefined && now !== sourceUidValidity);
+}
+
+function isNew(path: string, { validities }: Names, { known }: Pick<Run, 'known'>): boolean {
+  const mailboxes = known.get(path) ?? [];
+  const now = validities.get(path);
+  return now === undefined ? mailboxes.length === 0 : mailboxes.every((mailbox) => mailbox.sourceUidValidity !== now);
 }
 
 async function isSameFolder(path: string, { id }: LedgerMailbox, reader: MailReader, { copy }: Run): Promise<boolean> {
