@@ -178,9 +178,7 @@ function withOddities(scenario: Scenario, chance: Chance): Scenario {
   const side = chance.one(['source', 'destination'] as const);
   const refusesReading = { part: chance.one([0.01, 0.05]), code: chance.one(['UNAVAILABLE', 'SERVERBUG', '']) };
   const quirk = chance.happens(0.5) ? { refusesReading } : { saysUidNext: false };
-  const refusing = chance.happens(0.1) ? { ...keeping, [side]: { ...keeping[side], ...quirk } } : keeping;
-  const anew = { side: 'source', atCommand, does: 'renames a mailbox and makes it anew' } as const;
-  return chance.happens(0.05) && isKnown ? { ...refusing, deeds: [...refusing.deeds, anew] } : refusing;
+  return chance.happens(0.1) ? { ...keeping, [side]: { ...keeping[side], ...quirk } } : keeping;
 }
 
 /** So small that a folder has several of everything. */

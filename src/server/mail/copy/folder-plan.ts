@@ -131,8 +131,8 @@ async function statusesOf(listed: readonly Mailbox[], engine: Engine): Promise<S
   void makeReady();
   const ask = async (path: string, reader: MailReader) => {
     const { uidValidity, uidNext, exists } = (await unlessRefused(reader.status(path))) ?? {};
-    if (uidValidity !== undefined && uidNext !== undefined && exists !== undefined)
-      statuses.set(path, { uidValidity, uidNext, exists });
+    // Some don't say which UID comes next: what has changed can't be told of them then.
+    if (uidValidity !== undefined) statuses.set(path, { uidValidity, uidNext: uidNext ?? 0, exists: exists ?? -1 });
     run.looked();
   };
   try {

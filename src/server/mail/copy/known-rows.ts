@@ -78,11 +78,11 @@ export async function takeOverOlder(
   const { ledger } = run.copy;
   const rows = new Map<string, { readonly from: LedgerMailbox; readonly row: Row }[]>();
   const looks = new Set<string>();
-  for (const from of older) {
-    const refused: number[] = [];
+  const refused: { readonly from: LedgerMailbox; readonly row: Row }[] = [];
+  for (const from of older)
     for await (const page of ledger.rows(from.id))
       for (const row of page) {
-        if (row.fate === 'refused') refused.push(row.uid);
+        if (row.fate === 'refused') refused.push({ from, row });
         if (row.sha256 === undefined || !COMES_ALONG.has(row.fate)) continue;
         const key = `${row.sha256} ${row.date}`;
         const same = rows.get(key) ?? [];
@@ -90,7 +90,12 @@ export async function takeOverOlder(
         rows.set(key, row.fate === 'lost' ? [...same, { from, row }] : [{ from, row }, ...same]);
         looks.add(`${row.date}`);
       }
-    if (refused.length > 0) await ledger.forget(from.id, refused);
+  if (refused.length > 0) {
+    const dates = new Set<number | null>();
+    for (const { date } of listing.messages) dates.add(date);
+    // It may also be another folder under the same name.
+    const again = refused.filter(({ row }) => dates.has(row.date));
+    for (const { from, row } of again) await ledger.forget(from.id, [row.uid]);
   }
   if (rows.size === 0) return false;
   let hasTaken = false;
