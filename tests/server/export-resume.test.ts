@@ -173,6 +173,29 @@ test(
   },
 );
 
+test(
+  'a message at which the server hangs up each time is named, and those around it are exported',
+  needs('bsdtar'),
+  async () => {
+    for (const broken of [[5], [1, 10], [3, 4]]) {
+      const source = mailboxes(2, 10);
+      const account = memoryAccount(source, {
+        onFetch: (path, uid) => {
+          if (path === 'Folder 0' && broken.includes(uid)) throw new MailError('lost', 'The connection ended.');
+        },
+      });
+      const id = await world.newTransfer();
+      const skipped = await world.exportMail(id, account);
+      expect(skipped.map(({ mailbox }) => mailbox)).toEqual(broken.map(() => 'Folder 0'));
+      const readable = source.map((mailbox) => ({
+        ...mailbox,
+        messages: mailbox.messages.filter(({ uid }) => mailbox.path !== 'Folder 0' || !broken.includes(uid)),
+      }));
+      expect(await digestsIn(id)).toEqual(digestsOf(readable));
+    }
+  },
+);
+
 test('staged messages that were damaged or lost are fetched again', needs('bsdtar'), async () => {
   const source = mailboxes();
   for (const damage of [

@@ -192,10 +192,10 @@ test.each(['source', 'destination'] as const)(
   'a message on which the %s breaks off each time keeps none of the others back',
   async (side) => {
     for (const breaks of ['hangs up', 'SERVERBUG'] as const)
-      for (const letter of [0, 3, 19]) {
-        const poison = [{ letter, side, breaks }];
-        const { wrong, receipts } = await simulate(scenarioWith([20, 5], { poison }));
-        expect({ breaks, letter, wrong }).toEqual({ breaks, letter, wrong: [] });
+      for (const letters of [[0], [3, 4, 5], [19], [20]]) {
+        const poison = letters.map((letter) => ({ letter, side, breaks }));
+        const { wrong, receipts } = await simulate(scenarioWith([20, 1], { poison }));
+        expect({ breaks, letters, wrong }).toEqual({ breaks, letters, wrong: [] });
         expect(receipts.map(({ failure, lost }) => ({ failure, lost }))).toEqual([{ failure: undefined, lost: 0 }]);
       }
   },

@@ -23,7 +23,7 @@ type Found = { readonly listings: readonly MailboxListing[]; readonly unreadable
 export async function gatherMail(gathering: Gathering): Promise<readonly Skipped[]> {
   const { source, clock, signal, limits } = gathering;
   const stager = await openStager(gathering);
-  const shared = { clock, signal, moved: () => stager.count() };
+  const shared = { clock, signal, moved: () => stager.moved() };
   await using controls = openLanes<MailControl>({ ...shared, size: 1, open: source.control });
   await using readers = openLanes<MailReader>({ ...shared, size: source.limits.connections, open: source.reader });
   let found: Found = { listings: [], unreadable: [] };

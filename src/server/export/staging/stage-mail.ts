@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
+import { BREAKS_ALONE, BREAKS_TOGETHER } from '../../mail/copy/breaks.ts';
 import { Stopped } from '../../mail/copy/lanes.ts';
 import type { CopySource } from '../../mail/copy/mail-copy.ts';
-import { MailError } from '../../mail/imap/mail-error.ts';
+import { isBreak, MailError } from '../../mail/imap/mail-error.ts';
 import type { Mailbox } from '../../mail/imap/mailbox.ts';
 import type { Fetched, MailReader } from '../../mail/imap/streams.ts';
 import type { Clock } from '../../mail/imap/wire.ts';
@@ -55,6 +56,8 @@ export type Stager = {
   /** The source has so many messages now. */
   expect(total: number): void;
   count(): number;
+  /** Grows with each that is staged or given up. */
+  moved(): number;
 };
 
 /** The times that an archive, a database and an ISO string all can hold. */
@@ -63,9 +66,18 @@ const [EARLIEST, LATEST] = [new Date('0001-01-01T00:00:00Z'), new Date('9999-12-
 export async function openStager(gathering: Gathering): Promise<Stager> {
   const { ledger, limits, signal } = gathering;
   const totals = await ledger.totals();
-  const state = { ...totals, expected: totals.messages };
+  const state = { ...totals, expected: totals.messages, givenUp: 0 };
   const open = new WeakMap<MailReader, MailboxListing>();
   const underWay = new Set<Promise<void>>();
+  /** How often a connection broke off at a message. */
+  const breaks = new Map<string, number>();
+  const nameOf = ({ mailboxId }: MailboxListing, uid: number) => `${mailboxId} ${uid}`;
+  const noteBreak = (listing: MailboxListing, uid: number) => {
+    const times = (breaks.get(nameOf(listing, uid)) ?? 0) + 1;
+    breaks.set(nameOf(listing, uid), times);
+    // What comes after it is tried as often again.
+    if (times === BREAKS_TOGETHER || times === BREAKS_TOGETHER + BREAKS_ALONE) state.givenUp += 1;
+  };
   let parts: Promise<unknown> = Promise.resolve();
 
   const tell = () => gathering.onProgress({ done: state.messages, total: state.expected, bytes: state.octets });
@@ -148,7 +160,9 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
   }
 
   async function fetch(listing: MailboxListing, uids: readonly number[], reader: MailReader): Promise<void> {
+    if (uids.length === 0) return;
     const seen = new Set<number>();
+    const whole = new Set<number>();
     await gathering.spool.use(async (writer) => {
       const staged: StagedMessage[] = [];
       try {
@@ -157,11 +171,14 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
           if (seen.has(message.uid)) continue;
           seen.add(message.uid);
           const row = await stage(message, listing, writer);
+          whole.add(message.uid);
           if (row === null) listing.taken.add(message.uid);
           else staged.push(row);
         }
       } catch (error) {
         if (!(error instanceof MailError) && !(error instanceof Stopped)) throw error;
+        const next = uids.find((uid) => !whole.has(uid));
+        if (next !== undefined && isBreak(error)) noteBreak(listing, next);
         // What has come whole is kept.
         await record(listing, staged, writer);
         throw error;
@@ -179,7 +196,22 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
       open.set(reader, listing);
     }
     const wanted = uids.filter((uid) => !listing.taken.has(uid));
-    await fetch(listing, wanted, reader);
+    const breaksOf = (uid: number) => breaks.get(nameOf(listing, uid)) ?? 0;
+    const suspects = wanted.filter((uid) => breaksOf(uid) >= BREAKS_TOGETHER);
+    await fetch(
+      listing,
+      wanted.filter((uid) => !suspects.includes(uid)),
+      reader,
+    );
+    for (const uid of suspects) {
+      if (breaksOf(uid) >= BREAKS_TOGETHER + BREAKS_ALONE) continue;
+      try {
+        await fetch(listing, [uid], reader);
+      } catch (error) {
+        // It is named in the end; the connection has ended, and the next batch makes another one.
+        if (breaksOf(uid) < BREAKS_TOGETHER + BREAKS_ALONE || uid !== suspects.at(-1)) throw error;
+      }
+    }
   }
 
   return {
@@ -197,6 +229,7 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
       tell();
     },
     count: () => state.messages,
+    moved: () => state.messages + state.givenUp,
   };
 }
 

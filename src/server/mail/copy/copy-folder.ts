@@ -1,4 +1,5 @@
 import { isRefusal, MailError, unlessRefused } from '../imap/mail-error.ts';
+import { BREAKS_ALONE, BREAKS_TOGETHER } from './breaks.ts';
 import type { Listed, MailWriter, Opened, Selected } from '../imap/streams.ts';
 import type { Fetches } from './fetches.ts';
 import { olderOf, readRows, takeOverOlder } from './known-rows.ts';
@@ -11,9 +12,6 @@ import { FolderLeft, type Run, type Session } from './run.ts';
 import { askForFirst, breakName, sendMessages } from './sending.ts';
 import { refuse, type Sending, type Unsaid } from './settling.ts';
 import type { Sizes } from './sizes.ts';
-
-/** A message on which connections broke so often among others is asked for alone, after all others; and so often alone: left out. */
-const [BREAKS_TOGETHER, BREAKS_ALONE] = [2, 2];
 
 /** So often what is at the destination is found anew in one run. */
 const RENUMBERED_AT_MOST = 10;

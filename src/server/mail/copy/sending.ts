@@ -1,5 +1,6 @@
 import { isBreak, MailError } from '../imap/mail-error.ts';
 import type { Fetched, NewMessage, Octets } from '../imap/streams.ts';
+import { BREAKS_TOGETHER } from './breaks.ts';
 import { leaveBehind } from './committing.ts';
 import { digesting } from './digest.ts';
 import { openFetches, type Fetches } from './fetches.ts';
@@ -195,7 +196,8 @@ async function* newMessages(
   } catch (error) {
     const [next] = wanted;
     if (next === undefined || !isBreak(error)) throw error;
-    sending.run.noteBreak(breakName(sending.mailbox, next));
+    // What comes after it is tried as often again.
+    if (sending.run.noteBreak(breakName(sending.mailbox, next)) === BREAKS_TOGETHER) sending.run.looked();
     const broken = new MailError('lost', 'The connection broke off at a message.', { cause: error });
     broken.account = 'source';
     throw broken;
