@@ -35,6 +35,7 @@ test(
     }
     let appended = 0;
     let crashes = 0;
+    let crashing: Promise<void> = Promise.resolve();
     const world = stack.use(
       await openWorld(
         { url: await postgres.create() },
@@ -49,8 +50,12 @@ test(
             appended += 1;
             if (!CRASHES.includes(appended)) return;
             crashes += 1;
-            await postgres.crash();
-            await postgres.recover();
+            // Groups are under way together: the next crash comes when it has recovered from this one.
+            crashing = crashing.then(async () => {
+              await postgres.crash();
+              await postgres.recover();
+            });
+            await crashing;
           },
         },
       ),
