@@ -36,6 +36,10 @@ test(
     let appended = 0;
     let crashes = 0;
     let crashing: Promise<void> = Promise.resolve();
+    const crash = async () => {
+      await postgres.crash();
+      await postgres.recover();
+    };
     const world = stack.use(
       await openWorld(
         { url: await postgres.create() },
@@ -51,10 +55,7 @@ test(
             if (!CRASHES.includes(appended)) return;
             crashes += 1;
             // Groups are under way together: the next crash comes when it has recovered from this one.
-            crashing = crashing.then(async () => {
-              await postgres.crash();
-              await postgres.recover();
-            });
+            crashing = crashing.then(crash);
             await crashing;
           },
         },
