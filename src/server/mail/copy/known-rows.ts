@@ -94,7 +94,7 @@ export async function takeOverOlder(
     const dates = new Set<number | null>();
     for (const { date } of listing.messages) dates.add(date);
     // It may also be another folder under the same name.
-    const again = refused.filter(({ row }) => dates.has(row.date));
+    const again = refused.filter(({ row }) => row.date === null || dates.has(row.date));
     for (const { from, row } of again) await ledger.forget(from.id, [row.uid]);
   }
   if (rows.size === 0) return false;
