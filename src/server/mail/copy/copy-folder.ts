@@ -1,6 +1,6 @@
 import { isRefusal, MailError, unlessRefused } from '../imap/mail-error.ts';
-import { BREAKS_ALONE, BREAKS_TOGETHER } from './breaks.ts';
 import type { Listed, MailWriter, Opened, Selected } from '../imap/streams.ts';
+import { BREAKS_ALONE, BREAKS_TOGETHER, messageName } from './breaks.ts';
 import type { Fetches } from './fetches.ts';
 import { olderOf, readRows, takeOverOlder } from './known-rows.ts';
 import type { LedgerMailbox, Planned } from './ledger.ts';
@@ -9,7 +9,7 @@ import { settleOpen, settleUnsaid, wantedOf } from './recovery.ts';
 import { findAnew } from './renumbered.ts';
 import { makeMailbox } from './making.ts';
 import { FolderLeft, type Run, type Session } from './run.ts';
-import { askForFirst, breakName, sendMessages } from './sending.ts';
+import { askForFirst, sendMessages } from './sending.ts';
 import { refuse, type Sending, type Unsaid } from './settling.ts';
 import type { Sizes } from './sizes.ts';
 
@@ -114,7 +114,7 @@ async function copyInto(destinationPath: string, begun: Begun | undefined, work:
   if (todo > 0 || groups.length > 0) {
     const selected = await (begun?.selected ?? openBoth(folder, mailbox.destinationPath, listing, session, run));
     if ([...known.validities].some((validity) => validity !== selected.uidValidity)) {
-      if (run.noteBreak(`renumbered ${mailbox.id}`) > RENUMBERED_AT_MOST)
+      if (run.noteFault(`renumbered ${mailbox.id}`) > RENUMBERED_AT_MOST)
         throw new FolderLeft('mailbox not read back', new Error('The destination says another UIDVALIDITY each time.'));
       await unlessClosed(findAnew(mailbox, selected.uidValidity, session, run));
       return copyFolder(folder, listing, session, run, goesOn);
@@ -161,7 +161,7 @@ async function sendWaiting(
     lookFrom = await settleUnsaid(unsaid, ids, { ...into, from: lookFrom });
   };
   const sending = { ...into, resolve };
-  const breaksOf = ({ uid }: Planned) => run.breaks(breakName(mailbox, uid));
+  const breaksOf = ({ uid }: Planned) => run.faults(messageName('source', mailbox.sourcePath, uid));
   const [whole, suspects] = [[], []] as [Planned[], Planned[]];
   for (const message of waiting) (breaksOf(message) < BREAKS_TOGETHER ? whole : suspects).push(message);
   try {

@@ -93,7 +93,7 @@ async function runEngine<Result>(
   const towards = destination.limits.connections;
   let looked = 0;
   const asked = new Set<string>();
-  const breaks = new Map<string, number>();
+  const faults = new Map<string, number>();
   const pool = { clock, signal, moved: () => counts.moved() + looked };
   const connections = { source: source.limits.connections, destination: towards };
   const counted: Counted = (account, opening) =>
@@ -121,9 +121,10 @@ async function runEngine<Result>(
   const isResumed = (await ledger.mailboxes()).length > 0;
   await ledger.adopt();
   const known = new Map<string, LedgerMailbox[]>();
-  const before = new Set<string>();
+  const leftBefore = new Set<string>();
   for (const mailbox of await ledger.mailboxes()) {
-    if (mailbox.reason === 'mailbox unreadable' || mailbox.reason === 'mailbox closed') before.add(mailbox.sourcePath);
+    if (mailbox.reason === 'mailbox unreadable' || mailbox.reason === 'mailbox closed')
+      leftBefore.add(mailbox.sourcePath);
     // One that was never listed is not known by that.
     if (mailbox.sourceUidValidity === 0n) continue;
     known.set(mailbox.sourcePath, [...(known.get(mailbox.sourcePath) ?? []), mailbox]);
@@ -144,10 +145,10 @@ async function runEngine<Result>(
       looked += 1;
     },
     stale: new Set(),
-    breaks: (name) => breaks.get(name) ?? 0,
-    noteBreak: (name) => {
-      const times = (breaks.get(name) ?? 0) + 1;
-      breaks.set(name, times);
+    faults: (name) => faults.get(name) ?? 0,
+    noteFault: (name) => {
+      const times = (faults.get(name) ?? 0) + 1;
+      faults.set(name, times);
       return times;
     },
     askAgain: (messages) => {
@@ -180,7 +181,7 @@ async function runEngine<Result>(
     left: new Map(),
     again: null,
     troubled: new Map(),
-    leftBefore: before,
+    leftBefore,
   };
   const result = await work(engine);
   // All at once: what is `using` is closed one after the other, each with a goodbye of a round trip.

@@ -1,5 +1,6 @@
 import type { Check, FolderCount, Run, Session } from './run.ts';
 import { UidSet, type MessageList } from './columns.ts';
+import { messageName } from './breaks.ts';
 import { digestOf } from './digest.ts';
 import type { LedgerMailbox, NewRow, Row } from './ledger.ts';
 import type { Listing } from './listing.ts';
@@ -117,7 +118,7 @@ export async function takeOverOlder(
     for (const [id, old] of forgotten) await ledger.forget(id, old);
     hasTaken ||= taken.length > 0;
     // One that is known and comes later would be copied a second time.
-    run.askAgain([...unseen].map((uid) => `from ${mailbox.sourcePath} ${uid}`));
+    run.askAgain([...unseen].map((uid) => messageName('source', mailbox.sourcePath, uid)));
   }
   return hasTaken;
 }

@@ -1,4 +1,5 @@
 import type { Listed, MailReader } from '../imap/streams.ts';
+import { messageName } from './breaks.ts';
 import { digestOf, portraits, secondsOf, type Portrait } from './digest.ts';
 import { isProvidersForm } from './norm.ts';
 
@@ -29,7 +30,7 @@ export type Matched = {
   readonly found: ReadonlyMap<number, Found>;
   /** Source messages that are not there any more, asked for by UID. */
   readonly gone: ReadonlySet<number>;
-  /** Messages of both sides that were asked for and did not come, by path and UID. */
+  /** Messages of both sides that were asked for and did not come, by {@link messageName}. */
   readonly unseen: readonly string[];
 };
 
@@ -75,8 +76,9 @@ export async function match(
   const left = [...byDigest.values()].flat();
   const isOver = open.length === 0 || left.length === 0;
   const unseen = isOver ? [] : await matchForms(open, source, left, destination, gone, found);
-  const unhanded = found.size === wanted.length ? [] : [...unread].map((uid) => `to ${destination.path} ${uid}`);
-  return { found, gone, unseen: [...unhanded, ...unseen.map((uid) => `from ${source?.path} ${uid}`)] };
+  const unhanded =
+    found.size === wanted.length ? [] : [...unread].map((uid) => messageName('destination', destination.path, uid));
+  return { found, gone, unseen: [...unhanded, ...unseen.map((uid) => messageName('source', source?.path ?? '', uid))] };
 }
 
 /** Some servers round RFC822.SIZE, and some ignore the internal date, so neither alone rules a message out. */
@@ -166,16 +168,19 @@ function isSameId(one: Portrait, other: Portrait): boolean {
   return one.form.messageId !== '' && one.form.messageId === other.form.messageId;
 }
 
+/** Of these messages those that a mailbox lists. */
+export async function listedAmong({ reader, path }: Place, uids: readonly number[]): Promise<Set<number>> {
+  const listed = new Set<number>();
+  for (const part of inParts(uids))
+    for await (const page of reader.look(path, part)) for (const { uid } of page) listed.add(uid);
+  return listed;
+}
+
 /** Of these messages those that a mailbox still has. One that is missing among others is asked for by itself: listings lie. */
-export async function stillThere({ reader, path }: Place, uids: readonly number[]): Promise<ReadonlySet<number>> {
-  const there = new Set<number>();
-  const ask = async (some: readonly number[]) => {
-    for await (const page of reader.look(path, some)) for (const { uid } of page) there.add(uid);
-  };
-  for (const part of inParts(uids)) {
-    await ask(part);
-    if (part.length > 1) for (const uid of part) if (!there.has(uid)) await ask([uid]);
-  }
+export async function stillThere(place: Place, uids: readonly number[]): Promise<ReadonlySet<number>> {
+  const there = await listedAmong(place, uids);
+  if (uids.length > 1)
+    for (const uid of uids) if (!there.has(uid)) for (const found of await listedAmong(place, [uid])) there.add(found);
   return there;
 }
 

@@ -1,8 +1,9 @@
 import { isBreak, MailError, unlessRefused } from '../imap/mail-error.ts';
 import type { Fetched, Listed, MailReader, Opened } from '../imap/streams.ts';
+import { BREAKS_READING_BACK, messageName } from './breaks.ts';
 import { digestOf, portraits, secondsOf } from './digest.ts';
 import type { LedgerMailbox, NewRow, Row } from './ledger.ts';
-import { inParts, isUnlisted, listedFrom, stillThere } from './matching.ts';
+import { inParts, isUnlisted, listedAmong, listedFrom, stillThere } from './matching.ts';
 import { findMoved, isMissing, openSource } from './moved.ts';
 import { isProvidersForm } from './norm.ts';
 import { isWindow } from './provider-limits.ts';
@@ -28,8 +29,6 @@ export type Findings = {
   readonly unread: Set<LedgerMailbox>;
 };
 
-/** A message on which connections broke so often is not asked for any more in this run. */
-const BREAKS = 3;
 /** So many are noted at a time, so that reading back can be interrupted. */
 const NOTED_TOGETHER = 100;
 
@@ -39,9 +38,11 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
   const { mailbox, uidValidity } = check;
   const path = mailbox.destinationPath;
   const { checker } = session;
+  const nameOf = (uid: number) => messageName('destination', path, uid);
+  const readable = check.messages.filter(
+    ({ destinationUid }) => run.faults(nameOf(destinationUid)) < BREAKS_READING_BACK,
+  );
   // Several, where the server keeps one of equal messages.
-  const nameOf = (uid: number) => `to ${path} ${uid}`;
-  const readable = check.messages.filter(({ destinationUid }) => run.breaks(nameOf(destinationUid)) < BREAKS);
   const unread = Map.groupBy(readable, ({ destinationUid }) => destinationUid);
   if (unread.size === 0) return;
   const uids = [...unread.keys()].toSorted((a, b) => a - b);
@@ -61,7 +62,7 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
       yield* messages;
     } catch (error) {
       const [next] = unread.keys();
-      if (next !== undefined && isBreak(error) && run.noteBreak(nameOf(next)) >= BREAKS) run.looked();
+      if (next !== undefined && isBreak(error) && run.noteFault(nameOf(next)) >= BREAKS_READING_BACK) run.looked();
       throw error;
     }
   }
@@ -111,9 +112,9 @@ async function noteAbsent(
 ): Promise<void> {
   if (messages.length === 0) return;
   const path = check.mailbox.destinationPath;
-  const all = messages.map((message) => ({ message }));
-  const listed = await listedOf(all, path, checker);
-  run.askAgain([...listed].map((uid) => `to ${path} ${uid}`));
+  const uids = messages.map(({ destinationUid }) => destinationUid);
+  const listed = await listedAmong({ reader: checker, path }, uids);
+  run.askAgain([...listed].map((uid) => messageName('destination', path, uid)));
   const gone = messages.filter(({ destinationUid }) => !listed.has(destinationUid));
   findings.absent.push(...gone.map((message) => ({ check, message })));
 }
@@ -173,16 +174,13 @@ async function settleDifferent(
     if (!hasSource && (await stillThere({ reader, path: mailbox.sourcePath }, [uid])).has(uid)) continue;
     // Taken away since it was read.
     if (!isThere && hasSource) await noteAbsent([message], check, checker, run, findings);
-    else
+    else {
+      const found = hasSource ? fateOf(message, isKept) : 'changed';
       rows.push({
-        ...rowOf(
-          message,
-          mailbox.id,
-          uidValidity,
-          isSame ? message.fate : hasSource ? fateOf(message, isKept) : 'changed',
-        ),
+        ...rowOf(message, mailbox.id, uidValidity, isSame ? message.fate : found),
         ...(storedSha256 === undefined ? {} : { storedSha256 }),
       });
+    }
   }
   await run.copy.ledger.settle(rows);
   run.refated(mailbox.sourcePath, rows);
@@ -217,7 +215,8 @@ export async function settleAbsent(
   const here = absent.filter(({ check }) => opened === null || check.uidValidity === opened.uidValidity);
   for (const each of absent) if (!here.includes(each)) run.stale.add(each.check.mailbox.id);
   // One that could not be opened for a moment may have all of them: the last look finds them unread.
-  const listed = opened === null ? new Set<number>() : await listedOf(here, path, checker);
+  const uids = opened === null ? [] : here.map(({ message }) => message.destinationUid);
+  const listed = await listedAmong({ reader: checker, path }, uids);
   const open = new Map(
     here.flatMap(({ message, check }) => (listed.has(message.destinationUid) ? [] : [[message, check]])),
   );
@@ -246,18 +245,6 @@ export async function settleAbsent(
     await run.copy.ledger.settle(rows);
   }
   return new Set();
-}
-
-/** The destination UIDs of these that the mailbox lists. */
-async function listedOf(
-  all: readonly { readonly message: Unchecked }[],
-  path: string,
-  checker: MailReader,
-): Promise<ReadonlySet<number>> {
-  const listed = new Set<number>();
-  for (const uids of inParts(all.map(({ message }) => message.destinationUid)))
-    for await (const page of checker.look(path, uids)) for (const { uid } of page) listed.add(uid);
-  return listed;
 }
 
 function standing({ destinationUid, sha256 }: Pick<Row, 'destinationUid' | 'sha256'>): string {

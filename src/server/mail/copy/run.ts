@@ -72,10 +72,10 @@ export type Run = {
    * @throws {MailError} the first time, so that they are asked for again
    */
   readonly askAgain: (messages: readonly string[]) => void;
-  /** How often a connection broke off just where something was to come, named as in `askAgain`. */
-  readonly breaks: (name: string) => number;
+  /** How often something went wrong in this run, by a name for it. */
+  readonly faults: (name: string) => number;
   /** Notes one such time. @returns how often by now */
-  readonly noteBreak: (name: string) => number;
+  readonly noteFault: (name: string) => number;
   /** Of all mailboxes, as they were last listed: a lane has no connection to spare for that. */
   readonly sourcePaths: () => readonly string[];
   readonly destinationPaths: () => readonly string[];

@@ -1,11 +1,11 @@
 import { isBreak, MailError } from '../imap/mail-error.ts';
 import type { Fetched, NewMessage, Octets } from '../imap/streams.ts';
-import { BREAKS_TOGETHER } from './breaks.ts';
+import { BREAKS_TOGETHER, messageName } from './breaks.ts';
 import { leaveBehind } from './committing.ts';
 import { digesting } from './digest.ts';
 import { openFetches, type Fetches } from './fetches.ts';
 import { Stopped } from './lanes.ts';
-import type { Group, LedgerMailbox, Planned } from './ledger.ts';
+import type { Group, Planned } from './ledger.ts';
 import { sentDateOf } from './message-text.ts';
 import type { Session } from './run.ts';
 import type { Sizes } from './sizes.ts';
@@ -160,9 +160,11 @@ async function sendAll(fetches: Fetches, sending: Sending, together: boolean): P
   }
   await Promise.all([Promise.allSettled([opening]), ...underWay]);
   try {
-    const isThere = failure === undefined || (failure.error instanceof MailError && failure.error.fault === 'busy');
-    // Where the server asks for a pause, what it has stored is not to be stored again after it.
-    if (unsaid.length > 0 && isThere) await resolve(unsaid, unsaidGroups);
+    // Where the server is busy, what it has stored is not to be stored again; if it asks for a pause, it has that first.
+    if (unsaid.length > 0 && (failure === undefined || isBusyNow(failure.error)))
+      await resolve(unsaid, unsaidGroups).catch((error: unknown) => {
+        throw failure === undefined ? error : failure.error;
+      });
     if (failure !== undefined) throw failure.error;
   } catch (error) {
     if (!lease.mayWrite()) leaveBehind(unsaid.length, sending);
@@ -197,16 +199,16 @@ async function* newMessages(
     const [next] = wanted;
     if (next === undefined || !isBreak(error)) throw error;
     // What comes after it is tried as often again.
-    if (sending.run.noteBreak(breakName(sending.mailbox, next)) === BREAKS_TOGETHER) sending.run.looked();
+    const { mailbox, run } = sending;
+    if (run.noteFault(messageName('source', mailbox.sourcePath, next)) === BREAKS_TOGETHER) run.looked();
     const broken = new MailError('lost', 'The connection broke off at a message.', { cause: error });
     broken.account = 'source';
     throw broken;
   }
 }
 
-/** A message of the source on which connections may break. */
-export function breakName({ sourcePath }: LedgerMailbox, uid: number): string {
-  return `from ${sourcePath} ${uid}`;
+function isBusyNow(error: unknown): boolean {
+  return error instanceof MailError && error.fault === 'busy' && error.pause === undefined;
 }
 
 /** A server that gives no internal date leaves the one that the sender wrote. */

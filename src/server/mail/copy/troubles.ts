@@ -10,7 +10,7 @@ const TIMES = 3;
 export function isTroubled(error: unknown, mailbox: string, run: Run): error is MailError {
   if (!(error instanceof MailError) || error.pause !== undefined || !OWN_CODES.has(error.responseCode ?? ''))
     return false;
-  return run.noteBreak(`trouble with ${mailbox}`) >= TIMES;
+  return run.noteFault(`trouble with ${mailbox}`) >= TIMES;
 }
 
 /** @returns `null` where the server refuses what is asked of a mailbox, or has trouble with it each time */
