@@ -44,6 +44,9 @@ export type Deed = {
 /** What a server makes of what it is given. */
 export type Rewriting = 'nothing' | 'adds headers' | 'changes line ends' | 'adds headers and size';
 
+/** It hangs up before a message or within, or says NO with this response code. */
+export type Break = 'hangs up' | 'breaks off within' | 'SERVERBUG';
+
 export type Literals = 'synchronising' | 'minus' | 'plus';
 
 /** How a simulated server differs from a good one; see the names of RFC 5530 for the response codes. */
@@ -66,8 +69,8 @@ export type Quirks = {
   readonly refused: ReadonlyMap<string, string>;
   /** Messages, by digest, that it lists and never gives out. */
   readonly withheld: ReadonlySet<string>;
-  /** Messages, by digest, at which an answer ends: it hangs up, or says NO with this response code. */
-  readonly breaking: ReadonlyMap<string, 'hangs up' | 'SERVERBUG'>;
+  /** Messages, by digest, at which an answer ends. */
+  readonly breaking: ReadonlyMap<string, Break>;
   /** Of all appends, without a reason and only for now. */
   readonly refusesNow: number;
   readonly quota: number;
@@ -147,6 +150,8 @@ export type GivenMail = { readonly octets: Buffer; readonly flags: readonly stri
 export class SimulatedAccount {
   readonly folders = new Map<string, MailFolder>();
   readonly history: Deed[] = [];
+  /** Messages whose mailbox has got another name. */
+  readonly renamed = new Set<number>();
   readonly #now: () => number;
   readonly quirks: Quirks;
   #nextId = 1;
@@ -225,6 +230,7 @@ export class SimulatedAccount {
 
   /** Its messages and their UIDs stay as they are. */
   rename(folder: MailFolder, name: string): void {
+    for (const { id } of folder.messages) this.renamed.add(id);
     this.folders.delete(folder.name);
     folder.name = name;
     folder.stale += 1;

@@ -393,7 +393,7 @@ export function serve(
     send(`* ${view.length} EXISTS\r\n`);
   };
 
-  const fetch = (words: readonly Word[], byNumber: boolean): Answer => {
+  const fetch = (words: readonly Word[], byNumber: boolean): Answer | null => {
     const { view, folder, stale } = current();
     if (folder.stale !== stale) return { status: 'NO', text: '[SERVERBUG] The mailbox has changed', thenBye: true };
     const items = itemsOf(words[1]);
@@ -417,7 +417,18 @@ export function serve(
       if (!listing && quirks.withheld.has(message.digest)) return;
       send(`* ${index + 1} FETCH (`, ...fetched(message, items), ')\r\n');
     });
-    const breaks = quirks.breaking.get(view[broken]?.digest ?? '');
+    const culprit = view[broken];
+    const breaks = quirks.breaking.get(culprit?.digest ?? '');
+    if (culprit !== undefined && breaks === 'breaks off within') {
+      const row = Buffer.concat(
+        [`* ${broken + 1} FETCH (`, ...fetched(culprit, items)].map((each) => Buffer.from(each)),
+      );
+      culprit.wasRead = false;
+      send(row.subarray(0, row.length - Math.ceil(culprit.octets.length / 2)));
+      peer.end();
+      close();
+      return null;
+    }
     if (breaks === 'hangs up') return { status: 'NO', text: 'Internal error occurred', thenBye: true };
     if (breaks !== undefined) throw new Refusal('NO', `[${breaks}] Internal error occurred`);
     const first = view.findIndex((message) => wanted.has(message.uid) && there.has(message));

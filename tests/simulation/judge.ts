@@ -112,8 +112,8 @@ export function judge(evidence: Evidence): string[] {
 }
 
 /** What workers stored, nobody has moved, and the server shows. */
-function unreadOf({ folders, quirks, history }: SimulatedAccount): number {
-  const moved = new Set(history.flatMap(({ kind, id }) => (kind === 'moved' ? [id] : [])));
+function unreadOf({ folders, quirks, history, renamed }: SimulatedAccount): number {
+  const moved = new Set([...renamed, ...history.flatMap(({ kind, id }) => (kind === 'moved' ? [id] : []))]);
   const shown = [...folders.values()].flatMap(({ messages }) => messages.slice(-Math.min(quirks.window, 1e9)));
   return shown.filter(({ by, id, wasRead }) => isWorker(by) && !moved.has(id) && wasRead !== true).length;
 }
@@ -317,6 +317,7 @@ function countForms(evidence: Evidence, wrong: string[]): void {
   const orphans = evidence.orphans + storedUnheard(evidence);
   let now = 0;
   const moved = new Set(destination.history.filter(({ kind }) => kind === 'moved').map(({ id }) => id));
+  for (const id of destination.renamed) moved.add(id);
   // What is behind the window of a server can't be read back.
   for (const folder of destination.folders.values())
     for (const message of folder.messages.slice(-Math.min(destination.quirks.window, 1e9)))

@@ -1,5 +1,5 @@
 import type { Sizes } from '../../src/server/mail/copy/sizes.ts';
-import { GOOD, type Quirks } from './account.ts';
+import { GOOD, type Break, type Quirks } from './account.ts';
 import { chanceOf, type Chance } from './chance.ts';
 import type { DatabaseFault } from './database.ts';
 import type { LinkFault, Weather } from './network.ts';
@@ -29,7 +29,7 @@ export type Folder = { readonly name: string; readonly letters: number; readonly
 export type Poison =
   | { readonly letter: number; readonly code: string }
   | { readonly letter: number; readonly withheld: true }
-  | { readonly letter: number; readonly side: 'source' | 'destination'; readonly breaks: 'hangs up' | 'SERVERBUG' };
+  | { readonly letter: number; readonly side: 'source' | 'destination'; readonly breaks: Break };
 
 /** Everything that happens in one simulation; what it does not say follows from its seed. */
 export type Scenario = {
@@ -178,7 +178,40 @@ function withOddities(scenario: Scenario, chance: Chance): Scenario {
   const side = chance.one(['source', 'destination'] as const);
   const refusesReading = { part: chance.one([0.01, 0.05]), code: chance.one(['UNAVAILABLE', 'SERVERBUG', '']) };
   const quirk = chance.happens(0.5) ? { refusesReading } : { saysUidNext: false };
-  return chance.happens(0.1) ? { ...keeping, [side]: { ...keeping[side], ...quirk } } : keeping;
+  const refusing = chance.happens(0.1) ? { ...keeping, [side]: { ...keeping[side], ...quirk } } : keeping;
+  return withMore(refusing, chance);
+}
+
+/** What was thought of after that. */
+function withMore(scenario: Scenario, chance: Chance): Scenario {
+  const orders = scenario.orders > 1 && chance.happens(0.4) ? 3 : scenario.orders;
+  const letters = scenario.folders.reduce((total, folder) => total + folder.letters, 0);
+  const breaking = {
+    letter: chance.integer(0, Math.max(0, letters - 1)),
+    side: chance.one(['source', 'destination'] as const),
+    breaks: chance.one(['hangs up', 'SERVERBUG', 'breaks off within'] as const),
+  };
+  const renaming = {
+    side: 'destination',
+    atCommand: chance.integer(3, chance.one([20, 60, 150])),
+    does: 'renames a mailbox',
+  } as const;
+  const reusing = {
+    side: 'source',
+    atCommand: chance.integer(3, chance.one([20, 60, 150])),
+    does: 'renames a mailbox and makes it anew',
+  } as const;
+  // One with another name and other numbers at once is another one.
+  const deeds = [renaming, reusing].filter(
+    ({ side }) =>
+      chance.happens(0.05) && !scenario.deeds.some((deed) => deed.side === side && deed.does === 'renumbers a mailbox'),
+  );
+  return {
+    ...scenario,
+    orders,
+    poison: chance.happens(0.05) ? [...scenario.poison, breaking] : scenario.poison,
+    deeds: [...scenario.deeds, ...deeds],
+  };
 }
 
 /** So small that a folder has several of everything. */
@@ -271,7 +304,7 @@ function databaseFaultOf(chance: Chance): DatabaseFault {
 export function quirksOf(scenario: Scenario, side: Side, digests: readonly string[]): Quirks {
   const refused = new Map<string, string>();
   const withheld = new Set<string>();
-  const breaking = new Map<string, 'hangs up' | 'SERVERBUG'>();
+  const breaking = new Map<string, Break>();
   for (const each of scenario.poison) {
     const digest = digests[each.letter];
     if (digest === undefined) continue;

@@ -191,13 +191,14 @@ test('a mailbox that gets another name while its first messages are under way is
 test.each(['source', 'destination'] as const)(
   'a message on which the %s breaks off each time keeps none of the others back',
   async (side) => {
-    for (const breaks of ['hangs up', 'SERVERBUG'] as const)
-      for (const letters of [[0], [3, 4, 5], [19], [20]]) {
-        const poison = letters.map((letter) => ({ letter, side, breaks }));
-        const { wrong, receipts } = await simulate(scenarioWith([20, 1], { poison }));
-        expect({ breaks, letters, wrong }).toEqual({ breaks, letters, wrong: [] });
-        expect(receipts.map(({ failure, lost }) => ({ failure, lost }))).toEqual([{ failure: undefined, lost: 0 }]);
-      }
+    for (const breaks of ['hangs up', 'SERVERBUG', 'breaks off within'] as const)
+      for (const uidPlus of [true, false])
+        for (const letters of [[0], [3, 4, 5], [19], [20]]) {
+          const poison = letters.map((letter) => ({ letter, side, breaks }));
+          const { wrong, receipts } = await simulate(scenarioWith([20, 1], { poison, destination: { uidPlus } }));
+          expect({ breaks, uidPlus, letters, wrong }).toEqual({ breaks, uidPlus, letters, wrong: [] });
+          expect(receipts.map(({ failure, lost }) => ({ failure, lost }))).toEqual([{ failure: undefined, lost: 0 }]);
+        }
   },
 );
 
@@ -215,10 +216,25 @@ test.each(['source', 'destination'] as const)(
   },
 );
 
+test('a mailbox of the destination that gets another name brings nothing twice', async () => {
+  for (const uidPlus of [true, false])
+    for (let atCommand = 8; atCommand < 60; atCommand += 1) {
+      const deeds = [{ side: 'destination', atCommand, does: 'renames a mailbox' }] as const;
+      const { wrong, receipts } = await simulate(scenarioWith([5, 8], { destination: { uidPlus }, deeds, orders: 2 }));
+      const told = receipts.map(({ status }) => status);
+      expect({ atCommand, uidPlus, wrong, told }).toEqual({
+        atCommand,
+        uidPlus,
+        wrong: [],
+        told: ['completed', 'completed'],
+      });
+    }
+});
+
 test('a folder that gets another name, while its old name is used anew, is copied once', async () => {
   for (const orders of [1, 3])
     for (const listStatus of [true, false])
-      for (let atCommand = 8; atCommand < 60; atCommand += 4) {
+      for (let atCommand = 8; atCommand < 60; atCommand += orders) {
         const deeds = [{ side: 'source', atCommand, does: 'renames a mailbox and makes it anew' }] as const;
         const { wrong, receipts } = await simulate(scenarioWith([5, 8], { source: { listStatus }, deeds, orders }));
         const told = receipts.map(({ lost, duplicated }) => ({ lost, duplicated }));

@@ -48,10 +48,13 @@ export function perform(deed: Deed, account: SimulatedAccount, chance: Chance): 
     case 'renames a mailbox':
     case 'renames a mailbox and makes it anew': {
       const others = folders.filter(({ name }) => name !== 'INBOX');
-      const renamed = others.length > 0 ? chance.one(others) : undefined;
-      const name = renamed?.name ?? '';
-      if (renamed !== undefined) account.rename(renamed, `${name} of old`);
-      if (renamed !== undefined && deed.does !== 'renames a mailbox') account.create(name);
+      if (others.length === 0) return;
+      const renamed = chance.one(others);
+      const { name } = renamed;
+      let old = `${name} of old`;
+      while (account.find(old) !== undefined) old += ' and older';
+      account.rename(renamed, old);
+      if (deed.does !== 'renames a mailbox') account.create(name);
       return;
     }
     case 'renumbers a mailbox':

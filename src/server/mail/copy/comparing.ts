@@ -1,5 +1,6 @@
 import { unlessRefused } from '../imap/mail-error.ts';
 import type { MailReader } from '../imap/streams.ts';
+import { fetchReadable } from './breaks.ts';
 import { MessageList, UidSet } from './columns.ts';
 import { digestOf, secondsOf } from './digest.ts';
 import type { LedgerMailbox, NewRow, Planned, Row } from './ledger.ts';
@@ -72,8 +73,9 @@ async function countDuplicated(
   uidValidity: bigint,
   newcomers: readonly Planned[],
   checker: MailReader,
-  { copy: { ledger } }: Run,
+  run: Run,
 ): Promise<number> {
+  const { ledger } = run.copy;
   const path = mailbox.destinationPath;
   const others = await ledger.claimed(path, uidValidity);
   const looks = new Map(
@@ -88,7 +90,7 @@ async function countDuplicated(
   const digestsFor = (uid: number) => digests.get(looks.get(uid) ?? '') ?? new Set();
   let duplicated = 0;
   for (const uids of inParts([...looks.keys()].filter((uid) => digestsFor(uid).size > 0)))
-    for await (const { uid, octets } of checker.fetch(path, uids)) {
+    for await (const { uid, octets } of fetchReadable('destination', { reader: checker, path }, uids, run)) {
       const { sha256 } = await digestOf(octets);
       if (digestsFor(uid).has(sha256)) duplicated += 1;
     }

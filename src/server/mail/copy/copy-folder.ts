@@ -1,5 +1,5 @@
 import { isRefusal, MailError, unlessRefused } from '../imap/mail-error.ts';
-import type { Listed, MailWriter, Opened, Selected } from '../imap/streams.ts';
+import type { Listed, MailReader, MailWriter, Selected } from '../imap/streams.ts';
 import { BREAKS_ALONE, BREAKS_TOGETHER, messageName } from './breaks.ts';
 import type { Fetches } from './fetches.ts';
 import { olderOf, readRows, takeOverOlder } from './known-rows.ts';
@@ -57,9 +57,14 @@ export async function copyFolder(
   run: Run,
   goesOn: () => boolean,
 ): Promise<number> {
+  const { sourcePath } = folder;
+  const known = run.known.get(sourcePath);
+  const isKnown = known?.some(({ sourceUidValidity }) => sourceUidValidity === listing.opened.uidValidity);
+  // Its name may be another folder's by now.
+  if (isKnown === false) run.planAgain('source', sourcePath, listing.opened.uidValidity);
   const destinationPath = await folder.destination(session.writer);
   // Of a folder that nothing is known of all messages wait: they are asked for while the ledger is.
-  const begun = run.known.has(folder.sourcePath) ? undefined : begin(folder, destinationPath, listing, session, run);
+  const begun = known !== undefined ? undefined : begin(folder, destinationPath, listing, session, run);
   const work = { folder, listing, session, run, goesOn };
   try {
     return await copyInto(destinationPath, begun, work);
@@ -121,6 +126,8 @@ async function copyInto(destinationPath: string, begun: Begun | undefined, work:
     }
     const claims = new Set(await ledger.claimed(mailbox.destinationPath, selected.uidValidity));
     if (groups.length > 0) {
+      const isStale = groups.some(({ uidValidity }) => uidValidity !== selected.uidValidity);
+      if (isStale) run.planAgain('destination', mailbox.destinationPath, selected.uidValidity);
       const wanted = wantedOf(groups, mailbox, waiting(), known.settled);
       const rows = await unlessClosed(settleOpen(groups, wanted, mailbox, claims, session, run));
       for (const row of rows) known.settled.add(row.uid);
@@ -146,7 +153,8 @@ async function mailboxOf(destinationPath: string, { folder, listing, run }: Work
   ]);
   if (mailbox === undefined) throw new Error('The ledger gave no mailbox back.');
   await run.copy.onStep('listed', sourcePath);
-  return mailbox;
+  // The ledger keeps some names in another form.
+  return { ...mailbox, sourcePath };
 }
 
 async function sendWaiting(
@@ -168,7 +176,7 @@ async function sendWaiting(
     await sendMessages(ordered(whole, folder, run.copy.sizes), sending, begun?.fetches);
     for (const message of suspects) {
       try {
-        await sendMessages([message], sending);
+        await sendAlone(message, sending);
       } catch (error) {
         if (breaksOf(message) >= BREAKS_TOGETHER + BREAKS_ALONE) await refuse([message], 'unreadable', sending);
         throw error;
@@ -179,6 +187,15 @@ async function sendWaiting(
   }
 }
 
+/** Over a connection that has done nothing else: some servers end one after so many commands, whatever they are. */
+async function sendAlone(message: Planned, sending: Sending): Promise<void> {
+  const { session, mailbox, run } = sending;
+  await session.reader[Symbol.asyncDispose]();
+  await using reader = await run.copy.source.reader();
+  await reopen(reader, mailbox.sourcePath, mailbox.sourceUidValidity);
+  await sendMessages([message], { ...sending, session: { ...session, reader } });
+}
+
 /** Opens a mailbox and the one that it is copied into. @throws {MailError}, {@link FolderLeft} */
 async function openBoth(
   { sourcePath }: Folder,
@@ -187,12 +204,15 @@ async function openBoth(
   session: Session,
   run: Run,
 ): Promise<Selected> {
-  const [selected] = await Promise.all([select(path, session, run), reopen(session, sourcePath, opened)]);
+  const [selected] = await Promise.all([
+    select(path, session, run),
+    reopen(session.reader, sourcePath, opened.uidValidity),
+  ]);
   return selected;
 }
 
 /** UIDs of the listing mean nothing under another UIDVALIDITY. */
-async function reopen({ reader }: Session, path: string, { uidValidity }: Opened): Promise<void> {
+async function reopen(reader: MailReader, path: string, uidValidity: bigint): Promise<void> {
   const opened = await unlessRefused(reader.open(path));
   if (opened === null) throw new FolderLeft('mailbox unreadable', new Error('It can’t be opened any more.'));
   if (opened.uidValidity !== uidValidity)
@@ -223,12 +243,17 @@ async function unlessClosed<Answer>(looking: Promise<Answer>): Promise<Answer> {
   }
 }
 
+/** Some servers say no code with it. */
+function mayBeMissing({ responseCode }: MailError): boolean {
+  return responseCode === undefined || responseCode === 'TRYCREATE' || responseCode === 'NONEXISTENT';
+}
+
 /** A mailbox that has been deleted under way is made anew, and then all of this begins again. */
 async function afterRefusal(error: unknown, path: string, { writer }: Session, run: Run): Promise<unknown> {
   if (!isRefusal(error)) return error;
-  if (error.responseCode !== 'TRYCREATE' && error.responseCode !== 'NONEXISTENT')
-    return new FolderLeft('mailbox closed', error);
+  if (error.responseCode === undefined || !mayBeMissing(error)) return new FolderLeft('mailbox closed', error);
   try {
+    run.planAgain('destination', path);
     await makeMailbox(path, writer, run);
     return new MailError('lost', 'The mailbox was made anew.', { cause: error });
   } catch (refusal) {
@@ -242,6 +267,7 @@ async function select(path: string, { writer }: Session, run: Run): Promise<Sele
     return await writer.select(path);
   } catch (error) {
     if (!isRefusal(error)) throw error;
+    if (mayBeMissing(error)) run.planAgain('destination', path);
   }
   try {
     await makeMailbox(path, writer, run);

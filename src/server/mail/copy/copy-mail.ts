@@ -31,19 +31,22 @@ export function copyAndCompare(copy: MailCopy): Promise<CopyEnd> {
 }
 
 async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
-  for (let pass = 1; pass <= PASSES; pass += 1) {
+  for (let pass = 1; pass <= PASSES + engine.plannedAgain; pass += 1) {
     // After a copying those that have read back are ready for the last look.
     const ready = pass === 1 ? (['checker'] as const) : (['checker', 'checkers'] as const);
     await closeOthers(engine, ['controls', ...(isNarrow(engine.connections) ? [] : ready)]);
     const plan = await planFolders(engine);
     const hasFolders = plan.folders.length > 0;
     if (hasFolders) await engine.checkers[Symbol.asyncDispose]();
+    // One that was made since the list before may have been in the place of another one.
+    const mayHaveMore = pass === 1 ? engine.listsAgain : plan.folders.some((each) => !engine.seen.has(each.sourcePath));
     const waited = hasFolders ? await copyRound(plan, engine) : 0;
-    const isLast = waited === 0 && !(hasFolders && engine.listsAgain && pass === 1);
+    const isLast = waited === 0 && !(hasFolders && mayHaveMore);
     if (isLast && !(pass < PASSES && triesAgain(engine))) break;
   }
   // It may pass: the transfer waits, and only what a later run can't copy either is left for good.
-  for (const [path, error] of engine.troubled) if (engine.left.has(path) && !engine.leftBefore.has(path)) throw error;
+  for (const [path, error] of engine.troubled)
+    if (engine.left.has(path) && !engine.leftBefore.has(nameKey(path))) throw error;
 }
 
 /** Folders that were refused have a second try, after all others: it may have been for that moment. */

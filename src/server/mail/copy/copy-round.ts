@@ -7,7 +7,7 @@ import { readBack, settleAbsent, type CheckSession } from './read-back.ts';
 import type { Plan } from './folder-plan.ts';
 import type { LedgerMailbox } from './ledger.ts';
 import { isTroubled, unlessTroubled } from './troubles.ts';
-import { FolderLeft, type Check, type FolderReason, type Run, type Session } from './run.ts';
+import { FolderLeft, PlanAgain, type Check, type FolderReason, type Run, type Session } from './run.ts';
 
 /**
  * Makes the mailboxes of the destination that are missing, lists and copies folders, and reads back what was stored.
@@ -82,10 +82,15 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
   const { run, lanes, seen, left } = engine;
   const { forwardedMark, destination } = run.copy;
   const listings = new Map<string, FolderListing>();
+  let waited = 0;
   const leaving = async (folder: Folder, work: () => Promise<void>) => {
     try {
       await work();
     } catch (error) {
+      if (error instanceof PlanAgain) {
+        waited += 1;
+        return;
+      }
       const reason = reasonOf(error, folder, engine);
       if (reason === null) throw error;
       left.set(folder.sourcePath, reason);
@@ -116,14 +121,14 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
   const { released } = engine;
   await lanes.work(workOf(preparing), (prepare, session, goesOn) => prepare(session, goesOn), most, released);
   for (const folder of folders) await note(folder);
-  let waited = 0;
   const copyOne = async (folder: Folder, session: Session, goesOn: () => boolean) => {
     await leaving(folder, async () => {
       // A folder that is worked on again after a fault is listed again.
       const listing = listings.get(folder.sourcePath) ?? (await listFolder(folder, forwardedMark, session, run));
       listings.delete(folder.sourcePath);
       const { opened, unlisted } = listing;
-      waited += await copyFolder(folder, listing, session, run, goesOn);
+      const todo = await copyFolder(folder, listing, session, run, goesOn);
+      waited += todo;
       seen.set(folder.sourcePath, { opened, unlisted });
     });
     await note(folder);
@@ -138,10 +143,10 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
 }
 
 /** Why a folder is left for an error; `null`: it is tried again, or nothing can go on. */
-function reasonOf(error: unknown, { sourcePath }: Folder, { run, troubled }: Engine): FolderReason | null {
+function reasonOf(error: unknown, { sourcePath, planned }: Folder, { run, troubled }: Engine): FolderReason | null {
   if (error instanceof FolderLeft) return error.reason;
   if (isRefusal(error)) return 'mailbox unreadable';
-  if (!isTroubled(error, sourcePath, run)) return null;
+  if (!isTroubled(error, sourcePath, run, planned())) return null;
   troubled.set(sourcePath, error);
   return error.account === 'destination' ? 'mailbox closed' : 'mailbox unreadable';
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { MailReader, Octets } from '../imap/streams.ts';
+import type { Fetched, Octets } from '../imap/streams.ts';
 import { openForm, type Form } from './norm.ts';
 
 /** As much of a message as its header is looked for in, in octets. */
@@ -41,8 +41,8 @@ export async function digestOf(octets: Octets): Promise<{ readonly size: number;
 /** A message with its digest and what remains of it in every provider's form. */
 export type Portrait = Digest & { readonly uid: number; readonly date: number | null; readonly form: Form };
 
-export async function* portraits(reader: MailReader, path: string, uids: readonly number[]): AsyncIterable<Portrait> {
-  for await (const { uid, internalDate, octets } of reader.fetch(path, uids)) {
+export async function* portraits(messages: AsyncIterable<Fetched>): AsyncIterable<Portrait> {
+  for await (const { uid, internalDate, octets } of messages) {
     const form = openForm();
     const passing = digesting(octets);
     for await (const chunk of passing.octets) form.write(chunk);

@@ -7,12 +7,15 @@ import type { LedgerMailbox } from './ledger.ts';
 import { openLanes, openStream, workOf, type Lanes, type Stream } from './lanes.ts';
 import type { MailCopy } from './mail-copy.ts';
 import type { CheckSession, Findings } from './read-back.ts';
-import type { Check, FolderReason, Run, Session } from './run.ts';
+import { PlanAgain, type Check, type FolderReason, type Run, type Session } from './run.ts';
 import { openCheckSession, openControls, openSession, type Account, type Controls, type Counted } from './sessions.ts';
 import type { Sizes } from './sizes.ts';
 
 /** So many messages wait at most to be read back while others are copied. */
 const UNCHECKED_AT_MOST = 4000;
+
+/** A mailbox that is missing so often in one run is made anew at once. */
+const MISSING_AT_MOST = 3;
 
 /** What one run of a copy works with: its pools of connections, and what it has found so far. */
 export type Engine = {
@@ -48,6 +51,8 @@ export type Engine = {
   destinationPaths: readonly string[];
   /** By source path: what the folder was when it was last listed, and how many it did not list. */
   readonly seen: Map<string, { readonly opened: Opened; readonly unlisted: number }>;
+  /** How often all mailboxes had to be listed again because one was not what it was. */
+  plannedAgain: number;
   /** By source path: why a folder was left. */
   readonly left: Map<string, FolderReason>;
   /** Those of them that have a second try when they are listed the next time; `null` before there is one. */
@@ -156,6 +161,12 @@ async function runEngine<Result>(
       for (const message of fresh) asked.add(message);
       if (fresh.length > 0) throw new MailError('lost', 'A server lists a message and does not hand it out.');
     },
+    planAgain: (account, path, uidValidity) => {
+      const most = uidValidity === undefined ? MISSING_AT_MOST : 1;
+      if (run.noteFault(`plan for ${account} ${path} ${uidValidity ?? ''}`) > most) return;
+      engine.plannedAgain += 1;
+      throw new PlanAgain('A mailbox may have another name by now.');
+    },
     sourcePaths: () => engine.sourcePaths,
     destinationPaths: () => engine.destinationPaths,
   };
@@ -178,6 +189,7 @@ async function runEngine<Result>(
     sourcePaths: [],
     destinationPaths: [],
     seen: new Map(),
+    plannedAgain: 0,
     left: new Map(),
     again: null,
     troubled: new Map(),

@@ -8,7 +8,7 @@ import { nameKey } from './ledger-rows.ts';
 import { openMaking, type Making } from './making.ts';
 import { mapMailboxes, type MappedMailbox } from './mapping.ts';
 import { settleAbandoned } from './recovery.ts';
-import { followRenames, mayBeRenamed } from './renames.ts';
+import { followRenames, mayBeRenamed, type Names } from './renames.ts';
 import type { Run } from './run.ts';
 
 /** What a round of the copy is to do; `making` makes the mailboxes that the folders go to. */
@@ -35,6 +35,7 @@ export async function planFolders(engine: Engine): Promise<Plan> {
   await releaseControls(engine);
   const { ours, namespace } = side;
   engine.destinationPaths = ours.map((mailbox) => mailbox.path);
+  nameAsListed(new Set(side.theirs.map((mailbox) => mailbox.path)), run);
   const statuses = await statusesOf(side.theirs, engine);
   const theirs = await allOf(side.theirs, statuses, engine);
   engine.sourcePaths = theirs.map((mailbox) => mailbox.path);
@@ -61,7 +62,6 @@ export async function planFolders(engine: Engine): Promise<Plan> {
 async function allOf(listed: readonly Mailbox[], statuses: Statuses, engine: Engine): Promise<readonly Mailbox[]> {
   const { run, lanes } = engine;
   const paths = new Set(listed.map((mailbox) => mailbox.path));
-  nameAsListed(paths, run);
   const validities = new Map([...statuses].map(([path, { uidValidity }]) => [path, uidValidity]));
   const names = { current: paths, validities };
   if (!mayBeRenamed(names, run) && [...run.known.keys()].every((path) => paths.has(path))) return listed;
@@ -73,7 +73,7 @@ async function allOf(listed: readonly Mailbox[], statuses: Statuses, engine: Eng
       // One that could not be read under its name is read under the other one.
       if (mayBeRenamed(names, run))
         for (const path of await followRenames(names, reader, run)) engine.left.delete(path);
-      unlisted = await unlistedOf(paths, reader, run);
+      unlisted = await unlistedOf(names, reader, run);
     },
     () => 1,
   );
@@ -83,18 +83,16 @@ async function allOf(listed: readonly Mailbox[], statuses: Statuses, engine: Eng
 }
 
 /** Mailboxes that the source has and does not list: not by another name of one that it does. */
-async function unlistedOf(listed: ReadonlySet<string>, reader: MailReader, { known }: Run): Promise<readonly string[]> {
+async function unlistedOf(names: Names, reader: MailReader, { known }: Run): Promise<readonly string[]> {
   const validitiesOf = (paths: readonly string[]) =>
-    Promise.all(paths.map(async (path) => (await unlessRefused(reader.status(path)))?.uidValidity));
-  const before = [...known.keys()].filter((path) => !listed.has(path));
+    Promise.all(
+      paths.map(async (path) => names.validities.get(path) ?? (await unlessRefused(reader.status(path)))?.uidValidity),
+    );
+  const before = [...known.keys()].filter((path) => !names.current.has(path));
   const validities = await validitiesOf(before);
   if (validities.every((validity) => validity === undefined)) return [];
-  const others = new Set(await validitiesOf([...listed].filter((path) => !known.has(path))));
-  return before.filter((path, at) => {
-    const validity = validities[at];
-    const isOurs = known.get(path)?.some(({ sourceUidValidity }) => sourceUidValidity === validity) === true;
-    return isOurs && !others.has(validity);
-  });
+  const others = new Set(await validitiesOf([...names.current]));
+  return before.filter((_, at) => validities[at] !== undefined && !others.has(validities[at]));
 }
 
 /** A name that a column can't hold stands in the ledger in another form. */

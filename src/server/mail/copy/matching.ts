@@ -1,7 +1,8 @@
 import type { Listed, MailReader } from '../imap/streams.ts';
-import { messageName } from './breaks.ts';
+import { fetchReadable, isReadable, messageName, type Place } from './breaks.ts';
 import { digestOf, portraits, secondsOf, type Portrait } from './digest.ts';
 import { isProvidersForm } from './norm.ts';
+import type { Run } from './run.ts';
 
 /** With more unclaimed messages than this, only those of the right size or date are read. */
 const READ_ANYWAY = 200;
@@ -23,6 +24,8 @@ export type Found = {
   readonly size: number;
   /** Hex; of the source's octets, or of the destination's when the source has lost the message. */
   readonly sha256: string;
+  /** Else the destination does not hand it out, and it is known by its size or date only. */
+  readonly isRead: boolean;
 };
 
 export type Matched = {
@@ -34,11 +37,10 @@ export type Matched = {
   readonly unseen: readonly string[];
 };
 
-export type Place = { readonly reader: MailReader; readonly path: string };
-
 /**
  * Finds out which of some source messages are among some messages of the destination, each of which can stand for one:
- * by octets, then by the norm, then by Message-ID and date; and by size and date where the source has lost the message.
+ * by octets, then by the norm, then by Message-ID and date; and by size and date where the source has lost the message,
+ * or the destination does not hand it out.
  * @param source opened, or `null` when it can't be asked
  */
 export async function match(
@@ -46,17 +48,18 @@ export async function match(
   source: Place | null,
   candidates: readonly Listed[],
   destination: Place,
+  run: Run,
 ): Promise<Matched> {
   const found = new Map<number, Found>();
   const gone = new Set<number>();
   const likely = likelyOf(wanted, candidates);
   if (likely.length === 0 || wanted.length === 0) return { found, gone, unseen: [] };
 
-  const known = await digestsOf(wanted, source, gone);
+  const known = await digestsOf(wanted, source, gone, run);
   const byDigest = new Map<string, (Listed & { readonly sha256: string })[]>();
-  const unread = new Set(likely.map((listed) => listed.uid));
+  const unread = new Map(likely.map((listed) => [listed.uid, listed]));
   for (const uids of inParts(likely.map((listed) => listed.uid)))
-    for await (const message of destination.reader.fetch(destination.path, uids)) {
+    for await (const message of fetchReadable('destination', destination, uids, run)) {
       const { sha256 } = await digestOf(message.octets);
       unread.delete(message.uid);
       const same = byDigest.get(sha256) ?? [];
@@ -71,14 +74,45 @@ export async function match(
     const index = same?.findIndex((each) => secondsOf(each.internalDate) === message.date) ?? -1;
     const candidate = same?.splice(Math.max(0, index), 1)[0];
     if (candidate === undefined || digest === undefined) open.push(message);
-    else found.set(message.uid, { fate: 'stored', destinationUid: candidate.uid, ...digest });
+    else found.set(message.uid, { fate: 'stored', destinationUid: candidate.uid, ...digest, isRead: true });
   }
   const left = [...byDigest.values()].flat();
   const isOver = open.length === 0 || left.length === 0;
-  const unseen = isOver ? [] : await matchForms(open, source, left, destination, gone, found);
+  const unseen = isOver ? [] : await matchForms(open, { source, destination, run }, left, gone, found);
   const unhanded =
-    found.size === wanted.length ? [] : [...unread].map((uid) => messageName('destination', destination.path, uid));
+    found.size === wanted.length
+      ? []
+      : [...unread.keys()]
+          .filter((uid) => isReadable('destination', destination.path, uid, run))
+          .map((uid) => messageName('destination', destination.path, uid));
+  matchUnread(wanted, known, unread, found);
   return { found, gone, unseen: [...unhanded, ...unseen.map((uid) => messageName('source', source?.path ?? '', uid))] };
+}
+
+/** What is there and is not handed out must not be stored a second time. */
+function matchUnread(
+  wanted: readonly Wanted[],
+  known: ReadonlyMap<number, Known>,
+  unread: Map<number, Listed>,
+  found: Map<number, Found>,
+): void {
+  const ways = [
+    (message: Wanted, { size, internalDate }: Listed) =>
+      size === message.size && secondsOf(internalDate) === message.date,
+    (message: Wanted, { internalDate }: Listed) => secondsOf(internalDate) === message.date,
+    (message: Wanted, { size }: Listed) => size === message.size,
+    // In another form and without its date: they are in the order in which they were sent.
+    () => true,
+  ];
+  for (const isAlike of ways)
+    for (const message of wanted) {
+      const digest = known.get(message.uid);
+      if (found.has(message.uid) || digest === undefined) continue;
+      const one = [...unread.values()].find((listed) => isAlike(message, listed));
+      if (one === undefined) continue;
+      unread.delete(one.uid);
+      found.set(message.uid, { fate: 'stored', destinationUid: one.uid, ...digest, isRead: false });
+    }
 }
 
 /** Some servers round RFC822.SIZE, and some ignore the internal date, so neither alone rules a message out. */
@@ -97,6 +131,7 @@ async function digestsOf(
   wanted: readonly Wanted[],
   source: Place | null,
   gone: Set<number>,
+  run: Run,
 ): Promise<Map<number, Known>> {
   const known = new Map<number, Known>();
   const unknown = new Set<number>();
@@ -106,7 +141,7 @@ async function digestsOf(
   }
   if (source !== null)
     for (const uids of inParts([...unknown]))
-      for await (const message of source.reader.fetch(source.path, uids)) {
+      for await (const message of fetchReadable('source', source, uids, run)) {
         known.set(message.uid, await digestOf(message.octets));
         unknown.delete(message.uid);
       }
@@ -117,15 +152,14 @@ async function digestsOf(
 
 async function matchForms(
   wanted: readonly Wanted[],
-  source: Place | null,
+  { source, destination, run }: { readonly source: Place | null; readonly destination: Place; readonly run: Run },
   left: readonly Listed[],
-  destination: Place,
   gone: ReadonlySet<number>,
   found: Map<number, Found>,
 ): Promise<readonly number[]> {
   const stored = new Set<Portrait>();
   for (const uids of inParts(left.map((listed) => listed.uid)))
-    for await (const portrait of portraits(destination.reader, destination.path, uids)) stored.add(portrait);
+    for await (const portrait of portraits(fetchReadable('destination', destination, uids, run))) stored.add(portrait);
   const byBody = Map.groupBy(stored, ({ form }) => form.body);
   const byId = Map.groupBy(stored, ({ form }) => form.messageId);
   const bySize = Map.groupBy(stored, ({ size }) => size);
@@ -135,10 +169,11 @@ async function matchForms(
     return one;
   };
   const sent: Portrait[] = [];
-  const readable = wanted.filter((message) => !gone.has(message.uid)).map((message) => message.uid);
+  const path = source?.path ?? '';
+  const readable = wanted.flatMap(({ uid }) => (gone.has(uid) || !isReadable('source', path, uid, run) ? [] : [uid]));
   if (source !== null)
     for (const uids of inParts(readable))
-      for await (const portrait of portraits(source.reader, source.path, uids)) sent.push(portrait);
+      for await (const portrait of portraits(fetchReadable('source', source, uids, run))) sent.push(portrait);
 
   const dateOf = new Map(wanted.map((message) => [message.uid, message.date]));
   const settle = (fate: 'kept' | 'changed', fits: (sent: Portrait, stored: Portrait) => boolean) => {
@@ -148,7 +183,7 @@ async function matchForms(
       const one = take(fate === 'kept' ? byBody.get(body) : byId.get(messageId), (each) => fits(portrait, each));
       if (one === undefined) continue;
       const { size, sha256 } = portrait;
-      found.set(portrait.uid, { fate, destinationUid: one.uid, size, sha256 });
+      found.set(portrait.uid, { fate, destinationUid: one.uid, size, sha256, isRead: true });
     }
   };
   const sameDate = (one: Portrait, other: Portrait) => dateOf.get(one.uid) === other.date;
@@ -158,7 +193,8 @@ async function matchForms(
   for (const { uid, size, date } of wanted) {
     if (found.has(uid) || (source !== null && !gone.has(uid))) continue;
     const one = take(bySize.get(size), (each) => each.date === date);
-    if (one !== undefined) found.set(uid, { fate: 'stored', destinationUid: one.uid, size, sha256: one.sha256 });
+    if (one !== undefined)
+      found.set(uid, { fate: 'stored', destinationUid: one.uid, size, sha256: one.sha256, isRead: true });
   }
   const seen = new Set(sent.map(({ uid }) => uid));
   return source === null ? [] : readable.filter((uid) => !seen.has(uid));
@@ -184,8 +220,8 @@ export async function stillThere(place: Place, uids: readonly number[]): Promise
   return there;
 }
 
-export function* inParts(uids: readonly number[]): Iterable<readonly number[]> {
-  for (let from = 0; from < uids.length; from += UIDS_A_COMMAND) yield uids.slice(from, from + UIDS_A_COMMAND);
+export function* inParts<Item>(items: readonly Item[]): Iterable<readonly Item[]> {
+  for (let from = 0; from < items.length; from += UIDS_A_COMMAND) yield items.slice(from, from + UIDS_A_COMMAND);
 }
 
 /** One that the server finds and does not list: its body tells the rest, if it is handed out. */

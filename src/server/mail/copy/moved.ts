@@ -1,7 +1,9 @@
 import { isRefusal, type MailError, unlessRefused } from '../imap/mail-error.ts';
 import type { Listed, MailReader } from '../imap/streams.ts';
-import type { LedgerMailbox, Row } from './ledger.ts';
-import { listedFrom, match, type Place, type Wanted } from './matching.ts';
+import type { Group, LedgerMailbox, Row } from './ledger.ts';
+import type { Place } from './breaks.ts';
+import { secondsOf } from './digest.ts';
+import { inParts, listedFrom, match, type Wanted } from './matching.ts';
 import { fold } from './mapping.ts';
 import type { Run } from './run.ts';
 
@@ -35,20 +37,22 @@ export async function openSource(
   return opened?.uidValidity === sourceUidValidity ? { reader, path: sourcePath } : null;
 }
 
+type Missing = Wanted & Pick<Row, 'fate' | 'destinationUid' | 'destinationUidValidity'>;
+
 /**
  * Which of the messages that have left a mailbox stand in another one of the destination, where they are nobody's.
  * @param source opened, or `null` when it can't be asked
  * @returns their source UIDs
  */
 export async function findMoved(
-  missing: readonly (Wanted & Pick<Row, 'fate'>)[],
+  missing: readonly Missing[],
   from: string,
   paths: readonly string[],
   source: Place | null,
   checker: MailReader,
   run: Run,
 ): Promise<ReadonlySet<number>> {
-  const moved = new Set<number>();
+  const moved = await findByUid(missing, checker, run);
   for (const path of paths) {
     const wanted = missing.filter(({ uid }) => !moved.has(uid));
     if (wanted.length === 0) break;
@@ -57,10 +61,73 @@ export async function findMoved(
     const claims = await run.copy.ledger.claimed(path, opened.uidValidity);
     const candidates: Listed[] = [];
     for await (const listed of listedFrom(checker, path, 1)) if (!claims.has(listed.uid)) candidates.push(listed);
-    const { found } = await match(wanted, source, candidates, { reader: checker, path });
+    const { found } = await match(wanted, source, candidates, { reader: checker, path }, run);
     // Another message with its Message-ID and date is no sign of a twin.
     const twins = new Set(wanted.flatMap(({ uid, fate }) => (fate === 'twin' ? [uid] : [])));
-    for (const [uid, { fate }] of found) if (fate !== 'changed' || !twins.has(uid)) moved.add(uid);
+    for (const [uid, { fate, isRead }] of found) if (isRead && (fate !== 'changed' || !twins.has(uid))) moved.add(uid);
   }
   return moved;
+}
+
+/** Those that have gone together with their mailbox, which has another name by now: there they have the same UIDs. */
+async function findByUid(missing: readonly Missing[], checker: MailReader, run: Run): Promise<Set<number>> {
+  const moved = new Set<number>();
+  const byValidity = Map.groupBy(missing, ({ destinationUidValidity }) => destinationUidValidity);
+  for await (const [uidValidity, path] of renamedAmong([...byValidity.keys()], checker, run)) {
+    const dates = new Map<number, number | null>();
+    for (const uids of inParts((byValidity.get(uidValidity) ?? []).map(({ destinationUid = 0 }) => destinationUid)))
+      for await (const page of checker.look(path, uids))
+        for (const { uid, internalDate } of page) dates.set(uid, secondsOf(internalDate));
+    for (const { uid, destinationUid = 0, date } of byValidity.get(uidValidity) ?? [])
+      if (dates.has(destinationUid) && dates.get(destinationUid) === date) moved.add(uid);
+  }
+  return moved;
+}
+
+/** Mailboxes that have these UIDVALIDITYs and that none of ours go to; each has been opened. */
+async function* renamedAmong(
+  validities: readonly (bigint | undefined)[],
+  checker: MailReader,
+  run: Run,
+): AsyncIterable<readonly [bigint, string]> {
+  if (validities.length === 0) return;
+  const ours = new Set([...run.known.values()].flat().map((mailbox) => fold(mailbox.destinationPath)));
+  const others = run.destinationPaths().filter((path) => !ours.has(fold(path)));
+  const statuses = await Promise.all(others.map((path) => unlessRefused(checker.status(path))));
+  for (const [at, path] of others.entries()) {
+    if (!validities.includes(statuses[at]?.uidValidity)) continue;
+    const opened = await unlessRefused(checker.open(path));
+    if (opened !== null && validities.includes(opened.uidValidity)) yield [opened.uidValidity, path];
+  }
+}
+
+type Elsewhere = Pick<Row, 'size' | 'sha256' | 'destinationUid' | 'destinationUidValidity'>;
+
+/**
+ * Which messages stand in the mailbox that they were appended to, and which has another name by now.
+ * @param before the groups in which they were appended
+ * @returns the rest of their rows, by source UID
+ */
+export async function findRenamed(
+  wanted: readonly Wanted[],
+  before: readonly Pick<Group, 'uidValidity' | 'uidNext'>[],
+  { destinationPath }: LedgerMailbox,
+  source: Place | null,
+  checker: MailReader,
+  run: Run,
+): Promise<ReadonlyMap<number, Elsewhere>> {
+  const rows = new Map<number, Elsewhere>();
+  if (wanted.length === 0) return rows;
+  const groups = Map.groupBy(before, (group) => group.uidValidity);
+  for await (const [uidValidity, path] of renamedAmong([...groups.keys()], checker, run)) {
+    const claims = await run.copy.ledger.claimed(destinationPath, uidValidity);
+    const from = Math.min(...(groups.get(uidValidity) ?? []).map((group) => group.uidNext));
+    const candidates: Listed[] = [];
+    for await (const listed of listedFrom(checker, path, from)) if (!claims.has(listed.uid)) candidates.push(listed);
+    const left = wanted.filter(({ uid }) => !rows.has(uid));
+    const { found } = await match(left, source, candidates, { reader: checker, path }, run);
+    for (const [uid, { size, sha256, destinationUid }] of found)
+      rows.set(uid, { size, sha256, destinationUid, destinationUidValidity: uidValidity });
+  }
+  return rows;
 }

@@ -1,7 +1,7 @@
-import { isBreak, MailError, unlessRefused } from '../imap/mail-error.ts';
+import { MailError, unlessRefused } from '../imap/mail-error.ts';
 import type { Fetched, Listed, MailReader, Opened } from '../imap/streams.ts';
-import { BREAKS_READING_BACK, messageName } from './breaks.ts';
-import { digestOf, portraits, secondsOf } from './digest.ts';
+import { fetchReadable, messageName, notingBreaks, readableOf } from './breaks.ts';
+import { digestOf, portraits, secondsOf, type Portrait } from './digest.ts';
 import type { LedgerMailbox, NewRow, Row } from './ledger.ts';
 import { inParts, isUnlisted, listedAmong, listedFrom, stillThere } from './matching.ts';
 import { findMoved, isMissing, openSource } from './moved.ts';
@@ -38,33 +38,22 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
   const { mailbox, uidValidity } = check;
   const path = mailbox.destinationPath;
   const { checker } = session;
-  const nameOf = (uid: number) => messageName('destination', path, uid);
-  const readable = check.messages.filter(
-    ({ destinationUid }) => run.faults(nameOf(destinationUid)) < BREAKS_READING_BACK,
-  );
   // Several, where the server keeps one of equal messages.
-  const unread = Map.groupBy(readable, ({ destinationUid }) => destinationUid);
+  const all = Map.groupBy(check.messages, ({ destinationUid }) => destinationUid);
+  const uids = [...all.keys()].toSorted((a, b) => a - b);
+  const { together, alone } = readableOf('destination', path, uids, run);
+  const unread = new Map([...together, ...alone].map((uid) => [uid, all.get(uid) ?? []]));
   if (unread.size === 0) return;
-  const uids = [...unread.keys()].toSorted((a, b) => a - b);
   const opening = unlessRefused(checker.open(path));
   // Sent with it: waiting for the one before the other would cost a round trip.
-  const first = checker.fetch(path, uids);
+  const [first, ...others] = [together, ...alone.map((uid) => [uid])].filter((asked) => asked.length > 0);
+  const messages = checker.fetch(path, first ?? []);
   const opened = await opening;
   if (opened?.uidValidity !== uidValidity) {
     if (opened === null) findings.absent.push(...check.messages.map((message) => ({ check, message })));
     else run.stale.add(mailbox.id);
-    await unlessRefused(passOver(first));
+    await unlessRefused(passOver(messages));
     return;
-  }
-  /** What it broke off at is read no more, if it is always that. */
-  async function* noted(messages: AsyncIterable<Fetched>) {
-    try {
-      yield* messages;
-    } catch (error) {
-      const [next] = unread.keys();
-      if (next !== undefined && isBreak(error) && run.noteFault(nameOf(next)) >= BREAKS_READING_BACK) run.looked();
-      throw error;
-    }
   }
   const verified: number[] = [];
   const noting: Promise<void>[] = [];
@@ -74,8 +63,8 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
     noting.push(noted);
   };
   const different: Unchecked[] = [];
-  const compare = async (messages: AsyncIterable<Fetched>) => {
-    for await (const found of noted(messages)) {
+  const compare = async (asked: readonly number[] = [], fetched = checker.fetch(path, asked)) => {
+    for await (const found of notingBreaks(fetched, asked, ['destination', path], run)) {
       const expected = unread.get(found.uid);
       if (expected === undefined) continue;
       const { sha256 } = await digestOf(found.octets);
@@ -88,8 +77,9 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
       if (verified.length >= NOTED_TOGETHER) note();
     }
   };
-  await compare(first);
-  if (unread.size > 0) await compare(checker.fetch(path, [...unread.keys()]));
+  await compare(first, messages);
+  for (const asked of others) await compare(asked);
+  if (unread.size > 0) await compare([...unread.keys()]);
   await noteAbsent([...unread.values()].flat(), check, checker, run, findings);
   if (verified.length > 0) note();
   await Promise.all(noting);
@@ -152,38 +142,50 @@ async function settleDifferent(
     if (run.known.get(mailbox.sourcePath)?.some(({ sourceUidValidity }) => sourceUidValidity === now) === true) return;
     throw new MailError('lost', 'The UIDVALIDITY of the source mailbox has changed.');
   }
-  const rows: NewRow[] = [];
-  for (const message of messages) {
-    const { uid, destinationUid } = message;
-    let storedSha256: string | undefined;
-    let isKept = false;
-    let isThere = false;
-    let isSame = false;
-    let hasSource = false;
-    for await (const sent of portraits(reader, mailbox.sourcePath, [uid])) {
-      hasSource = true;
-      for await (const stored of portraits(checker, mailbox.destinationPath, [destinationUid])) {
-        isThere = true;
-        storedSha256 = stored.sha256;
-        const hasDate = message.date === null || message.fate === 'twin' || stored.date === message.date;
-        isSame = hasDate && stored.sha256 === message.sha256;
-        isKept = hasDate && sent.sha256 === message.sha256 && isProvidersForm(sent.form, stored.form);
-      }
+  const source = { reader, path: mailbox.sourcePath };
+  const destination = { reader: checker, path: mailbox.destinationPath };
+  for (const part of inParts(messages)) {
+    const sentUids = part.map(({ uid }) => uid);
+    const sent = await portraitsByUid(fetchReadable('source', source, sentUids, run));
+    const storedUids = new Set(part.flatMap(({ uid, destinationUid }) => (sent.has(uid) ? [destinationUid] : [])));
+    const stored = await portraitsByUid(fetchReadable('destination', destination, [...storedUids], run));
+    const unsent = sentUids.filter((uid) => !sent.has(uid));
+    const withheld = unsent.length === 0 ? new Set<number>() : await stillThere(source, unsent);
+    const rows: NewRow[] = [];
+    const absent: Unchecked[] = [];
+    for (const message of part) {
+      // Not handed out for now: the last look finds that nothing is known of it.
+      if (withheld.has(message.uid)) continue;
+      const [one, other] = [sent.get(message.uid), stored.get(message.destinationUid)];
+      // Taken away since it was read.
+      if (one !== undefined && other === undefined) absent.push(message);
+      else rows.push(comparedRow(message, one, other, { mailbox, uidValidity }));
     }
-    // Not handed out for now: the last look finds that nothing is known of it.
-    if (!hasSource && (await stillThere({ reader, path: mailbox.sourcePath }, [uid])).has(uid)) continue;
-    // Taken away since it was read.
-    if (!isThere && hasSource) await noteAbsent([message], check, checker, run, findings);
-    else {
-      const found = hasSource ? fateOf(message, isKept) : 'changed';
-      rows.push({
-        ...rowOf(message, mailbox.id, uidValidity, isSame ? message.fate : found),
-        ...(storedSha256 === undefined ? {} : { storedSha256 }),
-      });
-    }
+    await noteAbsent(absent, check, checker, run, findings);
+    await run.copy.ledger.settle(rows);
+    run.refated(mailbox.sourcePath, rows);
   }
-  await run.copy.ledger.settle(rows);
-  run.refated(mailbox.sourcePath, rows);
+}
+
+async function portraitsByUid(messages: AsyncIterable<Fetched>): Promise<ReadonlyMap<number, Portrait>> {
+  const all = new Map<number, Portrait>();
+  for await (const portrait of portraits(messages)) all.set(portrait.uid, portrait);
+  return all;
+}
+
+/** @param sent missing when the source has lost it */
+function comparedRow(
+  message: Unchecked,
+  sent: Portrait | undefined,
+  stored: Portrait | undefined,
+  { mailbox, uidValidity }: Pick<Check, 'mailbox' | 'uidValidity'>,
+): NewRow {
+  if (sent === undefined || stored === undefined) return rowOf(message, mailbox.id, uidValidity, 'changed');
+  const hasDate = message.date === null || message.fate === 'twin' || stored.date === message.date;
+  const isSame = hasDate && stored.sha256 === message.sha256;
+  const isKept = hasDate && sent.sha256 === message.sha256 && isProvidersForm(sent.form, stored.form);
+  const fate = isSame ? message.fate : fateOf(message, isKept);
+  return { ...rowOf(message, mailbox.id, uidValidity, fate), storedSha256: stored.sha256 };
 }
 
 /** Another message in the place of one is no form of it: the server has let go of it. */
@@ -225,7 +227,7 @@ export async function settleAbsent(
   for (const [mailbox, left] of Map.groupBy(open, ([, check]) => check.mailbox)) {
     const source = await openSource(await session.reader(), mailbox);
     const moved = await findMoved(
-      left.map(([message]) => message),
+      left.map(([message, { uidValidity }]) => ({ ...message, destinationUidValidity: uidValidity })),
       path,
       run.destinationPaths(),
       source,
@@ -288,7 +290,7 @@ async function settleTwins(
       if (message.fate !== 'twin' && message.destinationUid < lowest) open.delete(message);
   const rows: NewRow[] = [];
   for (const uids of inParts(alike))
-    for await (const { octets } of checker.fetch(path, uids)) {
+    for await (const { octets } of fetchReadable('destination', { reader: checker, path }, uids, run)) {
       const { sha256 } = await digestOf(octets);
       for (const [message, { mailbox, uidValidity }] of open) {
         if (message.sha256 !== sha256) continue;

@@ -4,7 +4,7 @@ import type { UidSet } from './columns.ts';
 import { AT_DESTINATION, readRows } from './known-rows.ts';
 import type { Group, LedgerMailbox, NewRow, Planned } from './ledger.ts';
 import { listedFrom, match } from './matching.ts';
-import { isMissing } from './moved.ts';
+import { findRenamed, isMissing } from './moved.ts';
 import type { Run, Session } from './run.ts';
 import type { Unsaid } from './settling.ts';
 
@@ -64,15 +64,21 @@ export async function settleOpen(
     if (!claims.has(listed.uid)) candidates.push(listed);
   const source = session.reader === null ? null : { reader: session.reader, path: mailbox.sourcePath };
   const destination = { reader: checker, path: mailbox.destinationPath };
-  const { found, gone, unseen } = await match(wanted, source, candidates, destination);
+  const { found, gone, unseen } = await match(wanted, source, candidates, destination, run);
   run.askAgain(unseen);
+  const missing = source === null ? [] : wanted.filter(({ uid }) => !found.has(uid) && !gone.has(uid));
+  const before = groups.filter((group) => group.uidValidity !== uidValidity);
+  const elsewhere = await findRenamed(missing, before, mailbox, source, checker, run);
   const rows: NewRow[] = [];
   for (const { uid, size, date } of wanted) {
     const one = found.get(uid);
     const base = { uid, date, mailboxId: mailbox.id };
     if (one !== undefined) {
       claims.add(one.destinationUid);
-      rows.push({ ...base, ...one, destinationUidValidity: uidValidity, verified: true });
+      const { isRead, ...what } = one;
+      rows.push({ ...base, ...what, destinationUidValidity: uidValidity, verified: isRead });
+    } else if (elsewhere.has(uid)) {
+      rows.push({ ...base, size, ...elsewhere.get(uid), fate: 'taken', verified: true });
     } else if (gone.has(uid) || source === null) rows.push({ ...base, size, fate: 'gone', verified: false });
   }
   const refused = await ledger.settle(
@@ -131,8 +137,9 @@ export async function settleUnsaid(
   const path = mailbox.destinationPath;
   const checker = await session.checker();
   const { uidValidity } = await checker.open(path);
-  // UIDs of another UIDVALIDITY claim nothing.
   const isSame = uidValidity === looking.selected.uidValidity;
+  if (!isSame) run.planAgain('destination', path, uidValidity);
+  // UIDs of another UIDVALIDITY claim nothing.
   const from = isSame ? looking.from : 1;
   const claims = isSame ? looking.claims : new Set(await ledger.claimed(path, uidValidity));
   const candidates: Listed[] = [];
@@ -142,7 +149,7 @@ export async function settleUnsaid(
     if (!claims.has(listed.uid)) candidates.push(listed);
   }
   const source = { reader: session.reader, path: mailbox.sourcePath };
-  const { found, unseen } = await match(unsaid, source, candidates, { reader: checker, path });
+  const { found, unseen } = await match(unsaid, source, candidates, { reader: checker, path }, run);
   run.askAgain(unseen);
   const digests = new Set<string>();
   for (const one of found.values()) digests.add(one.sha256);
@@ -155,8 +162,8 @@ export async function settleUnsaid(
     const base = { ...message, mailboxId: mailbox.id };
     if (one === undefined) return { ...base, fate: digests.has(message.sha256) ? 'twin' : 'lost', verified: false };
     claims.add(one.destinationUid);
-    const { fate, destinationUid } = one;
-    return { ...base, fate, destinationUid, destinationUidValidity: uidValidity, verified: true };
+    const { fate, destinationUid, isRead } = one;
+    return { ...base, fate, destinationUid, destinationUidValidity: uidValidity, verified: isRead };
   });
   await ledger.settle(rows, groups);
   run.settled(mailbox.sourcePath, rows);

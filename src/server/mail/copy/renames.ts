@@ -1,5 +1,6 @@
 import { unlessRefused } from '../imap/mail-error.ts';
 import type { MailReader } from '../imap/streams.ts';
+import { fetchReadable, isReadable } from './breaks.ts';
 import { digestOf, secondsOf } from './digest.ts';
 import type { LedgerMailbox, Row } from './ledger.ts';
 import type { Run } from './run.ts';
@@ -67,7 +68,8 @@ function isNew(path: string, { validities }: Names, { known }: Pick<Run, 'known'
   return now === undefined ? mailboxes.length === 0 : mailboxes.every((mailbox) => mailbox.sourceUidValidity !== now);
 }
 
-async function isSameFolder(path: string, { id }: LedgerMailbox, reader: MailReader, { copy }: Run): Promise<boolean> {
+async function isSameFolder(path: string, { id }: LedgerMailbox, reader: MailReader, run: Run): Promise<boolean> {
+  const { copy } = run;
   const known = new Map<number, Pick<Row, 'uid' | 'date' | 'sha256'>>();
   for (const { mailboxId, messages } of await copy.ledger.groups())
     if (mailboxId === id) for (const message of messages) known.set(message.uid, message);
@@ -86,12 +88,12 @@ async function isSameFolder(path: string, { id }: LedgerMailbox, reader: MailRea
         isThere = true;
         // Not by its size: a row has that of its octets, which some servers list otherwise.
         differs ||= message.date !== secondsOf(internalDate);
-        if (message.sha256 !== undefined) digested.push(message);
+        if (message.sha256 !== undefined && isReadable('source', path, uid, run)) digested.push(message);
       }
   if (differs || !isThere) return false;
   const read = new Map(spread(digested, READ_AT_MOST).map(({ uid, sha256 }) => [uid, sha256]));
   if (read.size === 0) return true;
-  for await (const { uid, octets } of reader.fetch(path, [...read.keys()])) {
+  for await (const { uid, octets } of fetchReadable('source', { reader, path }, [...read.keys()], run)) {
     const { sha256 } = await digestOf(octets);
     differs ||= read.get(uid) !== sha256;
   }

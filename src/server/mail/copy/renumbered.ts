@@ -28,11 +28,11 @@ export async function findAnew(mailbox: LedgerMailbox, uidValidity: bigint, sess
   const isListed = run.known.get(sourcePath)?.some(({ sourceUidValidity }) => sourceUidValidity === now?.uidValidity);
   if (now !== null && isListed !== true) return;
   const source = now?.uidValidity === mailbox.sourceUidValidity ? { reader: session.reader, path: sourcePath } : null;
-  const { found, unseen } = await match(stale, source, candidates, { reader: checker, path });
+  const { found, unseen } = await match(stale, source, candidates, { reader: checker, path }, run);
   run.askAgain(unseen);
   for (const { uid, sha256 } of stale) {
-    const fate = found.get(uid)?.fate;
-    if (fate === 'stored' || fate === 'kept') there.add(sha256);
+    const one = found.get(uid);
+    if (one?.isRead === true && one.fate !== 'changed') there.add(sha256);
   }
   const hasWindow = isWindow(exists, run.copy.destination.limits);
   const settled: NewRow[] = [];
@@ -79,8 +79,8 @@ function settledAnew(
 ): Row | null {
   // Another message in the place of a twin is no form of it.
   if (found !== undefined && !(isTwin(row) && found.fate === 'changed')) {
-    const { fate, destinationUid } = found;
-    return { ...row, fate, destinationUid, destinationUidValidity: uidValidity, verified: true };
+    const { fate, destinationUid, isRead } = found;
+    return { ...row, fate, destinationUid, destinationUidValidity: uidValidity, verified: row.verified || isRead };
   }
   const { destinationUid: _, destinationUidValidity: __, ...what } = row;
   if (isTwin(row) && (row.verified || there.has(row.sha256))) return { ...what, verified: true };

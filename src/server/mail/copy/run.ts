@@ -72,6 +72,11 @@ export type Run = {
    * @throws {MailError} the first time, so that they are asked for again
    */
   readonly askAgain: (messages: readonly string[]) => void;
+  /**
+   * For a mailbox that is missing, or has another UIDVALIDITY: it may have another name by now.
+   * @throws {PlanAgain} the first times for each
+   */
+  readonly planAgain: (account: 'source' | 'destination', path: string, uidValidity?: bigint) => void;
   /** How often something went wrong in this run, by a name for it. */
   readonly faults: (name: string) => number;
   /** Notes one such time. @returns how often by now */
@@ -90,6 +95,12 @@ export class FolderLeft extends Error {
     this.reason = reason;
   }
 }
+
+/** A folder waits until the mailboxes of both sides have been listed again. */
+export class PlanAgain extends Error {
+  override name = 'PlanAgain';
+}
+
 export type FolderReason =
   | 'mailbox unreadable'
   | 'mailbox not created'

@@ -1,6 +1,6 @@
 import { isBreak, MailError } from '../imap/mail-error.ts';
 import type { Fetched, NewMessage, Octets } from '../imap/streams.ts';
-import { BREAKS_TOGETHER, messageName } from './breaks.ts';
+import { notingBreaks } from './breaks.ts';
 import { leaveBehind } from './committing.ts';
 import { digesting } from './digest.ts';
 import { openFetches, type Fetches } from './fetches.ts';
@@ -181,9 +181,10 @@ async function* newMessages(
   tooLarge: Fetched[],
 ): AsyncIterable<NewMessage> {
   const limit = appendLimitOf(sending);
+  const { mailbox, run } = sending;
   const wanted = new Set(group.messages.map((message) => message.uid));
   try {
-    for await (const message of fetched) {
+    for await (const message of notingBreaks(fetched, [...wanted], ['source', mailbox.sourcePath], run)) {
       if (!wanted.delete(message.uid)) continue;
       if (message.size > limit) {
         tooLarge.push(message);
@@ -196,11 +197,7 @@ async function* newMessages(
       yield { size: message.size, flags, internalDate: dated.date, octets };
     }
   } catch (error) {
-    const [next] = wanted;
-    if (next === undefined || !isBreak(error)) throw error;
-    // What comes after it is tried as often again.
-    const { mailbox, run } = sending;
-    if (run.noteFault(messageName('source', mailbox.sourcePath, next)) === BREAKS_TOGETHER) run.looked();
+    if (wanted.size === 0 || !isBreak(error)) throw error;
     const broken = new MailError('lost', 'The connection broke off at a message.', { cause: error });
     broken.account = 'source';
     throw broken;

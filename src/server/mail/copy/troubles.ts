@@ -5,12 +5,23 @@ import type { Run } from './run.ts';
 const OWN_CODES = new Set(['SERVERBUG', 'INUSE', 'UNAVAILABLE']);
 /** After so many times in one run the others go on without it. */
 const TIMES = 3;
+/** So many messages of a mailbox may be the cause of as many times each. */
+const MESSAGES = 20;
 
-/** Whether an error that a server calls passing has come so often at one mailbox that it is taken for the mailbox's own. */
-export function isTroubled(error: unknown, mailbox: string, run: Run): error is MailError {
+/**
+ * Whether an error that a server calls passing has come so often at one mailbox that it is taken for the mailbox's own.
+ * @param other its path at the other side, where that has a part in it
+ */
+export function isTroubled(error: unknown, mailbox: string, run: Run, other = mailbox): error is MailError {
   if (!(error instanceof MailError) || error.pause !== undefined || !OWN_CODES.has(error.responseCode ?? ''))
     return false;
-  return run.noteFault(`trouble with ${mailbox}`) >= TIMES;
+  const messages = Math.min(Math.max(run.faults(messagesOf(mailbox)), run.faults(messagesOf(other))), MESSAGES);
+  return run.noteFault(`trouble with ${mailbox}`) >= TIMES * (messages + 1);
+}
+
+/** What a run counts those messages of a mailbox by at which a server breaks off each time. */
+export function messagesOf(mailbox: string): string {
+  return `messages of ${mailbox}`;
 }
 
 /** @returns `null` where the server refuses what is asked of a mailbox, or has trouble with it each time */

@@ -32,6 +32,12 @@ export class Arrivals<Item> {
     return left;
   }
 
+  /** The connection has ended: what has come can be taken before the error is thrown. */
+  breakOff(error: MailError): void {
+    this.#end ??= { error };
+    this.#wakeUp();
+  }
+
   /** Nobody takes what is there any more. @returns it */
   drop(): readonly Item[] {
     const dropped = this.#items;

@@ -54,7 +54,7 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
     this.#arrivals = new Arrivals(connection);
     this.#offEnding = connection.whenEnded((error) => {
       this.#coming?.fail(error);
-      this.#arrivals.finish(error);
+      this.#arrivals.breakOff(error);
     });
     this.#run(open, before).then(
       () => this.#finish(),
