@@ -32,6 +32,8 @@ export type DovecotOptions = {
   readonly under?: string;
   /** Scripts by ManageSieve. `extensions` is Pigeonhole's setting, such as `-include`; `smtpPort` is where a redirect goes. */
   readonly sieve?: { readonly extensions?: string; readonly maxRedirects?: number; readonly smtpPort?: number };
+  /** Each message is a file of its own, as it came. */
+  readonly maildir?: true;
   /** Files of a certificate and its key: then there is STARTTLS. */
   readonly tls?: { readonly certificate: string; readonly key: string };
 };
@@ -40,6 +42,8 @@ export type Dovecot = AsyncDisposable & {
   readonly port: number;
   /** What to connect to, as settings spell it. */
   readonly url: string;
+  /** Where the mail lies, a folder for each user. */
+  readonly mail: string;
   /** The ManageSieve server, if it was asked for. */
   readonly sieveUrl: string;
   /** Brings a message to a mailbox as an MTA does: by its script. */
@@ -85,6 +89,7 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<Doveco
   return {
     port,
     url: `imap://127.0.0.1:${port}`,
+    mail: join(folder, 'mail'),
     sieveUrl: `sieve://127.0.0.1:${sievePort}`,
     deliver: async (to, message) => {
       const agent = spawn(
@@ -113,6 +118,7 @@ function configuration(
     tls,
     capabilities,
     compress,
+    maildir,
   }: DovecotOptions,
 ): string {
   return `
@@ -130,7 +136,7 @@ default_login_user = ${user.name}
 ${user.group === '' ? '' : `default_internal_group = ${user.group}`}
 auth_failure_delay = 0
 first_valid_uid = 1
-mail_location = sdbox:${folder}/mail/%u
+mail_location = ${maildir === true ? 'maildir' : 'sdbox'}:${folder}/mail/%u
 mail_max_userip_connections = 100
 mail_fsync = never
 ${quota === undefined ? '' : 'mail_plugins = quota'}
