@@ -5,6 +5,7 @@ import {
   call,
   ended,
   mailWhen,
+  NEW_ANN,
   openWorldOfTest,
   PASSWORD,
   statusOf,
@@ -12,6 +13,7 @@ import {
   type Ordered,
 } from '../support/life-world.ts';
 import { IS_PROOF } from '../folders.ts';
+import { HASTY_CLOCK } from '../support/hasty-clock.ts';
 import { letter } from '../support/mail-letters.ts';
 import { needs } from '../support/needs.ts';
 import { fromBrowser } from '../support/web-world.ts';
@@ -37,6 +39,24 @@ async function takenBack(world: LifeWorld, ordered: Ordered): Promise<void> {
     .toEqual([]);
   expect(await world.web.database.query('select 1 from credentials')).toEqual([]);
 }
+
+test('a message that its server can not read stays, and keeps none of the others there', needs('dovecot'), async () => {
+  const letters = Array.from({ length: 12 }, (_, number) => letter(number, 60_000));
+  const destinationOptions = { maildir: true } as const;
+  const world = await openWorldOfTest({ dovecots: true, destinationOptions, mail: { INBOX: letters } });
+  await using _worker = await world.work({ clock: HASTY_CLOCK });
+  const ordered = await world.order();
+  await mailWhen(world, ordered, ended);
+  await world.damageAtDestination(NEW_ANN, [4, 5], 40_000);
+  await takenBack(world, ordered);
+  await using client = await world.destinationMail();
+  await client.command('EXAMINE INBOX');
+  expect(await client.command('UID SEARCH ALL')).toContain('* SEARCH 5 6');
+  expect((await statusOf(world, ordered)).emailmigration).toMatchObject({
+    taken_back: 10,
+    failure: SENTENCES.takenBackLeft({ left: 2, unsure: 0 }),
+  });
+});
 
 // Beside it the world's own mail server, by `npm run proofs`.
 describe.each([{ dovecots: true }, ...(IS_PROOF ? [{ dovecots: false }] : [])])(

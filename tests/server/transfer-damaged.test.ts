@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, rm, truncate } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
-import type { Clock } from '../../src/server/mail/imap/wire.ts';
 import { DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
 import { FRESH } from '../support/fresh-database.ts';
+import { HASTY_CLOCK } from '../support/hasty-clock.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { letter } from '../support/mail-letters.ts';
 import { needs } from '../support/needs.ts';
@@ -15,21 +14,6 @@ import { mailUntil, NEW_ADDRESS, openWorld, order, SUBSCRIBER } from '../support
 
 const COUNT = 30;
 const DAMAGED = [0, 7, 8, COUNT - 1];
-
-/** Cuts what lies on the disk: the server lists the message as before, and hangs up in the middle of handing it out. */
-async function damage({ mail }: Dovecot, user: string, numbers: readonly number[]): Promise<void> {
-  const files: string[] = [];
-  for (const folder of ['cur', 'new'])
-    for (const name of await readdir(join(mail, user, folder))) files.push(join(mail, user, folder, name));
-  const inOrder = files.toSorted((a, b) => (basename(a) < basename(b) ? -1 : 1));
-  for (const number of numbers) await truncate(inOrder[number] ?? '', 40_000);
-}
-
-/** Pauses of the engine are cut short. */
-const CLOCK: Clock = {
-  ...MACHINE_CLOCK,
-  after: (milliseconds, run) => MACHINE_CLOCK.after([1000, 2000, 4000].includes(milliseconds) ? 0 : milliseconds, run),
-};
 
 const letters = Array.from({ length: COUNT }, (_, index) => letter(index, 60_000));
 const whole = letters.filter((_, number) => !DAMAGED.includes(number));
@@ -45,7 +29,7 @@ describe(
       source = await startDovecot({ maildir: true });
       await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
       await mail.append('INBOX', letters);
-      await damage(source, SUBSCRIBER, DAMAGED);
+      await source.damage(SUBSCRIBER, DAMAGED, 40_000);
     });
 
     afterAll(async () => {
@@ -56,7 +40,7 @@ describe(
     test('by a copy', async () => {
       await using destination = await startDovecot();
       const environment = { LEGACY_IMAP_URL: source.url, YAHOO_IMAP_URL: destination.url };
-      await using world = await openWorld(FRESH, environment, { clock: CLOCK });
+      await using world = await openWorld(FRESH, environment, { clock: HASTY_CLOCK });
       const { id } = await world.transfers.start(order());
       const { status, done, total, skipped } = await mailUntil(world.transfers, id);
       expect({ status, done, total }).toEqual({ status: 'completed', done: COUNT, total: COUNT });
@@ -70,7 +54,7 @@ describe(
       const folder = await mkdtemp(join(tmpdir(), 'damaged-'));
       try {
         const environment = { LEGACY_IMAP_URL: source.url, DATA_DIR: folder };
-        await using world = await openWorld(FRESH, environment, { clock: CLOCK });
+        await using world = await openWorld(FRESH, environment, { clock: HASTY_CLOCK });
         const { id } = await world.transfers.start(
           order({ destination: { email: 'me@example.com', provider: 'file_export' }, emailFormat: 'eml' }),
         );

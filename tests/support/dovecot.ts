@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
-import { chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { once } from 'node:events';
 import { freePort } from './free-port.ts';
 import { DELIVERY_AGENT, installed } from './installed.ts';
@@ -42,12 +42,15 @@ export type Dovecot = AsyncDisposable & {
   readonly port: number;
   /** What to connect to, as settings spell it. */
   readonly url: string;
-  /** Where the mail lies, a folder for each user. */
-  readonly mail: string;
   /** The ManageSieve server, if it was asked for. */
   readonly sieveUrl: string;
   /** Brings a message to a mailbox as an MTA does: by its script. */
   deliver(user: string, message: string): Promise<void>;
+  /**
+   * Cuts messages of an inbox on the disk, by their place in it: a server with `maildir` lists them as before, and hangs
+   * up in the middle of handing them out.
+   */
+  damage(user: string, places: readonly number[], octets: number): Promise<void>;
   log(): Promise<string>;
 };
 
@@ -89,7 +92,6 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<Doveco
   return {
     port,
     url: `imap://127.0.0.1:${port}`,
-    mail: join(folder, 'mail'),
     sieveUrl: `sieve://127.0.0.1:${sievePort}`,
     deliver: async (to, message) => {
       const agent = spawn(
@@ -99,6 +101,14 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<Doveco
       agent.stdin.end(message);
       const [code] = (await once(agent, 'exit')) as [number | null];
       if (code !== 0) throw new Error(`The message was not delivered (${code}).\n${await log()}`);
+    },
+    damage: async (owner, places, octets) => {
+      const files: string[] = [];
+      for (const part of ['cur', 'new'])
+        for (const name of await readdir(join(folder, 'mail', owner, part)))
+          files.push(join(folder, 'mail', owner, part, name));
+      const inOrder = files.toSorted((a, b) => basename(a).localeCompare(basename(b), 'en', { numeric: true }));
+      for (const place of places) await truncate(inOrder[place] ?? '', octets);
     },
     log,
     [Symbol.asyncDispose]: stop,

@@ -4,7 +4,7 @@ import { startWorker, type WorkerServices } from '../../src/server/worker/worker
 import type { Environment } from '../../src/contract/settings.ts';
 import type { OauthProvider } from '../../src/contract/provider.ts';
 import type { TransferStatus } from '../../src/contract/calls/status.ts';
-import { DOVECOT_PASSWORD, startDovecot, type DovecotOptions } from './dovecot.ts';
+import { DOVECOT_PASSWORD, startDovecot, type Dovecot, type DovecotOptions } from './dovecot.ts';
 import { FRESH, type TestAddress } from './fresh-database.ts';
 import { openMailClient, type Letter, type MailClient } from './mail-client.ts';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
@@ -33,6 +33,8 @@ export type LifeWorld = AsyncDisposable & {
   readonly work: (services?: Partial<WorkerServices>) => Promise<AsyncDisposable>;
   readonly sourceMail: () => Promise<MailClient>;
   readonly destinationMail: () => Promise<MailClient>;
+  /** On the disk; only with a Dovecot. */
+  readonly damageAtDestination: Dovecot['damage'];
 };
 
 /** `headers` are of the browser that ordered it. */
@@ -89,6 +91,10 @@ export async function openLifeWorld(options: Options = {}): Promise<LifeWorld> {
     proxy,
     sourceMail,
     destinationMail: () => openMailClient(destination?.port ?? ownPort, NEW_ANN, PASSWORD),
+    damageAtDestination: async (...given) => {
+      if (destination === null) throw new Error('There is no Dovecot.');
+      await destination.damage(...given);
+    },
     order: async ({ parameters, destination: changes, headers } = {}) => {
       const answer = await web.post(
         '/api/load/',

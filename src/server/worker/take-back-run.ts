@@ -41,6 +41,7 @@ export async function runTakeBack(
     const end = await takeBack({
       ...(await openMailSide('destination', run, services)),
       records: openTakeBackRecords(database, lease),
+      clock,
       mayWrite: lease.mayWrite,
       signal: stopping,
       onStep: services.onTakeBackStep,

@@ -9,10 +9,21 @@ import { messagesOf } from './troubles.ts';
  */
 export const [BREAKS_TOGETHER, BREAKS_ALONE] = [2, 2];
 
-type Faults = Pick<Run, 'faults' | 'noteFault' | 'looked'>;
+export type Faults = Pick<Run, 'faults' | 'noteFault' | 'looked'>;
 /** A mailbox that has been opened. */
 export type Place = { readonly reader: MailReader; readonly path: string };
 type Side = 'source' | 'destination';
+
+/** How often what went wrong, by a name for it. */
+export function openFaults(): Pick<Run, 'faults' | 'noteFault'> {
+  const counts = new Map<string, number>();
+  const faults = (name: string) => counts.get(name) ?? 0;
+  const noteFault = (name: string) => {
+    counts.set(name, faults(name) + 1);
+    return faults(name);
+  };
+  return { faults, noteFault };
+}
 
 /** What a run counts the faults of a message by. */
 export function messageName(side: Side, path: string, uid: number): string {

@@ -1,5 +1,6 @@
 import { MailError } from '../imap/mail-error.ts';
 import type { Opened } from '../imap/streams.ts';
+import { openFaults } from './breaks.ts';
 import { openBudget } from './budget.ts';
 import { openCounts } from './counts.ts';
 import { openForwarded, type Forwarded } from './forwarded.ts';
@@ -98,7 +99,6 @@ async function runEngine<Result>(
   const towards = destination.limits.connections;
   let looked = 0;
   const asked = new Set<string>();
-  const faults = new Map<string, number>();
   const pool = { clock, signal, moved: () => counts.moved() + looked };
   const connections = { source: source.limits.connections, destination: towards };
   const counted: Counted = (account, opening) =>
@@ -150,12 +150,7 @@ async function runEngine<Result>(
       looked += 1;
     },
     stale: new Set(),
-    faults: (name) => faults.get(name) ?? 0,
-    noteFault: (name) => {
-      const times = (faults.get(name) ?? 0) + 1;
-      faults.set(name, times);
-      return times;
-    },
+    ...openFaults(),
     askAgain: (messages) => {
       const fresh = messages.filter((message) => !asked.has(message));
       for (const message of fresh) asked.add(message);

@@ -1,7 +1,9 @@
 import { isRefusal, MailError, unlessRefused } from '../imap/mail-error.ts';
+import type { Clock } from '../imap/wire.ts';
 import type { MailControl, MailReader, MailWriter, Opened } from '../imap/streams.ts';
 import { digestOf } from './digest.ts';
-import { Stopped } from './lanes.ts';
+import { fetchReadable, openFaults, type Faults } from './breaks.ts';
+import { openLanes, Stopped, workOf } from './lanes.ts';
 import { inParts } from './matching.ts';
 import type { Appended, TakeBackRecords } from './take-back-records.ts';
 
@@ -11,6 +13,7 @@ const MESSAGES_AT_ONCE = 200;
 export type TakeBackStep = 'intended' | 'expunged' | 'noted' | 'folder removed';
 
 export type TakingBack = {
+  readonly clock: Clock;
   readonly reader: () => Promise<MailReader>;
   readonly writer: () => Promise<MailWriter>;
   readonly control: () => Promise<MailControl>;
@@ -26,21 +29,53 @@ export type TakeBackEnd = 'done' | 'not one by one';
 /**
  * Takes back what a transfer has appended and nobody has touched since: by UID, in the same folder under the same
  * UIDVALIDITY, with the flags that it was given, and with the same octets. Then the folders that it made and that are
- * empty. What is not sure stays. Can be repeated after any failure.
+ * empty. What is not sure stays, and what the server hangs up at. Can be repeated after any failure.
  * @throws {MailError}, {@link LeaseLost}, {@link Stopped}
  */
 export async function takeBack(taking: TakingBack): Promise<TakeBackEnd> {
+  const { clock, signal, records } = taking;
+  let moved = 0;
+  const looked = () => {
+    moved += 1;
+  };
+  const run = { ...openFaults(), looked };
   {
-    await using writer = await taking.writer();
-    if (!writer.traits.saysUids) return 'not one by one';
-    await using reader = await taking.reader();
-    for (const path of await taking.records.paths()) await takeBackFrom(path, reader, writer, taking);
+    await using lanes = openLanes<Session>({
+      size: 1,
+      clock,
+      signal,
+      moved: () => moved,
+      open: () => openSession(taking),
+    });
+    let saysUids = false;
+    await lanes.work(workOf([0]), async (_, { writer }) => {
+      ({ saysUids } = writer.traits);
+    });
+    if (!saysUids) return 'not one by one';
+    await lanes.work(workOf(await records.paths()), (path, session) => takeBackFrom(path, session, taking, run));
   }
   await removeFolders(taking);
   return 'done';
 }
 
-async function takeBackFrom(path: string, reader: MailReader, writer: MailWriter, taking: TakingBack): Promise<void> {
+type Session = AsyncDisposable & { readonly reader: MailReader; readonly writer: MailWriter };
+
+async function openSession(taking: TakingBack): Promise<Session> {
+  const writer = await taking.writer();
+  try {
+    const reader = await taking.reader();
+    const dispose = async () => {
+      await Promise.all([reader[Symbol.asyncDispose](), writer[Symbol.asyncDispose]()]);
+    };
+    return { reader, writer, [Symbol.asyncDispose]: dispose };
+  } catch (error) {
+    await writer[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+async function takeBackFrom(path: string, session: Session, taking: TakingBack, run: Faults): Promise<void> {
+  const { reader } = session;
   const { records } = taking;
   let after = { mailboxId: 0, uid: 0 };
   for (;;) {
@@ -54,7 +89,8 @@ async function takeBackFrom(path: string, reader: MailReader, writer: MailWriter
     if (opened === null) return;
     // Under another UIDVALIDITY a UID is of some other message.
     const named = page.filter(({ uidValidity }) => uidValidity === opened.uidValidity);
-    await takeBackPage(path, named, opened, reader, writer, taking);
+    await takeBackPage(path, named, opened, session, taking, run);
+    run.looked();
   }
 }
 
@@ -62,9 +98,9 @@ async function takeBackPage(
   path: string,
   messages: readonly Appended[],
   opened: Opened,
-  reader: MailReader,
-  writer: MailWriter,
+  { reader, writer }: Session,
   taking: TakingBack,
+  run: Faults,
 ): Promise<void> {
   if (messages.length === 0) return;
   const { records, onStep } = taking;
@@ -73,7 +109,7 @@ async function takeBackPage(
   const gone = messages.filter(({ intent, destinationUid }) => intent && !flags.has(destinationUid));
   if (gone.length > 0) await records.removed(gone);
   const untouched = messages.filter((message) => isUntouched(message, flags.get(message.destinationUid)));
-  const ours = await withSameOctets(path, untouched, reader);
+  const ours = await withSameOctets(path, untouched, reader, run);
   const spared = messages.filter((message) => message.intent && !gone.includes(message) && !ours.includes(message));
   if (spared.length > 0) await records.spare(spared);
   if (ours.length === 0) return;
@@ -120,11 +156,12 @@ async function withSameOctets(
   path: string,
   messages: readonly Appended[],
   reader: MailReader,
+  run: Faults,
 ): Promise<readonly Appended[]> {
   const same: Appended[] = [];
   const byUid = new Map(messages.map((message) => [message.destinationUid, message]));
   for (const uids of inParts([...byUid.keys()]))
-    for await (const { uid, octets } of reader.fetch(path, uids)) {
+    for await (const { uid, octets } of fetchReadable('destination', { reader, path }, uids, run)) {
       const { sha256 } = await digestOf(octets);
       const message = byUid.get(uid);
       if (message?.sha256 === sha256) same.push(message);
