@@ -45,6 +45,8 @@ export const FOUND: ReadonlyMap<number, string> = new Map([
   [18_615, 'a name that no column can hold, used anew, is not taken for the mailbox that had it'],
   [26_890, 'a message is not left out because its server ends connections after some commands'],
   [30_886, 'a mailbox that can not be opened is told by a second order as well'],
+  [34_974, 'a message at which the source says NO and goodbye is left out though it is asked for alone'],
+  [44_100, 'a server that says goodbye after some commands does not make messages unreadable'],
   [85_495, 'a message that is deleted meanwhile does not stand for one that the source never lists'],
 ]);
 

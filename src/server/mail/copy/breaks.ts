@@ -70,6 +70,7 @@ export async function* notingBreaks(
   run: Faults,
 ): AsyncIterable<Fetched> {
   const waiting = new Set(uids);
+  const isAlone = waiting.size === 1;
   const note = (uid: number) => {
     const times = run.noteFault(messageName(side, path, uid));
     if (times === BREAKS_TOGETHER) run.noteFault(messagesOf(path));
@@ -98,10 +99,9 @@ export async function* notingBreaks(
     if (!isWithin && next !== undefined && isBreak(error)) note(next);
     throw error;
   }
-  // Some say NO to it and hang up after that.
-  const [last, ...others] = waiting;
-  if (last !== undefined && others.length === 0 && run.faults(messageName(side, path, last)) >= BREAKS_TOGETHER)
-    note(last);
+  // Some say NO to one that is asked for alone, and hang up after that.
+  const [last] = waiting;
+  if (last !== undefined && isAlone) note(last);
 }
 
 async function* passing(octets: Octets, broken: (error: unknown, before: number) => void): Octets {

@@ -54,9 +54,18 @@ export function isRefusal(error: unknown): error is MailError {
   return error instanceof MailError && error.fault === 'refused';
 }
 
-/** Some servers hang up, or say that something is wrong with them, when they can't give a message. */
+/**
+ * Some servers hang up, or say that something is wrong with them, when they can't give a message. One that says goodbye
+ * has had enough of the connection.
+ */
 export function isBreak(error: unknown): boolean {
-  return error instanceof MailError && (error.fault === 'lost' || error.responseCode === 'SERVERBUG');
+  if (!(error instanceof MailError)) return false;
+  return (error.fault === 'lost' && !isGoodbye(error)) || error.responseCode === 'SERVERBUG';
+}
+
+/** Whether the connection ended by the server's BYE. */
+export function isGoodbye({ cause }: MailError): boolean {
+  return (cause as { readonly responseStatus?: unknown } | undefined)?.responseStatus === 'BYE';
 }
 
 /** @returns `null` where the server {@link isRefusal refuses} what was asked for */

@@ -1,4 +1,4 @@
-import { isRefusal } from '../mail-error.ts';
+import { isGoodbye, isRefusal, MailError } from '../mail-error.ts';
 import type { Fetched } from '../streams.ts';
 import { ArrivingOctets, Arrivals } from './arrivals.ts';
 import { type FetchItems, FetchReader } from './fetch-response.ts';
@@ -38,6 +38,8 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
   /** The one whose octets come now. */
   #coming: ArrivingOctets | undefined;
   #given: ArrivingOctets | undefined;
+  /** Its command, or one of them, was answered NO. */
+  #refused = false;
   readonly #lastBegun = Promise.withResolvers<void>();
 
   /** @param open opens the mailbox, its command being sent at the call. */
@@ -53,8 +55,11 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
     this.#wanted = new Set(uids);
     this.#arrivals = new Arrivals(connection);
     this.#offEnding = connection.whenEnded((error) => {
-      this.#coming?.fail(error);
-      this.#arrivals.breakOff(error);
+      // One that has said NO to it and then hangs up can't give a message.
+      const isOfMessage = this.#refused && isGoodbye(error);
+      const broken = isOfMessage ? new MailError('lost', 'The mail server refused a message and hung up.') : error;
+      this.#coming?.fail(broken);
+      this.#arrivals.breakOff(broken);
     });
     this.#run(open, before).then(
       () => this.#finish(),
@@ -126,6 +131,7 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
       () => (bodyFirst ? ('alone' as const) : ('done' as const)),
       (error: unknown) => {
         if (!isRefusal(error)) throw error;
+        this.#refused = true;
         return one ? ('done' as const) : ('alone' as const);
       },
     );
