@@ -4,8 +4,9 @@ import { openForm, type Form } from './norm.ts';
 
 /** As much of a message as its header is looked for in, in octets. */
 const HEAD_OCTETS = 16 * 1024;
+const END_OF_HEADER = '\r\n\r\n';
 
-/** What passed: octets, their digest in hex, and the first of them, for the header. */
+/** What passed: octets, their digest in hex, and the first of them, with the header. */
 export type Digest = { readonly size: number; readonly sha256: string; readonly head: Buffer };
 
 /** Passes octets on and computes their digest, which is there once all of them have passed. */
@@ -13,10 +14,16 @@ export function digesting(octets: Octets): { readonly octets: Octets; readonly d
   const hash = createHash('sha256');
   const head: Buffer[] = [];
   let size = 0;
+  let isHeader = true;
   async function* passing() {
     for await (const chunk of octets) {
       hash.update(chunk);
-      if (size < HEAD_OCTETS) head.push(Buffer.from(chunk.subarray(0, HEAD_OCTETS - size)));
+      if (isHeader) {
+        const part = Buffer.from(chunk.buffer, chunk.byteOffset, Math.min(chunk.length, HEAD_OCTETS - size));
+        const end = part.indexOf(END_OF_HEADER);
+        isHeader = end < 0 && size + chunk.length < HEAD_OCTETS;
+        head.push(Buffer.from(end < 0 ? part : part.subarray(0, end)));
+      }
       size += chunk.length;
       yield chunk;
     }
