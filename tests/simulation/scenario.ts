@@ -191,6 +191,8 @@ function withMore(scenario: Scenario, chance: Chance): Scenario {
     side: chance.one(['source', 'destination'] as const),
     breaks: chance.one(['hangs up', 'SERVERBUG', 'breaks off within'] as const),
   };
+  // What is neither handed out nor has its date can't be known again.
+  const isTold = breaking.side === 'source' || scenario.destination.ignoresDate !== true;
   const renaming = {
     side: 'destination',
     atCommand: chance.integer(3, chance.one([20, 60, 150])),
@@ -209,7 +211,7 @@ function withMore(scenario: Scenario, chance: Chance): Scenario {
   return {
     ...scenario,
     orders,
-    poison: chance.happens(0.05) ? [...scenario.poison, breaking] : scenario.poison,
+    poison: chance.happens(0.05) && isTold ? [...scenario.poison, breaking] : scenario.poison,
     deeds: [...scenario.deeds, ...deeds],
   };
 }

@@ -9,88 +9,100 @@ import { messagesOf } from './troubles.ts';
  */
 export const [BREAKS_TOGETHER, BREAKS_ALONE] = [2, 2];
 
-export type Faults = Pick<Run, 'faults' | 'noteFault' | 'looked'>;
-/** A mailbox that has been opened. */
-export type Place = { readonly reader: MailReader; readonly path: string };
-type Side = 'source' | 'destination';
+/** Within one message they may break at another octet each time; from so many times on each counts. */
+const BREAKS_WITHIN = 4;
+
+export type Faults = Pick<Run, 'faults' | 'noteFault' | 'forgetFaults' | 'looked'>;
+
+/** A mailbox that has been opened. `name` tells it, under its UIDVALIDITY, from all others of a transfer. */
+export type Place = { readonly reader: MailReader; readonly path: string; readonly name: string };
+
+export function sourcePlace(reader: MailReader, path: string, uidValidity: bigint): Place {
+  return { reader, path, name: `source ${uidValidity} ${path}` };
+}
+
+export function destinationPlace(reader: MailReader, path: string, uidValidity: bigint): Place {
+  return { reader, path, name: `destination ${uidValidity} ${path}` };
+}
+
+/** What a run counts the faults of a message by. */
+export function messageName({ name }: Pick<Place, 'name'>, uid: number): string {
+  return `${name} ${uid}`;
+}
 
 /** How often what went wrong, by a name for it. */
-export function openFaults(): Pick<Run, 'faults' | 'noteFault'> {
+export function openFaults(): Pick<Run, 'faults' | 'noteFault' | 'forgetFaults'> {
   const counts = new Map<string, number>();
   const faults = (name: string) => counts.get(name) ?? 0;
   const noteFault = (name: string) => {
     counts.set(name, faults(name) + 1);
     return faults(name);
   };
-  return { faults, noteFault };
-}
-
-/** What a run counts the faults of a message by. */
-export function messageName(side: Side, path: string, uid: number): string {
-  return `${side} ${path} ${uid}`;
+  const forgetFaults = (name: string) => {
+    counts.delete(name);
+  };
+  return { faults, noteFault, forgetFaults };
 }
 
 /** Whether a message is still asked for in this run: connections have not broken off at it too often. */
-export function isReadable(side: Side, path: string, uid: number, run: Faults): boolean {
-  return run.faults(messageName(side, path, uid)) < BREAKS_TOGETHER + BREAKS_ALONE;
+export function isReadable(place: Pick<Place, 'name'>, uid: number, run: Faults): boolean {
+  return run.faults(messageName(place, uid)) < BREAKS_TOGETHER + BREAKS_ALONE;
 }
 
 /** Messages that may be asked for together, and the others: each alone. Those that are not asked for any more are in neither. */
 export function readableOf(
-  side: Side,
-  path: string,
+  place: Pick<Place, 'name'>,
   uids: readonly number[],
   run: Faults,
 ): { readonly together: readonly number[]; readonly alone: readonly number[] } {
-  const readable = uids.filter((uid) => isReadable(side, path, uid, run));
-  const isSuspect = (uid: number) => run.faults(messageName(side, path, uid)) >= BREAKS_TOGETHER;
+  const readable = uids.filter((uid) => isReadable(place, uid, run));
+  const isSuspect = (uid: number) => run.faults(messageName(place, uid)) >= BREAKS_TOGETHER;
   return { together: readable.filter((uid) => !isSuspect(uid)), alone: readable.filter(isSuspect) };
 }
 
 /** Messages of a mailbox, without those at which connections break off each time. */
-export async function* fetchReadable(
-  side: Side,
-  { reader, path }: Place,
-  uids: readonly number[],
-  run: Faults,
-): AsyncIterable<Fetched> {
-  const { together, alone } = readableOf(side, path, uids, run);
+export async function* fetchReadable(place: Place, uids: readonly number[], run: Faults): AsyncIterable<Fetched> {
+  const { together, alone } = readableOf(place, uids, run);
   for (const asked of [together, ...alone.map((uid) => [uid])])
-    if (asked.length > 0) yield* notingBreaks(reader.fetch(path, asked), asked, [side, path], run);
+    if (asked.length > 0) yield* notingBreaks(place.reader.fetch(place.path, asked), asked, place, run);
 }
 
 /**
  * Passes on messages that were asked for, and notes where the connection breaks off: at the one that was coming, or at
- * the first that has not come. Within a message only when it is at the same octet as before: a line may break anywhere.
+ * the first that has not come; servers answer by rising UIDs. Within a message it counts when it is at the same octet as
+ * before, or often: a line may break anywhere.
  */
 export async function* notingBreaks(
   messages: AsyncIterable<Fetched>,
-  uids: Iterable<number>,
-  [side, path]: readonly [Side, string],
+  uids: readonly number[],
+  place: Pick<Place, 'name' | 'path'>,
   run: Faults,
 ): AsyncIterable<Fetched> {
-  const waiting = new Set(uids);
-  const isAlone = waiting.size === 1;
+  const waiting = new Set(uids.toSorted((a, b) => a - b));
   const note = (uid: number) => {
-    const times = run.noteFault(messageName(side, path, uid));
-    if (times === BREAKS_TOGETHER) run.noteFault(messagesOf(path));
+    const times = run.noteFault(messageName(place, uid));
+    if (times === BREAKS_TOGETHER) run.noteFault(messagesOf(place.path));
     // What comes after it is tried as often again.
     if (times === BREAKS_TOGETHER || times === BREAKS_TOGETHER + BREAKS_ALONE) run.looked();
   };
   const noteWithin = (uid: number, octets: number) => {
-    const name = messageName(side, path, uid);
+    const name = messageName(place, uid);
+    const times = run.noteFault(`${name} within`);
     // It takes one time more to know the place.
-    if (run.noteFault(`${name} within`) === 1) run.looked();
-    if (run.noteFault(`${name} at ${octets}`) > 1) note(uid);
+    if (times === 1) run.looked();
+    if (run.noteFault(`${name} at ${octets}`) > 1 || times > BREAKS_WITHIN) note(uid);
   };
   let isWithin = false;
   try {
     for await (const message of messages) {
       const { uid } = message;
       waiting.delete(uid);
-      const octets = passing(message.octets, (error, before) => {
-        isWithin = true;
-        if (isBreak(error)) noteWithin(uid, before);
+      const octets = passing(message.octets, {
+        whole: () => run.forgetFaults(messageName(place, uid)),
+        broken: (error, before) => {
+          isWithin = true;
+          if (isBreak(error)) noteWithin(uid, before);
+        },
       });
       yield { ...message, octets };
     }
@@ -101,10 +113,12 @@ export async function* notingBreaks(
   }
   // Some say NO to one that is asked for alone, and hang up after that.
   const [last] = waiting;
-  if (last !== undefined && isAlone) note(last);
+  if (last !== undefined && uids.length === 1) note(last);
 }
 
-async function* passing(octets: Octets, broken: (error: unknown, before: number) => void): Octets {
+type Passing = { readonly whole: () => void; readonly broken: (error: unknown, before: number) => void };
+
+async function* passing(octets: Octets, { whole, broken }: Passing): Octets {
   let size = 0;
   try {
     for await (const chunk of octets) {
@@ -115,4 +129,5 @@ async function* passing(octets: Octets, broken: (error: unknown, before: number)
     broken(error, size);
     throw error;
   }
+  whole();
 }

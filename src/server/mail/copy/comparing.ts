@@ -1,6 +1,6 @@
 import { unlessRefused } from '../imap/mail-error.ts';
 import type { MailReader } from '../imap/streams.ts';
-import { fetchReadable } from './breaks.ts';
+import { destinationPlace, fetchReadable } from './breaks.ts';
 import { MessageList, UidSet } from './columns.ts';
 import { digestOf, secondsOf } from './digest.ts';
 import type { LedgerMailbox, NewRow, Planned, Row } from './ledger.ts';
@@ -90,7 +90,7 @@ async function countDuplicated(
   const digestsFor = (uid: number) => digests.get(looks.get(uid) ?? '') ?? new Set();
   let duplicated = 0;
   for (const uids of inParts([...looks.keys()].filter((uid) => digestsFor(uid).size > 0)))
-    for await (const { uid, octets } of fetchReadable('destination', { reader: checker, path }, uids, run)) {
+    for await (const { uid, octets } of fetchReadable(destinationPlace(checker, path, uidValidity), uids, run)) {
       const { sha256 } = await digestOf(octets);
       if (digestsFor(uid).has(sha256)) duplicated += 1;
     }

@@ -1,6 +1,6 @@
 import { isRefusal, MailError, unlessRefused } from '../imap/mail-error.ts';
 import type { Listed, MailReader, MailWriter, Selected } from '../imap/streams.ts';
-import { BREAKS_ALONE, BREAKS_TOGETHER, messageName } from './breaks.ts';
+import { BREAKS_ALONE, BREAKS_TOGETHER, messageName, sourcePlace } from './breaks.ts';
 import type { Fetches } from './fetches.ts';
 import { olderOf, readRows, takeOverOlder } from './known-rows.ts';
 import type { LedgerMailbox, Planned } from './ledger.ts';
@@ -126,8 +126,6 @@ async function copyInto(destinationPath: string, begun: Begun | undefined, work:
     }
     const claims = new Set(await ledger.claimed(mailbox.destinationPath, selected.uidValidity));
     if (groups.length > 0) {
-      const isStale = groups.some(({ uidValidity }) => uidValidity !== selected.uidValidity);
-      if (isStale) run.planAgain('destination', mailbox.destinationPath, selected.uidValidity);
       const wanted = wantedOf(groups, mailbox, waiting(), known.settled);
       const rows = await unlessClosed(settleOpen(groups, wanted, mailbox, claims, session, run));
       for (const row of rows) known.settled.add(row.uid);
@@ -165,18 +163,23 @@ async function sendWaiting(
 ): Promise<void> {
   const { mailbox, selected, session, run } = into;
   let lookFrom = selected.uidNext ?? 1;
-  const resolve = async (unsaid: readonly Unsaid[], ids: readonly number[]) => {
-    lookFrom = await settleUnsaid(unsaid, ids, { ...into, from: lookFrom });
-  };
-  const sending = { ...into, resolve };
-  const breaksOf = ({ uid }: Planned) => run.faults(messageName('source', mailbox.sourcePath, uid));
+  const sendingOver = (by: Session): Sending => ({
+    ...into,
+    session: by,
+    resolve: async (unsaid: readonly Unsaid[], ids: readonly number[]) => {
+      lookFrom = await settleUnsaid(unsaid, ids, { ...into, session: by, from: lookFrom });
+    },
+  });
+  const sending = sendingOver(session);
+  const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
+  const breaksOf = ({ uid }: Planned) => run.faults(messageName(place, uid));
   const [whole, suspects] = [[], []] as [Planned[], Planned[]];
   for (const message of waiting) (breaksOf(message) < BREAKS_TOGETHER ? whole : suspects).push(message);
   try {
     await sendMessages(ordered(whole, folder, run.copy.sizes), sending, begun?.fetches);
     for (const message of suspects) {
       try {
-        await sendAlone(message, sending);
+        await sendAlone(message, sending, sendingOver);
       } catch (error) {
         if (breaksOf(message) >= BREAKS_TOGETHER + BREAKS_ALONE) await refuse([message], 'unreadable', sending);
         throw error;
@@ -188,12 +191,15 @@ async function sendWaiting(
 }
 
 /** Over a connection that has done nothing else: some servers end one after so many commands, whatever they are. */
-async function sendAlone(message: Planned, sending: Sending): Promise<void> {
-  const { session, mailbox, run } = sending;
+async function sendAlone(
+  message: Planned,
+  { session, mailbox, run }: Sending,
+  sendingOver: (session: Session) => Sending,
+): Promise<void> {
   await session.reader[Symbol.asyncDispose]();
   await using reader = await run.copy.source.reader();
   await reopen(reader, mailbox.sourcePath, mailbox.sourceUidValidity);
-  await sendMessages([message], { ...sending, session: { ...session, reader } });
+  await sendMessages([message], sendingOver({ ...session, reader }));
 }
 
 /** Opens a mailbox and the one that it is copied into. @throws {MailError}, {@link FolderLeft} */

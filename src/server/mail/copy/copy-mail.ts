@@ -42,7 +42,7 @@ async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
     const mayHaveMore = pass === 1 ? engine.listsAgain : plan.folders.some((each) => !engine.seen.has(each.sourcePath));
     const waited = hasFolders ? await copyRound(plan, engine) : 0;
     const isLast = waited === 0 && !(hasFolders && mayHaveMore);
-    if (isLast && !(pass < PASSES && triesAgain(engine))) break;
+    if (isLast && !(pass < PASSES + engine.plannedAgain && triesAgain(engine))) break;
   }
   // It may pass: the transfer waits, and only what a later run can't copy either is left for good.
   for (const [path, error] of engine.troubled)

@@ -15,8 +15,8 @@ import type { Sizes } from './sizes.ts';
 /** So many messages wait at most to be read back while others are copied. */
 const UNCHECKED_AT_MOST = 4000;
 
-/** A mailbox that is missing so often in one run is made anew at once. */
-const MISSING_AT_MOST = 3;
+/** A mailbox that is not what it was so often in one run is taken for what it is. */
+const PLANS_AT_MOST = 3;
 
 /** What one run of a copy works with: its pools of connections, and what it has found so far. */
 export type Engine = {
@@ -157,8 +157,9 @@ async function runEngine<Result>(
       if (fresh.length > 0) throw new MailError('lost', 'A server lists a message and does not hand it out.');
     },
     planAgain: (account, path, uidValidity) => {
-      const most = uidValidity === undefined ? MISSING_AT_MOST : 1;
-      if (run.noteFault(`plan for ${account} ${path} ${uidValidity ?? ''}`) > most) return;
+      const times = run.noteFault(`plan for ${account} ${path} under ${uidValidity ?? 'none'}`);
+      if ((uidValidity !== undefined && times > 1) || run.noteFault(`plan for ${account} ${path}`) > PLANS_AT_MOST)
+        return;
       engine.plannedAgain += 1;
       throw new PlanAgain('A mailbox may have another name by now.');
     },
@@ -179,7 +180,7 @@ async function runEngine<Result>(
     saysUids: true,
     alone: Promise.withResolvers(),
     checks: openChecks(copy.sizes),
-    findings: { flags: [], kept: new Map(), absent: [], unread: new Set() },
+    findings: { flags: [], kept: new Map(), absent: [], read: new WeakSet(), unread: new Set() },
     forwarded: openForwarded(run.destinationPaths, clock),
     sourcePaths: [],
     destinationPaths: [],

@@ -1,6 +1,6 @@
 import type { Check, FolderCount, Run, Session } from './run.ts';
 import { UidSet, type MessageList } from './columns.ts';
-import { fetchReadable, isReadable, messageName } from './breaks.ts';
+import { fetchReadable, isReadable, messageName, sourcePlace } from './breaks.ts';
 import { digestOf } from './digest.ts';
 import type { LedgerMailbox, NewRow, Row } from './ledger.ts';
 import type { Listing } from './listing.ts';
@@ -100,14 +100,14 @@ export async function takeOverOlder(
   }
   if (rows.size === 0) return false;
   let hasTaken = false;
-  const path = mailbox.sourcePath;
+  const place = sourcePlace(reader, mailbox.sourcePath, mailbox.sourceUidValidity);
   const alike = listing.messages.filter(({ uid, date }) => !settled.has(uid) && looks.has(`${date}`));
   const dates = new Map(alike.map((message) => [message.uid, message.date]));
   for (const uids of inParts(alike.map((message) => message.uid))) {
     const taken: NewRow[] = [];
     const unseen = new Set(uids);
     const forgotten = new Map<number, number[]>();
-    for await (const { uid, octets } of fetchReadable('source', { reader, path }, uids, run)) {
+    for await (const { uid, octets } of fetchReadable(place, uids, run)) {
       const { sha256 } = await digestOf(octets);
       unseen.delete(uid);
       const same = rows.get(`${sha256} ${dates.get(uid)}`)?.shift();
@@ -119,8 +119,8 @@ export async function takeOverOlder(
     for (const [id, old] of forgotten) await ledger.forget(id, old);
     hasTaken ||= taken.length > 0;
     // One that is known and comes later would be copied a second time.
-    const unhanded = [...unseen].filter((uid) => isReadable('source', path, uid, run));
-    run.askAgain(unhanded.map((uid) => messageName('source', path, uid)));
+    const unhanded = [...unseen].filter((uid) => isReadable(place, uid, run));
+    run.askAgain(unhanded.map((uid) => messageName(place, uid)));
   }
   return hasTaken;
 }

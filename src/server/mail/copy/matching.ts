@@ -7,6 +7,8 @@ import type { Run } from './run.ts';
 /** With more unclaimed messages than this, only those of the right size or date are read. */
 const READ_ANYWAY = 200;
 const UIDS_A_COMMAND = 200;
+/** So many of the ways in which a message is known by its look ask for its date. */
+const BY_DATE = 2;
 
 /** A source message that is looked for at the destination; its digest is fetched from the source when it is not known. */
 export type Wanted = {
@@ -42,6 +44,7 @@ export type Matched = {
  * by octets, then by the norm, then by Message-ID and date; and by size and date where the source has lost the message,
  * or the destination does not hand it out.
  * @param source opened, or `null` when it can't be asked
+ * @param areStored the destination has said that it has stored them: then what it does not hand out may be any of them
  */
 export async function match(
   wanted: readonly Wanted[],
@@ -49,6 +52,7 @@ export async function match(
   candidates: readonly Listed[],
   destination: Place,
   run: Run,
+  { areStored = false }: { readonly areStored?: boolean } = {},
 ): Promise<Matched> {
   const found = new Map<number, Found>();
   const gone = new Set<number>();
@@ -59,7 +63,7 @@ export async function match(
   const byDigest = new Map<string, (Listed & { readonly sha256: string })[]>();
   const unread = new Map(likely.map((listed) => [listed.uid, listed]));
   for (const uids of inParts(likely.map((listed) => listed.uid)))
-    for await (const message of fetchReadable('destination', destination, uids, run)) {
+    for await (const message of fetchReadable(destination, uids, run)) {
       const { sha256 } = await digestOf(message.octets);
       unread.delete(message.uid);
       const same = byDigest.get(sha256) ?? [];
@@ -83,10 +87,11 @@ export async function match(
     found.size === wanted.length
       ? []
       : [...unread.keys()]
-          .filter((uid) => isReadable('destination', destination.path, uid, run))
-          .map((uid) => messageName('destination', destination.path, uid));
-  matchUnread(wanted, known, unread, found);
-  return { found, gone, unseen: [...unhanded, ...unseen.map((uid) => messageName('source', source?.path ?? '', uid))] };
+          .filter((uid) => isReadable(destination, uid, run))
+          .map((uid) => messageName(destination, uid));
+  matchUnread(wanted, known, unread, found, areStored);
+  const unsent = source === null ? [] : unseen.map((uid) => messageName(source, uid));
+  return { found, gone, unseen: [...unhanded, ...unsent] };
 }
 
 /** What is there and is not handed out must not be stored a second time. */
@@ -95,6 +100,7 @@ function matchUnread(
   known: ReadonlyMap<number, Known>,
   unread: Map<number, Listed>,
   found: Map<number, Found>,
+  areStored: boolean,
 ): void {
   const ways = [
     (message: Wanted, { size, internalDate }: Listed) =>
@@ -104,7 +110,7 @@ function matchUnread(
     // In another form and without its date: they are in the order in which they were sent.
     () => true,
   ];
-  for (const isAlike of ways)
+  for (const isAlike of areStored ? ways : ways.slice(0, BY_DATE))
     for (const message of wanted) {
       const digest = known.get(message.uid);
       if (found.has(message.uid) || digest === undefined) continue;
@@ -141,7 +147,7 @@ async function digestsOf(
   }
   if (source !== null)
     for (const uids of inParts([...unknown]))
-      for await (const message of fetchReadable('source', source, uids, run)) {
+      for await (const message of fetchReadable(source, uids, run)) {
         known.set(message.uid, await digestOf(message.octets));
         unknown.delete(message.uid);
       }
@@ -159,7 +165,7 @@ async function matchForms(
 ): Promise<readonly number[]> {
   const stored = new Set<Portrait>();
   for (const uids of inParts(left.map((listed) => listed.uid)))
-    for await (const portrait of portraits(fetchReadable('destination', destination, uids, run))) stored.add(portrait);
+    for await (const portrait of portraits(fetchReadable(destination, uids, run))) stored.add(portrait);
   const byBody = Map.groupBy(stored, ({ form }) => form.body);
   const byId = Map.groupBy(stored, ({ form }) => form.messageId);
   const bySize = Map.groupBy(stored, ({ size }) => size);
@@ -169,11 +175,11 @@ async function matchForms(
     return one;
   };
   const sent: Portrait[] = [];
-  const path = source?.path ?? '';
-  const readable = wanted.flatMap(({ uid }) => (gone.has(uid) || !isReadable('source', path, uid, run) ? [] : [uid]));
+  const isAskedFor = ({ uid }: Wanted) => source !== null && !gone.has(uid) && isReadable(source, uid, run);
+  const readable = wanted.filter(isAskedFor).map(({ uid }) => uid);
   if (source !== null)
     for (const uids of inParts(readable))
-      for await (const portrait of portraits(fetchReadable('source', source, uids, run))) sent.push(portrait);
+      for await (const portrait of portraits(fetchReadable(source, uids, run))) sent.push(portrait);
 
   const dateOf = new Map(wanted.map((message) => [message.uid, message.date]));
   const settle = (fate: 'kept' | 'changed', fits: (sent: Portrait, stored: Portrait) => boolean) => {
@@ -205,7 +211,10 @@ function isSameId(one: Portrait, other: Portrait): boolean {
 }
 
 /** Of these messages those that a mailbox lists. */
-export async function listedAmong({ reader, path }: Place, uids: readonly number[]): Promise<Set<number>> {
+export async function listedAmong(
+  { reader, path }: Pick<Place, 'reader' | 'path'>,
+  uids: readonly number[],
+): Promise<Set<number>> {
   const listed = new Set<number>();
   for (const part of inParts(uids))
     for await (const page of reader.look(path, part)) for (const { uid } of page) listed.add(uid);
@@ -213,7 +222,10 @@ export async function listedAmong({ reader, path }: Place, uids: readonly number
 }
 
 /** Of these messages those that a mailbox still has. One that is missing among others is asked for by itself: listings lie. */
-export async function stillThere(place: Place, uids: readonly number[]): Promise<ReadonlySet<number>> {
+export async function stillThere(
+  place: Pick<Place, 'reader' | 'path'>,
+  uids: readonly number[],
+): Promise<ReadonlySet<number>> {
   const there = await listedAmong(place, uids);
   if (uids.length > 1)
     for (const uid of uids) if (!there.has(uid)) for (const found of await listedAmong(place, [uid])) there.add(found);

@@ -1,7 +1,7 @@
 import { isRefusal, type MailError, unlessRefused } from '../imap/mail-error.ts';
 import type { Listed, MailReader } from '../imap/streams.ts';
 import type { Group, LedgerMailbox, Row } from './ledger.ts';
-import type { Place } from './breaks.ts';
+import { destinationPlace, sourcePlace, type Place } from './breaks.ts';
 import { secondsOf } from './digest.ts';
 import { inParts, listedFrom, match, type Wanted } from './matching.ts';
 import { fold } from './mapping.ts';
@@ -34,7 +34,7 @@ export async function openSource(
   { sourcePath, sourceUidValidity }: LedgerMailbox,
 ): Promise<Place | null> {
   const opened = await unlessRefused(reader.open(sourcePath));
-  return opened?.uidValidity === sourceUidValidity ? { reader, path: sourcePath } : null;
+  return opened?.uidValidity === sourceUidValidity ? sourcePlace(reader, sourcePath, sourceUidValidity) : null;
 }
 
 type Missing = Wanted & Pick<Row, 'fate' | 'destinationUid' | 'destinationUidValidity'>;
@@ -61,7 +61,7 @@ export async function findMoved(
     const claims = await run.copy.ledger.claimed(path, opened.uidValidity);
     const candidates: Listed[] = [];
     for await (const listed of listedFrom(checker, path, 1)) if (!claims.has(listed.uid)) candidates.push(listed);
-    const { found } = await match(wanted, source, candidates, { reader: checker, path }, run);
+    const { found } = await match(wanted, source, candidates, destinationPlace(checker, path, opened.uidValidity), run);
     // Another message with its Message-ID and date is no sign of a twin.
     const twins = new Set(wanted.flatMap(({ uid, fate }) => (fate === 'twin' ? [uid] : [])));
     for (const [uid, { fate, isRead }] of found) if (isRead && (fate !== 'changed' || !twins.has(uid))) moved.add(uid);
@@ -74,12 +74,14 @@ async function findByUid(missing: readonly Missing[], checker: MailReader, run: 
   const moved = new Set<number>();
   const byValidity = Map.groupBy(missing, ({ destinationUidValidity }) => destinationUidValidity);
   for await (const [uidValidity, path] of renamedAmong([...byValidity.keys()], checker, run)) {
-    const dates = new Map<number, number | null>();
+    const looks = new Map<number, { readonly size: number; readonly date: number | null }>();
     for (const uids of inParts((byValidity.get(uidValidity) ?? []).map(({ destinationUid = 0 }) => destinationUid)))
       for await (const page of checker.look(path, uids))
-        for (const { uid, internalDate } of page) dates.set(uid, secondsOf(internalDate));
-    for (const { uid, destinationUid = 0, date } of byValidity.get(uidValidity) ?? [])
-      if (dates.has(destinationUid) && dates.get(destinationUid) === date) moved.add(uid);
+        for (const { uid, size, internalDate } of page) looks.set(uid, { size, date: secondsOf(internalDate) });
+    for (const { uid, destinationUid = 0, date, size } of byValidity.get(uidValidity) ?? []) {
+      const look = looks.get(destinationUid);
+      if (look !== undefined && (look.date === date || look.size === size)) moved.add(uid);
+    }
   }
   return moved;
 }
@@ -125,9 +127,9 @@ export async function findRenamed(
     const candidates: Listed[] = [];
     for await (const listed of listedFrom(checker, path, from)) if (!claims.has(listed.uid)) candidates.push(listed);
     const left = wanted.filter(({ uid }) => !rows.has(uid));
-    const { found } = await match(left, source, candidates, { reader: checker, path }, run);
-    for (const [uid, { size, sha256, destinationUid }] of found)
-      rows.set(uid, { size, sha256, destinationUid, destinationUidValidity: uidValidity });
+    const { found } = await match(left, source, candidates, destinationPlace(checker, path, uidValidity), run);
+    for (const [uid, { fate, size, sha256, destinationUid }] of found)
+      if (fate !== 'changed') rows.set(uid, { size, sha256, destinationUid, destinationUidValidity: uidValidity });
   }
   return rows;
 }

@@ -1,6 +1,6 @@
-import { MailError, unlessRefused } from '../imap/mail-error.ts';
+import { isBreak, isRefusal, MailError, unlessRefused } from '../imap/mail-error.ts';
 import type { Fetched, Listed, MailReader, Opened } from '../imap/streams.ts';
-import { fetchReadable, messageName, notingBreaks, readableOf } from './breaks.ts';
+import { destinationPlace, fetchReadable, messageName, notingBreaks, readableOf, sourcePlace } from './breaks.ts';
 import { digestOf, portraits, secondsOf, type Portrait } from './digest.ts';
 import type { LedgerMailbox, NewRow, Row } from './ledger.ts';
 import { inParts, isUnlisted, listedAmong, listedFrom, stillThere } from './matching.ts';
@@ -25,6 +25,8 @@ export type Findings = {
   readonly kept: Map<string, Set<string>>;
   /** Not found where they were stored; they are looked for elsewhere. */
   readonly absent: { readonly check: Check; readonly message: Unchecked }[];
+  /** Read back and found to be what was sent. */
+  readonly read: WeakSet<Unchecked>;
   /** The server has refused something while they were read. */
   readonly unread: Set<LedgerMailbox>;
 };
@@ -38,10 +40,12 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
   const { mailbox, uidValidity } = check;
   const path = mailbox.destinationPath;
   const { checker } = session;
+  const place = destinationPlace(checker, path, uidValidity);
+  const unseen = check.messages.filter((message) => !findings.read.has(message));
   // Several, where the server keeps one of equal messages.
-  const all = Map.groupBy(check.messages, ({ destinationUid }) => destinationUid);
+  const all = Map.groupBy(unseen, ({ destinationUid }) => destinationUid);
   const uids = [...all.keys()].toSorted((a, b) => a - b);
-  const { together, alone } = readableOf('destination', path, uids, run);
+  const { together, alone } = readableOf(place, uids, run);
   const unread = new Map([...together, ...alone].map((uid) => [uid, all.get(uid) ?? []]));
   if (unread.size === 0) return;
   const opening = unlessRefused(checker.open(path));
@@ -52,7 +56,7 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
   if (opened?.uidValidity !== uidValidity) {
     if (opened === null) findings.absent.push(...check.messages.map((message) => ({ check, message })));
     else run.stale.add(mailbox.id);
-    await unlessRefused(passOver(messages));
+    await passOver(messages);
     return;
   }
   const verified: number[] = [];
@@ -64,22 +68,34 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
   };
   const different: Unchecked[] = [];
   const compare = async (asked: readonly number[] = [], fetched = checker.fetch(path, asked)) => {
-    for await (const found of notingBreaks(fetched, asked, ['destination', path], run)) {
+    for await (const found of notingBreaks(fetched, asked, place, run)) {
       const expected = unread.get(found.uid);
       if (expected === undefined) continue;
       const { sha256 } = await digestOf(found.octets);
       unread.delete(found.uid);
       for (const message of expected) {
-        if (sha256 === message.sha256 && isSameDate(found, message)) verified.push(message.uid);
-        else different.push(message);
+        if (sha256 === message.sha256 && isSameDate(found, message)) {
+          verified.push(message.uid);
+          findings.read.add(message);
+        } else different.push(message);
         noteFlags(path, found, message, findings);
       }
       if (verified.length >= NOTED_TOGETHER) note();
     }
   };
-  await compare(first, messages);
-  for (const asked of others) await compare(asked);
-  if (unread.size > 0) await compare([...unread.keys()]);
+  try {
+    await compare(first, messages);
+    for (const asked of others) await compare(asked);
+    if (unread.size > 0) await compare([...unread.keys()]);
+  } catch (error) {
+    // What has been read is not read again.
+    if (verified.length > 0) {
+      note();
+      run.looked();
+    }
+    await Promise.allSettled(noting);
+    throw error;
+  }
   await noteAbsent([...unread.values()].flat(), check, checker, run, findings);
   if (verified.length > 0) note();
   await Promise.all(noting);
@@ -87,9 +103,13 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
   await onStep('verified', mailbox.sourcePath);
 }
 
-/** Messages that were asked for in vain must not stand in the way of the next answer. */
+/** Messages that were asked for in vain must not stand in the way of the next answer; nobody wants them. */
 async function passOver(messages: AsyncIterable<Fetched>): Promise<void> {
-  for await (const _ of messages);
+  try {
+    for await (const _ of messages);
+  } catch (error) {
+    if (!isRefusal(error) && !isBreak(error)) throw error;
+  }
 }
 
 /** For messages that were not handed out. What the mailbox lists is asked for again, once; the last look tells of it then. */
@@ -101,10 +121,10 @@ async function noteAbsent(
   findings: Findings,
 ): Promise<void> {
   if (messages.length === 0) return;
-  const path = check.mailbox.destinationPath;
+  const place = destinationPlace(checker, check.mailbox.destinationPath, check.uidValidity);
   const uids = messages.map(({ destinationUid }) => destinationUid);
-  const listed = await listedAmong({ reader: checker, path }, uids);
-  run.askAgain([...listed].map((uid) => messageName('destination', path, uid)));
+  const listed = await listedAmong(place, uids);
+  run.askAgain([...listed].map((uid) => messageName(place, uid)));
   const gone = messages.filter(({ destinationUid }) => !listed.has(destinationUid));
   findings.absent.push(...gone.map((message) => ({ check, message })));
 }
@@ -142,13 +162,13 @@ async function settleDifferent(
     if (run.known.get(mailbox.sourcePath)?.some(({ sourceUidValidity }) => sourceUidValidity === now) === true) return;
     throw new MailError('lost', 'The UIDVALIDITY of the source mailbox has changed.');
   }
-  const source = { reader, path: mailbox.sourcePath };
-  const destination = { reader: checker, path: mailbox.destinationPath };
+  const source = sourcePlace(reader, mailbox.sourcePath, now);
+  const destination = destinationPlace(checker, mailbox.destinationPath, uidValidity);
   for (const part of inParts(messages)) {
     const sentUids = part.map(({ uid }) => uid);
-    const sent = await portraitsByUid(fetchReadable('source', source, sentUids, run));
+    const sent = await portraitsByUid(fetchReadable(source, sentUids, run));
     const storedUids = new Set(part.flatMap(({ uid, destinationUid }) => (sent.has(uid) ? [destinationUid] : [])));
-    const stored = await portraitsByUid(fetchReadable('destination', destination, [...storedUids], run));
+    const stored = await portraitsByUid(fetchReadable(destination, [...storedUids], run));
     const unsent = sentUids.filter((uid) => !sent.has(uid));
     const withheld = unsent.length === 0 ? new Set<number>() : await stillThere(source, unsent);
     const rows: NewRow[] = [];
@@ -273,7 +293,7 @@ function hasEqual(twin: Unchecked, absent: Findings['absent']): boolean {
 /** Settles those that an equal message in the same mailbox stands for, and takes out what is behind a window: it is there. */
 async function settleTwins(
   path: string,
-  { exists }: Opened,
+  { exists, uidValidity }: Opened,
   open: Map<Unchecked, Check>,
   checker: MailReader,
   run: Run,
@@ -290,7 +310,7 @@ async function settleTwins(
       if (message.fate !== 'twin' && message.destinationUid < lowest) open.delete(message);
   const rows: NewRow[] = [];
   for (const uids of inParts(alike))
-    for await (const { octets } of fetchReadable('destination', { reader: checker, path }, uids, run)) {
+    for await (const { octets } of fetchReadable(destinationPlace(checker, path, uidValidity), uids, run)) {
       const { sha256 } = await digestOf(octets);
       for (const [message, { mailbox, uidValidity }] of open) {
         if (message.sha256 !== sha256) continue;

@@ -1,4 +1,5 @@
 import { unlessRefused } from '../imap/mail-error.ts';
+import { destinationPlace, sourcePlace } from './breaks.ts';
 import type { Listed, Selected } from '../imap/streams.ts';
 import type { UidSet } from './columns.ts';
 import { AT_DESTINATION, readRows } from './known-rows.ts';
@@ -58,16 +59,18 @@ export async function settleOpen(
   const { ledger, onStep } = run.copy;
   const checker = await session.checker();
   const { uidValidity } = await checker.open(mailbox.destinationPath);
+  const before = groups.filter((group) => group.uidValidity !== uidValidity);
+  if (before.length > 0 && session.reader !== null) run.planAgain('destination', mailbox.destinationPath, uidValidity);
   const from = Math.min(...groups.map((group) => (group.uidValidity === uidValidity ? group.uidNext : 1)));
   const candidates: Listed[] = [];
   for await (const listed of listedFrom(checker, mailbox.destinationPath, from))
     if (!claims.has(listed.uid)) candidates.push(listed);
-  const source = session.reader === null ? null : { reader: session.reader, path: mailbox.sourcePath };
-  const destination = { reader: checker, path: mailbox.destinationPath };
+  const source =
+    session.reader === null ? null : sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
+  const destination = destinationPlace(checker, mailbox.destinationPath, uidValidity);
   const { found, gone, unseen } = await match(wanted, source, candidates, destination, run);
   run.askAgain(unseen);
   const missing = source === null ? [] : wanted.filter(({ uid }) => !found.has(uid) && !gone.has(uid));
-  const before = groups.filter((group) => group.uidValidity !== uidValidity);
   const elsewhere = await findRenamed(missing, before, mailbox, source, checker, run);
   const rows: NewRow[] = [];
   for (const { uid, size, date } of wanted) {
@@ -148,8 +151,10 @@ export async function settleUnsaid(
     next = Math.max(next, listed.uid + 1);
     if (!claims.has(listed.uid)) candidates.push(listed);
   }
-  const source = { reader: session.reader, path: mailbox.sourcePath };
-  const { found, unseen } = await match(unsaid, source, candidates, { reader: checker, path }, run);
+  const source = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
+  const { found, unseen } = await match(unsaid, source, candidates, destinationPlace(checker, path, uidValidity), run, {
+    areStored: true,
+  });
   run.askAgain(unseen);
   const digests = new Set<string>();
   for (const one of found.values()) digests.add(one.sha256);

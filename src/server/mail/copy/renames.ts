@@ -1,6 +1,6 @@
 import { unlessRefused } from '../imap/mail-error.ts';
 import type { MailReader } from '../imap/streams.ts';
-import { fetchReadable, isReadable } from './breaks.ts';
+import { fetchReadable, isReadable, sourcePlace } from './breaks.ts';
 import { digestOf, secondsOf } from './digest.ts';
 import type { LedgerMailbox, Row } from './ledger.ts';
 import type { Run } from './run.ts';
@@ -80,6 +80,7 @@ async function isSameFolder(path: string, { id }: LedgerMailbox, reader: MailRea
   // What was asked for is read to its end: the connection is used for the next one.
   let differs = false;
   const opened = await reader.open(path);
+  const place = sourcePlace(reader, path, opened.uidValidity);
   if (opened.exists > 0)
     for await (const page of reader.list(path))
       for (const { uid, internalDate } of page) {
@@ -88,12 +89,12 @@ async function isSameFolder(path: string, { id }: LedgerMailbox, reader: MailRea
         isThere = true;
         // Not by its size: a row has that of its octets, which some servers list otherwise.
         differs ||= message.date !== secondsOf(internalDate);
-        if (message.sha256 !== undefined && isReadable('source', path, uid, run)) digested.push(message);
+        if (message.sha256 !== undefined && isReadable(place, uid, run)) digested.push(message);
       }
   if (differs || !isThere) return false;
   const read = new Map(spread(digested, READ_AT_MOST).map(({ uid, sha256 }) => [uid, sha256]));
   if (read.size === 0) return true;
-  for await (const { uid, octets } of fetchReadable('source', { reader, path }, [...read.keys()], run)) {
+  for await (const { uid, octets } of fetchReadable(place, [...read.keys()], run)) {
     const { sha256 } = await digestOf(octets);
     differs ||= read.get(uid) !== sha256;
   }

@@ -1,3 +1,4 @@
+import { destinationPlace, sourcePlace } from './breaks.ts';
 import { unlessRefused } from '../imap/mail-error.ts';
 import type { Listed } from '../imap/streams.ts';
 import { AT_DESTINATION } from './known-rows.ts';
@@ -27,8 +28,9 @@ export async function findAnew(mailbox: LedgerMailbox, uidValidity: bigint, sess
   // So is what has other numbers by now, and was not listed under them.
   const isListed = run.known.get(sourcePath)?.some(({ sourceUidValidity }) => sourceUidValidity === now?.uidValidity);
   if (now !== null && isListed !== true) return;
-  const source = now?.uidValidity === mailbox.sourceUidValidity ? { reader: session.reader, path: sourcePath } : null;
-  const { found, unseen } = await match(stale, source, candidates, { reader: checker, path }, run);
+  const isSame = now?.uidValidity === mailbox.sourceUidValidity;
+  const source = isSame ? sourcePlace(session.reader, sourcePath, mailbox.sourceUidValidity) : null;
+  const { found, unseen } = await match(stale, source, candidates, destinationPlace(checker, path, uidValidity), run);
   run.askAgain(unseen);
   for (const { uid, sha256 } of stale) {
     const one = found.get(uid);

@@ -81,6 +81,7 @@ export type Run = {
   readonly faults: (name: string) => number;
   /** Notes one such time. @returns how often by now */
   readonly noteFault: (name: string) => number;
+  readonly forgetFaults: (name: string) => void;
   /** Of all mailboxes, as they were last listed: a lane has no connection to spare for that. */
   readonly sourcePaths: () => readonly string[];
   readonly destinationPaths: () => readonly string[];

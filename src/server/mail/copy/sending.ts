@@ -1,6 +1,6 @@
 import { isBreak, MailError } from '../imap/mail-error.ts';
 import type { Fetched, NewMessage, Octets } from '../imap/streams.ts';
-import { notingBreaks } from './breaks.ts';
+import { notingBreaks, sourcePlace } from './breaks.ts';
 import { leaveBehind } from './committing.ts';
 import { digesting } from './digest.ts';
 import { openFetches, type Fetches } from './fetches.ts';
@@ -181,10 +181,11 @@ async function* newMessages(
   tooLarge: Fetched[],
 ): AsyncIterable<NewMessage> {
   const limit = appendLimitOf(sending);
-  const { mailbox, run } = sending;
+  const { mailbox, run, session } = sending;
+  const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
   const wanted = new Set(group.messages.map((message) => message.uid));
   try {
-    for await (const message of notingBreaks(fetched, [...wanted], ['source', mailbox.sourcePath], run)) {
+    for await (const message of notingBreaks(fetched, [...wanted], place, run)) {
       if (!wanted.delete(message.uid)) continue;
       if (message.size > limit) {
         tooLarge.push(message);

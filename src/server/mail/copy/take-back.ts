@@ -2,7 +2,7 @@ import { isRefusal, MailError, unlessRefused } from '../imap/mail-error.ts';
 import type { Clock } from '../imap/wire.ts';
 import type { MailControl, MailReader, MailWriter, Opened } from '../imap/streams.ts';
 import { digestOf } from './digest.ts';
-import { fetchReadable, openFaults, type Faults } from './breaks.ts';
+import { destinationPlace, fetchReadable, openFaults, type Faults, type Place } from './breaks.ts';
 import { openLanes, Stopped, workOf } from './lanes.ts';
 import { inParts } from './matching.ts';
 import type { Appended, TakeBackRecords } from './take-back-records.ts';
@@ -109,7 +109,7 @@ async function takeBackPage(
   const gone = messages.filter(({ intent, destinationUid }) => intent && !flags.has(destinationUid));
   if (gone.length > 0) await records.removed(gone);
   const untouched = messages.filter((message) => isUntouched(message, flags.get(message.destinationUid)));
-  const ours = await withSameOctets(path, untouched, reader, run);
+  const ours = await withSameOctets(destinationPlace(reader, path, opened.uidValidity), untouched, run);
   const spared = messages.filter((message) => message.intent && !gone.includes(message) && !ours.includes(message));
   if (spared.length > 0) await records.spare(spared);
   if (ours.length === 0) return;
@@ -152,16 +152,11 @@ function isUntouched({ flags, intent }: Appended, there: readonly string[] | und
   return given.size === found.size && [...given].every((flag) => found.has(flag));
 }
 
-async function withSameOctets(
-  path: string,
-  messages: readonly Appended[],
-  reader: MailReader,
-  run: Faults,
-): Promise<readonly Appended[]> {
+async function withSameOctets(place: Place, messages: readonly Appended[], run: Faults): Promise<readonly Appended[]> {
   const same: Appended[] = [];
   const byUid = new Map(messages.map((message) => [message.destinationUid, message]));
   for (const uids of inParts([...byUid.keys()]))
-    for await (const { uid, octets } of fetchReadable('destination', { reader, path }, uids, run)) {
+    for await (const { uid, octets } of fetchReadable(place, uids, run)) {
       const { sha256 } = await digestOf(octets);
       const message = byUid.get(uid);
       if (message?.sha256 === sha256) same.push(message);

@@ -55,12 +55,13 @@ export function isRefusal(error: unknown): error is MailError {
 }
 
 /**
- * Some servers hang up, or say that something is wrong with them, when they can't give a message. One that says goodbye
+ * Some servers hang up, fall silent, or say that something is wrong with them, when they can't give a message. One that says goodbye
  * has had enough of the connection.
  */
 export function isBreak(error: unknown): boolean {
   if (!(error instanceof MailError)) return false;
-  return (error.fault === 'lost' && !isGoodbye(error)) || error.responseCode === 'SERVERBUG';
+  const isOver = error.fault === 'lost' || error.fault === 'slow';
+  return (isOver && !isGoodbye(error)) || error.responseCode === 'SERVERBUG';
 }
 
 /** Whether the connection ended by the server's BYE. */
