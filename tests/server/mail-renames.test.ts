@@ -58,7 +58,7 @@ async function followed(
       renamed.push(path);
     },
   };
-  const run = { known, copy: { ledger }, faults: () => 0 } as unknown as Run;
+  const run = { known, copy: { ledger }, faults: () => 0, forgetFaults: () => {} } as unknown as Run;
   await followRenames({ current: new Set(Object.keys(others)), validities: new Map() }, inPages, run);
   return { renamed, readToTheEnd, known: [...known.keys()] };
 }
