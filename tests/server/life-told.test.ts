@@ -28,7 +28,8 @@ const announced = async ({ web }: LifeWorld, kind: string) =>
 describe('an owner is told', { timeout: 60_000 }, () => {
   test('of what was taken back, what stays, and each time that it was asked for', async () => {
     const world = await open();
-    await using _worker = await world.work();
+    const seen = Promise.withResolvers<void>();
+    await using _worker = await world.work({ onTakeBackStep: () => seen.promise });
     const ordered = await world.order(TOLD);
     await mailWhen(world, ordered, ended);
     {
@@ -36,12 +37,16 @@ describe('an owner is told', { timeout: 60_000 }, () => {
       await client.command('SELECT INBOX');
       await client.command('UID STORE 2 +FLAGS (\\Flagged)');
     }
+    const during: unknown[] = [];
     for (const times of [1, 2]) {
       expect((await call(world, 'take-back', ordered, { password: PASSWORD })).status).toBe(200);
-      expect((await statusOf(world, ordered)).emailmigration).toMatchObject({ taking_back: true });
+      during.push((await statusOf(world, ordered)).emailmigration?.taking_back);
+      seen.resolve();
       await mailWhen(world, ordered, ({ taking_back: isTaking }) => isTaking === undefined);
       await expect.poll(() => letters(world, 'was taken back').length, { timeout: 15_000 }).toBe(times);
     }
+    // The second time there is nothing to do, and it may be done before it is asked for.
+    expect(during[0]).toBe(true);
     const [first] = letters(world, 'was taken back');
     expect(first?.raw).toContain('2 messages were removed');
     expect(first?.raw).toContain('1 message stays in your new mailbox');

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { FOUND_BY_READERS } from './found.ts';
 import { MUTATIONS } from './mutations.ts';
 import { scenarioOf } from './scenario.ts';
 import { failuresIn, FOUND } from './seeds.ts';
@@ -23,6 +24,10 @@ describe('the engine in the simulation', () => {
 
   test.for([...FOUND])('seed %i: %s', LONG, async ([seed]) => {
     expect(await failuresIn(seed, seed)).toEqual([]);
+  });
+
+  test.for(FOUND_BY_READERS)('%s', LONG, async ([, scenario]) => {
+    expect((await simulate(scenario)).wrong).toEqual([]);
   });
 
   test.for(Object.entries(MUTATIONS))('the simulation finds %s', LONG, async ([, mutation]) => {
