@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Deed, Scenario } from './scenario.ts';
+import { PLAIN, type Deed, type Scenario } from './scenario.ts';
 import { simulate } from './simulate.ts';
 
 // What a death leaves behind, and how the next worker settles it: the table at the head of recovery.ts, row by row. The
@@ -8,21 +8,13 @@ import { simulate } from './simulate.ts';
 
 const LETTERS = 6;
 const FAIR: Scenario = {
+  ...PLAIN,
   seed: 5,
   folders: [{ name: 'INBOX', letters: LETTERS }],
   own: [{ name: 'INBOX', letters: 3 }],
-  source: {},
   destination: { literals: 'plus', uidPlus: true, multiAppend: true },
-  poison: [],
   weather: { latency: 0.1, jitter: 0, pieces: false },
   connections: 2,
-  deeds: [],
-  stops: [],
-  links: [],
-  database: [],
-  clockJumps: [],
-  workers: 1,
-  orders: 1,
 };
 const SINGLE = { ...FAIR, destination: { ...FAIR.destination, multiAppend: false } };
 

@@ -1,22 +1,11 @@
-import type { Scenario } from './scenario.ts';
+import { PLAIN, type Scenario } from './scenario.ts';
 
 /** What readers of the engine have found by scenarios of their own, and it does since. */
 export const FOUND_BY_READERS: readonly (readonly [string, Scenario])[] = [
   [
     'a message that the destination does not hand out, in a mailbox that is renumbered, keeps none of the others back',
     {
-      seed: 1,
-      own: [],
-      source: {},
-      destination: {},
-      weather: { latency: 2, jitter: 1, pieces: false },
-      connections: 4,
-      stops: [],
-      links: [],
-      database: [],
-      clockJumps: [],
-      workers: 1,
-      orders: 1,
+      ...PLAIN,
       folders: [
         { name: 'INBOX', letters: 8 },
         { name: 'Box 1', letters: 4 },
@@ -28,19 +17,9 @@ export const FOUND_BY_READERS: readonly (readonly [string, Scenario])[] = [
   [
     'the message at which a server hangs up is blamed, in whatever order messages were asked for',
     {
-      seed: 1,
-      own: [],
-      source: {},
-      destination: {},
-      weather: { latency: 2, jitter: 1, pieces: false },
+      ...PLAIN,
       connections: 1,
-      deeds: [],
       stops: [{ worker: 1, atEffect: 31 }],
-      links: [],
-      database: [],
-      clockJumps: [],
-      workers: 1,
-      orders: 1,
       sizes: {
         group: { messages: 2, octets: 30000 },
         fetch: { messages: 3, octets: 30000 },
@@ -57,17 +36,8 @@ export const FOUND_BY_READERS: readonly (readonly [string, Scenario])[] = [
   [
     'the faults of a message are not those of another one that gets its UID',
     {
-      own: [],
-      source: {},
-      destination: {},
-      weather: { latency: 2, jitter: 1, pieces: false },
+      ...PLAIN,
       connections: 1,
-      stops: [],
-      links: [],
-      database: [],
-      clockJumps: [],
-      workers: 1,
-      orders: 1,
       seed: 211,
       folders: [{ name: 'INBOX', letters: 10 }],
       poison: [{ letter: 5, side: 'source', breaks: 'SERVERBUG' }],
@@ -80,24 +50,17 @@ export const FOUND_BY_READERS: readonly (readonly [string, Scenario])[] = [
   [
     'what went with its mailbox is known though it can not be read and has another date',
     {
+      ...PLAIN,
       seed: 741,
       folders: [
         { name: 'INBOX', letters: 9 },
         { name: 'Sent', letters: 7 },
       ],
-      own: [],
-      source: {},
       destination: { multiAppend: false, ignoresDate: true },
       poison: [{ letter: 15, side: 'destination', breaks: 'hangs up' }],
       weather: { latency: 20, jitter: 0, pieces: false },
       connections: 2,
       deeds: [{ side: 'destination', atCommand: 141, does: 'renames a mailbox' }],
-      stops: [],
-      links: [],
-      database: [],
-      clockJumps: [],
-      workers: 1,
-      orders: 1,
       sizes: {
         group: { messages: 2, octets: 30000 },
         fetch: { messages: 2, octets: 3000 },
@@ -112,24 +75,15 @@ export const FOUND_BY_READERS: readonly (readonly [string, Scenario])[] = [
   [
     'a mailbox that gets another name between being selected and being looked into brings nothing twice',
     {
+      ...PLAIN,
       seed: 10471,
       folders: [
         { name: 'Sent', letters: 1 },
         { name: 'Letters', letters: 1 },
       ],
-      own: [],
-      source: {},
-      destination: {},
-      poison: [],
-      weather: { latency: 2, jitter: 1, pieces: false },
       connections: 2,
       deeds: [{ side: 'destination', atCommand: 21, does: 'renames a mailbox and makes it anew' }],
       stops: [{ worker: 1, atEffect: 37 }],
-      links: [],
-      database: [],
-      clockJumps: [],
-      workers: 1,
-      orders: 1,
     },
   ],
 ];

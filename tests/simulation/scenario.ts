@@ -58,6 +58,25 @@ export type Scenario = {
   readonly orders: number;
 };
 
+/** Nothing happens, to nothing. */
+export const PLAIN: Scenario = {
+  seed: 1,
+  folders: [],
+  own: [],
+  source: {},
+  destination: {},
+  poison: [],
+  weather: { latency: 2, jitter: 1, pieces: false },
+  connections: 4,
+  deeds: [],
+  stops: [],
+  links: [],
+  database: [],
+  clockJumps: [],
+  workers: 1,
+  orders: 1,
+};
+
 const NAMES = ['Sent', 'Letters', 'Archive/2019', 'letters', 'A folder with a rather long name for a small server'];
 /** That a column can't hold, that a command must not end in, and that two servers may write differently. */
 const ODD_NAMES = [

@@ -1,27 +1,14 @@
 import { expect, test } from 'vitest';
 import { SIZES } from '../../src/server/mail/copy/sizes.ts';
 import type { Quirks } from './account.ts';
-import type { Scenario } from './scenario.ts';
+import { PLAIN, type Scenario } from './scenario.ts';
 import { simulate } from './simulate.ts';
 
 /** What the seeds do not make: folders as large as is said, and fair weather but for what is said. */
 function scenarioWith(letters: readonly number[], given: Partial<Scenario>): Scenario {
   return {
-    seed: 1,
+    ...PLAIN,
     folders: letters.map((count, at) => ({ name: at === 0 ? 'INBOX' : `Box ${at}`, letters: count })),
-    own: [],
-    source: {},
-    destination: {},
-    poison: [],
-    weather: { latency: 2, jitter: 1, pieces: false },
-    connections: 4,
-    deeds: [],
-    stops: [],
-    links: [],
-    database: [],
-    clockJumps: [],
-    workers: 1,
-    orders: 1,
     ...given,
   };
 }

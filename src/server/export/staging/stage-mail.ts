@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { BREAKS_ALONE, BREAKS_TOGETHER } from '../../mail/copy/breaks.ts';
+import { isReadable, notingBreaks, openFaults, readableOf, sourcePlace } from '../../mail/copy/breaks.ts';
 import { Stopped } from '../../mail/copy/lanes.ts';
 import type { CopySource } from '../../mail/copy/mail-copy.ts';
-import { isBreak, MailError } from '../../mail/imap/mail-error.ts';
+import { MailError } from '../../mail/imap/mail-error.ts';
 import type { Mailbox } from '../../mail/imap/mailbox.ts';
 import type { Fetched, MailReader } from '../../mail/imap/streams.ts';
 import type { Clock } from '../../mail/imap/wire.ts';
@@ -69,15 +69,10 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
   const state = { ...totals, expected: totals.messages, givenUp: 0 };
   const open = new WeakMap<MailReader, MailboxListing>();
   const underWay = new Set<Promise<void>>();
-  /** How often a connection broke off at a message. */
-  const breaks = new Map<string, number>();
-  const nameOf = ({ mailboxId }: MailboxListing, uid: number) => `${mailboxId} ${uid}`;
-  const noteBreak = (listing: MailboxListing, uid: number) => {
-    const times = (breaks.get(nameOf(listing, uid)) ?? 0) + 1;
-    breaks.set(nameOf(listing, uid), times);
-    // What comes after it is tried as often again.
-    if (times === BREAKS_TOGETHER || times === BREAKS_TOGETHER + BREAKS_ALONE) state.givenUp += 1;
+  const looked = () => {
+    state.givenUp += 1;
   };
+  const faults = { ...openFaults(), looked };
   let parts: Promise<unknown> = Promise.resolve();
 
   const tell = () => gathering.onProgress({ done: state.messages, total: state.expected, bytes: state.octets });
@@ -162,23 +157,20 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
   async function fetch(listing: MailboxListing, uids: readonly number[], reader: MailReader): Promise<void> {
     if (uids.length === 0) return;
     const seen = new Set<number>();
-    const whole = new Set<number>();
+    const place = sourcePlace(reader, listing.mailbox.path, listing.uidValidity);
     await gathering.spool.use(async (writer) => {
       const staged: StagedMessage[] = [];
       try {
-        for await (const message of reader.fetch(listing.mailbox.path, uids)) {
+        for await (const message of notingBreaks(reader.fetch(place.path, uids), uids, place, faults)) {
           if (signal.aborted) throw new Stopped('The export was asked to stop.');
           if (seen.has(message.uid)) continue;
           seen.add(message.uid);
           const row = await stage(message, listing, writer);
-          whole.add(message.uid);
           if (row === null) listing.taken.add(message.uid);
           else staged.push(row);
         }
       } catch (error) {
         if (!(error instanceof MailError) && !(error instanceof Stopped)) throw error;
-        const next = uids.find((uid) => !whole.has(uid));
-        if (next !== undefined && isBreak(error)) noteBreak(listing, next);
         // What has come whole is kept.
         await record(listing, staged, writer);
         throw error;
@@ -196,20 +188,15 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
       open.set(reader, listing);
     }
     const wanted = uids.filter((uid) => !listing.taken.has(uid));
-    const breaksOf = (uid: number) => breaks.get(nameOf(listing, uid)) ?? 0;
-    const suspects = wanted.filter((uid) => breaksOf(uid) >= BREAKS_TOGETHER);
-    await fetch(
-      listing,
-      wanted.filter((uid) => !suspects.includes(uid)),
-      reader,
-    );
-    for (const uid of suspects) {
-      if (breaksOf(uid) >= BREAKS_TOGETHER + BREAKS_ALONE) continue;
+    const place = sourcePlace(reader, listing.mailbox.path, listing.uidValidity);
+    const { together, alone } = readableOf(place, wanted, faults);
+    await fetch(listing, together, reader);
+    for (const uid of alone) {
       try {
         await fetch(listing, [uid], reader);
       } catch (error) {
         // It is named in the end; the connection has ended, and the next batch makes another one.
-        if (breaksOf(uid) < BREAKS_TOGETHER + BREAKS_ALONE || uid !== suspects.at(-1)) throw error;
+        if (isReadable(place, uid, faults) || uid !== alone.at(-1)) throw error;
       }
     }
   }

@@ -96,7 +96,11 @@ export async function takeOverOlder(
     for (const { date } of listing.messages) dates.add(date);
     // It may also be another folder under the same name.
     const again = refused.filter(({ row }) => row.date === null || dates.has(row.date));
-    for (const { from, row } of again) await ledger.forget(from.id, [row.uid]);
+    for (const [id, all] of Map.groupBy(again, ({ from }) => from.id))
+      await ledger.forget(
+        id,
+        all.map(({ row }) => row.uid),
+      );
   }
   if (rows.size === 0) return false;
   let hasTaken = false;

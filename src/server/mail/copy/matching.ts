@@ -7,8 +7,6 @@ import type { Run } from './run.ts';
 /** With more unclaimed messages than this, only those of the right size or date are read. */
 const READ_ANYWAY = 200;
 const UIDS_A_COMMAND = 200;
-/** So many of the ways in which a message is known by its look ask for its date. */
-const BY_DATE = 2;
 
 /** A source message that is looked for at the destination; its digest is fetched from the source when it is not known. */
 export type Wanted = {
@@ -94,6 +92,16 @@ export async function match(
   return { found, gone, unseen: [...unhanded, ...unsent] };
 }
 
+type IsAlike = (message: Wanted, listed: Listed) => boolean;
+const hasDate: IsAlike = ({ date }, { internalDate }) => secondsOf(internalDate) === date;
+const hasSize: IsAlike = (message, { size }) => size === message.size;
+const BY_DATE: readonly IsAlike[] = [
+  (message, listed) => hasDate(message, listed) && hasSize(message, listed),
+  hasDate,
+];
+/** In another form and without its date at last: they are in the order in which they were sent. */
+const LOOSELY: readonly IsAlike[] = [...BY_DATE, hasSize, () => true];
+
 /** What is there and is not handed out must not be stored a second time. */
 function matchUnread(
   wanted: readonly Wanted[],
@@ -102,15 +110,7 @@ function matchUnread(
   found: Map<number, Found>,
   areStored: boolean,
 ): void {
-  const ways = [
-    (message: Wanted, { size, internalDate }: Listed) =>
-      size === message.size && secondsOf(internalDate) === message.date,
-    (message: Wanted, { internalDate }: Listed) => secondsOf(internalDate) === message.date,
-    (message: Wanted, { size }: Listed) => size === message.size,
-    // In another form and without its date: they are in the order in which they were sent.
-    () => true,
-  ];
-  for (const isAlike of areStored ? ways : ways.slice(0, BY_DATE))
+  for (const isAlike of areStored ? LOOSELY : BY_DATE)
     for (const message of wanted) {
       const digest = known.get(message.uid);
       if (found.has(message.uid) || digest === undefined) continue;

@@ -90,7 +90,6 @@ async function takeBackFrom(path: string, session: Session, taking: TakingBack, 
     // Under another UIDVALIDITY a UID is of some other message.
     const named = page.filter(({ uidValidity }) => uidValidity === opened.uidValidity);
     await takeBackPage(path, named, opened, session, taking, run);
-    run.looked();
   }
 }
 
@@ -126,7 +125,10 @@ async function takeBackPage(
   await onStep('expunged');
   await reader.open(path);
   const still = await flagsOf(path, ours, reader);
-  await records.removed(ours.filter(({ destinationUid }) => !still.has(destinationUid)));
+  const removed = ours.filter(({ destinationUid }) => !still.has(destinationUid));
+  await records.removed(removed);
+  // Those do not come again: what fails after them is tried as often again.
+  if (removed.length > 0) run.looked();
   const touchedSince = ours.filter(({ destinationUid }) => still.has(destinationUid));
   if (touchedSince.length > 0) await records.spare(touchedSince);
   await onStep('noted');

@@ -55,8 +55,8 @@ export function isRefusal(error: unknown): error is MailError {
 }
 
 /**
- * Some servers hang up, fall silent, or say that something is wrong with them, when they can't give a message. One that says goodbye
- * has had enough of the connection.
+ * Some servers hang up, fall silent, or say that something is wrong with them, when they can't give a message. One that
+ * says goodbye has had enough of the connection.
  */
 export function isBreak(error: unknown): boolean {
   if (!(error instanceof MailError)) return false;

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import type { Appended, TakeBackRecords } from '../../src/server/mail/copy/take-back-records.ts';
+import { takeBack } from '../../src/server/mail/copy/take-back.ts';
+import { MailError } from '../../src/server/mail/imap/mail-error.ts';
+import type { MailControl, MailReader, MailWriter } from '../../src/server/mail/imap/streams.ts';
+import { HASTY_CLOCK } from '../support/hasty-clock.ts';
+
+/** Fails within a minute, should the tries go on for ever. */
+const TRIES_AT_MOST = 50;
+
+test('a take back that gets no further ends, however much of it is passed each time', async () => {
+  let opened = 0;
+  const lost = () => Promise.reject(new MailError('lost', 'The connection ended.'));
+  const reader = () => {
+    let pages = 0;
+    return {
+      open: async () => {
+        pages += 1;
+        return pages === 1 ? { uidValidity: 1n, exists: 0 } : lost();
+      },
+      [Symbol.asyncDispose]: async () => {},
+    } as unknown as MailReader;
+  };
+  // Under another UIDVALIDITY: they are passed, and the page after them never comes.
+  const page = [{ mailboxId: 1, uid: 1, uidValidity: 2n }] as unknown as readonly Appended[];
+  const ended = takeBack({
+    clock: HASTY_CLOCK,
+    reader: async () => {
+      opened += 1;
+      if (opened > TRIES_AT_MOST) throw new RangeError('It goes on for ever.');
+      return reader();
+    },
+    writer: async () =>
+      ({ traits: { saysUids: true }, [Symbol.asyncDispose]: async () => {} }) as unknown as MailWriter,
+    control: async () => ({}) as MailControl,
+    records: { paths: async () => ['INBOX'], page: async () => page } as unknown as TakeBackRecords,
+    mayWrite: () => true,
+    signal: new AbortController().signal,
+    onStep: () => {},
+  });
+  await expect(ended).rejects.toThrow('The connection ended.');
+  expect(opened).toBeLessThan(10);
+});
