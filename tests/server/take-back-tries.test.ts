@@ -8,19 +8,22 @@ import { HASTY_CLOCK } from '../support/hasty-clock.ts';
 /** Fails within a minute, should the tries go on for ever. */
 const TRIES_AT_MOST = 50;
 
+const lost = () => Promise.reject(new MailError('lost', 'The connection ended.'));
+
+/** Opens once, and then no more. */
+function brokenReader(): MailReader {
+  let pages = 0;
+  return {
+    open: async () => {
+      pages += 1;
+      return pages === 1 ? { uidValidity: 1n, exists: 0 } : lost();
+    },
+    [Symbol.asyncDispose]: async () => {},
+  } as unknown as MailReader;
+}
+
 test('a take back that gets no further ends, however much of it is passed each time', async () => {
   let opened = 0;
-  const lost = () => Promise.reject(new MailError('lost', 'The connection ended.'));
-  const reader = () => {
-    let pages = 0;
-    return {
-      open: async () => {
-        pages += 1;
-        return pages === 1 ? { uidValidity: 1n, exists: 0 } : lost();
-      },
-      [Symbol.asyncDispose]: async () => {},
-    } as unknown as MailReader;
-  };
   // Under another UIDVALIDITY: they are passed, and the page after them never comes.
   const page = [{ mailboxId: 1, uid: 1, uidValidity: 2n }] as unknown as readonly Appended[];
   const ended = takeBack({
@@ -28,7 +31,7 @@ test('a take back that gets no further ends, however much of it is passed each t
     reader: async () => {
       opened += 1;
       if (opened > TRIES_AT_MOST) throw new RangeError('It goes on for ever.');
-      return reader();
+      return brokenReader();
     },
     writer: async () =>
       ({ traits: { saysUids: true }, [Symbol.asyncDispose]: async () => {} }) as unknown as MailWriter,
