@@ -63,6 +63,7 @@ function ranOf(test: TestCase): Ran {
     fullName: `${relative(ROOT, test.module.moduleId)} > ${fullName}`,
     state: test.result().state,
     isFlaky: test.diagnostic()?.flaky ?? false,
+    errors: (test.result().errors ?? []).map(({ message, diff, stack }) => [message, diff, stack].join('\n')),
     lacks: lackedBy(test),
   };
 }

@@ -8,6 +8,7 @@ const passed: Ran = {
   fullName: 'server/mail.test.ts > mail arrives',
   state: 'passed',
   isFlaky: false,
+  errors: [],
   lacks: [],
 };
 const withoutMutt: Ran = { ...passed, state: 'skipped', lacks: ['mutt'] };
@@ -27,9 +28,9 @@ test.each([
 });
 
 test('a test that did not simply pass or fail is named', () => {
-  const odd: Ran[] = [{ ...passed, isFlaky: true }, withoutMutt];
+  const odd: Ran[] = [{ ...passed, isFlaky: true, errors: ['It was late.'] }, withoutMutt];
   expect(verdictOf([passed, ...odd], { mayLack: true }).lines).toEqual([
-    'NOT CLEAN, as it passed only at its second try: server/mail.test.ts > mail arrives',
+    'NOT CLEAN, as it passed only at its second try: server/mail.test.ts > mail arrives\n  It was late.',
     'Skipped, with mutt not here: server/mail.test.ts > mail arrives',
   ]);
 });

@@ -10,6 +10,8 @@ export type Ran = {
   readonly state: 'passed' | 'failed' | 'skipped' | 'pending';
   /** Passed, but not at its first try. */
   readonly isFlaky: boolean;
+  /** What went wrong, at a try that was not the last one too. */
+  readonly errors: readonly string[];
   /** What it was skipped for, by `needs`. */
   readonly lacks: readonly string[];
 };
@@ -31,7 +33,7 @@ export function verdictOf(ran: readonly Ran[], { mayLack }: { mayLack: boolean }
   for (const test of ran) {
     const { kind, why } = judged(test, mayLack);
     count[kind] += 1;
-    if (why !== undefined) lines.push(`${why}: ${test.fullName}`);
+    if (why !== undefined) lines.push([`${why}: ${test.fullName}`, ...(test.isFlaky ? test.errors : [])].join('\n  '));
   }
   return { ...count, lines: lines.toSorted() };
 }

@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import {
   call,
-  ended,
-  mailWhen,
   openWorldOfTest,
   PASSWORD,
   statusOf,
   type LifeWorld,
   type Ordered,
+  whenEnded,
 } from '../support/life-world.ts';
 import { letter } from '../support/mail-letters.ts';
 import { needs } from '../support/needs.ts';
@@ -41,7 +40,7 @@ describe.each([{ dovecots: false }, { dovecots: true }])('copying what is new, o
     });
     await using _worker = await world.work();
     const first = await world.order();
-    expect(await mailWhen(world, first, ended)).toMatchObject({ status: 'completed', done: 15 });
+    expect(await whenEnded(world, first)).toMatchObject({ status: 'completed', done: 15 });
     {
       await using client = await world.destinationMail();
       await client.create('Mine');
@@ -55,7 +54,7 @@ describe.each([{ dovecots: false }, { dovecots: true }])('copying what is new, o
 
     const nothing = await again(world, first);
     expect(nothing.id).not.toBe(first.id);
-    expect(await mailWhen(world, nothing, ended)).toMatchObject({
+    expect(await whenEnded(world, nothing)).toMatchObject({
       status: 'completed',
       done: 15,
       present: 15,
@@ -74,7 +73,7 @@ describe.each([{ dovecots: false }, { dovecots: true }])('copying what is new, o
       await client.append('Fresh', [letter(53)]);
     }
     const second = await again(world, first);
-    expect(await mailWhen(world, second, ended)).toMatchObject({
+    expect(await whenEnded(world, second)).toMatchObject({
       status: 'completed',
       done: 19,
       present: 15,
@@ -99,7 +98,7 @@ describe('copying what is new', { timeout: 60_000 }, () => {
     });
     {
       await using _worker = await world.work();
-      await mailWhen(world, ordered, ended);
+      await whenEnded(world, ordered);
     }
     for (const headers of [{}, fromBrowser('d'.repeat(64))])
       expect((await call(world, 'again', { id, headers }, GIVEN)).body).toMatchObject({ error: 'INVALID_TOKEN' });

@@ -5,7 +5,6 @@ import { SENTENCES } from '../../src/server/worker/sentences.ts';
 import {
   ANN,
   call,
-  ended,
   mailWhen,
   NEW_ANN,
   openWorldOfTest,
@@ -13,6 +12,7 @@ import {
   statusOf,
   type LifeWorld,
   type Ordered,
+  whenEnded,
 } from '../support/life-world.ts';
 import { letter } from '../support/mail-letters.ts';
 import { needs } from '../support/needs.ts';
@@ -67,7 +67,7 @@ describe('a transfer whose new mailbox refuses the password', { timeout: 60_000 
     expect((await call(world, 'resume', ordered, { token_id: 'f'.repeat(32) })).status).toBe(401);
     expect((await statusOf(world, ordered)).emailmigration).toMatchObject({ attention: { side: 'destination' } });
     expect((await call(world, 'resume', ordered, { password: NEW_PASSWORD })).status).toBe(200);
-    expect(await mailWhen(world, ordered, ended)).toMatchObject({ status: 'completed', done: 20, lost: 0 });
+    expect(await whenEnded(world, ordered)).toMatchObject({ status: 'completed', done: 20, lost: 0 });
     expect((await call(world, 'resume', ordered, { password: NEW_PASSWORD })).status).toBe(409);
     await expect.poll(() => rolesKept(world)).toEqual([]);
     expect(await told(world)).toEqual(['0.destination.password']);
@@ -93,7 +93,7 @@ describe('a transfer whose new mailbox refuses the password', { timeout: 60_000 
     // A worker whose clock is 15 days on finds it by itself.
     const clock = { ...MACHINE_CLOCK, now: () => began + 15 * DAY_MS };
     await using _worker = await world.work({ clock });
-    expect(await mailWhen(world, ordered, ended)).toMatchObject({
+    expect(await whenEnded(world, ordered)).toMatchObject({
       status: 'authentication_error',
       failure: SENTENCES.unanswered,
     });
@@ -110,7 +110,7 @@ describe('a transfer whose new mailbox refuses the password', { timeout: 60_000 
     await mailWhen(world, ordered, resting);
     const again = await world.order({ destination: { password: NEW_PASSWORD } });
     expect(again.id).toBe(ordered.id);
-    expect(await mailWhen(world, ordered, ended)).toMatchObject({ status: 'completed', done: 3, compared: 3 });
+    expect(await whenEnded(world, ordered)).toMatchObject({ status: 'completed', done: 3, compared: 3 });
   });
 
   test('goes on with the next worker when its own has died, put right once however often that is pressed', async () => {
@@ -127,7 +127,7 @@ describe('a transfer whose new mailbox refuses the password', { timeout: 60_000 
     expect(new Set(presses.map(({ status }) => status))).toEqual(new Set([200, 409]));
     expect((await statusOf(world, ordered)).emailmigration).not.toHaveProperty('attention');
     await using _worker = await world.work();
-    expect(await mailWhen(world, ordered, ended)).toMatchObject({ status: 'completed', done: 3 });
+    expect(await whenEnded(world, ordered)).toMatchObject({ status: 'completed', done: 3 });
   });
 
   test('can be stopped while it rests', async () => {
@@ -187,7 +187,7 @@ describe('a transfer whose old mailbox refuses the password', { timeout: 60_000 
       emailmigration: { attention: { side: 'source', reason: 'password' } },
     });
     expect((await call(world, 'resume', ordered, { password: NEW_PASSWORD, side: 'source' })).status).toBe(200);
-    expect(await mailWhen(world, ordered, ended)).toMatchObject({ status: 'completed', done: 4 });
+    expect(await whenEnded(world, ordered)).toMatchObject({ status: 'completed', done: 4 });
     expect(await statusOf(world, ordered)).toMatchObject({ files: 'there' });
   });
 });
@@ -230,7 +230,7 @@ describe('a transfer towards a provider that takes the consent no more', { timeo
     const again = await signIn(browser);
     for (const token of google.accessTokens) good.add(token);
     expect((await call(world, 'resume', ordered, { token_id: again })).status).toBe(200);
-    expect(await mailWhen(world, ordered, ended)).toMatchObject({ status: 'completed', done: 5 });
+    expect(await whenEnded(world, ordered)).toMatchObject({ status: 'completed', done: 5 });
   });
 });
 
@@ -254,7 +254,7 @@ describe('a transfer whose contacts alone were not permitted', { timeout: 60_000
     );
     {
       await using _worker = await world.work();
-      expect(await mailWhen(world, ordered, ended)).toMatchObject({ status: 'completed', done: 5 });
+      expect(await whenEnded(world, ordered)).toMatchObject({ status: 'completed', done: 5 });
     }
     const before = await statusOf(world, ordered);
     expect(before).toMatchObject({
@@ -325,7 +325,7 @@ describe('a transfer whose new mailbox', { timeout: 90_000 }, () => {
     });
     refuses = false;
     expect((await call(world, 'resume', ordered)).status).toBe(200);
-    expect(await mailWhen(world, ordered, ended)).toMatchObject({ status: 'completed', done: 6, skipped: [] });
+    expect(await whenEnded(world, ordered)).toMatchObject({ status: 'completed', done: 6, skipped: [] });
     expect(await digests(world)).toHaveLength(6);
   });
 });

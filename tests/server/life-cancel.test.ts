@@ -1,14 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  ANN,
-  call,
-  ended,
-  mailWhen,
-  openWorldOfTest,
-  PASSWORD,
-  statusOf,
-  type LifeWorld,
-} from '../support/life-world.ts';
+import { ANN, call, openWorldOfTest, PASSWORD, statusOf, type LifeWorld, whenEnded } from '../support/life-world.ts';
 import { letter } from '../support/mail-letters.ts';
 import { fromBrowser, LEGACY_DOMAIN, type Answer } from '../support/web-world.ts';
 
@@ -58,7 +49,7 @@ describe('a stop', { timeout: 60_000 }, () => {
       },
     });
     expect((await stopped.promise).status).toBe(200);
-    expect(await mailWhen(world, ordered, ended)).toMatchObject({
+    expect(await whenEnded(world, ordered)).toMatchObject({
       status: 'review',
       ended: 'cancelled',
       done: 100,
@@ -139,7 +130,7 @@ describe('a stop', { timeout: 60_000 }, () => {
     const ordered = await world.order();
     await world.web.database.query('update transfers set stop_asked = now()');
     await using _worker = await world.work();
-    expect(await mailWhen(world, ordered, ended)).toMatchObject({ status: 'review', ended: 'cancelled' });
+    expect(await whenEnded(world, ordered)).toMatchObject({ status: 'review', ended: 'cancelled' });
     await expect.poll(async () => (await call(world, 'cancel', ordered)).status).toBe(409);
     await erased(world, ordered.id);
   });

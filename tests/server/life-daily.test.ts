@@ -6,7 +6,6 @@ import { eraseEnded, eraseSubscriber } from '../../src/server/transfers/retentio
 import {
   ANN,
   call,
-  ended,
   mailWhen,
   NEW_ANN,
   openWorldOfTest,
@@ -14,6 +13,7 @@ import {
   statusOf,
   type LifeWorld,
   type Ordered,
+  whenEnded,
 } from '../support/life-world.ts';
 import { letter } from '../support/mail-letters.ts';
 import { isPage, OauthBrowser } from '../support/oauth-browser.ts';
@@ -38,13 +38,13 @@ async function open(days = 30, options: Parameters<typeof openWorldOfTest>[0] = 
 /** Orders a transfer, and once it has ended that what still arrives is brought; both have ended. */
 async function begun(world: LifeWorld): Promise<Ordered> {
   const ordered = await world.order({ parameters: { notification_email: NEW_ANN } });
-  await mailWhen(world, ordered, ended);
+  await whenEnded(world, ordered);
   // The transfer ends a moment after its mail.
   let answer = await call(world, 'again', ordered, GIVEN);
   await expect
     .poll(async () => (answer.status === 409 ? (answer = await call(world, 'again', ordered, GIVEN)) : answer).status)
     .toBe(200);
-  await mailWhen(world, { ...ordered, id: (answer.body as { jobid: string }).jobid }, ended);
+  await whenEnded(world, { ...ordered, id: (answer.body as { jobid: string }).jobid });
   return ordered;
 }
 
@@ -79,7 +79,7 @@ async function later(world: LifeWorld, ordered: Ordered, ms: number): Promise<st
   world.web.advance(ms);
   await look(world);
   const [id = ''] = (await runs(world)).slice(-1);
-  await mailWhen(world, { ...ordered, id }, ended);
+  await whenEnded(world, { ...ordered, id });
   return id;
 }
 
@@ -149,7 +149,7 @@ describe('what still arrives', { timeout: 60_000 }, () => {
       expect(await runs(world)).toEqual([run]);
     }
     await using _worker = await world.work();
-    await mailWhen(world, { ...ordered, id: run }, ended);
+    await whenEnded(world, { ...ordered, id: run });
     expect(await later(world, ordered, HOUR_MS)).not.toBe(run);
   });
 
@@ -222,7 +222,7 @@ describe('what still arrives', { timeout: 60_000 }, () => {
     expect(await runs(world)).toEqual([id]);
 
     expect((await call(world, 'resume', run, { password: NEW_PASSWORD })).status).toBe(200);
-    await mailWhen(world, run, ended);
+    await whenEnded(world, run);
     await expect.poll(() => told(world)).toEqual(['paused', 'finished']);
     const anew = await call(world, 'again', ordered, { ...GIVEN, destination_account: { password: NEW_PASSWORD } });
     expect(anew.status).toBe(200);
@@ -245,7 +245,7 @@ describe('what still arrives', { timeout: 60_000 }, () => {
     const { id } = ordered;
     expect(await call(world, 'again', ordered, GIVEN)).toMatchObject(OFF);
     await using _worker = await world.work();
-    await mailWhen(world, ordered, ended);
+    await whenEnded(world, ordered);
     for (const headers of [{}, fromBrowser('d'.repeat(64))])
       for (const name of ['again', 'daily-off'] as const)
         expect((await call(world, name, { id, headers }, GIVEN)).body).toMatchObject({ error: 'INVALID_TOKEN' });
@@ -324,13 +324,13 @@ test(
       destination: { provider: 'google', token_id: first, password: undefined },
     });
     await using _worker = await world.work();
-    await mailWhen(world, ordered, ended);
+    await whenEnded(world, ordered);
     await expect.poll(tokens).toHaveLength(0);
     const { body } = await call(world, 'again', ordered, {
       ...GIVEN,
       destination_account: { token_id: await signIn() },
     });
-    await mailWhen(world, { ...ordered, id: (body as { jobid: string }).jobid }, ended);
+    await whenEnded(world, { ...ordered, id: (body as { jobid: string }).jobid });
     expect(await tokens()).toHaveLength(1);
     await arrive(world, 3);
     await later(world, ordered, DAY_MS);

@@ -6,7 +6,15 @@ import { startWeb } from '../../src/server/web/listen.ts';
 import { openWeb } from '../../src/server/web/services.ts';
 import { checkReceipt } from '../../src/server/receipt/check-receipt.ts';
 import { createEmptyDatabase } from '../support/fresh-database.ts';
-import { ended, type MailStatus, mailWhen, NEW_ANN, openLifeWorld, PASSWORD, statusOf } from '../support/life-world.ts';
+import {
+  type MailStatus,
+  mailWhen,
+  NEW_ANN,
+  openLifeWorld,
+  PASSWORD,
+  statusOf,
+  whenEnded,
+} from '../support/life-world.ts';
 import { letter } from '../support/mail-letters.ts';
 import { needs } from '../support/needs.ts';
 import { openWebServices } from '../support/web-services.ts';
@@ -51,7 +59,7 @@ describe('a web server that did not order the transfer, on the same PostgreSQL',
     stack.use(await world.work());
     await mailWhen(world, ordered, ({ attention }) => attention !== undefined);
     expect((await ask('resume', { password: NEW_PASSWORD })).status).toBe(200);
-    expect(await mailWhen(world, ordered, ended)).toMatchObject({ status: 'completed', done: 4 });
+    expect(await whenEnded(world, ordered)).toMatchObject({ status: 'completed', done: 4 });
     expect((await ask('cancel', {})).status).toBe(409);
 
     const receipt = await read(receiptAddress(ordered.id, 'csv'));
@@ -60,7 +68,7 @@ describe('a web server that did not order the transfer, on the same PostgreSQL',
     const given = { source_account: { password: PASSWORD }, destination_account: { password: NEW_PASSWORD } };
     const { body } = await ask('again', { ...given, daily: true });
     const again = { id: body.jobid ?? '', headers: ordered.headers };
-    expect(await mailWhen(world, again, ended)).toMatchObject({ status: 'completed', bytes: 0 });
+    expect(await whenEnded(world, again)).toMatchObject({ status: 'completed', bytes: 0 });
 
     expect((await statusOf(world, ordered)).daily).toHaveProperty('next');
     expect((await ask('daily-off', {})).status).toBe(200);

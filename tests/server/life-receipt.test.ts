@@ -7,7 +7,7 @@ import { createHash, generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { receiptAddress, RECEIPT_KEY, type ReceiptFormat } from '../../src/contract/calls/receipt.ts';
 import { checkReceipt, ReceiptError } from '../../src/server/receipt/check-receipt.ts';
-import { ended, mailWhen, openLifeWorld, type LifeWorld, type Ordered } from '../support/life-world.ts';
+import { openLifeWorld, type LifeWorld, type Ordered, whenEnded } from '../support/life-world.ts';
 import type { Letter } from '../support/mail-client.ts';
 import { letter, ODD_LETTERS } from '../support/mail-letters.ts';
 import { fromBrowser } from '../support/web-world.ts';
@@ -32,7 +32,7 @@ beforeAll(async () => {
   const early = await world.web.get(receiptAddress(ordered.id, 'csv'), ordered.headers);
   expect(early).toMatchObject({ status: 409, body: { error: 'OPERATION_NOT_ALLOWED' } });
   const worker = await world.work();
-  await mailWhen(world, ordered, ended);
+  await whenEnded(world, ordered);
   await worker[Symbol.asyncDispose]();
   const key = await world.web.get(RECEIPT_KEY);
   expect(key.status).toBe(200);

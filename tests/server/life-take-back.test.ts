@@ -3,14 +3,13 @@ import type { TakeBackStep } from '../../src/server/mail/copy/take-back.ts';
 import { SENTENCES } from '../../src/server/worker/sentences.ts';
 import {
   call,
-  ended,
-  mailWhen,
   NEW_ANN,
   openWorldOfTest,
   PASSWORD,
   statusOf,
   type LifeWorld,
   type Ordered,
+  whenEnded,
 } from '../support/life-world.ts';
 import { IS_PROOF } from '../folders.ts';
 import { HASTY_CLOCK } from '../support/hasty-clock.ts';
@@ -46,7 +45,7 @@ test('a message that its server can not read stays, and keeps none of the others
   const world = await openWorldOfTest({ dovecots: true, destinationOptions, mail: { INBOX: letters } });
   await using _worker = await world.work({ clock: HASTY_CLOCK });
   const ordered = await world.order();
-  await mailWhen(world, ordered, ended);
+  await whenEnded(world, ordered);
   await world.damageAtDestination(NEW_ANN, [4, 5], 40_000);
   await takenBack(world, ordered);
   await using client = await world.destinationMail();
@@ -69,7 +68,7 @@ describe.each([{ dovecots: true }, ...(IS_PROOF ? [{ dovecots: false }] : [])])(
       const before = await everything(world);
       await using _worker = await world.work();
       const ordered = await world.order();
-      await mailWhen(world, ordered, ended);
+      await whenEnded(world, ordered);
       {
         await using client = await world.destinationMail();
         await client.create('Mine');
@@ -99,7 +98,7 @@ describe.each([{ dovecots: true }, ...(IS_PROOF ? [{ dovecots: false }] : [])])(
       const world = await openWorldOfTest({ ...options, mail: { INBOX: some(0, 2), Family: some(20, 4) } });
       await using _worker = await world.work();
       const ordered = await world.order();
-      await mailWhen(world, ordered, ended);
+      await whenEnded(world, ordered);
       {
         await using client = await world.destinationMail();
         await client.command('DELETE Family');
@@ -124,7 +123,7 @@ describe.each([{ dovecots: true }, ...(IS_PROOF ? [{ dovecots: false }] : [])])(
       });
       await using _worker = await world.work();
       const ordered = await world.order();
-      await mailWhen(world, ordered, ended);
+      await whenEnded(world, ordered);
       const before = await everything(world);
       hides = true;
       await takenBack(world, ordered);
@@ -153,7 +152,7 @@ describe.each([{ dovecots: true }, ...(IS_PROOF ? [{ dovecots: false }] : [])])(
         },
       });
       const ordered = await world.order();
-      await mailWhen(world, ordered, ended);
+      await whenEnded(world, ordered);
       await takenBack(world, ordered);
       expect(deaths).toEqual(new Set<TakeBackStep>(['intended', 'expunged', 'noted', 'folder removed']));
       expect(await everything(world)).toEqual(before);
@@ -172,7 +171,7 @@ describe.each([{ dovecots: true }, ...(IS_PROOF ? [{ dovecots: false }] : [])])(
       const before = await everything(world);
       await using _worker = await world.work();
       const ordered = await world.order();
-      expect(await mailWhen(world, ordered, ended)).toMatchObject({ status: 'completed', done: 17 });
+      expect(await whenEnded(world, ordered)).toMatchObject({ status: 'completed', done: 17 });
       expect((await everything(world)).length).toBe(before.length + 17 + 2);
       await takenBack(world, ordered);
       expect(await everything(world)).toEqual(before);
@@ -183,7 +182,7 @@ describe.each([{ dovecots: true }, ...(IS_PROOF ? [{ dovecots: false }] : [])])(
       // And the same can be copied again, all of it.
       const again = await world.order();
       expect(again.id).not.toBe(ordered.id);
-      expect(await mailWhen(world, again, ended)).toMatchObject({ status: 'completed', done: 17 });
+      expect(await whenEnded(world, again)).toMatchObject({ status: 'completed', done: 17 });
       expect((await everything(world)).length).toBe(before.length + 17 + 2);
     });
   },
@@ -200,7 +199,7 @@ describe('taking back', { timeout: 60_000 }, () => {
       },
     });
     const ordered = await world.order();
-    const mail = await mailWhen(world, ordered, ended);
+    const mail = await whenEnded(world, ordered);
     await takenBack(world, ordered);
     expect(await everything(world)).toEqual(before);
     expect((await statusOf(world, ordered)).emailmigration).toMatchObject({ taken_back: mail.done });
@@ -239,7 +238,7 @@ describe('taking back', { timeout: 60_000 }, () => {
     expect((await call(world, 'take-back', ordered, given)).status).toBe(409);
     {
       await using _worker = await world.work();
-      await mailWhen(world, ordered, ended);
+      await whenEnded(world, ordered);
     }
     for (const headers of [{}, fromBrowser('d'.repeat(64))])
       expect((await call(world, 'take-back', { id, headers }, given)).body).toMatchObject({ error: 'INVALID_TOKEN' });

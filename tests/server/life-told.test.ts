@@ -3,13 +3,13 @@ import { IS_PROOF } from '../folders.ts';
 import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
 import {
   call,
-  ended,
   mailWhen,
   NEW_ANN,
   openWorldOfTest,
   PASSWORD,
   statusOf,
   type LifeWorld,
+  whenEnded,
 } from '../support/life-world.ts';
 import { letter } from '../support/mail-letters.ts';
 
@@ -31,7 +31,7 @@ describe('an owner is told', { timeout: 60_000 }, () => {
     const seen = Promise.withResolvers<void>();
     await using _worker = await world.work({ onTakeBackStep: () => seen.promise });
     const ordered = await world.order(TOLD);
-    await mailWhen(world, ordered, ended);
+    await whenEnded(world, ordered);
     {
       await using client = await world.destinationMail();
       await client.command('SELECT INBOX');
@@ -83,6 +83,6 @@ describe('an owner is told', { timeout: 60_000 }, () => {
     isAway = false;
     await world.web.queue.send(ordered.id);
     await using _worker = await world.work();
-    expect(await mailWhen(world, ordered, ended)).toMatchObject({ status: 'completed', done: 3 });
+    expect(await whenEnded(world, ordered)).toMatchObject({ status: 'completed', done: 3 });
   });
 });

@@ -160,7 +160,17 @@ export async function mailWhen(
   throw new Error(`The mail is still ${JSON.stringify(last)}.`);
 }
 
-export const ended = ({ finished }: MailStatus): boolean => finished !== undefined;
+const ended = ({ finished }: MailStatus): boolean => finished !== undefined;
+
+/** Asks until the mail has ended, and the transfer with it, which is noted a moment later. */
+export async function whenEnded(world: Pick<LifeWorld, 'web'>, ordered: Ordered): Promise<MailStatus> {
+  const mail = await mailWhen(world, ordered, ended);
+  for (const until = Date.now() + WITHIN_MS; Date.now() < until; await wait(25)) {
+    const goingOn = 'select 1 from transfers where id = $1 and finished is null';
+    if ((await world.web.database.query(goingOn, [ordered.id])).length === 0) return mail;
+  }
+  throw new Error('The mail has ended, and the transfer has not.');
+}
 
 export function call(
   { web }: Pick<LifeWorld, 'web'>,
