@@ -254,7 +254,10 @@ describe('a transfer whose contacts alone were not permitted', { timeout: 60_000
     );
     {
       await using _worker = await world.work();
-      expect(await whenEnded(world, ordered)).toMatchObject({ status: 'completed', done: 5 });
+      expect(await mailWhen(world, ordered, ({ finished }) => finished !== undefined)).toMatchObject({
+        status: 'completed',
+        done: 5,
+      });
     }
     const before = await statusOf(world, ordered);
     expect(before).toMatchObject({
