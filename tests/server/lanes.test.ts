@@ -12,6 +12,10 @@ const CLOCK = {
   },
 };
 
+function late(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
 /** Opens sessions, and counts those that stand. */
 function opening() {
   const counts = { opened: 0, standing: 0, most: 0 };
@@ -101,6 +105,38 @@ describe('lanes', () => {
       lanes.warm(2);
     }
     expect(counts).toEqual({ opened: 2, standing: 0, most: 2 });
+  });
+
+  test('leave what waits to those whose session is open, and wait for no other', async () => {
+    const { open } = opening();
+    const first = Promise.withResolvers<void>();
+    let opened = 0;
+    await using lanes = openLanes({
+      ...options,
+      size: 2,
+      open: async () => {
+        opened += 1;
+        if (opened === 1) await first.promise;
+        return open();
+      },
+    });
+    const done: number[] = [];
+    await lanes.work(workOf([1, 2, 3]), async (item) => void done.push(item));
+    first.resolve();
+    expect(done).toEqual([1, 2, 3]);
+  });
+
+  test('work again on what failed when nothing else waited any more', async () => {
+    const { open } = opening();
+    await using lanes = openLanes({ ...options, size: 2, open: () => late().then(open) });
+    const tries: number[] = [];
+    await lanes.work(workOf([1]), async (item) => {
+      tries.push(item);
+      // The other lane comes, and finds nothing.
+      await late().then(late);
+      if (tries.length === 1) throw new MailError('lost', 'The connection is gone.');
+    });
+    expect(tries).toEqual([1, 1]);
   });
 
   test('make a session anew that could not be made ready', async () => {

@@ -1,6 +1,7 @@
 import { nameKey } from '../../src/server/mail/copy/ledger-rows.ts';
 import { LeaseLost } from '../../src/server/transfers/lease.ts';
 import {
+  type AddedMailbox,
   type Group,
   type LedgerMailbox,
   type NewGroup,
@@ -94,15 +95,16 @@ export class LedgerTables {
     }));
   }
 
-  addMailboxes(holding: Holding, mailboxes: readonly NewMailbox[]): LedgerMailbox[] {
+  addMailboxes(holding: Holding, mailboxes: readonly NewMailbox[]): AddedMailbox[] {
     this.#hold(holding);
     return mailboxes.map((mailbox) => {
       const { sourcePath, destinationPath } = mailbox;
       const keyed = { ...mailbox, sourcePath: nameKey(sourcePath), destinationPath: nameKey(destinationPath) };
-      const known = this.#same(holding.transfer, keyed) ?? this.#insertMailbox(holding.transfer, keyed);
+      const before = this.#same(holding.transfer, keyed);
+      const known = before ?? this.#insertMailbox(holding.transfer, keyed);
       Object.assign(known, { total: mailbox.total, reason: mailbox.reason });
       const isSame = known.destinationPath === keyed.destinationPath;
-      return { ...mailboxOf(known), sourcePath, ...(isSame ? { destinationPath } : {}) };
+      return { ...mailboxOf(known), isNew: before === undefined, sourcePath, ...(isSame ? { destinationPath } : {}) };
     });
   }
 

@@ -2,8 +2,8 @@ import { isRefusal, MailError, unlessRefused } from '../imap/mail-error.ts';
 import type { Listed, MailReader, MailWriter, Selected } from '../imap/streams.ts';
 import { BREAKS_ALONE, BREAKS_TOGETHER, messageName, sourcePlace } from './breaks.ts';
 import type { Fetches } from './fetches.ts';
-import { olderOf, readRows, takeOverOlder } from './known-rows.ts';
-import type { LedgerMailbox, Planned } from './ledger.ts';
+import { noRows, olderOf, readRows, takeOverOlder } from './known-rows.ts';
+import type { AddedMailbox, Planned } from './ledger.ts';
 import { listMailbox, type Listing } from './listing.ts';
 import { settleOpen, settleUnsaid, wantedOf } from './recovery.ts';
 import { findAnew } from './renumbered.ts';
@@ -83,25 +83,34 @@ type Work = {
 };
 
 /** A copy of which both mailboxes are being opened, and the messages are asked for. */
-type Begun = { readonly selected: Promise<Selected>; readonly fetches: Fetches };
+type Begun = {
+  readonly selected: Promise<Selected>;
+  readonly claims: Promise<ReadonlySet<number>>;
+  readonly fetches: Fetches;
+};
 
 function begin(folder: Folder, path: string, listing: FolderListing, session: Session, run: Run): Begun | undefined {
   const messages = listing.messages.filter(({ uid }) => !listing.leftOut.has(uid));
   if (messages.length === 0) return undefined;
   const selected = openBoth(folder, path, listing, session, run);
-  selected.catch(() => {});
-  const { sizes } = run.copy;
-  return { selected, fetches: askForFirst(ordered(messages, folder, sizes), session, folder.sourcePath, sizes) };
+  const { sizes, ledger } = run.copy;
+  const claims = selected.then(({ uidValidity }) => ledger.claimed(path, uidValidity));
+  claims.catch(() => {});
+  return {
+    selected,
+    claims,
+    fetches: askForFirst(ordered(messages, folder, sizes), session, folder.sourcePath, sizes),
+  };
 }
 
 async function copyInto(destinationPath: string, begun: Begun | undefined, work: Work): Promise<number> {
   const { folder, listing, session, run, goesOn } = work;
   const { ledger } = run.copy;
   const { sourcePath } = folder;
-  const mailbox = await mailboxOf(destinationPath, work);
+  const { isNew, ...mailbox } = await mailboxOf(destinationPath, work);
   const older = olderOf(mailbox, run);
   const read = () => readRows(mailbox, run, listing.messages);
-  let known = await read();
+  let known = isNew ? noRows() : await read();
   if (await takeOverOlder(older, mailbox, listing, known.settled, session, run)) known = await read();
   const waiting = () => listing.messages.filter(({ uid }) => !known.settled.has(uid) && !listing.leftOut.has(uid));
   const todo = waiting().length;
@@ -111,11 +120,11 @@ async function copyInto(destinationPath: string, begun: Begun | undefined, work:
     total: known.settled.size + todo,
     octetsLeft: octetsOf(waiting()),
   });
-  const open = await ledger.groups();
+  const open = isNew && older.length === 0 ? [] : await ledger.groups();
   const groups = open.filter(({ mailboxId }) => mailboxId === mailbox.id || older.some(({ id }) => id === mailboxId));
   // The ledger knows more of it than was thought, under a name that it keeps in another form: from now on `older` has it.
-  const isNew = mailbox.destinationPath === destinationPath && known.settled.size === 0 && groups.length === 0;
-  if (begun !== undefined && !isNew) throw new MailError('lost', 'The mailbox is known after all.');
+  const isBlank = mailbox.destinationPath === destinationPath && known.settled.size === 0 && groups.length === 0;
+  if (begun !== undefined && !isBlank) throw new MailError('lost', 'The mailbox is known after all.');
   if (todo > 0 || groups.length > 0) {
     const selected = await (begun?.selected ?? openBoth(folder, mailbox.destinationPath, listing, session, run));
     if ([...known.validities].some((validity) => validity !== selected.uidValidity)) {
@@ -124,7 +133,7 @@ async function copyInto(destinationPath: string, begun: Begun | undefined, work:
       await unlessClosed(findAnew(mailbox, selected.uidValidity, session, run));
       return copyFolder(folder, listing, session, run, goesOn);
     }
-    const claims = new Set(await ledger.claimed(mailbox.destinationPath, selected.uidValidity));
+    const claims = new Set(await (begun?.claims ?? ledger.claimed(mailbox.destinationPath, selected.uidValidity)));
     if (groups.length > 0) {
       const wanted = wantedOf(groups, mailbox, waiting(), known.settled);
       const rows = await unlessClosed(settleOpen(groups, wanted, mailbox, claims, session, run));
@@ -137,7 +146,7 @@ async function copyInto(destinationPath: string, begun: Begun | undefined, work:
   return todo;
 }
 
-async function mailboxOf(destinationPath: string, { folder, listing, run }: Work): Promise<LedgerMailbox> {
+async function mailboxOf(destinationPath: string, { folder, listing, run }: Work): Promise<AddedMailbox> {
   const { sourcePath } = folder;
   const { opened, messages, unlisted, leftOut } = listing;
   const [mailbox] = await run.copy.ledger.addMailboxes([

@@ -112,12 +112,23 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
       run.looked();
     }
   };
-  const preparing = [
-    ({ writer }: Session) => making.makeAll(writer),
-    ...batchesOf(folders, { lanes: most(), most: run.copy.sizes.listed }).map(
-      (batch) => (session: Session, goesOn: () => boolean) => list(batch, session, goesOn),
-    ),
-  ];
+  const batches = batchesOf(folders, { lanes: most(), most: run.copy.sizes.listed });
+  const unlisted = workOf(batches);
+  const listMore = async (session: Session, goesOn: () => boolean) => {
+    for (let batch = await unlisted.next(); batch !== null; batch = await unlisted.next()) {
+      try {
+        await list(batch, session, goesOn);
+      } catch (error) {
+        unlisted.giveBack(batch);
+        throw error;
+      }
+    }
+  };
+  const preparing = batches.map((_, number) => async (session: Session, goesOn: () => boolean) => {
+    // One connection lists while the other one makes mailboxes.
+    const both = [listMore(session, goesOn), ...(number === 0 ? [making.makeAll(session.writer)] : [])];
+    for (const each of await Promise.allSettled(both)) if (each.status === 'rejected') throw each.reason;
+  });
   const { released } = engine;
   await lanes.work(workOf(preparing), (prepare, session, goesOn) => prepare(session, goesOn), most, released);
   for (const folder of folders) await note(folder);
@@ -136,9 +147,9 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
   const listed = folders.filter(({ sourcePath }) => !left.has(sourcePath));
   // What a provider takes in a day is for the inbox first.
   const isLimited = destination.limits.upADay !== undefined;
-  const first = listed.filter(({ isInbox }) => isInbox && isLimited);
-  await lanes.work(workOf(first), copyOne, most, released);
-  await lanes.work(workOf(listed.filter((folder) => !first.includes(folder))), copyOne, most, released);
+  const alone = listed.filter(({ isInbox }) => isInbox && isLimited);
+  await lanes.work(workOf(alone), copyOne, most, released);
+  await lanes.work(workOf(listed.filter((folder) => !alone.includes(folder))), copyOne, most, released);
   return waited;
 }
 

@@ -28,12 +28,14 @@ export function isUnread({ fate, verified, sha256, destinationUid }: Row): boole
   return isThere && !verified && sha256 !== undefined && fate !== 'changed';
 }
 
+export function noRows() {
+  const count: FolderCount = { done: 0, total: 0, bytes: 0, kept: 0, octetsLeft: null };
+  return { settled: new UidSet(), validities: new Set<bigint>(), checks: [] as Check[], count };
+}
+
 /** @param listed what the source lists now: what was gone and is there again waits as if it had never been. */
 export async function readRows(mailbox: LedgerMailbox, { copy }: Run, listed?: MessageList): Promise<KnownRows> {
-  const settled = new UidSet();
-  const validities = new Set<bigint>();
-  const checks: Check[] = [];
-  const count: FolderCount = { done: 0, total: 0, bytes: 0, kept: 0, octetsLeft: null };
+  const { settled, validities, checks, count } = noRows();
   let unchecked: { uidValidity: bigint; messages: Check['messages'][number][] } | undefined;
   for await (const page of copy.ledger.rows(mailbox.id))
     for (const row of page) {

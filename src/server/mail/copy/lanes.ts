@@ -25,12 +25,18 @@ export function pause(clock: Clock, milliseconds: number, signal: AbortSignal): 
 export type Work<Item> = {
   /** `null` once there will be none any more. */
   next(): Item | null | Promise<Item | null>;
+  /** Whether there is a next one, once that is known. */
+  waits(): boolean | Promise<boolean>;
   giveBack(item: Item): void;
 };
 
 export function workOf<Item>(items: readonly Item[]): Work<Item> {
   const waiting = [...items];
-  return { next: () => waiting.shift() ?? null, giveBack: (item) => waiting.unshift(item) };
+  return {
+    next: () => waiting.shift() ?? null,
+    waits: () => waiting.length > 0,
+    giveBack: (item) => waiting.unshift(item),
+  };
 }
 
 /** Batches of items, in their order: at most so many in each, and for each lane some. */
@@ -65,6 +71,10 @@ export function openStream<Item>({ weightOf, join }: Weighing<Item>): Stream<Ite
     changed.resolve();
     changed = Promise.withResolvers();
   };
+  const waits = async () => {
+    while (waiting.length === 0 && !state.ended) await changed.promise;
+    return waiting.length > 0;
+  };
   return {
     next: async () => {
       for (;;) {
@@ -74,10 +84,10 @@ export function openStream<Item>({ weightOf, join }: Weighing<Item>): Stream<Ite
           tell();
           return item;
         }
-        if (state.ended) return null;
-        await changed.promise;
+        if (!(await waits())) return null;
       }
     },
+    waits,
     giveBack: (item) => {
       waiting.unshift(item);
       state.weight += weightOf(item);
@@ -125,7 +135,7 @@ export type Lanes<Session> = AsyncDisposable & {
   warm(count: number): void;
 };
 
-type Slot<Session> = { session?: Promise<Session> | undefined };
+type Slot<Session> = { session?: Promise<Session> | undefined; isOpen?: boolean };
 
 type Options<Session> = {
   readonly size: number;
@@ -143,15 +153,22 @@ export function openLanes<Session extends AsyncDisposable>(options: Options<Sess
     if (slot.session === undefined) {
       const opening = open();
       slot.session = opening;
-      opening.catch(() => {
-        if (slot.session === opening) slot.session = undefined;
-      });
+      opening.then(
+        () => note(slot, opening, true),
+        () => note(slot, opening, false),
+      );
     }
     return slot.session;
+  };
+  const note = (slot: Slot<Session>, opening: Promise<Session>, isOpen: boolean) => {
+    if (slot.session !== opening) return;
+    slot.isOpen = isOpen;
+    if (!isOpen) slot.session = undefined;
   };
   const close = async (slot: Slot<Session>) => {
     const { session } = slot;
     slot.session = undefined;
+    slot.isOpen = false;
     const standing = await session?.catch(() => undefined);
     await standing?.[Symbol.asyncDispose]();
   };
@@ -161,7 +178,6 @@ export function openLanes<Session extends AsyncDisposable>(options: Options<Sess
       /** Resolved when there is nothing to begin any more. */
       const over = Promise.withResolvers<void>();
       let busy = 0;
-      let left = false;
       const lane = async (slot: Slot<Session>, number: number) => {
         let tries = 0;
         let movedBefore = moved();
@@ -170,24 +186,30 @@ export function openLanes<Session extends AsyncDisposable>(options: Options<Sess
           for (;;) {
             if (number >= Math.max(1, most())) {
               await close(slot);
-              left ||= gaveBack;
-              gaveBack = false;
               await Promise.race([grows, over.promise]);
               if (number >= Math.max(1, most())) return;
             }
-            const item = await items.next();
-            if (item === null) {
+            // What waits while a session is opened may be taken by another lane.
+            const { isOpen } = slot;
+            const item = isOpen === true ? await items.next() : null;
+            if (isOpen === true ? item === null : !(await items.waits())) {
               over.resolve();
               return;
             }
             if (failures.length > 0) {
-              items.giveBack(item);
+              if (item !== null) items.giveBack(item);
               return;
             }
             if (signal.aborted) throw new Stopped('The work was asked to stop.');
             let working = false;
-            gaveBack = false;
             try {
+              if (item === null) {
+                // The others may have taken all before it is open; what was given back needs it.
+                await Promise.race([sessionOf(slot), ...(gaveBack ? [] : [over.promise])]);
+                if (slot.isOpen !== true) return;
+                continue;
+              }
+              gaveBack = false;
               const session = await sessionOf(slot);
               working = true;
               busy += 1;
@@ -198,13 +220,10 @@ export function openLanes<Session extends AsyncDisposable>(options: Options<Sess
               if (signal.aborted) throw new Stopped('The work was asked to stop.', { cause: error });
               // Nobody has taken the refusal for an answer: it may have been for that moment.
               if (!(error instanceof MailError) || !(error.passing || isRefusal(error))) throw error;
-              items.giveBack(item);
+              if (item !== null) items.giveBack(item);
               gaveBack = true;
               // The others have what the server allows; they will take this item as well.
-              if (!working && busy > 0) {
-                left = true;
-                return;
-              }
+              if (!working && busy > 0) return;
               tries = moved() > movedBefore ? 1 : tries + 1;
               movedBefore = moved();
               const wait = Math.max(error.pause ?? 0, FIRST_PAUSE_MS * 2 ** (tries - 1));
@@ -219,11 +238,9 @@ export function openLanes<Session extends AsyncDisposable>(options: Options<Sess
           over.resolve();
         }
       };
-      do {
-        left = false;
-        await Promise.all(slots.map(lane));
-        // A lane that gave its item back may leave it to nobody, when the others had just ended.
-      } while (left && failures.length === 0);
+      // A lane that gave its item back may leave it to nobody, when the others had just ended.
+      do await Promise.all(slots.map(lane));
+      while (failures.length === 0 && (await items.waits()));
       if (failures.length > 0) throw worst(failures);
     },
     warm: (count) => {

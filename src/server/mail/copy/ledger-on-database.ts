@@ -60,17 +60,19 @@ export function openLedger(database: Database, { transferId, epoch }: Lease): Le
         ])
       ).map(mailboxOf),
     addMailboxes: async (mailboxes) => {
-      const rows = await database.query<MailboxRow>(
+      const rows = await database.query<MailboxRow & { is_new: boolean }>(
         `insert into ledger_mailboxes (transfer_id, source_path, source_uid_validity, destination_path, total, reason)
          select id, x.source_path, x.validity, x.destination_path, x.total, x.reason
          from transfers, json_to_recordset($2::json) as x(source_path text, validity bigint, destination_path text, total integer, reason text, number bigint)
          where id = $1 and epoch = $3 order by x.number
          on conflict (transfer_id, source_path, source_uid_validity)
            do update set total = excluded.total, reason = excluded.reason
-         returning ${MAILBOX}`,
+         returning ${MAILBOX}, xmax = 0 as is_new`,
         [transferId, JSON.stringify(mailboxes.map((mailbox, number) => ({ ...mailboxJson(mailbox), number }))), epoch],
       );
-      const byKey = new Map(rows.map((row) => [`${row.source_uid_validity} ${row.source_path}`, mailboxOf(row)]));
+      const byKey = new Map(
+        rows.map((row) => [`${row.source_uid_validity} ${row.source_path}`, { ...mailboxOf(row), isNew: row.is_new }]),
+      );
       return mailboxes.map((given) => {
         const mailbox = byKey.get(`${given.sourceUidValidity} ${nameKey(given.sourcePath)}`);
         if (mailbox === undefined) throw lost(transferId);

@@ -13,6 +13,9 @@ export type LedgerMailbox = {
 /** `total`, for the status: how many messages the source has there. */
 export type NewMailbox = Omit<LedgerMailbox, 'id' | 'destination'> & { readonly total: number };
 
+/** `isNew`: it was not there before, so that there are no rows and no groups of it. */
+export type AddedMailbox = LedgerMailbox & { readonly isNew: boolean };
+
 /** A source message as it was listed. `date` is the internal date in seconds since the epoch, `null` when there is none. */
 export type Planned = { readonly uid: number; readonly size: number; readonly date: number | null };
 
@@ -81,7 +84,7 @@ export type Tally = { readonly done: number; readonly bytes: number; readonly ke
 export type Ledger = {
   mailboxes(): Promise<readonly LedgerMailbox[]>;
   /** The same source path and UIDVALIDITY give the same row, with the destination that was decided first. */
-  addMailboxes(mailboxes: readonly NewMailbox[]): Promise<readonly LedgerMailbox[]>;
+  addMailboxes(mailboxes: readonly NewMailbox[]): Promise<readonly AddedMailbox[]>;
   /** The source has given the folder of these another name. */
   rename(mailboxIds: readonly number[], sourcePath: string): Promise<void>;
   /** Says anew why the mailbox was left out or is not complete; `null`: it is neither. */
