@@ -84,7 +84,7 @@ export function judge(evidence: Evidence): string[] {
     const told = receipt.lost + receipt.duplicated + receipt.changed + receipt.unlisted + receipt.mailboxesLeft;
     if (told > 0) wrong.push(`completed with ${told} differences`);
     if (evidence.noted.length > 0) wrong.push(`completed, but of mailboxes it is told: ${evidence.noted.join(', ')}`);
-    const unread = unreadOf(destination) - evidence.orphans - storedUnheard(evidence);
+    const unread = unreadOf(destination, deleted) - evidence.orphans - storedUnheard(evidence);
     if (unread > 0) wrong.push(`completed, but ${unread} messages were never read back`);
   }
   // A later order sees what an earlier one could not.
@@ -111,11 +111,17 @@ export function judge(evidence: Evidence): string[] {
   return wrong;
 }
 
-/** What workers stored, nobody has moved, and the server shows. */
-function unreadOf({ folders, quirks, history, renamed }: SimulatedAccount): number {
+/**
+ * What workers stored, nobody has moved, and the server shows. What the source has `deleted`, and the destination never
+ * hands out, is not known to be ours where it said no UID.
+ */
+function unreadOf({ folders, quirks, history, renamed }: SimulatedAccount, deleted: ReadonlySet<string>): number {
   const moved = new Set([...renamed, ...history.flatMap(({ kind, id }) => (kind === 'moved' ? [id] : []))]);
   const shown = [...folders.values()].flatMap(({ messages }) => messages.slice(-Math.min(quirks.window, 1e9)));
-  return shown.filter(({ by, id, wasRead }) => isWorker(by) && !moved.has(id) && wasRead !== true).length;
+  const isUnknown = (digest: string) => !quirks.uidPlus && quirks.breaking.has(digest) && deleted.has(digest);
+  return shown.filter(
+    ({ by, id, wasRead, digest }) => isWorker(by) && !moved.has(id) && wasRead !== true && !isUnknown(digest),
+  ).length;
 }
 
 /** What a worker was frozen in the very write of, and stored when it thawed, only to be killed before it took that back. */

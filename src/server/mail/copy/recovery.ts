@@ -20,7 +20,8 @@ import type { Unsaid } from './settling.ts';
  * stored → commit of the outcome   stored, not known               matching unclaimed UIDs from UIDNEXT on, by digest
  * outcome → read back              known                           reading back only
  * MULTIAPPEND answered NO          none                            halving to the culprit, which is left out
- * the source lost it meanwhile     no digest                       size and date; else it is gone
+ * the source lost it meanwhile     no digest                       size and date; else it is gone, also where the
+ *                                                                  destination has one that it does not hand out
  * the destination rewrites         no digest fits                  the norm: see norm.ts
  * behind a window                  not listed                      the ledger's UIDs; never appended again
  * another UIDVALIDITY              UIDs mean nothing               matching by digest over all of the mailbox, then the others
