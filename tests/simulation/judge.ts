@@ -337,7 +337,9 @@ function countForms(evidence: Evidence, wrong: string[]): void {
       : source.history.filter(({ kind, by }) => kind === 'expunged' && by === 'subscriber').length;
   const untold = receipt.mailboxesLeft > 0 ? Infinity : left;
   // Of equal messages kept once one has the date of another one: that is only told apart while UIDs mean the same.
-  const equal = keepsTwinsOnce(destination) ? twinsIn(source) : 0;
+  // One of the subscriber's own that stands for it can't be known from ours where the server does not say UIDNEXT.
+  const isOwn = destination.quirks.keepsOneOfAnId && !destination.quirks.saysUidNext;
+  const equal = isOwn ? Infinity : keepsTwinsOnce(destination) ? twinsIn(source) : 0;
   if (receipt.changed > left + equal) wrong.push(`${receipt.changed} changed are told of none`);
   if (
     (receipt.kept + receipt.changed + orphans + Math.min(untold, now) < now && !destination.quirks.ignoresDate) ||

@@ -47,6 +47,9 @@ export const FOUND: ReadonlyMap<number, string> = new Map([
   [30_886, 'a mailbox that can not be opened is told by a second order as well'],
   [34_974, 'a message at which the source says NO and goodbye is left out though it is asked for alone'],
   [44_100, 'a server that says goodbye after some commands does not make messages unreadable'],
+  [54_186, 'what had just arrived when the source closed its mailbox is not told as duplicated'],
+  [54_438, 'what was on its way is known by its date where the source rounds sizes and the folder is renamed twice'],
+  [70_706, "what a destination refuses to show a second time, in the provider's own form, is not told as lost"],
   [85_495, 'a message that is deleted meanwhile does not stand for one that the source never lists'],
 ]);
 

@@ -88,11 +88,18 @@ async function countDuplicated(
         if (row.sha256 !== undefined && row.destinationUidValidity === uidValidity && isStored(row))
           digests.get(keyOf(row))?.add(row.sha256);
   const digestsFor = (uid: number) => digests.get(looks.get(uid) ?? '') ?? new Set();
+  // Of a mailbox that was left, what was on its way may have arrived.
+  const underWay = (await ledger.groups()).flatMap(({ mailboxId, messages }) =>
+    mailboxId === mailbox.id ? messages.map(keyOf) : [],
+  );
   let duplicated = 0;
   for (const uids of inParts([...looks.keys()].filter((uid) => digestsFor(uid).size > 0)))
     for await (const { uid, octets } of fetchReadable(destinationPlace(checker, path, uidValidity), uids, run)) {
       const { sha256 } = await digestOf(octets);
-      if (digestsFor(uid).has(sha256)) duplicated += 1;
+      if (!digestsFor(uid).has(sha256)) continue;
+      const arrived = underWay.indexOf(looks.get(uid) ?? '');
+      if (arrived >= 0) underWay.splice(arrived, 1);
+      else duplicated += 1;
     }
   return duplicated;
 }

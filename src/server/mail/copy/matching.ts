@@ -7,6 +7,8 @@ import type { Run } from './run.ts';
 /** With more unclaimed messages than this, only those of the right size or date are read. */
 const READ_ANYWAY = 200;
 const UIDS_A_COMMAND = 200;
+/** By so much at most some servers round RFC822.SIZE, in octets. */
+const ABOUT_OCTETS = 4096;
 
 /** A source message that is looked for at the destination; its digest is fetched from the source when it is not known. */
 export type Wanted = {
@@ -39,8 +41,8 @@ export type Matched = {
 
 /**
  * Finds out which of some source messages are among some messages of the destination, each of which can stand for one:
- * by octets, then by the norm, then by Message-ID and date; and by size and date where the source has lost the message,
- * or the destination does not hand it out.
+ * by octets, then by the norm, then by Message-ID and date; and by date and size, which some servers round, where the
+ * source has lost the message, or the destination does not hand it out.
  * @param source opened, or `null` when it can't be asked
  * @param areStored the destination has said that it has stored them: then what it does not hand out may be any of them
  */
@@ -80,7 +82,10 @@ export async function match(
   }
   const left = [...byDigest.values()].flat();
   const isOver = open.length === 0 || left.length === 0;
-  const unseen = isOver ? [] : await matchForms(open, { source, destination, run }, left, gone, found);
+  const { unsent, unshown } = isOver
+    ? { unsent: [], unshown: [] }
+    : await matchForms(open, { source, destination, run }, left, gone, found);
+  for (const listed of unshown) unread.set(listed.uid, listed);
   const unhanded =
     found.size === wanted.length
       ? []
@@ -88,8 +93,8 @@ export async function match(
           .filter((uid) => isReadable(destination, uid, run))
           .map((uid) => messageName(destination, uid));
   matchUnread(wanted, known, unread, found, areStored);
-  const unsent = source === null ? [] : unseen.map((uid) => messageName(source, uid));
-  return { found, gone, unseen: [...unhanded, ...unsent] };
+  const unseen = source === null ? [] : unsent.map((uid) => messageName(source, uid));
+  return { found, gone, unseen: [...unhanded, ...unseen] };
 }
 
 type IsAlike = (message: Wanted, listed: Listed) => boolean;
@@ -156,19 +161,21 @@ async function digestsOf(
   return known;
 }
 
+/** @returns of both sides what was asked for and did not come */
 async function matchForms(
   wanted: readonly Wanted[],
   { source, destination, run }: { readonly source: Place | null; readonly destination: Place; readonly run: Run },
   left: readonly Listed[],
   gone: ReadonlySet<number>,
   found: Map<number, Found>,
-): Promise<readonly number[]> {
+): Promise<{ readonly unsent: readonly number[]; readonly unshown: readonly Listed[] }> {
   const stored = new Set<Portrait>();
   for (const uids of inParts(left.map((listed) => listed.uid)))
     for await (const portrait of portraits(fetchReadable(destination, uids, run))) stored.add(portrait);
+  const shown = new Set([...stored].map(({ uid }) => uid));
   const byBody = Map.groupBy(stored, ({ form }) => form.body);
   const byId = Map.groupBy(stored, ({ form }) => form.messageId);
-  const bySize = Map.groupBy(stored, ({ size }) => size);
+  const byDate = Map.groupBy(stored, ({ date }) => date);
   const take = (among: readonly Portrait[] = [], fits: (portrait: Portrait) => boolean): Portrait | undefined => {
     const one = among.find((portrait) => stored.has(portrait) && fits(portrait));
     if (one !== undefined) stored.delete(one);
@@ -196,14 +203,22 @@ async function matchForms(
   settle('kept', (one, other) => sameDate(one, other) && isProvidersForm(one.form, other.form));
   settle('kept', (one, other) => isProvidersForm(one.form, other.form));
   settle('changed', (one, other) => sameDate(one, other) && isSameId(one, other));
-  for (const { uid, size, date } of wanted) {
-    if (found.has(uid) || (source !== null && !gone.has(uid))) continue;
-    const one = take(bySize.get(size), (each) => each.date === date);
-    if (one !== undefined)
-      found.set(uid, { fate: 'stored', destinationUid: one.uid, size, sha256: one.sha256, isRead: true });
-  }
+  const isLost = ({ uid }: Wanted) => !found.has(uid) && (source === null || gone.has(uid));
+  const settleLost = (fits: (message: Wanted, stored: Portrait) => boolean) => {
+    for (const message of wanted.filter(isLost)) {
+      const one = take(byDate.get(message.date), (each) => fits(message, each));
+      if (one === undefined) continue;
+      const { uid: destinationUid, size, sha256 } = one;
+      found.set(message.uid, { fate: 'stored', destinationUid, size, sha256, isRead: true });
+    }
+  };
+  settleLost((message, { size }) => size === message.size);
+  settleLost((message, { size }) => message.date !== null && Math.abs(size - message.size) <= ABOUT_OCTETS);
   const seen = new Set(sent.map(({ uid }) => uid));
-  return source === null ? [] : readable.filter((uid) => !seen.has(uid));
+  return {
+    unsent: source === null ? [] : readable.filter((uid) => !seen.has(uid)),
+    unshown: left.filter(({ uid }) => !shown.has(uid)),
+  };
 }
 
 function isSameId(one: Portrait, other: Portrait): boolean {
