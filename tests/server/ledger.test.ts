@@ -119,6 +119,7 @@ describe('the ledger', () => {
     await newer.ledger.settle([newer.row(1)]);
     expect(await older.ledger.disown('INBOX', 5n, 101)).toBe(false);
     expect(await older.ledger.disown('INBOX', 5n, 102)).toBe(true);
+    expect(await newer.ledger.disowned()).toEqual([{ destinationPath: 'INBOX', uidValidity: 5n, uid: 102 }]);
     expect(await newer.ledger.settle([newer.row(2), newer.row(3)])).toEqual([newer.row(2)]);
     expect((await rowsOf(newer.ledger, newer.mailbox.id)).map(({ uid }) => uid)).toEqual([1, 3]);
   });

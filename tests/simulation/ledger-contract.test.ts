@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
+  type Disowned,
   type Fate,
   type Group,
   type Ledger,
@@ -175,6 +176,8 @@ function questionOf(chance: Chance): Question {
     },
     claimed: async (side) => [...(await side.ledger.claimed(path, uidValidity))].toSorted((a, b) => a - b),
     disown: (side) => side.ledger.disown(path, uidValidity, uid),
+    disowned: async (side) =>
+      (await side.ledger.disowned()).toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1)),
     adopt: async (side) => {
       await side.ledger.adopt();
       side.mailboxes = await mailboxesOf(side);
@@ -183,6 +186,10 @@ function questionOf(chance: Chance): Question {
     traffic: (side) => side.ledger.traffic(-1),
   };
   return questions[chance.one(Object.keys(questions))] ?? (async () => null);
+}
+
+function placeOf({ destinationPath, uidValidity, uid }: Disowned): string {
+  return `${destinationPath} ${uidValidity} ${uid}`;
 }
 
 /** In an order of their own: the one in which a statement adds them is the database's business. */

@@ -2,6 +2,7 @@ import { nameKey } from '../../src/server/mail/copy/ledger-rows.ts';
 import { LeaseLost } from '../../src/server/transfers/lease.ts';
 import {
   type AddedMailbox,
+  type Disowned,
   type Group,
   type LedgerMailbox,
   type NewGroup,
@@ -45,7 +46,7 @@ export class LedgerTables {
   readonly #mailboxes = new Map<number, StoredMailbox>();
   readonly #rows = new Map<number, Map<number, StoredRow>>();
   readonly #groups = new Map<string, Map<number, Group>>();
-  readonly #disowned = new Set<string>();
+  readonly #disowned = new Map<string, Disowned & { readonly transfer: string }>();
   #nextMailbox = 1;
   #nextNumber = 0;
   readonly #now: () => number;
@@ -224,8 +225,16 @@ export class LedgerTables {
 
   disown(transfer: string, destinationPath: string, uidValidity: bigint, uid: number): boolean {
     if (this.claimed(transfer, destinationPath, uidValidity).has(uid)) return false;
-    this.#disowned.add(placeOf({ transfer, destinationPath }, uidValidity, uid));
+    const path = nameKey(destinationPath);
+    const one = { transfer, destinationPath: path, uidValidity, uid };
+    this.#disowned.set(placeOf(one, uidValidity, uid), one);
     return true;
+  }
+
+  disowned(transfer: string): Disowned[] {
+    return [...this.#disowned.values()]
+      .filter((each) => each.transfer === transfer)
+      .map(({ destinationPath, uidValidity, uid }) => ({ destinationPath, uidValidity, uid }));
   }
 
   /** All transfers of these tables are between the same two accounts. */

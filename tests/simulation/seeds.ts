@@ -50,6 +50,9 @@ export const FOUND: ReadonlyMap<number, string> = new Map([
   [54_186, 'what had just arrived when the source closed its mailbox is not told as duplicated'],
   [54_438, 'what was on its way is known by its date where the source rounds sizes and the folder is renamed twice'],
   [70_706, "what a destination refuses to show a second time, in the provider's own form, is not told as lost"],
+  [94_726, 'what the source hands out only when it is asked again is not told as kept in another form'],
+  [114_372, 'answers that come after the lease was lost are heard before their connection is closed'],
+  [117_451, 'what a worker died of taking back is taken back by the next one'],
   [85_495, 'a message that is deleted meanwhile does not stand for one that the source never lists'],
 ]);
 

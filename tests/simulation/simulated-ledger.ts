@@ -31,6 +31,7 @@ export function openSimulatedLedger(
     verified: (mailboxId, uids) => ask('verified', () => tables.verified(holding, mailboxId, uids)),
     claimed: (path, uidValidity) => ask('claimed', () => tables.claimed(transfer, path, uidValidity)),
     disown: (path, uidValidity, uid) => ask('disown', () => tables.disown(transfer, path, uidValidity, uid)),
+    disowned: () => ask('disowned', () => tables.disowned(transfer)),
     traffic: (since) => ask('traffic', () => tables.traffic(since)),
     tally: () => ask('tally', () => tables.tally(transfer)),
   };

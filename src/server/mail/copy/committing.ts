@@ -1,6 +1,7 @@
 import { LeaseLost } from '../../transfers/lease.ts';
-import { MailError } from '../imap/mail-error.ts';
+import { MailError, unlessRefused } from '../imap/mail-error.ts';
 import type { Clock } from '../imap/wire.ts';
+import { type Lanes, workOf } from './lanes.ts';
 import type { LedgerMailbox, NewRow } from './ledger.ts';
 import type { Run, Session } from './run.ts';
 
@@ -76,6 +77,23 @@ async function failureOf(asked: Promise<unknown>): Promise<unknown> {
   } catch (error) {
     return error;
   }
+}
+
+/**
+ * Takes back what a worker of before has stored too late: it may have died before it could. Where the server does not let
+ * us it stays, and is told as duplicated.
+ */
+export async function takeBackDisowned(lanes: Lanes<Session>, { copy }: Run): Promise<void> {
+  const disowned = await copy.ledger.disowned();
+  await lanes.work(
+    workOf([...Map.groupBy(disowned, ({ destinationPath }) => destinationPath)]),
+    async ([path, all], { writer }) => {
+      const selected = await unlessRefused(writer.select(path));
+      const uids = all.flatMap(({ uid, uidValidity }) => (uidValidity === selected?.uidValidity ? [uid] : []));
+      if (uids.length > 0) await unlessRefused(writer.expunge(path, uids));
+    },
+    () => 1,
+  );
 }
 
 /** Over a connection of its own: the one that stored them may not write any more. @returns what can't be taken back */

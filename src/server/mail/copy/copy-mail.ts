@@ -1,3 +1,4 @@
+import { takeBackDisowned } from './committing.ts';
 import { compareMailbox } from './comparing.ts';
 import { copyRound, noteUnread, readBackLeft } from './copy-round.ts';
 import { closeOthers, isNarrow, listDestinationPaths, mostCheckers, withEngine, type Engine } from './engine.ts';
@@ -26,6 +27,7 @@ export async function copyWhatIsThere(copy: MailCopy): Promise<void> {
 export function copyAndCompare(copy: MailCopy): Promise<CopyEnd> {
   return withEngine(copy, async (engine) => {
     await copyUntilNothingIsNew(engine);
+    await takeBackDisowned(engine.lanes, engine.run);
     return compareAll(engine);
   });
 }

@@ -173,6 +173,14 @@ export function openLedger(database: Database, { transferId, epoch }: Lease): Le
         );
         return true;
       }),
+    disowned: async () =>
+      (
+        await database.query<{ path: string; validity: string; uid: number }>(
+          `select destination_path as path, uid_validity::text as validity, uid::float8 as uid from ledger_disowned
+           where transfer_id = $1`,
+          [transferId],
+        )
+      ).map(({ path, validity, uid }) => ({ destinationPath: path, uidValidity: BigInt(validity), uid })),
     traffic: async (since) => {
       const [row] = await database.query<{ up: number; down: number }>(
         `select coalesce(sum(l.size) filter (where that.destination_email = this.destination_email

@@ -74,6 +74,9 @@ export type NewRow = Omit<Row, 'earlier'> & {
   readonly storedSha256?: string;
 };
 
+/** A message of the destination that is nobody's, and is to be expunged. */
+export type Disowned = { readonly destinationPath: string; readonly uidValidity: bigint; readonly uid: number };
+
 /** `done` counts the rows; `bytes` are the octets stored by this transfer; `kept` as in {@link Fate}. */
 export type Tally = { readonly done: number; readonly bytes: number; readonly kept: number };
 
@@ -116,6 +119,8 @@ export type Ledger = {
    * other worker will claim it any more, and it is to be expunged. The only write without the lease.
    */
   disown(destinationPath: string, uidValidity: bigint, uid: number): Promise<boolean>;
+  /** All that was disowned in this transfer. */
+  disowned(): Promise<readonly Disowned[]>;
   /** Octets that all transfers appended to (`up`) or read from (`down`) this transfer's accounts since then; ms since the epoch. */
   traffic(since: number): Promise<{ readonly up: number; readonly down: number }>;
   tally(): Promise<Tally>;

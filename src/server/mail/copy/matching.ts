@@ -173,6 +173,7 @@ async function matchForms(
   for (const uids of inParts(left.map((listed) => listed.uid)))
     for await (const portrait of portraits(fetchReadable(destination, uids, run))) stored.add(portrait);
   const shown = new Set([...stored].map(({ uid }) => uid));
+  const bySha256 = Map.groupBy(stored, ({ sha256 }) => sha256);
   const byBody = Map.groupBy(stored, ({ form }) => form.body);
   const byId = Map.groupBy(stored, ({ form }) => form.messageId);
   const byDate = Map.groupBy(stored, ({ date }) => date);
@@ -189,17 +190,24 @@ async function matchForms(
       for await (const portrait of portraits(fetchReadable(source, uids, run))) sent.push(portrait);
 
   const dateOf = new Map(wanted.map((message) => [message.uid, message.date]));
-  const settle = (fate: 'kept' | 'changed', fits: (sent: Portrait, stored: Portrait) => boolean) => {
+  const among = {
+    stored: ({ sha256 }: Portrait) => bySha256.get(sha256),
+    kept: ({ form }: Portrait) => byBody.get(form.body),
+    changed: ({ form }: Portrait) => byId.get(form.messageId),
+  };
+  const settle = (fate: keyof typeof among, fits: (sent: Portrait, stored: Portrait) => boolean) => {
     for (const portrait of sent) {
       if (found.has(portrait.uid)) continue;
-      const { body, messageId } = portrait.form;
-      const one = take(fate === 'kept' ? byBody.get(body) : byId.get(messageId), (each) => fits(portrait, each));
+      const one = take(among[fate](portrait), (each) => fits(portrait, each));
       if (one === undefined) continue;
       const { size, sha256 } = portrait;
       found.set(portrait.uid, { fate, destinationUid: one.uid, size, sha256, isRead: true });
     }
   };
   const sameDate = (one: Portrait, other: Portrait) => dateOf.get(one.uid) === other.date;
+  // The source may not have handed them out before.
+  settle('stored', sameDate);
+  settle('stored', () => true);
   settle('kept', (one, other) => sameDate(one, other) && isProvidersForm(one.form, other.form));
   settle('kept', (one, other) => isProvidersForm(one.form, other.form));
   settle('changed', (one, other) => sameDate(one, other) && isSameId(one, other));

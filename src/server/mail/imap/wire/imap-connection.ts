@@ -223,9 +223,9 @@ export class ImapConnection implements AsyncDisposable {
     this.#watch(socket);
   }
 
-  /** Says goodbye, if the connection stands, and closes it. */
+  /** Says goodbye, if the connection stands, and closes it. One that may not write any more has its late answers first. */
   async logout(): Promise<void> {
-    if (this.unwritable !== undefined) this.destroy();
+    if (this.unwritable !== undefined) await new Promise((resolve) => this.whenEnded(resolve));
     if (this.#ended !== undefined) return;
     const off = this.#clock.after(GOODBYE_WITHIN, () => this.destroy());
     this.#leaving = true;
