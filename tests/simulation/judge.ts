@@ -335,7 +335,8 @@ function countForms(evidence: Evidence, wrong: string[]): void {
     destination.quirks.ignoresDate || isClosed
       ? Infinity
       : source.history.filter(({ kind, by }) => kind === 'expunged' && by === 'subscriber').length;
-  const untold = receipt.mailboxesLeft > 0 ? Infinity : left;
+  // What was on its way in a folder that got another name is known by its date, not held against it.
+  const untold = receipt.mailboxesLeft > 0 || source.renamed.size > 0 ? Infinity : left;
   // Of equal messages kept once one has the date of another one: that is only told apart while UIDs mean the same.
   // One of the subscriber's own that stands for it can't be known from ours where the server does not say UIDNEXT.
   const isOwn = destination.quirks.keepsOneOfAnId && !destination.quirks.saysUidNext;

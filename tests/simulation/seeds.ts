@@ -54,6 +54,9 @@ export const FOUND: ReadonlyMap<number, string> = new Map([
   [114_372, 'answers that come after the lease was lost are heard before their connection is closed'],
   [117_451, 'what a worker died of taking back is taken back by the next one'],
   [85_495, 'a message that is deleted meanwhile does not stand for one that the source never lists'],
+  [120_179, 'what was on its way to a folder is known when its name is written in small letters'],
+  [127_179, 'what nobody reads any more does not keep the search for what was stored from ending'],
+  [132_080, 'what was not listed is known again after its mailbox was renumbered'],
 ]);
 
 /** Runs seeds one after the other. @returns each failure with what to replay it by; the first one is made smaller, too */

@@ -24,8 +24,8 @@ export type Found = {
   readonly fate: 'stored' | 'kept' | 'changed';
   readonly destinationUid: number;
   readonly size: number;
-  /** Hex; of the source's octets, or of the destination's when the source has lost the message. */
-  readonly sha256: string;
+  /** Hex; of the source's octets. Missing where the source has lost the message and the other one is of another size. */
+  readonly sha256?: string;
   /** Else the destination does not hand it out, and it is known by its size or date only. */
   readonly isRead: boolean;
 };
@@ -216,8 +216,9 @@ async function matchForms(
     for (const message of wanted.filter(isLost)) {
       const one = take(byDate.get(message.date), (each) => fits(message, each));
       if (one === undefined) continue;
-      const { uid: destinationUid, size, sha256 } = one;
-      found.set(message.uid, { fate: 'stored', destinationUid, size, sha256, isRead: true });
+      const { uid: destinationUid, size } = one;
+      const digest = size === message.size ? { sha256: one.sha256 } : {};
+      found.set(message.uid, { fate: 'stored', destinationUid, size, ...digest, isRead: true });
     }
   };
   settleLost((message, { size }) => size === message.size);

@@ -128,8 +128,8 @@ export async function findRenamed(
     for await (const listed of listedFrom(checker, path, from)) if (!claims.has(listed.uid)) candidates.push(listed);
     const left = wanted.filter(({ uid }) => !rows.has(uid));
     const { found } = await match(left, source, candidates, destinationPlace(checker, path, uidValidity), run);
-    for (const [uid, { fate, size, sha256, destinationUid }] of found)
-      if (fate !== 'changed') rows.set(uid, { size, sha256, destinationUid, destinationUidValidity: uidValidity });
+    for (const [uid, { fate, isRead: _, ...what }] of found)
+      if (fate !== 'changed') rows.set(uid, { ...what, destinationUidValidity: uidValidity });
   }
   return rows;
 }

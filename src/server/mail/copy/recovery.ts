@@ -44,7 +44,10 @@ export function wantedOf(
       if (mailboxId !== id) looks.add(`${message.size} ${message.date}`);
       else if (!settled.has(message.uid)) wanted.set(message.uid, message);
     }
-  for (const message of waiting) if (looks.has(`${message.size} ${message.date}`)) wanted.set(message.uid, message);
+  // Of one that was not listed the group says nothing.
+  const isAny = looks.has('0 null');
+  for (const message of waiting)
+    if (isAny || looks.has(`${message.size} ${message.date}`)) wanted.set(message.uid, message);
   return [...wanted.values()];
 }
 
@@ -158,7 +161,7 @@ export async function settleUnsaid(
   });
   run.askAgain(unseen);
   const digests = new Set<string>();
-  for (const one of found.values()) digests.add(one.sha256);
+  for (const { sha256 } of found.values()) if (sha256 !== undefined) digests.add(sha256);
   const missing = unsaid.filter((message) => !found.has(message.uid));
   if (missing.some((message) => !digests.has(message.sha256)))
     for await (const page of ledger.rows(mailbox.id))

@@ -160,6 +160,8 @@ async function sendAll(fetches: Fetches, sending: Sending, together: boolean): P
   }
   await Promise.all([Promise.allSettled([opening]), ...underWay]);
   try {
+    // Nobody reads what else was asked for.
+    if (failure !== undefined) await fetches.letGo();
     // Where the server is busy, what it has stored is not to be stored again; if it asks for a pause, it has that first.
     if (unsaid.length > 0 && (failure === undefined || isBusyNow(failure.error)))
       await resolve(unsaid, unsaidGroups).catch((error: unknown) => {
