@@ -38,7 +38,7 @@ test('what a lane gave back before it was closed for want of connections is work
   const session = { [Symbol.asyncDispose]: async () => {} };
   await using lanes = openLanes({
     size: 2,
-    open: async () => session,
+    open: () => late().then(() => session),
     clock: CLOCK,
     signal: new AbortController().signal,
     moved: () => done.length,

@@ -57,6 +57,10 @@ export const FOUND: ReadonlyMap<number, string> = new Map([
   [120_179, 'what was on its way to a folder is known when its name is written in small letters'],
   [127_179, 'what nobody reads any more does not keep the search for what was stored from ending'],
   [132_080, 'what was not listed is known again after its mailbox was renumbered'],
+  [149_669, 'a folder that gets another name is known though its state is refused at that moment'],
+  [159_632, 'a lane that gave something back, when the others had ended, opens its session anew'],
+  [160_595, 'a message that comes out of its turn, when nobody reads any more, keeps nothing from coming'],
+  [162_965, 'a folder that a list leaves out just when it gets another name is copied to its end'],
 ]);
 
 /** Runs seeds one after the other. @returns each failure with what to replay it by; the first one is made smaller, too */

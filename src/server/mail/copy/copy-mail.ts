@@ -43,12 +43,19 @@ async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
     // One that was made since the list before may have been in the place of another one.
     const mayHaveMore = pass === 1 ? engine.listsAgain : plan.folders.some((each) => !engine.seen.has(each.sourcePath));
     const waited = hasFolders ? await copyRound(plan, engine) : 0;
-    const isLast = waited === 0 && !(hasFolders && mayHaveMore);
+    const isLast = waited === 0 && !missesMore(engine) && !(hasFolders && mayHaveMore);
     if (isLast && !(pass < PASSES + engine.plannedAgain && triesAgain(engine))) break;
   }
   // It may pass: the transfer waits, and only what a later run can't copy either is left for good.
   for (const [path, error] of engine.troubled)
     if (engine.left.has(path) && !engine.leftBefore.has(nameKey(path))) throw error;
+}
+
+/** Whether the list lacks a folder that was known, for the first time: it may have left out its other name. */
+function missesMore({ run, missed, sourcePaths }: Engine): boolean {
+  const fresh = [...run.known.keys()].filter((path) => !sourcePaths.includes(path) && !missed.has(path));
+  for (const path of fresh) missed.add(path);
+  return fresh.length > 0;
 }
 
 /** Folders that were refused have a second try, after all others: it may have been for that moment. */

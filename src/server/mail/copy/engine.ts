@@ -52,6 +52,8 @@ export type Engine = {
   destinationPaths: readonly string[];
   /** By source path: what the folder was when it was last listed, and how many it did not list. */
   readonly seen: Map<string, { readonly opened: Opened; readonly unlisted: number }>;
+  /** Source paths that were known and were not listed any more. */
+  readonly missed: Set<string>;
   /** How often all mailboxes had to be listed again because one was not what it was. */
   plannedAgain: number;
   /** By source path: why a folder was left. */
@@ -185,6 +187,7 @@ async function runEngine<Result>(
     sourcePaths: [],
     destinationPaths: [],
     seen: new Map(),
+    missed: new Set(),
     plannedAgain: 0,
     left: new Map(),
     again: null,

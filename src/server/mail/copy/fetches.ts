@@ -124,9 +124,15 @@ class Answer {
       // What was not read of it would stand in the way of the next answer.
       if (wanted.size === 0) await last?.octets[Symbol.asyncIterator]().return?.();
       isWhole = true;
+      if (this.isOver) this.#passOver().catch(() => {});
     } finally {
       if (!isWhole) await this.letGo();
     }
+  }
+
+  /** What comes out of its turn after the last group would stand in the way as well; nobody wants it. */
+  async #passOver(): Promise<void> {
+    while ((await this.#take()) !== undefined);
   }
 
   async #take(): Promise<Fetched | undefined> {

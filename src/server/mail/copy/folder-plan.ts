@@ -128,7 +128,9 @@ async function statusesOf(listed: readonly Mailbox[], engine: Engine): Promise<S
   };
   void makeReady();
   const ask = async (path: string, reader: MailReader) => {
-    const { uidValidity, uidNext, exists } = (await unlessRefused(reader.status(path))) ?? {};
+    const status = () => unlessRefused(reader.status(path));
+    // A refusal may be for that moment, and of what has another name now the other name is taken for another folder.
+    const { uidValidity, uidNext, exists } = (await status()) ?? (await status()) ?? {};
     // Some don't say which UID comes next: what has changed can't be told of them then.
     if (uidValidity !== undefined) statuses.set(path, { uidValidity, uidNext: uidNext ?? 0, exists: exists ?? -1 });
     run.looked();

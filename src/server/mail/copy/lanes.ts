@@ -175,10 +175,9 @@ export function openLanes<Session extends AsyncDisposable>(options: Options<Sess
   return {
     work: async (items, work, most = () => size, grows?) => {
       const failures: unknown[] = [];
-      /** Resolved when there is nothing to begin any more. */
-      const over = Promise.withResolvers<void>();
       let busy = 0;
-      const lane = async (slot: Slot<Session>, number: number) => {
+      /** @param over resolved when there is nothing to begin any more */
+      const lane = async (slot: Slot<Session>, number: number, over: PromiseWithResolvers<void>) => {
         let tries = 0;
         let movedBefore = moved();
         let gaveBack = false;
@@ -239,8 +238,10 @@ export function openLanes<Session extends AsyncDisposable>(options: Options<Sess
         }
       };
       // A lane that gave its item back may leave it to nobody, when the others had just ended.
-      do await Promise.all(slots.map(lane));
-      while (failures.length === 0 && (await items.waits()));
+      do {
+        const over = Promise.withResolvers<void>();
+        await Promise.all(slots.map((slot, number) => lane(slot, number, over)));
+      } while (failures.length === 0 && (await items.waits()));
       if (failures.length > 0) throw worst(failures);
     },
     warm: (count) => {

@@ -222,7 +222,8 @@ async function matchForms(
     }
   };
   settleLost((message, { size }) => size === message.size);
-  settleLost((message, { size }) => message.date !== null && Math.abs(size - message.size) <= ABOUT_OCTETS);
+  const isUnsure = ({ sha256, date }: Wanted) => sha256 === undefined && date !== null;
+  settleLost((message, { size }) => isUnsure(message) && Math.abs(size - message.size) <= ABOUT_OCTETS);
   const seen = new Set(sent.map(({ uid }) => uid));
   return {
     unsent: source === null ? [] : readable.filter((uid) => !seen.has(uid)),
