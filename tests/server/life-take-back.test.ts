@@ -57,6 +57,27 @@ test('a message that its server can not read stays, and keeps none of the others
   });
 });
 
+test(
+  'what a worker stored too late, and died before it took that back, is taken back by the next',
+  needs('dovecot'),
+  async () => {
+    const world = await openWorldOfTest({ dovecots: true, mail: { INBOX: some(0, 4) } });
+    const { database } = world.web;
+    await using client = await world.destinationMail();
+    await client.append('INBOX', [letter(0), letter(99)]);
+    const uidValidity = /UIDVALIDITY (\d+)/.exec((await client.command('STATUS INBOX (UIDVALIDITY)')).join(' '))?.[1];
+    await using _worker = await world.work({
+      onStep: async (step) => {
+        if (step === 'listed')
+          await database.query("insert into ledger_disowned select id, 'INBOX', $1, 1 from transfers", [uidValidity]);
+      },
+    });
+    const ordered = await world.order();
+    expect(await whenEnded(world, ordered)).toMatchObject({ status: 'completed', done: 4, duplicated: 0 });
+    expect((await client.read('INBOX')).map(({ uid }) => uid)).toEqual([2, 3, 4, 5, 6]);
+  },
+);
+
 // Beside it the world's own mail server, by `npm run proofs`.
 describe.each([{ dovecots: true }, ...(IS_PROOF ? [{ dovecots: false }] : [])])(
   'taking back, on Dovecot: $dovecots',

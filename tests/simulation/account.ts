@@ -292,7 +292,7 @@ export class SimulatedAccount {
   }
 }
 
-function messageIdOf(octets: Buffer): string | undefined {
+export function messageIdOf(octets: Buffer): string | undefined {
   return /\r?\nMessage-ID: (\S+)/.exec(octets.toString('latin1', 0, 500))?.[1];
 }
 

@@ -124,6 +124,7 @@ class Answer {
       // What was not read of it would stand in the way of the next answer.
       if (wanted.size === 0) await last?.octets[Symbol.asyncIterator]().return?.();
       isWhole = true;
+      // An error ends the connection, and whoever uses it next is told.
       if (this.isOver) this.#passOver().catch(() => {});
     } finally {
       if (!isWhole) await this.letGo();
