@@ -356,14 +356,17 @@ function keepsTwinsOnce({ quirks }: SimulatedAccount): boolean {
 
 /** How many messages of the subscriber's own have the Message-ID of one of the source. */
 function ownIn(destination: SimulatedAccount, source: SimulatedAccount): number {
-  const all = ({ folders }: SimulatedAccount) => [...folders.values()].flatMap(({ messages }) => messages);
-  const sent = new Set(all(source).map(({ octets }) => messageIdOf(octets)));
-  return all(destination).filter(({ by, octets }) => !isWorker(by) && sent.has(messageIdOf(octets))).length;
+  const sent = new Set(allIn(source).map(({ octets }) => messageIdOf(octets)));
+  return allIn(destination).filter(({ by, octets }) => !isWorker(by) && sent.has(messageIdOf(octets))).length;
+}
+
+function allIn({ folders }: SimulatedAccount): readonly StoredMail[] {
+  return [...folders.values()].flatMap(({ messages }) => messages);
 }
 
 /** How many messages of an account have an equal one. */
-function twinsIn({ folders }: SimulatedAccount): number {
-  const all = [...folders.values()].flatMap(({ messages }) => messages.map(({ digest }) => digest));
+function twinsIn(account: SimulatedAccount): number {
+  const all = allIn(account).map(({ digest }) => digest);
   return all.length - new Set(all).size;
 }
 
