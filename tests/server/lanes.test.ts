@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openLanes, openStream, workOf } from '../../src/server/mail/copy/lanes.ts';
+import { type LaneSession, openLanes, openStream, workOf } from '../../src/server/mail/copy/lanes.ts';
 import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 
@@ -137,6 +137,58 @@ describe('lanes', () => {
       if (tries.length === 1) throw new MailError('lost', 'The connection is gone.');
     });
     expect(tries).toEqual([1, 1]);
+  });
+
+  test('give what stands to others, without what has ended, and close the rest', async () => {
+    const { counts, open } = opening();
+    let opened = 0;
+    await using lanes = openLanes({
+      ...options,
+      size: 3,
+      open: async () => ({ ...(await open()), isOver: (opened += 1) === 1 }),
+    });
+    lanes.warm(3);
+    await late();
+    const given = await lanes.giveAway(1);
+    expect([given.length, given[0]?.isOver, counts.standing]).toEqual([1, false, 1]);
+    await using others = openLanes({
+      ...options,
+      size: 2,
+      open: async (): Promise<(typeof given)[number]> => {
+        throw new Error('None is needed.');
+      },
+    });
+    await others.takeOver(given);
+    const done: number[] = [];
+    await others.work(
+      workOf([1, 2]),
+      async (item) => void done.push(item),
+      () => 1,
+    );
+    expect([done, counts]).toEqual([[1, 2], { opened: 3, standing: 1, most: 3 }]);
+  });
+
+  test('make a session that has ended while it worked anew, without a failed try', async () => {
+    const { counts, open } = opening();
+    const pauses: number[] = [];
+    const session = async () => {
+      const state: LaneSession & { isOver: boolean } = { ...(await open()), isOver: false };
+      return state;
+    };
+    const clock = { ...CLOCK, after: (wait: number, run: () => void) => (pauses.push(wait), CLOCK.after(wait, run)) };
+    await using lanes = openLanes({
+      ...options,
+      clock,
+      size: 1,
+      open: session,
+    });
+    const done: number[] = [];
+    await lanes.work(workOf([1, 2]), async (item, session) => {
+      if (session.isOver) throw new MailError('lost', 'The connection is gone.');
+      done.push(item);
+      session.isOver = true;
+    });
+    expect([done, counts.opened, counts.most, pauses]).toEqual([[1, 2], 2, 1, []]);
   });
 
   test('make a session anew that could not be made ready', async () => {

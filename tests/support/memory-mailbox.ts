@@ -61,6 +61,7 @@ export function memoryAccount(
     }
   };
   const reader: MailReader = {
+    isOver: false,
     open: async (path) => opened(path),
     status: async (path) => opened(path),
     openAndList: (path) => ({ opened: Promise.resolve(opened(path)), pages: reader.list(path) }),

@@ -7,9 +7,8 @@ import { batchesOf, workOf } from './lanes.ts';
 import { nameKey } from './ledger-rows.ts';
 import type { LedgerMailbox } from './ledger.ts';
 import type { CopyEnd, MailCopy } from './mail-copy.ts';
-import type { CheckSession } from './read-back.ts';
 import { findAnew } from './renumbered.ts';
-import type { FolderReason, Run } from './run.ts';
+import type { CheckSession, FolderReason, Run } from './run.ts';
 import { unlessTroubled } from './troubles.ts';
 
 /** Listings of the source until one shows nothing new; a mailbox that never rests must not keep the transfer from ending. */

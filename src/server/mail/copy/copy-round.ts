@@ -3,11 +3,19 @@ import { copyFolder, listFolder, type Folder, type FolderListing } from './copy-
 import { closeOthers, isNarrow, listDestinationPaths, mostLanes, openChecks, type Engine } from './engine.ts';
 import { batchesOf, Stopped, workOf } from './lanes.ts';
 import { readRows } from './known-rows.ts';
-import { readBack, settleAbsent, type CheckSession } from './read-back.ts';
+import { readBack, settleAbsent } from './read-back.ts';
 import type { Plan } from './folder-plan.ts';
 import type { LedgerMailbox } from './ledger.ts';
 import { isTroubled, unlessTroubled } from './troubles.ts';
-import { FolderLeft, PlanAgain, type Check, type FolderReason, type Run, type Session } from './run.ts';
+import {
+  FolderLeft,
+  PlanAgain,
+  type Check,
+  type CheckSession,
+  type FolderReason,
+  type Run,
+  type Session,
+} from './run.ts';
 
 /**
  * Makes the mailboxes of the destination that are missing, lists and copies folders, and reads back what was stored.
@@ -25,13 +33,14 @@ export async function copyRound(plan: Plan, engine: Engine): Promise<number> {
   const copying = async () => {
     try {
       waited = await copyFolders(plan, engine);
-      await lanes[Symbol.asyncDispose]();
     } finally {
       checks.end();
     }
     const isNext = waited > 0 && !isNarrow(engine.connections);
+    const most = () => engine.connections.destination - 1;
+    const standing = await lanes.giveAway(most());
+    await checkers.takeOver(await Promise.all(standing.map((session) => session.checking())));
     if (isNext) engine.controls.warm(1);
-    const most = () => engine.connections.destination - (isNext ? 2 : 1);
     if (checks.length() > 1) await checkers.work(checks, check, most);
   };
   const checkBeside = async () => {

@@ -7,8 +7,8 @@ import { openForwarded, type Forwarded } from './forwarded.ts';
 import type { LedgerMailbox } from './ledger.ts';
 import { openLanes, openStream, workOf, type Lanes, type Stream } from './lanes.ts';
 import type { MailCopy } from './mail-copy.ts';
-import type { CheckSession, Findings } from './read-back.ts';
-import { PlanAgain, type Check, type FolderReason, type Run, type Session } from './run.ts';
+import type { Findings } from './read-back.ts';
+import { PlanAgain, type Check, type CheckSession, type FolderReason, type Run, type Session } from './run.ts';
 import { openCheckSession, openControls, openSession, type Account, type Controls, type Counted } from './sessions.ts';
 import type { Sizes } from './sizes.ts';
 
@@ -112,7 +112,10 @@ async function runEngine<Result>(
       throw error;
     });
   const checking = { ...pool, open: () => openCheckSession(copy, counted) };
-  await using controls = openLanes<Controls>({ ...pool, size: 1, open: () => openControls(copy, counted) });
+  const seen: Engine['seen'] = new Map();
+  // After the first listing the destination is asked for its mailboxes only when something is new at the source.
+  const accounts = () => (seen.size > 0 ? 'source' : 'both');
+  await using controls = openLanes<Controls>({ ...pool, size: 1, open: () => openControls(copy, counted, accounts()) });
   await using lanes = openLanes<Session>({
     ...pool,
     size: Math.max(1, Math.min(source.limits.connections, towards)),
@@ -186,7 +189,7 @@ async function runEngine<Result>(
     forwarded: openForwarded(run.destinationPaths, clock),
     sourcePaths: [],
     destinationPaths: [],
-    seen: new Map(),
+    seen,
     missed: new Set(),
     plannedAgain: 0,
     left: new Map(),
@@ -244,7 +247,7 @@ export async function closeOthers(engine: Engine, needed: readonly (keyof Engine
 export async function listDestinationPaths(engine: Engine): Promise<void> {
   await closeOthers(engine, []);
   await engine.controls.work(workOf([0]), async (_, { destination }) => {
-    engine.destinationPaths = (await destination.mailboxes()).map((mailbox) => mailbox.path);
+    engine.destinationPaths = (await (await destination()).mailboxes()).map((mailbox) => mailbox.path);
   });
   await closeOthers(engine, []);
 }

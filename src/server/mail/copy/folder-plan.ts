@@ -1,6 +1,6 @@
 import { unlessRefused } from '../imap/mail-error.ts';
 import type { Mailbox, MailboxStatus } from '../imap/mailbox.ts';
-import type { MailReader, Namespace, Opened } from '../imap/streams.ts';
+import type { MailControl, MailReader, Namespace, Opened } from '../imap/streams.ts';
 import type { Folder } from './copy-folder.ts';
 import { isNarrow, mostCheckers, mostLanes, type Engine } from './engine.ts';
 import { workOf } from './lanes.ts';
@@ -16,28 +16,19 @@ export type Plan = { readonly folders: readonly Folder[]; readonly making: Makin
 
 /** The folders of the source that have changed since they were last listed: at first all. The inbox is the first. */
 export async function planFolders(engine: Engine): Promise<Plan> {
-  const { run, controls, lanes, checkers, seen, left } = engine;
-  const sides: { theirs: readonly Mailbox[]; ours: readonly Mailbox[]; namespace: Namespace }[] = [];
+  const { run, lanes, seen, left } = engine;
   const isAgain = seen.size > 0;
-  engine.controlled = true;
-  await controls.work(workOf([0]), async (_, { source, destination }) => {
-    // Both passwords are good: what comes next is made ready.
-    if (!isNarrow(engine.connections) && !isAgain) lanes.warm(mostLanes(engine));
-    else if (!isNarrow(engine.connections)) checkers.warm(Math.min(mostCheckers(engine), seen.size));
-    const [theirs, ours] = await Promise.all([
-      source.mailboxes({ withStatus: isAgain || run.known.size > 0 }),
-      destination.mailboxes(),
-    ]);
-    sides.push({ theirs, ours, namespace: destination.namespace });
-  });
-  const side = sides.at(-1);
-  if (side === undefined) throw new Error('The mailboxes were not listed.');
-  await releaseControls(engine);
-  const { ours, namespace } = side;
+  const { listed, ours: oursAtOnce } = await listBoth(engine, isAgain);
+  nameAsListed(new Set(listed.map((mailbox) => mailbox.path)), run);
+  const statuses = await statusesOf(listed, engine);
+  if (isAgain && isUnchanged(listed, statuses, engine)) {
+    engine.sourcePaths = listed.map((mailbox) => mailbox.path);
+    await releaseControls(engine);
+    return { folders: [], making: openMaking([], run) };
+  }
+  const { mailboxes: ours, namespace } = oursAtOnce ?? (await listDestination(engine));
   engine.destinationPaths = ours.map((mailbox) => mailbox.path);
-  nameAsListed(new Set(side.theirs.map((mailbox) => mailbox.path)), run);
-  const statuses = await statusesOf(side.theirs, engine);
-  const theirs = await allOf(side.theirs, statuses, engine);
+  const theirs = await allOf(listed, statuses, engine);
   engine.sourcePaths = theirs.map((mailbox) => mailbox.path);
   const before = new Map([...run.known].flatMap(([path, [first]]) => (first ? [[path, first.destinationPath]] : [])));
   const mapping = mapMailboxes(theirs, ours, namespace, before);
@@ -56,6 +47,60 @@ export async function planFolders(engine: Engine): Promise<Plan> {
       ({ sourcePath: path }) => !left.has(path) && !isSame(statuses.get(path), seen.get(path)?.opened),
     ),
   };
+}
+
+type Listings = {
+  /** The mailboxes of the source. */
+  readonly listed: readonly Mailbox[];
+  /** Those of the destination; not asked for again before something at the source is new. */
+  readonly ours: Ours | undefined;
+};
+type Ours = { readonly mailboxes: readonly Mailbox[]; readonly namespace: Namespace };
+
+/** Makes ready what comes next; lets go of the connections if they are not needed again, or there are few. */
+async function listBoth(engine: Engine, isAgain: boolean): Promise<Listings> {
+  const { run, controls, lanes, checkers, seen } = engine;
+  const sides: Listings[] = [];
+  engine.controlled = true;
+  await controls.work(workOf([0]), async (_, { source, destination }) => {
+    // Both passwords are good.
+    if (!isNarrow(engine.connections) && !isAgain) lanes.warm(mostLanes(engine));
+    else if (!isNarrow(engine.connections)) checkers.warm(Math.min(mostCheckers(engine), seen.size));
+    const [listed, ours] = await Promise.all([
+      source.mailboxes({ withStatus: isAgain || run.known.size > 0 }),
+      isAgain ? undefined : destination().then(mailboxesOf),
+    ]);
+    sides.push({ listed, ours });
+  });
+  const side = sides.at(-1);
+  if (side === undefined) throw new Error('The mailboxes were not listed.');
+  if (!isAgain || isNarrow(engine.connections)) await releaseControls(engine);
+  return side;
+}
+
+async function mailboxesOf(control: MailControl): Promise<Ours> {
+  return { mailboxes: await control.mailboxes(), namespace: control.namespace };
+}
+
+async function listDestination(engine: Engine): Promise<Ours> {
+  const answers: Ours[] = [];
+  // Their connections are for this one.
+  await engine.checkers[Symbol.asyncDispose]();
+  await engine.controls.work(workOf([0]), async (_, { destination }) => {
+    answers.push(await mailboxesOf(await destination()));
+  });
+  await releaseControls(engine);
+  const ours = answers.at(-1);
+  if (ours === undefined) throw new Error('The mailboxes were not listed.');
+  return ours;
+}
+
+/** Whether each folder is as it was when it was listed, and none is gone, new or to be tried again. */
+function isUnchanged(listed: readonly Mailbox[], statuses: Statuses, { run, seen, left, again }: Engine): boolean {
+  const paths = new Set(listed.map(({ path }) => path));
+  const isLeft = (path: string) => left.has(path) && again?.has(path) !== true;
+  const isSettled = (path: string) => isLeft(path) || isSame(statuses.get(path), seen.get(path)?.opened);
+  return [...paths].every(isSettled) && [...seen.keys(), ...run.known.keys()].every((path) => paths.has(path));
 }
 
 /** The mailboxes of the source: also those that the list leaves out this time, and what has another name by now. */

@@ -133,9 +133,16 @@ export type Lanes<Session> = AsyncDisposable & {
   ): Promise<void>;
   /** Makes so many sessions that `work` will need soon. What fails is left to the work that needs it. */
   warm(count: number): void;
+  /** Gives away the sessions that stand, at most so many, and closes the others. */
+  giveAway(most: number): Promise<readonly Session[]>;
+  /** Works on with these, as far as it has none; closes the others. */
+  takeOver(sessions: readonly Session[]): Promise<void>;
 };
 
-type Slot<Session> = { session?: Promise<Session> | undefined; isOpen?: boolean };
+/** `isOver`: it has ended by itself, and is of no use any more. */
+export type LaneSession = AsyncDisposable & { readonly isOver?: boolean };
+
+type Slot<Session> = { session?: Promise<Session> | undefined; isOpen?: boolean; hasWorked?: boolean };
 
 type Options<Session> = {
   readonly size: number;
@@ -146,31 +153,32 @@ type Options<Session> = {
   readonly moved: () => number;
 };
 
-export function openLanes<Session extends AsyncDisposable>(options: Options<Session>): Lanes<Session> {
+export function openLanes<Session extends LaneSession>(options: Options<Session>): Lanes<Session> {
   const { size, open, clock, signal, moved } = options;
   const slots: Slot<Session>[] = Array.from({ length: size }, () => ({}));
-  const sessionOf = (slot: Slot<Session>): Promise<Session> => {
-    if (slot.session === undefined) {
-      const opening = open();
-      slot.session = opening;
-      opening.then(
-        () => note(slot, opening, true),
-        () => note(slot, opening, false),
-      );
-    }
-    return slot.session;
+  const sessionOf = (slot: Slot<Session>): Promise<Session> => slot.session ?? fill(slot, open());
+  const fill = (slot: Slot<Session>, opening: Promise<Session>): Promise<Session> => {
+    slot.session = opening;
+    slot.hasWorked = false;
+    opening.then(
+      () => note(slot, opening, true),
+      () => note(slot, opening, false),
+    );
+    return opening;
   };
   const note = (slot: Slot<Session>, opening: Promise<Session>, isOpen: boolean) => {
     if (slot.session !== opening) return;
     slot.isOpen = isOpen;
     if (!isOpen) slot.session = undefined;
   };
-  const close = async (slot: Slot<Session>) => {
+  const empty = (slot: Slot<Session>): Promise<Session | undefined> => {
     const { session } = slot;
     slot.session = undefined;
     slot.isOpen = false;
-    const standing = await session?.catch(() => undefined);
-    await standing?.[Symbol.asyncDispose]();
+    return session?.catch(() => undefined) ?? Promise.resolve(undefined);
+  };
+  const close = async (slot: Slot<Session>) => {
+    await (await empty(slot))?.[Symbol.asyncDispose]();
   };
   return {
     work: async (items, work, most = () => size, grows?) => {
@@ -188,6 +196,8 @@ export function openLanes<Session extends AsyncDisposable>(options: Options<Sess
               await Promise.race([grows, over.promise]);
               if (number >= Math.max(1, most())) return;
             }
+            // Its end was noted by the work it ended; one that ends before it has worked is left to the work that needs it.
+            if (slot.hasWorked === true && (await slot.session)?.isOver === true) await close(slot);
             // What waits while a session is opened may be taken by another lane.
             const { isOpen } = slot;
             const item = isOpen === true ? await items.next() : null;
@@ -210,6 +220,7 @@ export function openLanes<Session extends AsyncDisposable>(options: Options<Sess
               }
               gaveBack = false;
               const session = await sessionOf(slot);
+              slot.hasWorked = true;
               working = true;
               busy += 1;
               await work(item, session, () => failures.length === 0 && !signal.aborted);
@@ -246,6 +257,27 @@ export function openLanes<Session extends AsyncDisposable>(options: Options<Sess
     },
     warm: (count) => {
       for (const slot of slots.slice(0, count)) sessionOf(slot).catch(() => {});
+    },
+    giveAway: async (most) => {
+      const given: Session[] = [];
+      for (const slot of slots) {
+        const session = slot.isOpen === true ? await slot.session : undefined;
+        if (session === undefined || session.isOver === true || given.length >= most) continue;
+        given.push(session);
+        void empty(slot);
+      }
+      await Promise.all(slots.map(close));
+      return given;
+    },
+    takeOver: async (sessions) => {
+      const waiting = [...sessions];
+      for (const slot of slots) {
+        const session = slot.session === undefined ? waiting.shift() : undefined;
+        if (session === undefined) continue;
+        void fill(slot, Promise.resolve(session));
+        slot.hasWorked = true;
+      }
+      await Promise.all(waiting.map((session) => session[Symbol.asyncDispose]()));
     },
     [Symbol.asyncDispose]: async () => {
       await Promise.all(slots.map(close));

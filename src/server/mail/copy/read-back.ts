@@ -7,13 +7,7 @@ import { inParts, isUnlisted, listedAmong, listedFrom, stillThere } from './matc
 import { findMoved, isMissing, openSource } from './moved.ts';
 import { isProvidersForm } from './norm.ts';
 import { isWindow } from './provider-limits.ts';
-import type { Check, Run, Unchecked } from './run.ts';
-
-/** Connections of a lane that reads back. The source is asked only for what differs. */
-export type CheckSession = AsyncDisposable & {
-  readonly checker: MailReader;
-  readonly reader: () => Promise<MailReader>;
-};
+import type { Check, CheckSession, Run, Unchecked } from './run.ts';
 
 /** Flags that a message was appended with and does not have. */
 export type FlagsMissing = { readonly path: string; readonly uid: number; readonly flags: readonly string[] };

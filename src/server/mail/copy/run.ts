@@ -7,6 +7,18 @@ export type Session = AsyncDisposable & {
   readonly reader: MailReader;
   readonly writer: MailWriter;
   readonly checker: () => Promise<MailReader>;
+  /** One of the connections has ended. */
+  readonly isOver: boolean;
+  /** Its connections, to read back what it has stored: used, and closed, in place of this from now on. */
+  readonly checking: () => Promise<CheckSession>;
+};
+
+/** Connections of a lane that reads back. The source is asked only for what differs. */
+export type CheckSession = AsyncDisposable & {
+  readonly checker: MailReader;
+  readonly reader: () => Promise<MailReader>;
+  /** One of the connections has ended. */
+  readonly isOver: boolean;
 };
 
 /** A stored message that is to be read back. */

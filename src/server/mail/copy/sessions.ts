@@ -1,38 +1,67 @@
 import type { MailControl, MailReader } from '../imap/streams.ts';
 import type { MailCopy } from './mail-copy.ts';
-import type { CheckSession } from './read-back.ts';
-import type { Session } from './run.ts';
-
-/** What lists and creates mailboxes, on both sides. */
-export type Controls = AsyncDisposable & { readonly source: MailControl; readonly destination: MailControl };
+import type { CheckSession, Session } from './run.ts';
 
 export type Account = 'source' | 'destination';
+
+/** What lists the mailboxes of the accounts. The connection to the destination may be made once it is needed. */
+export type Controls = AsyncDisposable & {
+  readonly source: MailControl;
+  readonly destination: () => Promise<MailControl>;
+};
 
 /** A server that wants a pause before it lets another connection in allows fewer than we thought. */
 export type Counted = <Opened>(account: Account, opening: Promise<Opened>) => Promise<Opened>;
 
-export async function openControls({ source, destination }: MailCopy, counted: Counted): Promise<Controls> {
-  const [one, other] = await both(counted('source', source.control()), counted('destination', destination.control()));
-  return { source: one, destination: other, [Symbol.asyncDispose]: () => closeAll([one, other]) };
+/** @param accounts of which the connections are made at once */
+export async function openControls(
+  { source, destination }: MailCopy,
+  counted: Counted,
+  accounts: 'both' | 'source',
+): Promise<Controls> {
+  const ofSource = counted('source', source.control());
+  const openOther = () => counted('destination', destination.control());
+  const [one, standing] = accounts === 'both' ? await both(ofSource, openOther()) : [await ofSource];
+  let other = standing;
+  return {
+    source: one,
+    destination: async () => (other ??= await openOther()),
+    [Symbol.asyncDispose]: () => closeAll([one, ...(other === undefined ? [] : [other])]),
+  };
 }
 
 export async function openSession({ source, destination }: MailCopy, counted: Counted): Promise<Session> {
-  const [reader, writer] = await both(counted('source', source.reader()), counted('destination', destination.writer()));
+  const openReader = () => counted('source', source.reader());
+  const [reader, writer] = await both(openReader(), counted('destination', destination.writer()));
   let checker: MailReader | undefined;
   return {
     reader,
     writer,
     checker: async () => (checker ??= await counted('destination', destination.reader())),
+    get isOver() {
+      return reader.isOver || writer.isOver || checker?.isOver === true;
+    },
+    checking: async () => {
+      if (checker !== undefined) await writer[Symbol.asyncDispose]();
+      return checkSession(checker ?? writer.reading(), openReader, reader);
+    },
     [Symbol.asyncDispose]: () => closeAll([reader, writer, ...(checker === undefined ? [] : [checker])]),
   };
 }
 
 export async function openCheckSession({ source, destination }: MailCopy, counted: Counted): Promise<CheckSession> {
-  const checker = await counted('destination', destination.reader());
-  let reader: MailReader | undefined;
+  return checkSession(await counted('destination', destination.reader()), () => counted('source', source.reader()));
+}
+
+/** @param standing towards the source, if there is one already */
+function checkSession(checker: MailReader, openReader: () => Promise<MailReader>, standing?: MailReader): CheckSession {
+  let reader = standing;
   return {
     checker,
-    reader: async () => (reader ??= await counted('source', source.reader())),
+    reader: async () => (reader ??= await openReader()),
+    get isOver() {
+      return checker.isOver || reader?.isOver === true;
+    },
     [Symbol.asyncDispose]: () => closeAll([checker, ...(reader === undefined ? [] : [reader])]),
   };
 }

@@ -49,6 +49,8 @@ export type Fetched = Listed & { readonly octets: Octets };
 
 /** Reads an account by EXAMINE and BODY.PEEK only, over one connection. @throws {MailError} everywhere */
 export type MailReader = AsyncDisposable & {
+  /** The connection has ended. */
+  readonly isOver: boolean;
   /** EXAMINEs anew, so that it tells what is there now. */
   open(path: string): Promise<Opened>;
   /** What STATUS says of a mailbox, without opening it. */
@@ -128,6 +130,8 @@ export type Appending = {
 /** Writes an account over one connection. @throws {MailError} everywhere */
 export type MailWriter = AsyncDisposable & {
   readonly traits: WriterTraits;
+  /** The connection has ended, or may not write any more. */
+  readonly isOver: boolean;
   /** SELECTs anew, so that it tells what is there now and which flags are kept. */
   select(path: string): Promise<Selected>;
   /**
@@ -148,4 +152,6 @@ export type MailWriter = AsyncDisposable & {
    * @param unchangedSince where the server counts changes (RFC 7162), those that have changed since then stay
    */
   expunge(path: string, uids: readonly number[], unchangedSince?: bigint): Promise<void>;
+  /** Its connection as one that reads, once nothing is under way: to be used, and closed, in place of this. */
+  reading(): MailReader;
 };

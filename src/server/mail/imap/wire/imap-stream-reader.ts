@@ -99,6 +99,10 @@ class ImapStreamReader implements MailReader {
     return this.#fetching;
   }
 
+  get isOver(): boolean {
+    return this.#connection.ended !== undefined;
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     this.#listings.letGo();
     return this.#connection.logout();

@@ -1,7 +1,8 @@
 import { isRefusal, MailError, unlessRefused } from '../mail-error.ts';
-import type { Appended, Appending, MailWriter, NewMessage, Selected, WriterTraits } from '../streams.ts';
+import type { Appended, Appending, MailReader, MailWriter, NewMessage, Selected, WriterTraits } from '../streams.ts';
 import { writeInternalDate } from './fetch-response.ts';
 import type { ImapConnection } from './imap-connection.ts';
+import { openStreamReader } from './imap-stream-reader.ts';
 import { mailboxName } from './mailbox-name.ts';
 import { askStatus, Opening } from './opening.ts';
 import type { StatusResponse } from './status-response.ts';
@@ -114,6 +115,14 @@ class ImapStreamWriter implements MailWriter {
       await this.#connection.command(`UID STORE ${set}${condition} +FLAGS.SILENT (\\Deleted)`);
       await this.#connection.command(`UID EXPUNGE ${set}`);
     }
+  }
+
+  get isOver(): boolean {
+    return this.#connection.unwritable !== undefined;
+  }
+
+  reading(): MailReader {
+    return openStreamReader(this.#connection);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
