@@ -61,6 +61,7 @@ export const FOUND: ReadonlyMap<number, string> = new Map([
   [159_632, 'a lane that gave something back, when the others had ended, opens its session anew'],
   [160_595, 'a message that comes out of its turn, when nobody reads any more, keeps nothing from coming'],
   [162_965, 'a folder that a list leaves out just when it gets another name is copied to its end'],
+  [187_485, 'what was not listed when it was sent, and is not handed out there, is known by how it is listed since'],
 ]);
 
 /** Runs seeds one after the other. @returns each failure with what to replay it by; the first one is made smaller, too */

@@ -39,10 +39,13 @@ export function wantedOf(
 ): readonly Planned[] {
   const wanted = new Map<number, Planned>();
   const looks = new Set<string>();
+  const listed = new Map(waiting.map((message) => [message.uid, message]));
   for (const { mailboxId, messages } of groups)
     for (const message of messages) {
       if (mailboxId !== id) looks.add(`${message.size} ${message.date}`);
-      else if (!settled.has(message.uid)) wanted.set(message.uid, message);
+      // One that was not listed when it was sent may be by now.
+      else if (!settled.has(message.uid))
+        wanted.set(message.uid, message.date === null ? (listed.get(message.uid) ?? message) : message);
     }
   // Of one that was not listed the group says nothing.
   const isAny = looks.has('0 null');
