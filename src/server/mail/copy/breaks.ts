@@ -1,5 +1,6 @@
 import { isBreak } from '../imap/mail-error.ts';
-import type { Fetched, MailReader, Octets } from '../imap/streams.ts';
+import { observed } from '../imap/observed-octets.ts';
+import type { Fetched, MailReader } from '../imap/streams.ts';
 import type { Run } from './run.ts';
 import { messagesOf } from './troubles.ts';
 
@@ -97,11 +98,15 @@ export async function* notingBreaks(
     for await (const message of messages) {
       const { uid } = message;
       waiting.delete(uid);
-      const octets = passing(message.octets, {
+      let size = 0;
+      const octets = observed(message.octets, {
+        chunk: ({ length }) => {
+          size += length;
+        },
         whole: () => run.forgetFaults(messageName(place, uid)),
-        broken: (error, before) => {
+        broken: (error) => {
           isWithin = true;
-          if (isBreak(error)) noteWithin(uid, before);
+          if (isBreak(error)) noteWithin(uid, size);
         },
       });
       yield { ...message, octets };
@@ -114,20 +119,4 @@ export async function* notingBreaks(
   // Some say NO to one that is asked for alone, and hang up after that.
   const [last] = waiting;
   if (last !== undefined && uids.length === 1) note(last);
-}
-
-type Passing = { readonly whole: () => void; readonly broken: (error: unknown, before: number) => void };
-
-async function* passing(octets: Octets, { whole, broken }: Passing): Octets {
-  let size = 0;
-  try {
-    for await (const chunk of octets) {
-      size += chunk.length;
-      yield chunk;
-    }
-  } catch (error) {
-    broken(error, size);
-    throw error;
-  }
-  whole();
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { observed } from '../imap/observed-octets.ts';
 import type { Fetched, Octets } from '../imap/streams.ts';
 import { openForm, type Form } from './norm.ts';
 
@@ -15,21 +16,18 @@ export function digesting(octets: Octets): { readonly octets: Octets; readonly d
   const head: Buffer[] = [];
   let size = 0;
   let isHeader = true;
-  async function* passing() {
-    for await (const chunk of octets) {
-      hash.update(chunk);
-      if (isHeader) {
-        const part = Buffer.from(chunk.buffer, chunk.byteOffset, Math.min(chunk.length, HEAD_OCTETS - size));
-        const end = part.indexOf(END_OF_HEADER);
-        isHeader = end < 0 && size + chunk.length < HEAD_OCTETS;
-        head.push(Buffer.from(end < 0 ? part : part.subarray(0, end)));
-      }
-      size += chunk.length;
-      yield chunk;
+  const take = (chunk: Uint8Array) => {
+    hash.update(chunk);
+    if (isHeader) {
+      const part = Buffer.from(chunk.buffer, chunk.byteOffset, Math.min(chunk.length, HEAD_OCTETS - size));
+      const end = part.indexOf(END_OF_HEADER);
+      isHeader = end < 0 && size + chunk.length < HEAD_OCTETS;
+      head.push(Buffer.from(end < 0 ? part : part.subarray(0, end)));
     }
-  }
+    size += chunk.length;
+  };
   return {
-    octets: passing(),
+    octets: observed(octets, { chunk: take }),
     digest: () => ({ size, sha256: hash.digest('hex'), head: Buffer.concat(head) }),
   };
 }
