@@ -184,9 +184,14 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
 
   #takeResponse(parts: readonly Part[], line: string, alone?: number, described?: FetchItems): boolean {
     if (FetchReader.numberOf(line) < 0) return false;
-    const items = this.#reader.read(parts);
     const coming = this.#coming;
     this.#coming = undefined;
+    // Nothing was said after the octets: all of it was read when they began.
+    if (coming !== undefined && parts.length === 3 && parts[1] === null && parts[2] === ')') {
+      this.#finishIfWhole();
+      return true;
+    }
+    const items = this.#reader.read(parts);
     const uid = items.uid ?? alone;
     if (items.body === undefined || uid === undefined || !this.#wanted.has(uid)) {
       this.#finishIfWhole();
