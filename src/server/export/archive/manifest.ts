@@ -32,9 +32,13 @@ export async function* manifestLines(
   listed: Listed,
   contacts: () => AsyncIterable<ContactEntry>,
 ): AsyncGenerator<Buffer> {
-  for await (const { more, ...message } of messages(listed))
-    yield Buffer.from(`${JSON.stringify({ type: 'message', ...message, ...more })}\n`);
-  for await (const contact of contacts()) yield Buffer.from(`${JSON.stringify({ type: 'contact', ...contact })}\n`);
+  for await (const some of inBatches(messages(listed)))
+    yield lines(some.map(({ more, ...message }) => ({ type: 'message', ...message, ...more })));
+  for await (const some of inBatches(contacts())) yield lines(some.map((contact) => ({ type: 'contact', ...contact })));
+}
+
+function lines(items: readonly object[]): Buffer {
+  return Buffer.from(items.map((item) => `${JSON.stringify(item)}\n`).join(''));
 }
 
 const BOM = '\uFEFF';
@@ -46,13 +50,32 @@ export async function* manifestTable(
 ): AsyncGenerator<Buffer> {
   yield Buffer.concat([
     Buffer.from(BOM),
-    row(['Type', 'File', 'Number in file', 'Mailbox', 'Received (UTC)', 'Flags', 'Octets', 'SHA-256', 'Name']),
+    rows([['Type', 'File', 'Number in file', 'Mailbox', 'Received (UTC)', 'Flags', 'Octets', 'SHA-256', 'Name']]),
   ]);
-  for await (const { path, mailbox, internalDate, flags, size, sha256, more } of messages(listed))
-    yield row(['message', path, more['index'] ?? '', mailbox, internalDate, flags.join(' '), size, sha256, '']);
-  for await (const { path, index, name } of contacts()) yield row(['contact', path, index, '', '', '', '', '', name]);
+  for await (const some of inBatches(messages(listed)))
+    yield rows(
+      some.map(({ path, mailbox, internalDate, flags, size, sha256, more }) => {
+        return ['message', path, more['index'] ?? '', mailbox, internalDate, flags.join(' '), size, sha256, ''];
+      }),
+    );
+  for await (const some of inBatches(contacts()))
+    yield rows(some.map(({ path, index, name }) => ['contact', path, index, '', '', '', '', '', name]));
 }
 
-function row(cells: readonly (string | number)[]): Buffer {
-  return Buffer.from(stringify([cells], { escape_formulas: true, record_delimiter: 'windows' }));
+function rows(all: readonly (readonly (string | number)[])[]): Buffer {
+  return Buffer.from(stringify([...all], { escape_formulas: true, record_delimiter: 'windows' }));
+}
+
+/** What is written together. */
+const BATCH = 200;
+
+async function* inBatches<Item>(items: AsyncIterable<Item>): AsyncGenerator<readonly Item[]> {
+  let batch: Item[] = [];
+  for await (const item of items) {
+    batch.push(item);
+    if (batch.length < BATCH) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
 }

@@ -150,12 +150,15 @@ function wordsOf(html: string): string {
 
 /** One line of text. */
 function field(text: string): string {
-  return text
-    .slice(0, 4 * FIELD)
-    .replaceAll(/\s+/g, ' ')
-    .trim()
-    .slice(0, FIELD)
-    .toWellFormed();
+  const line = lineOf(text.slice(0, 2 * FIELD));
+  // There is much white space in it.
+  const whole = line.length < FIELD && text.length > 2 * FIELD ? lineOf(text.slice(0, 4 * FIELD)) : line;
+  return whole.slice(0, FIELD).trimEnd().toWellFormed();
+}
+
+/** White space is one blank; where it is one already nothing is to be done. */
+function lineOf(text: string): string {
+  return text.replaceAll(/\s{2,}|[^\S ]/g, ' ').trimStart();
 }
 
 function escaped(text: string): string {

@@ -113,7 +113,9 @@ export function endOfDirectory({
 type Field = readonly [width: 1 | 2 | 4 | 8, value: number];
 
 function record(...fields: readonly Field[]): Buffer {
-  const bytes = Buffer.alloc(fields.reduce((length, [width]) => length + width, 0));
+  let length = 0;
+  for (const [width] of fields) length += width;
+  const bytes = Buffer.alloc(length);
   let at = 0;
   for (const [width, value] of fields) {
     if (width === 8) bytes.writeBigUInt64LE(BigInt(value), at);
