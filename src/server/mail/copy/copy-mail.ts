@@ -51,8 +51,9 @@ async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
 }
 
 /** Whether the list lacks a folder that was known, for the first time: it may have left out its other name. */
-function missesMore({ run, missed, sourcePaths }: Engine): boolean {
-  const fresh = [...run.known.keys()].filter((path) => !sourcePaths.includes(path) && !missed.has(path));
+function missesMore({ run, heardOf, missed, sourcePaths }: Engine): boolean {
+  const listed = new Set([...sourcePaths, ...sourcePaths.map(nameKey)]);
+  const fresh = [...run.known.keys(), ...heardOf].filter((path) => !listed.has(path) && !missed.has(path));
   for (const path of fresh) missed.add(path);
   return fresh.length > 0;
 }

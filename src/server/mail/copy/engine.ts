@@ -52,7 +52,9 @@ export type Engine = {
   destinationPaths: readonly string[];
   /** By source path: what the folder was when it was last listed, and how many it did not list. */
   readonly seen: Map<string, { readonly opened: Opened; readonly unlisted: number }>;
-  /** Source paths that were known and were not listed any more. */
+  /** Source paths of which an earlier run has heard, as the ledger keeps names, and could not list what is in them. */
+  readonly heardOf: ReadonlySet<string>;
+  /** Source paths that were known, or heard of, and were not listed any more. */
   readonly missed: Set<string>;
   /** How often all mailboxes had to be listed again because one was not what it was. */
   plannedAgain: number;
@@ -131,12 +133,15 @@ async function runEngine<Result>(
   const isResumed = (await ledger.mailboxes()).length > 0;
   await ledger.adopt();
   const known = new Map<string, LedgerMailbox[]>();
-  const leftBefore = new Set<string>();
+  const [leftBefore, heardOf] = [new Set<string>(), new Set<string>()];
   for (const mailbox of await ledger.mailboxes()) {
     if (mailbox.reason === 'mailbox unreadable' || mailbox.reason === 'mailbox closed')
       leftBefore.add(mailbox.sourcePath);
     // One that was never listed is not known by that.
-    if (mailbox.sourceUidValidity === 0n) continue;
+    if (mailbox.sourceUidValidity === 0n) {
+      heardOf.add(mailbox.sourcePath);
+      continue;
+    }
     known.set(mailbox.sourcePath, [...(known.get(mailbox.sourcePath) ?? []), mailbox]);
   }
   const budget = await openBudget({ source: source.limits, destination: destination.limits }, ledger, clock);
@@ -190,6 +195,7 @@ async function runEngine<Result>(
     sourcePaths: [],
     destinationPaths: [],
     seen,
+    heardOf,
     missed: new Set(),
     plannedAgain: 0,
     left: new Map(),
