@@ -65,7 +65,7 @@ const WARM: Scene = {
   corpus: REALISTIC,
   under: MEMORY,
   yardstick: true,
-  before: 4,
+  before: 12,
 };
 
 /** Mailbox to mailbox on PostgreSQL, every octet read back, beside mbsync and the yardstick on the same servers. */

@@ -118,7 +118,8 @@ describe('a transfer whose access tokens end while four connections copy', needs
         duplicated: 0,
         changed: 0,
       });
-      expect(proxy.resets).toBeGreaterThanOrEqual(ENDS.length * 2);
+      // More than one connection stood when a token ended.
+      expect(proxy.resets).toBeGreaterThan(ENDS.length);
       // Once for an end at most, however many connections meet it; the last end may find nobody who signs in again.
       const grants = google.tokenRequests.map((request) => request.get('grant_type'));
       expect(new Set(grants)).toEqual(new Set(['refresh_token']));

@@ -93,8 +93,15 @@ export type Quirks = {
   readonly repeatsRows: boolean;
   /** It tells of flags that somebody else has changed. */
   readonly tellsFlags: boolean;
-  /** A mailbox that can be opened so often, and then no more. */
-  readonly closing: { readonly path: string; readonly opens: number; readonly code?: string } | null;
+  /** A mailbox that can be opened so often, and then no more, or not until it has been tried so often. */
+  readonly closing: {
+    readonly path: string;
+    readonly opens: number;
+    readonly until?: number;
+    readonly code?: string;
+  } | null;
+  /** This part of the messages that are asked for it leaves out of its answer, each time others (Yahoo). */
+  readonly leavesOut: number;
   /** So many of the commands that read are refused, each for itself, with this response code or none. */
   readonly refusesReading: { readonly part: number; readonly code: string } | null;
   /** It says which UID comes next. */
@@ -134,6 +141,7 @@ export const GOOD: Quirks = {
   repeatsRows: false,
   tellsFlags: false,
   closing: null,
+  leavesOut: 0,
   refusesReading: null,
   saysUidNext: true,
   delimiter: '/',

@@ -1,5 +1,11 @@
 import { PLAIN, type Scenario } from './scenario.ts';
 
+const SLOW = { latency: 20, jitter: 1, pieces: false };
+
+function boxes(count: number, letters: number) {
+  return Array.from({ length: count }, (_, at) => ({ name: at === 0 ? 'INBOX' : `Box ${at}`, letters }));
+}
+
 /** What readers of the engine have found by scenarios of their own, and it does since. */
 export const FOUND_BY_READERS: readonly (readonly [string, Scenario])[] = [
   [
@@ -84,6 +90,74 @@ export const FOUND_BY_READERS: readonly (readonly [string, Scenario])[] = [
       connections: 2,
       deeds: [{ side: 'destination', atCommand: 21, does: 'renames a mailbox and makes it anew' }],
       stops: [{ worker: 1, atEffect: 37 }],
+    },
+  ],
+  [
+    'what is one, at the destination, with a message that is being taken back is stored anew',
+    {
+      ...PLAIN,
+      folders: [
+        { name: 'INBOX', letters: 20 },
+        { name: 'Box 1', letters: 10 },
+      ],
+      connections: 2,
+      sizes: {
+        group: { messages: 2, octets: 30000 },
+        fetch: { messages: 4, octets: 30000 },
+        readBack: { messages: 3, octets: 30000 },
+        sent: { said: 4, unsaid: 3 },
+        newest: 3,
+        listed: 2,
+        readAhead: 5000,
+      },
+      weather: { latency: 20, jitter: 1, pieces: false },
+      destination: { thinking: 1000, multiAppend: false, twinsKeptOnce: true },
+      stops: [{ worker: 1, atWrite: 18, freezeFor: 40_000 }],
+    },
+  ],
+  [
+    'of equal messages with different dates none is taken for another one that is not handed out for now',
+    {
+      ...PLAIN,
+      seed: 1,
+      folders: [
+        { name: 'INBOX', letters: 25 },
+        { name: 'Box 1', letters: 15 },
+        { name: 'Box 2', letters: 15 },
+      ],
+      connections: 2,
+      destination: { uidPlus: false, multiAppend: true, leavesOut: 0.4 },
+    },
+  ],
+  [
+    'for one thing that is asked no lane but one opens a connection',
+    { ...PLAIN, folders: boxes(6, 20), connections: 4, source: { listStatus: false }, weather: SLOW, orders: 2 },
+  ],
+  [
+    'what reads back needs no more connections to the source than are allowed',
+    { ...PLAIN, folders: boxes(8, 20), connections: 4, destination: { rewriting: 'adds headers' }, weather: SLOW },
+  ],
+  [
+    'what took over the connections of a round in which nothing was copied lets go of them',
+    {
+      ...PLAIN,
+      folders: boxes(1, 20),
+      connections: 4,
+      source: { listStatus: true },
+      weather: SLOW,
+      orders: 2,
+      deeds: [{ side: 'source', atCommand: 12, does: 'renumbers a mailbox' }],
+    },
+  ],
+  [
+    'one connection is enough towards a destination that does not say UIDs',
+    {
+      ...PLAIN,
+      folders: boxes(8, 12),
+      connections: 1,
+      destination: { connections: 1, uidPlus: false },
+      weather: SLOW,
+      orders: 2,
     },
   ],
 ];

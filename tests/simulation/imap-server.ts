@@ -351,8 +351,11 @@ export function serve(
   };
   const select = (folder: MailFolder, readOnly: boolean): Answer => {
     selected = null;
-    if (quirks.closing?.path === folder.name && (load.opened += 1) > quirks.closing.opens)
-      throw new Refusal('NO', `[${quirks.closing.code ?? 'NOPERM'}] It can not be opened`);
+    const { closing } = quirks;
+    if (closing?.path === folder.name) load.opened += 1;
+    const isClosed = closing !== null && load.opened > closing.opens && load.opened <= (closing.until ?? Infinity);
+    if (isClosed && closing.path === folder.name)
+      throw new Refusal('NO', `[${closing.code ?? 'NOPERM'}] It can not be opened`);
     const told = new Map(folder.messages.map((message) => [message, flagsOf(message)]));
     selected = { folder, stale: folder.stale, view: shown(folder), readOnly, told };
     const flags = '\\Answered \\Flagged \\Deleted \\Seen \\Draft';
@@ -415,6 +418,7 @@ export function serve(
     view.forEach((message, index) => {
       if (!wanted.has(message.uid) || !there.has(message) || (broken >= 0 && index >= broken)) return;
       if (!listing && quirks.withheld.has(message.digest)) return;
+      if (!listing && quirks.leavesOut > 0 && chance.happens(quirks.leavesOut)) return;
       send(`* ${index + 1} FETCH (`, ...fetched(message, items), ')\r\n');
     });
     const culprit = view[broken];

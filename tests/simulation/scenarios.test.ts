@@ -139,6 +139,19 @@ test('a mailbox that can not be read back is told, also where the destination le
   }
 });
 
+test('a mailbox that could not be read back for a while is read back by the second try', async () => {
+  for (const until of [3, 4])
+    for (const connections of [1, 2, 4]) {
+      const closing = { path: 'Box 1', opens: 1, until };
+      const { wrong, receipts } = await simulate({
+        ...scenarioWith([6, 6], { destination: { closing } }),
+        connections,
+      });
+      expect({ until, connections, wrong }).toEqual({ until, connections, wrong: [] });
+      expect(receipts.map(({ status }) => status)).toEqual(['completed']);
+    }
+});
+
 test('of messages with one Message-ID a server may keep the first one: the others are told as lost', async () => {
   const destination = { keepsOneOfAnId: true };
   let lost = 0;

@@ -55,6 +55,7 @@ async function simulated(
     for (let count = 1; count <= scenario.workers; count += 1) startWorker(job, workers);
     const ending = await scheduler.run(() => job.receipt !== null || job.crashes.length > 0, MOST_EVENTS);
     for (const crash of job.crashes) wrong.push(`crashed: ${textOf(crash)}`);
+    wrong.push(...world.crowded);
     if (wrong.length > 0) break;
     const { receipt } = job;
     if (receipt === null) {

@@ -17,6 +17,7 @@ import { holdLease, TAKEN_FOR_SECONDS } from '../../src/server/worker/lease.ts';
 import { verdictOn } from '../../src/server/worker/verdict.ts';
 import type { Chance } from './chance.ts';
 import { openControl } from './control.ts';
+import { counting } from './crowd.ts';
 import { DatabaseGone } from './database.ts';
 import type { Receipt } from './judge.ts';
 import type { Holding } from './ledger-tables.ts';
@@ -207,16 +208,21 @@ function copyOf(
   const clock = clockOf(process, world);
   const signal = new AbortController().signal;
   const ledger = openSimulatedLedger(world.tables, holding, world.database, process);
-  const connect = async (side: Side) => {
+  const tell = (side: Side) => (connections: number) => {
+    if (connections > scenario.connections)
+      world.crowded.add(`${process.name} has ${connections} connections to the ${side}, of ${scenario.connections}`);
+  };
+  const connect = async (side: Side, isExtra = false) => {
+    const dialling = () => dial(world.hosts[side], process, scheduler, chance);
     try {
-      return await dial(world.hosts[side], process, scheduler, chance);
+      return await (isExtra ? dialling() : counting(process, side, dialling, tell(side)));
     } catch (error) {
       throw mailErrorOf(error);
     }
   };
-  const session = (side: Side) =>
+  const session = (side: Side, isExtra = false) =>
     openSession(ACCOUNT, {
-      dial: async () => ({ socket: await connect(side) }),
+      dial: async () => ({ socket: await connect(side, isExtra) }),
       clock,
       signal,
       mayWrite: lease.mayWrite,
@@ -232,7 +238,9 @@ function copyOf(
     source: reading('source'),
     destination: {
       ...reading('destination'),
-      writer: async () => openStreamWriter(await session('destination')),
+      // What came too late is taken back over one more.
+      writer: async (late?: { readonly evenStopped: true }) =>
+        openStreamWriter(await session('destination', late?.evenStopped === true)),
       limits: { connections: scenario.connections, ...(window === undefined ? {} : { window }) },
     },
     ledger: mutation.ledger?.(ledger) ?? ledger,

@@ -20,6 +20,8 @@ export type World = {
   readonly tables: LedgerTables;
   /** Messages that workers told the operator of: stored after their lease was lost, and not taken back. */
   readonly orphans: { count: number };
+  /** Where a worker had more connections than the account allows. */
+  readonly crowded: Set<string>;
   /** Workers that were killed so soon after they had thawed that they could not take anything back, and when they thawed. */
   readonly cutShort: Map<string, number>;
 };
@@ -72,6 +74,7 @@ export function openWorld(scenario: Scenario, options: { readonly keepsTrace: bo
     database: openDatabase(scheduler, chance.fork(), scenario.database),
     tables: new LedgerTables(() => scheduler.now()),
     orphans: { count: 0 },
+    crowded: new Set(),
     cutShort: new Map(),
   };
 }

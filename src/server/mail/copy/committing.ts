@@ -1,7 +1,8 @@
 import { LeaseLost } from '../../transfers/lease.ts';
 import { MailError, unlessRefused } from '../imap/mail-error.ts';
 import type { Clock } from '../imap/wire.ts';
-import { type Lanes, workOf } from './lanes.ts';
+import { closeOthers, type Engine } from './engine.ts';
+import { workOf } from './lanes.ts';
 import type { LedgerMailbox, NewRow } from './ledger.ts';
 import type { Run, Session } from './run.ts';
 
@@ -32,10 +33,15 @@ export async function commitOutcome(
   const path = mailbox.destinationPath;
   const stored = rows.flatMap(storedBy);
   let failure: unknown;
+  let unwritten: readonly NewRow[] = [];
   let disowned: readonly Stored[] | undefined;
   await again(clock, async () => {
-    failure = await failureOf(ledger.settle(rows, closed));
-    if (failure === undefined) return true;
+    const settling = ledger.settle(rows, closed);
+    failure = await failureOf(settling);
+    if (failure === undefined) {
+      unwritten = await settling;
+      return true;
+    }
     // With the database gone nobody knows whether another worker has finished meanwhile.
     if (!(failure instanceof LeaseLost)) return lease.mayWrite() || stored.length === 0;
     const ours: Stored[] = [];
@@ -48,8 +54,12 @@ export async function commitOutcome(
     return true;
   });
   if (failure === undefined) {
-    run.settled(mailbox.sourcePath, rows);
+    run.settled(
+      mailbox.sourcePath,
+      rows.filter((row) => !unwritten.includes(row)),
+    );
     await onStep('outcome committed', mailbox.sourcePath);
+    if (unwritten.length > 0) await removeDisowned(unwritten.flatMap(storedBy), where);
     return;
   }
   if (failure instanceof LeaseLost || !lease.mayWrite()) {
@@ -58,6 +68,17 @@ export async function commitOutcome(
     for (const { uid } of left) onOrphan(path, uid);
   }
   throw failure;
+}
+
+/**
+ * A server that keeps equal messages once has said for ours one that is being taken back: without it ours is stored anew.
+ * @throws {MailError} so that the folder is listed again
+ */
+async function removeDisowned(stored: readonly Stored[], { mailbox, session: { writer } }: Where): Promise<never> {
+  const { uidValidity } = await writer.select(mailbox.destinationPath);
+  const uids = stored.flatMap((each) => (each.uidValidity === uidValidity ? [each.uid] : []));
+  if (uids.length > 0) await writer.expunge(mailbox.destinationPath, uids);
+  throw new MailError('lost', 'What was stored is one with a message that is being taken back.');
 }
 
 /** Another worker may have taken over before these were stored, and has stored them as well; their UIDs were not said. */
@@ -82,9 +103,17 @@ async function failureOf(asked: Promise<unknown>): Promise<unknown> {
 /**
  * Takes back what a worker of before has stored too late: it may have died before it could. Where the server does not let
  * us it stays, and is told as duplicated.
+ * @returns whether there was something that had not been taken back yet
  */
-export async function takeBackDisowned(lanes: Lanes<Session>, { copy }: Run): Promise<void> {
-  const disowned = await copy.ledger.disowned();
+export async function takeBackDisowned(engine: Engine): Promise<boolean> {
+  const { lanes, run, takenBack } = engine;
+  const all = new Map(
+    (await run.copy.ledger.disowned()).map((each) => [`${each.uidValidity} ${each.uid} ${each.destinationPath}`, each]),
+  );
+  const disowned = [...all].flatMap(([key, each]) => (takenBack.has(key) ? [] : [each]));
+  for (const key of all.keys()) takenBack.add(key);
+  if (disowned.length === 0) return false;
+  await closeOthers(engine, ['lanes']);
   await lanes.work(
     workOf([...Map.groupBy(disowned, ({ destinationPath }) => destinationPath)]),
     async ([path, all], { writer }) => {
@@ -94,6 +123,7 @@ export async function takeBackDisowned(lanes: Lanes<Session>, { copy }: Run): Pr
     },
     () => 1,
   );
+  return true;
 }
 
 /** Over a connection of its own: the one that stored them may not write any more. @returns what can't be taken back */

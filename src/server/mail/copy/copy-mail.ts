@@ -26,7 +26,7 @@ export async function copyWhatIsThere(copy: MailCopy): Promise<void> {
 export function copyAndCompare(copy: MailCopy): Promise<CopyEnd> {
   return withEngine(copy, async (engine) => {
     await copyUntilNothingIsNew(engine);
-    await takeBackDisowned(engine.lanes, engine.run);
+    await takeBackDisowned(engine);
     return compareAll(engine);
   });
 }
@@ -70,6 +70,8 @@ async function compareAll(engine: Engine): Promise<CopyEnd> {
   const { seen, left } = engine;
   for (let round = 1; ; round += 1) {
     const { open, ...counts } = await compareMailboxes(engine);
+    // It may be what another worker is taking back just now, or died of.
+    if (counts.duplicated > 0 && round < PASSES && (await takeBackDisowned(engine))) continue;
     if (open.length === 0 || round === PASSES) {
       for (const mailbox of open) await noteUnread(mailbox, engine);
       await forgetReasons(engine);
@@ -125,7 +127,7 @@ async function settleOpenMailboxes(ids: ReadonlySet<number>, engine: Engine): Pr
   await lanes.work(
     workOf(open),
     async (mailbox, session) => {
-      const checker = await session.checker();
+      const { checker } = session;
       const path = mailbox.destinationPath;
       const opened = await unlessTroubled(checker.open(path), path, run);
       const looked = opened && (await unlessTroubled(findAnew(mailbox, opened.uidValidity, session, run), path, run));

@@ -28,7 +28,6 @@ export async function copyRound(plan: Plan, engine: Engine): Promise<number> {
   engine.alone = Promise.withResolvers();
   const { checks } = engine;
   const check = checkingIn(engine);
-  const beside = limits.connections > 1 && engine.saysUids;
   let waited = 0;
   const copying = async () => {
     try {
@@ -37,15 +36,15 @@ export async function copyRound(plan: Plan, engine: Engine): Promise<number> {
       checks.end();
     }
     const isNext = waited > 0 && !isNarrow(engine.connections);
-    const most = () => engine.connections.destination - 1;
-    const standing = await lanes.giveAway(most());
-    await checkers.takeOver(await Promise.all(standing.map((session) => session.checking())));
+    const standing = await lanes.giveAway(mostReadingBack(engine));
+    await checkers.takeOver(standing.map((session) => session.checking()));
     if (isNext) engine.controls.warm(1);
-    if (checks.length() > 1) await checkers.work(checks, check, most);
+    if (checks.length() > 1) await checkers.work(checks, check, () => mostReadingBack(engine));
   };
   const checkBeside = async () => {
     try {
-      if (beside) await checker.work(checks, check);
+      // By the time that there is something to read back the lanes know whether it can be beside them.
+      if (limits.connections > 1 && (await checks.waits()) && engine.saysUids) await checker.work(checks, check);
     } catch (error) {
       // There is no connection left for it: what is stored is read back later.
       if (!(error instanceof MailError) || error.fault !== 'busy') throw error;
@@ -64,6 +63,11 @@ export async function copyRound(plan: Plan, engine: Engine): Promise<number> {
   await checker.work(checks, check);
   await settleFindings(engine);
   return waited;
+}
+
+/** Beside the checker. Each may have a connection to the source, too, where the control of the next round has one. */
+function mostReadingBack({ connections }: Engine): number {
+  return Math.min(connections.destination - 1, connections.source - (isNarrow(connections) ? 1 : 2));
 }
 
 function checkingIn({ run, findings }: Engine) {

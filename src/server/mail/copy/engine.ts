@@ -39,7 +39,7 @@ export type Engine = {
   controlled: boolean;
   /** They have been closed: there is a connection more for the lanes. */
   released: Promise<void>;
-  /** The destination does not say UIDs: each lane reads back by itself. */
+  /** Where the destination does not say them, nothing can be read back beside the lanes. */
   saysUids: boolean;
   /** Resolved when nobody reads back beside the lanes of the round under way. */
   alone: PromiseWithResolvers<void>;
@@ -56,6 +56,8 @@ export type Engine = {
   readonly heardOf: ReadonlySet<string>;
   /** Source paths that were known, or heard of, and were not listed any more. */
   readonly missed: Set<string>;
+  /** What an earlier worker stored too late, and this run has taken back. */
+  readonly takenBack: Set<string>;
   /** How often all mailboxes had to be listed again because one was not what it was. */
   plannedAgain: number;
   /** By source path: why a folder was left. */
@@ -197,6 +199,7 @@ async function runEngine<Result>(
     seen,
     heardOf,
     missed: new Set(),
+    takenBack: new Set(),
     plannedAgain: 0,
     left: new Map(),
     again: null,
@@ -223,15 +226,10 @@ export function openChecks({ readBack: most }: Sizes): Stream<Check> {
   });
 }
 
-/**
- * How many lanes may stand now, so that there are not more connections than an account allows. Where a lane looks up
- * what an earlier run left open it has one more meanwhile.
- */
+/** How many lanes may stand now, beside the checker, so that there are not more connections than an account allows. */
 export function mostLanes({ connections, controlled, saysUids }: Engine): number {
   const { source, destination } = connections;
-  const spare = controlled ? 1 : 0;
-  if (!saysUids) return Math.min(source - spare, Math.floor((destination - spare) / 2));
-  return Math.min(source, destination) - 1 - spare;
+  return Math.min(source, destination) - (saysUids ? 1 : 0) - (controlled ? 1 : 0);
 }
 
 /** How many checkers may stand beside the one that works beside the lanes. */

@@ -2,7 +2,7 @@ import { unlessRefused } from '../imap/mail-error.ts';
 import type { Mailbox, MailboxStatus } from '../imap/mailbox.ts';
 import type { MailControl, MailReader, Namespace, Opened } from '../imap/streams.ts';
 import type { Folder } from './copy-folder.ts';
-import { isNarrow, mostCheckers, mostLanes, type Engine } from './engine.ts';
+import { closeOthers, isNarrow, mostCheckers, mostLanes, type Engine } from './engine.ts';
 import { workOf } from './lanes.ts';
 import { nameKey } from './ledger-rows.ts';
 import { openMaking, type Making } from './making.ts';
@@ -62,6 +62,8 @@ async function listBoth(engine: Engine, isAgain: boolean): Promise<Listings> {
   const { run, controls, lanes, checkers, seen } = engine;
   const sides: Listings[] = [];
   engine.controlled = true;
+  // They may have taken over connections of a round in which nothing could be copied.
+  if (!isAgain) await closeOthers(engine, ['controls']);
   await controls.work(workOf([0]), async (_, { source, destination }) => {
     // Both passwords are good.
     if (!isNarrow(engine.connections) && !isAgain) lanes.warm(mostLanes(engine));
@@ -98,8 +100,8 @@ async function listDestination(engine: Engine): Promise<Ours> {
 /** Whether each folder is as it was when it was listed, and none is gone, new or to be tried again. */
 function isUnchanged(listed: readonly Mailbox[], statuses: Statuses, { run, seen, left, again }: Engine): boolean {
   const paths = new Set(listed.map(({ path }) => path));
-  const isLeft = (path: string) => left.has(path) && again?.has(path) !== true;
-  const isSettled = (path: string) => isLeft(path) || isSame(statuses.get(path), seen.get(path)?.opened);
+  const isSettled = (path: string) =>
+    again?.has(path) !== true && (left.has(path) || isSame(statuses.get(path), seen.get(path)?.opened));
   return [...paths].every(isSettled) && [...seen.keys(), ...run.known.keys()].every((path) => paths.has(path));
 }
 
@@ -112,6 +114,7 @@ async function allOf(listed: readonly Mailbox[], statuses: Statuses, engine: Eng
   if (!mayBeRenamed(names, run) && [...run.known.keys()].every((path) => paths.has(path))) return listed;
   let unlisted: readonly string[] = [];
   await engine.released;
+  if (isNarrow(engine.connections)) await closeOthers(engine, ['lanes']);
   await lanes.work(
     workOf([0]),
     async (_, { reader }) => {

@@ -15,7 +15,7 @@ export type Forwarded = {
     path: string,
     marked: readonly Listed[],
     source: MailReader,
-    destination: () => Promise<MailReader>,
+    destination: MailReader,
   ): Promise<ReadonlySet<number>>;
 };
 
@@ -49,7 +49,7 @@ export function openForwarded(mailboxes: () => readonly string[], clock: Clock):
       if (unread.length > 0) {
         const oldest = Math.min(...unread.map(timeOf));
         // Days are a server's own (RFC 9051 §6.4.4, SINCE), and clocks differ.
-        const ids = await arrived(new Date(Math.max(0, oldest - DAY_MS)), await destination());
+        const ids = await arrived(new Date(Math.max(0, oldest - DAY_MS)), destination);
         for (const uids of inParts(unread.map(({ uid }) => uid)))
           for await (const { uid, header } of source.headers(path, uids)) {
             const id = messageIdOf(header);

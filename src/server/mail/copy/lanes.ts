@@ -27,6 +27,8 @@ export type Work<Item> = {
   next(): Item | null | Promise<Item | null>;
   /** Whether there is a next one, once that is known. */
   waits(): boolean | Promise<boolean>;
+  /** How many wait now. */
+  readonly length: () => number;
   giveBack(item: Item): void;
 };
 
@@ -35,6 +37,7 @@ export function workOf<Item>(items: readonly Item[]): Work<Item> {
   return {
     next: () => waiting.shift() ?? null,
     waits: () => waiting.length > 0,
+    length: () => waiting.length,
     giveBack: (item) => waiting.unshift(item),
   };
 }
@@ -52,7 +55,6 @@ export function batchesOf<Item>(
 export type Stream<Item> = Work<Item> & {
   push(item: Item): void;
   end(): void;
-  readonly length: () => number;
   /** Resolves when what waits weighs no more than so much, or when it is ended. */
   shrunk(to: number): Promise<void>;
 };
@@ -184,6 +186,7 @@ export function openLanes<Session extends LaneSession>(options: Options<Session>
     work: async (items, work, most = () => size, grows?) => {
       const failures: unknown[] = [];
       let busy = 0;
+      let opening = 0;
       /** @param over resolved when there is nothing to begin any more */
       const lane = async (slot: Slot<Session>, number: number, over: PromiseWithResolvers<void>) => {
         let tries = 0;
@@ -213,8 +216,15 @@ export function openLanes<Session extends LaneSession>(options: Options<Session>
             let working = false;
             try {
               if (item === null) {
-                // The others may have taken all before it is open; what was given back needs it.
-                await Promise.race([sessionOf(slot), ...(gaveBack ? [] : [over.promise])]);
+                // For each that waits one is opened; what was given back needs it.
+                if (slot.session === undefined && !gaveBack && opening >= items.length()) return;
+                opening += 1;
+                try {
+                  // The others may have taken all before it is open.
+                  await Promise.race([sessionOf(slot), ...(gaveBack ? [] : [over.promise])]);
+                } finally {
+                  opening -= 1;
+                }
                 if (slot.isOpen !== true) return;
                 continue;
               }

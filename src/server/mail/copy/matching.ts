@@ -71,15 +71,21 @@ export async function match(
       byDigest.set(sha256, same);
     }
 
-  const open: Wanted[] = [];
-  for (const message of wanted) {
-    const digest = known.get(message.uid);
-    const same = digest === undefined ? undefined : byDigest.get(digest.sha256);
-    const index = same?.findIndex((each) => secondsOf(each.internalDate) === message.date) ?? -1;
-    const candidate = same?.splice(Math.max(0, index), 1)[0];
-    if (candidate === undefined || digest === undefined) open.push(message);
-    else found.set(message.uid, { fate: 'stored', destinationUid: candidate.uid, ...digest, isRead: true });
-  }
+  const findSame = (fits: IsAlike) => {
+    for (const message of wanted) {
+      const digest = known.get(message.uid);
+      if (digest === undefined || found.has(message.uid)) continue;
+      const same = byDigest.get(digest.sha256) ?? [];
+      const index = same.findIndex((listed) => fits(message, listed));
+      const [candidate] = index < 0 ? [] : same.splice(index, 1);
+      if (candidate === undefined) continue;
+      found.set(message.uid, { fate: 'stored', destinationUid: candidate.uid, ...digest, isRead: true });
+    }
+  };
+  // First all of them by their dates: one must not take what is another one's.
+  findSame(hasDate);
+  findSame(() => true);
+  const open = wanted.filter(({ uid }) => !found.has(uid));
   const left = [...byDigest.values()].flat();
   const isOver = open.length === 0 || left.length === 0;
   const { unsent, unshown } = isOver

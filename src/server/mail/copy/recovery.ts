@@ -64,7 +64,7 @@ export async function settleOpen(
   run: Run,
 ): Promise<readonly NewRow[]> {
   const { ledger, onStep } = run.copy;
-  const checker = await session.checker();
+  const { checker } = session;
   const { uidValidity } = await checker.open(mailbox.destinationPath);
   const before = groups.filter((group) => group.uidValidity !== uidValidity);
   if (before.length > 0 && session.reader !== null) run.planAgain('destination', mailbox.destinationPath, uidValidity);
@@ -110,7 +110,7 @@ export async function settleAbandoned(
   run: Run,
 ): Promise<void> {
   const { settled } = await readRows(mailbox, run);
-  const checker = await session.checker();
+  const { checker } = session;
   const path = mailbox.destinationPath;
   const opened = await unlessRefused(checker.open(path));
   if (opened === null) {
@@ -145,7 +145,7 @@ export async function settleUnsaid(
   const { mailbox, session, run } = looking;
   const { ledger, onStep } = run.copy;
   const path = mailbox.destinationPath;
-  const checker = await session.checker();
+  const { checker } = session;
   const { uidValidity } = await checker.open(path);
   const isSame = uidValidity === looking.selected.uidValidity;
   if (!isSame) run.planAgain('destination', path, uidValidity);

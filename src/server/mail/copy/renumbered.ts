@@ -16,7 +16,7 @@ import type { Run, Session } from './run.ts';
 export async function findAnew(mailbox: LedgerMailbox, uidValidity: bigint, session: Session, run: Run): Promise<void> {
   const { ledger, onStep } = run.copy;
   const { sourcePath, destinationPath: path } = mailbox;
-  const checker = await session.checker();
+  const { checker } = session;
   const { exists } = await checker.open(path);
   const claims = await ledger.claimed(path, uidValidity);
   const { stale, there } = await rowsOf(mailbox, uidValidity, run);

@@ -2,15 +2,16 @@ import type { MailReader, MailWriter } from '../imap/streams.ts';
 import type { MailCopy } from './mail-copy.ts';
 import type { Fate, LedgerMailbox, NewRow } from './ledger.ts';
 
-/** Connections of one lane. The one that reads the destination is made when it is first needed. */
+/** Connections of one lane. */
 export type Session = AsyncDisposable & {
   readonly reader: MailReader;
   readonly writer: MailWriter;
-  readonly checker: () => Promise<MailReader>;
+  /** Reads the destination over the writer's connection, while no message is on its way there. */
+  readonly checker: MailReader;
   /** One of the connections has ended. */
   readonly isOver: boolean;
   /** Its connections, to read back what it has stored: used, and closed, in place of this from now on. */
-  readonly checking: () => Promise<CheckSession>;
+  readonly checking: () => CheckSession;
 };
 
 /** Connections of a lane that reads back. The source is asked only for what differs. */

@@ -33,19 +33,16 @@ export async function openControls(
 export async function openSession({ source, destination }: MailCopy, counted: Counted): Promise<Session> {
   const openReader = () => counted('source', source.reader());
   const [reader, writer] = await both(openReader(), counted('destination', destination.writer()));
-  let checker: MailReader | undefined;
+  const checker = writer.reading();
   return {
     reader,
     writer,
-    checker: async () => (checker ??= await counted('destination', destination.reader())),
+    checker,
     get isOver() {
-      return reader.isOver || writer.isOver || checker?.isOver === true;
+      return reader.isOver || writer.isOver;
     },
-    checking: async () => {
-      if (checker !== undefined) await writer[Symbol.asyncDispose]();
-      return checkSession(checker ?? writer.reading(), openReader, reader);
-    },
-    [Symbol.asyncDispose]: () => closeAll([reader, writer, ...(checker === undefined ? [] : [checker])]),
+    checking: () => checkSession(checker, openReader, reader),
+    [Symbol.asyncDispose]: () => closeAll([reader, writer]),
   };
 }
 

@@ -152,6 +152,6 @@ export type MailWriter = AsyncDisposable & {
    * @param unchangedSince where the server counts changes (RFC 7162), those that have changed since then stay
    */
   expunge(path: string, uids: readonly number[], unchangedSince?: bigint): Promise<void>;
-  /** Its connection as one that reads, once nothing is under way: to be used, and closed, in place of this. */
+  /** Its connection as one that reads, while no message is on its way; it is closed once, by either. */
   reading(): MailReader;
 };

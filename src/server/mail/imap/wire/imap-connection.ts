@@ -70,6 +70,8 @@ export class ImapConnection implements AsyncDisposable {
   #bye: StatusResponse | undefined;
   #leaving = false;
   #continuation: PromiseWithResolvers<boolean> | undefined;
+  /** Who has opened the mailbox that is open. */
+  openedBy: unknown;
   /** How many messages the server said have gone from an open mailbox: sequence numbers have moved. */
   expunged = 0;
 

@@ -12,7 +12,7 @@ export type OpenMailbox = Opened & {
   readonly permanentFlags: readonly string[] | undefined;
 };
 
-/** The mailbox that a connection has open, opened anew when another one is wanted. */
+/** The mailbox that a connection has open, opened anew when another one is wanted, or somebody else has opened one over it. */
 export class Opening {
   readonly #connection: ImapConnection;
   readonly #verb: 'EXAMINE' | 'SELECT';
@@ -39,18 +39,19 @@ export class Opening {
    * show an open mailbox as it was (Courier)
    */
   ensure(path: string, uids: readonly number[] = []): Promise<OpenMailbox> {
-    const known = this.#path === path && uids.every((uid) => uid < this.#uidNext);
+    const known = this.isLast(path) && uids.every((uid) => uid < this.#uidNext);
     if (known && this.#opened !== undefined) return this.#opened;
     return this.#ask(path, this.#validities.get(path));
   }
 
   /** Whether a command that is sent now meets this mailbox. */
   isLast(path: string): boolean {
-    return this.#path === path;
+    return this.#path === path && this.#connection.openedBy === this;
   }
 
   #ask(path: string, expected: bigint | undefined): Promise<OpenMailbox> {
     this.#path = path;
+    this.#connection.openedBy = this;
     this.#uidNext = Infinity;
     const opened = this.#send(path, expected);
     this.#opened = opened;
