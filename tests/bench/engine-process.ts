@@ -2,7 +2,7 @@ import { peakMemory } from '../support/peak-memory.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openWorld, order } from '../support/transfer-world.ts';
 
-/** Accounts of one password; each of `users` goes to its place in `newUsers`, at once, after the first has gone to each of `before`. */
+/** Accounts of one password; each of `users` goes to its place in `newUsers`, at once, after each of `before` has. */
 export type EngineJob = {
   readonly url: string;
   readonly source: string;
@@ -10,7 +10,7 @@ export type EngineJob = {
   readonly password: string;
   readonly users: readonly string[];
   readonly newUsers: readonly string[];
-  readonly before: readonly string[];
+  readonly before: readonly { readonly user: string; readonly newUser: string }[];
 };
 
 /**
@@ -85,8 +85,8 @@ async function move(user: string, newUser: string): Promise<number> {
 
 // The same order again, shortly after, would be taken for a lost answer.
 await world.database.query("update transfers set submit_key = submit_key || '.before'");
-const [first = ''] = job.users;
-for (const newUser of job.before) if ((await move(first, newUser)) > 0) throw new Error('A transfer did not end well.');
+for (const { user, newUser } of job.before)
+  if ((await move(user, newUser)) > 0) throw new Error('A transfer did not end well.');
 said.splice(0);
 const before = await writtenSoFar();
 const [began, cpu] = [Date.now(), process.cpuUsage()];

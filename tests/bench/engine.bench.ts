@@ -21,6 +21,8 @@ const RUNS = Number(process.env['BENCH_RUNS'] ?? 5);
 /** What the yardstick signs in with. */
 const PASSWORD = 'pass';
 const USER = 'bench@cable.example';
+/** With so many messages. */
+const [SMALLER_USER, SMALLER] = ['smaller@cable.example', 400];
 const ONE_WAY_MS = 20;
 const MEMORY = '/dev/shm';
 /** The bare client of the same room as the project, which knows the happy path only. */
@@ -40,7 +42,7 @@ type Scene = {
   readonly yardstick?: true;
   /** The destination is spoken to over TLS, by both. */
   readonly tls?: true;
-  /** So often the process has moved the mailbox before: a worker runs for weeks. */
+  /** So often the process has moved a smaller mailbox before: a worker runs for weeks. */
   readonly before?: number;
 };
 
@@ -65,7 +67,7 @@ const WARM: Scene = {
   corpus: REALISTIC,
   under: MEMORY,
   yardstick: true,
-  before: 12,
+  before: 15,
 };
 
 /** Mailbox to mailbox on PostgreSQL, every octet read back, beside mbsync and the yardstick on the same servers. */
@@ -94,6 +96,8 @@ async function benchScene(scene: Scene, postgres: Postgres, say: (line: string) 
     ...(certificate === undefined ? {} : { tls: certificate }),
   });
   await fillAccount({ port: source.port, user: USER, password: PASSWORD }, corpus);
+  if (scene.before !== undefined)
+    await fillAccount({ port: source.port, user: SMALLER_USER, password: PASSWORD }, { ...corpus, count: SMALLER });
   await using near = await startLatency(source.port, delay);
   await using far = await startLatency(destination.port, delay);
   const program = installed('mbsync');
@@ -106,7 +110,9 @@ async function benchScene(scene: Scene, postgres: Postgres, say: (line: string) 
     if (scene.yardstick === true && existsSync(YARDSTICK))
       yardstick.push(await runYardstick(near, far, `yardstick${time}@peer.example`, await postgres.create()));
     const user = `own${time}@yahoo.example`;
-    const before = Array.from({ length: scene.before ?? 0 }, (_, at) => `before${time}.${at}@yahoo.example`);
+    const before = Array.from({ length: scene.before ?? 0 }, (_, at) => {
+      return { user: SMALLER_USER, newUser: `before${time}.${at}@yahoo.example` };
+    });
     own.push(await measured({ ...jobOf(near, far, await postgres.create(), [[USER, user]]), before }));
     const { lost, duplicated, changed } = await differenceOf(
       { port: source.port, user: USER, password: PASSWORD },
