@@ -16,19 +16,29 @@ async function answering(answer: unknown): Promise<unknown> {
 
 /**
  * A worker that has stored 101 and 102, each of whose steps fails as it is told to, until it is told to work; its waits
- * pass at once.
+ * pass at once. `refused`: of these the ledger does not take the rows.
  */
 function worker({
   settle = () => undefined,
+  refused = [],
   disown = () => true,
   expunge = () => undefined,
 }: {
   readonly settle?: (at: number) => unknown;
+  readonly refused?: readonly number[];
   readonly disown?: (at: number, uid: number) => unknown;
   readonly expunge?: (at: number) => unknown;
 }) {
   let now = 0;
   const [told, expunged, settled]: [(number | null)[], number[], string[]] = [[], [], []];
+  const writer = {
+    select: async () => ({ uidValidity: 7n }),
+    expunge: async (_: string, uids: number[]) => {
+      await answering(expunge(now));
+      expunged.push(...uids);
+    },
+    [Symbol.asyncDispose]: async () => {},
+  };
   const copy = {
     clock: {
       elapsed: () => now,
@@ -40,25 +50,19 @@ function worker({
     },
     lease: { transferId: 'one', mayWrite: () => false },
     ledger: {
-      settle: () => answering(settle(now)),
+      settle: async (rows: readonly NewRow[]) => {
+        await answering(settle(now));
+        return rows.filter(({ uid }) => refused.includes(uid));
+      },
       disown: (_: string, __: bigint, uid: number) => answering(disown(now, uid)),
     },
-    destination: {
-      writer: async () => ({
-        select: async () => ({ uidValidity: 7n }),
-        expunge: async (_: string, uids: number[]) => {
-          await answering(expunge(now));
-          expunged.push(...uids);
-        },
-        [Symbol.asyncDispose]: async () => {},
-      }),
-    },
+    destination: { writer: async () => writer },
     onStep: async () => {},
     onOrphan: (_: string, uid: number | null) => told.push(uid),
   };
   const where = {
     mailbox: { id: 1, sourcePath: 'INBOX', destinationPath: 'INBOX' } as LedgerMailbox,
-    session: { writer: { [Symbol.asyncDispose]: async () => {} } } as unknown as Session,
+    session: { writer } as unknown as Session,
     run: { copy, settled: (path: string) => settled.push(path) } as unknown as Run,
   };
   const rows = [101, 102].map(
@@ -71,6 +75,12 @@ test('a database that comes back while the lease is still ours is told what came
   const { commit, told, expunged, settled } = worker({ settle: (at) => (at < 60_000 ? GONE : undefined) });
   await commit(1);
   expect({ told, expunged, settled }).toEqual({ told: [], expunged: [], settled: ['INBOX'] });
+});
+
+test('what the server says to be one that is being taken back is taken away, and its folder is listed again', async () => {
+  const { commit, told, expunged, settled } = worker({ refused: [102] });
+  await expect(commit()).rejects.toMatchObject({ fault: 'lost', passing: true });
+  expect({ told, expunged, settled }).toEqual({ told: [], expunged: [102], settled: ['INBOX'] });
 });
 
 test('what another worker has not claimed is taken back, however long the database and the server are gone', async () => {

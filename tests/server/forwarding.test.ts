@@ -378,7 +378,7 @@ test('a forwarded message that the source lists and does not hand out is left to
   const mark = markOf(NEW_ADDRESS);
   const marked = [1, 2].map((uid) => ({ uid, size: 1, flags: [mark], internalDate: new Date(0) }));
   const source = { headers: headersOf([1]) };
-  const destination = async () => ({ open: async () => {}, search: async () => [1, 2], headers: headersOf([1, 2]) });
+  const destination = { open: async () => {}, search: async () => [1, 2], headers: headersOf([1, 2]) };
   const forwarded = openForwarded(() => ['INBOX'], MACHINE_CLOCK);
   for (let listing = 1; listing <= 2; listing += 1)
     expect(await forwarded.brought('INBOX', marked, source as unknown as MailReader, destination as never)).toEqual(
