@@ -326,6 +326,27 @@ describe('The transport with a real Dovecot', { ...needs('dovecot'), timeout: 60
     expect(fetched.map(({ uid }) => uid)).toEqual([3]);
   });
 
+  test('one connection writes, looks and writes again: each opens the mailbox anew after the other', async () => {
+    const account = { port: dovecot.port, user: 'both' };
+    await using writer = await writerOf(account);
+    const checker = writer.reading();
+    const uidsSeen = async () => (await gathered(checker.fetch('INBOX', upTo(9)))).map(({ uid }) => uid);
+    await writer.select('INBOX');
+    await appendAll(writer, 'INBOX', letters(2));
+    await checker.open('INBOX');
+    expect(await uidsSeen()).toEqual([1, 2]);
+    // Over a mailbox that was opened to be read only it would be refused.
+    await writer.addFlags('INBOX', 1, ['\\Flagged']);
+    await appendAll(writer, 'INBOX', letters(1));
+    expect(await uidsSeen()).toEqual([1, 2, 3]);
+    await writer.expunge('INBOX', [2]);
+    const rows = (await gathered(checker.list('INBOX'))).flat();
+    expect(rows.map(({ uid, flags }) => [uid, flags])).toEqual([
+      [1, ['\\Flagged']],
+      [3, []],
+    ]);
+  });
+
   test('what mailboxes hold comes with their listing, if it is asked for and the server can', async () => {
     const user = 'listed@mail.example';
     for (const { port } of [dovecot, bare]) {

@@ -18,7 +18,7 @@ export type Plan = { readonly folders: readonly Folder[]; readonly making: Makin
 export async function planFolders(engine: Engine): Promise<Plan> {
   const { run, lanes, seen, left } = engine;
   const isAgain = seen.size > 0;
-  const { listed, ours: oursAtOnce } = await listBoth(engine, isAgain);
+  const { listed, ours: oursAtOnce } = await listSides(engine, isAgain);
   nameAsListed(new Set(listed.map((mailbox) => mailbox.path)), run);
   const statuses = await statusesOf(listed, engine);
   if (isAgain && isUnchanged(listed, statuses, engine)) {
@@ -57,8 +57,11 @@ type Listings = {
 };
 type Ours = { readonly mailboxes: readonly Mailbox[]; readonly namespace: Namespace };
 
-/** Makes ready what comes next; lets go of the connections if they are not needed again, or there are few. */
-async function listBoth(engine: Engine, isAgain: boolean): Promise<Listings> {
+/**
+ * Lists the source and, the first time, the destination. Makes ready what comes next; lets go of the connections if they
+ * are not needed again, or there are few.
+ */
+async function listSides(engine: Engine, isAgain: boolean): Promise<Listings> {
   const { run, controls, lanes, checkers, seen } = engine;
   const sides: Listings[] = [];
   engine.controlled = true;

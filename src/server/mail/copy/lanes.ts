@@ -199,7 +199,7 @@ export function openLanes<Session extends LaneSession>(options: Options<Session>
               await Promise.race([grows, over.promise]);
               if (number >= Math.max(1, most())) return;
             }
-            // Its end was noted by the work it ended; one that ends before it has worked is left to the work that needs it.
+            // One that has not worked yet fails instead: a server that ends each at once is not asked without a pause.
             if (slot.hasWorked === true && (await slot.session)?.isOver === true) await close(slot);
             // What waits while a session is opened may be taken by another lane.
             const { isOpen } = slot;
