@@ -100,6 +100,8 @@ export type Quirks = {
     readonly until?: number;
     readonly code?: string;
   } | null;
+  /** A mailbox that has another UIDVALIDITY each time it is opened. */
+  readonly renumbers: string | null;
   /** This part of the messages that are asked for it leaves out of its answer, each time others (Yahoo). */
   readonly leavesOut: number;
   /** So many of the commands that read are refused, each for itself, with this response code or none. */
@@ -141,6 +143,7 @@ export const GOOD: Quirks = {
   repeatsRows: false,
   tellsFlags: false,
   closing: null,
+  renumbers: null,
   leavesOut: 0,
   refusesReading: null,
   saysUidNext: true,

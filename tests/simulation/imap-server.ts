@@ -356,6 +356,7 @@ export function serve(
     const isClosed = closing !== null && load.opened > closing.opens && load.opened <= (closing.until ?? Infinity);
     if (isClosed && closing.path === folder.name)
       throw new Refusal('NO', `[${closing.code ?? 'NOPERM'}] It can not be opened`);
+    if (quirks.renumbers === folder.name) account.renumber(folder);
     const told = new Map(folder.messages.map((message) => [message, flagsOf(message)]));
     selected = { folder, stale: folder.stale, view: shown(folder), readOnly, told };
     const flags = '\\Answered \\Flagged \\Deleted \\Seen \\Draft';

@@ -148,7 +148,8 @@ function withoutCause(scenario: Scenario, receipt: Receipt, differences: number)
   } else if (differences + receipt.lost + unlisted + mailboxesLeft + changed === 0) wrong.push('a review of nothing');
   if (unlisted > 0 && source.shortListings === undefined) wrong.push(`${unlisted} unlisted are told of none`);
   const isClosed = [source, destination].some(
-    ({ closing, refusesReading }) => closing !== undefined || refusesReading !== undefined,
+    ({ closing, refusesReading, renumbers }) =>
+      closing !== undefined || refusesReading !== undefined || renumbers !== undefined,
   );
   const isBroken = scenario.poison.some((each) => 'breaks' in each && each.side === 'destination');
   if (

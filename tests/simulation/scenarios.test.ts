@@ -216,6 +216,22 @@ test.each(['source', 'destination'] as const)(
   },
 );
 
+test.each(['source', 'destination'] as const)(
+  'one mailbox of the %s that is renumbered each time it is opened keeps none of the others back',
+  async (side) => {
+    for (const connections of [1, 2, 4])
+      for (const rewriting of ['nothing', 'adds headers'] as const) {
+        const scenario = scenarioWith([20, 5, 5], { destination: { rewriting } });
+        const renumbering = { ...scenario, [side]: { ...scenario[side], renumbers: 'Box 1' }, connections };
+        const { wrong, receipts } = await simulate(renumbering);
+        expect({ connections, rewriting, wrong }).toEqual({ connections, rewriting, wrong: [] });
+        expect(receipts.map(({ failure, mailboxesLeft }) => ({ failure, mailboxesLeft }))).toEqual([
+          { failure: undefined, mailboxesLeft: 1 },
+        ]);
+      }
+  },
+);
+
 test('a mailbox of the destination that gets another name brings nothing twice', async () => {
   for (const uidPlus of [true, false])
     for (let atCommand = 8; atCommand < 60; atCommand += 1) {

@@ -1,4 +1,4 @@
-import { isRefusal, MailError, unlessRefused } from '../imap/mail-error.ts';
+import { isRefusal, MailboxRenumbered, MailError, unlessRefused } from '../imap/mail-error.ts';
 import type { Listed, MailReader, MailWriter, Selected } from '../imap/streams.ts';
 import { BREAKS_ALONE, BREAKS_TOGETHER, messageName, sourcePlace } from './breaks.ts';
 import type { Fetches } from './fetches.ts';
@@ -230,8 +230,7 @@ async function openBoth(
 async function reopen(reader: MailReader, path: string, uidValidity: bigint): Promise<void> {
   const opened = await unlessRefused(reader.open(path));
   if (opened === null) throw new FolderLeft('mailbox unreadable', new Error('It can’t be opened any more.'));
-  if (opened.uidValidity !== uidValidity)
-    throw new MailError('lost', 'The UIDVALIDITY of the source mailbox has changed.');
+  if (opened.uidValidity !== uidValidity) throw new MailboxRenumbered();
 }
 
 function octetsOf(messages: Iterable<Planned>, leftOut: ReadonlySet<number> = new Set()): number {

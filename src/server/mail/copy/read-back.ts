@@ -1,4 +1,4 @@
-import { isBreak, isRefusal, MailError, unlessRefused } from '../imap/mail-error.ts';
+import { isBreak, isRefusal, MailboxRenumbered, unlessRefused } from '../imap/mail-error.ts';
 import type { Fetched, Listed, MailReader, Opened } from '../imap/streams.ts';
 import { destinationPlace, fetchReadable, messageName, notingBreaks, readableOf, sourcePlace } from './breaks.ts';
 import { digestOf, portraits, secondsOf, type Portrait } from './digest.ts';
@@ -154,7 +154,7 @@ async function settleDifferent(
   if (now !== mailbox.sourceUidValidity) {
     // Where it has been listed under that one the messages get their rows there; the rest can't be compared any more.
     if (run.known.get(mailbox.sourcePath)?.some(({ sourceUidValidity }) => sourceUidValidity === now) === true) return;
-    throw new MailError('lost', 'The UIDVALIDITY of the source mailbox has changed.');
+    throw new MailboxRenumbered();
   }
   const source = sourcePlace(reader, mailbox.sourcePath, now);
   const destination = destinationPlace(checker, mailbox.destinationPath, uidValidity);

@@ -1,4 +1,4 @@
-import { isRefusal, MailError, unlessRefused } from '../imap/mail-error.ts';
+import { isRefusal, MailboxRenumbered, unlessRefused } from '../imap/mail-error.ts';
 import type { Clock } from '../imap/wire.ts';
 import type { MailControl, MailReader, MailWriter, Opened } from '../imap/streams.ts';
 import { digestOf } from './digest.ts';
@@ -116,7 +116,7 @@ async function takeBackPage(
   await onStep('intended');
   stopWhenAsked(taking);
   const selected = await writer.select(path);
-  if (selected.uidValidity !== opened.uidValidity) throw new MailError('lost', 'The UIDVALIDITY has changed.');
+  if (selected.uidValidity !== opened.uidValidity) throw new MailboxRenumbered();
   await writer.expunge(
     path,
     ours.map(({ destinationUid }) => destinationUid),

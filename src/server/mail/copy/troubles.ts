@@ -1,4 +1,4 @@
-import { isRefusal, MailError } from '../imap/mail-error.ts';
+import { isRefusal, MailboxRenumbered, MailError } from '../imap/mail-error.ts';
 import type { Run } from './run.ts';
 
 /** What servers say of one mailbox as well as of all. */
@@ -9,12 +9,12 @@ const TIMES = 3;
 const MESSAGES = 20;
 
 /**
- * Whether an error that a server calls passing has come so often at one mailbox that it is taken for the mailbox's own.
+ * Whether an error that a server calls passing, or another UIDVALIDITY each time, has come so often at one mailbox that it is taken for the mailbox's own.
  * @param other its path at the other side, where that has a part in it
  */
 export function isTroubled(error: unknown, mailbox: string, run: Run, other = mailbox): error is MailError {
-  if (!(error instanceof MailError) || error.pause !== undefined || !OWN_CODES.has(error.responseCode ?? ''))
-    return false;
+  if (!(error instanceof MailError) || error.pause !== undefined) return false;
+  if (!(error instanceof MailboxRenumbered) && !OWN_CODES.has(error.responseCode ?? '')) return false;
   const messages = Math.min(Math.max(run.faults(messagesOf(mailbox)), run.faults(messagesOf(other))), MESSAGES);
   return run.noteFault(`trouble with ${mailbox}`) >= TIMES * (messages + 1);
 }

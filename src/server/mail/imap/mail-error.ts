@@ -49,6 +49,13 @@ export class MailError extends Error {
   }
 }
 
+/** A mailbox has another UIDVALIDITY than when it was opened before: what is known of its UIDs means nothing any more. */
+export class MailboxRenumbered extends MailError {
+  constructor() {
+    super('lost', 'The mailbox has another UIDVALIDITY than before.');
+  }
+}
+
 /** Whether a server said NO or BAD to a command, for no reason that passes. */
 export function isRefusal(error: unknown): error is MailError {
   return error instanceof MailError && error.fault === 'refused';

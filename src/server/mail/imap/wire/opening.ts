@@ -1,4 +1,4 @@
-import { MailError } from '../mail-error.ts';
+import { MailboxRenumbered, MailError } from '../mail-error.ts';
 import type { Opened } from '../streams.ts';
 import { numberOf } from './fetch-response.ts';
 import type { ImapConnection } from './imap-connection.ts';
@@ -80,8 +80,7 @@ export class Opening {
       switch (code) {
         case 'UIDVALIDITY':
           uidValidity = bigNumberOf(args) ?? 0n;
-          if (expected !== undefined && uidValidity !== expected)
-            throw new MailError('lost', 'The mailbox has another UIDVALIDITY than before.');
+          if (expected !== undefined && uidValidity !== expected) throw new MailboxRenumbered();
           return true;
         case 'UIDNEXT':
           if (numberOf(args) > 0) uidNext = numberOf(args);
