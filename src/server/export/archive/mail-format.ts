@@ -1,6 +1,7 @@
 import type { Contact } from '../../../contract/contact.ts';
 import type { StagedMessages, PartMailbox, PartMessage } from '../staging/staged-messages.ts';
 import type { SpoolReader } from '../staging/spool.ts';
+import type { LineEndsReader } from './mbox.ts';
 import type { ArchiveFile } from './zip-archive.ts';
 
 /** A file of the archive; `sha256` where it is known without reading it. */
@@ -34,6 +35,8 @@ export type MailFormat = {
   readonly partMessages: number;
   /** What is noted of a message when it is staged: its file's name, or whatever the format needs of its header. */
   label(message: LabelledMessage, number: number): string;
+  /** Looks at a message's octets when it is staged, for a format that changes line ends; others keep them. */
+  readonly openLineEnds?: () => LineEndsReader;
   files(source: PartSource): AsyncIterable<PartFileContent>;
   /** The path of what stands for a mailbox without messages, if something does; a folder's ends with `/`. */
   empty(folder: string): string | undefined;

@@ -1,7 +1,7 @@
 import type { PartMailbox } from '../staging/staged-messages.ts';
 import { ARCHIVE_ENTRIES } from './zip-archive.ts';
 import type { MailFormat, PartSource } from './mail-format.ts';
-import { mboxBody, mboxHead } from './mbox.ts';
+import { mboxBody, mboxHead, openLineEnds } from './mbox.ts';
 import { senderAddress } from './message-name.ts';
 import { verified } from '../staging/verified.ts';
 
@@ -21,6 +21,7 @@ async function* mailboxContent({ ledger, spool, part }: PartSource, mailboxId: n
 export const mbox: MailFormat = {
   partMessages: ARCHIVE_ENTRIES,
   label: ({ header }) => senderAddress(header),
+  openLineEnds,
   async *files(source) {
     for (const mailbox of await source.ledger.mailboxes(source.part))
       yield {

@@ -7,13 +7,15 @@
  */
 export type LineEnds = 'crlf' | 'kept';
 
+export type LineEndsReader = { take(chunk: Uint8Array): void; end(): LineEnds };
+
 const LF = 0x0a;
 const CR = 0x0d;
 const QUOTE = 0x3e;
 const FROM = Buffer.from('From ');
 
 /** `crlf` when each LF has its CR, so that LF alone can stand for both; a message with bare LFs is kept as it is. */
-export function openLineEnds(): { take(chunk: Uint8Array): void; end(): LineEnds } {
+export function openLineEnds(): LineEndsReader {
   let bare = false;
   let last = 0;
   return {

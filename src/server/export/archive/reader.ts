@@ -15,6 +15,8 @@ const PEOPLE_AT_MOST = 50;
 /** Messages that one file of the reader holds, and their text at most, in UTF-16 units. */
 const BLOCK_MESSAGES = 250;
 const BLOCK_TEXT = 1_000_000;
+/** Room for a script of them, in octets, that is seldom too small. */
+const SCRIPT = 2 * BLOCK_TEXT;
 
 const UNSHOWN = ['head>', 'style', 'script'];
 
@@ -53,32 +55,60 @@ export async function* readerFiles(source: Source): AsyncGenerator<PartFileConte
   const { part, provider, made } = source;
   const place = `reader/part-${part}`;
   let blocks = 0;
-  for await (const { rows, bodies } of blocksOf(source)) {
+  for await (const { list, text } of blocksOf(source)) {
     blocks += 1;
-    yield written(`${place}/list-${blocks}.js`, made, `archive.list(${blocks},${JSON.stringify(rows)})`);
-    yield written(`${place}/text-${blocks}.js`, made, `archive.text(${blocks},${JSON.stringify(bodies)})`);
+    yield written(`${place}/list-${blocks}.js`, made, list);
+    yield written(`${place}/text-${blocks}.js`, made, text);
   }
   const page = await readFile(join(import.meta.dirname, 'reader.html'), 'utf8');
   const said = { PROVIDER: escaped(provider), PLACE: place, BLOCKS: String(blocks) };
-  yield written(
-    readerPage(part),
-    made,
-    Object.entries(said).reduce((text, [name, value]) => text.replaceAll(`%${name}%`, () => value), page),
-  );
+  const filled = Object.entries(said).reduce((text, [name, value]) => text.replaceAll(`%${name}%`, () => value), page);
+  yield written(readerPage(part), made, Buffer.from(filled));
 }
 
-async function* blocksOf(source: Source): AsyncGenerator<{ rows: Row[]; bodies: Body[] }> {
-  let [rows, bodies, length]: [Row[], Body[], number] = [[], [], 0];
+async function* blocksOf(source: Source): AsyncGenerator<{ readonly list: Buffer; readonly text: Buffer }> {
+  const [list, text] = [openScripts('archive.list'), openScripts('archive.text')];
+  let [messages, length] = [0, 0];
   for await (const { row, body } of readable(source)) {
-    if (rows.length === BLOCK_MESSAGES || (rows.length > 0 && length + lengthOf(body) > BLOCK_TEXT)) {
-      yield { rows, bodies };
-      [rows, bodies, length] = [[], [], 0];
+    if (messages === BLOCK_MESSAGES || (messages > 0 && length + lengthOf(body) > BLOCK_TEXT)) {
+      yield { list: list.end(), text: text.end() };
+      [messages, length] = [0, 0];
     }
-    rows.push(row);
-    bodies.push(body);
+    list.add(row);
+    text.add(body);
+    messages += 1;
     length += lengthOf(body);
   }
-  if (rows.length > 0) yield { rows, bodies };
+  if (messages > 0) yield { list: list.end(), text: text.end() };
+}
+
+/** Scripts of one call each, with its number and an array. `end` gives one, which is good until something is added again. */
+function openScripts(call: string): { add(value: object): void; end(): Buffer } {
+  let octets = Buffer.allocUnsafeSlow(SCRIPT);
+  let [length, number] = [0, 1];
+  // At once: each collection of garbage would copy what waits.
+  const write = (text: string) => {
+    const needed = length + Buffer.byteLength(text);
+    if (needed > octets.length) {
+      const larger = Buffer.allocUnsafeSlow(2 * needed);
+      octets.copy(larger, 0, 0, length);
+      octets = larger;
+    }
+    length += octets.write(text, length);
+  };
+  return {
+    add: (value) => {
+      write(length === 0 ? `${call}(${number},[` : ',');
+      write(JSON.stringify(value));
+    },
+    end: () => {
+      write('])');
+      const script = octets.subarray(0, length);
+      number += 1;
+      length = 0;
+      return script;
+    },
+  };
 }
 
 async function* readable({ ledger, spool, part, format }: Source): AsyncGenerator<{ row: Row; body: Body }> {
@@ -165,8 +195,7 @@ function escaped(text: string): string {
   return text.replaceAll(/[&<>"]/g, (sign) => `&#${sign.codePointAt(0)};`);
 }
 
-function written(path: string, modified: Date, text: string): PartFileContent {
-  const octets = Buffer.from(text);
+function written(path: string, modified: Date, octets: Buffer): PartFileContent {
   return {
     path,
     modified,

@@ -37,6 +37,8 @@ const [AHEAD, AHEAD_OCTETS] = [32, 4 * 1024 * 1024];
 export const ARCHIVE_ENTRIES = 16_000;
 /** What goes to the disk at once, and what of a file that is compressed while it is read, in octets. */
 const [BLOCK, STREAMED] = [512 * 1024, 128 * 1024];
+/** After so many octets the disk is asked to keep what it has, while others are written: the end waits for little. */
+const SYNCED_AHEAD = 32 * 1024 * 1024;
 
 /**
  * Writes a new ZIP (ZIP64 where it must be) and syncs it to the disk. The caller removes it if this throws. Its directory
@@ -232,8 +234,21 @@ type Output = AsyncDisposable & {
 function openOutput(handle: FileHandle): Output {
   const digest = createHash('sha256');
   let [block, other] = [Buffer.allocUnsafeSlow(BLOCK), Buffer.allocUnsafeSlow(BLOCK)];
-  let [filled, flushed] = [0, 0];
+  let [filled, flushed, synced] = [0, 0, 0];
   let writing: Promise<void> = Promise.resolve();
+  let syncing: Promise<void> = Promise.resolve();
+  let isSyncing = false;
+  const syncAhead = () => {
+    if (isSyncing || flushed - synced < SYNCED_AHEAD) return;
+    isSyncing = true;
+    synced = flushed;
+    syncing = syncing
+      .then(() => handle.datasync())
+      .finally(() => {
+        isSyncing = false;
+      });
+    syncing.catch(() => {});
+  };
   const flush = async () => {
     await writing;
     const full = block.subarray(0, filled);
@@ -243,6 +258,7 @@ function openOutput(handle: FileHandle): Output {
     [block, other] = [other, block];
     flushed += filled;
     filled = 0;
+    syncAhead();
   };
   return {
     position: () => flushed + filled,
@@ -258,10 +274,13 @@ function openOutput(handle: FileHandle): Output {
     end: async () => {
       await flush();
       await writing;
+      await syncing;
       await handle.sync();
       return { size: flushed, sha256: digest.digest('hex') };
     },
     // The file is not closed under a write.
-    [Symbol.asyncDispose]: () => writing.catch(() => {}),
+    [Symbol.asyncDispose]: async () => {
+      await Promise.allSettled([writing, syncing]);
+    },
   };
 }

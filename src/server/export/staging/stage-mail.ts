@@ -7,7 +7,6 @@ import type { Mailbox } from '../../mail/imap/mailbox.ts';
 import type { Fetched, MailReader } from '../../mail/imap/streams.ts';
 import type { Clock } from '../../mail/imap/wire.ts';
 import type { MailFormat } from '../archive/mail-format.ts';
-import { openLineEnds } from '../archive/mbox.ts';
 import { requireRoom } from './disk-full.ts';
 import type { ExportLimits } from './export-limits.ts';
 import { openHeaderCollector } from './header-collector.ts';
@@ -113,12 +112,12 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
   async function stage(message: Fetched, listing: MailboxListing, writer: SpoolWriter): Promise<StagedMessage | null> {
     const { uid, flags } = message;
     const digest = createHash('sha256');
-    const lineEnds = openLineEnds();
+    const lineEnds = gathering.format.openLineEnds?.();
     const header = openHeaderCollector();
     const place = writer.begin();
     for await (const chunk of message.octets) {
       digest.update(chunk);
-      lineEnds.take(chunk);
+      lineEnds?.take(chunk);
       header.take(chunk);
       // Most chunks only go into a block in memory.
       if (!writer.append(chunk)) await writer.drained();
@@ -137,7 +136,7 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
       crc32,
       internalDate,
       flags,
-      lineEnds: lineEnds.end(),
+      lineEnds: lineEnds?.end() ?? 'kept',
       label: gathering.format.label({ header: header.octets(), internalDate }, number),
       ...place,
     };
