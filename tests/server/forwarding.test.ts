@@ -378,10 +378,15 @@ test('a forwarded message that the source lists and does not hand out is left to
   const mark = markOf(NEW_ADDRESS);
   const marked = [1, 2].map((uid) => ({ uid, size: 1, flags: [mark], internalDate: new Date(0) }));
   const source = { headers: headersOf([1]) };
-  const destination = { open: async () => {}, search: async () => [1, 2], headers: headersOf([1, 2]) };
-  const forwarded = openForwarded(() => ['INBOX'], MACHINE_CLOCK);
+  const destination = {
+    open: async () => ({ uidValidity: 1n }),
+    search: async () => [1, 2],
+    headers: headersOf([1, 2]),
+  };
+  const ledger = { claimed: async () => new Set<number>(), groups: async () => [], mailboxes: async () => [] };
+  const forwarded = openForwarded(() => ['INBOX'], MACHINE_CLOCK, ledger);
   for (let listing = 1; listing <= 2; listing += 1)
-    expect(await forwarded.brought('INBOX', marked, source as unknown as MailReader, destination as never)).toEqual(
+    expect(await forwarded.brought('INBOX', 1n, marked, source as unknown as MailReader, destination as never)).toEqual(
       new Set([1]),
     );
 });

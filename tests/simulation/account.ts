@@ -42,7 +42,7 @@ export type Deed = {
 };
 
 /** What a server makes of what it is given. */
-export type Rewriting = 'nothing' | 'adds headers' | 'changes line ends' | 'adds headers and size';
+export type Rewriting = 'nothing' | 'adds headers' | 'changes line ends' | 'adds headers and size' | 'changes the body';
 
 /** It hangs up before a message or within, or says NO with this response code. */
 export type Break = 'hangs up' | 'breaks off within' | 'SERVERBUG';
@@ -108,7 +108,13 @@ export type Quirks = {
   readonly refusesReading: { readonly part: number; readonly code: string } | null;
   /** It says which UID comes next. */
   readonly saysUidNext: boolean;
+  /** The dates of this part of its messages can't be read. */
+  readonly oddDates: number;
+  /** This part of the commands that make mailboxes is refused, each for itself. */
+  readonly refusesCreating: number;
   readonly delimiter: string;
+  /** Of the personal namespace: all but INBOX are below. */
+  readonly prefix: string;
   /** Milliseconds for a command. */
   readonly thinking: number;
 };
@@ -147,7 +153,10 @@ export const GOOD: Quirks = {
   leavesOut: 0,
   refusesReading: null,
   saysUidNext: true,
+  oddDates: 0,
+  refusesCreating: 0,
   delimiter: '/',
+  prefix: '',
   thinking: 0,
 };
 
@@ -311,6 +320,8 @@ function rewritten(octets: Buffer, rewriting: Rewriting, id: number): Buffer {
   switch (rewriting) {
     case 'nothing':
       return octets;
+    case 'changes the body':
+      return Buffer.concat([octets, Buffer.from('\r\n-- \r\nchecked by us\r\n')]);
     case 'changes line ends':
       return Buffer.from(octets.toString('latin1').replaceAll(/\r?\n/g, '\r\n'), 'latin1');
     case 'adds headers':

@@ -70,9 +70,10 @@ export async function openControl(stream: Duplex, process: SimulatedProcess): Pr
     });
   await ask('LOGIN anna secret');
   const namespaces = (await ask('NAMESPACE')).join('');
-  const delimiter = /NAMESPACE \(\("" "(.)"\)\)/.exec(namespaces)?.[1] ?? '/';
+  const delimiter = /NAMESPACE \(\("[^"]*" "(.)"\)\)/.exec(namespaces)?.[1] ?? '/';
+  const prefix = /NAMESPACE \(\("([^"]*)"/.exec(namespaces)?.[1] ?? '';
   return {
-    namespace: { prefix: '', delimiter },
+    namespace: { prefix, delimiter },
     mailboxes: async ({ withStatus = false } = {}) => {
       const lines = await ask(`LIST "" "*"${withStatus ? ' RETURN (STATUS (MESSAGES UIDNEXT UIDVALIDITY))' : ''}`);
       const statuses = new Map(lines.filter((line) => line.startsWith('* STATUS ')).map(statusIn));

@@ -1,6 +1,7 @@
 import { PLAIN, type Scenario } from './scenario.ts';
 
 const SLOW = { latency: 20, jitter: 1, pieces: false };
+const FAST = { latency: 0.1, jitter: 1, pieces: false };
 
 function boxes(count: number, letters: number) {
   return Array.from({ length: count }, (_, at) => ({ name: at === 0 ? 'INBOX' : `Box ${at}`, letters }));
@@ -158,6 +159,81 @@ export const FOUND_BY_READERS: readonly (readonly [string, Scenario])[] = [
       destination: { connections: 1, uidPlus: false },
       weather: SLOW,
       orders: 2,
+    },
+  ],
+  [
+    'what a destination without UIDs has said to be stored is not stored again, though it hangs up when it is read',
+    {
+      ...PLAIN,
+      folders: boxes(1, 5),
+      destination: { uidPlus: false, ignoresDate: true },
+      poison: [{ letter: 2, side: 'destination', breaks: 'hangs up' }],
+    },
+  ],
+  [
+    'so it is where the source says no dates',
+    {
+      ...PLAIN,
+      folders: boxes(1, 5),
+      source: { oddDates: 1 },
+      destination: { uidPlus: false },
+      poison: [{ letter: 2, side: 'destination', breaks: 'breaks off within' }],
+    },
+  ],
+  [
+    'what the subscriber had before is not told as duplicated where the destination says no UIDNEXT',
+    { ...PLAIN, folders: boxes(1, 4), mail: { ownEqual: 1 }, destination: { saysUidNext: false } },
+  ],
+  [
+    'a source that says no dates, and is renumbered, is copied once',
+    {
+      ...PLAIN,
+      folders: boxes(1, 5),
+      source: { oddDates: 1 },
+      orders: 2,
+      connections: 2,
+      deeds: [{ side: 'source', atCommand: 16, does: 'renumbers a mailbox' }],
+    },
+  ],
+  [
+    'so is one that says no dates and renames a folder',
+    {
+      ...PLAIN,
+      folders: [
+        { name: 'INBOX', letters: 0 },
+        { name: 'Letters', letters: 3 },
+      ],
+      source: { oddDates: 1 },
+      connections: 3,
+      weather: FAST,
+      deeds: [{ side: 'source', atCommand: 18, does: 'renames a mailbox' }],
+    },
+  ],
+  [
+    'a folder that is renamed, and whose old name is made anew and renamed at once, is copied once',
+    {
+      ...PLAIN,
+      seed: 2,
+      folders: [
+        { name: 'INBOX', letters: 1 },
+        { name: 'letters', letters: 3 },
+      ],
+      connections: 3,
+      weather: FAST,
+      deeds: [
+        { side: 'source', atCommand: 16, does: 'renames a mailbox and makes it anew' },
+        { side: 'source', atCommand: 21, does: 'renames a mailbox' },
+      ],
+    },
+  ],
+  [
+    'a mailbox of the destination that gets its name in small letters is known again',
+    {
+      ...PLAIN,
+      folders: [{ name: 'A folder', letters: 11 }],
+      destination: { uidPlus: false, multiAppend: false },
+      connections: 3,
+      deeds: [{ side: 'destination', atCommand: 25, does: 'writes a mailbox in small letters' }],
     },
   ],
 ];

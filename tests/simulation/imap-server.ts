@@ -244,7 +244,7 @@ export function serve(
         waiting = () => finish(tag, signIn());
         return null;
       case 'NAMESPACE':
-        send(`* NAMESPACE (("" ${quoted(quirks.delimiter)})) NIL NIL\r\n`);
+        send(`* NAMESPACE ((${quoted(quirks.prefix)} ${quoted(quirks.delimiter)})) NIL NIL\r\n`);
         return { status: 'OK', text: 'Done' };
       case 'LIST':
       case 'LSUB':
@@ -339,6 +339,8 @@ export function serve(
   };
   const create = (name: string): Answer => {
     if (account.find(name) !== undefined) throw new Refusal('NO', '[ALREADYEXISTS] It exists');
+    if (quirks.refusesCreating > 0 && chance.happens(quirks.refusesCreating)) throw new Refusal('NO', 'Not now');
+    if (quirks.prefix !== '' && !name.startsWith(quirks.prefix)) throw new Refusal('NO', 'Invalid mailbox name');
     if (name.length > quirks.longestName) throw new Refusal('NO', '[CANNOT] The name is too long');
     account.create(name);
     return { status: 'OK', text: 'Done' };
@@ -449,7 +451,10 @@ export function serve(
       const upper = item.toUpperCase();
       if (upper === 'UID') pieces.push(`UID ${message.uid}`);
       else if (upper === 'FLAGS') pieces.push(`FLAGS (${flagsOf(message)})`);
-      else if (upper === 'INTERNALDATE') pieces.push(`INTERNALDATE ${dateTimeOf(message.internalDate)}`);
+      else if (upper === 'INTERNALDATE')
+        pieces.push(
+          `INTERNALDATE ${isOdd(message) ? '"00-Jan-0000 00:00:00 +0000"' : dateTimeOf(message.internalDate)}`,
+        );
       else if (upper === 'RFC822.SIZE') pieces.push(`RFC822.SIZE ${sizeOf(message)}`);
       else if (upper.startsWith('BODY')) {
         const octets = section(message.octets, upper);
@@ -459,6 +464,7 @@ export function serve(
     });
     return pieces;
   };
+  const isOdd = ({ digest }: StoredMail) => Number.parseInt(digest.slice(0, 4), 16) / 65536 < quirks.oddDates;
   const sizeOf = ({ octets }: StoredMail) =>
     quirks.roundsSize ? Math.ceil(octets.length / SIZE_UNIT) * SIZE_UNIT : octets.length;
 

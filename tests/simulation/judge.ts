@@ -155,6 +155,7 @@ function withoutCause(scenario: Scenario, receipt: Receipt, differences: number)
   if (
     mailboxesLeft > 0 &&
     destination.longestName === undefined &&
+    destination.refusesCreating === undefined &&
     scenario.deeds.length === 0 &&
     !isClosed &&
     !isBroken
@@ -263,7 +264,7 @@ function asAtTheSource({ source, destination }: Evidence, wrong: string[]): void
   const { ignoresDate, dropsKeywords } = destination.quirks;
   const lookOf = ({ flags, internalDate }: StoredMail) =>
     JSON.stringify([
-      ignoresDate ? 0 : Math.floor(internalDate / 1000),
+      ignoresDate || source.quirks.oddDates > 0 ? 0 : Math.floor(internalDate / 1000),
       // What is being taken back is marked as deleted first.
       [...flags].filter((flag) => flag !== '\\Deleted' && (!dropsKeywords || flag.startsWith('\\'))).toSorted(),
     ]);

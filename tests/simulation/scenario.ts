@@ -3,6 +3,7 @@ import { GOOD, type Break, type Quirks } from './account.ts';
 import { chanceOf, type Chance } from './chance.ts';
 import type { DatabaseFault } from './database.ts';
 import type { LinkFault, Weather } from './network.ts';
+import type { OddMail } from './odd-mail.ts';
 import type { Stop } from './process.ts';
 
 export type Side = 'source' | 'destination';
@@ -40,6 +41,7 @@ export type Scenario = {
   readonly source: Partial<Quirks>;
   readonly destination: Partial<Quirks>;
   readonly poison: readonly Poison[];
+  readonly mail: OddMail;
   readonly weather: Weather;
   /** How many connections the engine may open to each account. */
   readonly connections: number;
@@ -66,6 +68,7 @@ export const PLAIN: Scenario = {
   source: {},
   destination: {},
   poison: [],
+  mail: {},
   weather: { latency: 2, jitter: 1, pieces: false },
   connections: 4,
   deeds: [],
@@ -125,6 +128,7 @@ export function scenarioOf(seed: number): Scenario {
     poison: chance.happens(0.25)
       ? Array.from({ length: chance.integer(1, Math.min(12, letters)) }, () => poisonOf(chance, letters))
       : [],
+    mail: {},
     weather: {
       latency: chance.one([0.1, 0.1, 2, 20]),
       jitter: chance.one([0, 1, 20]),
@@ -227,11 +231,27 @@ function withMore(scenario: Scenario, chance: Chance): Scenario {
     ({ side }) =>
       chance.happens(0.05) && !scenario.deeds.some((deed) => deed.side === side && deed.does === 'renumbers a mailbox'),
   );
-  return {
+  const more = {
     ...scenario,
     orders,
     poison: chance.happens(0.05) && isTold ? [...scenario.poison, breaking] : scenario.poison,
     deeds: [...scenario.deeds, ...deeds],
+  };
+  return withOddMail(more, chance);
+}
+
+/** What the mail itself and names have about them, and was thought of last. */
+function withOddMail(scenario: Scenario, chance: Chance): Scenario {
+  const mail = chance.happens(0.1)
+    ? chance.one<OddMail>([{ gaps: true }, { oneDate: true }, { empty: 0.1 }, { gaps: true, noIds: true }])
+    : {};
+  const below = chance.happens(0.03) ? { prefix: 'INBOX.', delimiter: '.' } : {};
+  const oddDates = chance.happens(0.03) ? { oddDates: chance.one([0.1, 1]) } : {};
+  return {
+    ...scenario,
+    mail,
+    source: { ...scenario.source, ...oddDates },
+    destination: { ...scenario.destination, ...below },
   };
 }
 

@@ -16,6 +16,7 @@ export type Outcome = {
   readonly digest: string;
   readonly trace: readonly string[];
   readonly events: number;
+  readonly accounts: World['accounts'];
   /** Of workers. */
   readonly deaths: number;
 };
@@ -81,7 +82,15 @@ async function simulated(
     );
   }
   const { trace } = scheduler;
-  return { wrong, receipts, digest: scheduler.digest(), trace, events: scheduler.events(), deaths: workers.died };
+  return {
+    wrong,
+    receipts,
+    digest: scheduler.digest(),
+    trace,
+    events: scheduler.events(),
+    deaths: workers.died,
+    accounts,
+  };
 }
 
 function startWorker(job: Work, workers: { started: number; died: number }): void {

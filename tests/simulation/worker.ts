@@ -22,6 +22,7 @@ import { DatabaseGone } from './database.ts';
 import type { Receipt } from './judge.ts';
 import type { Holding } from './ledger-tables.ts';
 import { dial } from './network.ts';
+import { FORWARDED_MARK } from './odd-mail.ts';
 import type { SimulatedProcess } from './process.ts';
 import type { Side } from './scenario.ts';
 import { openSimulatedLedger } from './simulated-ledger.ts';
@@ -254,7 +255,7 @@ function copyOf(
       world.orphans.count += 1;
       scheduler.note(`${process.name} leaves ${uid ?? 'a message'} in ${mailbox} behind`);
     },
-    forwardedMark: 'Forwarded-by-San-Bruno',
+    forwardedMark: FORWARDED_MARK,
     sizes: sizes ?? SIZES,
   };
 }

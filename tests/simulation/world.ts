@@ -2,6 +2,7 @@ import { digestOf, SimulatedAccount } from './account.ts';
 import { chanceOf, type Chance } from './chance.ts';
 import { openDatabase, type SimulatedDatabase } from './database.ts';
 import { emptyLoad, serve } from './imap-server.ts';
+import { leaveGaps, oddly, ownAmong } from './odd-mail.ts';
 import { LedgerTables } from './ledger-tables.ts';
 import { lettersOf } from './letters.ts';
 import type { Host } from './network.ts';
@@ -29,7 +30,14 @@ export type World = {
 export function openWorld(scenario: Scenario, options: { readonly keepsTrace: boolean }): World {
   const scheduler = openScheduler(options);
   const chance = chanceOf(scenario.seed);
-  const letters = lettersIn(scenario, chance.fork());
+  const { mail } = scenario;
+  const mailChance = chanceOf(scenario.seed + 7);
+  const letters = new Map(
+    [...lettersIn(scenario, chance.fork())].map(([name, all]) => [
+      name,
+      all.map((letter) => oddly(letter, mail, mailChance)),
+    ]),
+  );
   const digests = [...letters.values()].flat().map(({ octets }) => digestOf(octets));
   const accountOf = (side: Side) => new SimulatedAccount(quirksOf(scenario, side, digests), () => scheduler.now());
   const source = accountOf('source');
@@ -45,6 +53,9 @@ export function openWorld(scenario: Scenario, options: { readonly keepsTrace: bo
       lettersOf(own, letters, `own.${name}`),
       'before',
     );
+  const owned = ownAmong([...letters.values()].flat(), mail, mailChance);
+  if (owned.length > 0) destination.store(destination.find('INBOX') ?? destination.create('INBOX'), owned, 'before');
+  if (mail.gaps === true) for (const account of [source, destination]) leaveGaps(account, mailChance);
   const hostOf = (side: Side, account: SimulatedAccount): Host => {
     const load = emptyLoad();
     const quirksChance = chance.fork();

@@ -1,5 +1,5 @@
 import { isRefusal, MailboxRenumbered, MailError, unlessRefused } from '../imap/mail-error.ts';
-import type { Listed, MailReader, MailWriter, Selected } from '../imap/streams.ts';
+import type { Listed, MailReader, MailWriter, Opened, Selected } from '../imap/streams.ts';
 import { BREAKS_ALONE, BREAKS_TOGETHER, messageName, sourcePlace } from './breaks.ts';
 import type { Fetches } from './fetches.ts';
 import { noRows, olderOf, readRows, takeOverOlder } from './known-rows.ts';
@@ -24,7 +24,7 @@ export type Folder = {
   /** Where it is to go, as far as that is known. */
   readonly planned: () => string;
   /** Of the messages with the mark those that forwarding has brought already. */
-  readonly forwarded: (marked: readonly Listed[], session: Session) => Promise<ReadonlySet<number>>;
+  readonly forwarded: (marked: readonly Listed[], opened: Opened, session: Session) => Promise<ReadonlySet<number>>;
 };
 
 /** What a mailbox of the source holds, and what of it forwarding has brought already. */
@@ -33,7 +33,7 @@ export type FolderListing = Listing & { readonly leftOut: ReadonlySet<number> };
 /** @throws {MailError}, {@link FolderLeft} */
 export async function listFolder(folder: Folder, keyword: string, session: Session, run: Run): Promise<FolderListing> {
   const listing = await list(folder, keyword, session);
-  const leftOut = await folder.forwarded(listing.marked, session);
+  const leftOut = await folder.forwarded(listing.marked, listing.opened, session);
   run.count(folder.sourcePath, {
     done: 0,
     total: listing.messages.length - leftOut.size,
@@ -220,10 +220,19 @@ async function openBoth(
   run: Run,
 ): Promise<Selected> {
   const [selected] = await Promise.all([
-    select(path, session, run),
+    select(path, session, run).then((selected) => withUidNext(path, selected, session)),
     reopen(session.reader, sourcePath, opened.uidValidity),
   ]);
   return selected;
+}
+
+/** Where a server does not say which UID comes next it is behind the last one: what was there before is not ours. */
+async function withUidNext(path: string, selected: Selected, { checker }: Session): Promise<Selected> {
+  if (selected.uidNext !== undefined) return selected;
+  const { uidValidity } = await checker.open(path);
+  if (uidValidity !== selected.uidValidity) throw new MailboxRenumbered();
+  const uids = (await unlessRefused(checker.search(path))) ?? [];
+  return { ...selected, uidNext: uids.reduce((last, uid) => Math.max(last, uid), 0) + 1 };
 }
 
 /** UIDs of the listing mean nothing under another UIDVALIDITY. */

@@ -7,6 +7,7 @@ import { batchesOf, workOf } from './lanes.ts';
 import { nameKey } from './ledger-rows.ts';
 import type { LedgerMailbox } from './ledger.ts';
 import type { CopyEnd, MailCopy } from './mail-copy.ts';
+import { isMissing } from './moved.ts';
 import { findAnew } from './renumbered.ts';
 import type { CheckSession, FolderReason, Run } from './run.ts';
 import { unlessTroubled } from './troubles.ts';
@@ -45,9 +46,26 @@ async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
     const isLast = waited === 0 && !missesMore(engine) && !(hasFolders && mayHaveMore);
     if (isLast && !(pass < PASSES + engine.plannedAgain && triesAgain(engine))) break;
   }
+  await forgetVanished(engine);
   // It may pass: the transfer waits, and only what a later run can't copy either is left for good.
   for (const [path, error] of engine.troubled)
     if (engine.left.has(path) && !engine.leftBefore.has(nameKey(path))) throw error;
+}
+
+/** A folder that could not be read because it has another name by now, or is not there any more, has not been left out. */
+async function forgetVanished(engine: Engine): Promise<void> {
+  const { lanes, left, sourcePaths } = engine;
+  const listed = new Set(sourcePaths);
+  const gone = [...left].flatMap(([path, why]) => (why === 'mailbox unreadable' && !listed.has(path) ? [path] : []));
+  if (gone.length === 0) return;
+  await closeOthers(engine, ['lanes']);
+  await lanes.work(
+    workOf(gone),
+    async (path, { reader }) => {
+      if (await isMissing(reader, path, sourcePaths)) left.delete(path);
+    },
+    () => 1,
+  );
 }
 
 /** Whether the list lacks a folder that was known, for the first time: it may have left out its other name. */

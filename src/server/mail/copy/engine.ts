@@ -161,6 +161,7 @@ async function runEngine<Result>(
     looked: () => {
       looked += 1;
     },
+    said: new Map(),
     stale: new Set(),
     ...openFaults(),
     askAgain: (messages) => {
@@ -193,7 +194,7 @@ async function runEngine<Result>(
     alone: Promise.withResolvers(),
     checks: openChecks(copy.sizes),
     findings: { flags: [], kept: new Map(), absent: [], read: new WeakSet(), unread: new Set() },
-    forwarded: openForwarded(run.destinationPaths, clock),
+    forwarded: openForwarded(run.destinationPaths, clock, ledger),
     sourcePaths: [],
     destinationPaths: [],
     seen,

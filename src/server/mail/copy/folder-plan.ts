@@ -246,6 +246,7 @@ function foldersOf(mapped: readonly MappedMailbox[], making: Making, { forwarded
       isInbox: destination === 'INBOX',
       destination: (writer) => making.pathFor(sourcePath, writer),
       planned: () => making.plannedFor(sourcePath),
-      forwarded: (marked, session) => forwarded.brought(sourcePath, marked, session.reader, session.checker),
+      forwarded: (marked, { uidValidity }, { reader, checker }) =>
+        forwarded.brought(sourcePath, uidValidity, marked, reader, checker),
     }));
 }

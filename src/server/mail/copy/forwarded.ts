@@ -2,6 +2,7 @@ import { unlessRefused } from '../imap/mail-error.ts';
 import type { Listed, MailReader } from '../imap/streams.ts';
 import type { Clock } from '../imap/wire.ts';
 import { messageIdOf } from './message-text.ts';
+import type { Ledger } from './ledger.ts';
 import { inParts } from './matching.ts';
 
 /** A forwarded message can be so long on its way: a server that is refused for a moment tries again (RFC 5321 §4.5.4.1). */
@@ -13,6 +14,7 @@ export type Forwarded = {
   /** Of messages with the mark those that are not to be copied. */
   brought(
     path: string,
+    uidValidity: bigint,
     marked: readonly Listed[],
     source: MailReader,
     destination: MailReader,
@@ -21,19 +23,24 @@ export type Forwarded = {
 
 /**
  * A forwarded message is left out while it may still be on its way, and as long as the destination has one of its
- * Message-ID in any mailbox. One that never arrived is copied as every other.
+ * Message-ID in any mailbox that no transfer of ours has brought: it may be an equal one. One that never arrived is copied
+ * as every other.
  * @param mailboxes the paths of the destination's mailboxes
  */
-export function openForwarded(mailboxes: () => readonly string[], clock: Clock): Forwarded {
+export function openForwarded(
+  mailboxes: () => readonly string[],
+  clock: Clock,
+  ledger: Pick<Ledger, 'claimed' | 'groups' | 'mailboxes'>,
+): Forwarded {
   const there = new Map<string, ReadonlySet<string>>();
-  /** By mailbox and UID whether an old one has arrived: each is read once, however often the source is listed. */
+  /** By mailbox, UIDVALIDITY and UID whether an old one has arrived: each is read once, however often the source is listed. */
   const judged = new Map<string, boolean>();
 
   async function arrived(since: Date, destination: MailReader): Promise<ReadonlySet<string>> {
     const all = new Set<string>();
     for (const path of mailboxes()) {
       const key = `${since.getTime()} ${path}`;
-      const ids = there.get(key) ?? (await messageIds(destination, path, since));
+      const ids = there.get(key) ?? (await messageIds(destination, path, since, ledger));
       there.set(key, ids);
       for (const id of ids) all.add(id);
     }
@@ -41,10 +48,10 @@ export function openForwarded(mailboxes: () => readonly string[], clock: Clock):
   }
 
   return {
-    brought: async (path, marked, source, destination) => {
+    brought: async (path, uidValidity, marked, source, destination) => {
       if (marked.length === 0) return new Set();
       const old = marked.filter((message) => clock.now() - timeOf(message) > ARRIVES_WITHIN_MS);
-      const keyOf = (uid: number) => `${path}\n${uid}`;
+      const keyOf = (uid: number) => `${path}\n${uidValidity} ${uid}`;
       const unread = old.filter(({ uid }) => !judged.has(keyOf(uid)));
       if (unread.length > 0) {
         const oldest = Math.min(...unread.map(timeOf));
@@ -62,10 +69,25 @@ export function openForwarded(mailboxes: () => readonly string[], clock: Clock):
   };
 }
 
-async function messageIds(reader: MailReader, path: string, since: Date): Promise<ReadonlySet<string>> {
+async function messageIds(
+  reader: MailReader,
+  path: string,
+  since: Date,
+  ledger: Pick<Ledger, 'claimed' | 'groups' | 'mailboxes'>,
+): Promise<ReadonlySet<string>> {
   const ids = new Set<string>();
-  if ((await unlessRefused(reader.open(path))) === null) return ids;
-  for (const uids of inParts(await reader.search(path, since)))
+  const opened = await unlessRefused(reader.open(path));
+  if (opened === null) return ids;
+  const { uidValidity } = opened;
+  const ours = await ledger.claimed(path, uidValidity);
+  // What a worker died of storing is not claimed yet.
+  const [groups, all] = await Promise.all([ledger.groups(), ledger.mailboxes()]);
+  const here = new Set(all.flatMap(({ id, destinationPath }) => (destinationPath === path ? [id] : [])));
+  const from = Math.min(
+    ...groups.flatMap((each) => (here.has(each.mailboxId) && each.uidValidity === uidValidity ? [each.uidNext] : [])),
+  );
+  const theirs = (await reader.search(path, since)).filter((uid) => uid < from && !ours.has(uid));
+  for (const uids of inParts(theirs))
     for await (const { header } of reader.headers(path, uids)) {
       const id = messageIdOf(header);
       if (id !== undefined) ids.add(id);

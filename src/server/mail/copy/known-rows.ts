@@ -80,18 +80,18 @@ export async function takeOverOlder(
 ): Promise<boolean> {
   const { ledger } = run.copy;
   const rows = new Map<string, { readonly from: LedgerMailbox; readonly row: Row }[]>();
-  const looks = new Set<string>();
+  const looks = new Set<number | null>();
   const refused: { readonly from: LedgerMailbox; readonly row: Row }[] = [];
   for (const from of older)
     for await (const page of ledger.rows(from.id))
       for (const row of page) {
         if (row.fate === 'refused') refused.push({ from, row });
         if (row.sha256 === undefined || !COMES_ALONG.has(row.fate)) continue;
-        const key = `${row.sha256} ${row.date}`;
+        const key = row.sha256;
         const same = rows.get(key) ?? [];
         // One that is there comes before an equal one that is not.
         rows.set(key, row.fate === 'lost' ? [...same, { from, row }] : [{ from, row }, ...same]);
-        looks.add(`${row.date}`);
+        looks.add(row.date);
       }
   if (refused.length > 0) {
     const dates = new Set<number | null>();
@@ -107,7 +107,9 @@ export async function takeOverOlder(
   if (rows.size === 0) return false;
   let hasTaken = false;
   const place = sourcePlace(reader, mailbox.sourcePath, mailbox.sourceUidValidity);
-  const alike = listing.messages.filter(({ uid, date }) => !settled.has(uid) && looks.has(`${date}`));
+  // Where the source says no date the message was sent with another one.
+  const isAlike = (date: number | null) => date === null || looks.has(date) || looks.has(null);
+  const alike = listing.messages.filter(({ uid, date }) => !settled.has(uid) && isAlike(date));
   const dates = new Map(alike.map((message) => [message.uid, message.date]));
   for (const uids of inParts(alike.map((message) => message.uid))) {
     const taken: NewRow[] = [];
@@ -116,7 +118,7 @@ export async function takeOverOlder(
     for await (const { uid, octets } of fetchReadable(place, uids, run)) {
       const { sha256 } = await digestOf(octets);
       unseen.delete(uid);
-      const same = rows.get(`${sha256} ${dates.get(uid)}`)?.shift();
+      const same = takeAlike(rows.get(sha256), dates.get(uid) ?? null);
       if (same === undefined) continue;
       if (same.row.fate !== 'lost') taken.push({ ...same.row, uid, mailboxId: mailbox.id });
       forgotten.set(same.from.id, [...(forgotten.get(same.from.id) ?? []), same.row.uid]);
@@ -129,6 +131,13 @@ export async function takeOverOlder(
     run.askAgain(unhanded.map((uid) => messageName(place, uid)));
   }
   return hasTaken;
+}
+
+/** The first of equal messages with this date, or else one where either date is not known. */
+function takeAlike<One extends { readonly row: Row }>(among: One[] = [], date: number | null): One | undefined {
+  const same = among.findIndex(({ row }) => row.date === date);
+  const index = same >= 0 ? same : among.findIndex(({ row }) => row.date === null || date === null);
+  return index < 0 ? undefined : among.splice(index, 1)[0];
 }
 
 /** The same folder under UIDVALIDITYs that it had before. */

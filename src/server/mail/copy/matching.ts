@@ -28,6 +28,8 @@ export type Found = {
   readonly sha256?: string;
   /** Else the destination does not hand it out, and it is known by its size or date only. */
   readonly isRead: boolean;
+  /** It has the date that was sent with it, as far as that is known. */
+  readonly hasDate: boolean;
 };
 
 export type Matched = {
@@ -44,7 +46,7 @@ export type Matched = {
  * by octets, then by the norm, then by Message-ID and date; and by date and size, which some servers round, where the
  * source has lost the message, or the destination does not hand it out.
  * @param source opened, or `null` when it can't be asked
- * @param areStored the destination has said that it has stored them: then what it does not hand out may be any of them
+ * @param areStored of which the destination has said that it has stored them: then what it does not hand out may be any of them
  */
 export async function match(
   wanted: readonly Wanted[],
@@ -52,7 +54,7 @@ export async function match(
   candidates: readonly Listed[],
   destination: Place,
   run: Run,
-  { areStored = false }: { readonly areStored?: boolean } = {},
+  { areStored = () => false }: { readonly areStored?: (uid: number) => boolean } = {},
 ): Promise<Matched> {
   const found = new Map<number, Found>();
   const gone = new Set<number>();
@@ -79,7 +81,13 @@ export async function match(
       const index = same.findIndex((listed) => fits(message, listed));
       const [candidate] = index < 0 ? [] : same.splice(index, 1);
       if (candidate === undefined) continue;
-      found.set(message.uid, { fate: 'stored', destinationUid: candidate.uid, ...digest, isRead: true });
+      found.set(message.uid, {
+        fate: 'stored',
+        destinationUid: candidate.uid,
+        ...digest,
+        isRead: true,
+        hasDate: message.date === null || hasDate(message, candidate),
+      });
     }
   };
   // First all of them by their dates: one must not take what is another one's.
@@ -90,7 +98,7 @@ export async function match(
   const isOver = open.length === 0 || left.length === 0;
   const { unsent, unshown } = isOver
     ? { unsent: [], unshown: [] }
-    : await matchForms(open, { source, destination, run }, left, gone, found);
+    : await matchForms(open, { source, destination, run }, left, gone, found, areStored);
   for (const listed of unshown) unread.set(listed.uid, listed);
   const unhanded =
     found.size === wanted.length
@@ -119,16 +127,17 @@ function matchUnread(
   known: ReadonlyMap<number, Known>,
   unread: Map<number, Listed>,
   found: Map<number, Found>,
-  areStored: boolean,
+  areStored: (uid: number) => boolean,
 ): void {
-  for (const isAlike of areStored ? LOOSELY : BY_DATE)
+  for (const isAlike of LOOSELY)
     for (const message of wanted) {
+      if (!BY_DATE.includes(isAlike) && !areStored(message.uid)) continue;
       const digest = known.get(message.uid);
       if (found.has(message.uid) || digest === undefined) continue;
       const one = [...unread.values()].find((listed) => isAlike(message, listed));
       if (one === undefined) continue;
       unread.delete(one.uid);
-      found.set(message.uid, { fate: 'stored', destinationUid: one.uid, ...digest, isRead: false });
+      found.set(message.uid, { fate: 'stored', destinationUid: one.uid, ...digest, isRead: false, hasDate: true });
     }
 }
 
@@ -174,6 +183,7 @@ async function matchForms(
   left: readonly Listed[],
   gone: ReadonlySet<number>,
   found: Map<number, Found>,
+  areStored: (uid: number) => boolean,
 ): Promise<{ readonly unsent: readonly number[]; readonly unshown: readonly Listed[] }> {
   const stored = new Set<Portrait>();
   for (const uids of inParts(left.map((listed) => listed.uid)))
@@ -207,7 +217,9 @@ async function matchForms(
       const one = take(among[fate](portrait), (each) => fits(portrait, each));
       if (one === undefined) continue;
       const { size, sha256 } = portrait;
-      found.set(portrait.uid, { fate, destinationUid: one.uid, size, sha256, isRead: true });
+      const date = dateOf.get(portrait.uid) ?? null;
+      const hasDate = date === null || date === one.date;
+      found.set(portrait.uid, { fate, destinationUid: one.uid, size, sha256, isRead: true, hasDate });
     }
   };
   const sameDate = (one: Portrait, other: Portrait) => dateOf.get(one.uid) === other.date;
@@ -216,7 +228,8 @@ async function matchForms(
   settle('stored', () => true);
   settle('kept', (one, other) => sameDate(one, other) && isProvidersForm(one.form, other.form));
   settle('kept', (one, other) => isProvidersForm(one.form, other.form));
-  settle('changed', (one, other) => sameDate(one, other) && isSameId(one, other));
+  const mayBe = (one: Portrait, other: Portrait) => isSameId(one, other) || areStored(one.uid);
+  settle('changed', (one, other) => sameDate(one, other) && mayBe(one, other));
   const isLost = ({ uid }: Wanted) => !found.has(uid) && (source === null || gone.has(uid));
   const settleLost = (fits: (message: Wanted, stored: Portrait) => boolean) => {
     for (const message of wanted.filter(isLost)) {
@@ -224,7 +237,7 @@ async function matchForms(
       if (one === undefined) continue;
       const { uid: destinationUid, size } = one;
       const digest = size === message.size ? { sha256: one.sha256 } : {};
-      found.set(message.uid, { fate: 'stored', destinationUid, size, ...digest, isRead: true });
+      found.set(message.uid, { fate: 'stored', destinationUid, size, ...digest, isRead: true, hasDate: true });
     }
   };
   settleLost((message, { size }) => size === message.size);

@@ -93,8 +93,8 @@ async function* renamedAmong(
   run: Run,
 ): AsyncIterable<readonly [bigint, string]> {
   if (validities.length === 0) return;
-  const ours = new Set([...run.known.values()].flat().map((mailbox) => fold(mailbox.destinationPath)));
-  const others = run.destinationPaths().filter((path) => !ours.has(fold(path)));
+  const ours = new Set([...run.known.values()].flat().map((mailbox) => mailbox.destinationPath));
+  const others = run.destinationPaths().filter((path) => !ours.has(path));
   const statuses = await Promise.all(others.map((path) => unlessRefused(checker.status(path))));
   for (const [at, path] of others.entries()) {
     if (!validities.includes(statuses[at]?.uidValidity)) continue;
@@ -128,7 +128,7 @@ export async function findRenamed(
     for await (const listed of listedFrom(checker, path, from)) if (!claims.has(listed.uid)) candidates.push(listed);
     const left = wanted.filter(({ uid }) => !rows.has(uid));
     const { found } = await match(left, source, candidates, destinationPlace(checker, path, uidValidity), run);
-    for (const [uid, { fate, isRead: _, ...what }] of found)
+    for (const [uid, { fate, isRead: _, hasDate: __, ...what }] of found)
       if (fate !== 'changed') rows.set(uid, { ...what, destinationUidValidity: uidValidity });
   }
   return rows;

@@ -4,9 +4,9 @@ import type { Listed, Selected } from '../imap/streams.ts';
 import type { UidSet } from './columns.ts';
 import { AT_DESTINATION, readRows } from './known-rows.ts';
 import type { Group, LedgerMailbox, NewRow, Planned } from './ledger.ts';
-import { listedFrom, match } from './matching.ts';
+import { listedFrom, match, type Found } from './matching.ts';
 import { findRenamed, isMissing } from './moved.ts';
-import type { Run, Session } from './run.ts';
+import { saidKey, type Run, type Session } from './run.ts';
 import type { Unsaid } from './settling.ts';
 
 /*
@@ -75,18 +75,32 @@ export async function settleOpen(
   const source =
     session.reader === null ? null : sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
   const destination = destinationPlace(checker, mailbox.destinationPath, uidValidity);
-  const { found, gone, unseen } = await match(wanted, source, candidates, destination, run);
+  // What the server has said that it stored is not appended again, wherever it is.
+  const said = new Map(
+    wanted.flatMap(({ uid }) => {
+      const one = run.said.get(saidKey(mailbox, uid));
+      return one?.uidValidity === uidValidity ? [[uid, one]] : [];
+    }),
+  );
+  const areStored = (uid: number) => said.has(uid);
+  const { found, gone, unseen } = await match(wanted, source, candidates, destination, run, { areStored });
   run.askAgain(unseen);
   const missing = source === null ? [] : wanted.filter(({ uid }) => !found.has(uid) && !gone.has(uid));
   const elsewhere = await findRenamed(missing, before, mailbox, source, checker, run);
   const rows: NewRow[] = [];
+  const standsFor = await standingFor([...said.values()], found, mailbox, run);
   for (const { uid, size, date } of wanted) {
     const one = found.get(uid);
     const base = { uid, date, mailboxId: mailbox.id };
+    const stored = said.get(uid);
     if (one !== undefined) {
       claims.add(one.destinationUid);
-      const { isRead, ...what } = one;
-      rows.push({ ...base, ...what, destinationUidValidity: uidValidity, verified: isRead });
+      const { isRead, hasDate: _, ...what } = one;
+      rows.push({ ...base, ...what, fate: fateOf(one), destinationUidValidity: uidValidity, verified: isRead });
+    } else if (stored !== undefined && !elsewhere.has(uid) && !gone.has(uid)) {
+      const { uidValidity: _, ...what } = stored;
+      const fate = standsFor.has(stored.sha256) ? 'twin' : 'lost';
+      rows.push({ ...what, mailboxId: mailbox.id, fate, verified: false });
     } else if (elsewhere.has(uid)) {
       rows.push({ ...base, size, ...elsewhere.get(uid), fate: 'taken', verified: true });
     } else if (gone.has(uid) || source === null) rows.push({ ...base, size, fate: 'gone', verified: false });
@@ -95,8 +109,29 @@ export async function settleOpen(
     rows,
     groups.map((group) => group.id),
   );
+  for (const { uid } of rows) run.said.delete(saidKey(mailbox, uid));
   await onStep('recovered', mailbox.sourcePath);
   return rows.filter((row) => !refused.includes(row));
+}
+
+/** A message that has another date than it was sent with is not what it was. */
+function fateOf({ fate, hasDate }: Found): Found['fate'] {
+  return hasDate ? fate : 'changed';
+}
+
+/** Digests of messages that the destination has, where one of these may have been kept once with an equal one. */
+async function standingFor(
+  unsaid: readonly Unsaid[],
+  found: ReadonlyMap<number, Found>,
+  { id }: LedgerMailbox,
+  { copy }: Run,
+): Promise<ReadonlySet<string>> {
+  const digests = new Set<string>();
+  for (const { sha256 } of found.values()) if (sha256 !== undefined) digests.add(sha256);
+  if (unsaid.some(({ uid, sha256 }) => !found.has(uid) && !digests.has(sha256)))
+    for await (const page of copy.ledger.rows(id))
+      for (const row of page) if (row.sha256 !== undefined && AT_DESTINATION.has(row.fate)) digests.add(row.sha256);
+  return digests;
 }
 
 /**
@@ -160,24 +195,20 @@ export async function settleUnsaid(
   }
   const source = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
   const { found, unseen } = await match(unsaid, source, candidates, destinationPlace(checker, path, uidValidity), run, {
-    areStored: true,
+    areStored: () => true,
   });
   run.askAgain(unseen);
-  const digests = new Set<string>();
-  for (const { sha256 } of found.values()) if (sha256 !== undefined) digests.add(sha256);
-  const missing = unsaid.filter((message) => !found.has(message.uid));
-  if (missing.some((message) => !digests.has(message.sha256)))
-    for await (const page of ledger.rows(mailbox.id))
-      for (const row of page) if (row.sha256 !== undefined && AT_DESTINATION.has(row.fate)) digests.add(row.sha256);
+  const digests = await standingFor(unsaid, found, mailbox, run);
   const rows = unsaid.map((message): NewRow => {
     const one = found.get(message.uid);
     const base = { ...message, mailboxId: mailbox.id };
     if (one === undefined) return { ...base, fate: digests.has(message.sha256) ? 'twin' : 'lost', verified: false };
     claims.add(one.destinationUid);
-    const { fate, destinationUid, isRead } = one;
-    return { ...base, fate, destinationUid, destinationUidValidity: uidValidity, verified: isRead };
+    const { destinationUid, isRead } = one;
+    return { ...base, fate: fateOf(one), destinationUid, destinationUidValidity: uidValidity, verified: isRead };
   });
   await ledger.settle(rows, groups);
+  for (const { uid } of unsaid) run.said.delete(saidKey(mailbox, uid));
   run.settled(mailbox.sourcePath, rows);
   await onStep('outcome committed', mailbox.sourcePath);
   return next;

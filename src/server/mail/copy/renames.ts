@@ -56,10 +56,9 @@ export function mayBeRenamed(names: Names, run: Pick<Run, 'known'>): boolean {
   return hasGone && [...names.current].some((path) => isNew(path, names, run));
 }
 
-/** Whether its name is nobody's, or another folder's. */
+/** Whether its name is nobody's, or another folder's; one that is listed and tells nothing of itself may be gone since. */
 function isGone({ sourcePath, sourceUidValidity }: LedgerMailbox, { current, validities }: Names): boolean {
-  const now = validities.get(sourcePath);
-  return !current.has(sourcePath) || (now !== undefined && now !== sourceUidValidity);
+  return !current.has(sourcePath) || validities.get(sourcePath) !== sourceUidValidity;
 }
 
 function isNew(path: string, { validities }: Names, { known }: Pick<Run, 'known'>): boolean {
@@ -88,7 +87,9 @@ async function isSameFolder(path: string, { id }: LedgerMailbox, reader: MailRea
         if (message === undefined) continue;
         isThere = true;
         // Not by its size: a row has that of its octets, which some servers list otherwise.
-        differs ||= message.date !== secondsOf(internalDate);
+        // Nor by a date that the source does not say: a row has the one that the message was sent with.
+        const date = secondsOf(internalDate);
+        differs ||= message.date !== null && date !== null && message.date !== date;
         if (message.sha256 !== undefined && isReadable(place, uid, run)) digested.push(message);
       }
   if (differs || !isThere) return false;

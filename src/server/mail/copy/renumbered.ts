@@ -81,8 +81,16 @@ function settledAnew(
 ): Row | null {
   // Another message in the place of a twin is no form of it.
   if (found !== undefined && !(isTwin(row) && found.fate === 'changed')) {
-    const { fate, destinationUid, isRead } = found;
-    return { ...row, fate, destinationUid, destinationUidValidity: uidValidity, verified: row.verified || isRead };
+    const { destinationUid, isRead, hasDate } = found;
+    // What was never seen with its date, or was told to have another one, is not what was sent.
+    const isOther = !hasDate && !isTwin(row) && (!row.verified || row.fate === 'changed');
+    return {
+      ...row,
+      fate: isOther ? 'changed' : found.fate,
+      destinationUid,
+      destinationUidValidity: uidValidity,
+      verified: row.verified || isRead,
+    };
   }
   const { destinationUid: _, destinationUidValidity: __, ...what } = row;
   if (isTwin(row) && (row.verified || there.has(row.sha256))) return { ...what, verified: true };

@@ -1,6 +1,6 @@
 import type { MailReader, MailWriter } from '../imap/streams.ts';
 import type { MailCopy } from './mail-copy.ts';
-import type { Fate, LedgerMailbox, NewRow } from './ledger.ts';
+import type { Fate, LedgerMailbox, NewRow, Planned } from './ledger.ts';
 
 /** Connections of one lane. */
 export type Session = AsyncDisposable & {
@@ -42,6 +42,9 @@ export type Check = {
   readonly messages: readonly Unchecked[];
 };
 
+/** A message that was stored without its UID being said, and the UIDVALIDITY of the mailbox then. */
+export type Said = Planned & { readonly sha256: string; readonly subject?: string; readonly uidValidity: bigint };
+
 /** Octets that may still be appended today. */
 export type Budget = {
   /** @throws {ProviderLimit} when there are not so many left */
@@ -78,6 +81,8 @@ export type Run = {
   readonly refated: (path: string, rows: readonly NewRow[]) => void;
   /** A mailbox has been listed or compared, or a message been given up: what fails after that is tried as often again. */
   readonly looked: () => void;
+  /** What the destination has said that it stored, without a UID, and nobody has found yet; by {@link saidKey}. */
+  readonly said: Map<string, Said>;
   /** Mailboxes whose destination has another UIDVALIDITY than their rows, found while reading back. */
   readonly stale: Set<number>;
   /**
@@ -99,6 +104,10 @@ export type Run = {
   readonly sourcePaths: () => readonly string[];
   readonly destinationPaths: () => readonly string[];
 };
+
+export function saidKey({ id }: Pick<LedgerMailbox, 'id'>, uid: number): string {
+  return `${id} ${uid}`;
+}
 
 /** A mailbox can't be copied, for a reason of its own; the others go on. */
 export class FolderLeft extends Error {

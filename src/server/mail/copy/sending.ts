@@ -7,7 +7,7 @@ import { openFetches, type Fetches } from './fetches.ts';
 import { Stopped } from './lanes.ts';
 import type { Group, Planned } from './ledger.ts';
 import { sentDateOf } from './message-text.ts';
-import type { Session } from './run.ts';
+import { saidKey, type Session } from './run.ts';
 import type { Sizes } from './sizes.ts';
 import { type Left, type Sending, type Sent, settleGroup, settleUnseen, type Unsaid } from './settling.ts';
 
@@ -129,6 +129,8 @@ async function sendAll(fetches: Fetches, sending: Sending, together: boolean): P
       refusedTogether.push(...settled.refusedTogether);
       unseen.push(...settled.unseen);
       unsaid.push(...settled.unsaid);
+      for (const one of settled.unsaid)
+        run.said.set(saidKey(mailbox, one.uid), { ...one, uidValidity: selected.uidValidity });
       if (settled.unsaid.length > 0 && settled.isKnown) unsaidGroups.push(group.id);
       if (settled.error !== undefined) failure ??= { error: settled.error };
     })().catch((error: unknown) => {

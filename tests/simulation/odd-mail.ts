@@ -1,0 +1,51 @@
+import type { GivenMail, SimulatedAccount } from './account.ts';
+import type { Chance } from './chance.ts';
+
+/** What is odd about the mail itself. Numbers are parts of the source's messages. */
+export type OddMail = {
+  /** All of them have one internal date. */
+  readonly oneDate?: boolean;
+  /** The destination's INBOX has an equal one of the subscriber's own. */
+  readonly ownEqual?: number;
+  /** They have no octets. */
+  readonly empty?: number;
+  /** They have the mark of forwarding. */
+  readonly marked?: number;
+  /** UIDs leave gaps. */
+  readonly gaps?: boolean;
+  /** None has a Message-ID. */
+  readonly noIds?: boolean;
+};
+
+/** As the simulated servers keep it. */
+const MARK = 'Forwarded-by-San-Bruno';
+/** As the engine asks for it. */
+export const FORWARDED_MARK = MARK.toLowerCase();
+const ONE_DATE = 1_500_000_000_000;
+
+export function oddly(letter: GivenMail, mail: OddMail, chance: Chance): GivenMail {
+  const happens = (part = 0) => part > 0 && chance.happens(part);
+  const { octets, flags, internalDate } = letter;
+  const withoutId = () => Buffer.from(octets.toString('latin1').replace(/\r?\nMessage-ID: \S+/, ''), 'latin1');
+  return {
+    octets: happens(mail.empty) ? Buffer.alloc(0) : mail.noIds === true ? withoutId() : octets,
+    flags: happens(mail.marked) ? [...flags, MARK] : flags,
+    internalDate: mail.oneDate === true ? ONE_DATE : internalDate,
+  };
+}
+
+/** What of the source's messages the destination has before. */
+export function ownAmong(letters: readonly GivenMail[], { ownEqual = 0 }: OddMail, chance: Chance): GivenMail[] {
+  return ownEqual === 0 ? [] : letters.filter(() => chance.happens(ownEqual));
+}
+
+export function leaveGaps({ folders }: SimulatedAccount, chance: Chance): void {
+  for (const folder of folders.values()) {
+    let uid = chance.integer(0, 1000);
+    for (const message of folder.messages) {
+      uid += chance.integer(1, 50);
+      message.uid = uid;
+    }
+    folder.uidNext = uid + chance.integer(1, 50);
+  }
+}

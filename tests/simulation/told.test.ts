@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'vitest';
+import { messageIdOf, type StoredMail } from './account.ts';
+import { PLAIN, type Scenario } from './scenario.ts';
+import { simulate, type Outcome } from './simulate.ts';
+
+const SLOW = { latency: 20, jitter: 1, pieces: false };
+const FAST = { latency: 0.1, jitter: 1, pieces: false };
+const SMALL = {
+  group: { messages: 2, octets: 30_000 },
+  fetch: { messages: 4, octets: 30_000 },
+  readBack: { messages: 3, octets: 30_000 },
+  sent: { said: 4, unsaid: 3 },
+  newest: 3,
+  listed: 2,
+  readAhead: 5000,
+};
+const COMPLETED = { status: 'completed', lost: 0, duplicated: 0, changed: 0, mailboxesLeft: 0 };
+const REVIEW = { ...COMPLETED, status: 'review' };
+
+type Expected = { readonly told: readonly (typeof COMPLETED)[]; readonly missing: number; readonly doubled: number };
+
+function inbox(letters: number) {
+  return [{ name: 'INBOX', letters }];
+}
+
+function times(among: readonly StoredMail[], digest: string): number {
+  return among.filter((mail) => mail.digest === digest).length;
+}
+
+/** What the receipts say, and what the destination really lacks and has more than once. */
+function outcomeOf({ accounts: { source, destination }, receipts }: Outcome): Expected {
+  const mailOf = ({ folders }: typeof source) => [...folders.values()].flatMap(({ messages }) => messages);
+  const [theirs, ours] = [mailOf(source), mailOf(destination)];
+  const copied = ours.filter(({ by }) => by.startsWith('worker'));
+  // Forwarding has brought what has the Message-ID of one that was there.
+  const there = new Set(ours.filter(({ by }) => by === 'before').map(({ octets }) => messageIdOf(octets)));
+  const digests = [...new Set(theirs.map(({ digest }) => digest))];
+  const wanted = new Set(theirs.filter(({ octets }) => !there.has(messageIdOf(octets))).map(({ digest }) => digest));
+  return {
+    told: receipts.map(({ status, lost, duplicated, changed, mailboxesLeft }) => {
+      return { status, lost, duplicated, changed, mailboxesLeft };
+    }),
+    missing: digests.filter((digest) => wanted.has(digest) && times(ours, digest) < times(theirs, digest)).length,
+    doubled: digests.filter((digest) => times(copied, digest) > times(theirs, digest)).length,
+  };
+}
+
+/** Of which the judge of the simulation asks less than can be known. */
+const CASES: readonly (readonly [string, Partial<Scenario>, Partial<Expected>])[] = [
+  [
+    'a forwarded message is not left out for another one that had its UID',
+    {
+      seed: 2,
+      folders: inbox(5),
+      connections: 2,
+      mail: { marked: 1, ownEqual: 0.5 },
+      deeds: [
+        { side: 'source', atCommand: 9, does: 'deletes a message' },
+        { side: 'source', atCommand: 9, does: 'renumbers a mailbox' },
+      ],
+    },
+    { told: [COMPLETED], missing: 0, doubled: 0 },
+  ],
+  [
+    'a forwarded message is not left out for an equal one that was copied',
+    {
+      folders: [...inbox(12), { name: 'Letters', letters: 8 }],
+      connections: 2,
+      mail: { marked: 1 },
+      sizes: SMALL,
+      stops: [{ worker: 1, atEffect: 41 }],
+    },
+    { told: [COMPLETED], missing: 0, doubled: 0 },
+  ],
+  [
+    'what the subscriber had before is never taken back where the destination says no UIDNEXT',
+    {
+      folders: inbox(20),
+      connections: 2,
+      sizes: SMALL,
+      weather: SLOW,
+      mail: { ownEqual: 0.5 },
+      destination: { thinking: 1000, multiAppend: false, twinsKeptOnce: true, saysUidNext: false },
+      stops: [{ worker: 1, atWrite: 8, freezeFor: 40_000 }],
+    },
+    { told: [COMPLETED], doubled: 0 },
+  ],
+  [
+    'other dates than were sent are told, also where the destination says no UIDs',
+    { folders: inbox(10), destination: { ignoresDate: true, uidPlus: false } },
+    { told: [{ ...REVIEW, changed: 10 }], missing: 0, doubled: 0 },
+  ],
+  [
+    'other dates than were sent are told by the second order, too, where the destination is renumbered',
+    {
+      folders: inbox(10),
+      orders: 2,
+      destination: { ignoresDate: true },
+      deeds: [{ side: 'destination', atCommand: 30, does: 'renumbers a mailbox' }],
+    },
+    {
+      told: [
+        { ...REVIEW, changed: 10 },
+        { ...REVIEW, changed: 10 },
+      ],
+      missing: 0,
+      doubled: 0,
+    },
+  ],
+  [
+    'a folder that gets another name between the list and its opening is not told as unreadable',
+    {
+      folders: [...inbox(1), { name: 'letters', letters: 3 }],
+      connections: 3,
+      weather: FAST,
+      deeds: [{ side: 'source', atCommand: 7, does: 'renames a mailbox' }],
+    },
+    { told: [COMPLETED], missing: 0, doubled: 0 },
+  ],
+  [
+    'a message that its owner moves between the list and its reading is told as lost, not stored again',
+    {
+      seed: 400_042,
+      folders: inbox(1),
+      weather: { latency: 0.1, jitter: 20, pieces: false },
+      connections: 2,
+      destination: { uidPlus: false },
+      deeds: [{ side: 'destination', atCommand: 11, does: 'moves a message' }],
+    },
+    { told: [{ ...REVIEW, lost: 1 }], missing: 0, doubled: 0 },
+  ],
+  [
+    'what the destination gives another body, and has no Message-ID, is told as changed',
+    { folders: inbox(20), mail: { noIds: true }, destination: { uidPlus: false, rewriting: 'changes the body' } },
+    { told: [{ ...REVIEW, changed: 20 }], doubled: 0 },
+  ],
+];
+
+describe('what is told', () => {
+  test.for(CASES)('%s', async ([, given, expected]) => {
+    const outcome = await simulate({ ...PLAIN, ...given });
+    expect(outcomeOf(outcome)).toMatchObject(expected);
+    const { history } = outcome.accounts.destination;
+    expect(history.filter(({ kind, by }) => kind === 'expunged' && by.startsWith('worker'))).toEqual([]);
+  });
+});
