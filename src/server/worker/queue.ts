@@ -121,12 +121,15 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     run: (transferId: string, signal: AbortSignal) => Promise<void>,
   ): Promise<AsyncDisposable> => {
     const options = { batchSize: 1, pollingIntervalSeconds: LOOK_FOR_TRANSFERS_SECONDS };
-    const taking = Array.from({ length: atOnce }, () =>
-      boss.work<TransferJob>(queue, options, async (jobs) => {
+    const take = async (): Promise<string> => {
+      const taker = await boss.work<TransferJob>(queue, options, async (jobs) => {
         for (const job of jobs) await run(job.data.transferId, job.signal);
-      }),
-    );
-    takers.set(queue, await Promise.all(taking));
+        // Many mailboxes take less time than lies between two looks.
+        boss.notifyWorker(taker);
+      });
+      return taker;
+    };
+    takers.set(queue, await Promise.all(Array.from({ length: atOnce }, take)));
     return takingFrom(boss, queue);
   };
   return {
