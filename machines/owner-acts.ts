@@ -1,6 +1,6 @@
 import type { Attention, Progress, TransferStatus } from '../src/contract/calls/status.ts';
 import type { Provider } from '../src/contract/provider.ts';
-import { isExport, standingOf } from '../src/contract/transfer-status.ts';
+import { copiedBy, isExport, standingOf } from '../src/contract/transfer-status.ts';
 
 /** What its owner can do with a transfer on the status page. */
 export const ACTS = ['stop', 'mend', 'take back', 'again', 'receipt', 'forwarding', 'daily', 'daily off'] as const;
@@ -16,11 +16,7 @@ export function isOffered(status: TransferStatus | null, act: Act): boolean {
     case 'mend':
       return attentionOf(status) !== undefined;
     case 'take back':
-      return (
-        isEndedMove(status) &&
-        mail?.taking_back !== true &&
-        (mail?.taken_back ?? 0) < (mail?.done ?? 0) - (mail?.present ?? 0)
-      );
+      return isEndedMove(status) && mail?.taking_back !== true && (mail?.taken_back ?? 0) < copiedBy(mail ?? {});
     case 'again':
       return isEndedMove(status) && mail?.taking_back !== true;
     case 'receipt':

@@ -42,6 +42,10 @@ export const TakenBack = at(resting, {
   ...asked,
   status: { ...CANCELLED, emailmigration: { ...CANCELLED.emailmigration, status: 'review', taken_back: 8_200 } },
 });
+export const Undone = at(resting, {
+  ...asked,
+  status: { ...toGmail.status, emailmigration: { ...MOVED.emailmigration, status: 'completed', taken_back: 8_200 } },
+});
 export const Daily = at(resting, { ...asked, status: DAILY });
 export const DailyOn = at(resting, { ...asked, status: DAILY_ON });
 export const DailyEnded = at(resting, {

@@ -86,6 +86,7 @@ export const SKIPPED_SHOWN = 1000;
 
 type Counted = {
   readonly done?: number | undefined;
+  readonly copied?: number | undefined;
   readonly present?: number | undefined;
   readonly skipped?: readonly unknown[] | undefined;
   /** Of contacts: what became of them. */
@@ -99,10 +100,9 @@ export function refusedBy({ skipped = [], contacts }: Counted): number {
 
 /** How many it has copied: neither those that it could not, nor those that were there before. */
 export function copiedBy(operation: Counted): number {
-  const { done = 0, present = 0, contacts } = operation;
-  return contacts === undefined
-    ? Math.max(0, done - present - refusedBy(operation))
-    : contacts.copied + contacts.remarked;
+  const { done = 0, copied, present = 0, contacts } = operation;
+  if (contacts !== undefined) return contacts.copied + contacts.remarked;
+  return copied ?? Math.max(0, done - present - refusedBy(operation));
 }
 
 /** How many were there before, whether something was added to them or not. */

@@ -47,6 +47,14 @@ function sight(name: string, status: TransferStatus, shows: string, act?: (page:
   };
 }
 
+function takenBack(count: number): TransferStatus {
+  const moved = movedTo('google');
+  return {
+    ...moved,
+    emailmigration: { ...moved.emailmigration, status: 'completed', done: 12, total: 12, taken_back: count },
+  };
+}
+
 /** A transfer as its owner sees it, and every dialog. */
 export const LIFE_SIGHTS: readonly Sight[] = [
   sight('a transfer that needs room', FULL, 'Your new mailbox is full'),
@@ -54,6 +62,8 @@ export const LIFE_SIGHTS: readonly Sight[] = [
   sight('the permission for contacts', NEEDS_PERMISSION, 'Sign in to AOL', press('Allow contacts')),
   sight('a guide to the new mailbox', movedTo('google'), 'imap.gmail.com', press('Set up your phone and computer')),
   sight('a transfer that is stopped', STOPPED, 'You stopped this transfer.'),
+  sight('a transfer that was taken back', takenBack(12), 'What was copied was taken back.'),
+  sight('a transfer of which a part was taken back', takenBack(5), 'The rest is still in your new mailbox.'),
   sight(
     'files for who has shown nothing',
     { emailmigration: movedTo('other').emailmigration, files: 'there', limited: true },

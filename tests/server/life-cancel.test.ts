@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { stopTransfer } from '../../src/server/transfers/stopping.ts';
 import { ANN, call, openWorldOfTest, PASSWORD, statusOf, type LifeWorld, whenEnded } from '../support/life-world.ts';
 import { letter } from '../support/mail-letters.ts';
 import { fromBrowser, LEGACY_DOMAIN, type Answer } from '../support/web-world.ts';
@@ -58,6 +59,18 @@ describe('a stop', { timeout: 60_000 }, () => {
     await erased(world, ordered.id);
     await using client = await world.destinationMail();
     expect(await client.read('INBOX')).toHaveLength(100);
+  });
+
+  test('that comes while the transfer ends by itself is told as too late', async () => {
+    const world = await openWorldOfTest({ mail: { INBOX: many(3) } });
+    const { database, services } = world.web;
+    const { id } = await world.order();
+    await database.query("update transfers set leased_until = now() + interval '1 hour'");
+    const wait = async () => {
+      await database.query("update operations set status = 'completed', finished = now()");
+      await database.query('update transfers set finished = now()');
+    };
+    expect(await stopTransfer(services, id, wait)).toBe(false);
   });
 
   test('comes within 5 s of a worker whose server does not answer, and what it took after that is taken back', async () => {

@@ -39,7 +39,8 @@ export type Folder = v.InferOutput<typeof Folder>;
 /**
  * What the engine knows of one operation. `done` never exceeds `total`, no count ever falls, `bytes` is octets moved;
  * `failure` is a sentence for the subscriber about an operation that has stopped or paused.
- * `present` counts, of `done`, the messages that an earlier transfer between the same mailboxes had brought;
+ * `copied` counts, of `done`, the messages that this transfer has brought (of an export: that are in its files), and
+ * `present` those that were there, such as by an earlier transfer between the same mailboxes;
  * `kept` counts what the provider keeps in a form of its own; `folders` are in the order of work.
  * `compared` counts the messages that were read back at the destination; `left` is seconds until it is likely done, where
  * that can be said; `ended` tells that its owner stopped it; `taken_back` counts what was removed again after that, while `taking_back`.
@@ -55,6 +56,7 @@ export const Progress = v.object({
   lost: v.optional(count),
   duplicated: v.optional(count),
   changed: v.optional(count),
+  copied: v.optional(count),
   present: v.optional(count),
   kept: v.optional(count),
   waiting: v.optional(v.object({ reason: WaitingReason, until: v.optional(v.string()) })),

@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
 import type { Progress } from '../../contract/calls/status.ts';
-import { comparisonOf, copiedBy, presentOf } from '../../contract/transfer-status.ts';
+import { comparisonOf, copiedBy, presentOf, standingOf } from '../../contract/transfer-status.ts';
 import { Icon } from '../parts/icon.tsx';
 import { formatNumber } from '../wording.ts';
 import { takenBack } from '../wording/status-life.ts';
-import { standingWords } from '../wording/status-standing.ts';
+import { isTakenBack, standingWords } from '../wording/status-standing.ts';
 import { status as words } from '../wording/status.ts';
 import { Folders, HowFar } from './status-progress.tsx';
 
@@ -25,7 +25,9 @@ export function OperationCard({ kind, title, progress, ofExport, children }: Pro
   const { total, bytes, started, finished, skipped = [] } = progress;
   const copied = copiedBy(progress);
   const { looks, label, texts, now, when } = standingWords(progress, ofExport);
-  const isDone = looks === 'success';
+  const isDone = standingOf(progress) === 'success';
+  // It is not there any more.
+  const isUndone = isDone && isTakenBack(progress);
   return (
     <section className="status-card" aria-labelledby={kind}>
       {/* With the heading, so that what is said tells of which transfer. */}
@@ -44,7 +46,7 @@ export function OperationCard({ kind, title, progress, ofExport, children }: Pro
         </div>
       </div>
       {total === undefined && looks === 'running' && <p className="soft">{words.counting}</p>}
-      <HowFar kind={kind} progress={progress} />
+      {!isUndone && <HowFar kind={kind} progress={progress} />}
       <dl className="answers">
         <div>
           <dt>{words.questions.done}</dt>
@@ -54,7 +56,7 @@ export function OperationCard({ kind, title, progress, ofExport, children }: Pro
           {finished !== undefined && when === undefined && (
             <dd>{(isDone ? words.finishedAt : words.stoppedAt)(finished)}</dd>
           )}
-          <Proof kind={kind} progress={progress} />
+          {!isUndone && <Proof kind={kind} progress={progress} />}
           {progress.taken_back !== undefined && (progress.taken_back > 0 || progress.taking_back !== true) && (
             <dd>{takenBack(progress.taken_back)}</dd>
           )}

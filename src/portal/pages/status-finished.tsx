@@ -125,8 +125,10 @@ function Next({ snapshot }: Props) {
   return (
     <section className="stack" aria-labelledby="after">
       <h2 id="after">{words.nextTitle}</h2>
-      {moved ? <Facts facts={words.atYahoo} /> : <Facts facts={[...words.look(guide), ...elsewhere]} />}
+      {/* Who may not see where it went is told of both. */}
       {!isKnown && <p>{words.ifYahoo(legacyName)}</p>}
+      {!isKnown && <p>{words.ifElsewhere}</p>}
+      {moved ? <Facts facts={words.atYahoo} /> : <Facts facts={[...words.look(guide), ...elsewhere]} />}
       {!isKnown && <WhichGuide />}
       <div className="actions">
         {isKnown ? <OpenMail guide={guide} snapshot={snapshot} /> : <OpenMail guide="yahoo" snapshot={snapshot} />}

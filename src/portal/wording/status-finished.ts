@@ -80,6 +80,7 @@ export const finished = {
       },
     ] as const,
   ifYahoo: (legacyName: string) => `Did you move to Yahoo Mail? Then you keep your ${legacyName} address.`,
+  ifElsewhere: 'If your new mailbox is not at Yahoo:',
   open: (guide: Guide) => `Open ${MAIL_FACTS[guide].name}`,
   setUp: 'Set up your phone and computer',
   setUpWhich: 'Set up your phone and computer. Where is your new mailbox?',

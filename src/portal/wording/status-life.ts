@@ -76,6 +76,16 @@ export const folders = {
   count: (done: number, total: number) => `${formatNumber(done)} of ${formatNumber(total)}`,
 } as const;
 
+/** In place of a text by which what was copied stays. */
+export const takenBackText = 'Your transfer stopped. Nothing was deleted from the mailbox you wanted to move.';
+/** In place of what is said of a transfer that is complete. */
+export const undone = {
+  label: (isUnderWay: boolean) => (isUnderWay ? 'Taking back' : 'Taken back'),
+  text: (stays: boolean) =>
+    stays
+      ? 'A part of what was copied was taken back. The rest is still in your new mailbox.'
+      : 'What was copied was taken back. Nothing was deleted from the mailbox you wanted to move.',
+} as const;
 export const takingBack = 'We are taking back what was copied. You can close this page.';
 export const takenBack = (count: number) =>
   count === 0 ? 'Nothing was taken back.' : `${counted('email', count)} taken back from your new mailbox.`;

@@ -1,12 +1,14 @@
 import type { Progress } from '../../contract/calls/status.ts';
-import { type ShownStatus, standingOf } from '../../contract/transfer-status.ts';
+import { copiedBy, type ShownStatus, standingOf } from '../../contract/transfer-status.ts';
 import { attention as attentionWords } from './acts.ts';
 import {
   cancelled,
   comparing,
   isComparing,
+  takenBackText,
   takingBack,
   timeLeftWords,
+  undone,
   waiting as waitingWords,
 } from './status-life.ts';
 import { exportText, looksOf, status as words, statusText } from './status.ts';
@@ -55,7 +57,19 @@ function wordsOf(progress: Progress, ofExport: boolean): StandingWords {
       now: words.now.interrupted,
       when: waitingWords.when(waiting),
     };
-  const texts = failure === undefined ? [text] : [text, failure];
+  if (looks === 'success' && isTakenBack(progress)) {
+    const isUnderWay = progress.taking_back === true;
+    const stays = (progress.taken_back ?? 0) < copiedBy(progress);
+    return {
+      looks: 'stopped',
+      label: undone.label(isUnderWay),
+      texts: [isUnderWay ? takingBack : undone.text(stays), ...(failure === undefined ? [] : [failure])],
+      now: words.now[standing],
+    };
+  }
+  // Of what is taken back nobody says that it stays.
+  const first = looks === 'failed' && isTakenBack(progress) ? takenBackText : text;
+  const texts = failure === undefined ? [first] : [first, failure];
   if (isComparing(progress)) return { looks, label, texts, now: comparing.now, ...whenDone(left) };
   const when = standing === 'running' && left !== undefined ? timeLeftWords(left) : words.when[standing];
   return {
@@ -71,6 +85,6 @@ function whenDone(left: number | undefined): { readonly when: string } {
   return { when: left === undefined ? words.when.running : timeLeftWords(left) };
 }
 
-function isTakenBack({ taking_back, taken_back }: Progress): boolean {
+export function isTakenBack({ taking_back, taken_back }: Progress): boolean {
   return taking_back === true || (taken_back ?? 0) > 0;
 }

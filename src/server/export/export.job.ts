@@ -228,7 +228,7 @@ async function writeSealed(workspace: Workspace, contents: Contents, spool: Spoo
 
 async function writePart(part: number, workspace: Workspace, contents: Contents): Promise<void> {
   const { ledger, folder, services, contacts, work } = workspace;
-  const { lastPart, contactsStaged, mailSkipped } = await workspace.reopen();
+  const { lastPart, contactsStaged, mailSkipped, mailUnsaved } = await workspace.reopen();
   const isLast = part === lastPart;
   const contactsFormat = isLast && contactsStaged !== null ? contents.contacts : undefined;
   await requireRoom(folder, workspace.limits.diskReserve);
@@ -250,7 +250,7 @@ async function writePart(part: number, workspace: Workspace, contents: Contents)
       part,
       isLast,
       limits: workspace.limits,
-      skipped: isLast ? (mailSkipped?.length ?? 0) : 0,
+      skipped: isLast ? (mailUnsaved ?? mailSkipped?.length ?? 0) : 0,
       spool: reader,
       provider: services.settings.legacyName,
       format,

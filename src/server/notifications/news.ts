@@ -11,6 +11,8 @@ export type NotificationKind = 'started' | 'finished' | 'attention' | 'stopped' 
 
 /** What a transfer has to tell. `outcomes` are sentences, one for each operation that did not complete. */
 export type News = {
+  /** It ended so long ago that its end has been told: a letter that is sent at once goes before that. */
+  readonly hasLongEnded?: true;
   /** Who is told: an address, or `+1` and ten digits. */
   readonly contact: string;
   /** Whether it is an address that the transfer's owner has proven; anything else may be a stranger's. */

@@ -89,9 +89,11 @@ export function keyOf({ transferId, kind, occurrence }: NotificationJob): string
   return occurrence === undefined ? `${kind}.${transferId}` : `${kind}.${occurrence}.${transferId}`;
 }
 
-/** What was to be put right is by now, or what waited goes on. */
-function isOver({ kind, occurrence }: NotificationJob, { attention, waiting }: News): boolean {
+/** What was to be put right is by now, or what waited goes on; what had begun has ended, or what was copied is taken back. */
+function isOver({ kind, occurrence }: NotificationJob, { attention, waiting, hasLongEnded, takenBack }: News): boolean {
   if (kind === 'waiting') return waiting === undefined;
+  if (kind === 'started' && hasLongEnded === true) return true;
+  if (kind === 'started' || kind === 'finished' || kind === 'stopped') return takenBack !== undefined;
   return kind === 'paused' && (attention === undefined || occurrence?.startsWith(`${attention.resumed}.`) !== true);
 }
 

@@ -23,6 +23,8 @@ export type Facts = {
   readonly compared: number;
   readonly copied: number;
   readonly octets: number;
+  /** So many more were on their way when it ended, and may have arrived; they have no line. */
+  readonly unsure?: number;
 };
 
 const TO_FILES = 'Files for download';
@@ -39,8 +41,10 @@ export async function factsOf(sql: Sql, transferId: string, legacyName: string):
   }>('select * from transfers where id = $1', [transferId]);
   if (row === undefined || row.finished === null) return null;
   const operations = await sql.query<Facts['operations'][number]>(
-    `select operation, status, cancelled as stopped, lost, duplicated, changed, failure
-     from operations where transfer_id = $1 order by operation desc`,
+    `select operation, status, cancelled as stopped, lost, duplicated, changed,
+       case when operation = 'emailmigration' then coalesce(remark, failure) else failure end as failure
+     from operations left join take_backs on take_backs.transfer_id = operations.transfer_id
+     where operations.transfer_id = $1 order by operation desc`,
     [transferId],
   );
   const [counts] = await sql.query<{ compared: number; copied: number; octets: number }>(
@@ -50,12 +54,18 @@ export async function factsOf(sql: Sql, transferId: string, legacyName: string):
      where m.transfer_id = $1 and not l.earlier and l.fate in ('stored', 'kept', 'changed')`,
     [transferId],
   );
+  const [open] = await sql.query<{ unsure: number }>(
+    'select coalesce(sum(cardinality(uids)), 0)::integer as unsure from ledger_groups where transfer_id = $1',
+    [transferId],
+  );
+  const unsure = open?.unsure ?? 0;
   const isExport = row.destination_provider === 'file_export';
   // An export has no ledger: its list of messages is in its files.
   const [saved] = isExport
     ? await sql.query<{ copied: number; octets: number }>(
-        `select done as copied, bytes::float8 as octets from operations
-         where transfer_id = $1 and operation = 'emailmigration'`,
+        `select coalesce(messages, done) as copied, coalesce(octets, bytes)::float8 as octets
+         from operations left join exports on exports.transfer_id = operations.transfer_id
+         where operations.transfer_id = $1 and operation = 'emailmigration'`,
         [transferId],
       )
     : [];
@@ -68,6 +78,7 @@ export async function factsOf(sql: Sql, transferId: string, legacyName: string):
     ended: row.finished.toISOString(),
     operations,
     ...(counts ?? { compared: 0, copied: 0, octets: 0 }),
+    ...(unsure === 0 ? {} : { unsure }),
     ...saved,
   };
 }
@@ -75,17 +86,24 @@ export async function factsOf(sql: Sql, transferId: string, legacyName: string):
 const NUMBER = new Intl.NumberFormat('en-US');
 
 /** How it was compared. */
-export function comparisonOf({ compared, copied, to }: Facts): string {
+export function comparisonOf({ compared, copied, to, unsure = 0 }: Facts): string {
   if (to === TO_FILES)
     return 'Your files have the list of every message and contact, with its SHA-256: see manifest.csv in each of them.';
-  if (copied === 0) return 'No message was copied, so there was nothing to compare.';
+  const besides =
+    unsure === 0
+      ? ''
+      : ` Up to ${counted(unsure, 'more message was on its', 'more messages were on their')} way when the transfer ended, and may be there as well.`;
+  if (copied === 0) return `No message was copied, so there was nothing to compare.${besides}`;
   const what = `${NUMBER.format(compared)} of ${counted(copied, 'copied message', 'copied messages')}`;
-  return `We read ${what} back from the new mailbox and compared every byte, the date and the size with what we sent (SHA-256).`;
+  return `We read ${what} back from the new mailbox and compared every byte, the date and the size with what we sent (SHA-256).${besides}`;
 }
 
 /** What no transfer of this kind brings. */
 export function notMoved({ operations, from, to }: Facts): string[] {
   const has = (name: string) => operations.some(({ operation }) => operation === name);
+  const isForwarded = operations.some(
+    ({ operation, status }) => operation === 'emailforwarding' && status === 'completed',
+  );
   const [address, newAddress] = [addressOf(from), addressOf(to)];
   return [
     'Mail rules, filters, signatures and other settings',
@@ -93,7 +111,7 @@ export function notMoved({ operations, from, to }: Facts): string[] {
     `Passwords, and your sign-ins at stores and websites with ${address}`,
     ...(has('contactsmigration') ? [] : ['Contacts']),
     ...(has('emailmigration') ? [] : ['Email']),
-    ...(has('emailforwarding') || address === newAddress ? [] : [`Mail that comes to ${address} from now on`]),
+    ...(isForwarded || address === newAddress ? [] : [`Mail that comes to ${address} from now on`]),
   ];
 }
 

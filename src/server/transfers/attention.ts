@@ -137,7 +137,8 @@ type PuttingRight = {
 };
 
 /**
- * Lets the operations go on that rest for something of one side, with a new credential where one is given.
+ * Lets the operations go on that rest for something of one side, with a new credential where one is given; what rests for
+ * one goes on with one only.
  * @returns whether there were any
  */
 export function putRight(
@@ -151,8 +152,9 @@ export function putRight(
     const released = await sql.query(
       `update operations set status = 'inprogress', failure = null, idle_runs = 0, attention_side = null,
          attention_reason = null, attention_since = null
-       where transfer_id = $1 and finished is null and attention_side = $2 returning 1`,
-      [transferId, side],
+       where transfer_id = $1 and finished is null and attention_side = $2
+         and ($3 or attention_reason not in ('password', 'consent')) returning 1`,
+      [transferId, side, secret !== null],
     );
     if (released.length === 0) return false;
     await sql.query('update transfers set resumed = resumed + 1 where id = $1', [transferId]);

@@ -14,10 +14,25 @@ export async function forwardingOf(
   return row === undefined ? null : { sourceEmail: row.source_email, to: row.destination_email, isOn: row.is_on };
 }
 
+/** Other transfers of the same mailbox to the same address: they have one forwarding together. */
+const BETWEEN_SAME = `select other.id from transfers other join transfers this on this.source_email = other.source_email
+  and this.destination_email = other.destination_email where this.id = $1`;
+
+/** A mailbox has one forwarding: one to another address that an earlier transfer has set up is over. */
+export async function noteForwardingMoved(sql: Sql, transferId: string): Promise<void> {
+  await sql.query(
+    `update operations set forwarding_ended = coalesce(forwarding_ended, now())
+     where operation = 'emailforwarding' and status = 'completed' and transfer_id in (
+       select other.id from transfers other join transfers this on this.source_email = other.source_email
+         and this.destination_email <> other.destination_email where this.id = $1)`,
+    [transferId],
+  );
+}
+
 export async function noteForwardingOff(sql: Sql, transferId: string): Promise<void> {
   await sql.query(
     `update operations set forwarding_ended = coalesce(forwarding_ended, now())
-     where transfer_id = $1 and operation = 'emailforwarding'`,
+     where operation = 'emailforwarding' and (transfer_id = $1 or status = 'completed' and transfer_id in (${BETWEEN_SAME}))`,
     [transferId],
   );
 }

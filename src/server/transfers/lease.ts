@@ -29,7 +29,8 @@ export type Taking =
  * were stopped, or take back what they have copied.
  */
 const LEASED_UNTIL = `(select max(other.leased_until) from transfers other where other.source_email = t.source_email
-  and other.destination_email = t.destination_email and other.destination_provider = t.destination_provider)`;
+  and other.destination_email = t.destination_email
+  and (other.destination_provider = 'file_export') = (t.destination_provider = 'file_export'))`;
 
 /** Its own row is looked at by itself: of two who take it at once, the second one sees it as the first has left it. */
 const IS_FREE = `(t.leased_until is null or t.leased_until < clock_timestamp())

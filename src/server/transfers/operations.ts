@@ -85,11 +85,15 @@ export async function noteProgress(
 /** Why an operation does not go on now, and until when (milliseconds since the epoch), if that is known. */
 export type Waiting = { readonly reason: WaitingReason; readonly until?: number };
 
+/** A server that asks for pauses was reached: after so many its pauses are at their longest, and more don't count against it. */
+const LONGEST_BUSY_AFTER_RUNS = 12;
+
 /** An owner is told of a wait that lasts, or will last, for so long. */
 const LONG_WAIT_MS = 6 * 3_600_000;
 
 /**
- * The operation goes on by itself, but not now. What the operator has to make room for is no idle run.
+ * The operation goes on by itself, but not now. What the operator has to make room for is no idle run, nor is a provider's
+ * limit; of a server that is busy only so many are.
  * @param now milliseconds since the epoch
  * @returns since when it has waited, if that is long; else `null`
  * @throws {LeaseLost}
@@ -103,7 +107,8 @@ export async function noteWaiting(
 ): Promise<number | null> {
   const [row] = await sql.query<{ since: Date }>(
     `update operations set left_seconds = null, waiting_reason = $4, waiting_until = to_timestamp($5::float8),
-       waiting_since = coalesce(waiting_since, $6), idle_runs = case when $4 = 'disk' then 0 else idle_runs end
+       waiting_since = coalesce(waiting_since, $6),
+       idle_runs = case when $4 in ('disk', 'provider_limit') then 0 when $4 = 'busy' then least(idle_runs, ${LONGEST_BUSY_AFTER_RUNS}) else idle_runs end
      where transfer_id = $1 and operation = $3 and finished is null and ${HELD} returning waiting_since as since`,
     [transferId, epoch, operation, reason, until === undefined ? null : until / 1000, new Date(now)],
   );

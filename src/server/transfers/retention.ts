@@ -13,7 +13,8 @@ const NOBODY = 'erased@erased.invalid';
 
 /**
  * Erases transfers that ended so many days ago, and with them all that is known of them: messages, contacts, letters,
- * browsers. One whose files still lie somewhere waits for them to be deleted, one with a daily until that is off.
+ * browsers. One whose files still lie somewhere waits for them to be deleted, one with a daily until that is off, one that
+ * is being taken back for its end, and one between mailboxes of an order that has not taken over yet what it knows for that.
  * @returns how many were erased.
  */
 export async function eraseEnded(sql: Sql, retentionDays: number, now: number): Promise<number> {
@@ -22,6 +23,10 @@ export async function eraseEnded(sql: Sql, retentionDays: number, now: number): 
        (select id from transfers where finished < $1 and not exists
          (select 1 from exports join export_files on export_id = exports.id where transfer_id = transfers.id)
         and not exists (select 1 from dailies where transfer_id = transfers.id and ended is null)
+        and not exists (select 1 from take_backs where transfer_id = transfers.id and take_backs.finished is null)
+        and not exists (select 1 from transfers later where later.finished is null
+          and later.source_email = transfers.source_email and later.destination_email = transfers.destination_email
+          and not exists (select 1 from ledger_adoptions where transfer_id = later.id))
         limit ${ERASED_AT_ONCE})
      returning 1`,
     [new Date(now - retentionDays * DAY_MS)],

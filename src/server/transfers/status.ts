@@ -24,10 +24,14 @@ export type StatusSources = {
   readonly skippedMessages: (id: string, atMost: number) => Promise<Skipped[]>;
   /** How far the folders are, in the order of work. */
   readonly folders: (id: string) => Promise<Folder[]>;
-  /** How many messages were read back and are what was sent, and how many an earlier transfer had brought. */
-  readonly arrivals: (id: string) => Promise<{ readonly compared: number; readonly present: number }>;
+  /** How many messages were read back and are what was sent, how many were there before, and how many were copied. */
+  readonly arrivals: (
+    id: string,
+  ) => Promise<{ readonly compared: number; readonly present: number; readonly copied?: number }>;
   /** How many messages were taken back; `null` when that was not asked for. */
-  readonly takenBack: (id: string) => Promise<{ readonly removed: number; readonly goesOn: boolean } | null>;
+  readonly takenBack: (
+    id: string,
+  ) => Promise<{ readonly removed: number; readonly goesOn: boolean; readonly remark?: string | null } | null>;
   /** Whether what still arrives is brought once a day, or could be; `null` when it can't. */
   readonly daily: (id: string) => Promise<Daily | null>;
   readonly countSkippedMessages: (id: string) => Promise<number>;
@@ -55,7 +59,8 @@ export async function statusOf(sql: Sql, sources: StatusSources, id: string): Pr
 async function progressesOf(sql: Sql, sources: StatusSources, id: string): Promise<TransferStatus | null> {
   const rows = await sql.query<OperationRow>(
     `select operations.*, left_seconds - extract(epoch from now() - left_noted)::float8 as left_now,
-       destination_provider = 'file_export' as is_export, source_email, destination_email, destination_provider
+       destination_provider = 'file_export' as is_export, source_email, destination_email, destination_provider,
+       (select messages from exports where exports.transfer_id = transfers.id) as saved
      from operations join transfers on transfers.id = transfer_id where transfer_id = $1`,
     [id],
   );
@@ -76,7 +81,9 @@ async function progressesOf(sql: Sql, sources: StatusSources, id: string): Promi
         ...progress,
         ...(folders.length === 0 ? {} : { folders }),
         ...(arrivals === null ? {} : { compared: arrivals.compared }),
+        ...copiedOf(row, arrivals),
         ...(arrivals === null || arrivals.present === 0 ? {} : { present: arrivals.present }),
+        ...(back?.remark ? { failure: back.remark } : {}),
         ...(back === null ? {} : { taken_back: back.removed, ...(back.goesOn ? { taking_back: true } : {}) }),
       };
     }
@@ -88,13 +95,23 @@ async function progressesOf(sql: Sql, sources: StatusSources, id: string): Promi
   return status;
 }
 
+/** By the ledger: what a worker had counted before it died may not have been written. */
+function copiedOf(row: OperationRow, arrivals: { readonly copied?: number } | null): { copied?: number } {
+  const copied = row.is_export ? (row.saved ?? row.done) : arrivals?.copied;
+  return copied === undefined ? {} : { copied };
+}
+
 async function contactsProgressOf(sources: StatusSources, row: OperationRow): Promise<ContactsProgress> {
   const { transfer_id: id } = row;
   const contacts = await sources.contactCounts(id);
   const skipped = row.skipped ?? (await sources.contactRemarks(id, 'refused', SKIPPED_SHOWN));
   const remarks = await sources.contactRemarks(id, 'others', SKIPPED_SHOWN);
+  const progress = progressOf(row, skipped);
+  // A worker writes how far it is less often than what became of each.
+  const settled = contacts === null ? 0 : Object.values(contacts).reduce((sum, count) => sum + count, 0);
   return {
-    ...progressOf(row, skipped),
+    ...progress,
+    done: Math.max(row.done, Math.min(settled, row.total ?? settled)),
     ...(contacts === null ? {} : { contacts }),
     ...(remarks.length === 0 ? {} : { remarks }),
   };
@@ -167,6 +184,9 @@ function isProven(
   return contact === source || (provider !== 'file_export' && contact === destination);
 }
 
+/** One that could not be sent at once is tried again after more. */
+const LETTERS_GO_WITHIN = '10 seconds';
+
 /** What a letter about a transfer tells; `null` when there is no such transfer, or nobody to tell. */
 export async function newsOf(sql: Sql, sources: StatusSources, id: string): Promise<News | null> {
   const [transfer] = await sql.query<{
@@ -175,9 +195,11 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
     destination_email: string;
     notification_contact: string | null;
     resumed: number;
+    has_long_ended: boolean;
     daily_is_off: boolean;
   }>(
     `select source_email, destination_provider, destination_email, notification_contact, resumed,
+       coalesce(finished < now() - interval '${LETTERS_GO_WITHIN}', false) as has_long_ended,
        by_itself and exists (select 1 from dailies where dailies.source_email = transfers.source_email
          and ended is not null) as daily_is_off
      from transfers where id = $1`,
@@ -188,15 +210,18 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
     operation: Operation;
     status: string;
     done: number;
+    saved: number | null;
     failure: string | null;
     finished: Date | null;
     skipped: number;
     waiting_reason: WaitingReason | null;
     waiting_until: Date | null;
     waits: boolean;
+    forwarding_ended: Date | null;
   }>(
-    `select operation, status, done, failure, finished, waiting_reason, waiting_until,
+    `select operation, status, done, failure, finished, forwarding_ended, waiting_reason, waiting_until,
        waiting_since is not null and finished is null as waits,
+       case when operation = 'emailmigration' then (select messages from exports where exports.transfer_id = $1) end as saved,
        coalesce(jsonb_array_length(skipped), 0) as skipped
      from operations where transfer_id = $1 order by operation desc`,
     [id],
@@ -204,27 +229,31 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
   const [resting] = await restingOperations(sql, id);
   const waiting = rows.find(({ waits }) => waits);
   const back = await sources.takenBack(id);
-  const [taking] = await sql.query<{ remark: string | null }>('select remark from take_backs where transfer_id = $1', [
-    id,
-  ]);
   const skippedMessages = await sources.countSkippedMessages(id);
   const counts = await sources.contactCounts(id);
-  const { present } = await sources.arrivals(id);
+  const { present, copied } = await sources.arrivals(id);
   const skippedOf = (row: (typeof rows)[number]) => {
     if (row.operation === 'emailforwarding') return 0;
     return row.skipped + (row.operation === 'emailmigration' ? skippedMessages : (counts?.refused ?? 0));
   };
-  const forwarding = rows.find(({ operation, status }) => operation === 'emailforwarding' && status === 'completed');
+  const forwarding = rows.find(
+    ({ operation, status, forwarding_ended: ended }) =>
+      operation === 'emailforwarding' && status === 'completed' && ended === null,
+  );
   const daily = await sources.daily(id);
   const taken = (operation: Operation) =>
     rows.filter((row) => row.operation === operation).reduce((total, row) => total + row.done - skippedOf(row), 0);
+  const isExport = transfer.destination_provider === 'file_export';
+  const doneOf = (operation: Operation) =>
+    rows.filter((row) => row.operation === operation).reduce((total, row) => total + (row.saved ?? row.done), 0);
   return {
+    ...(transfer.has_long_ended ? { hasLongEnded: true } : {}),
     contact: transfer.notification_contact,
     isConfirmed: isProven(transfer, transfer.notification_contact),
     source: transfer.source_email,
     destination: { provider: transfer.destination_provider, email: transfer.destination_email },
-    isExport: transfer.destination_provider === 'file_export',
-    messages: taken('emailmigration') - present,
+    isExport,
+    messages: isExport ? doneOf('emailmigration') : (copied ?? taken('emailmigration') - present),
     messagesPresent: present,
     contacts: counts === null ? taken('contactsmigration') : counts.copied + counts.remarked,
     contactsPresent: counts?.present ?? 0,
@@ -255,7 +284,7 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
             ...(waiting.waiting_until === null ? {} : { until: waiting.waiting_until }),
           },
         }),
-    ...(back === null ? {} : { takenBack: { removed: back.removed, remark: taking?.remark ?? null } }),
+    ...(back === null ? {} : { takenBack: { removed: back.removed, remark: back.remark ?? null } }),
     ...(transfer.daily_is_off ? { dailyIsOff: true } : {}),
     ...(daily?.next === undefined ? {} : { dailyUntil: new Date(daily.until) }),
     ...(forwarding === undefined || forwarding.finished === null
@@ -276,6 +305,8 @@ type OperationRow = {
   operation: Operation;
   status: string;
   done: number;
+  /** Messages in the files of an export that is finished. */
+  saved: number | null;
   total: number | null;
   bytes: number | string | bigint;
   lost: number | null;

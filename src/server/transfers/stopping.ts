@@ -36,12 +36,29 @@ export async function stopTransfer(
        from transfers where id = $1`,
       [id],
     );
-    if (standing === undefined || standing.ended) return true;
+    if (standing === undefined || standing.ended) break;
     if (!standing.held) break;
     await wait(LOOK_EVERY_MS);
   }
   await endStopped(services, id, null);
-  return true;
+  // It may have come to its end by itself first.
+  const stopped = await database.query('select 1 from operations where transfer_id = $1 and cancelled', [id]);
+  return stopped.length > 0;
+}
+
+/** Stops what a daily between the mailboxes of a transfer has begun and not ended: it has what signs in of its own. */
+export async function stopDailyRun(
+  services: Stopping,
+  id: string,
+  wait: (milliseconds: number) => Promise<void>,
+): Promise<void> {
+  const runs = await services.database.query<{ id: string }>(
+    `select run.id from transfers run join transfers this on this.source_email = run.source_email
+       and this.destination_email = run.destination_email and this.destination_provider = run.destination_provider
+     where this.id = $1 and run.by_itself and run.finished is null`,
+    [id],
+  );
+  for (const run of runs) await stopTransfer(services, run.id, wait);
 }
 
 /**
@@ -70,7 +87,9 @@ export async function endStopped(
       [id],
     );
     await sql.query('delete from credentials where transfer_id = $1', [id]);
-    await queue.announce(id, 'stopped', { sql });
+    // A run that nobody ordered ends with its daily: its owner knows.
+    const [run] = await sql.query<{ by_itself: boolean }>('select by_itself from transfers where id = $1', [id]);
+    if (run?.by_itself !== true) await queue.announce(id, 'stopped', { sql });
     return true;
   });
   if (!isEnded) return;

@@ -26,11 +26,7 @@ export function orderTakeBack({ database, safe, queue }: Ordering, transferId: s
     await sql.query('select 1 from transfers where id = $1 for update', [transferId]);
     await sql.query(
       `insert into take_backs (transfer_id) values ($1)
-       on conflict (transfer_id) do update set asked = now(), finished = null, idle_runs = 0`,
-      [transferId],
-    );
-    await sql.query(
-      "update operations set failure = null where transfer_id = $1 and operation = 'emailmigration' and status = 'completed'",
+       on conflict (transfer_id) do update set asked = now(), finished = null, idle_runs = 0, remark = null`,
       [transferId],
     );
     await sql.query("delete from credentials where transfer_id = $1 and role = 'destination'", [transferId]);
@@ -82,10 +78,6 @@ export async function endTakeBack(
       [transferId, failure],
     );
     await queue.announce(transferId, 'taken back', { sql, occurrence: String(ended?.asked.getTime() ?? 0) });
-    await sql.query(
-      "update operations set failure = coalesce($2, failure) where transfer_id = $1 and operation = 'emailmigration'",
-      [transferId, failure],
-    );
     await sql.query('delete from credentials where transfer_id = $1', [transferId]);
     await destroyCredential(safe, transferId, 'destination');
   });

@@ -53,6 +53,19 @@ export async function insertTransfer(sql: Sql, transfer: Transfer, submitKey: st
     ]);
 }
 
+/** So that a later order to the same mailbox knows it, however its server is named then. */
+export async function noteDestinationPlace(
+  sql: Sql,
+  { transferId, epoch }: { readonly transferId: string; readonly epoch: number },
+  place: string,
+): Promise<void> {
+  await sql.query('update transfers set destination_place = $3 where id = $1 and epoch = $2', [
+    transferId,
+    epoch,
+    place,
+  ]);
+}
+
 /** `null` when there is no such transfer. */
 export async function transferById(sql: Sql, id: string): Promise<Transfer | null> {
   const [row] = await sql.query<TransferRow>('select * from transfers where id = $1', [id]);

@@ -16,7 +16,9 @@ export const runMailStaging: Runner = async (run, services) => {
 
 export const writeExport: Runner = async (run, services) => {
   const skipped = await writeArchives(exportServices(services), await mailExportOf(run, services));
-  return { status: 'completed', skipped, measured: { lost: skipped.length, duplicated: 0, changed: 0 } };
+  const { mailUnsaved } = await openExport(services.database, run.transfer.id);
+  const lost = mailUnsaved ?? skipped.length;
+  return { status: 'completed', skipped, measured: { lost, duplicated: 0, changed: 0 } };
 };
 
 /** Reads the contacts for the archive. */
@@ -37,7 +39,7 @@ export const runContactsStaging: Runner = async (run, services) => {
     if (!(error instanceof ContactStoreError)) throw error;
     switch (error.fault) {
       case 'authentication':
-        return { status: 'authentication_error', failure: SENTENCES.sourceCredentials };
+        return { status: 'authentication_error', failure: SENTENCES.contactsUnreadable };
       case 'refused':
       case 'unexpected':
       case 'full':

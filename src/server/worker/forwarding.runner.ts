@@ -2,6 +2,7 @@ import { setUpForwarding, type ForwardingOutcome } from '../forwarding/set-up-fo
 import { openSieveSession, sievePlaceOf } from '../forwarding/sieve-session.ts';
 import { Stopped } from '../mail/copy/lanes.ts';
 import { MailError } from '../mail/imap/mail-error.ts';
+import { forwardingOf, noteForwardingMoved } from '../transfers/forwardings.ts';
 import type { OperationEnd } from '../transfers/operations.ts';
 import type { Run, Runner, RunnerServices } from './runner.ts';
 import { SENTENCES } from './sentences.ts';
@@ -22,9 +23,16 @@ const DELIVERIES_END_WITHIN_MS = 5000;
 export const runForwarding: Runner = async (run, services) => {
   if (!run.isOpen('emailmigration')) return unset(SENTENCES.forwardingWithoutMail);
   const end = await setUp(run, services);
-  if (end.status === 'completed') await services.pause(DELIVERIES_END_WITHIN_MS, run.signal);
+  if (end.status === 'completed') await noteForwardingMoved(services.database, run.transfer.id);
   return end;
 };
+
+/** Before the mailbox is listed for the last time. Not within the step before: what is set up is committed at once. */
+export async function awaitDeliveries(run: Run, services: RunnerServices): Promise<void> {
+  if (!run.transfer.operations.includes('emailforwarding')) return;
+  const forwarding = await forwardingOf(services.database, run.transfer.id);
+  if (forwarding?.isOn === true) await services.pause(DELIVERIES_END_WITHIN_MS, run.signal);
+}
 
 async function setUp(run: Run, services: RunnerServices): Promise<OperationEnd> {
   for (let attempt = 0; ; attempt += 1) {

@@ -15,6 +15,8 @@ import { noteMadeFolder } from '../mail/copy/take-back-records.ts';
 import { limitsOf } from '../mail/copy/provider-limits.ts';
 import { SIZES } from '../mail/copy/sizes.ts';
 import type { Role, Secret } from '../transfers/credentials.ts';
+import { noteDestinationPlace } from '../transfers/transfer.ts';
+import { awaitDeliveries } from './forwarding.runner.ts';
 import type { Run, Runner, RunnerServices } from './runner.ts';
 import { SENTENCES } from './sentences.ts';
 
@@ -26,6 +28,7 @@ export const copyMail: Runner = async (run, services) => {
 
 /** Copies what is not copied yet, and compares both sides. */
 export const finishMail: Runner = async (run, services) => {
+  await awaitDeliveries(run, services);
   const copy = await copyOf(run, services);
   const { lost, duplicated, changed, unlisted, mailboxesLeft } = await copyAndCompare(copy);
   if (await forgetIfAllRefused(copy.ledger))
@@ -45,6 +48,8 @@ async function copyOf(run: Run, services: RunnerServices): Promise<MailCopy> {
   const { clock, log, database } = services;
   const source = await openMailSide('source', run, services);
   const destination = await openMailSide('destination', run, services);
+  const { place } = await accountOf('destination', run, services);
+  await noteDestinationPlace(database, lease, `${place.host}:${place.port}`);
   return {
     source,
     destination,

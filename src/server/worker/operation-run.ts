@@ -89,8 +89,8 @@ async function beginOperation(
   };
   const restFor = async (why: AtRest): Promise<Rest> => {
     await progress.flush();
-    // First, so that the letter can tell of it.
-    if (isRefusal(why.reason)) await switchDailyOff(services, transferId, 'sign_in');
+    // First, so that the letter can tell of it. An address book that lets nobody in keeps no mail back.
+    if (isRefusal(why.reason) && operation === 'emailmigration') await switchDailyOff(services, transferId, 'sign_in');
     await putToRest(services, lease, operation, why, services.clock.now());
     resting.set(operation, why);
     log.warn({ transferId, operation, side: why.side, reason: why.reason }, 'an operation waits for its owner');

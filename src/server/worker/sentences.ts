@@ -25,8 +25,14 @@ export const SENTENCES = {
     'A mail server refused to continue. Nothing was deleted from the mailbox you are moving. Please press “Put it right” on the status page, so that we try again. If that does not help, contact support with your transfer ID.',
   unanswered:
     'We waited for you for two weeks, and the transfer has ended. What was copied stays where it is. Nothing was deleted from the mailbox you are moving. You can start the transfer again. Nothing is copied twice.',
+  unansweredContacts:
+    'We waited for you for two weeks, so we stopped bringing your contacts. Those that were copied stay where they are. Nothing was deleted from the address book you are moving. You can start the transfer again. Nothing is copied twice.',
   setAside:
     'We stopped your transfer because it was too big a load for our computers. Nothing was deleted from the mailbox you are moving. Please contact support with your transfer ID.',
+  contactsUnreachable:
+    'We could not reach the address book you are moving for a long time. Nothing was deleted there. Please start the transfer again later. Nothing is copied twice.',
+  newContactsUnreachable:
+    'We could not reach your new address book for a long time. Nothing was deleted from the address book you are moving. Please start the transfer again later. Nothing is copied twice.',
   contactsRefused:
     'Your new address book did not take your contacts. Nothing was deleted from the address book you are moving. Please contact support with your transfer ID.',
   contactsFull:
@@ -53,6 +59,8 @@ export const SENTENCES = {
     'We could not set up forwarding, because we could not reach the mail server. Your mail is in your new mailbox, but new mail does not go there yet. Please start the transfer again later. Nothing is copied twice.',
   unexpected:
     'The transfer stopped because of a problem on our side. Nothing was deleted from the mailbox you are moving. Please contact support with your transfer ID.',
+  takenBackNoMore:
+    'We could not take back the rest of what was copied, because your new mailbox does not let us remove messages one by one. You can delete the messages there yourself.',
   takenBackNot:
     'We could not take back what was copied, because your new mailbox does not let us remove messages one by one. Nothing was removed. You can delete the messages there yourself.',
   takenBackNoSignIn:

@@ -47,7 +47,7 @@ export async function runTakeBack(
       onStep: services.onTakeBackStep,
     });
     const after = await takenBack(database, id);
-    await endTakeBack(services, lease, end === 'done' ? failureOf(after) : SENTENCES.takenBackNot);
+    await endTakeBack(services, lease, end === 'done' ? failureOf(after) : notTaken(after));
     log.info({ transferId: id }, 'what a transfer had copied was taken back');
   } catch (error) {
     if (error instanceof LeaseLost || stopping.aborted) throw error;
@@ -61,6 +61,11 @@ export async function runTakeBack(
     const isSignIn = error instanceof ConsentError || (error instanceof MailError && error.fault === 'credentials');
     await endTakeBack(services, lease, isSignIn ? SENTENCES.takenBackNoSignIn : SENTENCES.takenBackFailed);
   }
+}
+
+/** An earlier try may have removed some. */
+function notTaken(after: TakenBack | null): string {
+  return after === null || after.removed === 0 ? SENTENCES.takenBackNot : SENTENCES.takenBackNoMore;
 }
 
 /** What is said of messages that are there still, or may be. */

@@ -59,9 +59,9 @@ export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean, n
   if (idleRuns >= IDLE_RUNS && !isBusy) return ending(sentenceAfterAll(error));
   const longest = isBusy ? LONGEST_BUSY_PAUSE_SECONDS : LONGEST_PAUSE_SECONDS;
   const pause = Math.min(longest, FIRST_PAUSE_SECONDS * 2 ** (Math.min(Math.max(1, idleRuns), IDLE_RUNS) - 1));
-  // A hint is obeyed to the second.
+  // A hint is obeyed to the second. Where each run counts against the operation, short ones don't make its tries shorter.
   const asked = isMail || error instanceof ContactStoreError ? error.pause : undefined;
-  const seconds = asked === undefined ? pause : Math.max(1, asked / 1000);
+  const seconds = asked === undefined ? pause : Math.max(isBusy ? 1 : pause, asked / 1000);
   const waiting: Waiting = { reason: isBusy ? 'busy' : 'unreachable', until: now + seconds * 1000 };
   return { kind: 'later', seconds, ...(isMail ? { waiting } : {}) };
 }
@@ -126,7 +126,7 @@ function sentenceAfterAll(error: unknown): string {
     if (error.account === 'source') return SENTENCES.sourceUnreachable;
     return error.account === 'destination' ? SENTENCES.destinationUnreachable : SENTENCES.unreachable;
   }
-  return error instanceof TokenUnavailable || error instanceof ContactStoreError
-    ? SENTENCES.destinationUnreachable
-    : SENTENCES.unexpected;
+  if (error instanceof ContactStoreError)
+    return error.account === 'source' ? SENTENCES.contactsUnreachable : SENTENCES.newContactsUnreachable;
+  return error instanceof TokenUnavailable ? SENTENCES.destinationUnreachable : SENTENCES.unexpected;
 }

@@ -160,7 +160,8 @@ async function restingNow(
   for (const { operation, since, ...rest } of await restingOperations(database, lease.transferId)) {
     if (clock.now() - since.getTime() < ENDS_AFTER_MS) resting.set(operation, rest);
     else {
-      await endOperation(database, lease, operation, { status: rest.status, failure: SENTENCES.unanswered });
+      const failure = operation === 'contactsmigration' ? SENTENCES.unansweredContacts : SENTENCES.unanswered;
+      await endOperation(database, lease, operation, { status: rest.status, failure });
       open.delete(operation);
     }
   }

@@ -13,6 +13,8 @@ export type Export = {
   readonly lastPart: number | null;
   readonly contactsStaged: Date | null;
   readonly mailSkipped: readonly Skipped[] | null;
+  /** How many there are of those; not all of them are named. */
+  readonly mailUnsaved: number | null;
   readonly contactsSkipped: readonly Skipped[] | null;
   readonly finished: Date | null;
 };
@@ -78,7 +80,7 @@ export async function openExport(database: Database, transferId: string): Promis
   ]);
   const [row] = await database.query<Export>(
     `select id::float8 as id, name, last_part as "lastPart", contacts_staged as "contactsStaged",
-       mail_skipped as "mailSkipped", contacts_skipped as "contactsSkipped", finished
+       mail_skipped as "mailSkipped", mail_unsaved as "mailUnsaved", contacts_skipped as "contactsSkipped", finished
      from exports where transfer_id = $1`,
     [transferId],
   );
@@ -197,9 +199,10 @@ export function openStagedMessages(database: Database, exportId: number) {
       database.transaction(async (sql) => {
         const [row] = await sql.query<{ sealed: number }>(
           `update exports set sealed = sealed + 1,
-             last_part = case when $2::jsonb is null then last_part else sealed + 1 end, mail_skipped = $2::jsonb
+             last_part = case when $2::jsonb is null then last_part else sealed + 1 end, mail_skipped = $2::jsonb,
+             mail_unsaved = $3::integer
            where id = $1 returning sealed`,
-          [exportId, last === undefined ? null : jsonOf(last.skipped)],
+          [exportId, last === undefined ? null : jsonOf(last.skipped), last?.skipped.length ?? null],
         );
         await sql.query('update export_messages set part = $2 where export_id = $1 and part is null', [
           exportId,
@@ -311,11 +314,13 @@ export function openStagedMessages(database: Database, exportId: number) {
     /** Offers the files, and forgets what was needed only on the way. */
     finish: (finished: Date, expires: Date): Promise<void> =>
       database.transaction(async (sql) => {
-        await sql.query('update exports set finished = $2, expires = $3 where id = $1 and finished is null', [
-          exportId,
-          finished,
-          expires,
-        ]);
+        await sql.query(
+          `update exports set finished = $2, expires = $3, messages = staged.messages, octets = staged.octets
+           from (select count(*)::integer as messages, coalesce(sum(size), 0)::bigint as octets
+             from export_messages where export_id = $1) staged
+           where id = $1 and finished is null`,
+          [exportId, finished, expires],
+        );
         await sql.query('delete from export_mailboxes where export_id = $1', [exportId]);
         await sql.query('delete from export_contacts where export_id = $1', [exportId]);
         await sql.query('delete from export_cards where export_id = $1', [exportId]);

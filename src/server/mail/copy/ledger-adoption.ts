@@ -20,8 +20,10 @@ const EARLIER = `
     where other.id <> this.id and other.finished is not null
       and other.source_email = this.source_email and other.source_provider = this.source_provider
       and other.source_imap is not distinct from this.source_imap
-      and other.destination_email = this.destination_email and other.destination_provider = this.destination_provider
-      and other.destination_imap is not distinct from this.destination_imap
+      and other.destination_email = this.destination_email
+      and (other.destination_provider = this.destination_provider
+          and other.destination_imap is not distinct from this.destination_imap
+        or other.destination_place = this.destination_place)
     order by other.finished desc, other.created desc limit 1
   ) that on true
   join ledger_mailboxes theirs on theirs.transfer_id = that.id`;

@@ -49,16 +49,23 @@ export function foldersOf(sql: Sql, transferId: string): Promise<Folder[]> {
 export type Arrivals = {
   /** How many were read back and are what was sent. */
   readonly compared: number;
-  /** How many an earlier transfer had brought. */
+  /** How many an earlier transfer had brought, or the destination keeps once with an equal one. */
   readonly present: number;
+  /** How many this transfer has brought, whatever their owner has done with them since. */
+  readonly copied: number;
 };
+
+/** A mailbox that the source had, as this transfer has listed it. */
+const LISTED = 'm.total is not null';
 
 export async function arrivalsOf(sql: Sql, transferId: string): Promise<Arrivals> {
   const [row] = await sql.query<Arrivals>(
-    `select (count(*) filter (where l.verified))::integer as compared,
-       (count(*) filter (where l.earlier))::integer as present
+    `select (count(*) filter (where l.verified and ${LISTED}))::integer as compared,
+       (count(*) filter (where (l.earlier or l.fate = 'twin') and ${LISTED} and not (${LEFT_OUT})))::integer as present,
+       (count(*) filter (where not l.earlier and l.fate in ('stored', 'kept', 'changed', 'taken')
+         and not (${LEFT_OUT})))::integer as copied
      from ledger l join ledger_mailboxes m on m.id = l.mailbox_id where m.transfer_id = $1`,
     [transferId],
   );
-  return row ?? { compared: 0, present: 0 };
+  return row ?? { compared: 0, present: 0, copied: 0 };
 }

@@ -101,8 +101,9 @@ export function openTakeBackRecords(database: Database, { transferId, epoch }: L
              and that.source_provider = this.source_provider
              and that.source_imap is not distinct from this.source_imap
              and that.destination_email = this.destination_email
-             and that.destination_provider = this.destination_provider
-             and that.destination_imap is not distinct from this.destination_imap
+             and (that.destination_provider = this.destination_provider
+                 and that.destination_imap is not distinct from this.destination_imap
+               or that.destination_place = this.destination_place)
            join ledger_mailboxes theirs on theirs.transfer_id = that.id
              and theirs.destination_path = place.destination_path
            where l.mailbox_id = theirs.id and l.destination_uid = own.destination_uid
@@ -142,19 +143,21 @@ export type TakenBack = {
   readonly left: number;
   /** So many more were on their way when the transfer ended, and may have arrived. */
   readonly unsure: number;
+  /** A sentence for its owner about what was not taken back. */
+  readonly remark: string | null;
 };
 
 /** `null` when it was not asked for. */
 export async function takenBack(sql: Sql, transferId: string): Promise<TakenBack | null> {
   const [row] = await sql.query<TakenBack>(
     `select count(l.uid) filter (where l.removal = 'removed')::integer as removed,
-       t.finished is null as "goesOn",
+       t.finished is null as "goesOn", t.remark,
        count(l.uid) filter (where l.removal is distinct from 'removed')::integer as left,
        (select coalesce(sum(cardinality(uids)), 0) from ledger_groups where transfer_id = $1)::integer as unsure
      from take_backs t
      left join ledger_mailboxes m on m.transfer_id = t.transfer_id
      left join ledger l on l.mailbox_id = m.id and not l.earlier and l.fate in ('stored', 'kept', 'changed', 'taken')
-     where t.transfer_id = $1 group by t.transfer_id, t.finished`,
+     where t.transfer_id = $1 group by t.transfer_id, t.finished, t.remark`,
     [transferId],
   );
   return row ?? null;

@@ -1,17 +1,20 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { dailyOff } from '../../../contract/calls/daily-off.ts';
 import { switchDailyOff } from '../../transfers/dailies.ts';
+import { stopDailyRun } from '../../transfers/stopping.ts';
 import { requireManager } from '../permission.ts';
 import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
 import { route } from './route.ts';
 
-type SwitchingOff = Pick<Web, 'database' | 'safe' | 'tokens' | 'owners' | 'sessions' | 'securityLog'>;
+type SwitchingOff = Pick<Web, 'database' | 'safe' | 'tokens' | 'queue' | 'owners' | 'sessions' | 'securityLog'>;
 
 export const answerDailyOff = route(dailyOff, 'calls by a client', async ({ body }, services: SwitchingOff, visit) => {
   const { job_id: id } = body;
   await requireManager(services, visit, id);
   if (!(await switchDailyOff(services, id, null)))
     throw new Refusal(409, 'OPERATION_NOT_ALLOWED', 'New mail is not brought once a day. So there is nothing to stop.');
+  await stopDailyRun(services, id, (milliseconds) => wait(milliseconds));
   services.securityLog('daily switched off', { client: visit.client, transferId: id });
   return { ok: true as const };
 });

@@ -57,6 +57,7 @@ const FOR_STRANGERS: { readonly [Key in keyof Progress]-?: (value: Progress[Key]
   lost: (lost) => lost,
   duplicated: (duplicated) => duplicated,
   changed: (changed) => changed,
+  copied: (copied) => copied,
   present: (present) => present,
   kept: (kept) => kept,
   waiting: (waiting) => waiting,

@@ -1,5 +1,7 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { takeBack } from '../../../contract/calls/take-back.ts';
 import { switchDailyOff } from '../../transfers/dailies.ts';
+import { stopDailyRun } from '../../transfers/stopping.ts';
 import { orderTakeBack, takingBack } from '../../transfers/taking-back.ts';
 import { transferById } from '../../transfers/transfer.ts';
 import { requireManager } from '../permission.ts';
@@ -31,7 +33,7 @@ export const answerTakeBack = route(takeBack, 'calls by a client', async ({ body
   if (secret === null) throw notGiven();
   if (secret.kind === 'token') await tokens.keep(secret.tokenId);
   // Else it would all be brought again tomorrow.
-  await switchDailyOff(services, id, null);
+  if (await switchDailyOff(services, id, null)) await stopDailyRun(services, id, (milliseconds) => wait(milliseconds));
   await orderTakeBack(services, id, secret);
   services.securityLog('take-back ordered', { client: visit.client, transferId: id });
   return { ok: true as const };
