@@ -1,14 +1,15 @@
 import type { Skipped } from '../../../contract/calls/status.ts';
 import { type Lanes, openLanes, workOf } from '../../mail/copy/lanes.ts';
-import { listMailbox } from '../../mail/copy/listing.ts';
+import { listMailbox, type Listing } from '../../mail/copy/listing.ts';
 import { wordsFor } from '../../mail/copy/reasons.ts';
 import { MESSAGE_SIZE_LIMIT } from '../../mail/imap/connection.ts';
 import { isRefusal } from '../../mail/imap/mail-error.ts';
 import type { Mailbox } from '../../mail/imap/mailbox.ts';
 import type { MailControl, MailReader } from '../../mail/imap/streams.ts';
-import type { StagedMessages } from './staged-messages.ts';
 import type { ExportLimits } from './export-limits.ts';
-import { openStager, type Gathering, type MailboxListing } from './stage-mail.ts';
+import { followRenames, mayBeRenamed } from './followed-renames.ts';
+import { openStager, type Gathering, type MailboxListing, type Stager } from './stage-mail.ts';
+import type { StagedMessages } from './staged-messages.ts';
 
 /** How often the mailboxes are gone through: again for what arrived meanwhile or was not handed out at first. */
 const PASSES = 4;
@@ -29,7 +30,7 @@ export async function gatherMail(gathering: Gathering): Promise<readonly Skipped
   let found: Found = { listings: [], unreadable: [] };
   for (let pass = 1; pass <= PASSES; pass += 1) {
     const before = stager.count();
-    found = await listAll(await mailboxesBy(controls), readers, gathering.ledger);
+    found = await listAll(await mailboxesBy(controls), readers, gathering.ledger, stager);
     stager.expect(found.listings.reduce((sum, { exists }) => sum + exists, 0));
     const batches = found.listings.flatMap((listing) => [...batchesOf(listing, limits)]);
     await readers.work(workOf(batches), (batch, reader) => stager.take(batch, reader));
@@ -69,24 +70,33 @@ async function listAll(
   mailboxes: readonly Mailbox[],
   readers: Lanes<MailReader>,
   ledger: StagedMessages,
+  { faults }: Stager,
 ): Promise<Found> {
-  const listings = new Map<Mailbox, MailboxListing>();
-  const unreadable: Mailbox[] = [];
-  // Names are settled in the order of the mailboxes, whichever is listed first.
-  for (const mailbox of mailboxes) await ledger.mailbox(mailbox);
+  const listed = new Map<Mailbox, Listing | null>(mailboxes.map((mailbox) => [mailbox, null]));
   await readers.work(workOf(mailboxes), async (mailbox, reader) => {
     try {
-      listings.set(mailbox, await listingOf(mailbox, reader, ledger));
+      listed.set(mailbox, await listMailbox(reader, mailbox.path));
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      unreadable.push(mailbox);
     }
   });
-  return { listings: mailboxes.flatMap((mailbox) => listings.get(mailbox) ?? []), unreadable };
+  if (await mayBeRenamed(listed, ledger))
+    await readers.work(workOf([0]), (_, reader) => followRenames(listed, { ledger, reader, faults }));
+  // Names are settled in the order of the mailboxes, whichever is listed first.
+  for (const mailbox of mailboxes) await ledger.mailbox(mailbox);
+  const listings: MailboxListing[] = [];
+  const unreadable: Mailbox[] = [];
+  for (const [mailbox, listing] of listed) {
+    if (listing === null) unreadable.push(mailbox);
+    else listings.push(await wantedOf(mailbox, listing, ledger));
+    // Of a large one that is much.
+    listed.delete(mailbox);
+  }
+  return { listings, unreadable };
 }
 
-async function listingOf(mailbox: Mailbox, reader: MailReader, ledger: StagedMessages): Promise<MailboxListing> {
-  const { opened, messages, unlisted } = await listMailbox(reader, mailbox.path);
+async function wantedOf(mailbox: Mailbox, listing: Listing, ledger: StagedMessages): Promise<MailboxListing> {
+  const { opened, messages, unlisted } = listing;
   const { uidValidity, exists } = opened;
   const mailboxId = await ledger.mailbox(mailbox);
   const { uids, highest, older } = await ledger.staged(mailboxId, uidValidity);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isReadable, notingBreaks, openFaults, readableOf, sourcePlace } from '../../mail/copy/breaks.ts';
+import { isReadable, notingBreaks, openFaults, readableOf, sourcePlace, type Faults } from '../../mail/copy/breaks.ts';
 import { Stopped } from '../../mail/copy/lanes.ts';
 import type { CopySource } from '../../mail/copy/mail-copy.ts';
 import { MailError } from '../../mail/imap/mail-error.ts';
@@ -57,6 +57,8 @@ export type Stager = {
   count(): number;
   /** Grows with each that is staged or given up. */
   moved(): number;
+  /** Of the messages of the source, in this run. */
+  readonly faults: Faults;
 };
 
 /** The times that an archive, a database and an ISO string all can hold. */
@@ -127,7 +129,7 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
     if (listing.claims && (await ledger.claim(listing.mailboxId, listing.uidValidity, { uid, sha256 }))) return null;
     listing.highest += 1;
     const number = listing.highest;
-    const internalDate = clamped(message.internalDate);
+    const internalDate = storedDate(message.internalDate);
     return {
       number,
       uid,
@@ -216,10 +218,12 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
     },
     count: () => state.messages,
     moved: () => state.messages + state.givenUp,
+    faults,
   };
 }
 
-function clamped(date: Date): Date {
+/** As it is noted of a message. */
+export function storedDate(date: Date): Date {
   if (Number.isNaN(date.getTime())) return new Date(0);
   if (date < EARLIEST) return EARLIEST;
   return date > LATEST ? LATEST : date;

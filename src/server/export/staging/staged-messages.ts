@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Skipped } from '../../../contract/calls/status.ts';
-import type { Mailbox } from '../../mail/imap/mailbox.ts';
 import type { Database } from '../../store/database.ts';
-import { folderName } from '../archive/folder-name.ts';
 import type { LineEnds } from '../archive/mbox.ts';
-import { nameKey } from '../archive/safe-name.ts';
+import { openStagedMailboxes } from './staged-mailboxes.ts';
 
 /** An export as it stands. `name` is how links call it; what is skipped is known once all is staged. */
 export type Export = {
@@ -92,38 +90,8 @@ export type StagedMessages = ReturnType<typeof openStagedMessages>;
 
 /** What is durable of an export: which messages are staged where, and which parts are written. */
 export function openStagedMessages(database: Database, exportId: number) {
-  const folders = new Map<string, number>();
-  const taken = new Set<string>();
-
-  async function remember(): Promise<void> {
-    const rows = await database.query<{ id: number; path: string; folder: string }>(
-      'select id::float8 as id, path, folder from export_mailboxes where export_id = $1',
-      [exportId],
-    );
-    for (const { id, path, folder } of rows) {
-      folders.set(path, id);
-      taken.add(nameKey(folder));
-    }
-  }
-
   return {
-    /** The mailbox's row; its folder's name is settled when it is first seen. */
-    mailbox: async ({ path, delimiter, specialUse = '' }: Mailbox): Promise<number> => {
-      if (folders.size === 0) await remember();
-      const key = JSON.stringify(path);
-      const known = folders.get(key);
-      if (known !== undefined) return known;
-      const folder = folderName(path, delimiter, taken);
-      const [made] = await database.query<{ id: number }>(
-        `insert into export_mailboxes (export_id, path, folder, delimiter, special_use) values ($1, $2, $3, $4, $5)
-         returning id::float8 as id`,
-        [exportId, key, folder, delimiter, specialUse],
-      );
-      if (made === undefined) throw new Error('The database did not say which row it made.');
-      folders.set(key, made.id);
-      taken.add(nameKey(folder));
-      return made.id;
-    },
+    ...openStagedMailboxes(database, exportId),
 
     /** What is staged of a mailbox: the UIDs of this UIDVALIDITY, the highest number, and how many of older ones. */
     staged: async (mailboxId: number, uidValidity: bigint) => {
@@ -274,7 +242,7 @@ export function openStagedMessages(database: Database, exportId: number) {
         `select id::float8 as "mailboxId", path, delimiter, special_use as "specialUse" from export_mailboxes
          where export_id = $1 and (
            id in (select mailbox_id from export_messages where export_id = $1 and part = $2)
-           or $3::boolean and id not in (select mailbox_id from export_messages where export_id = $1))
+           or $3::boolean and not gone and id not in (select mailbox_id from export_messages where export_id = $1))
          order by id`,
         [exportId, part, isLast],
       );
@@ -284,7 +252,7 @@ export function openStagedMessages(database: Database, exportId: number) {
     /** The folders of mailboxes without messages. */
     emptyFolders: async (): Promise<string[]> => {
       const rows = await database.query<{ folder: string }>(
-        `select folder from export_mailboxes where export_id = $1
+        `select folder from export_mailboxes where export_id = $1 and not gone
            and id not in (select mailbox_id from export_messages where export_id = $1) order by id`,
         [exportId],
       );

@@ -1,0 +1,104 @@
+import { fetchReadable, sourcePlace, type Faults } from '../../mail/copy/breaks.ts';
+import { digestOf, secondsOf } from '../../mail/copy/digest.ts';
+import type { Listing } from '../../mail/copy/listing.ts';
+import { unlessRefused } from '../../mail/imap/mail-error.ts';
+import type { Mailbox } from '../../mail/imap/mailbox.ts';
+import type { MailReader } from '../../mail/imap/streams.ts';
+import { storedDate } from './stage-mail.ts';
+import type { StagedIn } from './staged-mailboxes.ts';
+import type { StagedMessages } from './staged-messages.ts';
+
+/** So many messages are read to be sure, the first and the last among them. */
+const READ_AT_MOST = 5;
+
+/** What the source has now; a mailbox that lets nobody in has no listing. */
+export type ListedMailboxes = ReadonlyMap<Mailbox, Listing | null>;
+
+type Reading = { readonly ledger: StagedMessages; readonly reader: MailReader; readonly faults: Faults };
+
+/** Whether something is staged of a mailbox that is not where it was, under a UIDVALIDITY that is now another's. */
+export async function mayBeRenamed(listed: ListedMailboxes, ledger: StagedMessages): Promise<boolean> {
+  const staged = await ledger.stagedIn();
+  const astray = astrayOf(staged, listed);
+  return [...listed].some(([{ path }, listing]) => candidatesFor(path, listing, staged, astray).length > 0);
+}
+
+/**
+ * Knows mailboxes again that have another name by now: what is staged of one is in another under its UIDVALIDITY, and is
+ * as it was staged. The old name may be another mailbox's by now. Each message is exported once.
+ */
+export async function followRenames(listed: ListedMailboxes, reading: Reading): Promise<void> {
+  const staged = await reading.ledger.stagedIn();
+  const astray = astrayOf(staged, listed);
+  const renamed = new Map<number, Mailbox>();
+  for (const [mailbox, listing] of listed)
+    for (const before of candidatesFor(mailbox.path, listing, staged, astray)) {
+      if (listing === null || renamed.has(before.mailboxId)) continue;
+      // One that lets nobody in any more is left to the export, which says so.
+      if ((await unlessRefused(isSame(mailbox.path, listing, before, reading))) !== true) continue;
+      renamed.set(before.mailboxId, mailbox);
+      break;
+    }
+  if (renamed.size > 0) await reading.ledger.rename(renamed);
+}
+
+/** What is staged of mailboxes that are gone, or whose name is another's. */
+function astrayOf(staged: readonly StagedIn[], listed: ListedMailboxes): readonly StagedIn[] {
+  const listings = new Map([...listed].map(([{ path }, listing]) => [path, listing]));
+  const isThere = ({ path, gone, uidValidity }: StagedIn) => {
+    const listing = gone ? undefined : listings.get(path);
+    return listing !== undefined && (listing === null || listing.opened.uidValidity === uidValidity);
+  };
+  const there = new Set(staged.filter(isThere).map(({ mailboxId }) => mailboxId));
+  return staged.filter(({ mailboxId }) => !there.has(mailboxId));
+}
+
+function candidatesFor(
+  path: string,
+  listing: Listing | null,
+  staged: readonly StagedIn[],
+  astray: readonly StagedIn[],
+): readonly StagedIn[] {
+  if (listing === null) return [];
+  const isAlike = ({ uidValidity }: StagedIn) => uidValidity === listing.opened.uidValidity;
+  const isKnown = staged.some((each) => !each.gone && each.path === path && isAlike(each));
+  return isKnown ? [] : astray.filter(isAlike);
+}
+
+async function isSame(
+  path: string,
+  { opened: { uidValidity }, messages }: Listing,
+  { mailboxId }: StagedIn,
+  { ledger, reader, faults }: Reading,
+): Promise<boolean> {
+  const dates = await ledger.stagedDates(mailboxId, uidValidity);
+  const there: number[] = [];
+  for (const { uid, date } of messages) {
+    const before = dates.get(uid);
+    if (before === undefined) continue;
+    // Not by its size: what is staged has that of its octets, which some servers list otherwise.
+    if (date !== null && before !== secondsOf(storedDate(new Date(date * 1000)))) return false;
+    there.push(uid);
+  }
+  const digests = await ledger.stagedDigests(mailboxId, uidValidity, spread(there, READ_AT_MOST));
+  if (digests.size === 0) return false;
+  if ((await reader.open(path)).uidValidity !== uidValidity) return false;
+  let [read, differs] = [0, false];
+  // What was asked for is read to its end: the connection is used for the next one.
+  for await (const { uid, octets } of fetchReadable(
+    sourcePlace(reader, path, uidValidity),
+    [...digests.keys()],
+    faults,
+  )) {
+    const { sha256 } = await digestOf(octets);
+    differs ||= digests.get(uid) !== sha256;
+    read += 1;
+  }
+  return read > 0 && !differs;
+}
+
+/** At most so many of them, at equal distances. */
+function spread(uids: readonly number[], most: number): number[] {
+  if (uids.length <= most) return [...uids];
+  return Array.from({ length: most }, (_, at) => uids[Math.round((at * (uids.length - 1)) / (most - 1))] as number);
+}
