@@ -130,6 +130,12 @@ describe('how an operation stands', () => {
     expect(standingWords(cancelled, ofExport).texts[0]).toContain('You stopped this');
     expect(standingWords({ status: 'review', finished: FINISHED }, ofExport).looks).toBe('failed');
   });
+
+  test.each(['review', 'authentication_error'])('of what was taken back nobody reads that it stays (%s)', (state) => {
+    const ended: Progress = { status: state, done: 4, copied: 4, finished: FINISHED };
+    expect(standingWords(ended, false).texts.join(' ')).toContain('What was copied stays');
+    expect(standingWords({ ...ended, taken_back: 4 }, false).texts.join(' ')).not.toContain('What was copied stays');
+  });
 });
 
 describe('an act that is refused', () => {

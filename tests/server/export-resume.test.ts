@@ -173,6 +173,17 @@ test(
   },
 );
 
+test('the files tell how many messages they lack, however many', needs('bsdtar'), async () => {
+  const source = mailboxes(1, 1300);
+  const account = memoryAccount(source, { withheld: (_path, uid) => uid > 100 });
+  await using world = await openExportWorld();
+  const id = await world.newTransfer();
+  await world.exportContacts(id, []);
+  await world.exportMail(id, account);
+  const readme = await run('bsdtar', ['-xOf', (await world.files(id)).at(-1) ?? '', 'README.txt']);
+  expect(readme.toString()).toContain('1,200 messages could not be exported.');
+});
+
 test(
   'a message at which the server hangs up each time is named, and those around it are exported',
   needs('bsdtar'),

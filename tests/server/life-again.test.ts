@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { eraseEnded } from '../../src/server/transfers/retention.ts';
 import {
   call,
+  HOST,
   openWorldOfTest,
   PASSWORD,
   statusOf,
@@ -12,6 +14,8 @@ import { letter } from '../support/mail-letters.ts';
 import { needs } from '../support/needs.ts';
 import { fromBrowser } from '../support/web-world.ts';
 
+const DAY_MS = 24 * 3_600_000;
+const RETENTION_DAYS = 30;
 const some = (from: number, count: number) => Array.from({ length: count }, (_, number) => letter(from + number));
 const GIVEN = { source_account: { password: PASSWORD }, destination_account: { password: PASSWORD } };
 
@@ -22,6 +26,11 @@ async function everything({ destinationMail }: LifeWorld): Promise<string[]> {
     for (const { uid, sha256, flags } of await client.read(mailbox))
       all.push(`${mailbox} ${uid} ${sha256} ${flags.join(' ')}`);
   return all.toSorted();
+}
+
+async function arrived({ destinationMail }: LifeWorld): Promise<number> {
+  await using client = await destinationMail();
+  return (await client.read('INBOX')).length;
 }
 
 async function again(world: LifeWorld, ordered: Ordered): Promise<Ordered> {
@@ -117,5 +126,55 @@ describe('copying what is new', { timeout: 60_000 }, () => {
     const [next = ''] = ids;
     expect((await statusOf(world, { id: next, headers: ordered.headers })).limited).toBeUndefined();
     expect((await call(world, 'again', { id: next, headers: ordered.headers }, GIVEN)).status).toBe(409);
+  });
+});
+
+test('an order that waits while the one before it would be erased brings nothing twice', async () => {
+  const world = await openWorldOfTest({ mail: { INBOX: some(0, 5) } });
+  const { database, services, advance } = world.web;
+  const first = await world.order();
+  {
+    await using _worker = await world.work();
+    await whenEnded(world, first);
+  }
+  advance((RETENTION_DAYS - 1) * DAY_MS);
+  const second = await again(world, first);
+  advance(2 * DAY_MS);
+  expect(await eraseEnded(database, RETENTION_DAYS, services.now())).toBe(0);
+  await using _worker = await world.work();
+  expect(await whenEnded(world, second)).toMatchObject({ status: 'completed', done: 5, present: 5 });
+  expect(await arrived(world)).toBe(5);
+  await eraseEnded(database, RETENTION_DAYS, services.now());
+  expect(await database.query('select 1 from transfers where id = $1', [first.id])).toEqual([]);
+});
+
+describe('a second order to the same server', { timeout: 60_000 }, () => {
+  test('that leaves it to be found brings nothing twice', async () => {
+    const world = await openWorldOfTest({ mail: { INBOX: some(0, 5) } });
+    const { dns, services } = world.web;
+    dns.zones.set('_imap._tcp.mail.example', { srv: [{ name: HOST, port: world.proxy.port }] });
+    const discover = async (email: string) => (await services.discovery.find(email))?.imap ?? null;
+    await using _worker = await world.work({ discover });
+    const first = await world.order();
+    await whenEnded(world, first);
+    const second = await world.order({ headers: first.headers, parameters: { destination_imap: undefined } });
+    expect(second.id).not.toBe(first.id);
+    expect(await whenEnded(world, second)).toMatchObject({ status: 'completed', done: 5, present: 5 });
+    expect(await arrived(world)).toBe(5);
+  });
+
+  test('that names it where it had been another provider’s brings nothing twice', async () => {
+    const world = await openWorldOfTest({ mail: { INBOX: some(0, 5) } });
+    await using _worker = await world.work();
+    const first = await world.order();
+    await whenEnded(world, first);
+    // As if it had gone there by a sign-in at Yahoo; now it goes to Yahoo's server by an app password.
+    await world.web.database.query(
+      "update transfers set destination_imap = null, destination_provider = 'yahoo', submit_key = 'another'",
+    );
+    const second = await world.order({ headers: first.headers });
+    expect(second.id).not.toBe(first.id);
+    expect(await whenEnded(world, second)).toMatchObject({ status: 'completed', done: 5, present: 5 });
+    expect(await arrived(world)).toBe(5);
   });
 });

@@ -8,10 +8,9 @@ import {
   mailWhen,
   NEW_ANN,
   openWorldOfTest,
-  PASSWORD,
+  orderExport,
   statusOf,
   type LifeWorld,
-  type Ordered,
   whenEnded,
 } from '../support/life-world.ts';
 import { letter } from '../support/mail-letters.ts';
@@ -169,17 +168,7 @@ describe('a transfer whose new mailbox refuses the password', { timeout: 60_000 
 describe('a transfer whose old mailbox refuses the password', { timeout: 60_000 }, () => {
   test('rests, and goes on with the new one to its files', async () => {
     const world = await openWorldOfTest({ mail: { INBOX: many(4) }, environment: { LEGACY_CARDDAV_URL: undefined } });
-    const answer = await world.web.post('/api/load/', {
-      source_account: { email: ANN, password: PASSWORD, provider: 'sanbruno' },
-      destination_account: { email: 'ann@elsewhere.example', provider: 'file_export' },
-      operations: ['emailmigration', 'contactsmigration'],
-      parameters: {},
-      file_export_parameters: { email_format: 'eml', contacts_format: 'vcf' },
-    });
-    const ordered: Ordered = {
-      id: (answer.body as { jobid: string }).jobid,
-      headers: { cookie: answer.headers.getSetCookie()[0]?.split(';')[0] ?? '' },
-    };
+    const ordered = await orderExport(world);
     world.web.passwords.set(ANN, NEW_PASSWORD);
     await using _worker = await world.work();
     await mailWhen(world, ordered, resting);
@@ -231,45 +220,6 @@ describe('a transfer towards a provider that takes the consent no more', { timeo
     for (const token of google.accessTokens) good.add(token);
     expect((await call(world, 'resume', ordered, { token_id: again })).status).toBe(200);
     expect(await whenEnded(world, ordered)).toMatchObject({ status: 'completed', done: 5 });
-  });
-});
-
-describe('a transfer whose contacts alone were not permitted', { timeout: 60_000 }, () => {
-  test('keeps its mail as it is, and lets the contacts go on with a new sign-in', async () => {
-    const world = await openWorldOfTest({ mail: { INBOX: many(5) }, providers: ['google'], takesToken: () => true });
-    const { google } = world.web.providers;
-    if (google === undefined) throw new Error('Google was not started.');
-    google.person.email = NEW_ANN;
-    const browser = new OauthBrowser(world.web);
-    const first = await signIn(browser);
-    const ordered = await world.order({
-      headers: browser.headers,
-      destination: { provider: 'google', token_id: first, password: undefined },
-    });
-    // As the worker puts them to rest when the address book says that the permission is missing.
-    await world.web.database.query(
-      `insert into operations (transfer_id, operation, status, attention_side, attention_reason, attention_since)
-       values ($1, 'contactsmigration', 'authentication_error', 'destination', 'consent', now())`,
-      [ordered.id],
-    );
-    {
-      await using _worker = await world.work();
-      expect(await mailWhen(world, ordered, ({ finished }) => finished !== undefined)).toMatchObject({
-        status: 'completed',
-        done: 5,
-      });
-    }
-    const before = await statusOf(world, ordered);
-    expect(before).toMatchObject({
-      contactsmigration: { attention: { side: 'destination', reason: 'consent' } },
-      route: { from: ANN, to: NEW_ANN },
-    });
-    expect((await call(world, 'resume', ordered, { token_id: await signIn(browser) })).status).toBe(200);
-    const after = await statusOf(world, ordered);
-    expect(after.contactsmigration).toMatchObject({ status: 'inprogress' });
-    expect(after.contactsmigration).not.toHaveProperty('attention');
-    expect(after.emailmigration).toEqual(before.emailmigration);
-    expect(await rolesKept(world)).toEqual(['destination', 'source']);
   });
 });
 

@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { stopTransfer } from '../../src/server/transfers/stopping.ts';
-import { ANN, call, openWorldOfTest, PASSWORD, statusOf, type LifeWorld, whenEnded } from '../support/life-world.ts';
+import {
+  call,
+  openWorldOfTest,
+  orderExport,
+  PASSWORD,
+  statusOf,
+  type LifeWorld,
+  whenEnded,
+} from '../support/life-world.ts';
 import { letter } from '../support/mail-letters.ts';
 import { fromBrowser, LEGACY_DOMAIN, type Answer } from '../support/web-world.ts';
 
@@ -167,17 +175,7 @@ describe('a stop', { timeout: 60_000 }, () => {
 
   test('of an export removes what was written of it', async () => {
     const world = await openWorldOfTest({ mail: { INBOX: many(5) } });
-    const answer = await world.web.post('/api/load/', {
-      source_account: { email: ANN, password: PASSWORD, provider: 'sanbruno' },
-      destination_account: { email: 'ann@elsewhere.example', provider: 'file_export' },
-      operations: ['emailmigration', 'contactsmigration'],
-      parameters: {},
-      file_export_parameters: { email_format: 'eml', contacts_format: 'vcf' },
-    });
-    const ordered = {
-      id: (answer.body as { jobid: string }).jobid,
-      headers: { cookie: answer.headers.getSetCookie()[0]?.split(';')[0] ?? '' },
-    };
+    const ordered = await orderExport(world);
     await using _worker = await world.work();
     // The address book can't be reached, so the archive waits.
     await expect

@@ -7,6 +7,7 @@ import { createHash, generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { receiptAddress, RECEIPT_KEY, type ReceiptFormat } from '../../src/contract/calls/receipt.ts';
 import { checkReceipt, ReceiptError } from '../../src/server/receipt/check-receipt.ts';
+import { comparisonOf, notMoved, type Facts } from '../../src/server/receipt/facts.ts';
 import { openLifeWorld, type LifeWorld, type Ordered, whenEnded } from '../support/life-world.ts';
 import type { Letter } from '../support/mail-client.ts';
 import { letter, ODD_LETTERS } from '../support/mail-letters.ts';
@@ -149,5 +150,36 @@ describe('a receipt', () => {
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
+  });
+});
+
+describe('a receipt says', () => {
+  const operation = { stopped: false, lost: null, duplicated: null, changed: null, failure: null };
+  const facts: Facts = {
+    transfer: 'b'.repeat(32),
+    from: 'ann@old.example (San Bruno)',
+    to: 'ann@new.example (Gmail)',
+    ordered: '',
+    ended: '',
+    compared: 3,
+    copied: 3,
+    octets: 900,
+    operations: [{ ...operation, operation: 'emailmigration', status: 'completed' }],
+  };
+  const forwarding = (status: string) => ({
+    ...facts,
+    operations: [...facts.operations, { ...operation, operation: 'emailforwarding', status }],
+  });
+
+  test('that new mail does not move where forwarding was ordered and not set up', () => {
+    const newMail = 'Mail that comes to ann@old.example from now on';
+    expect(notMoved(forwarding('review'))).toContain(newMail);
+    expect(notMoved(forwarding('completed'))).not.toContain(newMail);
+  });
+
+  test('how many messages may be there besides those that it lists', () => {
+    expect(comparisonOf(facts)).not.toContain('on their way');
+    expect(comparisonOf({ ...facts, unsure: 2 })).toContain('Up to 2 more messages were on their way');
+    expect(comparisonOf({ ...facts, copied: 0, compared: 0, unsure: 2 })).toContain('Up to 2 more messages');
   });
 });

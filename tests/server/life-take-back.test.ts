@@ -39,6 +39,21 @@ async function takenBack(world: LifeWorld, ordered: Ordered): Promise<void> {
   expect(await world.web.database.query('select 1 from credentials')).toEqual([]);
 }
 
+/** Its server does not always let messages be removed one by one. `review`: a folder can't be made, so that the transfer ends with a sentence. */
+async function openFickle(review: boolean) {
+  const server = { hides: false };
+  const world = await openWorldOfTest({
+    mail: { INBOX: some(0, 4), ...(review ? { Fresh: some(20, 3) } : {}) },
+    change: (direction, part) => {
+      const text = part.toString('latin1');
+      if (direction === 'to client')
+        return server.hides ? Buffer.from(text.replaceAll(' UIDPLUS', ''), 'latin1') : part;
+      return review ? Buffer.from(text.replaceAll(/^(\S+) CREATE /gm, '$1 XREATE '), 'latin1') : part;
+    },
+  });
+  return { world, server };
+}
+
 test('a message that its server can not read stays, and keeps none of the others there', needs('dovecot'), async () => {
   const letters = Array.from({ length: 12 }, (_, number) => letter(number, 60_000));
   const destinationOptions = { maildir: true } as const;
@@ -277,5 +292,41 @@ describe('taking back', { timeout: 60_000 }, () => {
       .poll(async () => (await statusOf(world, ordered)).emailmigration, { timeout: 20_000 })
       .toMatchObject({ taken_back: 2 });
     expect(world.web.logLines.some((line) => line.includes('"security":"take-back ordered"'))).toBe(true);
+  });
+
+  describe('by a server that does not always let messages be removed one by one', () => {
+    test('leaves nothing of what a try that failed had said once all is taken back', async () => {
+      const { world, server } = await openFickle(true);
+      await using _worker = await world.work();
+      const ordered = await world.order();
+      const { failure } = await whenEnded(world, ordered);
+      server.hides = true;
+      await takenBack(world, ordered);
+      expect((await statusOf(world, ordered)).emailmigration).toMatchObject({
+        taken_back: 0,
+        failure: SENTENCES.takenBackNot,
+      });
+      server.hides = false;
+      await takenBack(world, ordered);
+      expect((await statusOf(world, ordered)).emailmigration).toMatchObject({ taken_back: 4, failure });
+    });
+
+    test('does not say that nothing was removed when an earlier try removed some', async () => {
+      const { world, server } = await openFickle(false);
+      await using _worker = await world.work();
+      const ordered = await world.order();
+      await whenEnded(world, ordered);
+      {
+        await using client = await world.destinationMail();
+        await client.command('SELECT INBOX');
+        await client.command('UID STORE 2 +FLAGS (\\Flagged)');
+      }
+      for (server.hides of [false, true]) await takenBack(world, ordered);
+      expect((await statusOf(world, ordered)).emailmigration).toMatchObject({
+        taken_back: 3,
+        failure: SENTENCES.takenBackNoMore,
+      });
+      expect(SENTENCES.takenBackNoMore).not.toContain('Nothing was removed');
+    });
   });
 });

@@ -52,6 +52,33 @@ describe('an owner is told', { timeout: 60_000 }, () => {
     expect(first?.raw).toContain('1 message stays in your new mailbox');
   });
 
+  test('nothing that is not true any more by letters that could not be sent before', async () => {
+    const world = await open();
+    const { settings } = world.web.services;
+    const ordered = await world.order(TOLD);
+    {
+      // The mail server for letters is away.
+      await using _worker = await world.work({ settings: { ...settings, smtpUrl: 'smtp://127.0.0.1:1' } });
+      await whenEnded(world, ordered);
+      expect((await call(world, 'take-back', ordered, { password: PASSWORD })).status).toBe(200);
+      await mailWhen(world, ordered, ({ taking_back: isTaking }) => isTaking === undefined);
+    }
+    expect(world.web.outbox).toEqual([]);
+    const { database } = world.web;
+    await using _worker = await world.work();
+    await expect
+      .poll(async () => {
+        await database.query(
+          "update pgboss.job set start_after = now() where name = 'notifications' and state < 'active'",
+        );
+        return database.query("select 1 from pgboss.job where name = 'notifications' and state < 'completed'");
+      })
+      .toEqual([]);
+    expect(letters(world, 'was taken back')).toHaveLength(1);
+    expect(letters(world, 'Your mail is there.')).toEqual([]);
+    expect(letters(world, 'has started')).toEqual([]);
+  });
+
   if (!IS_PROOF) return;
 
   test('of a wait that lasts six hours, once, and of none that is shorter', async () => {

@@ -14,7 +14,7 @@ export const ANN = `ann@${LEGACY_DOMAIN}`;
 export const NEW_ANN = 'ann@mail.example';
 export const PASSWORD = DOVECOT_PASSWORD;
 /** What the world's name server knows as this machine. */
-const HOST = 'imap.trusted.example';
+export const HOST = 'imap.trusted.example';
 const WITHIN_MS = 40_000;
 
 type Mails = Readonly<Record<string, readonly Letter[]>>;
@@ -28,6 +28,7 @@ export type LifeWorld = AsyncDisposable & {
     readonly parameters?: object;
     readonly destination?: object;
     readonly headers?: Record<string, string>;
+    readonly operations?: readonly string[];
   }) => Promise<Ordered>;
   /** A worker until it is disposed of. */
   readonly work: (services?: Partial<WorkerServices>) => Promise<AsyncDisposable>;
@@ -95,13 +96,13 @@ export async function openLifeWorld(options: Options = {}): Promise<LifeWorld> {
       if (destination === null) throw new Error('There is no Dovecot.');
       await destination.damage(...given);
     },
-    order: async ({ parameters, destination: changes, headers } = {}) => {
+    order: async ({ parameters, destination: changes, headers, operations = ['emailmigration'] } = {}) => {
       const answer = await web.post(
         '/api/load/',
         {
           source_account: { email: ANN, password: PASSWORD, provider: 'sanbruno' },
           destination_account: { email: NEW_ANN, password: PASSWORD, provider: 'other', ...changes },
-          operations: ['emailmigration'],
+          operations,
           parameters: { destination_imap: `${HOST}:${proxy.port}`, ...parameters },
         },
         headers,
@@ -138,6 +139,22 @@ export async function openWorldOfTest(options: Options = {}): Promise<LifeWorld>
   const world = await openLifeWorld(options);
   onTestFinished(() => world[Symbol.asyncDispose]());
   return world;
+}
+
+/** Orders files of the mail and the contacts in a browser. */
+export async function orderExport({ web }: Pick<LifeWorld, 'web'>): Promise<Ordered> {
+  const answer = await web.post('/api/load/', {
+    source_account: { email: ANN, password: PASSWORD, provider: 'sanbruno' },
+    destination_account: { email: 'ann@elsewhere.example', provider: 'file_export' },
+    operations: ['emailmigration', 'contactsmigration'],
+    parameters: {},
+    file_export_parameters: { email_format: 'eml', contacts_format: 'vcf' },
+  });
+  if (answer.status !== 200) throw new Error(`The order was answered ${answer.status}: ${answer.text}`);
+  return {
+    id: (answer.body as { jobid: string }).jobid,
+    headers: { cookie: answer.headers.getSetCookie()[0]?.split(';')[0] ?? '' },
+  };
 }
 
 export async function statusOf({ web }: Pick<LifeWorld, 'web'>, { id, headers }: Ordered): Promise<TransferStatus> {

@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest';
+import { SENTENCES } from '../../src/server/worker/sentences.ts';
+import { HASTY_CLOCK } from '../support/hasty-clock.ts';
+import {
+  ANN,
+  call,
+  mailWhen,
+  NEW_ANN,
+  openWorldOfTest,
+  statusOf,
+  type LifeWorld,
+  type Ordered,
+} from '../support/life-world.ts';
+import { letter } from '../support/mail-letters.ts';
+import { isPage, OauthBrowser } from '../support/oauth-browser.ts';
+
+const rolesKept = async ({ web }: LifeWorld) =>
+  (await web.database.query<{ role: string }>('select role from credentials order by role')).map(({ role }) => role);
+
+async function signIn(from: OauthBrowser): Promise<string> {
+  const page = await from.until('/api/oauth/?provider=google', isPage);
+  return page.searchParams.get('token_id') ?? '';
+}
+
+/** A transfer to Google that nobody works on yet. */
+async function open(): Promise<{ world: LifeWorld; ordered: Ordered; browser: OauthBrowser }> {
+  const mail = { INBOX: Array.from({ length: 5 }, (_, number) => letter(number)) };
+  const world = await openWorldOfTest({ mail, providers: ['google'], takesToken: () => true });
+  const { google } = world.web.providers;
+  if (google === undefined) throw new Error('Google was not started.');
+  google.person.email = NEW_ANN;
+  const browser = new OauthBrowser(world.web);
+  const destination = { provider: 'google', token_id: await signIn(browser), password: undefined };
+  return { world, browser, ordered: await world.order({ headers: browser.headers, destination }) };
+}
+
+/** As the worker puts them to rest when the address book says that the permission is missing. */
+async function restContacts({ web }: LifeWorld, { id }: Ordered, days = 0): Promise<void> {
+  await web.database.query(
+    `insert into operations (transfer_id, operation, status, attention_side, attention_reason, attention_since)
+     values ($1, 'contactsmigration', 'authentication_error', 'destination', 'consent',
+       now() - $2::integer * interval '1 day')`,
+    [id, days],
+  );
+}
+
+describe('a transfer whose contacts alone were not permitted', { timeout: 60_000 }, () => {
+  test('keeps its mail as it is, and lets the contacts go on with a new sign-in', async () => {
+    const { world, ordered, browser } = await open();
+    await restContacts(world, ordered);
+    {
+      await using _worker = await world.work();
+      expect(await mailWhen(world, ordered, ({ finished }) => finished !== undefined)).toMatchObject({
+        status: 'completed',
+        done: 5,
+      });
+    }
+    const before = await statusOf(world, ordered);
+    expect(before).toMatchObject({
+      contactsmigration: { attention: { side: 'destination', reason: 'consent' } },
+      route: { from: ANN, to: NEW_ANN },
+    });
+    expect((await call(world, 'resume', ordered, { token_id: await signIn(browser) })).status).toBe(200);
+    const after = await statusOf(world, ordered);
+    expect(after.contactsmigration).toMatchObject({ status: 'inprogress' });
+    expect(after.contactsmigration).not.toHaveProperty('attention');
+    expect(after.emailmigration).toEqual(before.emailmigration);
+    expect(await rolesKept(world)).toEqual(['destination', 'source']);
+  });
+
+  test('and whose new mailbox was full asks for the sign-in that it lacks once its owner made room', async () => {
+    const { world, ordered } = await open();
+    await restContacts(world, ordered);
+    // As a worker puts it to rest when the mailbox is full.
+    await world.web.database.query(
+      `update operations set status = 'review', attention_side = 'destination', attention_reason = 'full',
+         attention_since = now() where operation = 'emailmigration'`,
+    );
+    await using _worker = await world.work();
+    await expect.poll(() => rolesKept(world)).not.toContain('destination');
+    // The page asks for room, and for nothing else.
+    expect((await call(world, 'resume', ordered)).status).toBe(200);
+    const mail = await mailWhen(world, ordered, ({ attention }) => attention !== undefined);
+    expect(mail.attention).toMatchObject({ side: 'destination', reason: 'consent' });
+    expect((await statusOf(world, ordered)).contactsmigration).toHaveProperty('attention');
+  });
+
+  test('does not say that it has ended when nobody permits them for two weeks and its mail goes on', async () => {
+    let isAway = false;
+    const world = await openWorldOfTest({
+      mail: { INBOX: [letter(1), letter(2)] },
+      change: (direction, part) =>
+        direction === 'to client' && isAway
+          ? Buffer.from(part.toString('latin1').replace(/^\* OK /, '* BYE '), 'latin1')
+          : part,
+    });
+    const ordered = await world.order();
+    await restContacts(world, ordered, 15);
+    isAway = true;
+    await using _worker = await world.work({ clock: HASTY_CLOCK });
+    const mail = await mailWhen(world, ordered, ({ waiting }) => waiting !== undefined);
+    expect(mail).not.toHaveProperty('finished');
+    expect((await statusOf(world, ordered)).contactsmigration).toMatchObject({
+      finished: expect.any(String),
+      failure: SENTENCES.unansweredContacts,
+    });
+    expect(SENTENCES.unansweredContacts).not.toContain('the transfer has ended');
+  });
+});

@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest';
+import { receiptAddress } from '../../src/contract/calls/receipt.ts';
+import { copiedBy } from '../../src/contract/transfer-status.ts';
+import {
+  call,
+  NEW_ANN,
+  openWorldOfTest,
+  PASSWORD,
+  whenEnded,
+  type LifeWorld,
+  type Ordered,
+} from '../support/life-world.ts';
+import { letter } from '../support/mail-letters.ts';
+
+const GIVEN = { source_account: { password: PASSWORD }, destination_account: { password: PASSWORD } };
+const TOLD = { parameters: { notification_email: NEW_ANN } };
+const some = (from: number, count: number) => Array.from({ length: count }, (_, number) => letter(from + number));
+
+async function again(world: LifeWorld, ordered: Ordered): Promise<Ordered> {
+  const answer = await call(world, 'again', ordered, GIVEN);
+  expect(answer.status).toBe(200);
+  return { ...ordered, id: (answer.body as { jobid: string }).jobid };
+}
+
+async function receiptOf({ web }: LifeWorld, { id, headers }: Ordered) {
+  const { body } = await web.get(receiptAddress(id, 'json'), headers);
+  return body as { copied: number; sums: Record<string, number>; items: { subject: string; fate: string }[] };
+}
+
+const completions = ({ web }: LifeWorld) => web.outbox.filter(({ raw }) => raw.includes('is complete'));
+
+describe('what is told as copied', { timeout: 60_000 }, () => {
+  test('is all that was, beside a folder that could not be made', async () => {
+    const world = await openWorldOfTest({
+      mail: { INBOX: some(0, 3), Fresh: some(20, 4) },
+      change: (direction, part) =>
+        direction === 'to server'
+          ? Buffer.from(part.toString('latin1').replaceAll(/^(\S+) CREATE /gm, '$1 XREATE '), 'latin1')
+          : part,
+    });
+    await using _worker = await world.work();
+    const ordered = await world.order(TOLD);
+    const mail = await whenEnded(world, ordered);
+    expect(mail.status).toBe('review');
+    expect(copiedBy(mail)).toBe(3);
+    expect((await receiptOf(world, ordered)).copied).toBe(3);
+  });
+
+  test('is all that was, beside a folder that an earlier order copied and that is gone since', async () => {
+    const world = await openWorldOfTest({ mail: { INBOX: some(0, 2), Old: some(20, 6) } });
+    await using _worker = await world.work();
+    const first = await world.order(TOLD);
+    await whenEnded(world, first);
+    {
+      await using client = await world.sourceMail();
+      await client.command('DELETE Old');
+      await client.append('INBOX', some(50, 3));
+    }
+    const second = await again(world, first);
+    const mail = await whenEnded(world, second);
+    expect(copiedBy(mail)).toBe(3);
+    expect(mail.present).toBe(2);
+    expect((await receiptOf(world, second)).copied).toBe(3);
+    await expect.poll(() => completions(world)).toHaveLength(2);
+    expect(completions(world).at(-1)?.raw).toContain('3 messages were copied');
+  });
+
+  test('has beside it as present no message that an earlier order stored and that is missing now', async () => {
+    const world = await openWorldOfTest({ mail: { INBOX: some(0, 5) } });
+    const { database } = world.web;
+    const first = await world.order(TOLD);
+    {
+      // Its owner stops it before it has read anything back.
+      await using _worker = await world.work({
+        onStep: async (step) => {
+          if (step === 'outcome committed') await call(world, 'cancel', first);
+        },
+      });
+      await whenEnded(world, first);
+    }
+    // The time runs out in which something may still arrive.
+    await database.query('update transfers set leased_until = now()');
+    {
+      await using client = await world.destinationMail();
+      expect(await client.read('INBOX')).toHaveLength(5);
+      await client.command('SELECT INBOX');
+      await client.command('UID STORE 2 +FLAGS (\\Deleted)');
+      await client.command('UID EXPUNGE 2');
+      await using source = await world.sourceMail();
+      await source.append('INBOX', some(50, 3));
+    }
+    await using _worker = await world.work();
+    const second = await again(world, first);
+    const mail = await whenEnded(world, second);
+    const { copied, sums } = await receiptOf(world, second);
+    expect({ copied: copiedBy(mail), present: mail.present }).toEqual({ copied: 3, present: 4 });
+    expect({ copied, present: sums['message present'] }).toEqual({ copied: 3, present: 4 });
+  });
+});

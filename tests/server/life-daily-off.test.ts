@@ -1,0 +1,133 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { startDailies } from '../../src/server/transfers/dailies.ts';
+import {
+  ANN,
+  call,
+  NEW_ANN,
+  openWorldOfTest,
+  PASSWORD,
+  statusOf,
+  whenEnded,
+  type LifeWorld,
+  type Ordered,
+} from '../support/life-world.ts';
+import { letter } from '../support/mail-letters.ts';
+import { needs } from '../support/needs.ts';
+import { isPage, OauthBrowser } from '../support/oauth-browser.ts';
+import { startRadicale } from '../support/radicale.ts';
+
+const DAY_MS = 24 * 3_600_000;
+const ACCESS_END = new Date(Date.now() + 30 * DAY_MS).toISOString();
+const GIVEN = { source_account: { password: PASSWORD }, destination_account: { password: PASSWORD }, daily: true };
+const MAIL = { INBOX: [letter(1), letter(2)] };
+
+/** Orders that what still arrives is brought, once the transfer has ended. */
+async function daily(world: LifeWorld, ordered: Ordered, given: object = GIVEN): Promise<Ordered> {
+  const answer = await call(world, 'again', ordered, given);
+  expect(answer.status).toBe(200);
+  return { ...ordered, id: (answer.body as { jobid: string }).jobid };
+}
+
+/** A daily whose run of the next day has begun, and waits, as for a limit of a provider. */
+async function waiting(): Promise<{ world: LifeWorld; ordered: Ordered }> {
+  const world = await openWorldOfTest({ mail: MAIL, environment: { ACCESS_END } });
+  const { web } = world;
+  const ordered = await world.order();
+  {
+    await using _worker = await world.work();
+    await whenEnded(world, ordered);
+    await whenEnded(world, await daily(world, ordered));
+  }
+  {
+    await using client = await world.sourceMail();
+    await client.append('INBOX', [letter(3)]);
+  }
+  web.advance(DAY_MS);
+  await startDailies(web.services, web.services.now());
+  expect(await web.database.query('select 1 from transfers where by_itself and finished is null')).toHaveLength(1);
+  return { world, ordered };
+}
+
+describe('a daily that has begun a run', { timeout: 60_000 }, () => {
+  test.each(['daily-off', 'take-back'] as const)('brings nothing more after a %s', async (name) => {
+    const { world, ordered } = await waiting();
+    const { database } = world.web;
+    expect((await call(world, name, ordered, name === 'take-back' ? { password: PASSWORD } : {})).status).toBe(200);
+    expect(
+      await database.query('select 1 from credentials join transfers on id = transfer_id where by_itself'),
+    ).toEqual([]);
+    expect((await statusOf(world, ordered)).daily).not.toHaveProperty('next');
+    await using _worker = await world.work();
+    await expect.poll(() => database.query('select 1 from transfers where finished is null')).toEqual([]);
+    await expect.poll(() => database.query('select 1 from take_backs where finished is null')).toEqual([]);
+    await using client = await world.destinationMail();
+    expect(await client.read('INBOX')).toHaveLength(name === 'take-back' ? 0 : 2);
+    const told = "select 1 from pgboss.job where name = 'notifications' and data->>'kind' = 'stopped'";
+    expect(await database.query(told)).toEqual([]);
+  });
+});
+
+/** Google's address book, which lets nobody in: the permission is missing. */
+async function closedBook(): Promise<string> {
+  const book = createServer((_request, response) => {
+    response.writeHead(403, { 'content-type': 'application/json' });
+    const details = [{ reason: 'ACCESS_TOKEN_SCOPE_INSUFFICIENT' }];
+    response.end(JSON.stringify({ error: { code: 403, message: 'No.', status: 'PERMISSION_DENIED', details } }));
+  }).listen(0, '127.0.0.1');
+  await once(book, 'listening');
+  onTestFinished(() => {
+    book.closeAllConnections();
+    book.close();
+  });
+  return `http://127.0.0.1:${(book.address() as AddressInfo).port}`;
+}
+
+test(
+  'a daily stays on where the address book alone lets nobody in',
+  { ...needs('radicale'), timeout: 60_000 },
+  async () => {
+    const radicale = await startRadicale([ANN], () => PASSWORD);
+    onTestFinished(() => radicale[Symbol.asyncDispose]());
+    const card = 'BEGIN:VCARD\r\nVERSION:3.0\r\nUID:c1\r\nFN:Ada\r\nN:Ada;;;;\r\nEND:VCARD\r\n';
+    await radicale.put(await radicale.makeBook(ANN, 'friends'), ANN, '1.vcf', card);
+    const world = await openWorldOfTest({
+      mail: MAIL,
+      providers: ['google'],
+      takesToken: () => true,
+      environment: {
+        ACCESS_END,
+        LEGACY_CARDDAV_URL: `${radicale.url}{email}/`,
+        GOOGLE_CONTACTS_URL: await closedBook(),
+      },
+    });
+    const { google } = world.web.providers;
+    if (google === undefined) throw new Error('Google was not started.');
+    google.person.email = NEW_ANN;
+    const browser = new OauthBrowser(world.web);
+    const signIn = async () =>
+      (await browser.until('/api/oauth/?provider=google', isPage)).searchParams.get('token_id') ?? '';
+    await using _worker = await world.work();
+    const restsAndIsCopied = async (ordered: Ordered) => {
+      await expect
+        .poll(async () => (await statusOf(world, ordered)).contactsmigration?.attention)
+        .toEqual({ side: 'destination', reason: 'consent' });
+      await expect
+        .poll(async () => (await statusOf(world, ordered)).emailmigration)
+        .toMatchObject({ status: 'completed', finished: expect.any(String) });
+    };
+    const token = await signIn();
+    const first = await world.order({
+      headers: browser.headers,
+      operations: ['emailmigration', 'contactsmigration'],
+      destination: { provider: 'google', token_id: token, password: undefined },
+    });
+    await restsAndIsCopied(first);
+    expect((await call(world, 'cancel', first)).status).toBe(200);
+    const second = await daily(world, first, { ...GIVEN, destination_account: { token_id: await signIn() } });
+    await restsAndIsCopied(second);
+    expect((await statusOf(world, second)).daily).toMatchObject({ next: expect.any(String) });
+  },
+);

@@ -1,0 +1,174 @@
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { copiedBy } from '../../src/contract/transfer-status.ts';
+import { SENTENCES } from '../../src/server/worker/sentences.ts';
+import { startDovecot, type Dovecot, type DovecotOptions } from '../support/dovecot.ts';
+import { HASTY_CLOCK } from '../support/hasty-clock.ts';
+import {
+  ANN,
+  openWorldOfTest,
+  orderExport,
+  PASSWORD,
+  statusOf,
+  whenEnded,
+  type LifeWorld,
+  type Ordered,
+} from '../support/life-world.ts';
+import { openMailClient } from '../support/mail-client.ts';
+import { letter } from '../support/mail-letters.ts';
+import { needs } from '../support/needs.ts';
+import { run } from '../support/run.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+
+const some = (from: number, count: number, octets?: number) =>
+  Array.from({ length: count }, (_, number) => letter(from + number, octets));
+
+async function dovecotOfTest(options?: DovecotOptions): Promise<Dovecot> {
+  const dovecot = await startDovecot(options);
+  onTestFinished(() => dovecot[Symbol.asyncDispose]());
+  return dovecot;
+}
+
+/** Where contacts are: an address book that answers each request so, and nothing else. */
+async function bookThatAnswers(status: number, headers: Record<string, string> = {}): Promise<string> {
+  const book = createServer((_request, response) => {
+    response.writeHead(status, headers);
+    response.end();
+  }).listen(0, '127.0.0.1');
+  await once(book, 'listening');
+  onTestFinished(() => {
+    book.closeAllConnections();
+    book.close();
+  });
+  return `http://127.0.0.1:${(book.address() as AddressInfo).port}/{email}/`;
+}
+
+/** The names of the messages in the finished file. */
+async function saved({ web }: LifeWorld, { id }: Ordered): Promise<string[]> {
+  const [row] = await web.database.query<{ folder: string; name: string }>(
+    `select exports.name as folder, export_files.name as name from export_files join exports on id = export_id
+     where transfer_id = $1`,
+    [id],
+  );
+  const names = await run('unzip', ['-Z1', join(web.settings.exportsUrl, row?.folder ?? '', row?.name ?? '')]);
+  return String(names)
+    .split('\n')
+    .filter((name) => name.endsWith('.eml'));
+}
+
+describe('an export', { ...needs('dovecot', 'unzip'), timeout: 90_000 }, () => {
+  test('tells as copied what is in its files, beside messages that its server does not hand out', async () => {
+    const dovecot = await dovecotOfTest({ maildir: true });
+    const world = await openWorldOfTest({
+      environment: { LEGACY_CARDDAV_URL: undefined, LEGACY_IMAP_URL: dovecot.url },
+    });
+    {
+      await using mail = await openMailClient(dovecot.port, ANN, PASSWORD);
+      await mail.append('INBOX', some(0, 12, 60_000));
+    }
+    await dovecot.damage(ANN, [4, 5], 40_000);
+    await using _worker = await world.work({ clock: HASTY_CLOCK });
+    const ordered = await orderExport(world);
+    const mail = await whenEnded(world, ordered);
+    expect(await saved(world, ordered)).toHaveLength(10);
+    expect(copiedBy(mail)).toBe(10);
+  });
+
+  test.each([
+    ['what was staged is lost, and the half of it gone from the mailbox', true, 5],
+    ['a folder was renamed', false, 9],
+  ])('goes on after %s, and has what there is once', async (_, isLost, messages) => {
+    const dovecot = await dovecotOfTest();
+    const held = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    const proxy = await startTcpProxy(dovecot.port, {
+      change: async (direction, part) => {
+        if (direction === 'to client' && part.includes('Subject: Letter 20')) {
+          held.resolve();
+          await gate.promise;
+        }
+        return part;
+      },
+    });
+    onTestFinished(() => proxy[Symbol.asyncDispose]());
+    const world = await openWorldOfTest({
+      environment: { LEGACY_CARDDAV_URL: undefined, LEGACY_IMAP_URL: `imap://127.0.0.1:${proxy.port}` },
+    });
+    const { database, queue, services } = world.web;
+    await using mail = await openMailClient(dovecot.port, ANN, PASSWORD);
+    for (const [name, letters] of [
+      ['First', some(0, 6)],
+      ['Second', some(20, 3)],
+    ] as const) {
+      await mail.create(name);
+      await mail.append(name, letters);
+    }
+    let ordered: Ordered;
+    {
+      await using _worker = await world.work();
+      ordered = await orderExport(world);
+      await expect.poll(() => database.query('select 1 from export_messages')).toHaveLength(6);
+      await held.promise;
+      proxy.resetAll();
+    }
+    if (isLost) {
+      await mail.command('SELECT First');
+      await mail.command('UID STORE 1:4 +FLAGS (\\Deleted)');
+      await mail.command('EXPUNGE');
+      // Another machine goes on: what was staged is on the first one's disk.
+      await rm(services.exports.staging, { recursive: true, force: true });
+    } else await mail.command('RENAME First Third');
+    gate.resolve();
+    await using _worker = await world.work();
+    await queue.send(ordered.id);
+    const ended = await whenEnded(world, ordered);
+    const names = await saved(world, ordered);
+    expect(names).toHaveLength(messages);
+    expect(names.filter((name) => name.includes(isLost ? '/First/' : '/Third/'))).toHaveLength(messages - 3);
+    expect(copiedBy(ended)).toBe(messages);
+  });
+});
+
+describe('the contacts of an export', { timeout: 60_000 }, () => {
+  test('whose address book refuses the password do not ask for one, which nobody could give', async () => {
+    const world = await openWorldOfTest({
+      mail: { INBOX: some(0, 2) },
+      environment: { LEGACY_CARDDAV_URL: await bookThatAnswers(401) },
+    });
+    await using _worker = await world.work();
+    const ordered = await orderExport(world);
+    await whenEnded(world, ordered);
+    const { contactsmigration: contacts } = await statusOf(world, ordered);
+    expect(contacts).toMatchObject({ finished: expect.any(String), failure: SENTENCES.contactsUnreadable });
+    expect(contacts).not.toHaveProperty('attention');
+    expect(SENTENCES.contactsUnreadable).not.toContain('password');
+  });
+
+  test('whose address book can not be reached in the end speak of the one that they are in', async () => {
+    const world = await openWorldOfTest({
+      mail: { INBOX: some(0, 2) },
+      environment: { LEGACY_CARDDAV_URL: await bookThatAnswers(503, { 'retry-after': '0' }) },
+    });
+    const { database, queue } = world.web;
+    const ordered = await orderExport(world);
+    const runs = async () =>
+      (
+        await database.query<{ runs: number }>(
+          "select idle_runs as runs from operations where operation = 'contactsmigration'",
+        )
+      )[0]?.runs ?? 0;
+    await using _worker = await world.work({ clock: HASTY_CLOCK });
+    await expect.poll(runs).toBe(1);
+    // All its tries but the last one are over.
+    await database.query("update operations set idle_runs = 27 where operation = 'contactsmigration'");
+    await queue.send(ordered.id);
+    await expect
+      .poll(async () => (await statusOf(world, ordered)).contactsmigration?.failure)
+      .toBe(SENTENCES.contactsUnreachable);
+    expect(SENTENCES.contactsUnreachable).not.toContain('new mailbox');
+  });
+});

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { ContactStoreError } from '../../src/server/contacts/contact-store.ts';
+import { MailError } from '../../src/server/mail/imap/mail-error.ts';
+import { verdictOn } from '../../src/server/worker/verdict.ts';
+
+/** How long an operation is tried of which each run ends so, in seconds. */
+function triedFor(error: unknown): number {
+  let seconds = 0;
+  for (let run = 1; run <= 1000; run += 1) {
+    const verdict = verdictOn(error, run, false, 0);
+    if (verdict.kind === 'end') return seconds;
+    if (verdict.kind !== 'later') throw new Error(`The verdict is "${verdict.kind}".`);
+    seconds += verdict.seconds;
+  }
+  return Infinity;
+}
+
+const HOUR = 3600;
+
+test.each([0, 1000, undefined])(
+  'an address book that is not to be had is tried for hours, whatever pause it asks for: %s ms',
+  (pause) => {
+    const error = new ContactStoreError('unavailable', '503', pause === undefined ? {} : { pause });
+    expect(triedFor(error)).toBeGreaterThan(HOUR);
+    expect(triedFor(error)).toBeLessThan(4 * HOUR);
+  },
+);
+
+test('a mail server that is busy is asked again to the second, and for as long as it is', () => {
+  expect(verdictOn(new MailError('busy', 'Later.', { pause: 5000 }), 20, false, 0)).toMatchObject({ seconds: 5 });
+  expect(triedFor(new MailError('busy', 'Later.'))).toBe(Infinity);
+});
