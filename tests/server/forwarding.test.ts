@@ -374,6 +374,39 @@ function headersOf(readable: readonly number[]) {
   };
 }
 
+const NOTHING_KNOWN = {
+  claimed: async () => new Set<number>(),
+  groups: async () => [],
+  mailboxes: async () => [],
+  rows: async function* () {},
+};
+
+test('what forwarding has brought since a transfer was put to rest, with messages on their way, is not copied', async () => {
+  const mark = markOf(NEW_ADDRESS);
+  const marked = [{ uid: 7, size: 500, flags: [mark], internalDate: new Date(2_000_000) }];
+  const sent = { uid: 3, size: 400, date: 1000 };
+  const listed = [
+    { uid: 5, size: 400, flags: [], internalDate: new Date(1_000_000) },
+    { uid: 7, size: 560, flags: [], internalDate: new Date(2_001_000) },
+  ];
+  const ledger = {
+    ...NOTHING_KNOWN,
+    groups: async () => [{ id: 1, mailboxId: 1, uidValidity: 1n, uidNext: 5, messages: [sent] }],
+    mailboxes: async () => [{ id: 1, sourcePath: 'INBOX', sourceUidValidity: 1n, destinationPath: 'INBOX' }],
+  };
+  const destination = {
+    open: async () => ({ uidValidity: 1n }),
+    search: async () => [5, 7],
+    look: async function* () {
+      yield listed;
+    },
+    headers: headersOf([7]),
+  };
+  const source = { headers: headersOf([7]) } as unknown as MailReader;
+  const forwarded = openForwarded(() => ['INBOX'], MACHINE_CLOCK, ledger);
+  expect(await forwarded.brought('INBOX', 1n, marked, source, destination as never)).toEqual(new Set([7]));
+});
+
 test('a forwarded message that the source lists and does not hand out is left to the copy, which tells of it', async () => {
   const mark = markOf(NEW_ADDRESS);
   const marked = [1, 2].map((uid) => ({ uid, size: 1, flags: [mark], internalDate: new Date(0) }));
@@ -383,8 +416,7 @@ test('a forwarded message that the source lists and does not hand out is left to
     search: async () => [1, 2],
     headers: headersOf([1, 2]),
   };
-  const ledger = { claimed: async () => new Set<number>(), groups: async () => [], mailboxes: async () => [] };
-  const forwarded = openForwarded(() => ['INBOX'], MACHINE_CLOCK, ledger);
+  const forwarded = openForwarded(() => ['INBOX'], MACHINE_CLOCK, NOTHING_KNOWN);
   for (let listing = 1; listing <= 2; listing += 1)
     expect(await forwarded.brought('INBOX', 1n, marked, source as unknown as MailReader, destination as never)).toEqual(
       new Set([1]),

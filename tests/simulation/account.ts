@@ -99,6 +99,8 @@ export type Quirks = {
     readonly opens: number;
     readonly until?: number;
     readonly code?: string;
+    /** STATUS is refused, too. */
+    readonly isSilent?: boolean;
   } | null;
   /** A mailbox that has another UIDVALIDITY each time it is opened. */
   readonly renumbers: string | null;

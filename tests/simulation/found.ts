@@ -236,4 +236,66 @@ export const FOUND_BY_READERS: readonly (readonly [string, Scenario])[] = [
       deeds: [{ side: 'destination', atCommand: 25, does: 'writes a mailbox in small letters' }],
     },
   ],
+  [
+    'what was copied is known in a large mailbox that is renumbered, though sizes are rounded and dates ignored',
+    {
+      ...PLAIN,
+      folders: boxes(1, 10),
+      own: boxes(1, 300),
+      destination: { roundsSize: true, ignoresDate: true },
+      deeds: [{ side: 'destination', atCommand: 14, does: 'renumbers a mailbox' }],
+    },
+  ],
+  [
+    'what a short listing leaves out, after it could not be opened for a moment, is not taken for removed',
+    {
+      ...PLAIN,
+      seed: 141,
+      folders: [
+        { name: 'INBOX', letters: 5 },
+        { name: 'Letters', letters: 8 },
+      ],
+      connections: 2,
+      destination: { shortListings: 3, rewriting: 'adds headers', refusesReading: { part: 0.05, code: '' } },
+      orders: 2,
+    },
+  ],
+  [
+    'a message within which the source breaks off each time does not use up what may be appended in a day',
+    {
+      ...PLAIN,
+      folders: boxes(1, 8),
+      upADay: 20_000,
+      poison: [{ letter: 3, side: 'source', breaks: 'breaks off within' }],
+    },
+  ],
+  [
+    'nor do messages that were refused, while the next ones wait for what they leave',
+    {
+      ...PLAIN,
+      seed: 23_167,
+      folders: [
+        { name: 'INBOX', letters: 1 },
+        { name: 'Sent', letters: 0 },
+        { name: 'Letters', letters: 8 },
+        { name: 'A folder with a rather long name for a small server', letters: 1 },
+      ],
+      upADay: 7058,
+      destination: { literals: 'synchronising', multiAppend: false },
+      poison: [
+        { letter: 5, code: '' },
+        { letter: 4, code: 'TOOBIG' },
+      ],
+      weather: { latency: 0.1, jitter: 20, pieces: true },
+      sizes: {
+        group: { messages: 3, octets: 3000 },
+        fetch: { messages: 4, octets: 3000 },
+        readBack: { messages: 2, octets: 3000 },
+        sent: { said: 6, unsaid: 5 },
+        newest: 6,
+        listed: 3,
+        readAhead: 50_000,
+      },
+    },
+  ],
 ];

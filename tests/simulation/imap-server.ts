@@ -348,7 +348,11 @@ export function serve(
   const statusLine = (folder: MailFolder) =>
     `* STATUS ${quotedPath(folder.name)} (MESSAGES ${shown(folder).length}${quirks.saysUidNext ? ` UIDNEXT ${folder.uidNext}` : ''} UIDVALIDITY ${folder.uidValidity})\r\n`;
   const status = (words: readonly Word[]): Answer => {
-    send(statusLine(folderOf(words[0])));
+    const folder = folderOf(words[0]);
+    const { closing } = quirks;
+    if (closing?.isSilent === true && closing.path === folder.name && load.opened >= closing.opens)
+      throw new Refusal('NO', `[${closing.code ?? 'NOPERM'}] It can not be opened`);
+    send(statusLine(folder));
     return { status: 'OK', text: 'Done' };
   };
   const select = (folder: MailFolder, readOnly: boolean): Answer => {

@@ -45,6 +45,8 @@ export type Scenario = {
   readonly weather: Weather;
   /** How many connections the engine may open to each account. */
   readonly connections: number;
+  /** How many octets it may append in any 24 hours. */
+  readonly upADay?: number;
   /** How much goes together, where it is not as in production, and octets that may wait for their reader. */
   readonly sizes?: Sizes & { readonly readAhead: number };
   readonly deeds: readonly Deed[];

@@ -62,6 +62,7 @@ export const FOUND: ReadonlyMap<number, string> = new Map([
   [160_595, 'a message that comes out of its turn, when nobody reads any more, keeps nothing from coming'],
   [162_965, 'a folder that a list leaves out just when it gets another name is copied to its end'],
   [187_485, 'what was not listed when it was sent, and is not handed out there, is known by how it is listed since'],
+  [500_825, 'what was stored in a mailbox that has another name, which a list leaves out, is not stored again'],
   [204_682, 'a folder that an order before could not open is missed when the list leaves it out'],
 ]);
 

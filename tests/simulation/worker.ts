@@ -235,6 +235,7 @@ function copyOf(
     limits: { connections: scenario.connections },
   });
   const { window } = scenario.destination;
+  const { upADay } = scenario;
   return {
     source: reading('source'),
     destination: {
@@ -242,7 +243,11 @@ function copyOf(
       // What came too late is taken back over one more.
       writer: async (late?: { readonly evenStopped: true }) =>
         openStreamWriter(await session('destination', late?.evenStopped === true)),
-      limits: { connections: scenario.connections, ...(window === undefined ? {} : { window }) },
+      limits: {
+        connections: scenario.connections,
+        ...(window === undefined ? {} : { window }),
+        ...(upADay === undefined ? {} : { upADay }),
+      },
     },
     ledger: mutation.ledger?.(ledger) ?? ledger,
     lease,

@@ -32,10 +32,13 @@ export async function openBudget(
     { account: 'source', way: 'down', limit: limits.source.downADay },
   ] as const;
   const limited = ways.flatMap((each) => (each.limit === undefined ? [] : [{ ...each, limit: each.limit }]));
-  if (limited.length === 0) return { take: async () => {} };
+  if (limited.length === 0) return { take: async () => {}, correct: () => {} };
   const before = await ledger.traffic(clock.now() - DAY_HOURS * HOUR_MS);
   let here = 0;
   return {
+    correct: (octets) => {
+      here += octets;
+    },
     take: async (octets) => {
       here += octets;
       for (const { account, way, limit } of limited) {

@@ -130,6 +130,8 @@ async function copyInto(destinationPath: string, begun: Begun | undefined, work:
     if ([...known.validities].some((validity) => validity !== selected.uidValidity)) {
       if (run.noteFault(`renumbered ${mailbox.id}`) > RENUMBERED_AT_MOST)
         throw new FolderLeft('mailbox not read back', new Error('The destination says another UIDVALIDITY each time.'));
+      // What is not found is sent again: the list must not have left out the name that it went to.
+      run.planAgain('destination', mailbox.destinationPath, selected.uidValidity);
       await unlessClosed(findAnew(mailbox, selected.uidValidity, session, run));
       return copyFolder(folder, listing, session, run, goesOn);
     }
@@ -220,7 +222,7 @@ async function openBoth(
   run: Run,
 ): Promise<Selected> {
   const [selected] = await Promise.all([
-    select(path, session, run).then((selected) => withUidNext(path, selected, session)),
+    select(path, session, run).then((selected) => unlessClosed(withUidNext(path, selected, session))),
     reopen(session.reader, sourcePath, opened.uidValidity),
   ]);
   return selected;
@@ -231,7 +233,7 @@ async function withUidNext(path: string, selected: Selected, { checker }: Sessio
   if (selected.uidNext !== undefined) return selected;
   const { uidValidity } = await checker.open(path);
   if (uidValidity !== selected.uidValidity) throw new MailboxRenumbered();
-  const uids = (await unlessRefused(checker.search(path))) ?? [];
+  const uids = await checker.search(path);
   return { ...selected, uidNext: uids.reduce((last, uid) => Math.max(last, uid), 0) + 1 };
 }
 

@@ -1,8 +1,9 @@
 import { unlessRefused } from '../imap/mail-error.ts';
 import type { Listed, MailReader } from '../imap/streams.ts';
 import type { Clock } from '../imap/wire.ts';
+import { secondsOf } from './digest.ts';
 import { messageIdOf } from './message-text.ts';
-import type { Ledger } from './ledger.ts';
+import type { Ledger, Planned } from './ledger.ts';
 import { inParts } from './matching.ts';
 
 /** A forwarded message can be so long on its way: a server that is refused for a moment tries again (RFC 5321 §4.5.4.1). */
@@ -27,11 +28,7 @@ export type Forwarded = {
  * as every other.
  * @param mailboxes the paths of the destination's mailboxes
  */
-export function openForwarded(
-  mailboxes: () => readonly string[],
-  clock: Clock,
-  ledger: Pick<Ledger, 'claimed' | 'groups' | 'mailboxes'>,
-): Forwarded {
+export function openForwarded(mailboxes: () => readonly string[], clock: Clock, ledger: Known): Forwarded {
   const there = new Map<string, ReadonlySet<string>>();
   /** By mailbox, UIDVALIDITY and UID whether an old one has arrived: each is read once, however often the source is listed. */
   const judged = new Map<string, boolean>();
@@ -69,30 +66,59 @@ export function openForwarded(
   };
 }
 
-async function messageIds(
-  reader: MailReader,
-  path: string,
-  since: Date,
-  ledger: Pick<Ledger, 'claimed' | 'groups' | 'mailboxes'>,
-): Promise<ReadonlySet<string>> {
+/** What the ledger knows of messages that were sent. */
+type Known = Pick<Ledger, 'claimed' | 'groups' | 'mailboxes' | 'rows'>;
+
+async function messageIds(reader: MailReader, path: string, since: Date, ledger: Known): Promise<ReadonlySet<string>> {
   const ids = new Set<string>();
   const opened = await unlessRefused(reader.open(path));
   if (opened === null) return ids;
-  const { uidValidity } = opened;
-  const ours = await ledger.claimed(path, uidValidity);
-  // What a worker died of storing is not claimed yet.
-  const [groups, all] = await Promise.all([ledger.groups(), ledger.mailboxes()]);
-  const here = new Set(all.flatMap(({ id, destinationPath }) => (destinationPath === path ? [id] : [])));
-  const from = Math.min(
-    ...groups.flatMap((each) => (here.has(each.mailboxId) && each.uidValidity === uidValidity ? [each.uidNext] : [])),
-  );
-  const theirs = (await reader.search(path, since)).filter((uid) => uid < from && !ours.has(uid));
+  const claims = await ledger.claimed(path, opened.uidValidity);
+  const unclaimed = (await reader.search(path, since)).filter((uid) => !claims.has(uid));
+  if (unclaimed.length === 0) return ids;
+  const sent = await unclaimedIn(path, opened.uidValidity, ledger);
+  const theirs = unclaimed.filter((uid) => uid < sent.from);
+  for (const uids of inParts(unclaimed.filter((uid) => uid >= sent.from)))
+    for await (const page of reader.look(path, uids))
+      for (const listed of page) if (!sent.mayBe(listed)) theirs.push(listed.uid);
   for (const uids of inParts(theirs))
     for await (const { header } of reader.headers(path, uids)) {
       const id = messageIdOf(header);
       if (id !== undefined) ids.add(id);
     }
   return ids;
+}
+
+/**
+ * What a mailbox may have of ours that is not claimed, and from which UID on: what a worker died of storing, what had
+ * other UIDs, and, where none of ours goes to it, all of it: one of ours may have that name by now.
+ */
+async function unclaimedIn(path: string, uidValidity: bigint, ledger: Known) {
+  const looks = new Set<string>();
+  const dates = new Set<number | null>();
+  let from = Infinity;
+  // Where the source says no date it was sent with another one.
+  const add = ({ size, date }: Planned, uid: number) => {
+    looks.add(date === null ? `${size}` : `${size} ${date}`);
+    from = Math.min(from, uid);
+  };
+  const all = await ledger.mailboxes();
+  const ours = all.filter(({ destinationPath }) => destinationPath === path);
+  const here = new Set((ours.length > 0 ? ours : all).map(({ id }) => id));
+  const isHere = (validity?: bigint) => ours.length > 0 && validity === uidValidity;
+  for (const group of await ledger.groups())
+    if (here.has(group.mailboxId))
+      for (const message of group.messages) {
+        add(message, isHere(group.uidValidity) ? group.uidNext : 1);
+        // Its size is what the source has listed.
+        if (message.date !== null) dates.add(message.date);
+      }
+  for (const id of here)
+    for await (const page of ledger.rows(id))
+      for (const row of page) if (row.destinationUid !== undefined && !isHere(row.destinationUidValidity)) add(row, 1);
+  const mayBe = ({ size, internalDate }: Listed) =>
+    looks.has(`${size}`) || looks.has(`${size} ${secondsOf(internalDate)}`) || dates.has(secondsOf(internalDate));
+  return { from, mayBe };
 }
 
 /** Milliseconds since the epoch; a server that gives no internal date leaves all of the time open. */

@@ -47,6 +47,7 @@ export type Matched = {
  * source has lost the message, or the destination does not hand it out.
  * @param source opened, or `null` when it can't be asked
  * @param areStored of which the destination has said that it has stored them: then what it does not hand out may be any of them
+ * @param readsRest what is not found is sent: where no likely one fits, the destination may keep neither sizes nor dates
  */
 export async function match(
   wanted: readonly Wanted[],
@@ -54,11 +55,26 @@ export async function match(
   candidates: readonly Listed[],
   destination: Place,
   run: Run,
-  { areStored = () => false }: { readonly areStored?: (uid: number) => boolean } = {},
+  { readsRest = false, areStored = () => false }: MatchOptions = {},
+): Promise<Matched> {
+  const likely = likelyOf(wanted, candidates);
+  const matched = await matchAmong(likely, wanted, source, destination, run, areStored);
+  const isOver = matched.found.size > 0 || matched.gone.size === wanted.length || likely.length === candidates.length;
+  return isOver || !readsRest ? matched : matchAmong(candidates, wanted, source, destination, run, areStored);
+}
+
+type MatchOptions = { readonly readsRest?: boolean; readonly areStored?: (uid: number) => boolean };
+
+async function matchAmong(
+  likely: readonly Listed[],
+  wanted: readonly Wanted[],
+  source: Place | null,
+  destination: Place,
+  run: Run,
+  areStored: (uid: number) => boolean,
 ): Promise<Matched> {
   const found = new Map<number, Found>();
   const gone = new Set<number>();
-  const likely = likelyOf(wanted, candidates);
   if (likely.length === 0 || wanted.length === 0) return { found, gone, unseen: [] };
 
   const known = await digestsOf(wanted, source, gone, run);

@@ -8,13 +8,15 @@ import { fold } from './mapping.ts';
 import type { Run } from './run.ts';
 
 /**
- * Whether a mailbox that can't be opened is not there: the server says so, or neither lists it nor tells of it.
+ * Whether a mailbox that can't be opened is not there: the server says so, or neither lists it nor tells of it; one that
+ * nobody may open is there.
  * @param listed the paths that the account has
  */
 export async function isMissing(reader: MailReader, path: string, listed: readonly string[]): Promise<boolean> {
   const refusal = await refusalOf(reader.open(path));
   if (refusal?.responseCode === 'NONEXISTENT' || refusal?.responseCode === 'TRYCREATE') return true;
-  if (refusal === null || path === 'INBOX' || listed.some((each) => fold(each) === fold(path))) return false;
+  if (refusal === null || refusal.responseCode === 'NOPERM' || path === 'INBOX') return false;
+  if (listed.some((each) => fold(each) === fold(path))) return false;
   return (await refusalOf(reader.status(path))) !== null;
 }
 

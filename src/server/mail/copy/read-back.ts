@@ -233,6 +233,8 @@ export async function settleAbsent(
   // One that could not be opened for a moment may have all of them: the last look finds them unread.
   const uids = opened === null ? [] : here.map(({ message }) => message.destinationUid);
   const listed = await listedAmong({ reader: checker, path }, uids);
+  // Listings lie.
+  if (uids.some((uid) => !listed.has(uid))) for (const uid of await checker.search(path)) listed.add(uid);
   const open = new Map(
     here.flatMap(({ message, check }) => (listed.has(message.destinationUid) ? [] : [[message, check]])),
   );

@@ -83,7 +83,8 @@ export async function settleOpen(
     }),
   );
   const areStored = (uid: number) => said.has(uid);
-  const { found, gone, unseen } = await match(wanted, source, candidates, destination, run, { areStored });
+  const matching = { areStored, readsRest: true };
+  const { found, gone, unseen } = await match(wanted, source, candidates, destination, run, matching);
   run.askAgain(unseen);
   const missing = source === null ? [] : wanted.filter(({ uid }) => !found.has(uid) && !gone.has(uid));
   const elsewhere = await findRenamed(missing, before, mailbox, source, checker, run);
@@ -110,6 +111,7 @@ export async function settleOpen(
     groups.map((group) => group.id),
   );
   for (const { uid } of rows) run.said.delete(saidKey(mailbox, uid));
+  for (const [uid, { size }] of found) if (!said.has(uid)) run.budget.correct(size);
   await onStep('recovered', mailbox.sourcePath);
   return rows.filter((row) => !refused.includes(row));
 }

@@ -30,7 +30,8 @@ export async function findAnew(mailbox: LedgerMailbox, uidValidity: bigint, sess
   if (now !== null && isListed !== true) return;
   const isSame = now?.uidValidity === mailbox.sourceUidValidity;
   const source = isSame ? sourcePlace(session.reader, sourcePath, mailbox.sourceUidValidity) : null;
-  const { found, unseen } = await match(stale, source, candidates, destinationPlace(checker, path, uidValidity), run);
+  const place = destinationPlace(checker, path, uidValidity);
+  const { found, unseen } = await match(stale, source, candidates, place, run, { readsRest: true });
   run.askAgain(unseen);
   for (const { uid, sha256 } of stale) {
     const one = found.get(uid);

@@ -49,6 +49,8 @@ export type Said = Planned & { readonly sha256: string; readonly subject?: strin
 export type Budget = {
   /** @throws {ProviderLimit} when there are not so many left */
   take(octets: number): Promise<void>;
+  /** For what was not stored after all, below zero, and for what turns out to have been stored. */
+  correct(octets: number): void;
 };
 
 /**

@@ -1,6 +1,7 @@
 import { isBreak, MailError } from '../imap/mail-error.ts';
 import type { Fetched, NewMessage, Octets } from '../imap/streams.ts';
 import { notingBreaks, sourcePlace } from './breaks.ts';
+import { ProviderLimit } from './budget.ts';
 import { leaveBehind } from './committing.ts';
 import { digesting } from './digest.ts';
 import { openFetches, type Fetches } from './fetches.ts';
@@ -114,7 +115,19 @@ async function sendAll(fetches: Fetches, sending: Sending, together: boolean): P
     opening.catch(() => {});
   };
 
-  const sendGroup = async (group: Group, messages: AsyncIterable<Fetched>) => {
+  /** What is under way may be given back. */
+  const take = async (octets: number): Promise<void> => {
+    for (;;)
+      try {
+        return await run.budget.take(octets);
+      } catch (error) {
+        if (!(error instanceof ProviderLimit) || underWay.size === 0) throw error;
+        await Promise.race(underWay);
+        if (failure !== undefined) throw error;
+      }
+  };
+
+  const sendGroup = async (group: Group, octets: number, messages: AsyncIterable<Fetched>) => {
     const sent: Sent[] = [];
     const tooLarge: Fetched[] = [];
     const appending = session.writer.append(
@@ -123,9 +136,13 @@ async function sendAll(fetches: Fetches, sending: Sending, together: boolean): P
       { together: together && group.messages.length > 1 },
     );
     const outcome = (async () => {
-      const appended = await appending.outcome;
+      const appended = await appending.outcome.catch((error: unknown) => {
+        run.budget.correct(-octets);
+        throw error;
+      });
       await onStep('appended', path);
       const settled = await settleGroup(group, sent, tooLarge, appended, together, sending);
+      run.budget.correct(settled.stored - octets);
       refusedTogether.push(...settled.refusedTogether);
       unseen.push(...settled.unseen);
       unsaid.push(...settled.unsaid);
@@ -152,8 +169,9 @@ async function sendAll(fetches: Fetches, sending: Sending, together: boolean): P
       if (index % GROUPS_AHEAD === GROUPS_AHEAD - GROUPS_LEFT) openAhead(index + GROUPS_LEFT);
       await run.room();
       // What a listing says to be larger is not appended, or is smaller than it says: only the true size tells.
-      await run.budget.take(group.messages.reduce((octets, message) => octets + Math.min(message.size, limit), 0));
-      await sendGroup(group, fetches.next());
+      const octets = group.messages.reduce((sum, message) => sum + Math.min(message.size, limit), 0);
+      await take(octets);
+      await sendGroup(group, octets, fetches.next());
     } catch (error) {
       failure ??= { error };
     }

@@ -32,8 +32,13 @@ export type Sent = {
 
 export type Left = { readonly refusedTogether: readonly Planned[]; readonly unseen: readonly Planned[] };
 
-/** `isKnown`: of no message it is open whether it was stored. */
-type Settled = Left & { readonly unsaid: readonly Unsaid[]; readonly isKnown: boolean; readonly error?: unknown };
+/** `isKnown`: of no message it is open whether it was stored. `stored`: octets that were. */
+type Settled = Left & {
+  readonly unsaid: readonly Unsaid[];
+  readonly isKnown: boolean;
+  readonly stored: number;
+  readonly error?: unknown;
+};
 
 function isFull(error: Error): boolean {
   return error instanceof MailError && error.fault === 'full';
@@ -54,6 +59,7 @@ export async function settleGroup(
   const checks: Unchecked[] = [];
   let error: unknown;
   let isKnown = true;
+  let stored = 0;
   const settled = new Set(tooLarge.map((message) => message.uid));
   // The mailbox may get another UIDVALIDITY while it is selected.
   const claimed = new Map([[selected.uidValidity, claims]]);
@@ -73,6 +79,7 @@ export async function settleGroup(
     switch (outcome.kind) {
       case 'stored': {
         const { sha256, head } = one.digest();
+        stored += message.size;
         const what = { uid: message.uid, size: message.size, sha256, date: secondsOf(date), ...subjectIn(head) };
         if (outcome.uid === undefined) {
           unsaid.push(what);
@@ -119,7 +126,7 @@ export async function settleGroup(
   const unseen = error === undefined ? group.messages.filter((message) => !settled.has(message.uid)) : [];
   await commitOutcome(rows, isKnown && unsaid.length === 0 ? [group.id] : [], sending, unsaid.length);
   if (checks.length > 0) run.check({ mailbox, uidValidity: selected.uidValidity, messages: checks });
-  return { refusedTogether, unseen, unsaid, isKnown, ...(error === undefined ? {} : { error }) };
+  return { refusedTogether, unseen, unsaid, isKnown, stored, ...(error === undefined ? {} : { error }) };
 }
 
 function refusal(mailbox: LedgerMailbox, message: Fetched, reason: RefusalReason | 'unreadable'): NewRow {
