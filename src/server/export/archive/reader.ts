@@ -15,8 +15,8 @@ const PEOPLE_AT_MOST = 50;
 /** Messages that one file of the reader holds, and their text at most, in UTF-16 units. */
 const BLOCK_MESSAGES = 250;
 const BLOCK_TEXT = 1_000_000;
-/** Room for a script of them, in octets, that is seldom too small. */
-const SCRIPT = 2 * BLOCK_TEXT;
+/** Room for a script of them at first, in octets; it grows. */
+const SCRIPT = 64 * 1024;
 
 const UNSHOWN = ['head>', 'style', 'script'];
 

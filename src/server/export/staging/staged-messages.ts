@@ -58,7 +58,7 @@ export type MailboxName = {
 
 export type PartFile = { readonly part: number; readonly name: string; readonly size: number; readonly sha256: string };
 
-const PAGE = 1000;
+const PAGE = 500;
 /** The most skipped messages that are told one by one. */
 const SKIPPED_AT_MOST = 1000;
 
@@ -205,9 +205,8 @@ export function openStagedMessages(database: Database, exportId: number) {
     },
 
     async *messages(part: number, mailboxId?: number): AsyncGenerator<PartMessage> {
-      let after = { mailboxId: mailboxId ?? 0, number: 0 };
-      for (;;) {
-        const page = await database.query<PartMessage>(
+      const pageAfter = async (after: { readonly mailboxId: number; readonly number: number }) =>
+        database.query<PartMessage>(
           `select message.mailbox_id::float8 as "mailboxId", path, folder, number, uid::float8 as uid,
              size::float8 as size, sha256, crc32::float8 as crc32, internal_date as "internalDate", flags, line_ends as "lineEnds", label,
              segment, position::float8 as position
@@ -217,10 +216,14 @@ export function openStagedMessages(database: Database, exportId: number) {
            order by mailbox_id, number limit ${PAGE}`,
           [exportId, part, after.mailboxId, after.number, mailboxId ?? null],
         );
-        for (const message of page) yield { ...message, path: JSON.parse(message.path) as string };
+      let next: Promise<PartMessage[]> | undefined = pageAfter({ mailboxId: mailboxId ?? 0, number: 0 });
+      while (next !== undefined) {
+        const page: PartMessage[] = await next;
         const last = page.at(-1);
-        if (last === undefined || page.length < PAGE) return;
-        after = { mailboxId: last.mailboxId, number: last.number };
+        // Asked for while this one is worked on.
+        next = last === undefined || page.length < PAGE ? undefined : pageAfter(last);
+        next?.catch(() => {});
+        for (const message of page) yield { ...message, path: JSON.parse(message.path) as string };
       }
     },
 
