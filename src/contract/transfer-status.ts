@@ -105,6 +105,13 @@ export function copiedBy(operation: Counted): number {
   return copied ?? Math.max(0, done - present - refusedBy(operation));
 }
 
+/** Whether something of it was taken back, or is being. */
+export function isTakenBack({ taking_back: isTaking, taken_back: count = 0 }: TakenBack): boolean {
+  return isTaking === true || count > 0;
+}
+
+type TakenBack = { readonly taking_back?: boolean | undefined; readonly taken_back?: number | undefined };
+
 /** How many were there before, whether something was added to them or not. */
 export function presentOf({ present = 0, contacts }: Counted): number {
   return contacts === undefined ? present : contacts.present + contacts.completed;

@@ -63,11 +63,7 @@ export const LIFE_SIGHTS: readonly Sight[] = [
   sight('a guide to the new mailbox', movedTo('google'), 'imap.gmail.com', press('Set up your phone and computer')),
   sight('a transfer that is stopped', STOPPED, 'You stopped this transfer.'),
   sight('a transfer that was done, and taken back', takenBack(12), 'What was copied was taken back.'),
-  sight(
-    'a transfer that was done, and of which a part was taken back',
-    takenBack(5),
-    'The rest is still in your new mailbox.',
-  ),
+  sight('a transfer that was done, and of which a part was taken back', takenBack(5), 'We left the rest as it is.'),
   sight(
     'files for who has shown nothing',
     { emailmigration: movedTo('other').emailmigration, files: 'there', limited: true },

@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startDailies } from '../../src/server/transfers/dailies.ts';
+import { bookThatAnswers } from '../support/book-that-answers.ts';
 import {
   ANN,
   call,
@@ -71,18 +69,10 @@ describe('a daily that has begun a run', { timeout: 60_000 }, () => {
 });
 
 /** Google's address book, which lets nobody in: the permission is missing. */
-async function closedBook(): Promise<string> {
-  const book = createServer((_request, response) => {
-    response.writeHead(403, { 'content-type': 'application/json' });
-    const details = [{ reason: 'ACCESS_TOKEN_SCOPE_INSUFFICIENT' }];
-    response.end(JSON.stringify({ error: { code: 403, message: 'No.', status: 'PERMISSION_DENIED', details } }));
-  }).listen(0, '127.0.0.1');
-  await once(book, 'listening');
-  onTestFinished(() => {
-    book.closeAllConnections();
-    book.close();
-  });
-  return `http://127.0.0.1:${(book.address() as AddressInfo).port}`;
+function closedBook(): Promise<string> {
+  const details = [{ reason: 'ACCESS_TOKEN_SCOPE_INSUFFICIENT' }];
+  const error = { code: 403, message: 'No.', status: 'PERMISSION_DENIED', details };
+  return bookThatAnswers({ status: 403, body: { error } });
 }
 
 test(

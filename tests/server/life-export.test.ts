@@ -1,11 +1,9 @@
-import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { copiedBy } from '../../src/contract/transfer-status.ts';
 import { SENTENCES } from '../../src/server/worker/sentences.ts';
+import { bookThatAnswers } from '../support/book-that-answers.ts';
 import { startDovecot, type Dovecot, type DovecotOptions } from '../support/dovecot.ts';
 import { HASTY_CLOCK } from '../support/hasty-clock.ts';
 import {
@@ -31,20 +29,6 @@ async function dovecotOfTest(options?: DovecotOptions): Promise<Dovecot> {
   const dovecot = await startDovecot(options);
   onTestFinished(() => dovecot[Symbol.asyncDispose]());
   return dovecot;
-}
-
-/** Where contacts are: an address book that answers each request so, and nothing else. */
-async function bookThatAnswers(status: number, headers: Record<string, string> = {}): Promise<string> {
-  const book = createServer((_request, response) => {
-    response.writeHead(status, headers);
-    response.end();
-  }).listen(0, '127.0.0.1');
-  await once(book, 'listening');
-  onTestFinished(() => {
-    book.closeAllConnections();
-    book.close();
-  });
-  return `http://127.0.0.1:${(book.address() as AddressInfo).port}/{email}/`;
 }
 
 /** The names of the messages in the finished file. */
@@ -137,7 +121,7 @@ describe('the contacts of an export', { timeout: 60_000 }, () => {
   test('whose address book refuses the password do not ask for one, which nobody could give', async () => {
     const world = await openWorldOfTest({
       mail: { INBOX: some(0, 2) },
-      environment: { LEGACY_CARDDAV_URL: await bookThatAnswers(401) },
+      environment: { LEGACY_CARDDAV_URL: `${await bookThatAnswers({ status: 401 })}/{email}/` },
     });
     await using _worker = await world.work();
     const ordered = await orderExport(world);
@@ -151,7 +135,9 @@ describe('the contacts of an export', { timeout: 60_000 }, () => {
   test('whose address book can not be reached in the end speak of the one that they are in', async () => {
     const world = await openWorldOfTest({
       mail: { INBOX: some(0, 2) },
-      environment: { LEGACY_CARDDAV_URL: await bookThatAnswers(503, { 'retry-after': '0' }) },
+      environment: {
+        LEGACY_CARDDAV_URL: `${await bookThatAnswers({ status: 503, headers: { 'retry-after': '0' } })}/{email}/`,
+      },
     });
     const { database, queue } = world.web;
     const ordered = await orderExport(world);

@@ -37,7 +37,8 @@ const Folder = v.object({ name: v.optional(v.string()), done: count, total: coun
 export type Folder = v.InferOutput<typeof Folder>;
 
 /**
- * What the engine knows of one operation. `done` never exceeds `total`, no count ever falls, `bytes` is octets moved;
+ * What the engine knows of one operation. `done` never exceeds `total`, no count ever falls but
+ * `copied`, by what turns out to be lost; `bytes` is octets moved;
  * `failure` is a sentence for the subscriber about an operation that has stopped or paused.
  * `copied` counts, of `done`, the messages that this transfer has brought (of an export: that are in its files), and
  * `present` those that were there, such as by an earlier transfer between the same mailboxes;

@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
 import type { Progress } from '../../contract/calls/status.ts';
-import { comparisonOf, copiedBy, presentOf, standingOf } from '../../contract/transfer-status.ts';
+import { comparisonOf, copiedBy, isTakenBack, presentOf, standingOf } from '../../contract/transfer-status.ts';
 import { Icon } from '../parts/icon.tsx';
 import { formatNumber } from '../wording.ts';
 import { takenBack } from '../wording/status-life.ts';
-import { isTakenBack, standingWords } from '../wording/status-standing.ts';
+import { standingWords } from '../wording/status-standing.ts';
 import { status as words } from '../wording/status.ts';
 import { Folders, HowFar } from './status-progress.tsx';
 

@@ -8,6 +8,7 @@ import {
   comparisonOf,
   copiedBy,
   isExport,
+  isTakenBack,
   presentOf,
   refusedBy,
   SKIPPED_SHOWN,
@@ -30,8 +31,7 @@ type Fact = { readonly icon: IconName; readonly text: string };
 /** Whether everything that was asked for has been done, and nothing of it was taken back. */
 export function isDone({ context: { status } }: WizardSnapshot): boolean {
   const operations = [status?.emailmigration, status?.contactsmigration].filter((each) => each !== undefined);
-  const { taken_back: takenBack = 0, taking_back: isTaking } = status?.emailmigration ?? {};
-  if (takenBack > 0 || isTaking === true) return false;
+  if (isTakenBack(status?.emailmigration ?? {})) return false;
   return operations.length > 0 && operations.every((each) => standingOf(each) === 'success');
 }
 

@@ -83,7 +83,7 @@ export const undone = {
   label: (isUnderWay: boolean) => (isUnderWay ? 'Taking back' : 'Taken back'),
   text: (stays: boolean) =>
     stays
-      ? 'A part of what was copied was taken back. The rest is still in your new mailbox.'
+      ? 'A part of what was copied was taken back. We left the rest as it is.'
       : 'What was copied was taken back. Nothing was deleted from the mailbox you wanted to move.',
 } as const;
 export const takingBack = 'We are taking back what was copied. You can close this page.';

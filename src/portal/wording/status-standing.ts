@@ -1,5 +1,5 @@
 import type { Progress } from '../../contract/calls/status.ts';
-import { copiedBy, type ShownStatus, standingOf } from '../../contract/transfer-status.ts';
+import { copiedBy, isTakenBack, type ShownStatus, standingOf } from '../../contract/transfer-status.ts';
 import { attention as attentionWords } from './acts.ts';
 import {
   cancelled,
@@ -83,8 +83,4 @@ function wordsOf(progress: Progress, ofExport: boolean): StandingWords {
 
 function whenDone(left: number | undefined): { readonly when: string } {
   return { when: left === undefined ? words.when.running : timeLeftWords(left) };
-}
-
-export function isTakenBack({ taking_back, taken_back }: Progress): boolean {
-  return taking_back === true || (taken_back ?? 0) > 0;
 }

@@ -17,7 +17,7 @@ export type Stopping = {
 /**
  * Stops a transfer, whoever works on it: 5 s later nothing is written to its destination any more. What is there stays.
  * @param wait waits so many milliseconds
- * @returns whether there was anything to stop
+ * @returns whether it was stopped; else it had ended, or came to its end by itself
  */
 export async function stopTransfer(
   services: Stopping,

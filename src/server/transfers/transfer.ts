@@ -53,6 +53,16 @@ export async function insertTransfer(sql: Sql, transfer: Transfer, submitKey: st
     ]);
 }
 
+/** SQL by which two rows of transfers, by their aliases, are between the same two accounts, however the servers were named. */
+export function betweenSameAccounts(one: string, other: string): string {
+  return `${one}.source_email = ${other}.source_email and ${one}.source_provider = ${other}.source_provider
+    and ${one}.source_imap is not distinct from ${other}.source_imap
+    and ${one}.destination_email = ${other}.destination_email
+    and (${one}.destination_provider = ${other}.destination_provider
+        and ${one}.destination_imap is not distinct from ${other}.destination_imap
+      or ${one}.destination_place = ${other}.destination_place)`;
+}
+
 /** So that a later order to the same mailbox knows it, however its server is named then. */
 export async function noteDestinationPlace(
   sql: Sql,

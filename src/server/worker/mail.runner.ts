@@ -47,12 +47,12 @@ async function copyOf(run: Run, services: RunnerServices): Promise<MailCopy> {
   const { transfer, signal, lease } = run;
   const { clock, log, database } = services;
   const source = await openMailSide('source', run, services);
-  const destination = await openMailSide('destination', run, services);
-  const { place } = await accountOf('destination', run, services);
-  await noteDestinationPlace(database, lease, `${place.host}:${place.port}`);
+  const account = await accountOf('destination', run, services);
+  const { host, port } = account.place;
+  await noteDestinationPlace(database, lease, `${host}:${port}`);
   return {
     source,
-    destination,
+    destination: sideOf('destination', account, run, services),
     ledger: openLedger(database, lease),
     lease,
     clock,
@@ -78,9 +78,12 @@ type SideRun = Pick<Run, 'transfer' | 'destination' | 'signal' | 'lease'> & { re
  * @throws {MailError} when its server can't be found
  */
 export async function openMailSide(role: Role, run: SideRun, services: RunnerServices): Promise<CopyDestination> {
+  return sideOf(role, await accountOf(role, run, services), run, services);
+}
+
+function sideOf(role: Role, account: MailAccount, run: SideRun, services: RunnerServices): CopyDestination {
   const { transfer, signal, lease } = run;
   const { settings, times, resolver, clock, onUncheckedCertificate } = services;
-  const account = await accountOf(role, run, services);
   const options = { trusted: settings.trustedMailHosts, times, resolver, signal, onUncheckedCertificate };
   const dial = openDial(options);
   const session = (evenStopped = false) =>
@@ -106,7 +109,7 @@ export async function openMailSide(role: Role, run: SideRun, services: RunnerSer
  * A mail account of a run.
  * @throws {MailError} when its server can't be found
  */
-export async function accountOf(
+async function accountOf(
   role: Role,
   run: Pick<SideRun, 'transfer' | 'source' | 'destination'>,
   services: RunnerServices,

@@ -1,5 +1,6 @@
 import type { Database, Sql } from '../../store/database.ts';
 import { LeaseLost } from '../../transfers/lease.ts';
+import { betweenSameAccounts } from '../../transfers/transfer.ts';
 
 /** So many rows of each earlier transfer are taken over in one transaction. */
 const ADOPTED_TOGETHER = 20_000;
@@ -17,13 +18,7 @@ export async function holdLease(sql: Sql, transferId: string, epoch: number): Pr
 const EARLIER = `
   transfers this join lateral (
     select other.* from transfers other join ledger_adoptions whole on whole.transfer_id = other.id
-    where other.id <> this.id and other.finished is not null
-      and other.source_email = this.source_email and other.source_provider = this.source_provider
-      and other.source_imap is not distinct from this.source_imap
-      and other.destination_email = this.destination_email
-      and (other.destination_provider = this.destination_provider
-          and other.destination_imap is not distinct from this.destination_imap
-        or other.destination_place = this.destination_place)
+    where other.id <> this.id and other.finished is not null and ${betweenSameAccounts('other', 'this')}
     order by other.finished desc, other.created desc limit 1
   ) that on true
   join ledger_mailboxes theirs on theirs.transfer_id = that.id`;

@@ -1,5 +1,6 @@
 import type { Database, Sql } from '../../store/database.ts';
 import { LeaseLost, type Lease } from '../../transfers/lease.ts';
+import { betweenSameAccounts } from '../../transfers/transfer.ts';
 
 /** A message that a transfer has appended; `sha256` (hex) is of its octets at the destination. */
 export type Appended = {
@@ -97,13 +98,7 @@ export function openTakeBackRecords(database: Database, { transferId, epoch }: L
            join ledger own on own.mailbox_id = x.mailbox_id and own.uid = x.uid
            join ledger_mailboxes place on place.id = own.mailbox_id
            join transfers this on this.id = $1
-           join transfers that on that.source_email = this.source_email
-             and that.source_provider = this.source_provider
-             and that.source_imap is not distinct from this.source_imap
-             and that.destination_email = this.destination_email
-             and (that.destination_provider = this.destination_provider
-                 and that.destination_imap is not distinct from this.destination_imap
-               or that.destination_place = this.destination_place)
+           join transfers that on ${betweenSameAccounts('that', 'this')}
            join ledger_mailboxes theirs on theirs.transfer_id = that.id
              and theirs.destination_path = place.destination_path
            where l.mailbox_id = theirs.id and l.destination_uid = own.destination_uid

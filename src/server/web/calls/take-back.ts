@@ -33,7 +33,8 @@ export const answerTakeBack = route(takeBack, 'calls by a client', async ({ body
   if (secret === null) throw notGiven();
   if (secret.kind === 'token') await tokens.keep(secret.tokenId);
   // Else it would all be brought again tomorrow.
-  if (await switchDailyOff(services, id, null)) await stopDailyRun(services, id, (milliseconds) => wait(milliseconds));
+  await switchDailyOff(services, id, null);
+  await stopDailyRun(services, id, (milliseconds) => wait(milliseconds));
   await orderTakeBack(services, id, secret);
   services.securityLog('take-back ordered', { client: visit.client, transferId: id });
   return { ok: true as const };
