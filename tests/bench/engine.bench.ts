@@ -1,32 +1,32 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { DOVECOT, type DovecotOptions, startDovecot } from '../support/dovecot.ts';
 import { selfSigned } from '../support/certificate.ts';
-import { installed } from '../support/installed.ts';
 import { differenceOf } from '../support/mail-comparison.ts';
 import { type Postgres, POSTGRESQL, startPostgres } from '../support/postgres.ts';
 import { run } from '../support/run.ts';
 import { startFlags } from '../support/start-command.ts';
-import type { EngineJob, EngineMeasured } from './engine-process.ts';
-import { type Latency, startLatency } from './latency.ts';
+import type { EngineJob, EngineMeasured, EnginePlace } from './engine-process.ts';
+import { startLatency } from './latency.ts';
 import { type Corpus, fillAccount, HUGE, LARGE, REALISTIC, SMALL } from './mailboxes.ts';
+import { mbsyncWith, yardstick } from './peers.ts';
 
 /** Runs of each; the median counts. */
 const RUNS = Number(process.env['BENCH_RUNS'] ?? 5);
 /** What the yardstick signs in with. */
 const PASSWORD = 'pass';
 const USER = 'bench@cable.example';
-/** With so many messages. */
-const [SMALLER_USER, SMALLER] = ['smaller@cable.example', 400];
 const ONE_WAY_MS = 20;
 const MEMORY = '/dev/shm';
-/** The bare client of the same room as the project, which knows the happy path only. */
-const YARDSTICK = resolve('../shared/bench/raw-grouped.mjs');
+const DISK = tmpdir();
+/** A worker that runs for weeks has moved mailboxes before: so many here. */
+const MOVED_BEFORE = 4;
+/** A virtual machine has its memory from its host, at its first touch: more than any run takes, it is touched before each. */
+const TOUCHED_MEGABYTES = 1_000;
 const PROCESS = join(import.meta.dirname, 'engine-process.ts');
 /** What Dovecot says it can do, without what is left out. */
 const PLAIN =
@@ -42,13 +42,13 @@ type Scene = {
   readonly yardstick?: true;
   /** The destination is spoken to over TLS, by both. */
   readonly tls?: true;
-  /** So often the process has moved a smaller mailbox before: a worker runs for weeks. */
-  readonly before?: number;
+  /** Each time by a worker that has just been started. */
+  readonly cold?: true;
 };
 
 const SCENES: readonly Scene[] = [
   { name: 'in memory', corpus: REALISTIC, under: MEMORY, yardstick: true },
-  { name: 'on disk', corpus: REALISTIC, under: tmpdir(), yardstick: true },
+  { name: 'on disk', corpus: REALISTIC, under: DISK, yardstick: true },
   { name: '20 ms each way', corpus: REALISTIC, under: MEMORY, delay: ONE_WAY_MS, yardstick: true },
   {
     name: '20 ms each way, synchronising literals',
@@ -62,12 +62,12 @@ const SCENES: readonly Scene[] = [
   { name: 'in memory', corpus: LARGE, under: MEMORY },
   { name: 'in memory, TLS to the destination', corpus: REALISTIC, under: MEMORY, tls: true },
 ];
-const WARM: Scene = {
-  name: 'in memory, by a warm worker',
+const COLD: Scene = {
+  name: 'in memory, by a worker that has just been started',
   corpus: REALISTIC,
   under: MEMORY,
   yardstick: true,
-  before: 15,
+  cold: true,
 };
 
 /** Mailbox to mailbox on PostgreSQL, every octet read back, beside mbsync and the yardstick on the same servers. */
@@ -80,62 +80,87 @@ export async function benchEngine(say: (line: string) => void): Promise<void> {
     () => benchNothingToDo(SMALL, postgres, say),
     () => benchAtOnce(postgres, say),
     () => (process.env['BENCH_HUGE'] === 'on' ? benchNothingToDo(HUGE, postgres, say) : undefined),
-    () => benchScene(WARM, postgres, say),
+    () => benchScene(COLD, postgres, say),
   ];
   for (const [at, bench] of benches.entries()) if (wanted === undefined || wanted.includes(at)) await bench();
 }
 
 async function benchScene(scene: Scene, postgres: Postgres, say: (line: string) => void): Promise<void> {
-  const { corpus, under, delay = 0 } = scene;
+  const { corpus, under, delay = 0, cold = false } = scene;
   await using certificate = scene.tls === true ? await certificateFiles() : undefined;
-  await using source = await startDovecot({ under, password: PASSWORD });
+  await using source = await startDovecot({ under, password: PASSWORD, durable: true });
   await using destination = await startDovecot({
     under,
     password: PASSWORD,
+    durable: true,
     ...scene.destination,
     ...(certificate === undefined ? {} : { tls: certificate }),
   });
   await fillAccount({ port: source.port, user: USER, password: PASSWORD }, corpus);
-  if (scene.before !== undefined)
-    await fillAccount({ port: source.port, user: SMALLER_USER, password: PASSWORD }, { ...corpus, count: SMALLER });
   await using near = await startLatency(source.port, delay);
   await using far = await startLatency(destination.port, delay);
-  const program = installed('mbsync');
+  const mbsync = mbsyncWith(PASSWORD);
+  const bare = scene.yardstick === true ? yardstick(postgres) : null;
+  const place = async () => placeOf(near, far, await postgres.create());
+  await using warm = cold ? null : startWorker(await place());
   const own: EngineMeasured[] = [];
   const peer: number[] = [];
-  const yardstick: number[] = [];
+  const ideal: number[] = [];
+  const from = { port: near.port, user: USER };
+  const to = (user: string) => ({ port: far.port, user, ...(certificate && { certificate: certificate.certificate }) });
+  for (let time = 0; warm !== null && time < MOVED_BEFORE; time += 1) {
+    await warm.move([{ user: USER, newUser: `before${time}@yahoo.example` }]);
+    await destination.wipe();
+  }
   for (let time = 0; time < RUNS; time += 1) {
-    if (program !== null)
-      peer.push(await timed(() => runMbsync(program, near, { ...far, ...certificate }, `mbsync${time}@peer.example`)));
-    if (scene.yardstick === true && existsSync(YARDSTICK))
-      yardstick.push(await runYardstick(near, far, `yardstick${time}@peer.example`, await postgres.create()));
+    await settle(under);
+    if (mbsync !== null) peer.push(await mbsync(from, to(`mbsync${time}@peer.example`)));
+    await settle(under);
+    if (bare !== null) ideal.push(await bare(from, to(`yardstick${time}@peer.example`)));
+    await settle(under);
     const user = `own${time}@yahoo.example`;
-    const before = Array.from({ length: scene.before ?? 0 }, (_, at) => {
-      return { user: SMALLER_USER, newUser: `before${time}.${at}@yahoo.example` };
-    });
-    own.push(await measured({ ...jobOf(near, far, await postgres.create(), [[USER, user]]), before }));
+    await using worker = warm === null ? startWorker(await place()) : null;
+    const measured = await (worker ?? warm)?.move([{ user: USER, newUser: user }]);
+    if (measured !== undefined) own.push(measured);
     const { lost, duplicated, changed } = await differenceOf(
       { port: source.port, user: USER, password: PASSWORD },
       { port: destination.port, user, password: PASSWORD },
     );
     if (lost.length + duplicated.length + changed.length > 0) throw new Error('The copy is not what was copied.');
+    await destination.wipe();
   }
   const ms = median(own.map((each) => each.ms));
   const ratio = (name: string, others: readonly number[]) =>
     others.length === 0 ? '' : `, ${(median(others) / ms).toFixed(2)} × ${name} (${rate(corpus, median(others))})`;
   say(
-    `engine: ${corpus.name} ${scene.name}: ${rate(corpus, ms)} messages/s${ratio('mbsync', peer)}${ratio('the yardstick', yardstick)}; ${about(own, corpus)}`,
+    `engine: ${corpus.name} ${scene.name}: ${rate(corpus, ms)} messages/s${ratio('mbsync', peer)}${ratio('the yardstick', ideal)}; ${about(own, corpus)}`,
   );
+}
+
+/** What was done before is not paid for by what is measured. */
+async function settle(under: string): Promise<void> {
+  if (under === MEMORY) {
+    const touched = join(MEMORY, `touched-${process.pid}`);
+    await run('dd', ['if=/dev/zero', `of=${touched}`, 'bs=1M', `count=${TOUCHED_MEGABYTES}`, 'status=none']);
+    await rm(touched);
+  }
+  await run('sync', []);
 }
 
 /** A second order with nothing new, in a process of its own. */
 async function benchNothingToDo(corpus: Corpus, postgres: Postgres, say: (line: string) => void): Promise<void> {
   await using source = await startDovecot({ under: MEMORY, password: PASSWORD });
   await using destination = await startDovecot({ under: MEMORY, password: PASSWORD });
-  const filled = await timed(() => fillAccount({ port: source.port, user: USER, password: PASSWORD }, corpus));
-  const job = jobOf(source, destination, await postgres.create(), [[USER, 'again@yahoo.example']]);
-  const first = await measured(job);
-  const again = await measured(job);
+  const began = performance.now();
+  await fillAccount({ port: source.port, user: USER, password: PASSWORD }, corpus);
+  const filled = performance.now() - began;
+  const place = placeOf(source, destination, await postgres.create());
+  const move = async () => {
+    await using worker = startWorker(place);
+    return worker.move([{ user: USER, newUser: 'again@yahoo.example' }]);
+  };
+  const first = await move();
+  const again = await move();
   say(
     `engine: nothing to do for ${corpus.name}: ${lasting(again)}; copied before in ${lasting(first)}; filled in ${seconds(filled)}`,
   );
@@ -149,54 +174,67 @@ function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(2)} s`;
 }
 
+/** In turn, by one worker: its memory is the most of all. */
 async function benchAtOnce(postgres: Postgres, say: (line: string) => void): Promise<void> {
   await using source = await startDovecot({ under: MEMORY, password: PASSWORD });
   await using destination = await startDovecot({ under: MEMORY, password: PASSWORD });
-  const corpus = { ...REALISTIC, name: '1,000 messages each', count: 1_000 };
-  const filled = new Set<string>();
-  for (const transfers of [1, 4, 8]) {
-    const users = Array.from({ length: transfers }, (_, at) => `user${at}@cable.example`);
-    for (const user of users.filter((each) => !filled.has(each))) {
-      await fillAccount({ port: source.port, user, password: PASSWORD }, corpus);
-      filled.add(user);
+  const corpus = { ...REALISTIC, name: 'mailboxes of 2,000 realistic messages' };
+  const counts = [1, 4, 8];
+  const users = Array.from({ length: Math.max(...counts) }, (_, at) => `user${at}@cable.example`);
+  for (const user of users) await fillAccount({ port: source.port, user, password: PASSWORD }, corpus);
+  const place = { ...placeOf(source, destination, await postgres.create()), atOnce: users.length };
+  await using worker = startWorker(place);
+  const own = new Map<number, EngineMeasured[]>(counts.map((transfers) => [transfers, []]));
+  for (let time = 0; time < RUNS + 1; time += 1)
+    for (const transfers of counts) {
+      await settle(MEMORY);
+      const job = users.slice(0, transfers).map((user, at) => ({ user, newUser: `${time}.${at}@yahoo.example` }));
+      const measured = await worker.move(job);
+      // The first time is to warm it.
+      if (time > 0) own.get(transfers)?.push(measured);
+      await destination.wipe();
     }
-    const own: EngineMeasured[] = [];
-    for (let time = 0; time < RUNS; time += 1) {
-      const pairs = users.map((user, at) => [user, `at${transfers}.${time}.${at}@yahoo.example`] as const);
-      own.push(await measured(jobOf(source, destination, await postgres.create(), pairs)));
-    }
+  for (const [transfers, measured] of own) {
     const all = { ...corpus, count: corpus.count * transfers };
     say(
-      `engine: ${transfers} at once, ${corpus.name}: ${rate(all, median(own.map(({ ms }) => ms)))} messages/s together; ${about(own, all)}`,
+      `engine: ${transfers} at once, ${corpus.name}: ${rate(all, median(measured.map(({ ms }) => ms)))} messages/s together; ${about(measured, all)}`,
     );
   }
 }
 
-function jobOf(
-  source: { readonly port: number },
-  destination: { readonly port: number },
-  url: string,
-  pairs: readonly (readonly [string, string])[],
-): EngineJob {
+function placeOf(source: { readonly port: number }, destination: { readonly port: number }, url: string): EnginePlace {
   return {
     url,
     source: `imap://127.0.0.1:${source.port}`,
     destination: `imap://127.0.0.1:${destination.port}`,
     password: PASSWORD,
-    users: pairs.map(([user]) => user),
-    newUsers: pairs.map(([, user]) => user),
-    before: [],
+    atOnce: 1,
   };
 }
 
-async function measured(job: EngineJob): Promise<EngineMeasured> {
-  const child = spawn(process.execPath, [...startFlags(), PROCESS, JSON.stringify(job)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+type Worker = AsyncDisposable & { readonly move: (job: EngineJob) => Promise<EngineMeasured> };
+
+/** A worker in a process of its own, as `npm start` starts one. */
+function startWorker(place: EnginePlace): Worker {
+  const child = spawn(process.execPath, [...startFlags(), PROCESS, JSON.stringify(place)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
-  const [output] = await Promise.all([text(child.stdout), once(child, 'exit')]);
-  const told = JSON.parse(output) as EngineMeasured;
-  if (told.faults > 0) throw new Error('A transfer did not end well.');
-  return told;
+  const gone = once(child, 'exit');
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    move: async (job) => {
+      child.stdin.write(`${JSON.stringify(job)}\n`);
+      const { value, done } = await lines.next();
+      if (done === true) throw new Error('The worker has ended.');
+      const measured = JSON.parse(value) as EngineMeasured;
+      if (measured.faults > 0) throw new Error('A transfer did not end well.');
+      return measured;
+    },
+    [Symbol.asyncDispose]: async () => {
+      child.stdin.end();
+      await gone;
+    },
+  };
 }
 
 function about(own: readonly EngineMeasured[], { count }: Corpus): string {
@@ -216,29 +254,6 @@ function finishOf(own: readonly EngineMeasured[]): string {
   return `, finish time said ${errors.length} times, ${within} within 20 %, off by ${(100 * most).toFixed(0)} % at most`;
 }
 
-async function runYardstick(source: Latency, destination: Latency, user: string, url: string): Promise<number> {
-  const ports = ['--srcPort', `${source.port}`, '--dstPort', `${destination.port}`, '--db', url, '--conns', '4'];
-  const told = await run(process.execPath, [YARDSTICK, ...ports, '--srcUser', USER, '--dstUser', user]);
-  return (JSON.parse(told.toString().trim().split('\n').at(-1) ?? '') as { seconds: number }).seconds * 1000;
-}
-
-type Peer = { readonly port: number; readonly certificate?: string };
-
-async function runMbsync(program: string, source: Peer, destination: Peer, user: string): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'mbsync-'));
-  await writeFile(
-    join(folder, 'rc'),
-    `${store('from', source, USER)}${store('to', destination, user)}Channel all\nFar :from:\nNear :to:\nPatterns *\nCreate Near\nSync Pull\nExpunge None\nCopyArrivalDate yes\nSyncState ${folder}/\n`,
-  );
-  await run(program, ['-q', '-c', join(folder, 'rc'), '-a']);
-  await rm(folder, { recursive: true, force: true });
-}
-
-function store(name: string, { port, certificate }: Peer, user: string): string {
-  const tls = certificate === undefined ? 'SSLType None' : `SSLType STARTTLS\nCertificateFile ${certificate}`;
-  return `IMAPAccount ${name}\nHost 127.0.0.1\nPort ${port}\nUser ${user}\nPass ${PASSWORD}\n${tls}\nAuthMechs LOGIN\n\nIMAPStore ${name}\nAccount ${name}\n\n`;
-}
-
 /** Those of a server that nobody vouches for, which both peers are told to believe. */
 async function certificateFiles(): Promise<AsyncDisposable & { readonly certificate: string; readonly key: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'certificate-'));
@@ -249,12 +264,6 @@ async function certificateFiles(): Promise<AsyncDisposable & { readonly certific
   await writeFile(files.key, made.key);
   await writeFile(files.certificate, made.cert);
   return { ...files, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
-}
-
-async function timed(work: () => Promise<void>): Promise<number> {
-  const start = performance.now();
-  await work();
-  return performance.now() - start;
 }
 
 function median(numbers: readonly number[]): number {

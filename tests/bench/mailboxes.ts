@@ -1,12 +1,21 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { inPieces, newMessage, writerOf } from '../support/imap-session.ts';
 import { openMailClient } from '../support/mail-client.ts';
+import { run } from '../support/run.ts';
+
+/** Mailboxes and peers that the project is measured with. */
+export const SHARED_BENCH = resolve('../shared/bench');
 
 export type Corpus = {
   readonly name: string;
   readonly mailboxes: number;
   readonly sizes: readonly number[];
   readonly count: number;
+  /** Which of `make-corpus.mjs` of {@link SHARED_BENCH} stands in its place, where that is there. */
+  readonly kind?: 'A' | 'B' | 'C';
 };
 
 /** As a person's mail: most small, a few large; 64 kB on average. */
@@ -15,24 +24,33 @@ export const REALISTIC: Corpus = {
   mailboxes: 12,
   sizes: [2_000, 3_000, 5_000, 8_000, 15_000, 40_000, 90_000, 349_000],
   count: 2_000,
+  kind: 'A',
 };
 export const SMALL: Corpus = {
   name: '20,000 small messages',
   mailboxes: 20,
   sizes: [2_000, 3_000, 4_000, 6_000],
   count: 20_000,
+  kind: 'B',
 };
 export const HUGE: Corpus = { name: '500,000 messages in one folder', mailboxes: 1, sizes: [600], count: 500_000 };
-export const LARGE: Corpus = { name: '60 of 10 to 25 MB', mailboxes: 3, sizes: [10e6, 15e6, 20e6, 25e6], count: 60 };
+export const LARGE: Corpus = {
+  name: '60 of 10 to 25 MB',
+  mailboxes: 3,
+  sizes: [10e6, 15e6, 20e6, 25e6],
+  count: 60,
+  kind: 'C',
+};
 
 /** So many go by one MULTIAPPEND: Dovecot reads all of the mailbox's index for each APPEND to one that is not selected. */
 const TOGETHER = 1000;
 
+type Account = { readonly port: number; readonly user: string; readonly password: string };
+
 /** Fills an account of a test's Dovecot; each message differs from all others. */
-export async function fillAccount(
-  account: { readonly port: number; readonly user: string; readonly password: string },
-  { mailboxes, sizes, count }: Corpus,
-): Promise<void> {
+export async function fillAccount(account: Account, corpus: Corpus): Promise<void> {
+  if (corpus.kind !== undefined && existsSync(SHARED_BENCH)) return fillShared(account, corpus.kind);
+  const { mailboxes, sizes, count } = corpus;
   await using client = await openMailClient(account.port, account.user, account.password);
   await using writer = await writerOf(account);
   const longest = Math.max(...sizes);
@@ -55,4 +73,14 @@ export async function fillAccount(
       if (appended.some(({ kind }) => kind !== 'stored')) throw new Error('The account was not filled.');
     }
   }
+}
+
+/** Made once for all runs: it is the same each time. The password must be that of {@link SHARED_BENCH}. */
+async function fillShared({ port, user }: Account, kind: NonNullable<Corpus['kind']>): Promise<void> {
+  const folder = join(tmpdir(), 'bench-corpus');
+  const script = (name: string, parameters: readonly string[]) =>
+    run(process.execPath, [join(SHARED_BENCH, name), ...parameters]);
+  if (!existsSync(join(folder, `${kind}.jsonl`))) await script('make-corpus.mjs', ['--kind', kind, '--out', folder]);
+  const place = ['--dir', folder, '--port', `${port}`, '--user', user];
+  await script('load-corpus.mjs', ['--corpus', kind, ...place, '--multi', '100']);
 }

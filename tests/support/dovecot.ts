@@ -36,6 +36,8 @@ export type DovecotOptions = {
   readonly maildir?: true;
   /** Files of a certificate and its key: then there is STARTTLS. */
   readonly tls?: { readonly certificate: string; readonly key: string };
+  /** What it says to have stored is on the disk, as Dovecot does unless it is told otherwise. */
+  readonly durable?: true;
 };
 
 export type Dovecot = AsyncDisposable & {
@@ -52,6 +54,8 @@ export type Dovecot = AsyncDisposable & {
    */
   damage(user: string, places: readonly number[], octets: number): Promise<void>;
   log(): Promise<string>;
+  /** Removes the mail of everybody, who must have signed out. */
+  wipe(): Promise<void>;
 };
 
 /** A Dovecot of our own, without root's rights, in a temporary folder and on a port of its own. */
@@ -111,6 +115,10 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<Doveco
       for (const place of places) await truncate(inOrder[place] ?? '', octets);
     },
     log,
+    wipe: async () => {
+      for (const owner of await readdir(join(folder, 'mail')))
+        await rm(join(folder, 'mail', owner), { recursive: true, force: true });
+    },
     [Symbol.asyncDispose]: stop,
   };
 }
@@ -129,6 +137,7 @@ function configuration(
     capabilities,
     compress,
     maildir,
+    durable,
   }: DovecotOptions,
 ): string {
   return `
@@ -148,12 +157,15 @@ auth_failure_delay = 0
 first_valid_uid = 1
 mail_location = ${maildir === true ? 'maildir' : 'sdbox'}:${folder}/mail/%u
 mail_max_userip_connections = 100
-mail_fsync = never
+mail_fsync = ${durable === true ? 'optimized' : 'never'}
 ${quota === undefined ? '' : 'mail_plugins = quota'}
 ${capabilities === undefined ? '' : `imap_capability = ${capabilities}`}
 ${compress === true ? 'protocol imap {\n  mail_plugins = $mail_plugins imap_zlib\n}' : ''}
 service imap-login {
   chroot =
+  service_count = 0
+  process_min_avail = 1
+  client_limit = 500
   inet_listener imap {
     address = 127.0.0.1
     port = ${ports.imap}
