@@ -98,11 +98,11 @@ async function benchScene(scene: Scene, postgres: Postgres, say: (line: string) 
   });
   await fillAccount({ port: source.port, user: USER, password: PASSWORD }, corpus);
   await using near = await startLatency(source.port, delay);
-  await using far = await startLatency(destination.port, delay);
+  await using far = await startLatency(certificate === undefined ? destination.port : destination.tlsPort, delay);
   const mbsync = mbsyncWith(PASSWORD);
   const bare = scene.yardstick === true ? yardstick(postgres) : null;
-  const place = async () => placeOf(near, far, await postgres.create());
-  await using warm = cold ? null : startWorker(await place());
+  const place = async () => placeOf(near, { port: far.port, tls: certificate !== undefined }, await postgres.create());
+  await using warm = cold ? null : startWorker(await place(), certificate?.certificate);
   const own: EngineMeasured[] = [];
   const peer: number[] = [];
   const ideal: number[] = [];
@@ -119,7 +119,7 @@ async function benchScene(scene: Scene, postgres: Postgres, say: (line: string) 
     if (bare !== null) ideal.push(await bare(from, to(`yardstick${time}@peer.example`)));
     await settle(under);
     const user = `own${time}@yahoo.example`;
-    await using worker = warm === null ? startWorker(await place()) : null;
+    await using worker = warm === null ? startWorker(await place(), certificate?.certificate) : null;
     const measured = await (worker ?? warm)?.move([{ user: USER, newUser: user }]);
     if (measured !== undefined) own.push(measured);
     const { lost, duplicated, changed } = await differenceOf(
@@ -202,11 +202,15 @@ async function benchAtOnce(postgres: Postgres, say: (line: string) => void): Pro
   }
 }
 
-function placeOf(source: { readonly port: number }, destination: { readonly port: number }, url: string): EnginePlace {
+function placeOf(
+  source: { readonly port: number },
+  destination: { readonly port: number; readonly tls?: boolean },
+  url: string,
+): EnginePlace {
   return {
     url,
     source: `imap://127.0.0.1:${source.port}`,
-    destination: `imap://127.0.0.1:${destination.port}`,
+    destination: `${destination.tls === true ? 'imaps://localhost' : 'imap://127.0.0.1'}:${destination.port}`,
     password: PASSWORD,
     atOnce: 1,
   };
@@ -214,10 +218,14 @@ function placeOf(source: { readonly port: number }, destination: { readonly port
 
 type Worker = AsyncDisposable & { readonly move: (job: EngineJob) => Promise<EngineMeasured> };
 
-/** A worker in a process of its own, as `npm start` starts one. */
-function startWorker(place: EnginePlace): Worker {
+/**
+ * A worker in a process of its own, as `npm start` starts one.
+ * @param certificate a file of one that it is to believe as if a public authority had signed it
+ */
+function startWorker(place: EnginePlace, certificate?: string): Worker {
   const child = spawn(process.execPath, [...startFlags(), PROCESS, JSON.stringify(place)], {
     stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, ...(certificate === undefined ? {} : { NODE_EXTRA_CA_CERTS: certificate }) },
   });
   const gone = once(child, 'exit');
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -258,7 +266,7 @@ function finishOf(own: readonly EngineMeasured[]): string {
 async function certificateFiles(): Promise<AsyncDisposable & { readonly certificate: string; readonly key: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'certificate-'));
   const files = { certificate: join(folder, 'cert'), key: join(folder, 'key') };
-  const made = await selfSigned('127.0.0.1');
+  const made = await selfSigned('localhost');
   // Dovecot reads them as another user.
   await chmod(folder, 0o755);
   await writeFile(files.key, made.key);

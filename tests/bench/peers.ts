@@ -20,8 +20,9 @@ export function mbsyncWith(password: string): Peer | null {
   const program = installed('mbsync');
   if (program === null) return null;
   const store = (name: string, { port, user, certificate }: PeerAccount) => {
-    const tls = certificate === undefined ? 'SSLType None' : `SSLType STARTTLS\nCertificateFile ${certificate}`;
-    return `IMAPAccount ${name}\nHost 127.0.0.1\nPort ${port}\nUser ${user}\nPass ${password}\n${tls}\nAuthMechs LOGIN\n\nIMAPStore ${name}\nAccount ${name}\n\n`;
+    const host = certificate === undefined ? '127.0.0.1' : 'localhost';
+    const tls = certificate === undefined ? 'SSLType None' : `SSLType IMAPS\nCertificateFile ${certificate}`;
+    return `IMAPAccount ${name}\nHost ${host}\nPort ${port}\nUser ${user}\nPass ${password}\n${tls}\nAuthMechs LOGIN\n\nIMAPStore ${name}\nAccount ${name}\n\n`;
   };
   return async (source, destination) => {
     const folder = await mkdtemp(join(tmpdir(), 'mbsync-'));

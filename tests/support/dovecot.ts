@@ -34,7 +34,7 @@ export type DovecotOptions = {
   readonly sieve?: { readonly extensions?: string; readonly maxRedirects?: number; readonly smtpPort?: number };
   /** Each message is a file of its own, as it came. */
   readonly maildir?: true;
-  /** Files of a certificate and its key: then there is STARTTLS. */
+  /** Files of a certificate and its key: then there is STARTTLS, and TLS at once at a port of its own. */
   readonly tls?: { readonly certificate: string; readonly key: string };
   /** What it says to have stored is on the disk, as Dovecot does unless it is told otherwise. */
   readonly durable?: true;
@@ -42,6 +42,8 @@ export type DovecotOptions = {
 
 export type Dovecot = AsyncDisposable & {
   readonly port: number;
+  /** Of TLS at once; 0 where there is none. */
+  readonly tlsPort: number;
   /** What to connect to, as settings spell it. */
   readonly url: string;
   /** The ManageSieve server, if it was asked for. */
@@ -63,10 +65,11 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<Doveco
   if (DOVECOT === null) throw new Error('Dovecot is not installed.');
   const folder = await mkdtemp(join(options.under ?? tmpdir(), 'dovecot-'));
   const port = await freePort();
+  const tlsPort = options.tls === undefined ? 0 : await freePort();
   const sievePort = options.sieve === undefined ? 0 : await freePort();
   const user = process.getuid?.() === 0 ? NOBODY : { name: userInfo().username, uid: userInfo().uid, group: '' };
   await mkdir(join(folder, 'mail'));
-  await writeFile(join(folder, 'dovecot.conf'), configuration(folder, { imap: port, sieve: sievePort }, user, options));
+  await writeFile(join(folder, 'dovecot.conf'), configuration(folder, { imap: port, imaps: tlsPort, sieve: sievePort }, user, options));
   if (user === NOBODY) for (const path of [folder, join(folder, 'mail')]) await chown(path, user.uid, -1);
   const config = ['-F', '-c', join(folder, 'dovecot.conf')];
   const unprivileged = (program: string, ...parameters: string[]): [string, string[]] =>
@@ -95,6 +98,7 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<Doveco
   }
   return {
     port,
+    tlsPort,
     url: `imap://127.0.0.1:${port}`,
     sieveUrl: `sieve://127.0.0.1:${sievePort}`,
     deliver: async (to, message) => {
@@ -125,7 +129,7 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<Doveco
 
 function configuration(
   folder: string,
-  ports: { imap: number; sieve: number },
+  ports: { imap: number; imaps: number; sieve: number },
   user: { name: string; group: string },
   {
     separator = '/',
@@ -171,7 +175,9 @@ service imap-login {
     port = ${ports.imap}
   }
   inet_listener imaps {
-    port = 0
+    address = 127.0.0.1
+    port = ${ports.imaps}
+    ssl = yes
   }
 }
 ${sieve === undefined ? '' : sieveConfiguration(folder, ports.sieve, sieve)}
