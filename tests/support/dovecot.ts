@@ -69,7 +69,10 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<Doveco
   const sievePort = options.sieve === undefined ? 0 : await freePort();
   const user = process.getuid?.() === 0 ? NOBODY : { name: userInfo().username, uid: userInfo().uid, group: '' };
   await mkdir(join(folder, 'mail'));
-  await writeFile(join(folder, 'dovecot.conf'), configuration(folder, { imap: port, imaps: tlsPort, sieve: sievePort }, user, options));
+  await writeFile(
+    join(folder, 'dovecot.conf'),
+    configuration(folder, { imap: port, imaps: tlsPort, sieve: sievePort }, user, options),
+  );
   if (user === NOBODY) for (const path of [folder, join(folder, 'mail')]) await chown(path, user.uid, -1);
   const config = ['-F', '-c', join(folder, 'dovecot.conf')];
   const unprivileged = (program: string, ...parameters: string[]): [string, string[]] =>

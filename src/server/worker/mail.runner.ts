@@ -11,7 +11,7 @@ import { forgetIfAllRefused } from '../mail/copy/all-refused.ts';
 import { copyAndCompare, copyWhatIsThere } from '../mail/copy/copy-mail.ts';
 import { openLedger } from '../mail/copy/ledger-on-database.ts';
 import type { CopyDestination, MailCopy } from '../mail/copy/mail-copy.ts';
-import { noteMadeFolder } from '../mail/copy/take-back-records.ts';
+import { noteMadeFolders } from '../mail/copy/take-back-records.ts';
 import { limitsOf } from '../mail/copy/provider-limits.ts';
 import { SIZES } from '../mail/copy/sizes.ts';
 import type { Role, Secret } from '../transfers/credentials.ts';
@@ -60,7 +60,7 @@ async function copyOf(run: Run, services: RunnerServices): Promise<MailCopy> {
     onStep: services.onStep,
     onProgress: run.onProgress,
     // So that it can be taken back.
-    onMade: (path) => noteMadeFolder(database, lease, path),
+    onMade: noteMadeFolders(database, lease),
     onOrphan: (mailbox, uid) =>
       log.error(
         { transferId: transfer.id, mailbox, uid },

@@ -1,5 +1,6 @@
 import type { Database, Statement } from '../../store/database.ts';
 import { LeaseLost, type Lease } from '../../transfers/lease.ts';
+import { gathered } from './gathered.ts';
 import type { Group, Ledger, NewRow, Tally } from './ledger.ts';
 import { adopt, holdLease } from './ledger-adoption.ts';
 import {
@@ -30,26 +31,9 @@ type Writes = {
 };
 
 export function openLedger(database: Database, { transferId, epoch }: Lease): Ledger {
-  let waiting = noWrites();
-  let next: Promise<ReadonlySet<string>> | undefined;
-  let running: Promise<unknown> = Promise.resolve();
   let count = 0;
-
-  /** Collects what comes while a write is under way and writes it together. @returns the keys of the rows written */
-  function write(add: (writes: Writes) => void): Promise<ReadonlySet<string>> {
-    add(waiting);
-    next ??= (async () => {
-      await running.catch(() => {});
-      const writes = waiting;
-      waiting = noWrites();
-      next = undefined;
-      const writing = commit(database, transferId, epoch, writes);
-      // What follows waits for this write, but does not fail with it.
-      running = writing.catch(() => {});
-      return writing;
-    })();
-    return next;
-  }
+  /** Answers the keys of the rows written. */
+  const write = gathered(noWrites, (writes) => commit(database, transferId, epoch, writes));
 
   return {
     mailboxes: async () =>

@@ -1,6 +1,7 @@
 import type { Database, Sql } from '../../store/database.ts';
 import { LeaseLost, type Lease } from '../../transfers/lease.ts';
 import { betweenSameAccounts } from '../../transfers/transfer.ts';
+import { gathered } from './gathered.ts';
 
 /** A message that a transfer has appended; `sha256` (hex) is of its octets at the destination. */
 export type Appended = {
@@ -121,14 +122,21 @@ export function openTakeBackRecords(database: Database, { transferId, epoch }: L
   };
 }
 
-/** Notes a folder that a transfer has made. @throws {LeaseLost} */
-export async function noteMadeFolder(database: Database, { transferId, epoch }: Lease, path: string): Promise<void> {
-  const noted = await database.query(
-    `insert into made_folders (transfer_id, path) select id, $3 from transfers where id = $1 and epoch = $2
-     on conflict (transfer_id, path) do update set path = excluded.path returning 1`,
-    [transferId, epoch, path],
+/** What notes the folders that a transfer makes. @throws {LeaseLost} */
+export function noteMadeFolders(database: Database, { transferId, epoch }: Lease): (path: string) => Promise<void> {
+  const note = gathered<Set<string>, void>(
+    () => new Set(),
+    async (paths) => {
+      const noted = await database.query(
+        `insert into made_folders (transfer_id, path)
+         select id, unnest($3::text[]) from transfers where id = $1 and epoch = $2
+         on conflict (transfer_id, path) do update set path = excluded.path returning 1`,
+        [transferId, epoch, [...paths]],
+      );
+      if (noted.length === 0) throw new LeaseLost(transferId);
+    },
   );
-  if (noted.length === 0) throw new LeaseLost(transferId);
+  return (path) => note((paths) => paths.add(path));
 }
 
 /** How many messages of a transfer were taken back, and how many of those that it appended are there still. */
