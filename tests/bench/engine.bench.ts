@@ -24,7 +24,7 @@ const ONE_WAY_MS = 20;
 const MEMORY = '/dev/shm';
 const DISK = tmpdir();
 /** A worker that runs for weeks has moved mailboxes before: so many here. */
-const MOVED_BEFORE = 4;
+const MOVED_BEFORE = 10;
 /** A virtual machine has its memory from its host, at its first touch: more than any run takes, it is touched before each. */
 const TOUCHED_MEGABYTES = 1_000;
 const PROCESS = join(import.meta.dirname, 'engine-process.ts');
