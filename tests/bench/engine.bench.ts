@@ -8,12 +8,12 @@ import { DOVECOT, type DovecotOptions, startDovecot } from '../support/dovecot.t
 import { selfSigned } from '../support/certificate.ts';
 import { differenceOf } from '../support/mail-comparison.ts';
 import { type Postgres, POSTGRESQL, startPostgres } from '../support/postgres.ts';
-import { run } from '../support/run.ts';
 import { startFlags } from '../support/start-command.ts';
 import type { EngineJob, EngineMeasured, EnginePlace } from './engine-process.ts';
 import { startLatency } from './latency.ts';
 import { type Corpus, fillAccount, HUGE, LARGE, REALISTIC, SMALL } from './mailboxes.ts';
 import { mbsyncWith, yardstick } from './peers.ts';
+import { MEMORY, settle } from './settle.ts';
 
 /** Runs of each; the median counts. */
 const RUNS = Number(process.env['BENCH_RUNS'] ?? 5);
@@ -21,11 +21,10 @@ const RUNS = Number(process.env['BENCH_RUNS'] ?? 5);
 const PASSWORD = 'pass';
 const USER = 'bench@cable.example';
 const ONE_WAY_MS = 20;
-const MEMORY = '/dev/shm';
 const DISK = tmpdir();
 /** A worker that runs for weeks has moved mailboxes before: so many here. */
 const MOVED_BEFORE = 10;
-/** A virtual machine has its memory from its host, at its first touch: more than any run takes, it is touched before each. */
+/** More than any run takes. */
 const TOUCHED_MEGABYTES = 1_000;
 const PROCESS = join(import.meta.dirname, 'engine-process.ts');
 /** What Dovecot says it can do, without what is left out. */
@@ -108,16 +107,16 @@ async function benchScene(scene: Scene, postgres: Postgres, say: (line: string) 
   const ideal: number[] = [];
   const from = { port: near.port, user: USER };
   const to = (user: string) => ({ port: far.port, user, ...(certificate && { certificate: certificate.certificate }) });
-  for (let time = 0; warm !== null && time < MOVED_BEFORE; time += 1) {
-    await warm.move([{ user: USER, newUser: `before${time}@yahoo.example` }]);
+  for (let time = 0; time < (cold ? 0 : MOVED_BEFORE); time += 1) {
+    await warm?.move([{ user: USER, newUser: `before${time}@yahoo.example` }]);
     await destination.wipe();
   }
   for (let time = 0; time < RUNS; time += 1) {
-    await settle(under);
+    await settle(TOUCHED_MEGABYTES);
     if (mbsync !== null) peer.push(await mbsync(from, to(`mbsync${time}@peer.example`)));
-    await settle(under);
+    await settle(TOUCHED_MEGABYTES);
     if (bare !== null) ideal.push(await bare(from, to(`yardstick${time}@peer.example`)));
-    await settle(under);
+    await settle(TOUCHED_MEGABYTES);
     const user = `own${time}@yahoo.example`;
     await using worker = warm === null ? startWorker(await place(), certificate?.certificate) : null;
     const measured = await (worker ?? warm)?.move([{ user: USER, newUser: user }]);
@@ -135,16 +134,6 @@ async function benchScene(scene: Scene, postgres: Postgres, say: (line: string) 
   say(
     `engine: ${corpus.name} ${scene.name}: ${rate(corpus, ms)} messages/s${ratio('mbsync', peer)}${ratio('the yardstick', ideal)}; ${about(own, corpus)}`,
   );
-}
-
-/** What was done before is not paid for by what is measured. */
-async function settle(under: string): Promise<void> {
-  if (under === MEMORY) {
-    const touched = join(MEMORY, `touched-${process.pid}`);
-    await run('dd', ['if=/dev/zero', `of=${touched}`, 'bs=1M', `count=${TOUCHED_MEGABYTES}`, 'status=none']);
-    await rm(touched);
-  }
-  await run('sync', []);
 }
 
 /** A second order with nothing new, in a process of its own. */
@@ -187,7 +176,7 @@ async function benchAtOnce(postgres: Postgres, say: (line: string) => void): Pro
   const own = new Map<number, EngineMeasured[]>(counts.map((transfers) => [transfers, []]));
   for (let time = 0; time < RUNS + 1; time += 1)
     for (const transfers of counts) {
-      await settle(MEMORY);
+      await settle(TOUCHED_MEGABYTES);
       const job = users.slice(0, transfers).map((user, at) => ({ user, newUser: `${time}.${at}@yahoo.example` }));
       const measured = await worker.move(job);
       // The first time is to warm it.

@@ -78,9 +78,11 @@ export async function fillAccount(account: Account, corpus: Corpus): Promise<voi
 /** Made once for all runs: it is the same each time. The password must be that of {@link SHARED_BENCH}. */
 async function fillShared({ port, user }: Account, kind: NonNullable<Corpus['kind']>): Promise<void> {
   const folder = join(tmpdir(), 'bench-corpus');
-  const script = (name: string, parameters: readonly string[]) =>
-    run(process.execPath, [join(SHARED_BENCH, name), ...parameters]);
-  if (!existsSync(join(folder, `${kind}.jsonl`))) await script('make-corpus.mjs', ['--kind', kind, '--out', folder]);
+  if (!existsSync(join(folder, `${kind}.jsonl`))) await runShared('make-corpus.mjs', ['--kind', kind, '--out', folder]);
   const place = ['--dir', folder, '--port', `${port}`, '--user', user];
-  await script('load-corpus.mjs', ['--corpus', kind, ...place, '--multi', '100']);
+  await runShared('load-corpus.mjs', ['--corpus', kind, ...place, '--multi', '100']);
+}
+
+async function runShared(script: string, parameters: readonly string[]): Promise<void> {
+  await run(process.execPath, [join(SHARED_BENCH, script), ...parameters]);
 }

@@ -2,7 +2,6 @@ import type { PartMessage } from '../staging/staged-messages.ts';
 import { ARCHIVE_ENTRIES } from './zip-archive.ts';
 import type { MailFormat } from './mail-format.ts';
 import { messageName } from './message-name.ts';
-import { verified } from '../staging/verified.ts';
 
 const pathOf = ({ folder, label }: PartMessage) => `mail/${folder}/${label}`;
 
@@ -10,7 +9,7 @@ const pathOf = ({ folder, label }: PartMessage) => `mail/${folder}/${label}`;
 export const eml: MailFormat = {
   partMessages: ARCHIVE_ENTRIES,
   label: (message, number) => messageName({ ...message, number }),
-  async *files({ ledger, spool, part }) {
+  async *files({ ledger, octets, part }) {
     for await (const message of ledger.messages(part))
       yield {
         path: pathOf(message),
@@ -18,7 +17,7 @@ export const eml: MailFormat = {
         grain: message.size,
         sha256: message.sha256,
         known: { size: message.size, crc32: message.crc32 },
-        content: () => verified(spool, message),
+        content: () => octets(message),
       };
   },
   empty: (folder) => `mail/${folder}/`,

@@ -1,6 +1,5 @@
 import type { Contact } from '../../../contract/contact.ts';
 import type { StagedMessages, PartMailbox, PartMessage } from '../staging/staged-messages.ts';
-import type { SpoolReader } from '../staging/spool.ts';
 import type { LineEndsReader } from './mbox.ts';
 import type { ArchiveFile } from './zip-archive.ts';
 
@@ -15,7 +14,8 @@ export type PartSource = {
   readonly part: number;
   readonly isLast: boolean;
   readonly ledger: StagedMessages;
-  readonly spool: SpoolReader;
+  /** A message's octets as they were fetched. Each chunk is good until the next one is asked for. @throws {SpoolError} */
+  readonly octets: (message: PartMessage) => AsyncIterable<Buffer>;
   readonly provider: string;
   readonly made: Date;
   /** This part's alone, among all exports; the same when it is written again. */

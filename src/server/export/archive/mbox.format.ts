@@ -3,17 +3,16 @@ import { ARCHIVE_ENTRIES } from './zip-archive.ts';
 import type { MailFormat, PartSource } from './mail-format.ts';
 import { mboxBody, mboxHead, openLineEnds } from './mbox.ts';
 import { senderAddress } from './message-name.ts';
-import { verified } from '../staging/verified.ts';
 
 /** A mailbox that goes on in a later part has another file name there, so that all parts can be unpacked in one place. */
 function pathOf({ folder, before }: Pick<PartMailbox, 'folder' | 'before'>): string {
   return `mail/${folder}${before === 0 ? '' : `.part${before + 1}`}.mbox`;
 }
 
-async function* mailboxContent({ ledger, spool, part }: PartSource, mailboxId: number): AsyncGenerator<Buffer> {
+async function* mailboxContent({ ledger, octets, part }: PartSource, mailboxId: number): AsyncGenerator<Buffer> {
   for await (const message of ledger.messages(part, mailboxId)) {
     yield mboxHead({ ...message, sender: message.label });
-    yield* mboxBody(verified(spool, message), message.lineEnds);
+    yield* mboxBody(octets(message), message.lineEnds);
   }
 }
 

@@ -1,13 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { ContactFiles } from './contact-files.ts';
 import type { ExportLimits } from '../staging/export-limits.ts';
+import type { SpoolReader } from '../staging/spool.ts';
+import type { PartMessage } from '../staging/staged-messages.ts';
+import { verified } from '../staging/verified.ts';
 import type { MailFormat, PartFileContent, PartSource } from './mail-format.ts';
 import { manifestLines, manifestTable } from './manifest.ts';
-import { readerFiles } from './reader.ts';
+import { openReaderPage } from './reader.ts';
 import { readme } from './readme.ts';
 import type { ArchiveFile } from './zip-archive.ts';
 
-export type PartContent = PartSource & {
+export type PartContent = Omit<PartSource, 'octets'> & {
+  readonly spool: SpoolReader;
   readonly limits: ExportLimits;
   readonly skipped: number;
   readonly format: MailFormat;
@@ -44,11 +48,13 @@ export async function* archiveFiles(content: PartContent): AsyncGenerator<Archiv
     plain('README.txt', () => only(Buffer.from(about))),
     sums,
   );
-  for await (const file of format.files(content)) yield summed(file, sums);
+  await using page = await openReaderPage(content);
+  const octets = (message: PartMessage) => page.alongside(message, verified(content.spool, message));
+  for await (const file of format.files({ ...content, octets })) yield summed(file, sums);
   const empty = content.isLast ? await ledger.emptyFolders() : [];
   for (const path of empty.flatMap((folder) => format.empty(folder) ?? [])) yield summed(plain(path, none), sums);
   for await (const file of contactFiles?.files() ?? []) yield summed({ modified: made, grain: 0, ...file }, sums);
-  for await (const file of readerFiles(content)) yield summed(file, sums);
+  for await (const file of page.files()) yield summed(file, sums);
   yield summed(
     plain('manifest.csv', () => manifestTable(content, entries)),
     sums,

@@ -4,7 +4,6 @@ import { basename, join } from 'node:path';
 import type { Contact } from '../../../contract/contact.ts';
 import { writePst, type FolderRole, type PstFolder, type PstItem } from '../pst/write-pst.ts';
 import type { MailboxName } from '../staging/staged-messages.ts';
-import { verified } from '../staging/verified.ts';
 import type { MailFormat, PartFileContent, PartSource } from './mail-format.ts';
 import { safeName } from './safe-name.ts';
 
@@ -49,7 +48,7 @@ export function pst(): MailFormat {
 }
 
 async function* mailFiles(source: PartSource, starts: Start[]): AsyncGenerator<PartFileContent> {
-  const { ledger, spool, part, isLast, provider, contacts } = source;
+  const { ledger, octets, part, isLast, provider, contacts } = source;
   starts.length = 0;
   const mailboxes = await ledger.mailboxNames(part, isLast);
   const { folders, contactsFolder } = foldersOf(mailboxes, contacts !== undefined);
@@ -61,7 +60,7 @@ async function* mailFiles(source: PartSource, starts: Start[]): AsyncGenerator<P
       yield {
         folder: byId.get(message.mailboxId) ?? 0,
         size: message.size,
-        source: () => verified(spool, message),
+        source: () => octets(message),
         received: message.internalDate.getTime(),
         flags: message.flags,
       };

@@ -1,10 +1,11 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { type Address } from '../mime/header-fields.ts';
-import { readMessageText, type MessageText } from '../mime/message-text.ts';
+import { openTextReader, type MessageText } from '../mime/message-text.ts';
 import type { PartMessage, StagedMessages } from '../staging/staged-messages.ts';
-import type { SpoolReader } from '../staging/spool.ts';
+import { openSpoolWriter, type SpoolReader, type StagedOctets } from '../staging/spool.ts';
+import { verified } from '../staging/verified.ts';
 import type { MailFormat, PartFileContent } from './mail-format.ts';
 
 /** So much of a message is looked into, in octets: its text comes before what is attached to it. */
@@ -27,6 +28,8 @@ type Source = {
   readonly provider: string;
   readonly made: Date;
   readonly format: MailFormat;
+  /** A folder for what is needed until the archive is written. */
+  readonly scratch: string;
 };
 
 /** What the list shows and searches of a message; `file` leads to the message itself, where it is a file of its own. */
@@ -47,39 +50,95 @@ export function readerPage(part: number): string {
   return part === 1 ? 'index.html' : `index-${part}.html`;
 }
 
+/** The page of a part, made while the part's messages are written. */
+export type ReaderPage = AsyncDisposable & {
+  /** The octets of a message as they are; what the page is to show is read along, the first time. */
+  alongside(message: PartMessage, octets: AsyncIterable<Buffer>): AsyncGenerator<Buffer>;
+  /** After the last message. */
+  files(): AsyncGenerator<PartFileContent>;
+};
+
 /**
  * A page that lists, searches, shows and prints the messages of a part in any browser, without a network. What it shows
  * lies beside it in scripts of nothing but data, since a browser lets a page of the disk read nothing else.
  */
-export async function* readerFiles(source: Source): AsyncGenerator<PartFileContent> {
-  const { part, provider, made } = source;
-  const place = `reader/part-${part}`;
-  let blocks = 0;
-  for await (const { list, text } of blocksOf(source)) {
+export async function openReaderPage(source: Source): Promise<ReaderPage> {
+  const { ledger, spool, part, provider, made, format, scratch } = source;
+  const mailboxes = new Map((await ledger.mailboxes(part)).map((mailbox) => [mailbox.mailboxId, mailbox]));
+  // The scripts wait on the disk until the messages are written: a part may have a lot of text.
+  const waiting = await openSpoolWriter(scratch);
+  const scripts = { list: openScripts('archive.list'), text: openScripts('archive.text') };
+  const kept: { readonly name: string; readonly staged: StagedOctets; readonly crc32: number }[] = [];
+  let [messages, length, blocks] = [0, 0, 0];
+  let last: PartMessage | undefined;
+  const endBlock = async () => {
+    if (messages === 0) return;
     blocks += 1;
-    yield written(`${place}/list-${blocks}.js`, made, list);
-    yield written(`${place}/text-${blocks}.js`, made, text);
-  }
-  const page = await readFile(join(import.meta.dirname, 'reader.html'), 'utf8');
-  const said = { PROVIDER: escaped(provider), PLACE: place, BLOCKS: String(blocks) };
-  const filled = Object.entries(said).reduce((text, [name, value]) => text.replaceAll(`%${name}%`, () => value), page);
-  yield written(readerPage(part), made, Buffer.from(filled));
-}
-
-async function* blocksOf(source: Source): AsyncGenerator<{ readonly list: Buffer; readonly text: Buffer }> {
-  const [list, text] = [openScripts('archive.list'), openScripts('archive.text')];
-  let [messages, length] = [0, 0];
-  for await (const { row, body } of readable(source)) {
-    if (messages === BLOCK_MESSAGES || (messages > 0 && length + lengthOf(body) > BLOCK_TEXT)) {
-      yield { list: list.end(), text: text.end() };
-      [messages, length] = [0, 0];
+    [messages, length] = [0, 0];
+    for (const kind of ['list', 'text'] as const) {
+      const place = waiting.begin();
+      if (!waiting.append(scripts[kind].end())) await waiting.drained();
+      const { size, crc32: sum } = waiting.end();
+      kept.push({ name: `${kind}-${blocks}.js`, staged: { ...place, size }, crc32: sum });
     }
-    list.add(row);
-    text.add(body);
+  };
+  const add = async (message: PartMessage, said: MessageText) => {
+    const mailbox = mailboxes.get(message.mailboxId);
+    if (mailbox === undefined) throw new Error('A message is in no mailbox of its part.');
+    const body = bodyOf(said);
+    if (messages === BLOCK_MESSAGES || length + lengthOf(body) > BLOCK_TEXT) await endBlock();
+    // Only a format of one file for each message has files to lead to.
+    const { path, more } = format.place(message, mailbox, 0);
+    scripts.list.add(rowOf(message, said, 'index' in more ? '' : path));
+    scripts.text.add(body);
     messages += 1;
     length += lengthOf(body);
-  }
-  if (messages > 0) yield { list: list.end(), text: text.end() };
+  };
+  return {
+    alongside: async function* (message, octets) {
+      const isFirst = message !== last;
+      last = message;
+      const reader = openTextReader();
+      let left = isFirst ? LOOKED_INTO : 0;
+      for await (const chunk of octets) {
+        if (left > 0) reader.write(chunk.subarray(0, left));
+        left -= chunk.length;
+        yield chunk;
+      }
+      if (isFirst) await add(message, reader.end());
+    },
+    files: async function* () {
+      await endBlock();
+      await waiting.sync();
+      const place = `reader/part-${part}`;
+      for (const { name, staged, crc32: sum } of kept)
+        yield {
+          path: `${place}/${name}`,
+          modified: made,
+          grain: 0,
+          known: { size: staged.size, crc32: sum },
+          content: () => verified(spool, { ...staged, crc32: sum }),
+        };
+      const page = await readFile(join(import.meta.dirname, 'reader.html'), 'utf8');
+      const said = { PROVIDER: escaped(provider), PLACE: place, BLOCKS: String(blocks) };
+      const filled = Buffer.from(
+        Object.entries(said).reduce((text, [name, value]) => text.replaceAll(`%${name}%`, () => value), page),
+      );
+      yield {
+        path: readerPage(part),
+        modified: made,
+        grain: 0,
+        known: { size: filled.length, crc32: crc32(filled) },
+        content: async function* () {
+          yield filled;
+        },
+      };
+    },
+    [Symbol.asyncDispose]: async () => {
+      await waiting[Symbol.asyncDispose]();
+      await rm(join(scratch, waiting.segment), { force: true });
+    },
+  };
 }
 
 /** Scripts of one call each, with its number and an array. `end` gives one, which is good until something is added again. */
@@ -109,27 +168,6 @@ function openScripts(call: string): { add(value: object): void; end(): Buffer } 
       return script;
     },
   };
-}
-
-async function* readable({ ledger, spool, part, format }: Source): AsyncGenerator<{ row: Row; body: Body }> {
-  const mailboxes = new Map((await ledger.mailboxes(part)).map((mailbox) => [mailbox.mailboxId, mailbox]));
-  for await (const message of ledger.messages(part)) {
-    const mailbox = mailboxes.get(message.mailboxId);
-    if (mailbox === undefined) throw new Error('A message is in no mailbox of its part.');
-    const said = await readMessageText(beginningOf(message, spool));
-    // Only a format of one file for each message has files to lead to.
-    const { path, more } = format.place(message, mailbox, 0);
-    yield { row: rowOf(message, said, 'index' in more ? '' : path), body: bodyOf(said) };
-  }
-}
-
-async function* beginningOf(message: PartMessage, spool: SpoolReader): AsyncGenerator<Buffer> {
-  let left = LOOKED_INTO;
-  for await (const chunk of spool.read(message)) {
-    yield chunk.subarray(0, left);
-    left -= chunk.length;
-    if (left <= 0) return;
-  }
 }
 
 function bodyOf({ text, html, attached }: MessageText): Body {
@@ -193,16 +231,4 @@ function lineOf(text: string): string {
 
 function escaped(text: string): string {
   return text.replaceAll(/[&<>"]/g, (sign) => `&#${sign.codePointAt(0)};`);
-}
-
-function written(path: string, modified: Date, octets: Buffer): PartFileContent {
-  return {
-    path,
-    modified,
-    grain: 0,
-    known: { size: octets.length, crc32: crc32(octets) },
-    content: async function* () {
-      yield octets;
-    },
-  };
 }

@@ -18,13 +18,20 @@ export type MessageText = {
   readonly attached: readonly string[];
 };
 
+/** `write` takes octets that may be changed afterwards. */
+export type TextReader = { write(octets: Buffer): void; end(): MessageText };
+
 /** Reads a message, or its beginning, up to bounds; whatever comes, it takes. */
-export async function readMessageText(octets: AsyncIterable<Buffer>): Promise<MessageText> {
+export function openTextReader(): TextReader {
   const reading = new Reading({ text: KEPT, html: KEPT, attached: [] });
   const parser = new MailParser(reading);
-  for await (const chunk of octets) parser.write(chunk);
-  parser.end();
-  return reading.result();
+  return {
+    write: (octets) => parser.write(octets),
+    end: () => {
+      parser.end();
+      return reading.result();
+    },
+  };
 }
 
 type Kind = 'text' | 'html';

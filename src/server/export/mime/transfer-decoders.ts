@@ -99,7 +99,8 @@ export function quotedPrintable(output: Output): Sink {
       } else out[length++] = octet;
     }
     if (length > 0) output(out.subarray(0, length));
-    held = bytes.slice(at);
+    // A copy: a Buffer's own `slice` would be a view of octets that are the caller's again.
+    held = new Uint8Array(bytes.subarray(at));
   };
   return {
     write: (bytes) => decode(held.length === 0 ? bytes : Buffer.concat([held, bytes]), false),

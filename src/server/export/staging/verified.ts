@@ -1,16 +1,18 @@
 import { crc32 } from 'node:zlib';
-import type { PartMessage } from './staged-messages.ts';
-import { SpoolError, type SpoolReader } from './spool.ts';
+import { SpoolError, type SpoolReader, type StagedOctets } from './spool.ts';
 
 /**
- * A staged message's octets, held against the checksum that was taken when the mail server handed it out.
+ * Staged octets, held against the checksum that was taken when they came.
  * @throws {SpoolError} at the end, when they are not the same
  */
-export async function* verified(spool: SpoolReader, message: PartMessage): AsyncGenerator<Buffer> {
+export async function* verified(
+  spool: SpoolReader,
+  staged: StagedOctets & { readonly crc32: number },
+): AsyncGenerator<Buffer> {
   let sum = 0;
-  for await (const chunk of spool.read(message)) {
+  for await (const chunk of spool.read(staged)) {
     sum = crc32(chunk, sum);
     yield chunk;
   }
-  if (sum !== message.crc32) throw new SpoolError('A staged message is not what was fetched.');
+  if (sum !== staged.crc32) throw new SpoolError('What was staged is not what came.');
 }
