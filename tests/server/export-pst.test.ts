@@ -57,6 +57,17 @@ describe('an export for Outlook (needs unzip and readpst)', needs('unzip', 'read
       .split('\n')
       .map((line) => JSON.parse(line) as Listed);
 
+  /** How many messages the page lists. */
+  async function shownIn(place: string): Promise<number> {
+    const folder = join(place, 'reader/part-1');
+    const lists = (await readdir(folder)).filter((name) => name.startsWith('list-'));
+    const rows = lists.map(async (name) => {
+      const [, json = ''] = /^archive\.list\(\d+,(.*)\)$/s.exec(await readFile(join(folder, name), 'utf8')) ?? [];
+      return (JSON.parse(json) as readonly unknown[]).length;
+    });
+    return (await Promise.all(rows)).reduce((sum, count) => sum + count, 0);
+  }
+
   test('has all mail and all contacts in one file that is right by the document', async () => {
     const [place = ''] = await exported('pst', 'pst');
     const names = (await readdir(place, { recursive: true })).filter((name) => !/^reader\b/.test(name));
@@ -71,6 +82,8 @@ describe('an export for Outlook (needs unzip and readpst)', needs('unzip', 'read
         'manifest.jsonl',
       ].toSorted(),
     );
+    // Also those that were read twice, because they are broken.
+    expect(await shownIn(place)).toBe(total);
     const path = join(place, 'mail/San Bruno.pst');
     expect(checkPst(path)).toEqual([]);
     const read = readByExtractor(path);
