@@ -29,8 +29,13 @@ const COMPRESSED_BELOW = 64 * 1024;
 const MIDDLE = 1024;
 const BLANK = 0x20;
 const COMPRESSION = { level: 1 };
-/** To hand so few octets to another thread takes longer than to compress them. */
+/** To hand so few octets to another thread takes longer than to compress them. They need no larger window. */
 const AT_ONCE_BELOW = 16 * 1024;
+const AT_ONCE = { ...COMPRESSION, windowBits: 14, memLevel: 6 };
+/** More than that compressing adds to octets that don't shrink, of which there are fewer than {@link AT_ONCE_BELOW}. */
+const ADDED = 64;
+/** Such files are read into memory that is used again, in octets. */
+const ROOM = COMPRESSED_BELOW;
 /** So many larger files, and octets in them, are compressed by Node's other threads while the next ones are read. */
 const [AHEAD, AHEAD_OCTETS] = [32, 4 * 1024 * 1024];
 /** Files in one archive at most: an entry of each stays in memory until the end. */
@@ -52,7 +57,14 @@ export async function writeArchive(
   await using handle = await open(path, 'wx', 0o600);
   await using output = openOutput(handle);
   const directory: ZipEntry[] = [];
-  const underWay: { readonly place: number; readonly file: Known; readonly packed: Promise<Buffer> }[] = [];
+  const underWay: UnderWay[] = [];
+  // Memory of its own for each message would be more garbage than everything else.
+  const rooms: Buffer[] = [];
+  const roomFor = (size: number) =>
+    size > ROOM ? Buffer.allocUnsafeSlow(size) : (rooms.pop() ?? Buffer.allocUnsafeSlow(ROOM));
+  const giveBack = (room: Buffer) => {
+    if (room.length === ROOM) rooms.push(room);
+  };
   let [place, octets] = [0, 0];
   const finishPacked = async (most: number, mostOctets: number) => {
     while (underWay.length > most || octets > mostOctets) {
@@ -60,20 +72,25 @@ export async function writeArchive(
       if (next === undefined) return;
       directory[next.place] = await writeWhole(next.file, 'deflated', await next.packed, output);
       octets -= next.file.known.size;
+      giveBack(next.room);
     }
   };
   const pack = async (file: Known) => {
-    const content = await whole(file);
-    if (!shrinks(content)) directory[place] = await writeWhole(file, 'stored', content, output);
-    else if (content.length < AT_ONCE_BELOW)
-      directory[place] = await writeWhole(file, 'deflated', deflateRawSync(content, COMPRESSION), output);
-    else {
-      await finishPacked(AHEAD - 1, AHEAD_OCTETS - content.length);
+    const { size } = file.known;
+    const room = roomFor(size);
+    const content = await whole(file, room.subarray(0, size));
+    if (shrinks(content) && size >= AT_ONCE_BELOW) {
+      await finishPacked(AHEAD - 1, AHEAD_OCTETS - size);
       const packed = deflated(content);
       packed.catch(() => {});
-      underWay.push({ place, file, packed });
-      octets += content.length;
+      underWay.push({ place, file, packed, room });
+      octets += size;
+      return;
     }
+    directory[place] = shrinks(content)
+      ? await writeWhole(file, 'deflated', deflatedAtOnce(content), output)
+      : await writeWhole(file, 'stored', content, output);
+    giveBack(room);
   };
   for await (const file of files) {
     signal.throwIfAborted();
@@ -94,14 +111,25 @@ function isPackedWhole(file: ArchiveFile): file is Known {
   return file.known !== undefined && file.known.size <= AHEAD_OCTETS && file.grain < COMPRESSED_BELOW;
 }
 
-async function whole({ known, content }: Known): Promise<Buffer> {
-  const bytes = Buffer.allocUnsafeSlow(known.size);
+/** What other threads compress, and where its octets are. */
+type UnderWay = {
+  readonly place: number;
+  readonly file: Known;
+  readonly packed: Promise<Buffer>;
+  readonly room: Buffer;
+};
+
+async function whole({ content }: Known, bytes: Buffer): Promise<Buffer> {
   let length = 0;
   for await (const chunk of content()) {
     bytes.set(chunk, length);
     length += chunk.length;
   }
   return bytes;
+}
+
+function deflatedAtOnce(content: Buffer): Buffer {
+  return deflateRawSync(content, { ...AT_ONCE, chunkSize: content.length + ADDED });
 }
 
 function deflated(content: Buffer): Promise<Buffer> {
