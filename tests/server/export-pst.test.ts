@@ -57,17 +57,6 @@ describe('an export for Outlook (needs unzip and readpst)', needs('unzip', 'read
       .split('\n')
       .map((line) => JSON.parse(line) as Listed);
 
-  /** How many messages the page lists. */
-  async function shownIn(place: string): Promise<number> {
-    const folder = join(place, 'reader/part-1');
-    const lists = (await readdir(folder)).filter((name) => name.startsWith('list-'));
-    const rows = lists.map(async (name) => {
-      const [, json = ''] = /^archive\.list\(\d+,(.*)\)$/s.exec(await readFile(join(folder, name), 'utf8')) ?? [];
-      return (JSON.parse(json) as readonly unknown[]).length;
-    });
-    return (await Promise.all(rows)).reduce((sum, count) => sum + count, 0);
-  }
-
   test('has all mail and all contacts in one file that is right by the document', async () => {
     const [place = ''] = await exported('pst', 'pst');
     const names = (await readdir(place, { recursive: true })).filter((name) => !/^reader\b/.test(name));
@@ -172,3 +161,14 @@ describe('an export for Outlook (needs unzip and readpst)', needs('unzip', 'read
     expect(contacts.map((each) => each.path)).toEqual(['contacts/contacts.pst', 'contacts/contacts.pst']);
   });
 });
+
+/** How many messages the page lists. */
+async function shownIn(place: string): Promise<number> {
+  const folder = join(place, 'reader/part-1');
+  const lists = (await readdir(folder)).filter((name) => name.startsWith('list-'));
+  const rows = lists.map(async (name) => {
+    const [, json = ''] = /^archive\.list\(\d+,(.*)\)$/s.exec(await readFile(join(folder, name), 'utf8')) ?? [];
+    return (JSON.parse(json) as readonly unknown[]).length;
+  });
+  return (await Promise.all(rows)).reduce((sum, count) => sum + count, 0);
+}
