@@ -3,6 +3,7 @@ import { copyFolder, listFolder, type Folder, type FolderListing } from './copy-
 import { closeOthers, isNarrow, listDestinationPaths, mostLanes, openChecks, type Engine } from './engine.ts';
 import { batchesOf, Stopped, workOf } from './lanes.ts';
 import { readRows } from './known-rows.ts';
+import { meanwhile, type Task } from './meanwhile.ts';
 import { readBack, settleAbsent } from './read-back.ts';
 import type { Plan } from './folder-plan.ts';
 import type { LedgerMailbox } from './ledger.ts';
@@ -161,9 +162,26 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
   // What a provider takes in a day is for the inbox first.
   const isLimited = destination.limits.upADay !== undefined;
   const alone = listed.filter(({ isInbox }) => isInbox && isLimited);
-  await lanes.work(workOf(alone), copyOne, most, released);
-  await lanes.work(workOf(listed.filter((folder) => !alone.includes(folder))), copyOne, most, released);
+  const check = checkingIn(engine);
+  for (const some of [alone, listed.filter((folder) => !alone.includes(folder))]) {
+    // One large folder is copied by one lane, in its order: the others read back meanwhile.
+    const tasks = meanwhile(some, engine.checks, () => engine.saysUids);
+    const perform = async (task: Task<Folder, Check>, session: Session, goesOn: () => boolean) => {
+      if (task.kind === 'other') return check(task.item, checkingOver(session));
+      try {
+        await copyOne(task.item, session, goesOn);
+      } finally {
+        tasks.done();
+      }
+    };
+    await lanes.work(tasks, perform, most, released);
+  }
   return waited;
+}
+
+/** Its own connections, which stay a lane's. */
+function checkingOver({ checker, reader, isOver }: Session): CheckSession {
+  return { checker, isOver, reader: () => Promise.resolve(reader), [Symbol.asyncDispose]: () => Promise.resolve() };
 }
 
 /** Why a folder is left for an error; `null`: it is tried again, or nothing can go on. */

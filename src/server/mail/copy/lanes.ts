@@ -53,6 +53,8 @@ export function batchesOf<Item>(
 
 /** Items that come while others are worked on; `next` waits for them until it is ended. */
 export type Stream<Item> = Work<Item> & {
+  /** The next one, if it waits. */
+  take(): Item | null;
   push(item: Item): void;
   end(): void;
   /** Resolves when what waits weighs no more than so much, or when it is ended. */
@@ -77,18 +79,21 @@ export function openStream<Item>({ weightOf, join }: Weighing<Item>): Stream<Ite
     while (waiting.length === 0 && !state.ended) await changed.promise;
     return waiting.length > 0;
   };
+  const take = () => {
+    const item = waiting.shift();
+    if (item === undefined) return null;
+    state.weight -= weightOf(item);
+    tell();
+    return item;
+  };
   return {
     next: async () => {
       for (;;) {
-        const item = waiting.shift();
-        if (item !== undefined) {
-          state.weight -= weightOf(item);
-          tell();
-          return item;
-        }
-        if (!(await waits())) return null;
+        const item = take();
+        if (item !== null || !(await waits())) return item;
       }
     },
+    take,
     waits,
     giveBack: (item) => {
       waiting.unshift(item);

@@ -1,0 +1,57 @@
+import type { Stream, Work } from './lanes.ts';
+
+/** What is worked on first, or beside it. */
+export type Task<First, Other> =
+  | { readonly kind: 'first'; readonly item: First }
+  | { readonly kind: 'other'; readonly item: Other };
+
+/** `done` is told when one of the first ones has been worked on, however that went. */
+export type Meanwhile<First, Other> = Work<Task<First, Other>> & { readonly done: () => void };
+
+/**
+ * Items for lanes, and, while the last of them are worked on, others for those lanes that have none. It ends with the
+ * items: others that are left then are left.
+ * @param mayTake whether lanes can do the others at all
+ */
+export function meanwhile<First, Other>(
+  items: readonly First[],
+  others: Stream<Other>,
+  mayTake: () => boolean,
+): Meanwhile<First, Other> {
+  const waiting = [...items];
+  let underWay = 0;
+  let changed = Promise.withResolvers<true>();
+  const tell = () => {
+    changed.resolve(true);
+    changed = Promise.withResolvers();
+  };
+  return {
+    next: async () => {
+      for (;;) {
+        const item = waiting.shift();
+        if (item !== undefined) {
+          underWay += 1;
+          return { kind: 'first', item };
+        }
+        if (underWay === 0 || !mayTake()) return null;
+        const other = others.take();
+        if (other !== null) return { kind: 'other', item: other };
+        if (!(await Promise.race([others.waits(), changed.promise]))) return null;
+      }
+    },
+    waits: () => waiting.length > 0,
+    length: () => waiting.length,
+    giveBack: (task) => {
+      if (task.kind === 'other') {
+        others.giveBack(task.item);
+        return;
+      }
+      waiting.unshift(task.item);
+      tell();
+    },
+    done: () => {
+      underWay -= 1;
+      tell();
+    },
+  };
+}
