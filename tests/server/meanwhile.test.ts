@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import { openLanes, openStream } from '../../src/server/mail/copy/lanes.ts';
+import { meanwhile, type Task } from '../../src/server/mail/copy/meanwhile.ts';
+import { MailError } from '../../src/server/mail/imap/mail-error.ts';
+import { HASTY_CLOCK } from '../support/hasty-clock.ts';
+
+const checksOf = (...items: readonly string[]) => {
+  const checks = openStream<string>({ weightOf: () => 1, join: () => null });
+  for (const item of items) checks.push(item);
+  return checks;
+};
+
+/** Two lanes: both sessions stand from the beginning. */
+async function twoLanes() {
+  const session = { [Symbol.asyncDispose]: async () => {} };
+  const lanes = openLanes({
+    size: 2,
+    open: async () => session,
+    clock: HASTY_CLOCK,
+    signal: new AbortController().signal,
+    moved: () => 0,
+  });
+  lanes.warm(2);
+  await new Promise((resolve) => setImmediate(resolve));
+  return lanes;
+}
+
+describe('what lanes do meanwhile', () => {
+  test('is done by a lane without an item, also when it comes later, until the last item is done', async () => {
+    const checks = checksOf('early');
+    const large = Promise.withResolvers<void>();
+    const tasks = meanwhile(['large'], checks, () => true);
+    const done: string[] = [];
+    await using lanes = await twoLanes();
+    const work = async ({ kind, item }: Task<string, string>) => {
+      if (kind === 'other') {
+        done.push(item);
+        if (item === 'early') checks.push('late');
+        else large.resolve();
+        return;
+      }
+      await large.promise;
+      done.push(item);
+      checks.push('left');
+      tasks.done();
+    };
+    await lanes.work(tasks, work);
+    expect(done).toEqual(['early', 'late', 'large']);
+    expect(checks.take()).toBe('left');
+  });
+
+  test('is not begun where lanes can’t do it', async () => {
+    const checks = checksOf('check');
+    const tasks = meanwhile(['one', 'two'], checks, () => false);
+    const done: string[] = [];
+    await using lanes = await twoLanes();
+    await lanes.work(tasks, async ({ item }) => {
+      done.push(item);
+      tasks.done();
+    });
+    expect(done).toEqual(['one', 'two']);
+    expect(checks.length()).toBe(1);
+  });
+
+  test('keeps no lane waiting for a stream that has ended, or for an item that has failed', async () => {
+    const checks = checksOf();
+    const tasks = meanwhile(['fails'], checks, () => true);
+    await using lanes = await twoLanes();
+    const failing = lanes.work(tasks, async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      tasks.done();
+      throw new MailError('credentials', 'No');
+    });
+    await expect(failing).rejects.toThrow('No');
+    checks.end();
+    const others = meanwhile(['item'], checks, () => true);
+    expect(await others.next()).toEqual({ kind: 'first', item: 'item' });
+    expect(await others.next()).toBeNull();
+  });
+
+  test('gives back to where it came from', async () => {
+    const checks = checksOf('check');
+    const tasks = meanwhile(['item'], checks, () => true);
+    const first = await tasks.next();
+    const other = await tasks.next();
+    expect([first, other]).toEqual([
+      { kind: 'first', item: 'item' },
+      { kind: 'other', item: 'check' },
+    ]);
+    if (other !== null) tasks.giveBack(other);
+    expect(checks.length()).toBe(1);
+    tasks.done();
+    expect(await tasks.waits()).toBe(false);
+    if (first !== null) tasks.giveBack(first);
+    expect([await tasks.waits(), tasks.length()]).toEqual([true, 1]);
+    expect(await tasks.next()).toEqual(first);
+  });
+});
