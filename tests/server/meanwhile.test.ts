@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { openLanes, openStream } from '../../src/server/mail/copy/lanes.ts';
+import { openLanes, openStream, Stopped } from '../../src/server/mail/copy/lanes.ts';
 import { meanwhile, type Task } from '../../src/server/mail/copy/meanwhile.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import { HASTY_CLOCK } from '../support/hasty-clock.ts';
+
+function later(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
 
 const checksOf = (...items: readonly string[]) => {
   const checks = openStream<string>({ weightOf: () => 1, join: () => null });
@@ -11,17 +15,17 @@ const checksOf = (...items: readonly string[]) => {
 };
 
 /** Two lanes: both sessions stand from the beginning. */
-async function twoLanes() {
+async function twoLanes(signal = new AbortController().signal) {
   const session = { [Symbol.asyncDispose]: async () => {} };
   const lanes = openLanes({
     size: 2,
     open: async () => session,
     clock: HASTY_CLOCK,
-    signal: new AbortController().signal,
+    signal,
     moved: () => 0,
   });
   lanes.warm(2);
-  await new Promise((resolve) => setImmediate(resolve));
+  await later();
   return lanes;
 }
 
@@ -42,7 +46,7 @@ describe('what lanes do meanwhile', () => {
       await large.promise;
       done.push(item);
       checks.push('left');
-      tasks.done();
+      tasks.done(item);
     };
     await lanes.work(tasks, work);
     expect(done).toEqual(['early', 'late', 'large']);
@@ -56,7 +60,7 @@ describe('what lanes do meanwhile', () => {
     await using lanes = await twoLanes();
     await lanes.work(tasks, async ({ item }) => {
       done.push(item);
-      tasks.done();
+      tasks.done(item);
     });
     expect(done).toEqual(['one', 'two']);
     expect(checks.length()).toBe(1);
@@ -66,9 +70,9 @@ describe('what lanes do meanwhile', () => {
     const checks = checksOf();
     const tasks = meanwhile(['fails'], checks, () => true);
     await using lanes = await twoLanes();
-    const failing = lanes.work(tasks, async () => {
-      await new Promise((resolve) => setImmediate(resolve));
-      tasks.done();
+    const failing = lanes.work(tasks, async (task: Task<string, string>) => {
+      await later();
+      tasks.done(task.item);
       throw new MailError('credentials', 'No');
     });
     await expect(failing).rejects.toThrow('No');
@@ -76,6 +80,20 @@ describe('what lanes do meanwhile', () => {
     const others = meanwhile(['item'], checks, () => true);
     expect(await others.next()).toEqual({ kind: 'first', item: 'item' });
     expect(await others.next()).toBeNull();
+  });
+
+  test('keeps no lane waiting for an item that was taken when the work was asked to stop', async () => {
+    const stop = new AbortController();
+    const checks = checksOf();
+    const tasks = meanwhile(['one', 'two', 'last'], checks, () => true);
+    await using lanes = await twoLanes(stop.signal);
+    const stopped = lanes.work(tasks, async ({ item }) => {
+      await later();
+      if (item === 'one') stop.abort();
+      else await later();
+      tasks.done(item);
+    });
+    await expect(stopped).rejects.toThrow(Stopped);
   });
 
   test('gives back to where it came from', async () => {
@@ -89,7 +107,7 @@ describe('what lanes do meanwhile', () => {
     ]);
     if (other !== null) tasks.giveBack(other);
     expect(checks.length()).toBe(1);
-    tasks.done();
+    tasks.done('item');
     expect(await tasks.waits()).toBe(false);
     if (first !== null) tasks.giveBack(first);
     expect([await tasks.waits(), tasks.length()]).toEqual([true, 1]);

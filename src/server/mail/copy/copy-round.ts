@@ -163,15 +163,26 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
   const isLimited = destination.limits.upADay !== undefined;
   const alone = listed.filter(({ isInbox }) => isInbox && isLimited);
   const check = checkingIn(engine);
+  let isBusy = false;
+  const checkMeanwhile = async (item: Check, session: Session) => {
+    try {
+      await check(item, checkingOver(session));
+    } catch (error) {
+      // It may store all the same, and is read back later.
+      if (!(error instanceof MailError) || error.fault !== 'busy') throw error;
+      isBusy = true;
+      engine.checks.giveBack(item);
+    }
+  };
   for (const some of [alone, listed.filter((folder) => !alone.includes(folder))]) {
     // One large folder is copied by one lane, in its order: the others read back meanwhile.
-    const tasks = meanwhile(some, engine.checks, () => engine.saysUids);
+    const tasks = meanwhile(some, engine.checks, () => engine.saysUids && !isBusy);
     const perform = async (task: Task<Folder, Check>, session: Session, goesOn: () => boolean) => {
-      if (task.kind === 'other') return check(task.item, checkingOver(session));
+      if (task.kind === 'other') return checkMeanwhile(task.item, session);
       try {
         await copyOne(task.item, session, goesOn);
       } finally {
-        tasks.done();
+        tasks.done(task.item);
       }
     };
     await lanes.work(tasks, perform, most, released);

@@ -213,11 +213,12 @@ export function openLanes<Session extends LaneSession>(options: Options<Session>
               over.resolve();
               return;
             }
-            if (failures.length > 0) {
+            if (failures.length > 0 || signal.aborted) {
+              // Others may wait until it is done.
               if (item !== null) items.giveBack(item);
-              return;
+              if (failures.length > 0) return;
+              throw new Stopped('The work was asked to stop.');
             }
-            if (signal.aborted) throw new Stopped('The work was asked to stop.');
             let working = false;
             try {
               if (item === null) {

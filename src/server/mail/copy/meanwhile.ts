@@ -6,7 +6,7 @@ export type Task<First, Other> =
   | { readonly kind: 'other'; readonly item: Other };
 
 /** `done` is told when one of the first ones has been worked on, however that went. */
-export type Meanwhile<First, Other> = Work<Task<First, Other>> & { readonly done: () => void };
+export type Meanwhile<First, Other> = Work<Task<First, Other>> & { readonly done: (item: First) => void };
 
 /**
  * Items for lanes, and, while the last of them are worked on, others for those lanes that have none. It ends with the
@@ -19,7 +19,7 @@ export function meanwhile<First, Other>(
   mayTake: () => boolean,
 ): Meanwhile<First, Other> {
   const waiting = [...items];
-  let underWay = 0;
+  const underWay = new Set<First>();
   let changed = Promise.withResolvers<true>();
   const tell = () => {
     changed.resolve(true);
@@ -30,10 +30,10 @@ export function meanwhile<First, Other>(
       for (;;) {
         const item = waiting.shift();
         if (item !== undefined) {
-          underWay += 1;
+          underWay.add(item);
           return { kind: 'first', item };
         }
-        if (underWay === 0 || !mayTake()) return null;
+        if (underWay.size === 0 || !mayTake()) return null;
         const other = others.take();
         if (other !== null) return { kind: 'other', item: other };
         if (!(await Promise.race([others.waits(), changed.promise]))) return null;
@@ -46,11 +46,12 @@ export function meanwhile<First, Other>(
         others.giveBack(task.item);
         return;
       }
+      underWay.delete(task.item);
       waiting.unshift(task.item);
       tell();
     },
-    done: () => {
-      underWay -= 1;
+    done: (item) => {
+      underWay.delete(item);
       tell();
     },
   };
