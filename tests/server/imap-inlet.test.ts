@@ -43,6 +43,7 @@ test.each(Array.from({ length: 5 }, (_, seed) => seed))(
     });
     for (let at = 0; at < 1000; at += 1) {
       isKept = random() < 0.5;
+      if (random() < 0.1) inlet.expect(Math.floor(random() * 4_000_000));
       read(Buffer.alloc(1 + Math.floor(random() * 130_000), at % 251));
       while (kept.length > 12 || (kept.length > 0 && random() < 0.4)) {
         const [one] = kept.splice(Math.floor(random() * kept.length), 1);
@@ -53,6 +54,28 @@ test.each(Array.from({ length: 5 }, (_, seed) => seed))(
     }
   },
 );
+
+test('a large message is read into a large block, of which all connections have a few, and what follows into a small one', () => {
+  const roomOf = (inlet: Inlet) => (inlet.onread.buffer as () => Buffer)().length;
+  const inlet = new Inlet();
+  const read = given(inlet);
+  inlet.listen(() => {});
+  const small = roomOf(inlet);
+  inlet.expect(3_000_000);
+  const large = roomOf(inlet);
+  expect(large).toBeGreaterThan(4 * small);
+  read(Buffer.alloc(small));
+  read(Buffer.alloc(large));
+  read(Buffer.alloc(large));
+  expect(roomOf(inlet)).toBe(small);
+  const rooms = Array.from({ length: 20 }, () => {
+    const another = new Inlet();
+    another.expect(3_000_000);
+    return roomOf(another);
+  });
+  expect(rooms.filter((room) => room === large).length).toBeLessThanOrEqual(16);
+  expect(rooms.at(-1)).toBe(small);
+});
 
 test('what came before anybody listened is not lost, and what comes after a handover is the stream’s', () => {
   const inlet = new Inlet();

@@ -222,6 +222,7 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
     // Some servers answer with nothing where they can't give a message (Yahoo at times).
     if (size === 0 && (items.size ?? 0) > 0) return NOBODY;
     const octets = new ArrivingOctets(this.#connection);
+    this.#connection.incoming.expect(size);
     this.#coming = octets;
     const { flags = [], internalDate = new Date(Number.NaN) } = items;
     this.#arrivals.push({ message: { uid, size, flags, internalDate, octets }, octets }, MESSAGE_WEIGHT);

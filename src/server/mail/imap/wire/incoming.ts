@@ -65,6 +65,11 @@ export class Incoming {
     return this.#inlet?.keep();
   }
 
+  /** A message of so many octets begins to come. */
+  expect(octets: number): void {
+    this.#inlet?.expect(octets);
+  }
+
   /** So many octets wait for their reader. */
   hold(octets: number): void {
     this.#held += octets;
