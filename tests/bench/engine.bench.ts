@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DOVECOT, type DovecotOptions, startDovecot } from '../support/dovecot.ts';
@@ -12,7 +12,8 @@ import { startFlags } from '../support/start-command.ts';
 import type { EngineJob, EngineMeasured, EnginePlace } from './engine-process.ts';
 import { startLatency } from './latency.ts';
 import { type Corpus, fillAccount, HUGE, LARGE, REALISTIC, SMALL } from './mailboxes.ts';
-import { mbsyncWith, yardstick } from './peers.ts';
+import { spentOn } from './machine-cpu.ts';
+import { mbsyncWith, type PeerAccount, reading, yardstick } from './peers.ts';
 import { MEMORY, settle } from './settle.ts';
 
 /** Runs of each; the median counts. */
@@ -43,6 +44,8 @@ type Scene = {
   readonly tls?: true;
   /** Each time by a worker that has just been started. */
   readonly cold?: true;
+  /** It is said how fast anybody can be on this machine who reads back what was stored. */
+  readonly bound?: true;
 };
 
 const SCENES: readonly Scene[] = [
@@ -58,8 +61,8 @@ const SCENES: readonly Scene[] = [
   },
   { name: 'without UIDPLUS', corpus: REALISTIC, under: MEMORY, destination: { capabilities: `${PLAIN} LITERAL+` } },
   { name: 'in memory', corpus: SMALL, under: MEMORY },
-  { name: 'in memory', corpus: LARGE, under: MEMORY },
-  { name: 'in memory, TLS to the destination', corpus: REALISTIC, under: MEMORY, tls: true },
+  { name: 'in memory', corpus: LARGE, under: MEMORY, bound: true },
+  { name: 'in memory, TLS to the destination', corpus: REALISTIC, under: MEMORY, tls: true, bound: true },
 ];
 const COLD: Scene = {
   name: 'in memory, by a worker that has just been started',
@@ -105,6 +108,8 @@ async function benchScene(scene: Scene, postgres: Postgres, say: (line: string) 
   const own: EngineMeasured[] = [];
   const peer: number[] = [];
   const ideal: number[] = [];
+  const cpus: number[] = [];
+  const bounds: number[] = [];
   const from = { port: near.port, user: USER };
   const to = (user: string) => ({ port: far.port, user, ...(certificate && { certificate: certificate.certificate }) });
   const before = delay > 0 ? MOVED_FAR_BEFORE : MOVED_BEFORE;
@@ -113,15 +118,23 @@ async function benchScene(scene: Scene, postgres: Postgres, say: (line: string) 
     await destination.wipe();
   }
   for (let time = 0; time < RUNS; time += 1) {
-    await settle(TOUCHED_MEGABYTES);
-    if (mbsync !== null) peer.push(await mbsync(from, to(`mbsync${time}@peer.example`)));
+    if (mbsync !== null) {
+      const account = to(`mbsync${time}@peer.example`);
+      await settle(TOUCHED_MEGABYTES);
+      const { result, spent } = await spentOn(() => mbsync(from, account));
+      peer.push(result);
+      if (scene.bound === true) bounds.push((spent.machine + (await spentOnReading(account))) / availableParallelism());
+    }
     await settle(TOUCHED_MEGABYTES);
     if (bare !== null) ideal.push(await bare(from, to(`yardstick${time}@peer.example`)));
     await settle(TOUCHED_MEGABYTES);
     const user = `own${time}@yahoo.example`;
     await using worker = warm === null ? startWorker(await place(), certificate?.certificate) : null;
-    const measured = await (worker ?? warm)?.move([{ user: USER, newUser: user }]);
+    const { result: measured, spent } = await spentOn(async () =>
+      (worker ?? warm)?.move([{ user: USER, newUser: user }]),
+    );
     if (measured !== undefined) own.push(measured);
+    cpus.push(spent.machine);
     const { lost, duplicated, changed } = await differenceOf(
       { port: source.port, user: USER, password: PASSWORD },
       { port: destination.port, user, password: PASSWORD },
@@ -133,8 +146,20 @@ async function benchScene(scene: Scene, postgres: Postgres, say: (line: string) 
   const ratio = (name: string, others: readonly number[]) =>
     others.length === 0 ? '' : `, ${(median(others) / ms).toFixed(2)} × ${name} (${rate(corpus, median(others))})`;
   say(
-    `engine: ${corpus.name} ${scene.name}: ${rate(corpus, ms)} messages/s${ratio('mbsync', peer)}${ratio('the yardstick', ideal)}; ${about(own, corpus)}`,
+    `engine: ${corpus.name} ${scene.name}: ${rate(corpus, ms)} messages/s${ratio('mbsync', peer)}${ratio('the yardstick', ideal)}; ${about(own, corpus)}; ${seconds(median(cpus))} of CPU on the whole machine${
+      bounds.length === 0
+        ? ''
+        : `; mbsync and reading back, with all cores full: ${seconds(median(bounds))}, ${(median(peer) / median(bounds)).toFixed(2)} × mbsync`
+    }`,
   );
+}
+
+/** What the server alone spends when all of an account is read. */
+async function spentOnReading(account: PeerAccount): Promise<number> {
+  const read = reading();
+  if (read === null) return 0;
+  const { spent } = await spentOn(() => read(account));
+  return spent.machine - spent.programs;
 }
 
 /** A second order with nothing new, in a process of its own. */

@@ -38,6 +38,24 @@ export function mbsyncWith(password: string): Peer | null {
   };
 }
 
+/** Reads all octets of an account and does nothing with them. `null` where it is not there; it knows one password. */
+export function reading(): ((account: PeerAccount) => Promise<unknown>) | null {
+  const program = join(SHARED_BENCH, 'fetch-all.mjs');
+  if (!existsSync(program)) return null;
+  return ({ port, user, certificate }) => {
+    const how = [
+      '--conns',
+      '2',
+      '--mode',
+      'discard',
+      '--buf',
+      '262144',
+      ...(certificate === undefined ? [] : ['--tls']),
+    ];
+    return run(process.execPath, [program, '--port', `${port}`, '--user', user, ...how]);
+  };
+}
+
 /** `null` where it is not there. It knows one password, and no TLS. @param databases each run has a new one */
 export function yardstick(databases: { create(): Promise<string> }): Peer | null {
   if (!existsSync(YARDSTICK)) return null;
