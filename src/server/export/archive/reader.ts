@@ -1,12 +1,14 @@
+import { createHash } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { type Address } from '../mime/header-fields.ts';
 import { openTextReader, type MessageText } from '../mime/message-text.ts';
 import type { PartMessage, StagedMessages } from '../staging/staged-messages.ts';
-import { openSpoolWriter, type SpoolReader, type StagedOctets } from '../staging/spool.ts';
+import { openSpoolWriter, SpoolError, type SpoolReader, type StagedOctets } from '../staging/spool.ts';
 import { verified } from '../staging/verified.ts';
 import type { MailFormat, PartFileContent } from './mail-format.ts';
+import { deflated } from './zip-archive.ts';
 
 /** So much of a message is looked into, in octets: its text comes before what is attached to it. */
 const LOOKED_INTO = 512 * 1024;
@@ -68,19 +70,29 @@ export async function openReaderPage(source: Source): Promise<ReaderPage> {
   // The scripts wait on the disk until the messages are written: a part may have a lot of text.
   const waiting = await openSpoolWriter(scratch);
   const scripts = { list: openScripts('archive.list'), text: openScripts('archive.text') };
-  const kept: { readonly name: string; readonly staged: StagedOctets; readonly crc32: number }[] = [];
+  const kept: Kept[] = [];
   let [messages, length, blocks] = [0, 0, 0];
   let last: PartMessage | undefined;
+  /** While the next messages are written: in the end all of it would be waited for. */
+  let packing: Promise<void> = Promise.resolve();
+  const keep = async (made: readonly Script[]) => {
+    const packed = await Promise.all(made.map(({ octets }) => deflated(octets)));
+    for (const [index, { name, octets }] of made.entries()) {
+      const place = waiting.begin();
+      if (!waiting.append(packed[index] ?? octets)) await waiting.drained();
+      const staged = { ...place, ...waiting.end() };
+      const known = { size: octets.length, crc32: crc32(octets), packedSize: staged.size };
+      kept.push({ name, staged, known, sha256: createHash('sha256').update(octets).digest('hex') });
+    }
+  };
   const endBlock = async () => {
+    await packing;
     if (messages === 0) return;
     blocks += 1;
     [messages, length] = [0, 0];
-    for (const kind of ['list', 'text'] as const) {
-      const place = waiting.begin();
-      if (!waiting.append(scripts[kind].end())) await waiting.drained();
-      const { size, crc32: sum } = waiting.end();
-      kept.push({ name: `${kind}-${blocks}.js`, staged: { ...place, size }, crc32: sum });
-    }
+    const kinds = ['list', 'text'] as const;
+    packing = keep(kinds.map((kind) => ({ name: `${kind}-${blocks}.js`, octets: scripts[kind].end() })));
+    packing.catch(() => {});
   };
   const add = async (message: PartMessage, said: MessageText) => {
     const mailbox = mailboxes.get(message.mailboxId);
@@ -109,15 +121,17 @@ export async function openReaderPage(source: Source): Promise<ReaderPage> {
     },
     files: async function* () {
       await endBlock();
+      await packing;
       await waiting.sync();
       const place = `reader/part-${part}`;
-      for (const { name, staged, crc32: sum } of kept)
+      for (const { name, staged, known, sha256 } of kept)
         yield {
           path: `${place}/${name}`,
           modified: made,
           grain: 0,
-          known: { size: staged.size, crc32: sum },
-          content: () => verified(spool, { ...staged, crc32: sum }),
+          known,
+          sha256,
+          content: () => ownOctets(verified(spool, staged)),
         };
       const page = await readFile(join(import.meta.dirname, 'reader.html'), 'utf8');
       const said = { PROVIDER: escaped(provider), PLACE: place, BLOCKS: String(blocks) };
@@ -135,15 +149,30 @@ export async function openReaderPage(source: Source): Promise<ReaderPage> {
       };
     },
     [Symbol.asyncDispose]: async () => {
+      await packing.catch(() => {});
       await waiting[Symbol.asyncDispose]();
       await rm(join(scratch, waiting.segment), { force: true });
     },
   };
 }
 
-/** Scripts of one call each, with its number and an array. `end` gives one, which is good until something is added again. */
+type Script = { readonly name: string; readonly octets: Buffer };
+/** A script on the disk, deflated; `known` of it as it is. */
+type Kept = Pick<Script, 'name'> &
+  Required<Pick<PartFileContent, 'known' | 'sha256'>> & { readonly staged: StagedOctets & { readonly crc32: number } };
+
+/** Mail that is damaged on the disk is fetched again; of the page's own nothing is there to fetch. */
+async function* ownOctets(octets: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield* octets;
+  } catch (error) {
+    throw error instanceof SpoolError ? new Error('What the page consists of is damaged.', { cause: error }) : error;
+  }
+}
+
+/** Scripts of one call each, with its number and an array. `end` gives one, which is good until the next one is ended. */
 function openScripts(call: string): { add(value: object): void; end(): Buffer } {
-  let octets = Buffer.allocUnsafeSlow(SCRIPT);
+  let [octets, other] = [Buffer.allocUnsafeSlow(SCRIPT), Buffer.allocUnsafeSlow(SCRIPT)];
   let [length, number] = [0, 1];
   // At once: each collection of garbage would copy what waits.
   const write = (text: string) => {
@@ -165,6 +194,7 @@ function openScripts(call: string): { add(value: object): void; end(): Buffer } 
       const script = octets.subarray(0, length);
       number += 1;
       length = 0;
+      [octets, other] = [other, octets];
       return script;
     },
   };

@@ -8,14 +8,14 @@ import { centralHeader, descriptor, endOfDirectory, localHeader, type ZipEntry }
  * `path` in the archive, parts joined by `/`, an empty folder's ending with one; `content` is read once, when its turn
  * comes, and each chunk is good until the next one is asked for; `grain` is the size of the messages in it, in octets, by
  * which it is compressed or not; `known` is of its octets, where that is known before they are read and `content` throws
- * when they are others.
+ * when they are others. Where `packedSize` says how many octets it has, `content` gives them deflated.
  */
 export type ArchiveFile = {
   readonly path: string;
   readonly modified: Date;
   readonly grain: number;
   readonly content: () => AsyncIterable<Uint8Array>;
-  readonly known?: { readonly size: number; readonly crc32: number };
+  readonly known?: { readonly size: number; readonly crc32: number; readonly packedSize?: number };
 };
 
 export type WrittenFile = { readonly size: number; readonly sha256: string };
@@ -108,7 +108,10 @@ export async function writeArchive(
 type Known = ArchiveFile & Required<Pick<ArchiveFile, 'known'>>;
 
 function isPackedWhole(file: ArchiveFile): file is Known {
-  return file.known !== undefined && file.known.size <= AHEAD_OCTETS && file.grain < COMPRESSED_BELOW;
+  const { known, grain } = file;
+  return (
+    known !== undefined && known.packedSize === undefined && known.size <= AHEAD_OCTETS && grain < COMPRESSED_BELOW
+  );
 }
 
 /** What other threads compress, and where its octets are. */
@@ -132,7 +135,8 @@ function deflatedAtOnce(content: Buffer): Buffer {
   return deflateRawSync(content, { ...AT_ONCE, chunkSize: content.length + ADDED });
 }
 
-function deflated(content: Buffer): Promise<Buffer> {
+/** On another thread. */
+export function deflated(content: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     // In one piece: for each further one it would come back to this thread.
     const options = { ...COMPRESSION, chunkSize: content.length };
@@ -165,18 +169,19 @@ async function writeWhole(
   return entry;
 }
 
-/** A folder, a message as it is, or a file of which nothing is known before it has been read. */
+/** A folder, what is written as it comes, or a file of which nothing is known before it has been read. */
 async function writeLarge(file: ArchiveFile, output: Output, signal: AbortSignal): Promise<ZipEntry> {
   const { path, modified } = file;
   const isFolder = path.endsWith('/');
   const known = isFolder ? { size: 0, crc32: 0 } : file.known;
   if (known === undefined) return writeUnknown(file, output, signal);
+  const { packedSize } = known;
   const entry: ZipEntry = {
     path,
     modified,
-    method: 'stored',
+    method: packedSize === undefined ? 'stored' : 'deflated',
     ...known,
-    packedSize: known.size,
+    packedSize: packedSize ?? known.size,
     headerAt: output.position(),
     isDescribedAfter: false,
   };

@@ -13,7 +13,7 @@ export type StagedOctets = Place & { readonly size: number };
 
 /** What is written at once, and read at once, in octets. */
 const BLOCK = 512 * 1024;
-const WINDOW = 512 * 1024;
+const WINDOW = 256 * 1024;
 /** Several runs stage at once, each into a segment: those that are read by turns stay open. */
 const OPEN_SEGMENTS = 8;
 
@@ -94,66 +94,84 @@ export type SpoolReader = AsyncDisposable & {
   read(staged: StagedOctets): AsyncIterable<Buffer>;
 };
 
-type Window = { readonly segment: string; readonly from: number; readonly length: number };
+type Window = { readonly from: number; readonly length: number };
 
-/** Reads what was staged, one message at a time; neighbours are read from the disk together, and before they are needed. */
+/**
+ * Reads what was staged, one message at a time; neighbours are read from the disk together, and before they are needed.
+ * Messages of one mailbox may lie in several segments by turns, so that each has a window of its own.
+ */
 export function openSpoolReader(folder: string): SpoolReader {
-  const handles = new Map<string, FileHandle>();
-  /** What is read out of, and what is read into. */
-  let [octets, spare] = [Buffer.allocUnsafeSlow(WINDOW), Buffer.allocUnsafeSlow(WINDOW)];
-  let window: Window = { segment: '', from: 0, length: 0 };
-  let ahead: Promise<Window> | undefined;
-  async function handleOf(segment: string): Promise<FileHandle> {
-    const handle = handles.get(segment) ?? (await openSegment(join(folder, segment)));
+  const segments = new Map<string, SegmentReader>();
+  async function segmentOf(name: string): Promise<SegmentReader> {
+    const segment = segments.get(name) ?? (await openSegment(join(folder, name)));
     // The one that was used last is the last one.
-    handles.delete(segment);
-    handles.set(segment, handle);
-    const [oldest] = handles;
-    if (handles.size > OPEN_SEGMENTS && oldest !== undefined) {
-      handles.delete(oldest[0]);
+    segments.delete(name);
+    segments.set(name, segment);
+    const [oldest] = segments;
+    if (segments.size > OPEN_SEGMENTS && oldest !== undefined) {
+      segments.delete(oldest[0]);
       await oldest[1].close();
     }
-    return handle;
-  }
-  async function load(segment: string, from: number): Promise<Window> {
-    const handle = await handleOf(segment);
-    const { bytesRead } = await handle.read(spare, 0, WINDOW, from);
-    return { segment, from, length: bytesRead };
-  }
-  async function windowAt(segment: string, at: number): Promise<Buffer> {
-    const isIn = ({ segment: name, from, length }: Window) => name === segment && at >= from && at < from + length;
-    if (!isIn(window)) {
-      // Both read into the same octets: the one before has come to its end first.
-      const found = await ahead?.catch(() => undefined);
-      ahead = undefined;
-      window = found !== undefined && isIn(found) ? found : await load(segment, at);
-      if (window.length === 0) throw new SpoolError('A segment of the staged messages is too short.');
-      [octets, spare] = [spare, octets];
-      const next = window.from + window.length;
-      if (window.length === WINDOW) {
-        ahead = load(segment, next);
-        ahead.catch(() => {});
-      }
-    }
-    return octets.subarray(at - window.from, window.length);
+    return segment;
   }
   return {
-    async *read({ segment, position, size }) {
+    async *read({ segment: name, position, size }) {
+      const segment = await segmentOf(name);
       for (let from = 0; from < size;) {
-        const chunk = (await windowAt(segment, position + from)).subarray(0, size - from);
+        const chunk = (await segment.from(position + from)).subarray(0, size - from);
         from += chunk.length;
         yield chunk;
       }
     },
     [Symbol.asyncDispose]: async () => {
-      await ahead?.catch(() => {});
-      for (const handle of handles.values()) await handle.close();
-      handles.clear();
+      for (const segment of segments.values()) await segment.close();
+      segments.clear();
     },
   };
 }
 
-async function openSegment(path: string): Promise<FileHandle> {
+type SegmentReader = {
+  /** What there is from a place on, at least one octet; good until it is called again. @throws {SpoolError} at the end */
+  from(at: number): Promise<Buffer>;
+  close(): Promise<void>;
+};
+
+async function openSegment(path: string): Promise<SegmentReader> {
+  const handle = await openStaged(path);
+  /** What is read out of, and what is read into. */
+  let [octets, spare] = [Buffer.allocUnsafeSlow(WINDOW), Buffer.allocUnsafeSlow(WINDOW)];
+  let window: Window = { from: 0, length: 0 };
+  let ahead: Promise<Window> | undefined;
+  const load = async (from: number): Promise<Window> => {
+    const { bytesRead } = await handle.read(spare, 0, WINDOW, from);
+    return { from, length: bytesRead };
+  };
+  return {
+    from: async (at) => {
+      const isIn = ({ from, length }: Window) => at >= from && at < from + length;
+      if (!isIn(window)) {
+        // Both read into the same octets: the one before has come to its end first.
+        const found = await ahead?.catch(() => undefined);
+        ahead = undefined;
+        window = found !== undefined && isIn(found) ? found : await load(at);
+        if (window.length === 0) throw new SpoolError('A segment of the staged messages is too short.');
+        [octets, spare] = [spare, octets];
+        const next = window.from + window.length;
+        if (window.length === WINDOW) {
+          ahead = load(next);
+          ahead.catch(() => {});
+        }
+      }
+      return octets.subarray(at - window.from, window.length);
+    },
+    close: async () => {
+      await ahead?.catch(() => {});
+      await handle.close();
+    },
+  };
+}
+
+async function openStaged(path: string): Promise<FileHandle> {
   try {
     return await open(path, 'r');
   } catch (error) {
