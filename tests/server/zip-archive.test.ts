@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { crc32 } from 'node:zlib';
+import { crc32, deflateRawSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ArchiveFile, writeArchive } from '../../src/server/export/archive/zip-archive.ts';
 import { openSpoolReader, openSpoolWriter } from '../../src/server/export/staging/spool.ts';
@@ -60,6 +60,7 @@ describe('The writer of archives', () => {
   test('writes what is known and what is not, small and large, in its order', needs('python3'), async () => {
     const [small, large] = [octetsOf(60_000), octetsOf(2_000_000)];
     const none = Buffer.alloc(0);
+    const packed = deflateRawSync(large);
     const path = join(folder, 'kinds.zip');
     const written = await writeArchive(
       path,
@@ -70,6 +71,9 @@ describe('The writer of archives', () => {
         fileOf('mail/none.eml', none, knownOf(none)),
         fileOf('mail/nothing.mbox', none),
         fileOf('mail/Empty/', none),
+        fileOf('reader/packed before.js', packed, {
+          known: { size: large.length, crc32: crc32(large), packedSize: packed.length },
+        }),
         fileOf('mail/box.mbox', large),
         fileOf('mail/box of small ones.mbox', large, { grain: 1000 }),
       ]),
@@ -77,7 +81,7 @@ describe('The writer of archives', () => {
     );
     const [time, digests] = ['2010-07-17T09:44:24', { small: sha256(small), large: sha256(large), none: sha256(none) }];
     const found = await readByPython(path);
-    expect(Object.keys(found)).toHaveLength(107);
+    expect(Object.keys(found)).toHaveLength(108);
     expect(Object.keys(found).slice(0, 3)).toEqual(['README.txt', 'mail/0.eml', 'mail/1.eml']);
     expect(found).toMatchObject({
       'README.txt': [DEFLATED, time, digests.small],
@@ -86,6 +90,7 @@ describe('The writer of archives', () => {
       'mail/none.eml': [DEFLATED, time, digests.none],
       'mail/nothing.mbox': [DEFLATED, time, digests.none],
       'mail/Empty/': [STORED, time, ''],
+      'reader/packed before.js': [DEFLATED, time, digests.large],
       'mail/box.mbox': [STORED, time, digests.large],
       'mail/box of small ones.mbox': [DEFLATED, time, digests.large],
     });
@@ -151,7 +156,8 @@ describe('The reader of what is staged', () => {
     const place = join(folder, 'spool');
     const messages = [300_000, 10, 262_144, 0, 700_000, 5].map(octetsOf);
     const staged: { segment: string; position: number; size: number; octets: Buffer }[] = [];
-    for (let segment = 0; segment < 3; segment += 1) {
+    // More than stay open.
+    for (let segment = 0; segment < 10; segment += 1) {
       await using writer = await openSpoolWriter(place);
       for (const octets of messages) {
         const begun = writer.begin();

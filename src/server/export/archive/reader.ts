@@ -24,7 +24,7 @@ const SCRIPT = 64 * 1024;
 const UNSHOWN = ['head>', 'style', 'script'];
 
 type Source = {
-  readonly ledger: StagedMessages;
+  readonly ledger: Pick<StagedMessages, 'mailboxes'>;
   readonly spool: SpoolReader;
   readonly part: number;
   readonly provider: string;

@@ -32,7 +32,7 @@ const COMPRESSION = { level: 1 };
 /** To hand so few octets to another thread takes longer than to compress them. They need no larger window. */
 const AT_ONCE_BELOW = 16 * 1024;
 const AT_ONCE = { ...COMPRESSION, windowBits: 14, memLevel: 6 };
-/** More than that compressing adds to octets that don't shrink, of which there are fewer than {@link AT_ONCE_BELOW}. */
+/** More than that compressing adds to octets that don't shrink, where there are few of them. */
 const ADDED = 64;
 /** Such files are read into memory that is used again, in octets. */
 const ROOM = COMPRESSED_BELOW;
@@ -139,7 +139,7 @@ function deflatedAtOnce(content: Buffer): Buffer {
 export function deflated(content: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     // In one piece: for each further one it would come back to this thread.
-    const options = { ...COMPRESSION, chunkSize: content.length };
+    const options = { ...COMPRESSION, chunkSize: content.length + ADDED };
     deflateRaw(content, options, (error, packed) => (error === null ? resolve(packed) : reject(error)));
   });
 }
