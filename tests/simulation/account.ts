@@ -106,8 +106,17 @@ export type Quirks = {
   readonly renumbers: string | null;
   /** This part of the messages that are asked for it leaves out of its answer, each time others (Yahoo). */
   readonly leavesOut: number;
-  /** So many of the commands that read are refused, each for itself, with this response code or none. */
-  readonly refusesReading: { readonly part: number; readonly code: string } | null;
+  /**
+   * So many of the commands that read, or of one kind of them, are refused, each for itself, with this response code or
+   * none, and until so many milliseconds after the beginning.
+   */
+  readonly refusesReading: {
+    readonly part: number;
+    readonly code: string;
+    readonly only?: string;
+    readonly until?: number;
+    readonly text?: string;
+  } | null;
   /** It says which UID comes next. */
   readonly saysUidNext: boolean;
   /** The dates of this part of its messages can't be read. */

@@ -219,8 +219,14 @@ export function serve(
         };
       }
     const { refusesReading } = quirks;
-    if (refusesReading !== null && READING.has(name) && chance.happens(refusesReading.part))
-      throw new Refusal('NO', `${refusesReading.code === '' ? '' : `[${refusesReading.code}] `}Something went wrong`);
+    const isRefused =
+      (refusesReading?.only === undefined ? READING.has(name) : refusesReading.only === name) &&
+      scheduler.now() < (refusesReading?.until ?? Infinity);
+    if (refusesReading !== null && isRefused && chance.happens(refusesReading.part))
+      throw new Refusal(
+        'NO',
+        `${refusesReading.code === '' ? '' : `[${refusesReading.code}] `}${refusesReading.text ?? 'Something went wrong'}`,
+      );
     switch (name) {
       case 'CAPABILITY':
         send(`* CAPABILITY ${capabilities()}\r\n`);

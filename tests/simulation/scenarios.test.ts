@@ -216,6 +216,47 @@ test.each(['source', 'destination'] as const)(
   },
 );
 
+/** When the trace says something for the last time, in milliseconds. */
+function lastTime(trace: readonly string[], what: RegExp): number {
+  return Number.parseFloat(trace.findLast((line) => what.test(line)) ?? '');
+}
+
+test('a destination that reads nothing back for now keeps nothing from being stored', async () => {
+  const text = 'Suggested Backoff Time: 120000 milliseconds';
+  const refusesReading = { part: 1, code: 'THROTTLED', only: 'UID FETCH', until: 120_000, text };
+  const stored = async (destination: Partial<Quirks>) => {
+    // One large folder, far away: lanes that have none read back what is stored.
+    const weather = { latency: 400, jitter: 1, pieces: false };
+    const scenario = scenarioWith([3000, 30], { destination, weather });
+    const { wrong, trace, receipts } = await simulate(scenario, { keepsTrace: true });
+    expect(wrong).toEqual([]);
+    expect(receipts.map(({ status }) => status)).toEqual(['completed']);
+    return lastTime(trace, / says \w+ APPEND /);
+  };
+  const inFairWeather = await stored({});
+  // Longer than lanes try in a row.
+  expect(inFairWeather).toBeGreaterThan(20_000);
+  expect(await stored({ refusesReading })).toBeLessThan(1.1 * inFairWeather);
+});
+
+test.each(['source', 'destination'] as const)(
+  'trouble of the %s that passes within two minutes is waited for, whatever it keeps from being done',
+  async (side) => {
+    for (const code of ['SERVERBUG', 'INUSE', 'UNAVAILABLE'])
+      for (const only of ['EXAMINE', 'SELECT', 'UID FETCH', 'UID SEARCH', 'STATUS', 'LIST', undefined]) {
+        const refusesReading = { part: 1, code, until: 120_000, ...(only === undefined ? {} : { only }) };
+        const { wrong, receipts } = await simulate(scenarioWith([20, 5, 0], { [side]: { refusesReading } }));
+        const told = receipts.map(({ status, mailboxesLeft }) => ({ status, mailboxesLeft }));
+        expect({ code, only, wrong, told }).toEqual({
+          code,
+          only,
+          wrong: [],
+          told: [{ status: 'completed', mailboxesLeft: 0 }],
+        });
+      }
+  },
+);
+
 test.each(['source', 'destination'] as const)(
   'one mailbox of the %s that is renumbered each time it is opened keeps none of the others back',
   async (side) => {

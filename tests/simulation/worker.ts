@@ -77,7 +77,7 @@ export async function work(process: SimulatedProcess, job: Work): Promise<void> 
     idleRuns += 1;
     try {
       const end = await copyAndCompare(
-        copyOf(process, job, holding, job.mutation.lease?.(lease) ?? lease, (now) => {
+        copyOf(process, job, { holding, idleRuns }, job.mutation.lease?.(lease) ?? lease, (now) => {
           done = Math.max(done, now);
         }),
       );
@@ -198,7 +198,7 @@ function clockOf(process: SimulatedProcess, { scenario }: World): Clock {
 function copyOf(
   process: SimulatedProcess,
   job: Work,
-  holding: Holding,
+  { holding, idleRuns }: { readonly holding: Holding; readonly idleRuns: number },
   lease: HeldLease,
   onDone: (done: number) => void,
 ) {
@@ -261,6 +261,7 @@ function copyOf(
       scheduler.note(`${process.name} leaves ${uid ?? 'a message'} in ${mailbox} behind`);
     },
     forwardedMark: FORWARDED_MARK,
+    idleRuns,
     sizes: sizes ?? SIZES,
   };
 }

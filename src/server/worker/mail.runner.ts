@@ -67,6 +67,7 @@ async function copyOf(run: Run, services: RunnerServices): Promise<MailCopy> {
         'a message was stored after the lease was lost, and was not taken back',
       ),
     forwardedMark: markOf(transfer.destinationEmail),
+    idleRuns: run.idleRuns,
     sizes: SIZES,
   };
 }

@@ -103,6 +103,7 @@ async function beginOperation(
     destination,
     signal,
     onProgress,
+    idleRuns,
     isOpen: (each: Operation) => open.has(each),
   };
   return {

@@ -52,6 +52,8 @@ export type Run = {
   readonly signal: AbortSignal;
   /** With the octets, where they are known, it is told when it is likely to be done. */
   readonly onProgress: (counts: Omit<Counts, 'left'> & Partial<Work>) => void;
+  /** Runs in a row that have moved nothing, this one included. */
+  readonly idleRuns: number;
   /** Whether an operation of the transfer has not ended. */
   readonly isOpen: (operation: Operation) => boolean;
 };

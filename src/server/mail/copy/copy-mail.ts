@@ -1,7 +1,15 @@
 import { takeBackDisowned } from './committing.ts';
 import { compareMailbox } from './comparing.ts';
 import { copyRound, noteUnread, readBackLeft } from './copy-round.ts';
-import { closeOthers, isNarrow, listDestinationPaths, mostCheckers, withEngine, type Engine } from './engine.ts';
+import {
+  closeOthers,
+  isNarrow,
+  listDestinationPaths,
+  mostCheckers,
+  troubleWith,
+  withEngine,
+  type Engine,
+} from './engine.ts';
 import { planFolders } from './folder-plan.ts';
 import { batchesOf, workOf } from './lanes.ts';
 import { nameKey } from './ledger-rows.ts';
@@ -14,6 +22,8 @@ import { unlessTroubled } from './troubles.ts';
 
 /** Listings of the source until one shows nothing new; a mailbox that never rests must not keep the transfer from ending. */
 const PASSES = 5;
+/** Runs in a row that move nothing, after which a mailbox that a server has trouble with each time is left: some four minutes. */
+const TROUBLED_RUNS = 8;
 
 /**
  * Copies an account's mail, from wherever an earlier run left it, until a listing shows nothing new.
@@ -47,9 +57,13 @@ async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
     if (isLast && !(pass < PASSES + engine.plannedAgain && triesAgain(engine))) break;
   }
   await forgetVanished(engine);
-  // It may pass: the transfer waits, and only what a later run can't copy either is left for good.
-  for (const [path, error] of engine.troubled)
-    if (engine.left.has(path) && !engine.leftBefore.has(nameKey(path))) throw error;
+  unlessItMayPass(engine);
+}
+
+/** The transfer waits, and only what later runs can't copy or read back either is left for good. @throws {MailError} */
+function unlessItMayPass({ troubled, left, run }: Engine): void {
+  if (run.copy.idleRuns >= TROUBLED_RUNS) return;
+  for (const [path, trouble] of troubled) if (left.has(path)) throw trouble;
 }
 
 /** A folder that could not be read because it has another name by now, or is not there any more, has not been left out. */
@@ -92,6 +106,7 @@ async function compareAll(engine: Engine): Promise<CopyEnd> {
     if (counts.duplicated > 0 && round < PASSES && (await takeBackDisowned(engine))) continue;
     if (open.length === 0 || round === PASSES) {
       for (const mailbox of open) await noteUnread(mailbox, engine);
+      unlessItMayPass(engine);
       await forgetReasons(engine);
       const unlisted = [...seen.values()].reduce((total, each) => total + each.unlisted, 0);
       return { ...counts, unlisted, mailboxesLeft: left.size };
@@ -115,7 +130,8 @@ async function compareMailboxes(engine: Engine): Promise<Counts & { readonly ope
     checker.listAhead(waiting.map(({ destinationPath }) => destinationPath));
     for (const mailbox of waiting) {
       if (!goesOn()) return;
-      const counts = await unlessTroubled(compareMailbox(mailbox, checker, run), mailbox.destinationPath, run);
+      const comparing = compareMailbox(mailbox, checker, run);
+      const counts = await unlessTroubled(comparing, mailbox.destinationPath, run, troubleWith(engine, mailbox));
       compared.add(mailbox);
       run.looked();
       if (counts === null) {
@@ -147,8 +163,10 @@ async function settleOpenMailboxes(ids: ReadonlySet<number>, engine: Engine): Pr
     async (mailbox, session) => {
       const { checker } = session;
       const path = mailbox.destinationPath;
-      const opened = await unlessTroubled(checker.open(path), path, run);
-      const looked = opened && (await unlessTroubled(findAnew(mailbox, opened.uidValidity, session, run), path, run));
+      const trouble = troubleWith(engine, mailbox);
+      const opened = await unlessTroubled(checker.open(path), path, run, trouble);
+      const looked =
+        opened && (await unlessTroubled(findAnew(mailbox, opened.uidValidity, session, run), path, run, trouble));
       if (looked === null) await noteUnread(mailbox, engine);
       else seen.delete(mailbox.sourcePath);
     },

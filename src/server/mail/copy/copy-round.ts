@@ -1,6 +1,14 @@
 import { isRefusal, MailError } from '../imap/mail-error.ts';
 import { copyFolder, listFolder, type Folder, type FolderListing } from './copy-folder.ts';
-import { closeOthers, isNarrow, listDestinationPaths, mostLanes, openChecks, type Engine } from './engine.ts';
+import {
+  closeOthers,
+  isNarrow,
+  listDestinationPaths,
+  mostLanes,
+  openChecks,
+  troubleWith,
+  type Engine,
+} from './engine.ts';
 import { batchesOf, Stopped, workOf } from './lanes.ts';
 import { readRows } from './known-rows.ts';
 import { meanwhile, type Task } from './meanwhile.ts';
@@ -71,14 +79,12 @@ function mostReadingBack({ connections }: Engine): number {
   return Math.min(connections.destination - 1, connections.source - (isNarrow(connections) ? 1 : 2));
 }
 
-function checkingIn({ run, findings }: Engine) {
-  return async (item: Check, session: CheckSession): Promise<void> => {
-    try {
-      await readBack(item, session, run, findings);
-    } catch (error) {
-      if (!isRefusal(error) && !isTroubled(error, item.mailbox.destinationPath, run)) throw error;
-      findings.unread.add(item.mailbox);
-    }
+function checkingIn(engine: Engine) {
+  const { run, findings } = engine;
+  return async ({ mailbox, ...check }: Check, session: CheckSession): Promise<void> => {
+    const reading = readBack({ mailbox, ...check }, session, run, findings).then(() => true);
+    const isRead = await unlessTroubled(reading, mailbox.destinationPath, run, troubleWith(engine, mailbox));
+    if (isRead === null) findings.unread.add(mailbox);
   };
 }
 
@@ -249,8 +255,10 @@ async function settleFindings(engine: Engine): Promise<void> {
   if (absent.size === 0) return;
   await listDestinationPaths(engine);
   await checkers.work(workOf([...absent]), async ([path, all], session) => {
-    const settled = await unlessTroubled(settleAbsent(path, all, session, run), path, run);
-    const unread = settled ?? all.map(({ check }) => check.mailbox);
+    const mailboxes = all.map(({ check }) => check.mailbox);
+    const settling = settleAbsent(path, all, session, run);
+    const settled = await unlessTroubled(settling, path, run, troubleWith(engine, ...mailboxes));
+    const unread = settled ?? mailboxes;
     for (const mailbox of new Set(unread)) await noteUnread(mailbox, engine);
   });
 }

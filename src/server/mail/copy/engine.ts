@@ -66,8 +66,6 @@ export type Engine = {
   again: Set<string> | null;
   /** By source path: those that were left for an error that the server calls passing. */
   readonly troubled: Map<string, MailError>;
-  /** Those that an earlier run of this transfer had left. */
-  readonly leftBefore: ReadonlySet<string>;
 };
 
 /** A server that has not let all the connections in that are wanted at a time is gone on with over fewer. */
@@ -135,10 +133,8 @@ async function runEngine<Result>(
   const isResumed = (await ledger.mailboxes()).length > 0;
   await ledger.adopt();
   const known = new Map<string, LedgerMailbox[]>();
-  const [leftBefore, heardOf] = [new Set<string>(), new Set<string>()];
+  const heardOf = new Set<string>();
   for (const mailbox of await ledger.mailboxes()) {
-    if (mailbox.reason === 'mailbox unreadable' || mailbox.reason === 'mailbox closed')
-      leftBefore.add(mailbox.sourcePath);
     // One that was never listed is not known by that.
     if (mailbox.sourceUidValidity === 0n) {
       heardOf.add(mailbox.sourcePath);
@@ -205,12 +201,21 @@ async function runEngine<Result>(
     left: new Map(),
     again: null,
     troubled: new Map(),
-    leftBefore,
   };
   const result = await work(engine);
   // All at once: what is `using` is closed one after the other, each with a goodbye of a round trip.
   await closeOthers(engine, []);
   return result;
+}
+
+/** Notes that a server has trouble with mailboxes, which may pass. */
+export function troubleWith(
+  { troubled }: Engine,
+  ...mailboxes: readonly LedgerMailbox[]
+): (trouble: MailError) => void {
+  return (trouble) => {
+    for (const { sourcePath } of mailboxes) troubled.set(sourcePath, trouble);
+  };
 }
 
 /** What waits is read back together. */

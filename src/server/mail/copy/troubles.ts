@@ -24,16 +24,22 @@ export function messagesOf(mailbox: string): string {
   return `messages of ${mailbox}`;
 }
 
-/** @returns `null` where the server refuses what is asked of a mailbox, or has trouble with it each time */
+/**
+ * @param note is told of trouble, which may pass
+ * @returns `null` where the server refuses what is asked of a mailbox, or has trouble with it each time
+ */
 export async function unlessTroubled<Answer>(
   asking: Promise<Answer>,
   mailbox: string,
   run: Run,
+  note: (trouble: MailError) => void,
 ): Promise<Answer | null> {
   try {
     return await asking;
   } catch (error) {
-    if (!isRefusal(error) && !isTroubled(error, mailbox, run)) throw error;
+    if (isRefusal(error)) return null;
+    if (!isTroubled(error, mailbox, run)) throw error;
+    note(error);
     return null;
   }
 }
