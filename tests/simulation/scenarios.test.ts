@@ -216,27 +216,24 @@ test.each(['source', 'destination'] as const)(
   },
 );
 
-/** When the trace says something for the last time, in milliseconds. */
-function lastTime(trace: readonly string[], what: RegExp): number {
-  return Number.parseFloat(trace.findLast((line) => what.test(line)) ?? '');
+/** Milliseconds until the last append of one large folder, far away: lanes that have none read back what is stored. */
+async function storedAfter(destination: Partial<Quirks>): Promise<number> {
+  const weather = { latency: 400, jitter: 1, pieces: false };
+  const { wrong, trace, receipts } = await simulate(scenarioWith([3000, 30], { destination, weather }), {
+    keepsTrace: true,
+  });
+  expect(wrong).toEqual([]);
+  expect(receipts.map(({ status }) => status)).toEqual(['completed']);
+  return Number.parseFloat(trace.findLast((line) => / says \w+ APPEND /.test(line)) ?? '');
 }
 
 test('a destination that reads nothing back for now keeps nothing from being stored', async () => {
   const text = 'Suggested Backoff Time: 120000 milliseconds';
   const refusesReading = { part: 1, code: 'THROTTLED', only: 'UID FETCH', until: 120_000, text };
-  const stored = async (destination: Partial<Quirks>) => {
-    // One large folder, far away: lanes that have none read back what is stored.
-    const weather = { latency: 400, jitter: 1, pieces: false };
-    const scenario = scenarioWith([3000, 30], { destination, weather });
-    const { wrong, trace, receipts } = await simulate(scenario, { keepsTrace: true });
-    expect(wrong).toEqual([]);
-    expect(receipts.map(({ status }) => status)).toEqual(['completed']);
-    return lastTime(trace, / says \w+ APPEND /);
-  };
-  const inFairWeather = await stored({});
+  const inFairWeather = await storedAfter({});
   // Longer than lanes try in a row.
   expect(inFairWeather).toBeGreaterThan(20_000);
-  expect(await stored({ refusesReading })).toBeLessThan(1.1 * inFairWeather);
+  expect(await storedAfter({ refusesReading })).toBeLessThan(1.1 * inFairWeather);
 });
 
 test.each(['source', 'destination'] as const)(
