@@ -30,3 +30,18 @@ test('a mail server that is busy is asked again to the second, and for as long a
   expect(verdictOn(new MailError('busy', 'Later.', { pause: 5000 }), 20, false, 0)).toMatchObject({ seconds: 5 });
   expect(triedFor(new MailError('busy', 'Later.'))).toBe(Infinity);
 });
+
+test('what a mail server refuses without a reason is tried again for some minutes, and then it is for the owner', () => {
+  const bare = new MailError('refused', 'NO', { cause: new Error('NO') });
+  const runs = Array.from({ length: 8 }, (_, at) => verdictOn(bare, at + 1, false, 0));
+  expect(runs.map(({ kind }) => kind)).toEqual([...Array.from({ length: 7 }, () => 'later'), 'attention']);
+  expect(runs[0]).toMatchObject({ waiting: { reason: 'busy' } });
+  const waited = runs.reduce((sum, run) => sum + (run.kind === 'later' ? run.seconds : 0), 0);
+  expect(waited).toBeGreaterThan(200);
+  expect(waited).toBeLessThan(600);
+  for (const reasoned of [
+    new MailError('refused', 'NO', { cause: new Error('NO'), responseCode: 'NOPERM' }),
+    new MailError('refused', 'The destination refused every message.'),
+  ])
+    expect(verdictOn(reasoned, 1, false, 0)).toMatchObject({ kind: 'attention', reason: 'refused' });
+});

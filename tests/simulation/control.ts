@@ -114,7 +114,7 @@ function statusIn(line: string): [string, MailboxStatus] {
 
 function refusalOf(status: string): MailError {
   const code = /\[([A-Z]+)/.exec(status)?.[1];
-  const options = code === undefined ? {} : { responseCode: code };
+  const options = { cause: new Error(status), ...(code === undefined ? {} : { responseCode: code }) };
   if (code !== undefined && BUSY.has(code)) return new MailError('busy', status, options);
   return new MailError(code === 'OVERQUOTA' ? 'full' : 'refused', status, options);
 }

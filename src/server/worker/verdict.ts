@@ -3,7 +3,7 @@ import { ContactStoreError } from '../contacts/contact-store.ts';
 import { ExportPaused } from '../export/export.job.ts';
 import { ProviderLimit } from '../mail/copy/budget.ts';
 import { Stopped } from '../mail/copy/lanes.ts';
-import { MailError } from '../mail/imap/mail-error.ts';
+import { isBareRefusal, MailError } from '../mail/imap/mail-error.ts';
 import { ConsentError, TokenUnavailable } from '../oauth/tokens.ts';
 import { LeaseLost } from '../transfers/lease.ts';
 import type { OperationEnd, Waiting } from '../transfers/operations.ts';
@@ -13,6 +13,8 @@ import { SENTENCES } from './sentences.ts';
 const IDLE_RUNS = 28;
 /** A sign-in that has worked before may be refused for a moment; so often it is tried again. */
 const SIGN_IN_TRIES = 3;
+/** So often what a server refuses without a reason is tried again, for some four minutes. */
+const REFUSED_TRIES = 8;
 const FIRST_PAUSE_SECONDS = 2;
 const LONGEST_PAUSE_SECONDS = 300;
 const LONGEST_BUSY_PAUSE_SECONDS = 3600;
@@ -49,7 +51,7 @@ export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean, n
     const seconds = Math.max(FIRST_PAUSE_SECONDS, (until - now) / 1000);
     return { kind: 'later', seconds, waiting: { reason: 'provider_limit', until } };
   }
-  const attention = attentionOn(error, hasMoved && idleRuns < SIGN_IN_TRIES);
+  const attention = attentionOn(error, idleRuns, hasMoved);
   if (attention !== null) return attention;
   const final = sentenceFor(error);
   if (final !== null) return ending(final);
@@ -62,12 +64,13 @@ export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean, n
   // A hint is obeyed to the second. Where each run counts against the operation, short ones don't make its tries shorter.
   const asked = isMail || error instanceof ContactStoreError ? error.pause : undefined;
   const seconds = asked === undefined ? pause : Math.max(isBusy ? 1 : pause, asked / 1000);
-  const waiting: Waiting = { reason: isBusy ? 'busy' : 'unreachable', until: now + seconds * 1000 };
+  const isReached = isBusy || isBareRefusal(error);
+  const waiting: Waiting = { reason: isReached ? 'busy' : 'unreachable', until: now + seconds * 1000 };
   return { kind: 'later', seconds, ...(isMail ? { waiting } : {}) };
 }
 
 /** For what its owner can mend. */
-function attentionOn(error: unknown, mayBeMomentary: boolean): Verdict | null {
+function attentionOn(error: unknown, idleRuns: number, hasMoved: boolean): Verdict | null {
   if (error instanceof ConsentError) return refusedSignIn('destination');
   if (error instanceof ContactStoreError) {
     if (error.fault === 'authentication') return refusedSignIn(error.account ?? 'destination');
@@ -77,10 +80,11 @@ function attentionOn(error: unknown, mayBeMomentary: boolean): Verdict | null {
   const side = error.account ?? 'destination';
   switch (error.fault) {
     case 'credentials':
-      return mayBeMomentary ? null : refusedSignIn(side);
+      return hasMoved && idleRuns < SIGN_IN_TRIES ? null : refusedSignIn(side);
     case 'full':
       return needs('destination', 'full', SENTENCES.full);
     case 'refused':
+      if (isBareRefusal(error) && idleRuns < REFUSED_TRIES) return null;
       return needs(side, 'refused', SENTENCES.refused);
     case 'certificate':
     case 'unreachable':

@@ -1,3 +1,4 @@
+import { MailError } from '../imap/mail-error.ts';
 import { takeBackDisowned } from './committing.ts';
 import { compareMailbox } from './comparing.ts';
 import { copyRound, noteUnread, readBackLeft } from './copy-round.ts';
@@ -61,9 +62,14 @@ async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
 }
 
 /** The transfer waits, and only what later runs can't copy or read back either is left for good. @throws {MailError} */
-function unlessItMayPass({ troubled, left, run }: Engine): void {
+function unlessItMayPass({ troubled, refused, left, seen, run }: Engine): void {
   if (run.copy.idleRuns >= TROUBLED_RUNS) return;
   for (const [path, trouble] of troubled) if (left.has(path)) throw trouble;
+  const filled = [...seen].flatMap(([path, { opened }]) => (opened.exists > 0 ? [path] : []));
+  const wanted = [...left.keys(), ...filled];
+  // Then something is wrong with the server.
+  if (wanted.length > 0 && wanted.every((path) => left.has(path) && refused.has(path)))
+    throw new MailError('busy', 'A mail server refuses each mailbox.');
 }
 
 /** A folder that could not be read because it has another name by now, or is not there any more, has not been left out. */

@@ -202,11 +202,18 @@ function checkingOver({ checker, reader, isOver }: Session): CheckSession {
 }
 
 /** Why a folder is left for an error; `null`: it is tried again, or nothing can go on. */
-function reasonOf(error: unknown, { sourcePath, planned }: Folder, { run, troubled }: Engine): FolderReason | null {
-  if (error instanceof FolderLeft) return error.reason;
-  if (isRefusal(error)) return 'mailbox unreadable';
-  if (!isTroubled(error, sourcePath, run, planned())) return null;
-  troubled.set(sourcePath, error);
+function reasonOf(error: unknown, { sourcePath, planned }: Folder, engine: Engine): FolderReason | null {
+  const note = troubleWith(engine, { sourcePath });
+  if (error instanceof FolderLeft) {
+    if (isRefusal(error.cause)) note(error.cause);
+    return error.reason;
+  }
+  if (isRefusal(error)) {
+    note(error);
+    return 'mailbox unreadable';
+  }
+  if (!isTroubled(error, sourcePath, engine.run, planned())) return null;
+  note(error);
   return error.account === 'destination' ? 'mailbox closed' : 'mailbox unreadable';
 }
 

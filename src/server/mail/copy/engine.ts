@@ -1,4 +1,4 @@
-import { MailError } from '../imap/mail-error.ts';
+import { isBareRefusal, isRefusal, MailError } from '../imap/mail-error.ts';
 import type { Opened } from '../imap/streams.ts';
 import { openFaults } from './breaks.ts';
 import { openBudget } from './budget.ts';
@@ -66,6 +66,8 @@ export type Engine = {
   again: Set<string> | null;
   /** By source path: those that were left for an error that the server calls passing. */
   readonly troubled: Map<string, MailError>;
+  /** By source path: those that were refused without a response code. */
+  readonly refused: Map<string, MailError>;
 };
 
 /** A server that has not let all the connections in that are wanted at a time is gone on with over fewer. */
@@ -201,6 +203,7 @@ async function runEngine<Result>(
     left: new Map(),
     again: null,
     troubled: new Map(),
+    refused: new Map(),
   };
   const result = await work(engine);
   // All at once: what is `using` is closed one after the other, each with a goodbye of a round trip.
@@ -208,13 +211,14 @@ async function runEngine<Result>(
   return result;
 }
 
-/** Notes that a server has trouble with mailboxes, which may pass. */
+/** Notes that a server has trouble with mailboxes, which may pass, or refuses them. */
 export function troubleWith(
-  { troubled }: Engine,
-  ...mailboxes: readonly LedgerMailbox[]
-): (trouble: MailError) => void {
-  return (trouble) => {
-    for (const { sourcePath } of mailboxes) troubled.set(sourcePath, trouble);
+  { troubled, refused }: Engine,
+  ...mailboxes: readonly Pick<LedgerMailbox, 'sourcePath'>[]
+): (error: MailError) => void {
+  return (error) => {
+    if (isRefusal(error) && !isBareRefusal(error)) return;
+    for (const { sourcePath } of mailboxes) (isRefusal(error) ? refused : troubled).set(sourcePath, error);
   };
 }
 

@@ -25,20 +25,19 @@ export function messagesOf(mailbox: string): string {
 }
 
 /**
- * @param note is told of trouble, which may pass
+ * @param note is told of either
  * @returns `null` where the server refuses what is asked of a mailbox, or has trouble with it each time
  */
 export async function unlessTroubled<Answer>(
   asking: Promise<Answer>,
   mailbox: string,
   run: Run,
-  note: (trouble: MailError) => void,
+  note: (error: MailError) => void,
 ): Promise<Answer | null> {
   try {
     return await asking;
   } catch (error) {
-    if (isRefusal(error)) return null;
-    if (!isTroubled(error, mailbox, run)) throw error;
+    if (!isRefusal(error) && !isTroubled(error, mailbox, run)) throw error;
     note(error);
     return null;
   }

@@ -61,6 +61,11 @@ export function isRefusal(error: unknown): error is MailError {
   return error instanceof MailError && error.fault === 'refused';
 }
 
+/** A refusal in a server's own words, without a response code: many say no more than NO when something is wrong with them. */
+export function isBareRefusal(error: unknown): error is MailError {
+  return isRefusal(error) && error.responseCode === undefined && error.cause !== undefined;
+}
+
 /**
  * Some servers hang up, fall silent, or say that something is wrong with them, when they can't give a message. One that
  * says goodbye has had enough of the connection.
