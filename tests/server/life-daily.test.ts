@@ -76,9 +76,13 @@ const told = async ({ web }: LifeWorld) =>
   ).map(({ kind }) => kind);
 /** So much later what is due is begun, and has ended. */
 async function later(world: LifeWorld, ordered: Ordered, ms: number): Promise<string> {
+  const newest = async () => (await runs(world)).at(-1) ?? '';
+  const before = await newest();
   world.web.advance(ms);
   await look(world);
-  const [id = ''] = (await runs(world)).slice(-1);
+  // The worker looks as well, and may be the one that is just beginning it.
+  await expect.poll(newest, { timeout: 15_000 }).not.toBe(before);
+  const id = await newest();
   await whenEnded(world, { ...ordered, id });
   return id;
 }
