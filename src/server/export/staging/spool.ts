@@ -116,8 +116,9 @@ export function openSpoolReader(folder: string): SpoolReader {
   }
   return {
     async *read({ segment: name, position, size }) {
-      const segment = await segmentOf(name);
       for (let from = 0; from < size;) {
+        // It may have been closed for others meanwhile.
+        const segment = await segmentOf(name);
         const chunk = (await segment.from(position + from)).subarray(0, size - from);
         from += chunk.length;
         yield chunk;

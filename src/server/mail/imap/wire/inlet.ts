@@ -37,7 +37,8 @@ class Blocks {
     if (this.#made >= this.#most) return undefined;
     this.#made += 1;
     const block = new Block(this);
-    this.#gone.register(block, undefined);
+    // A chunk that outlives the block keeps its octets.
+    this.#gone.register(block.octets.buffer, undefined);
     return block;
   }
 

@@ -6,6 +6,8 @@ import type { Silence } from './silence.ts';
 /** What is smaller is copied, so that it leaves together with what is around it, in octets. */
 const COPIED_BELOW = 8 * 1024;
 const COPIES_OCTETS = 64 * 1024;
+/** So much goes into the socket at once: a server that takes it slowly is heard of after each. */
+const PASSED_AT_ONCE = 128 * 1024;
 
 type OutgoingOptions = {
   readonly mayWrite: MayWrite;
@@ -109,6 +111,19 @@ export class Outgoing {
   pass(octets: Uint8Array): Promise<void> | undefined {
     if (octets.length < COPIED_BELOW || this.#readsLate)
       return this.write(this.#copyOf(octets), true) ? undefined : this.#drained();
+    return this.#passFrom(octets, 0);
+  }
+
+  #passFrom(octets: Uint8Array, from: number): Promise<void> | undefined {
+    for (let at = from; at < octets.length; at += PASSED_AT_ONCE) {
+      const passing = this.#passPiece(octets.subarray(at, at + PASSED_AT_ONCE));
+      const next = at + PASSED_AT_ONCE;
+      if (passing !== undefined) return next < octets.length ? passing.then(() => this.#passFrom(octets, next)) : passing;
+    }
+    return undefined;
+  }
+
+  #passPiece(octets: Uint8Array): Promise<void> | undefined {
     if (this.#over !== undefined) return Promise.reject(this.#over);
     const passing = Promise.withResolvers<void>();
     this.#passing = passing;
