@@ -118,7 +118,8 @@ export class Outgoing {
     for (let at = from; at < octets.length; at += PASSED_AT_ONCE) {
       const passing = this.#passPiece(octets.subarray(at, at + PASSED_AT_ONCE));
       const next = at + PASSED_AT_ONCE;
-      if (passing !== undefined) return next < octets.length ? passing.then(() => this.#passFrom(octets, next)) : passing;
+      if (passing !== undefined)
+        return next < octets.length ? passing.then(() => this.#passFrom(octets, next)) : passing;
     }
     return undefined;
   }
