@@ -74,7 +74,7 @@ export const LIFE_SIGHTS: readonly Sight[] = [
     { ...STOPPED, emailmigration: { ...STOPPED.emailmigration, status: 'review', taken_back: 300 } },
     '300 messages taken back',
   ),
-  sight('a transfer that waits', WAITING, 'has asked us to wait'),
+  sight('a transfer that waits', WAITING, 'does not let us go on right now'),
   sight('a transfer that is compared', COMPARING, 'Checking what arrived'),
   sight('the folders', RUNNING, '100 of 800', (page) => page.getByText('Folder by folder').click()),
   sight('the stop', RUNNING, 'Stop it now', press('Stop the transfer')),

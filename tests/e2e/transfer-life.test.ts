@@ -307,7 +307,7 @@ describe('the life of a transfer, in Chromium (needs chromium)', needs('chromium
 
   test('a transfer that waits says why, and one that was stopped what to do next', async () => {
     await owner.show(WAITING);
-    await owner.page.getByText('The mail server is busy and has asked us to wait.').waitFor();
+    await owner.page.getByText('The mail server does not let us go on right now.').waitFor();
     await owner.page.getByText("We'll carry on as soon as we can. You don't need to do anything.").waitFor();
     await owner.show(STOPPED);
     await owner.page.getByText('You stopped this transfer.').waitFor();

@@ -3,6 +3,7 @@ import { ContactStoreError } from '../contacts/contact-store.ts';
 import { ExportPaused } from '../export/export.job.ts';
 import { ProviderLimit } from '../mail/copy/budget.ts';
 import { Stopped } from '../mail/copy/lanes.ts';
+import { TROUBLED_RUNS } from '../mail/copy/troubles.ts';
 import { isBareRefusal, MailError } from '../mail/imap/mail-error.ts';
 import { ConsentError, TokenUnavailable } from '../oauth/tokens.ts';
 import { LeaseLost } from '../transfers/lease.ts';
@@ -13,8 +14,6 @@ import { SENTENCES } from './sentences.ts';
 const IDLE_RUNS = 28;
 /** A sign-in that has worked before may be refused for a moment; so often it is tried again. */
 const SIGN_IN_TRIES = 3;
-/** So often what a server refuses without a reason is tried again, for some four minutes. */
-const REFUSED_TRIES = 8;
 const FIRST_PAUSE_SECONDS = 2;
 const LONGEST_PAUSE_SECONDS = 300;
 const LONGEST_BUSY_PAUSE_SECONDS = 3600;
@@ -84,7 +83,7 @@ function attentionOn(error: unknown, idleRuns: number, hasMoved: boolean): Verdi
     case 'full':
       return needs('destination', 'full', SENTENCES.full);
     case 'refused':
-      if (isBareRefusal(error) && idleRuns < REFUSED_TRIES) return null;
+      if (isBareRefusal(error) && idleRuns < TROUBLED_RUNS) return null;
       return needs(side, 'refused', SENTENCES.refused);
     case 'certificate':
     case 'unreachable':

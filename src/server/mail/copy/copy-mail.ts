@@ -19,12 +19,10 @@ import type { CopyEnd, MailCopy } from './mail-copy.ts';
 import { isMissing } from './moved.ts';
 import { findAnew } from './renumbered.ts';
 import type { CheckSession, FolderReason, Run } from './run.ts';
-import { unlessTroubled } from './troubles.ts';
+import { TROUBLED_RUNS, unlessTroubled } from './troubles.ts';
 
 /** Listings of the source until one shows nothing new; a mailbox that never rests must not keep the transfer from ending. */
 const PASSES = 5;
-/** Runs in a row that move nothing, after which a mailbox that a server has trouble with each time is left: some four minutes. */
-const TROUBLED_RUNS = 8;
 
 /**
  * Copies an account's mail, from wherever an earlier run left it, until a listing shows nothing new.

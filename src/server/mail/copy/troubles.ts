@@ -5,6 +5,8 @@ import type { Run } from './run.ts';
 const OWN_CODES = new Set(['SERVERBUG', 'INUSE', 'UNAVAILABLE']);
 /** After so many times in one run the others go on without it. */
 const TIMES = 3;
+/** Runs in a row that move nothing, after which what a server has trouble with, or refuses without a reason, is left: some four minutes. */
+export const TROUBLED_RUNS = 8;
 /** So many messages of a mailbox may be the cause of as many times each. */
 const MESSAGES = 20;
 
