@@ -44,7 +44,7 @@ type Scene = {
   readonly tls?: true;
   /** Each time by a worker that has just been started. */
   readonly cold?: true;
-  /** It is said how fast anybody can be on this machine who reads back what was stored. */
+  /** It is said how long mbsync would take if what it stored were read back, with all cores always full. */
   readonly bound?: true;
 };
 

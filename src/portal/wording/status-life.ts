@@ -24,7 +24,7 @@ export function timeLeftWords(left: number): string {
 const WAITING: Record<WaitingReason, string> = {
   provider_limit: 'Your mail provider takes only so much mail at a time, so we are taking a break.',
   unreachable: 'We cannot reach one of your mailboxes right now. We keep trying.',
-  busy: 'The mail server does not let us go on right now. We keep trying.',
+  busy: 'The mail server does not let us go on right now.',
   queue: 'Other transfers are in line before yours.',
   disk: 'We are short of space right now.',
 };
