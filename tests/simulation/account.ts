@@ -108,12 +108,13 @@ export type Quirks = {
   readonly leavesOut: number;
   /**
    * So many of the commands that read, or of one kind of them, are refused, each for itself, with this response code or
-   * none, and until so many milliseconds after the beginning.
+   * none, from so many milliseconds after the beginning until so many.
    */
   readonly refusesReading: {
     readonly part: number;
     readonly code: string;
     readonly only?: string;
+    readonly from?: number;
     readonly until?: number;
     readonly text?: string;
   } | null;

@@ -3,10 +3,11 @@ import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import type { Mailbox, MailboxStatus } from '../../src/server/mail/imap/mailbox.ts';
 import type { MailControl } from '../../src/server/mail/imap/streams.ts';
 import { pathOf, quotedPath, textOf, wordsOf, type Word } from './imap-words.ts';
+import { errorOf, readStatus } from '../../src/server/mail/imap/wire/status-response.ts';
 import type { SimulatedProcess } from './process.ts';
 
 const SILENCE = 180_000;
-const BUSY = new Set(['LIMIT', 'THROTTLED', 'UNAVAILABLE', 'INUSE', 'SERVERBUG']);
+const BAD = { status: 'BAD', code: undefined, args: '', text: '' } as const;
 
 type Waiting = { readonly tag: string; readonly lines: string[]; settle(status: string | Error): void };
 
@@ -63,7 +64,7 @@ export async function openControl(stream: Duplex, process: SimulatedProcess): Pr
           timer.cancel();
           if (status instanceof Error) reject(status);
           else if (status.startsWith('OK')) resolve(lines);
-          else reject(refusalOf(status));
+          else reject(errorOf(readStatus(status, 0) ?? BAD));
         },
       };
       stream.write(`C${count} ${command}\r\n`);
@@ -110,11 +111,4 @@ function statusIn(line: string): [string, MailboxStatus] {
     pathOf(path),
     { exists: numberOf('MESSAGES'), uidNext: numberOf('UIDNEXT'), uidValidity: BigInt(numberOf('UIDVALIDITY')) },
   ];
-}
-
-function refusalOf(status: string): MailError {
-  const code = /\[([A-Z]+)/.exec(status)?.[1];
-  const options = { cause: new Error(status), ...(code === undefined ? {} : { responseCode: code }) };
-  if (code !== undefined && BUSY.has(code)) return new MailError('busy', status, options);
-  return new MailError(code === 'OVERQUOTA' ? 'full' : 'refused', status, options);
 }

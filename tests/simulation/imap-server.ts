@@ -22,6 +22,9 @@ const SMALL_LITERAL = 4096;
 const LITERAL_MARK = /~?\{(\d+)(\+?)\}$/;
 const DAY = 86_400_000;
 const SIZE_UNIT = 1024;
+const HINT = /Backoff Time: (\d+)/;
+/** What had been sent before a hint was heard, in milliseconds. */
+const HEARD_WITHIN = 5000;
 
 /** What all connections of one account share besides the account. */
 export type ServerLoad = {
@@ -34,6 +37,10 @@ export type ServerLoad = {
   listings: number;
   shortListings: number;
   commands: number;
+  /** The pauses that it has asked for. */
+  readonly hints: { readonly client: string; readonly from: number; readonly until: number }[];
+  /** Told who has asked for something within a pause, well after having heard of it. */
+  onImpatience?: (client: string) => void;
   /** Told of every command, before it is done. */
   onCommand?: (count: number) => void;
 };
@@ -47,6 +54,7 @@ export function emptyLoad(): ServerLoad {
     listings: 0,
     shortListings: 0,
     commands: 0,
+    hints: [],
   };
 }
 
@@ -177,6 +185,11 @@ export function serve(
       commands += 1;
       load.commands += 1;
       load.onCommand?.(load.commands);
+      const now = scheduler.now();
+      const isHeld = load.hints.some(
+        ({ client, from, until }) => client === peer.client && from + HEARD_WITHIN < now && now < until,
+      );
+      if (isHeld && !/^\S+ LOGOUT/i.test(command[0]?.toString('latin1', 0, 20) ?? '')) load.onImpatience?.(peer.client);
       scheduler.note(`${peer.client} says ${command[0]?.toString('latin1', 0, 120)}`);
       if (commands > quirks.goodbyeAfterCommands) {
         hangUp('That is enough for this connection');
@@ -189,6 +202,8 @@ export function serve(
   };
   const finish = (tag: string, { status, text, thenBye }: Answer) => {
     update();
+    const hint = Number(HINT.exec(text)?.[1] ?? 0);
+    if (hint > 0) load.hints.push({ client: peer.client, from: scheduler.now(), until: scheduler.now() + hint });
     if (status !== 'OK') scheduler.note(`${peer.client} gets ${tag} ${status} ${text}`);
     send(`${tag} ${status} ${text}\r\n`);
     if (thenBye === true) hangUp('Bye');
@@ -221,6 +236,7 @@ export function serve(
     const { refusesReading } = quirks;
     const isRefused =
       (refusesReading?.only === undefined ? READING.has(name) : refusesReading.only === name) &&
+      scheduler.now() >= (refusesReading?.from ?? 0) &&
       scheduler.now() < (refusesReading?.until ?? Infinity);
     if (refusesReading !== null && isRefused && chance.happens(refusesReading.part))
       throw new Refusal(

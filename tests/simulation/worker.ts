@@ -7,6 +7,7 @@ import { SIZES } from '../../src/server/mail/copy/sizes.ts';
 import type { CopyEnd } from '../../src/server/mail/copy/mail-copy.ts';
 import { MailError, mailErrorOf } from '../../src/server/mail/imap/mail-error.ts';
 import type { MailAccount } from '../../src/server/mail/imap/connection.ts';
+import { heldControl, Hold } from '../../src/server/mail/imap/hold.ts';
 import type { Clock } from '../../src/server/mail/imap/wire.ts';
 import { openStreamReader } from '../../src/server/mail/imap/wire/imap-stream-reader.ts';
 import { openStreamWriter } from '../../src/server/mail/imap/wire/imap-stream-writer.ts';
@@ -221,16 +222,18 @@ function copyOf(
       throw mailErrorOf(error);
     }
   };
+  const holds = { source: new Hold(clock), destination: new Hold(clock) };
   const session = (side: Side, isExtra = false) =>
     openSession(ACCOUNT, {
       dial: async () => ({ socket: await connect(side, isExtra) }),
       clock,
       signal,
+      hold: holds[side],
       mayWrite: lease.mayWrite,
       ...(sizes === undefined ? {} : { readAhead: sizes.readAhead }),
     });
   const reading = (side: Side) => ({
-    control: async () => openControl(await connect(side), process),
+    control: () => heldControl(holds[side], async () => openControl(await connect(side), process)),
     reader: async () => openStreamReader(await session(side)),
     limits: { connections: scenario.connections },
   });

@@ -23,6 +23,8 @@ export type World = {
   readonly orphans: { count: number };
   /** Where a worker had more connections than the account allows. */
   readonly crowded: Set<string>;
+  /** Where a worker asked for something within a pause that the server had asked it for. */
+  readonly impatient: Set<string>;
   /** Workers that were killed so soon after they had thawed that they could not take anything back, and when they thawed. */
   readonly cutShort: Map<string, number>;
 };
@@ -56,10 +58,12 @@ export function openWorld(scenario: Scenario, options: { readonly keepsTrace: bo
   const owned = ownAmong([...letters.values()].flat(), mail, mailChance);
   if (owned.length > 0) destination.store(destination.find('INBOX') ?? destination.create('INBOX'), owned, 'before');
   if (mail.gaps === true) for (const account of [source, destination]) leaveGaps(account, mailChance);
+  const impatient = new Set<string>();
   const hostOf = (side: Side, account: SimulatedAccount): Host => {
     const load = emptyLoad();
     const quirksChance = chance.fork();
     const deedsChance = chance.fork();
+    load.onImpatience = (client) => impatient.add(`${client} does not wait at the ${side}`);
     const deeds = scenario.deeds.filter((deed) => deed.side === side);
     load.onCommand = (count) => {
       for (const deed of deeds)
@@ -86,6 +90,7 @@ export function openWorld(scenario: Scenario, options: { readonly keepsTrace: bo
     tables: new LedgerTables(() => scheduler.now()),
     orphans: { count: 0 },
     crowded: new Set(),
+    impatient,
     cutShort: new Map(),
   };
 }

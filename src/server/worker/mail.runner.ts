@@ -2,6 +2,7 @@ import type { Provider } from '../../contract/provider.ts';
 import { markOf } from '../forwarding/mark.ts';
 import { placeOf, type Credentials, type MailAccount } from '../mail/imap/connection.ts';
 import { openControl } from '../mail/imap/control.ts';
+import { heldControl, Hold } from '../mail/imap/hold.ts';
 import { MailError } from '../mail/imap/mail-error.ts';
 import { openDial } from '../mail/imap/wire/dial.ts';
 import { openStreamReader } from '../mail/imap/wire/imap-stream-reader.ts';
@@ -87,12 +88,14 @@ function sideOf(role: Role, account: MailAccount, run: SideRun, services: Runner
   const { settings, times, resolver, clock, onUncheckedCertificate } = services;
   const options = { trusted: settings.trustedMailHosts, times, resolver, signal, onUncheckedCertificate };
   const dial = openDial(options);
+  const hold = new Hold(clock);
   const session = (evenStopped = false) =>
     openedAt(role, () =>
       openSession(account, {
         dial,
         clock,
         times,
+        hold,
         mayWrite: lease.mayWrite,
         ...(evenStopped ? {} : { signal }),
       }),
@@ -100,7 +103,7 @@ function sideOf(role: Role, account: MailAccount, run: SideRun, services: Runner
   const provider = role === 'source' ? transfer.sourceProvider : transfer.destinationProvider;
   return {
     limits: limitsOf(provider, settings.connectionsPerAccount),
-    control: () => openedAt(role, () => openControl(account, options)),
+    control: () => openedAt(role, () => heldControl(hold, () => openControl(account, options), signal)),
     reader: async () => openStreamReader(await session()),
     writer: async (late) => openStreamWriter(await session(late?.evenStopped === true)),
   };

@@ -1,24 +1,14 @@
 import { isRefusal, MailError } from '../imap/mail-error.ts';
-import type { Clock } from '../imap/wire.ts';
+import { LONGEST_PAUSE_MS } from '../imap/hold.ts';
+import { pause, type Clock } from '../imap/wire.ts';
 
 /** Tries in a row that move nothing before the run gives up; the transfer itself goes on later. */
 const TRIES_IN_A_ROW = 4;
 const FIRST_PAUSE_MS = 1000;
-/** A server that asks for more than this is left alone by the whole run. */
-const LONGEST_PAUSE_MS = 60_000;
 
 /** The work was asked to end; what is done is done, the rest waits. */
 export class Stopped extends Error {
   override name = 'Stopped';
-}
-
-/** Waits; ends early, without an error, when the signal aborts. */
-export function pause(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const callOff = clock.after(milliseconds, resolve);
-  signal.addEventListener('abort', () => resolve(), { once: true });
-  return promise.finally(callOff);
 }
 
 /** Items that wait for a lane. One that is given back is the next one again. */

@@ -31,3 +31,15 @@ export type Dial = (place: MailPlace, signal: AbortSignal) => Promise<Line>;
  * destroyed, and what was under way fails with the fault `lost`.
  */
 export type MayWrite = () => boolean;
+
+/** Waits; ends early, without an error, when the signal aborts. */
+export async function pause(clock: Clock, milliseconds: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted === true) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const callOff = clock.after(milliseconds, resolve);
+  const aborted = () => resolve();
+  signal?.addEventListener('abort', aborted, { once: true });
+  await promise;
+  signal?.removeEventListener('abort', aborted);
+  callOff();
+}

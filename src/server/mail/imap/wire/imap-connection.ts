@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { MailError, mailErrorOf } from '../mail-error.ts';
+import { Hold } from '../hold.ts';
 import type { Clock, MayWrite } from '../wire.ts';
 import { openDeflate } from './deflate.ts';
 import { Incoming } from './incoming.ts';
@@ -43,6 +44,8 @@ export type ConnectionOptions = {
   readonly inlet?: Inlet;
   /** What of a message may be waiting in memory for its reader, in octets; 256 KB. */
   readonly readAhead?: number;
+  /** Of all connections of the account. */
+  readonly hold?: Hold;
 };
 
 /**
@@ -53,6 +56,9 @@ export class ImapConnection implements AsyncDisposable {
   readonly incoming: Incoming;
   readonly outgoing: Outgoing;
   readonly #clock: Clock;
+  readonly #hold: Hold;
+  /** Aborted when nothing more will be asked. */
+  readonly #leave = new AbortController();
   readonly #silence: Silence;
   readonly #parser: ResponseParser;
   readonly #unasked = new Unasked();
@@ -68,7 +74,6 @@ export class ImapConnection implements AsyncDisposable {
   #greeted = false;
   #ended: MailError | undefined;
   #bye: StatusResponse | undefined;
-  #leaving = false;
   #continuation: PromiseWithResolvers<boolean> | undefined;
   /** Who has opened the mailbox that is open. */
   openedBy: unknown;
@@ -78,6 +83,7 @@ export class ImapConnection implements AsyncDisposable {
   constructor(socket: Duplex, options: ConnectionOptions) {
     const { clock, silence, mayWrite = () => true, inlet, readAhead = READ_AHEAD } = options;
     this.#clock = clock;
+    this.#hold = options.hold ?? new Hold(clock);
     this.#silence = new Silence({
       clock,
       limit: silence,
@@ -137,13 +143,34 @@ export class ImapConnection implements AsyncDisposable {
    * @throws {MailError} for NO and BAD, and for a connection that ends
    */
   async command(line: string, listeners: Listeners = {}): Promise<StatusResponse> {
-    if (this.outgoing.isTaken) {
-      await this.outgoing.takeTurn();
-      const { done } = this.#sendLine(line, listeners);
-      this.outgoing.giveTurn();
-      return done;
-    }
+    if (this.outgoing.isTaken || (this.#hold.left > 0 && !this.#isLeaving)) return this.#commandInTurn(line, listeners);
     return this.#sendLine(line, listeners).done;
+  }
+
+  async #commandInTurn(line: string, listeners: Listeners): Promise<StatusResponse> {
+    await this.outgoing.takeTurn();
+    let command: { done: Promise<StatusResponse> };
+    try {
+      await this.mayAsk();
+      command = this.#sendLine(line, listeners);
+    } finally {
+      this.outgoing.giveTurn();
+    }
+    return command.done;
+  }
+
+  /**
+   * Waits until the server wants to be asked again. A goodbye asks for nothing.
+   * @throws {MailError} `busy` where that takes longer than a run waits; when the connection ends before
+   */
+  async mayAsk(): Promise<void> {
+    if (this.#hold.left === 0 || this.#isLeaving) return;
+    await this.#hold.over(this.#leave.signal);
+    if (this.#isLeaving) throw this.#ended ?? new MailError('lost', 'The connection was closed.');
+  }
+
+  get #isLeaving(): boolean {
+    return this.#leave.signal.aborted;
   }
 
   #sendLine(line: string, listeners: Listeners): { done: Promise<StatusResponse> } {
@@ -230,7 +257,7 @@ export class ImapConnection implements AsyncDisposable {
     if (this.unwritable !== undefined) await new Promise((resolve) => this.whenEnded(resolve));
     if (this.#ended !== undefined) return;
     const off = this.#clock.after(GOODBYE_WITHIN, () => this.destroy());
-    this.#leaving = true;
+    this.#leave.abort();
     try {
       await this.command('LOGOUT');
     } catch (error) {
@@ -253,6 +280,7 @@ export class ImapConnection implements AsyncDisposable {
   end(error: MailError): void {
     if (this.#ended !== undefined) return;
     this.#ended = error;
+    this.#leave.abort();
     this.outgoing.end(error);
     this.incoming.end();
     this.#silence.stop();
@@ -300,7 +328,7 @@ export class ImapConnection implements AsyncDisposable {
     const greeting = line.startsWith('* ') ? readStatus(line, 2) : undefined;
     if (greeting === undefined || greeting.status === 'NO' || greeting.status === 'BAD')
       throw new MailError('lost', 'The server did not greet as a mail server does.');
-    if (greeting.status === 'BYE') throw errorOf(greeting);
+    if (greeting.status === 'BYE') throw this.#heard(errorOf(greeting));
     this.#greeted = true;
     this.#learn(greeting);
     this.#greeting.resolve(greeting);
@@ -321,10 +349,11 @@ export class ImapConnection implements AsyncDisposable {
     const status = readStatus(line, 2);
     if (status === undefined) return;
     this.#learn(status);
-    if (status.status !== 'BYE' || this.#leaving) return;
+    if (status.status !== 'BYE' || this.#isLeaving) return;
     this.#bye = status;
+    const error = this.#heard(errorOf(status));
     // Answers may follow, such as the OK of an append: so the connection ends when the server ends it.
-    this.#clock.after(GOODBYE_WITHIN, () => this.end(errorOf(status)));
+    this.#clock.after(GOODBYE_WITHIN, () => this.end(error));
   }
 
   #learn(status: StatusResponse): void {
@@ -357,8 +386,13 @@ export class ImapConnection implements AsyncDisposable {
         this.#socket.off('end', this.#onClose);
       }
       command.resolve(answer);
-    } else command.reject(errorOf(answer, command.signingIn === true ? { signingIn: true } : {}));
+    } else command.reject(this.#heard(errorOf(answer, command.signingIn === true ? { signingIn: true } : {})));
     this.#endSilenced();
+  }
+
+  #heard(error: MailError): MailError {
+    this.#hold.note(error);
+    return error;
   }
 
   #fallSilent(error: MailError): void {

@@ -212,6 +212,7 @@ class Append {
     const head = `${describe(message)} {${size}${atOnce ? '+' : ''}}\r\n`;
     let command = before;
     if (command === undefined || !this.#together) {
+      await connection.mayAsk();
       const { tag, done } = connection.begin();
       command = this.#noted(done, place);
       connection.outgoing.write(`${tag} APPEND ${this.#mailbox}${head}`, true);

@@ -1,5 +1,6 @@
 import type { Clock, Dial, Line, MayWrite } from '../wire.ts';
 import { MAIL_TIMES, type MailAccount, type MailPlace, type MailTimes } from '../connection.ts';
+import type { Hold } from '../hold.ts';
 import { MailError } from '../mail-error.ts';
 import { ImapConnection } from './imap-connection.ts';
 import { isQuotable, quoted } from './mailbox-name.ts';
@@ -21,6 +22,8 @@ export type SessionOptions = {
   readonly compress?: boolean;
   /** What of a message may be waiting in memory for its reader, in octets. */
   readonly readAhead?: number;
+  /** Of all connections of the account. */
+  readonly hold?: Hold;
 };
 
 /**
@@ -42,8 +45,9 @@ export async function openSession(account: MailAccount, options: SessionOptions)
 type Secret = { readonly kind: 'password' | 'token'; readonly secret: string };
 
 async function signIn(account: MailAccount, secret: Secret, options: SessionOptions): Promise<ImapConnection> {
-  const { dial, clock, times = MAIL_TIMES, signal, mayWrite, readAhead } = options;
+  const { dial, clock, times = MAIL_TIMES, signal, mayWrite, readAhead, hold } = options;
   const { place } = account;
+  await hold?.over(signal);
   signal?.throwIfAborted();
   const giveUp = new AbortController();
   const slow = new MailError('slow', 'The mail server took too long for the sign-in.');
@@ -65,6 +69,7 @@ async function signIn(account: MailAccount, secret: Secret, options: SessionOpti
       ...(inlet === undefined ? {} : { inlet }),
       ...(mayWrite === undefined ? {} : { mayWrite }),
       ...(readAhead === undefined ? {} : { readAhead }),
+      ...(hold === undefined ? {} : { hold }),
     });
     giveUp.signal.throwIfAborted();
     await prepare(connection, startTls, account, secret);
@@ -147,6 +152,7 @@ async function exchange(
   { mechanism, response, initial, afterRefusal }: Exchange,
 ): Promise<void> {
   const encoded = Buffer.from(response).toString('base64');
+  await connection.mayAsk();
   await connection.outgoing.takeTurn();
   const { tag, done } = connection.begin({ signingIn: true });
   try {
@@ -160,6 +166,7 @@ async function exchange(
 }
 
 async function login(connection: ImapConnection, email: string, password: string): Promise<void> {
+  await connection.mayAsk();
   await connection.outgoing.takeTurn();
   const { tag, done } = connection.begin({ signingIn: true });
   try {

@@ -1,0 +1,85 @@
+import { setImmediate as later } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { Hold } from '../../src/server/mail/imap/hold.ts';
+import { openStreamWriter } from '../../src/server/mail/imap/wire/imap-stream-writer.ts';
+import { scriptedServer, scriptedSession } from '../support/scripted-imap.ts';
+
+/** Two connections of one account; the server asks for a pause at EXAMINE. */
+async function twoOfOne(milliseconds: number) {
+  let append = '';
+  const server = scriptedServer((line, { tag, say }) => {
+    if (line.includes('EXAMINE')) say(`${tag} NO [THROTTLED] Suggested Backoff Time: ${milliseconds} milliseconds`);
+    else if (line.includes('APPEND')) {
+      append = tag;
+      say('+ go on');
+    } else if (line === 'hi') say(`${append} OK done`);
+    else return false;
+  });
+  const hold = new Hold(server.clock);
+  const [one, other] = [await scriptedSession(server, { hold }), await scriptedSession(server, { hold })];
+  await expect(one.command('EXAMINE "INBOX"')).rejects.toMatchObject({ fault: 'busy', pause: milliseconds });
+  return { ...server, hold, one, other };
+}
+
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await later();
+}
+
+test('a pause that one connection hears of is kept by all of the account, to the millisecond and in their order', async () => {
+  const { other, one, clock, lines, hold, dial } = await twoOfOne(30_000);
+  const said = lines.length;
+  const asked = [other.command('SELECT "A"'), other.command('UID FETCH 1 (UID)'), one.command('NOOP')];
+  const third = scriptedSession({ dial, clock }, { hold });
+  const message = { size: 2, flags: [], internalDate: new Date(0), octets: octetsOf('hi') };
+  const appending = openStreamWriter(other).append('A', messagesOf(message), { together: true });
+  clock.pass(29_999);
+  await settled();
+  expect(lines.slice(said)).toEqual([]);
+  clock.pass(1);
+  await Promise.all(asked);
+  await appending.sent;
+  const theirs = lines.slice(said).map((line) => line.replace(/^A\d+ /, ''));
+  expect(theirs.indexOf('SELECT "A"')).toBeLessThan(theirs.indexOf('UID FETCH 1 (UID)'));
+  expect(theirs).toContain('NOOP');
+  expect(theirs.some((line) => line.startsWith('APPEND'))).toBe(true);
+  expect((await third).ended).toBeUndefined();
+});
+
+test('a pause that is longer than a run waits fails what would be asked, and says how much of it is left', async () => {
+  const { other, clock, lines, hold, dial } = await twoOfOne(120_000);
+  const said = lines.length;
+  clock.pass(20_000);
+  const left = { fault: 'busy', pause: 100_000 };
+  await expect(other.command('NOOP')).rejects.toMatchObject(left);
+  await expect(scriptedSession({ dial, clock }, { hold })).rejects.toMatchObject(left);
+  const message = { size: 2, flags: [], internalDate: new Date(0), octets: octetsOf('hi') };
+  const appending = openStreamWriter(other).append('A', messagesOf(message), { together: true });
+  await expect(appending.sent).rejects.toMatchObject(left);
+  expect(await appending.outcome).toMatchObject([{ kind: 'failed' }]);
+  expect(lines.slice(said)).toEqual([]);
+  // A longer one is not made shorter by one that is told later.
+  await expect(other.command('EXAMINE "INBOX"')).rejects.toMatchObject(left);
+  clock.pass(100_000);
+  await other.command('NOOP');
+});
+
+test('a goodbye waits for nobody, and ends what waits', async () => {
+  const { other, one, lines } = await twoOfOne(30_000);
+  const asked = other.command('NOOP');
+  await settled();
+  await other.logout();
+  await expect(asked).rejects.toMatchObject({ fault: 'lost' });
+  expect(lines.filter((line) => line.includes('NOOP'))).toEqual([]);
+  expect(lines.filter((line) => line.includes('LOGOUT'))).toHaveLength(1);
+  const cut = one.command('NOOP');
+  one.destroy();
+  await expect(cut).rejects.toMatchObject({ fault: 'lost' });
+});
+
+async function* octetsOf(text: string) {
+  yield Buffer.from(text);
+}
+
+async function* messagesOf<Message>(message: Message) {
+  yield message;
+}
