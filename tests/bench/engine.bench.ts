@@ -61,7 +61,7 @@ const SCENES: readonly Scene[] = [
   },
   { name: 'without UIDPLUS', corpus: REALISTIC, under: MEMORY, destination: { capabilities: `${PLAIN} LITERAL+` } },
   { name: 'in memory', corpus: SMALL, under: MEMORY },
-  { name: 'in memory', corpus: LARGE, under: MEMORY, bound: true },
+  { name: 'in memory', corpus: LARGE, under: MEMORY, yardstick: true, bound: true },
   { name: 'in memory, TLS to the destination', corpus: REALISTIC, under: MEMORY, tls: true, bound: true },
 ];
 const COLD: Scene = {

@@ -173,6 +173,33 @@ test(
   },
 );
 
+test(
+  'what a server refuses without a reason is waited for, a minute and three more, before it is named',
+  needs('bsdtar'),
+  async () => {
+    const source = mailboxes(3, 5);
+    let isWell = false;
+    const account = memoryAccount(source, {
+      closed: (path) => !isWell && path === 'Folder 0',
+      withheld: (path, uid) => !isWell && path === 'Folder 1' && uid === 3,
+    });
+    for (const passes of [true, false]) {
+      isWell = false;
+      const id = await world.newTransfer();
+      for (const [at, pause] of [60_000, 180_000].entries())
+        await expect(world.exportMail(id, account, { idleRuns: at + 1 })).rejects.toMatchObject({
+          fault: 'busy',
+          pause,
+        });
+      isWell = passes;
+      const skipped = await world.exportMail(id, account, { idleRuns: 3 });
+      const told = skipped.map(({ mailbox }) => mailbox);
+      const there = (await digestsIn(id)).length;
+      expect({ told, there }).toEqual(passes ? { told: [], there: 15 } : { told: ['Folder 0', 'Folder 1'], there: 9 });
+    }
+  },
+);
+
 test('the files tell how many messages they lack, however many', needs('bsdtar'), async () => {
   const source = mailboxes(1, 1300);
   const account = memoryAccount(source, { withheld: (_path, uid) => uid > 100 });

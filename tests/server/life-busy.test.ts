@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
+import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
+import type { Clock } from '../../src/server/mail/imap/wire.ts';
 import { HASTY_CLOCK } from '../support/hasty-clock.ts';
-import { type LifeWorld, mailWhen, openWorldOfTest, type Ordered, statusOf, whenEnded } from '../support/life-world.ts';
+import { mailWhen, openWorldOfTest, sentOn, statusOf, whenEnded } from '../support/life-world.ts';
 import { letter } from '../support/mail-letters.ts';
+
+/** In which whatever goes on would be seen, in milliseconds. */
+const QUIET_MS = 1500;
 
 test(
   'a transfer whose server was busy for long, and can not be reached once then, goes on',
@@ -44,24 +49,6 @@ test(
   },
 );
 
-/** A worker that is sent on again each time it waits: so often, or until the transfer ends. */
-async function runsOf(world: LifeWorld, ordered: Ordered, most: number): Promise<readonly unknown[]> {
-  const { database, queue } = world.web;
-  const reasons: unknown[] = [];
-  while (reasons.length < most) {
-    const mail = await mailWhen(
-      world,
-      ordered,
-      ({ waiting, finished }) => waiting !== undefined || finished !== undefined,
-    );
-    if (mail.finished !== undefined) break;
-    reasons.push(mail.waiting?.reason);
-    await database.query('update operations set waiting_reason = null');
-    await queue.send(ordered.id);
-  }
-  return reasons;
-}
-
 test.each(['[UNAVAILABLE] Not now.', 'Not now.'])(
   'mailboxes that a server lets nobody open are waited for, and after eight runs told: NO %s',
   { timeout: 60_000 },
@@ -86,7 +73,7 @@ test.each(['[UNAVAILABLE] Not now.', 'Not now.'])(
       });
       const ordered = await world.order();
       await using _worker = await world.work({ clock: HASTY_CLOCK });
-      const reasons = await runsOf(world, ordered, passes ? 3 : 30);
+      const reasons = await sentOn(world, ordered, passes ? 3 : 30);
       isWell = passes;
       expect(reasons).toEqual(Array.from({ length: passes ? 3 : 7 }, () => 'busy'));
       const { status, done } = await whenEnded(world, ordered);
@@ -94,3 +81,99 @@ test.each(['[UNAVAILABLE] Not now.', 'Not now.'])(
     }
   },
 );
+
+test(
+  'messages that a destination refuses without a reason for a while are stored after all',
+  { timeout: 60_000 },
+  async () => {
+    for (const passes of [true, false]) {
+      let isWell = false;
+      const appending = new Set<string>();
+      let refused = 0;
+      const world = await openWorldOfTest({
+        mail: { INBOX: [letter(1), letter(2), letter(3)], Family: [letter(4)] },
+        change: (direction, part) => {
+          const text = part.toString('latin1');
+          if (direction !== 'to client') {
+            for (const [, tag = ''] of text.matchAll(/^(\w+) APPEND "?Family/gim)) appending.add(tag);
+            // So that nothing is stored by the server behind.
+            return isWell
+              ? part
+              : Buffer.from(text.replaceAll(/^(\w+) APPEND "?Family"?/gim, '$1 APPEND "Famine"'), 'latin1');
+          }
+          return Buffer.from(
+            text.replaceAll(/^(\w+) NO .*$/gm, (line, tag: string) => {
+              if (isWell || !appending.delete(tag)) return line;
+              refused += 1;
+              return `${tag} NO System Error (Failure)\r`;
+            }),
+            'latin1',
+          );
+        },
+      });
+      const ordered = await world.order();
+      await using _worker = await world.work({ clock: HASTY_CLOCK });
+      expect(await sentOn(world, ordered, 2)).toEqual(['busy', 'busy']);
+      isWell = passes;
+      await sentOn(world, ordered);
+      const mail = await whenEnded(world, ordered);
+      expect(refused).toBeGreaterThan(passes ? 0 : 2);
+      expect(mail).toMatchObject({ status: 'completed', done: 4, lost: 0, duplicated: 0, changed: 0 });
+      expect(mail.skipped ?? []).toHaveLength(passes ? 0 : 1);
+    }
+  },
+);
+
+test('a pause that a server asks one connection for is kept by all of them', { timeout: 60_000 }, async () => {
+  // Shorter than a lease.
+  const PAUSE = 6000;
+  const opening = new Set<string>();
+  let asked = 0;
+  const said: { readonly line: string; readonly at: number }[] = [];
+  let passed = 0;
+  const elapsed = () => MACHINE_CLOCK.elapsed() + passed;
+  const held: number[] = [];
+  /** What takes longer than anything else that is waited for here passes at once, when nothing else goes on. */
+  const clock: Clock = {
+    ...HASTY_CLOCK,
+    elapsed,
+    after: (milliseconds, run) => {
+      if (milliseconds <= PAUSE / 2 || milliseconds > PAUSE) return HASTY_CLOCK.after(milliseconds, run);
+      held.push(milliseconds);
+      const over = elapsed() + milliseconds;
+      return MACHINE_CLOCK.after(QUIET_MS, () => {
+        passed = Math.max(passed, over - MACHINE_CLOCK.elapsed());
+        run();
+      });
+    },
+  };
+  const mail = Object.fromEntries(['INBOX', 'A', 'B', 'C'].map((name) => [name, [letter(1), letter(2), letter(3)]]));
+  const world = await openWorldOfTest({
+    mail,
+    change: (direction, part) => {
+      const text = part.toString('latin1');
+      if (direction !== 'to client') {
+        said.push({ line: text, at: elapsed() });
+        for (const [, tag = ''] of text.matchAll(/^(\w+) SELECT /gim)) opening.add(tag);
+        return part;
+      }
+      return Buffer.from(
+        text.replaceAll(/^(\w+) OK .*$/gm, (line, tag: string) => {
+          if (asked > 0 || !opening.delete(tag)) return line;
+          asked = elapsed();
+          return `${tag} NO [THROTTLED] Suggested Backoff Time: ${PAUSE} milliseconds\r`;
+        }),
+        'latin1',
+      );
+    },
+  });
+  const ordered = await world.order();
+  await using _worker = await world.work({ clock });
+  expect(await whenEnded(world, ordered)).toMatchObject({ status: 'completed', done: 12 });
+  expect(asked).toBeGreaterThan(0);
+  // By the one that was told, and by others.
+  expect(held.length).toBeGreaterThan(1);
+  // What had been sent before the pause was heard of may still arrive.
+  const early = said.filter(({ at }) => at > asked + QUIET_MS && at < asked + PAUSE);
+  expect(early.filter(({ line }) => !line.includes('LOGOUT'))).toEqual([]);
+});

@@ -6,6 +6,7 @@ import {
   NEW_ANN,
   openWorldOfTest,
   PASSWORD,
+  sentOn,
   whenEnded,
   type LifeWorld,
   type Ordered,
@@ -40,6 +41,7 @@ describe('what is told as copied', { timeout: 60_000 }, () => {
     });
     await using _worker = await world.work();
     const ordered = await world.order(TOLD);
+    await sentOn(world, ordered);
     const mail = await whenEnded(world, ordered);
     expect(mail.status).toBe('review');
     expect(copiedBy(mail)).toBe(3);

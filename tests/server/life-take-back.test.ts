@@ -9,6 +9,7 @@ import {
   statusOf,
   type LifeWorld,
   type Ordered,
+  sentOn,
   whenEnded,
 } from '../support/life-world.ts';
 import { IS_PROOF } from '../folders.ts';
@@ -299,6 +300,7 @@ describe('taking back', { timeout: 60_000 }, () => {
       const { world, server } = await openFickle(true);
       await using _worker = await world.work();
       const ordered = await world.order();
+      await sentOn(world, ordered);
       const { failure } = await whenEnded(world, ordered);
       server.hides = true;
       await takenBack(world, ordered);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { receiptAddress } from '../../src/contract/calls/receipt.ts';
-import { openWorldOfTest, whenEnded } from '../support/life-world.ts';
+import { openWorldOfTest, sentOn, whenEnded } from '../support/life-world.ts';
 import { letter } from '../support/mail-letters.ts';
 import { needs } from '../support/needs.ts';
 
@@ -23,6 +23,7 @@ test(
     });
     const ordered = await world.order();
     await using _worker = await world.work();
+    await sentOn(world, ordered);
     const mail = await whenEnded(world, ordered);
     expect(mail).toMatchObject({ status: 'review', done: 5, total: 5, lost: 0, duplicated: 0, changed: 0 });
     expect(mail.failure).toContain(

@@ -33,6 +33,8 @@ export type Evidence = {
   readonly cutShort: ReadonlyMap<string, number>;
 };
 
+/** Trouble that passes is no reason to leave anything. */
+const PASSING: { readonly until?: number } = { until: 0 };
 const SUBSCRIBER = new Set(['before', 'subscriber']);
 const isWorker = (by: string) => !SUBSCRIBER.has(by);
 
@@ -149,7 +151,7 @@ function withoutCause(scenario: Scenario, receipt: Receipt, differences: number)
   if (unlisted > 0 && source.shortListings === undefined) wrong.push(`${unlisted} unlisted are told of none`);
   const isClosed = [source, destination].some(
     ({ closing, refusesReading, renumbers }) =>
-      closing !== undefined || refusesReading !== undefined || renumbers !== undefined,
+      closing !== undefined || renumbers !== undefined || (refusesReading ?? PASSING).until === undefined,
   );
   const isBroken = scenario.poison.some((each) => 'breaks' in each && each.side === 'destination');
   if (

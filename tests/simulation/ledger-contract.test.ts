@@ -170,6 +170,7 @@ function questionOf(chance: Chance): Question {
       const mailbox = mailboxOf(side);
       return mailbox === undefined ? Promise.resolve() : side.ledger.forget(mailbox.id, uids);
     },
+    forgetRefused: (side) => side.ledger.forgetRefused(),
     verified: (side) => {
       const mailbox = mailboxOf(side);
       return mailbox === undefined ? Promise.resolve() : side.ledger.verified(mailbox.id, uids);

@@ -1,4 +1,5 @@
 import { nameKey } from '../../src/server/mail/copy/ledger-rows.ts';
+import { PERHAPS_FOR_NOW } from '../../src/server/mail/copy/reasons.ts';
 import { LeaseLost } from '../../src/server/transfers/lease.ts';
 import {
   type AddedMailbox,
@@ -202,6 +203,18 @@ export class LedgerTables {
   forget(holding: Holding, mailboxId: number, uids: readonly number[]): void {
     if (!this.#holds(holding)) return;
     for (const uid of uids) this.#rowsOf(mailboxId).delete(uid);
+  }
+
+  forgetRefused(holding: Holding): boolean {
+    if (!this.#holds(holding)) return false;
+    let isAny = false;
+    for (const { id } of this.#mailboxesOf(holding.transfer))
+      for (const [uid, { fate, reason }] of this.#rowsOf(id)) {
+        if (fate !== 'refused' || !PERHAPS_FOR_NOW.includes(reason ?? '')) continue;
+        this.#rowsOf(id).delete(uid);
+        isAny = true;
+      }
+    return isAny;
   }
 
   verified(holding: Holding, mailboxId: number, uids: readonly number[]): void {

@@ -105,6 +105,8 @@ const DESTINATION_DEEDS = [
 const SOURCE_DEEDS = ['deletes a message', 'gets new mail', 'reads a message', 'renumbers a mailbox'] as const;
 const POISON_CODES = ['LIMIT', 'TOOBIG', 'CANNOT', ''];
 const MINUTE = 60_000;
+/** Less than a transfer waits for. */
+const TROUBLE_AT_MOST = 2 * MINUTE;
 /** A server's window is far larger than what is under way at a time: 10,000 to 100 messages. */
 const LARGEST_FOLDER = 25;
 
@@ -249,12 +251,33 @@ function withOddMail(scenario: Scenario, chance: Chance): Scenario {
     : {};
   const below = chance.happens(0.03) ? { prefix: 'INBOX.', delimiter: '.' } : {};
   const oddDates = chance.happens(0.03) ? { oddDates: chance.one([0.1, 1]) } : {};
-  return {
+  const odd = {
     ...scenario,
     mail,
     source: { ...scenario.source, ...oddDates },
     destination: { ...scenario.destination, ...below },
   };
+  return withTrouble(odd, chance);
+}
+
+/** Trouble that passes, and pauses that are asked for: nothing is left for either. */
+function withTrouble(scenario: Scenario, chance: Chance): Scenario {
+  const side = chance.one(['source', 'destination'] as const);
+  if (!chance.happens(0.15) || scenario[side].refusesReading !== undefined) return scenario;
+  const from = chance.happens(0.5) ? 0 : Math.floor(chance.skewed(3000));
+  const milliseconds = chance.one([2000, 30_000, 90_000]);
+  const refusesReading = {
+    part: chance.one([0.1, 1]),
+    from,
+    until: from + chance.integer(1000, TROUBLE_AT_MOST),
+    ...(chance.happens(0.4)
+      ? { code: 'THROTTLED', text: `Suggested Backoff Time: ${milliseconds} milliseconds` }
+      : { code: chance.one(['UNAVAILABLE', 'INUSE', 'SERVERBUG', '']) }),
+    ...(chance.happens(0.5)
+      ? { only: chance.one(['EXAMINE', 'SELECT', 'UID FETCH', 'UID SEARCH', 'STATUS', 'LIST']) }
+      : {}),
+  };
+  return { ...scenario, [side]: { ...scenario[side], refusesReading } };
 }
 
 /** So small that a folder has several of everything. */

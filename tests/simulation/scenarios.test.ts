@@ -227,14 +227,45 @@ async function storedAfter(destination: Partial<Quirks>): Promise<number> {
   return Number.parseFloat(trace.findLast((line) => / says \w+ APPEND /.test(line)) ?? '');
 }
 
-test('a destination that reads nothing back for now keeps nothing from being stored', async () => {
-  const text = 'Suggested Backoff Time: 120000 milliseconds';
-  const refusesReading = { part: 1, code: 'THROTTLED', only: 'UID FETCH', until: 120_000, text };
+test('a destination that is too busy to read anything back keeps nothing from being stored', async () => {
+  const refusesReading = { part: 1, code: 'THROTTLED', only: 'UID FETCH', until: 120_000 };
   const inFairWeather = await storedAfter({});
   // Longer than lanes try in a row.
   expect(inFairWeather).toBeGreaterThan(20_000);
   expect(await storedAfter({ refusesReading })).toBeLessThan(1.1 * inFairWeather);
 });
+
+test.each(['source', 'destination'] as const)(
+  'a %s that says how long it wants a pause is asked for nothing by any connection meanwhile, whatever it said so to',
+  async (side) => {
+    for (const milliseconds of [30_000, 59_000, 90_000])
+      for (const only of ['EXAMINE', 'SELECT', 'UID FETCH', 'STATUS', 'LIST', undefined])
+        for (const part of [0.1, 1]) {
+          const text = `Suggested Backoff Time: ${milliseconds} milliseconds`;
+          const refusesReading = {
+            part,
+            code: 'THROTTLED',
+            text,
+            until: 100_000,
+            ...(only === undefined ? {} : { only }),
+          };
+          // So that there is something to do on each connection for longer than that.
+          const weather = { latency: 200, jitter: 1, pieces: false };
+          const few = { messages: 5, octets: 30_000 };
+          const sizes = { ...SIZES, group: few, fetch: few, readBack: few, readAhead: 50_000 };
+          const given = scenarioWith([200, 150, 100], { weather, sizes, [side]: { refusesReading } });
+          const { wrong, receipts } = await simulate(given);
+          const told = receipts.map(({ status }) => status);
+          expect({ milliseconds, only, part, wrong, told }).toEqual({
+            milliseconds,
+            only,
+            part,
+            wrong: [],
+            told: ['completed'],
+          });
+        }
+  },
+);
 
 test.each(['source', 'destination'] as const)(
   'trouble of the %s that passes within two minutes is waited for, whatever it keeps from being done',
@@ -252,6 +283,25 @@ test.each(['source', 'destination'] as const)(
           told: [{ status: 'completed', mailboxesLeft: 0 }],
         });
       }
+  },
+);
+
+test.each<['source' | 'destination', string, string?]>([
+  ['source', 'command that reads'],
+  ['source', 'UID FETCH', 'UID FETCH'],
+  ['destination', 'command that reads'],
+  ['destination', 'UID FETCH', 'UID FETCH'],
+  ['destination', 'APPEND', 'APPEND'],
+])(
+  'a %s that says no more than NO to each %s for a minute keeps nothing from being copied and read back, whenever that begins',
+  async (side, _, only) => {
+    const weather = { latency: 20, jitter: 1, pieces: false };
+    for (let from = 0; from < 800; from += 40) {
+      const refusesReading = { part: 1, code: '', from, until: from + 60_000, ...(only === undefined ? {} : { only }) };
+      const { wrong, receipts } = await simulate(scenarioWith([60, 30, 3], { weather, [side]: { refusesReading } }));
+      const told = receipts.map(({ status, mailboxesLeft }) => ({ status, mailboxesLeft }));
+      expect({ from, wrong, told }).toEqual({ from, wrong: [], told: [{ status: 'completed', mailboxesLeft: 0 }] });
+    }
   },
 );
 

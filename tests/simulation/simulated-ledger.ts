@@ -28,6 +28,7 @@ export function openSimulatedLedger(
     open: (groups) => ask(`open ${groups.length}`, () => tables.open(holding, groups)),
     settle: (rows, closed) => ask(`settle ${rows.length}`, () => tables.settle(holding, rows, closed)),
     forget: (mailboxId, uids) => ask('forget', () => tables.forget(holding, mailboxId, uids)),
+    forgetRefused: () => ask('forgetRefused', () => tables.forgetRefused(holding)),
     verified: (mailboxId, uids) => ask('verified', () => tables.verified(holding, mailboxId, uids)),
     claimed: (path, uidValidity) => ask('claimed', () => tables.claimed(transfer, path, uidValidity)),
     disown: (path, uidValidity, uid) => ask('disown', () => tables.disown(transfer, path, uidValidity, uid)),

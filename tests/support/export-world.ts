@@ -104,6 +104,8 @@ export async function openExportWorld(
         contactsFormat: 'vcf',
         source,
         clock: SOON,
+        // As after all waiting.
+        idleRuns: 9,
         ...changes,
       };
       await stageMail(other, work);

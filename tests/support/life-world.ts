@@ -189,6 +189,27 @@ export async function whenEnded(world: Pick<LifeWorld, 'web'>, ordered: Ordered)
   throw new Error('The mail has ended, and the transfer has not.');
 }
 
+/**
+ * Sends a transfer on each time that it waits: so often, or until its mail has ended.
+ * @returns why it waited
+ */
+export async function sentOn(
+  world: Pick<LifeWorld, 'web'>,
+  ordered: Ordered,
+  most = Infinity,
+): Promise<readonly unknown[]> {
+  const { database, queue } = world.web;
+  const reasons: unknown[] = [];
+  while (reasons.length < most) {
+    const mail = await mailWhen(world, ordered, (now) => now.waiting !== undefined || ended(now));
+    if (ended(mail)) break;
+    reasons.push(mail.waiting?.reason);
+    await database.query('update operations set waiting_reason = null');
+    await queue.send(ordered.id);
+  }
+  return reasons;
+}
+
 export function call(
   { web }: Pick<LifeWorld, 'web'>,
   name: 'cancel' | 'resume' | 'take-back' | 'again' | 'daily-off',

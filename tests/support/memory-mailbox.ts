@@ -48,7 +48,8 @@ export function memoryAccount(
   };
   const opened = (path: string) => {
     const { messages, uidValidity = 1n } = find(path);
-    if (closed?.(path) === true) throw new MailError('refused', 'The mailbox can not be opened.');
+    if (closed?.(path) === true)
+      throw new MailError('refused', 'The mailbox can not be opened.', { cause: new Error('NO') });
     return { uidValidity, uidNext: (messages.at(-1)?.uid ?? 0) + 1, exists: messages.length + (unlisted?.(path) ?? 0) };
   };
   const handsOut = async (path: string, uid: number) => {

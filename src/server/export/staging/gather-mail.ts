@@ -2,8 +2,9 @@ import type { Skipped } from '../../../contract/calls/status.ts';
 import { type Lanes, openLanes, workOf } from '../../mail/copy/lanes.ts';
 import { listMailbox, type Listing } from '../../mail/copy/listing.ts';
 import { wordsFor } from '../../mail/copy/reasons.ts';
+import { waitForRefused } from '../../mail/copy/troubles.ts';
 import { MESSAGE_SIZE_LIMIT } from '../../mail/imap/connection.ts';
-import { isRefusal } from '../../mail/imap/mail-error.ts';
+import { isBareRefusal, isRefusal } from '../../mail/imap/mail-error.ts';
 import type { Mailbox } from '../../mail/imap/mailbox.ts';
 import type { MailControl, MailReader } from '../../mail/imap/streams.ts';
 import type { ExportLimits } from './export-limits.ts';
@@ -14,12 +15,15 @@ import type { StagedMessages } from './staged-messages.ts';
 /** How often the mailboxes are gone through: again for what arrived meanwhile or was not handed out at first. */
 const PASSES = 4;
 
-type Found = { readonly listings: readonly MailboxListing[]; readonly unreadable: readonly Mailbox[] };
+type Found = {
+  readonly listings: readonly MailboxListing[];
+  readonly unreadable: readonly { readonly mailbox: Mailbox; readonly mayPass: boolean }[];
+};
 
 /**
  * Stages every message that is not staged yet. It ends when a pass over all mailboxes finds nothing new.
  * @returns what the source lists and, asked again, does not hand out.
- * @throws {MailError} what stopped it, {@link Stopped} after an abort
+ * @throws {MailError} what stopped it, or makes it wait for what may be refused for a while only; {@link Stopped} after an abort
  */
 export async function gatherMail(gathering: Gathering): Promise<readonly Skipped[]> {
   const { source, clock, signal, limits } = gathering;
@@ -36,12 +40,22 @@ export async function gatherMail(gathering: Gathering): Promise<readonly Skipped
     await readers.work(workOf(batches), (batch, reader) => stager.take(batch, reader));
     if (stager.count() === before) break;
   }
+  const wait = waitForRefused(gathering.idleRuns);
+  if (wait !== null && mayComeLater(found)) throw wait;
   return skippedOf(found);
+}
+
+function mayComeLater({ listings, unreadable }: Found): boolean {
+  return unreadable.some(({ mayPass }) => mayPass) || listings.some(lacksSome);
+}
+
+function lacksSome({ wanted, taken }: MailboxListing): boolean {
+  return wanted.some(({ uid, size }) => !taken.has(uid) && size <= MESSAGE_SIZE_LIMIT);
 }
 
 function skippedOf({ listings, unreadable }: Found): Skipped[] {
   return [
-    ...unreadable.map(({ path }) => ({ mailbox: path, reason: wordsFor('mailbox unreadable') })),
+    ...unreadable.map(({ mailbox: { path } }) => ({ mailbox: path, reason: wordsFor('mailbox unreadable') })),
     ...listings.flatMap(({ mailbox: { path: mailbox }, unlisted, wanted, taken }) => [
       ...(unlisted === 0 ? [] : [{ mailbox, reason: wordsFor('mailbox not complete') }]),
       ...wanted.filter(({ uid }) => !taken.has(uid)).map(({ size }) => ({ mailbox, reason: reasonFor(size) })),
@@ -73,11 +87,13 @@ async function listAll(
   { faults }: Stager,
 ): Promise<Found> {
   const listed = new Map<Mailbox, Listing | null>(mailboxes.map((mailbox) => [mailbox, null]));
+  const passing = new Set<Mailbox>();
   await readers.work(workOf(mailboxes), async (mailbox, reader) => {
     try {
       listed.set(mailbox, await listMailbox(reader, mailbox.path));
     } catch (error) {
       if (!isRefusal(error)) throw error;
+      if (isBareRefusal(error)) passing.add(mailbox);
     }
   });
   if (await mayBeRenamed(listed, ledger))
@@ -85,9 +101,9 @@ async function listAll(
   // Names are settled in the order of the mailboxes, whichever is listed first.
   for (const mailbox of mailboxes) await ledger.mailbox(mailbox);
   const listings: MailboxListing[] = [];
-  const unreadable: Mailbox[] = [];
+  const unreadable: Found['unreadable'][number][] = [];
   for (const [mailbox, listing] of listed) {
-    if (listing === null) unreadable.push(mailbox);
+    if (listing === null) unreadable.push({ mailbox, mayPass: passing.has(mailbox) });
     else listings.push(await wantedOf(mailbox, listing, ledger));
     // Of a large one that is much.
     listed.delete(mailbox);

@@ -1,4 +1,4 @@
-import { isRefusal, MailboxRenumbered, MailError, unlessRefused } from '../imap/mail-error.ts';
+import { isRefusal, MailboxRenumbered, MailError } from '../imap/mail-error.ts';
 import type { Listed, MailReader, MailWriter, Opened, Selected } from '../imap/streams.ts';
 import { BREAKS_ALONE, BREAKS_TOGETHER, messageName, sourcePlace } from './breaks.ts';
 import type { Fetches } from './fetches.ts';
@@ -239,8 +239,9 @@ async function withUidNext(path: string, selected: Selected, { checker }: Sessio
 
 /** UIDs of the listing mean nothing under another UIDVALIDITY. */
 async function reopen(reader: MailReader, path: string, uidValidity: bigint): Promise<void> {
-  const opened = await unlessRefused(reader.open(path));
-  if (opened === null) throw new FolderLeft('mailbox unreadable', new Error('It can’t be opened any more.'));
+  const opened = await reader.open(path).catch((error: unknown) => {
+    throw isRefusal(error) ? new FolderLeft('mailbox unreadable', error) : error;
+  });
   if (opened.uidValidity !== uidValidity) throw new MailboxRenumbered();
 }
 

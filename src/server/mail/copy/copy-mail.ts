@@ -19,7 +19,7 @@ import type { CopyEnd, MailCopy } from './mail-copy.ts';
 import { isMissing } from './moved.ts';
 import { findAnew } from './renumbered.ts';
 import type { CheckSession, FolderReason, Run } from './run.ts';
-import { TROUBLED_RUNS, unlessTroubled } from './troubles.ts';
+import { TROUBLED_RUNS, unlessTroubled, waitForRefused } from './troubles.ts';
 
 /** Listings of the source until one shows nothing new; a mailbox that never rests must not keep the transfer from ending. */
 const PASSES = 5;
@@ -36,6 +36,7 @@ export async function copyWhatIsThere(copy: MailCopy): Promise<void> {
 export function copyAndCompare(copy: MailCopy): Promise<CopyEnd> {
   return withEngine(copy, async (engine) => {
     await copyUntilNothingIsNew(engine);
+    await unlessTakenLater(engine);
     await takeBackDisowned(engine);
     return compareAll(engine);
   });
@@ -56,18 +57,22 @@ async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
     if (isLast && !(pass < PASSES + engine.plannedAgain && triesAgain(engine))) break;
   }
   await forgetVanished(engine);
-  unlessItMayPass(engine);
+  await unlessItMayPass(engine);
 }
 
 /** The transfer waits, and only what later runs can't copy or read back either is left for good. @throws {MailError} */
-function unlessItMayPass({ troubled, refused, left, seen, run }: Engine): void {
-  if (run.copy.idleRuns >= TROUBLED_RUNS) return;
-  for (const [path, trouble] of troubled) if (left.has(path)) throw trouble;
-  const filled = [...seen].flatMap(([path, { opened }]) => (opened.exists > 0 ? [path] : []));
-  const wanted = [...left.keys(), ...filled];
-  // Then something is wrong with the server.
-  if (wanted.length > 0 && wanted.every((path) => left.has(path) && refused.has(path)))
-    throw new MailError('busy', 'A mail server refuses each mailbox.');
+async function unlessItMayPass({ troubled, left, run }: Engine): Promise<void> {
+  const trouble = [...troubled].find(([path]) => left.has(path))?.[1];
+  if (trouble === undefined || run.copy.idleRuns >= TROUBLED_RUNS) return;
+  await run.copy.ledger.forgetRefused();
+  throw trouble;
+}
+
+/** The same for single messages, when all else is done. @throws {MailError} */
+async function unlessTakenLater({ run }: Engine): Promise<void> {
+  const { idleRuns, ledger } = run.copy;
+  const wait = waitForRefused(idleRuns);
+  if (wait !== null && (await ledger.forgetRefused())) throw wait;
 }
 
 /** A folder that could not be read because it has another name by now, or is not there any more, has not been left out. */
@@ -109,8 +114,13 @@ async function compareAll(engine: Engine): Promise<CopyEnd> {
     // It may be what another worker is taking back just now, or died of.
     if (counts.duplicated > 0 && round < PASSES && (await takeBackDisowned(engine))) continue;
     if (open.length === 0 || round === PASSES) {
-      for (const mailbox of open) await noteUnread(mailbox, engine);
-      unlessItMayPass(engine);
+      for (const mailbox of open) {
+        // A server may break off at what it will give another time.
+        if (!left.has(mailbox.sourcePath))
+          troubleWith(engine, mailbox)(new MailError('busy', 'Not all was read back.'));
+        await noteUnread(mailbox, engine);
+      }
+      await unlessItMayPass(engine);
       await forgetReasons(engine);
       const unlisted = [...seen.values()].reduce((total, each) => total + each.unlisted, 0);
       return { ...counts, unlisted, mailboxesLeft: left.size };

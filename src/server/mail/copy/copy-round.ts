@@ -263,10 +263,9 @@ async function settleFindings(engine: Engine): Promise<void> {
   await listDestinationPaths(engine);
   await checkers.work(workOf([...absent]), async ([path, all], session) => {
     const mailboxes = all.map(({ check }) => check.mailbox);
-    const settling = settleAbsent(path, all, session, run);
+    const settling = settleAbsent(path, all, session, run).then(() => true);
     const settled = await unlessTroubled(settling, path, run, troubleWith(engine, ...mailboxes));
-    const unread = settled ?? mailboxes;
-    for (const mailbox of new Set(unread)) await noteUnread(mailbox, engine);
+    if (settled === null) for (const mailbox of new Set(mailboxes)) await noteUnread(mailbox, engine);
   });
 }
 

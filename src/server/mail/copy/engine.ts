@@ -64,10 +64,8 @@ export type Engine = {
   readonly left: Map<string, FolderReason>;
   /** Those of them that have a second try when they are listed the next time; `null` before there is one. */
   again: Set<string> | null;
-  /** By source path: those that were left for an error that the server calls passing. */
+  /** By source path: those that were left for an error that the server calls passing, or for a NO without a reason. */
   readonly troubled: Map<string, MailError>;
-  /** By source path: those that were refused without a response code. */
-  readonly refused: Map<string, MailError>;
 };
 
 /** A server that has not let all the connections in that are wanted at a time is gone on with over fewer. */
@@ -203,7 +201,6 @@ async function runEngine<Result>(
     left: new Map(),
     again: null,
     troubled: new Map(),
-    refused: new Map(),
   };
   const result = await work(engine);
   // All at once: what is `using` is closed one after the other, each with a goodbye of a round trip.
@@ -211,14 +208,14 @@ async function runEngine<Result>(
   return result;
 }
 
-/** Notes that a server has trouble with mailboxes, which may pass, or refuses them. */
+/** Notes trouble that a server has with mailboxes, and which may pass. */
 export function troubleWith(
-  { troubled, refused }: Engine,
+  { troubled }: Engine,
   ...mailboxes: readonly Pick<LedgerMailbox, 'sourcePath'>[]
 ): (error: MailError) => void {
   return (error) => {
     if (isRefusal(error) && !isBareRefusal(error)) return;
-    for (const { sourcePath } of mailboxes) (isRefusal(error) ? refused : troubled).set(sourcePath, error);
+    for (const { sourcePath } of mailboxes) troubled.set(sourcePath, error);
   };
 }
 

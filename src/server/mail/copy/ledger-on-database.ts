@@ -3,6 +3,7 @@ import { LeaseLost, type Lease } from '../../transfers/lease.ts';
 import { gathered } from './gathered.ts';
 import type { Group, Ledger, NewRow, Tally } from './ledger.ts';
 import { adopt, holdLease } from './ledger-adoption.ts';
+import { PERHAPS_FOR_NOW } from './reasons.ts';
 import {
   COLUMNS,
   type GroupRow,
@@ -124,6 +125,16 @@ export function openLedger(database: Database, { transferId, epoch }: Lease): Le
          where mailbox_id = $3 and uid = any($4::bigint[])`,
         [transferId, epoch, mailboxId, [...uids]],
       );
+    },
+    forgetRefused: async () => {
+      const forgotten = await database.query(
+        `delete from ledger
+         using (select 1 from transfers where id = $1 and epoch = $2 for share) lease, ledger_mailboxes m
+         where m.transfer_id = $1 and ledger.mailbox_id = m.id and ledger.fate = 'refused' and ledger.reason = any($3)
+         returning ledger.uid`,
+        [transferId, epoch, [...PERHAPS_FOR_NOW]],
+      );
+      return forgotten.length > 0;
     },
     verified: async (mailboxId, uids) => {
       await write((writes) => writes.verified.push(...uids.map((uid) => ({ mailbox_id: mailboxId, uid }))));

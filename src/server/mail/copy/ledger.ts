@@ -110,6 +110,8 @@ export type Ledger = {
   settle(rows: readonly NewRow[], closed?: readonly number[]): Promise<readonly NewRow[]>;
   /** Forgets rows: those messages wait again, or have a row under another mailbox. */
   forget(mailboxId: number, uids: readonly number[]): Promise<void>;
+  /** Forgets what was refused, or not handed out, by no fault that can be seen in it. @returns whether there was any */
+  forgetRefused(): Promise<boolean>;
   /** Notes that these were read back and are what was sent. */
   verified(mailboxId: number, uids: readonly number[]): Promise<void>;
   /** The destination UIDs that rows of this transfer have. */

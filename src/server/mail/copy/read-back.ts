@@ -216,18 +216,19 @@ function rowOf(message: Unchecked, mailboxId: number, uidValidity: bigint, fate:
 /**
  * Settles messages that are not where they were stored: kept once with an equal one, moved into another mailbox,
  * removed since, or lost. Under another UIDVALIDITY they are to be found anew.
- * @returns the mailboxes of which nobody knows: the destination still has it, and does not let us in
+ * @throws {MailError} where the destination still has the mailbox, and does not let us in: nobody knows
  */
 export async function settleAbsent(
   path: string,
   absent: Findings['absent'],
   session: CheckSession,
   run: Run,
-): Promise<ReadonlySet<LedgerMailbox>> {
+): Promise<void> {
   const { checker } = session;
-  const opened = await unlessRefused(checker.open(path));
-  if (opened === null && !(await isMissing(checker, path, run.destinationPaths())))
-    return new Set(absent.map(({ check }) => check.mailbox));
+  const opened = await checker.open(path).catch(async (error: unknown) => {
+    if (isRefusal(error) && (await isMissing(checker, path, run.destinationPaths()))) return null;
+    throw error;
+  });
   const here = absent.filter(({ check }) => opened === null || check.uidValidity === opened.uidValidity);
   for (const each of absent) if (!here.includes(each)) run.stale.add(each.check.mailbox.id);
   // One that could not be opened for a moment may have all of them: the last look finds them unread.
@@ -238,7 +239,7 @@ export async function settleAbsent(
   const open = new Map(
     here.flatMap(({ message, check }) => (listed.has(message.destinationUid) ? [] : [[message, check]])),
   );
-  if (open.size === 0) return new Set();
+  if (open.size === 0) return;
   if (opened !== null) await settleTwins(path, opened, open, checker, run);
   for (const [mailbox, left] of Map.groupBy(open, ([, check]) => check.mailbox)) {
     const source = await openSource(await session.reader(), mailbox);
@@ -262,7 +263,6 @@ export async function settleAbsent(
     });
     await run.copy.ledger.settle(rows);
   }
-  return new Set();
 }
 
 function standing({ destinationUid, sha256 }: Pick<Row, 'destinationUid' | 'sha256'>): string {

@@ -17,6 +17,9 @@ const REASONS: Readonly<Record<RefusalReason | FolderReason | 'unreadable' | 'lo
   'mailbox not complete': 'The mail server counts more messages in this folder than it hands out.',
 };
 
+/** Of messages: what some servers say of all for a while. */
+export const PERHAPS_FOR_NOW: readonly string[] = ['not accepted', 'unreadable'] satisfies (keyof typeof REASONS)[];
+
 /** Reasons are stored by their names; one that an older release stored is told as it is. */
 export function wordsFor(reason: string): string {
   return Object.hasOwn(REASONS, reason) ? REASONS[reason as keyof typeof REASONS] : reason;

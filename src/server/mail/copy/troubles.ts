@@ -7,6 +7,8 @@ const OWN_CODES = new Set(['SERVERBUG', 'INUSE', 'UNAVAILABLE']);
 const TIMES = 3;
 /** Runs in a row that move nothing, after which what a server has trouble with, or refuses without a reason, is left: some four minutes. */
 export const TROUBLED_RUNS = 8;
+/** Runs that have moved nothing leave so long, one after the other, to a server that has refused messages. */
+const AGAIN_AFTER_MS = [60_000, 180_000];
 /** So many messages of a mailbox may be the cause of as many times each. */
 const MESSAGES = 20;
 
@@ -24,6 +26,16 @@ export function isTroubled(error: unknown, mailbox: string, run: Run, other = ma
 /** What a run counts those messages of a mailbox by at which a server breaks off each time. */
 export function messagesOf(mailbox: string): string {
   return `messages of ${mailbox}`;
+}
+
+/**
+ * For messages that were refused, or not handed out, by no fault that can be seen in them: some servers do that for a
+ * while, with all. @returns what makes the transfer wait before they are asked for again; `null` when it has waited enough
+ */
+export function waitForRefused(idleRuns: number): MailError | null {
+  const pause = AGAIN_AFTER_MS[idleRuns - 1];
+  if (pause === undefined) return null;
+  return new MailError('busy', 'A mail server refuses messages, perhaps for a while only.', { pause });
 }
 
 /**
