@@ -11,6 +11,7 @@ import {
   orderExport,
   statusOf,
   type LifeWorld,
+  sentOn,
   whenEnded,
 } from '../support/life-world.ts';
 import { letter } from '../support/mail-letters.ts';
@@ -272,6 +273,7 @@ describe('a transfer whose new mailbox', { timeout: 90_000 }, () => {
     });
     const ordered = await world.order();
     await using _worker = await world.work();
+    await sentOn(world, ordered);
     expect(await mailWhen(world, ordered, resting)).toMatchObject({
       status: 'review',
       attention: { side: 'destination', reason: 'refused' },

@@ -12,6 +12,7 @@ import {
   orderExport,
   PASSWORD,
   statusOf,
+  sentOn,
   whenEnded,
   type LifeWorld,
   type Ordered,
@@ -57,6 +58,7 @@ describe('an export', { ...needs('dovecot', 'unzip'), timeout: 90_000 }, () => {
     await dovecot.damage(ANN, [4, 5], 40_000);
     await using _worker = await world.work({ clock: HASTY_CLOCK });
     const ordered = await orderExport(world);
+    await sentOn(world, ordered);
     const mail = await whenEnded(world, ordered);
     expect(await saved(world, ordered)).toHaveLength(10);
     expect(copiedBy(mail)).toBe(10);

@@ -190,24 +190,30 @@ export async function whenEnded(world: Pick<LifeWorld, 'web'>, ordered: Ordered)
 }
 
 /**
- * Sends a transfer on each time that it waits: so often, or until its mail has ended.
- * @returns why it waited
+ * Sends a transfer on while it waits, until its mail has ended or come to rest, or it waits for so many a time.
+ * @returns why it waited, each time
  */
 export async function sentOn(
   world: Pick<LifeWorld, 'web'>,
   ordered: Ordered,
   most = Infinity,
 ): Promise<readonly unknown[]> {
-  const { database, queue } = world.web;
   const reasons: unknown[] = [];
-  while (reasons.length < most) {
-    const mail = await mailWhen(world, ordered, (now) => now.waiting !== undefined || ended(now));
-    if (ended(mail)) break;
-    reasons.push(mail.waiting?.reason);
-    await database.query('update operations set waiting_reason = null');
-    await queue.send(ordered.id);
+  let before: string | undefined;
+  for (; ; await wait(25)) {
+    const mail = await mailWhen(world, ordered, (now) => now.waiting !== undefined || isOver(now));
+    if (isOver(mail)) return reasons;
+    const now = JSON.stringify(mail.waiting);
+    if (now !== before) reasons.push(mail.waiting?.reason);
+    if (reasons.length === most) return reasons;
+    before = now;
+    // Its worker may not have put it down yet.
+    await world.web.queue.send(ordered.id);
   }
-  return reasons;
+}
+
+function isOver(mail: MailStatus): boolean {
+  return ended(mail) || mail.attention !== undefined;
 }
 
 export function call(

@@ -23,6 +23,8 @@ export type World = AsyncDisposable & {
   readonly transfers: Transfers;
   /** Tokens that were forgotten. */
   readonly forgotten: string[];
+  /** Lets a transfer that waits go on. */
+  sendOn(id: string): Promise<void>;
 };
 
 /** The product's engine on real databases and mail servers, without its web side. One that does not work only orders. */
@@ -78,6 +80,10 @@ export async function openWorld(
     database,
     transfers,
     forgotten,
+    sendOn: async (id) => {
+      await database.query('update operations set waiting_reason = null');
+      await queue.send(id);
+    },
     [Symbol.asyncDispose]: async () => {
       await working?.[Symbol.asyncDispose]();
       await queue[Symbol.asyncDispose]();
@@ -99,12 +105,13 @@ export function order(changes: Partial<TransferOrder> = {}): TransferOrder {
 
 type MailProgress = NonNullable<NonNullable<Awaited<ReturnType<Transfers['status']>>>['emailmigration']>;
 
-/** Polls until the mail operation has one of the states, and holds every answer against what progress promises. */
+/** Polls until the mail operation has one of the states, with `sendOn` without what it would wait, and holds every answer against what progress promises. */
 export async function mailUntil(
   transfers: Transfers,
   id: string,
   states: readonly string[] = ['completed', 'review', 'authentication_error'],
   withinMs = 50_000,
+  sendOn?: World['sendOn'],
 ): Promise<MailProgress> {
   let before: MailProgress = { status: '' };
   for (const until = Date.now() + withinMs; Date.now() < until;) {
@@ -115,6 +122,7 @@ export async function mailUntil(
     if ((progress.done ?? 0) > (progress.total ?? Infinity)) throw new Error('More is done than there is.');
     if (states.includes(progress.status)) return progress;
     before = progress;
+    if (progress.waiting !== undefined) await sendOn?.(id);
     await wait(25);
   }
   throw new Error(`The mail operation is still ${JSON.stringify(before)}.`);
