@@ -1,8 +1,9 @@
 import { setImmediate as later } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { Hold } from '../../src/server/mail/imap/hold.ts';
+import { Hold, openHolds } from '../../src/server/mail/imap/hold.ts';
+import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import { openStreamWriter } from '../../src/server/mail/imap/wire/imap-stream-writer.ts';
-import { scriptedServer, scriptedSession } from '../support/scripted-imap.ts';
+import { manualClock, scriptedServer, scriptedSession } from '../support/scripted-imap.ts';
 
 /** Two connections of one account; the server asks for a pause at EXAMINE. */
 async function twoOfOne(milliseconds: number) {
@@ -65,15 +66,48 @@ test('a pause that is longer than a run waits fails what would be asked, and say
 
 test('a goodbye waits for nobody, and ends what waits', async () => {
   const { other, one, lines } = await twoOfOne(30_000);
-  const asked = other.command('NOOP');
+  const asked = ['SELECT "A"', 'UID FETCH 1 (UID)', 'NOOP'].map((line) => other.command(line));
+  const outcomes = Promise.allSettled(asked);
+  const said = lines.length;
   await settled();
   await other.logout();
-  await expect(asked).rejects.toMatchObject({ fault: 'lost' });
-  expect(lines.filter((line) => line.includes('NOOP'))).toEqual([]);
+  expect(await outcomes).toEqual(
+    asked.map(() => ({ status: 'rejected', reason: expect.objectContaining({ fault: 'lost' }) })),
+  );
+  // None of them without the one before it.
+  expect(lines.slice(said).map((line) => line.replace(/^A\d+ /, ''))).toEqual(['LOGOUT']);
   expect(lines.filter((line) => line.includes('LOGOUT'))).toHaveLength(1);
   const cut = one.command('NOOP');
   one.destroy();
   await expect(cut).rejects.toMatchObject({ fault: 'lost' });
+});
+
+test('work that is to stop waits for no pause', async () => {
+  const { hold, dial, clock, lines } = await twoOfOne(30_000);
+  clock.pass(30_000);
+  const stop = new AbortController();
+  const connection = await scriptedSession({ dial, clock }, { hold, signal: stop.signal });
+  hold.note(new MailError('busy', 'Again.', { pause: 30_000 }));
+  const said = lines.length;
+  const asked = connection.command('NOOP');
+  const other = hold.ask(async () => 'asked', stop.signal);
+  await settled();
+  stop.abort();
+  await expect(asked).rejects.toMatchObject({ fault: 'lost' });
+  await expect(other).rejects.toMatchObject({ fault: 'lost' });
+  expect(lines.slice(said)).toEqual([]);
+});
+
+test('a pause is of one account, and known to all that works on it in the process', () => {
+  const clock = manualClock();
+  const holds = openHolds(clock);
+  holds('mail.example:993 anna').note(new MailError('busy', 'A pause.', { pause: 5000 }));
+  clock.pass(1000);
+  expect([holds('mail.example:993 anna').left, holds('mail.example:993 bert').left]).toEqual([4000, 0]);
+  holds('mail.example:993 anna').note(new MailError('busy', 'A shorter one.', { pause: 10 }));
+  expect(holds('mail.example:993 anna').left).toBe(4000);
+  clock.pass(4000);
+  expect(holds('mail.example:993 anna').left).toBe(0);
 });
 
 async function* octetsOf(text: string) {

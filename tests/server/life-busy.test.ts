@@ -50,7 +50,7 @@ test(
 );
 
 test.each(['[UNAVAILABLE] Not now.', 'Not now.'])(
-  'mailboxes that a server lets nobody open are waited for, and after eight runs told: NO %s',
+  'mailboxes that a server lets nobody open are waited for, and told after four waits: NO %s',
   { timeout: 60_000 },
   async (says) => {
     for (const passes of [true, false]) {
@@ -78,10 +78,10 @@ test.each(['[UNAVAILABLE] Not now.', 'Not now.'])(
       expect(new Set(reasons)).toEqual(new Set(['busy']));
       await sentOn(world, ordered);
       const { status, done } = await whenEnded(world, ordered);
-      const [{ idle_runs: runs } = {}] = await world.web.database.query<{ idle_runs: number }>(
-        'select idle_runs from operations',
+      const [{ refusal_waits: waits } = {}] = await world.web.database.query<{ refusal_waits: number }>(
+        'select refusal_waits from operations',
       );
-      expect({ status, done, isLast: runs === 8 }).toEqual(
+      expect({ status, done, isLast: waits === 4 }).toEqual(
         passes ? { status: 'completed', done: 2, isLast: false } : { status: 'review', done: 0, isLast: true },
       );
     }

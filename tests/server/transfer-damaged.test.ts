@@ -42,7 +42,9 @@ describe(
       const environment = { LEGACY_IMAP_URL: source.url, YAHOO_IMAP_URL: destination.url };
       await using world = await openWorld(FRESH, environment, { clock: HASTY_CLOCK });
       const { id } = await world.transfers.start(order());
-      const { status, done, total, skipped } = await mailUntil(world.transfers, id, undefined, undefined, world.sendOn);
+      const { status, done, total, skipped } = await mailUntil(world.transfers, id, undefined, undefined, (each) =>
+        world.sendOn(each),
+      );
       expect({ status, done, total }).toEqual({ status: 'completed', done: COUNT, total: COUNT });
       const reason = 'The mail server lists this message but does not hand it out.';
       expect(skipped).toEqual(DAMAGED.map(() => ({ mailbox: 'INBOX', reason })));
@@ -58,7 +60,9 @@ describe(
         const { id } = await world.transfers.start(
           order({ destination: { email: 'me@example.com', provider: 'file_export' }, emailFormat: 'eml' }),
         );
-        const { status, skipped } = await mailUntil(world.transfers, id, undefined, undefined, world.sendOn);
+        const { status, skipped } = await mailUntil(world.transfers, id, undefined, undefined, (each) =>
+          world.sendOn(each),
+        );
         expect({ status, skipped: skipped?.length }).toEqual({ status: 'completed', skipped: DAMAGED.length });
         const [file] = (await world.transfers.status(id))?.exports ?? [];
         const [, place = '', name = ''] = /exports\/([^/]+)\/([^?]+)/.exec(file?.url ?? '') ?? [];

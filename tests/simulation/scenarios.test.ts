@@ -305,6 +305,26 @@ test.each<['source' | 'destination', string, string?]>([
   },
 );
 
+test('messages that are refused for a while are waited for, whatever else was waited for before', async () => {
+  const away = { part: 1, code: 'UNAVAILABLE', only: 'LIST', until: 25_000 };
+  const refusing = { part: 0.9, code: '', only: 'APPEND', until: 60_000 };
+  const given = { source: { refusesReading: away }, destination: { refusesReading: refusing } };
+  const { wrong, receipts } = await simulate(scenarioWith([60, 20], given));
+  expect({ wrong, status: receipts.map(({ status }) => status) }).toEqual({ wrong: [], status: ['completed'] });
+});
+
+test('a mailbox that gets mail all the time ends, though one of its messages is refused each time', async () => {
+  const deeds = Array.from(
+    { length: 150 },
+    (_, at) => ({ side: 'source', atCommand: 30 + at * 22, does: 'gets new mail' }) as const,
+  );
+  const poison = [{ letter: 3, code: '' }];
+  const { wrong, trace } = await simulate(scenarioWith([20, 5], { deeds, poison }), { keepsTrace: true });
+  expect(wrong).toEqual([]);
+  const ended = Number.parseFloat(trace.findLast((line) => line.includes("gets worker1's finish")) ?? '');
+  expect(ended).toBeLessThan(5 * 60_000);
+});
+
 test.each(['source', 'destination'] as const)(
   'one mailbox of the %s that is renumbered each time it is opened keeps none of the others back',
   async (side) => {

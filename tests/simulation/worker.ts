@@ -12,6 +12,7 @@ import type { Clock } from '../../src/server/mail/imap/wire.ts';
 import { openStreamReader } from '../../src/server/mail/imap/wire/imap-stream-reader.ts';
 import { openStreamWriter } from '../../src/server/mail/imap/wire/imap-stream-writer.ts';
 import { openSession } from '../../src/server/mail/imap/wire/session.ts';
+import { RefusedForNow } from '../../src/server/mail/copy/troubles.ts';
 import type { Log } from '../../src/server/log.ts';
 import type { Database } from '../../src/server/store/database.ts';
 import { holdLease, TAKEN_FOR_SECONDS } from '../../src/server/worker/lease.ts';
@@ -47,6 +48,8 @@ export type Work = {
   readonly mutation: Mutation;
   /** The end that was committed. */
   receipt: Receipt | null;
+  /** How often its operation has waited for what was refused. */
+  refusalWaits: number;
   /** Errors that no worker expects. */
   readonly crashes: unknown[];
 };
@@ -58,6 +61,7 @@ export async function work(process: SimulatedProcess, job: Work): Promise<void> 
   let idleRuns = 0;
   let done = 0;
   const clock = clockOf(process, world);
+  const holds = { source: new Hold(clock), destination: new Hold(clock) };
   for (;;) {
     const taking = process.now();
     const taken = await asked(() =>
@@ -78,7 +82,7 @@ export async function work(process: SimulatedProcess, job: Work): Promise<void> 
     idleRuns += 1;
     try {
       const end = await copyAndCompare(
-        copyOf(process, job, { holding, idleRuns }, job.mutation.lease?.(lease) ?? lease, (now) => {
+        copyOf(process, job, { holding, holds }, job.mutation.lease?.(lease) ?? lease, (now) => {
           done = Math.max(done, now);
         }),
       );
@@ -86,6 +90,7 @@ export async function work(process: SimulatedProcess, job: Work): Promise<void> 
       return;
     } catch (error) {
       if (done > before) idleRuns = 1;
+      if (error instanceof RefusedForNow) idleRuns = 0;
       const seconds = await judged(error, { process, job, holding, idleRuns, hasMoved: done > 0 });
       if (seconds === null) return;
       rest = seconds;
@@ -109,6 +114,7 @@ async function judged(error: unknown, { process, job, holding, idleRuns, hasMove
   job.world.scheduler.note(`${process.name} fails: ${String(error)}`);
   if (error instanceof LeaseLost || error instanceof Stopped || error instanceof DatabaseGone) return LOOK_EVERY / 1000;
   if (!(error instanceof MailError) && !(error instanceof ProviderLimit)) job.crashes.push(error);
+  if (error instanceof RefusedForNow) job.refusalWaits += 1;
   const verdict = verdictOn(error, idleRuns, hasMoved, clockOf(process, job.world).now());
   switch (verdict.kind) {
     case 'pass on':
@@ -199,7 +205,7 @@ function clockOf(process: SimulatedProcess, { scenario }: World): Clock {
 function copyOf(
   process: SimulatedProcess,
   job: Work,
-  { holding, idleRuns }: { readonly holding: Holding; readonly idleRuns: number },
+  { holding, holds }: { readonly holding: Holding; readonly holds: Readonly<Record<Side, Hold>> },
   lease: HeldLease,
   onDone: (done: number) => void,
 ) {
@@ -222,7 +228,6 @@ function copyOf(
       throw mailErrorOf(error);
     }
   };
-  const holds = { source: new Hold(clock), destination: new Hold(clock) };
   const session = (side: Side, isExtra = false) =>
     openSession(ACCOUNT, {
       dial: async () => ({ socket: await connect(side, isExtra) }),
@@ -264,7 +269,7 @@ function copyOf(
       scheduler.note(`${process.name} leaves ${uid ?? 'a message'} in ${mailbox} behind`);
     },
     forwardedMark: FORWARDED_MARK,
-    idleRuns,
+    refusalWaits: job.refusalWaits,
     sizes: sizes ?? SIZES,
   };
 }

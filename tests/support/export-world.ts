@@ -105,7 +105,7 @@ export async function openExportWorld(
         source,
         clock: SOON,
         // As after all waiting.
-        idleRuns: 9,
+        refusalWaits: 9,
         ...changes,
       };
       await stageMail(other, work);

@@ -61,8 +61,8 @@ export type MailExport = ExportRun & {
   readonly contactsFormat?: ContactsFormat;
   readonly source: CopySource;
   readonly clock: Clock;
-  /** How many runs in a row have moved nothing, this one included. */
-  readonly idleRuns: number;
+  /** How often it has waited for what was refused. */
+  readonly refusalWaits: number;
 };
 
 /**

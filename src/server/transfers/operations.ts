@@ -49,15 +49,15 @@ export async function beginRun(
   sql: Sql,
   { transferId, epoch }: Lease,
   operation: Operation,
-): Promise<{ idleRuns: number; done: number }> {
-  const [row] = await sql.query<{ idle_runs: number; done: number }>(
+): Promise<{ idleRuns: number; refusalWaits: number; done: number }> {
+  const [row] = await sql.query<{ idle_runs: number; refusal_waits: number; done: number }>(
     `update operations set status = 'inprogress', failure = null, idle_runs = idle_runs + 1, left_seconds = null,
        waiting_reason = null, waiting_until = null
-     where transfer_id = $1 and operation = $3 and finished is null and ${HELD} returning idle_runs, done`,
+     where transfer_id = $1 and operation = $3 and finished is null and ${HELD} returning idle_runs, refusal_waits, done`,
     [transferId, epoch, operation],
   );
   if (row === undefined) throw new LeaseLost(transferId);
-  return { idleRuns: row.idle_runs, done: row.done };
+  return { idleRuns: row.idle_runs, refusalWaits: row.refusal_waits, done: row.done };
 }
 
 /** Counts never fall, and `done` never exceeds `total`. Those of a worker that has lost the transfer change nothing. */
@@ -82,8 +82,11 @@ export async function noteProgress(
   );
 }
 
-/** Why an operation does not go on now, and until when (milliseconds since the epoch), if that is known. */
-export type Waiting = { readonly reason: WaitingReason; readonly until?: number };
+/**
+ * Why an operation does not go on now, and until when (milliseconds since the epoch), if that is known. `refused`: it waits
+ * for what a server has refused, which it does so often only.
+ */
+export type Waiting = { readonly reason: WaitingReason; readonly until?: number; readonly refused?: true };
 
 /** A server that asks for pauses was reached: after so many its pauses are at their longest, and more don't count against it. */
 const LONGEST_BUSY_AFTER_RUNS = 12;
@@ -93,7 +96,7 @@ const LONG_WAIT_MS = 6 * 3_600_000;
 
 /**
  * The operation goes on by itself, but not now. What the operator has to make room for is no idle run, nor is a provider's
- * limit; of a server that is busy only so many are.
+ * limit or what waits for what was refused; of a server that is busy only so many are.
  * @param now milliseconds since the epoch
  * @returns since when it has waited, if that is long; else `null`
  * @throws {LeaseLost}
@@ -102,15 +105,24 @@ export async function noteWaiting(
   sql: Sql,
   { transferId, epoch }: Lease,
   operation: Operation,
-  { reason, until }: Waiting,
+  { reason, until, refused }: Waiting,
   now: number,
 ): Promise<number | null> {
   const [row] = await sql.query<{ since: Date }>(
     `update operations set left_seconds = null, waiting_reason = $4, waiting_until = to_timestamp($5::float8),
        waiting_since = coalesce(waiting_since, $6),
-       idle_runs = case when $4 in ('disk', 'provider_limit') then 0 when $4 = 'busy' then least(idle_runs, ${LONGEST_BUSY_AFTER_RUNS}) else idle_runs end
+       refusal_waits = refusal_waits + $7::integer,
+       idle_runs = case when $4 in ('disk', 'provider_limit') or $7 > 0 then 0 when $4 = 'busy' then least(idle_runs, ${LONGEST_BUSY_AFTER_RUNS}) else idle_runs end
      where transfer_id = $1 and operation = $3 and finished is null and ${HELD} returning waiting_since as since`,
-    [transferId, epoch, operation, reason, until === undefined ? null : until / 1000, new Date(now)],
+    [
+      transferId,
+      epoch,
+      operation,
+      reason,
+      until === undefined ? null : until / 1000,
+      new Date(now),
+      refused === true ? 1 : 0,
+    ],
   );
   if (row === undefined) throw new LeaseLost(transferId);
   const since = row.since.getTime();

@@ -67,7 +67,7 @@ function exportServices({ database, settings, log, exports }: RunnerServices): E
 }
 
 async function mailExportOf(run: Run, services: RunnerServices): Promise<MailExport> {
-  const { transfer, signal, onProgress, idleRuns } = run;
+  const { transfer, signal, onProgress, refusalWaits } = run;
   const { contactsFormat } = transfer;
   return {
     transferId: transfer.id,
@@ -77,7 +77,7 @@ async function mailExportOf(run: Run, services: RunnerServices): Promise<MailExp
     clock: services.clock,
     signal,
     onProgress,
-    idleRuns,
+    refusalWaits,
   };
 }
 

@@ -2,7 +2,7 @@ import type { Provider } from '../../contract/provider.ts';
 import { markOf } from '../forwarding/mark.ts';
 import { placeOf, type Credentials, type MailAccount } from '../mail/imap/connection.ts';
 import { openControl } from '../mail/imap/control.ts';
-import { heldControl, Hold } from '../mail/imap/hold.ts';
+import { heldControl } from '../mail/imap/hold.ts';
 import { MailError } from '../mail/imap/mail-error.ts';
 import { openDial } from '../mail/imap/wire/dial.ts';
 import { openStreamReader } from '../mail/imap/wire/imap-stream-reader.ts';
@@ -68,7 +68,7 @@ async function copyOf(run: Run, services: RunnerServices): Promise<MailCopy> {
         'a message was stored after the lease was lost, and was not taken back',
       ),
     forwardedMark: markOf(transfer.destinationEmail),
-    idleRuns: run.idleRuns,
+    refusalWaits: run.refusalWaits,
     sizes: SIZES,
   };
 }
@@ -88,7 +88,7 @@ function sideOf(role: Role, account: MailAccount, run: SideRun, services: Runner
   const { settings, times, resolver, clock, onUncheckedCertificate } = services;
   const options = { trusted: settings.trustedMailHosts, times, resolver, signal, onUncheckedCertificate };
   const dial = openDial(options);
-  const hold = new Hold(clock);
+  const hold = services.holds(`${account.place.host}:${account.place.port} ${account.email}`);
   const session = (evenStopped = false) =>
     openedAt(role, () =>
       openSession(account, {

@@ -70,7 +70,7 @@ async function beginOperation(
 ): Promise<OperationRun> {
   const { database, log } = services;
   const { transferId } = lease;
-  const { idleRuns, done } = await beginRun(database, lease, operation);
+  const { idleRuns, refusalWaits, done } = await beginRun(database, lease, operation);
   let hasMoved = done > 0;
   let movedNow = false;
   const progress = followProgress(database, log, lease, operation);
@@ -104,6 +104,7 @@ async function beginOperation(
     signal,
     onProgress,
     idleRuns,
+    refusalWaits,
     isOpen: (each: Operation) => open.has(each),
   };
   return {

@@ -10,6 +10,7 @@ import type { Resolver } from '../network/resolver.ts';
 import type { Tokens } from '../oauth/tokens.ts';
 import type { Database } from '../store/database.ts';
 import type { HeldLease } from '../transfers/lease.ts';
+import type { Holds } from '../mail/imap/hold.ts';
 import type { Clock } from '../mail/imap/wire.ts';
 import type { Work } from './pace.ts';
 import type { Counts, OperationEnd } from '../transfers/operations.ts';
@@ -36,6 +37,8 @@ export type RunnerServices = {
   readonly onUncheckedCertificate: UncheckedCertificates;
   readonly pause: Pause;
   readonly clock: Clock;
+  /** What mail servers have asked for, whatever asks them. */
+  readonly holds: Holds;
   readonly times: MailTimes;
   readonly onStep: StepListener;
   readonly onTakeBackStep: (step: TakeBackStep) => void | Promise<void>;
@@ -54,6 +57,8 @@ export type Run = {
   readonly onProgress: (counts: Omit<Counts, 'left'> & Partial<Work>) => void;
   /** Runs in a row that have moved nothing, this one included. */
   readonly idleRuns: number;
+  /** How often the operation has waited for what was refused. */
+  readonly refusalWaits: number;
   /** Whether an operation of the transfer has not ended. */
   readonly isOpen: (operation: Operation) => boolean;
 };

@@ -54,7 +54,9 @@ export async function runTakeBack(
     log.warn({ err: error, transferId: id }, 'taking back was broken off');
     const isPassing = error instanceof MailError ? error.passing : !(error instanceof ConsentError);
     if (isPassing && idleRuns < IDLE_RUNS) {
-      const afterSeconds = Math.min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** (idleRuns - 1));
+      const pause = Math.min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** (idleRuns - 1));
+      const asked = error instanceof MailError ? (error.pause ?? 0) / 1000 : 0;
+      const afterSeconds = Math.ceil(Math.max(pause, asked));
       await queue.sendTakeBack(id, { afterSeconds });
       return;
     }

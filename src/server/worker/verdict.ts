@@ -3,7 +3,7 @@ import { ContactStoreError } from '../contacts/contact-store.ts';
 import { ExportPaused } from '../export/export.job.ts';
 import { ProviderLimit } from '../mail/copy/budget.ts';
 import { Stopped } from '../mail/copy/lanes.ts';
-import { TROUBLED_RUNS } from '../mail/copy/troubles.ts';
+import { RefusedForNow } from '../mail/copy/troubles.ts';
 import { isBareRefusal, MailError } from '../mail/imap/mail-error.ts';
 import { ConsentError, TokenUnavailable } from '../oauth/tokens.ts';
 import { LeaseLost } from '../transfers/lease.ts';
@@ -12,6 +12,8 @@ import { SENTENCES } from './sentences.ts';
 
 /** Runs in a row that moved nothing, with pauses of up to five minutes: about two hours. */
 const IDLE_RUNS = 28;
+/** Runs in a row that moved nothing because a server says no more than NO, with pauses: some four minutes. */
+const REFUSED_RUNS = 8;
 /** A sign-in that has worked before may be refused for a moment; so often it is tried again. */
 const SIGN_IN_TRIES = 3;
 const FIRST_PAUSE_SECONDS = 2;
@@ -64,7 +66,8 @@ export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean, n
   const asked = isMail || error instanceof ContactStoreError ? error.pause : undefined;
   const seconds = asked === undefined ? pause : Math.max(isBusy ? 1 : pause, asked / 1000);
   const isReached = isBusy || isBareRefusal(error);
-  const waiting: Waiting = { reason: isReached ? 'busy' : 'unreachable', until: now + seconds * 1000 };
+  const refused = error instanceof RefusedForNow ? { refused: true as const } : {};
+  const waiting: Waiting = { reason: isReached ? 'busy' : 'unreachable', until: now + seconds * 1000, ...refused };
   return { kind: 'later', seconds, ...(isMail ? { waiting } : {}) };
 }
 
@@ -83,7 +86,7 @@ function attentionOn(error: unknown, idleRuns: number, hasMoved: boolean): Verdi
     case 'full':
       return needs('destination', 'full', SENTENCES.full);
     case 'refused':
-      if (isBareRefusal(error) && idleRuns < TROUBLED_RUNS) return null;
+      if (isBareRefusal(error) && idleRuns < REFUSED_RUNS) return null;
       return needs(side, 'refused', SENTENCES.refused);
     case 'certificate':
     case 'unreachable':

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Operation } from '../../contract/operation.ts';
+import { openHolds } from '../mail/imap/hold.ts';
 import { MAIL_TIMES } from '../mail/imap/connection.ts';
 import { MACHINE_CLOCK } from '../mail/imap/clock.ts';
 import { openResolver } from '../network/resolver.ts';
@@ -33,7 +34,7 @@ const KEPT_AFTER_MS = 24 * 3_600_000;
 /** What a test may give. */
 type Given = 'pause' | 'clock' | 'times' | 'onStep' | 'onTakeBackStep' | 'resolver';
 
-export type WorkerServices = Omit<RunnerServices, Given> &
+export type WorkerServices = Omit<RunnerServices, Given | 'holds'> &
   Partial<Pick<RunnerServices, Given>> & {
     readonly queue: JobQueue;
     readonly transfers: Pick<Transfers, 'news' | 'start' | 'running'>;
@@ -47,6 +48,7 @@ export async function startWorker(given: WorkerServices): Promise<AsyncDisposabl
   const services = {
     pause,
     clock: MACHINE_CLOCK,
+    holds: openHolds(given.clock ?? MACHINE_CLOCK),
     times: MAIL_TIMES,
     onStep: () => {},
     onTakeBackStep: () => {},

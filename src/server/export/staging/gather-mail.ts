@@ -2,7 +2,7 @@ import type { Skipped } from '../../../contract/calls/status.ts';
 import { type Lanes, openLanes, workOf } from '../../mail/copy/lanes.ts';
 import { listMailbox, type Listing } from '../../mail/copy/listing.ts';
 import { wordsFor } from '../../mail/copy/reasons.ts';
-import { waitForRefused } from '../../mail/copy/troubles.ts';
+import { refusedForNow } from '../../mail/copy/troubles.ts';
 import { MESSAGE_SIZE_LIMIT } from '../../mail/imap/connection.ts';
 import { isBareRefusal, isRefusal } from '../../mail/imap/mail-error.ts';
 import type { Mailbox } from '../../mail/imap/mailbox.ts';
@@ -40,7 +40,7 @@ export async function gatherMail(gathering: Gathering): Promise<readonly Skipped
     await readers.work(workOf(batches), (batch, reader) => stager.take(batch, reader));
     if (stager.count() === before) break;
   }
-  const wait = waitForRefused(gathering.idleRuns);
+  const wait = refusedForNow(gathering.refusalWaits);
   if (wait !== null && mayComeLater(found)) throw wait;
   return skippedOf(found);
 }

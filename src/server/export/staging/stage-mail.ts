@@ -24,8 +24,8 @@ export type Gathering = {
   /** Where the spool is, for a look at the room on its disk. */
   readonly folder: string;
   readonly signal: AbortSignal;
-  /** How many runs in a row have moved nothing, this one included. */
-  readonly idleRuns: number;
+  /** How often it has waited for what was refused. */
+  readonly refusalWaits: number;
   readonly spool: Spool;
   /** Seals what is staged and writes it; messages may be staged meanwhile, for the next part. */
   readonly onPartFull: () => Promise<void>;

@@ -19,7 +19,7 @@ import type { CopyEnd, MailCopy } from './mail-copy.ts';
 import { isMissing } from './moved.ts';
 import { findAnew } from './renumbered.ts';
 import type { CheckSession, FolderReason, Run } from './run.ts';
-import { TROUBLED_RUNS, unlessTroubled, waitForRefused } from './troubles.ts';
+import { refusedForNow, unlessTroubled } from './troubles.ts';
 
 /** Listings of the source until one shows nothing new; a mailbox that never rests must not keep the transfer from ending. */
 const PASSES = 5;
@@ -36,7 +36,7 @@ export async function copyWhatIsThere(copy: MailCopy): Promise<void> {
 export function copyAndCompare(copy: MailCopy): Promise<CopyEnd> {
   return withEngine(copy, async (engine) => {
     await copyUntilNothingIsNew(engine);
-    await unlessTakenLater(engine);
+    await unlessItMayPass(engine, true);
     await takeBackDisowned(engine);
     return compareAll(engine);
   });
@@ -57,22 +57,20 @@ async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
     if (isLast && !(pass < PASSES + engine.plannedAgain && triesAgain(engine))) break;
   }
   await forgetVanished(engine);
-  await unlessItMayPass(engine);
+  await unlessItMayPass(engine, false);
 }
 
-/** The transfer waits, and only what later runs can't copy or read back either is left for good. @throws {MailError} */
-async function unlessItMayPass({ troubled, left, run }: Engine): Promise<void> {
+/**
+ * The operation waits, and only what later runs can't do either is left for good: folders, and single messages when all
+ * else is done.
+ * @throws {RefusedForNow}
+ */
+async function unlessItMayPass({ troubled, left, run }: Engine, isDone: boolean): Promise<void> {
+  const { refusalWaits, ledger } = run.copy;
   const trouble = [...troubled].find(([path]) => left.has(path))?.[1];
-  if (trouble === undefined || run.copy.idleRuns >= TROUBLED_RUNS) return;
-  await run.copy.ledger.forgetRefused();
-  throw trouble;
-}
-
-/** The same for single messages, when all else is done. @throws {MailError} */
-async function unlessTakenLater({ run }: Engine): Promise<void> {
-  const { idleRuns, ledger } = run.copy;
-  const wait = waitForRefused(idleRuns);
-  if (wait !== null && (await ledger.forgetRefused())) throw wait;
+  const wait = refusedForNow(refusalWaits, trouble);
+  if (wait === null || (trouble === undefined && !isDone)) return;
+  if ((await ledger.forgetRefused()) || trouble !== undefined) throw wait;
 }
 
 /** A folder that could not be read because it has another name by now, or is not there any more, has not been left out. */
@@ -120,7 +118,7 @@ async function compareAll(engine: Engine): Promise<CopyEnd> {
           troubleWith(engine, mailbox)(new MailError('busy', 'Not all was read back.'));
         await noteUnread(mailbox, engine);
       }
-      await unlessItMayPass(engine);
+      await unlessItMayPass(engine, true);
       await forgetReasons(engine);
       const unlisted = [...seen.values()].reduce((total, each) => total + each.unlisted, 0);
       return { ...counts, unlisted, mailboxesLeft: left.size };

@@ -61,8 +61,8 @@ export type MailCopy = {
   readonly onOrphan: (mailbox: string, uid: number | null) => void;
   /** The keyword of source messages that were forwarded to this destination. */
   readonly forwardedMark: string;
-  /** Runs in a row that have moved nothing, this one included. */
-  readonly idleRuns: number;
+  /** How often it has waited for what was refused. */
+  readonly refusalWaits: number;
   readonly sizes: Sizes;
 };
 

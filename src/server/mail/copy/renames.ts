@@ -1,13 +1,13 @@
-import { isBareRefusal, unlessRefused } from '../imap/mail-error.ts';
+import { isBareRefusal, type MailError, unlessRefused } from '../imap/mail-error.ts';
 import type { MailReader } from '../imap/streams.ts';
 import { fetchReadable, isReadable, sourcePlace } from './breaks.ts';
 import { digestOf, secondsOf } from './digest.ts';
 import type { LedgerMailbox, Row } from './ledger.ts';
 import type { Run } from './run.ts';
-import { TROUBLED_RUNS } from './troubles.ts';
 
 /** So many messages are read to be sure, the first and the last among them. */
 const READ_AT_MOST = 5;
+const TRIES = 3;
 
 /** What the source has now: its paths, and their UIDVALIDITY as far as it was asked for. */
 export type Names = { readonly current: ReadonlySet<string>; readonly validities: ReadonlyMap<string, bigint> };
@@ -24,12 +24,12 @@ export async function followRenames(names: Names, reader: MailReader, run: Run):
   const { ledger } = run.copy;
   for (const path of names.current) {
     if (!isNew(path, names, run)) continue;
-    const uidValidity = names.validities.get(path) ?? (await unlessClosed(reader.status(path), run))?.uidValidity;
+    const uidValidity = names.validities.get(path) ?? (await unlessClosed(() => reader.status(path)))?.uidValidity;
     const alike = [...known.values()]
       .flat()
       .filter((mailbox) => mailbox.sourceUidValidity === uidValidity && isGone(mailbox, names));
     for (const mailbox of alike) {
-      if ((await unlessClosed(isSameFolder(path, mailbox, reader, run), run)) !== true) continue;
+      if ((await unlessClosed(() => isSameFolder(path, mailbox, reader, run))) !== true) continue;
       const before = mailbox.sourcePath;
       const all = known.get(before) ?? [];
       const moved = names.current.has(before) ? [mailbox] : all;
@@ -51,11 +51,18 @@ export async function followRenames(names: Names, reader: MailReader, run: Run):
 }
 
 /**
- * One that lets nobody in is left to the copy, which says so. Without a reason that may pass: copied as a new one then, it
- * would be there twice.
+ * One that lets nobody in is left to the copy, which says so. A refusal without a reason may have been for that moment:
+ * copied as a new one then, it would be there twice.
  */
-function unlessClosed<Answer>(asking: Promise<Answer>, { copy }: Run): Promise<Answer | null> {
-  return unlessRefused(asking, (error) => copy.idleRuns >= TROUBLED_RUNS || !isBareRefusal(error));
+async function unlessClosed<Answer>(ask: () => Promise<Answer>): Promise<Answer | null> {
+  for (let attempt = 1; ; attempt += 1) {
+    const isFinal = (refusal: MailError) => attempt === TRIES || !isBareRefusal(refusal);
+    try {
+      return await unlessRefused(ask(), isFinal);
+    } catch (error) {
+      if (!isBareRefusal(error)) throw error;
+    }
+  }
 }
 
 /** Whether there is a folder that may have been renamed. */

@@ -5,12 +5,26 @@ import type { Run } from './run.ts';
 const OWN_CODES = new Set(['SERVERBUG', 'INUSE', 'UNAVAILABLE']);
 /** After so many times in one run the others go on without it. */
 const TIMES = 3;
-/** Runs in a row that move nothing, after which what a server has trouble with, or refuses without a reason, is left: some four minutes. */
-export const TROUBLED_RUNS = 8;
-/** Runs that have moved nothing leave so long, one after the other, to a server that has refused messages. */
-const AGAIN_AFTER_MS = [60_000, 180_000];
+/** An operation waits so long, one time after the other, before what a server has refused is left: some four minutes. */
+const WAITS_MS = [5_000, 15_000, 60_000, 180_000];
 /** So many messages of a mailbox may be the cause of as many times each. */
 const MESSAGES = 20;
+
+/**
+ * What was refused without a reason, was not handed out, or is in trouble, may be done by a later run: some servers are
+ * like that for a while, with all that they are asked for. The operation counts these, so that they end.
+ */
+export class RefusedForNow extends MailError {
+  constructor(pause: number, cause: unknown) {
+    super('busy', 'A mail server refuses something, perhaps for a while only.', { pause, cause });
+  }
+}
+
+/** @returns what makes the operation wait; `null` when it has waited often enough */
+export function refusedForNow(waits: number, cause?: unknown): RefusedForNow | null {
+  const pause = WAITS_MS[waits];
+  return pause === undefined ? null : new RefusedForNow(pause, cause);
+}
 
 /**
  * Whether an error that a server calls passing, or another UIDVALIDITY each time, has come so often at one mailbox that it is taken for the mailbox's own.
@@ -26,16 +40,6 @@ export function isTroubled(error: unknown, mailbox: string, run: Run, other = ma
 /** What a run counts those messages of a mailbox by at which a server breaks off each time. */
 export function messagesOf(mailbox: string): string {
   return `messages of ${mailbox}`;
-}
-
-/**
- * For messages that were refused, or not handed out, by no fault that can be seen in them: some servers do that for a
- * while, with all. @returns what makes the transfer wait before they are asked for again; `null` when it has waited enough
- */
-export function waitForRefused(idleRuns: number): MailError | null {
-  const pause = AGAIN_AFTER_MS[idleRuns - 1];
-  if (pause === undefined) return null;
-  return new MailError('busy', 'A mail server refuses messages, perhaps for a while only.', { pause });
 }
 
 /**

@@ -8,19 +8,27 @@ export const LONGEST_PAUSE_MS = 60_000;
 /** The pause that a mail server has asked for: before it is over no connection of the account asks for anything new. */
 export class Hold {
   readonly #clock: Clock;
-  #until = -Infinity;
+  readonly #account: string;
+  /** By account, in the clock's elapsed milliseconds. */
+  readonly #until: Map<string, number>;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, until = new Map<string, number>(), account = '') {
     this.#clock = clock;
+    this.#until = until;
+    this.#account = account;
   }
 
   /** In milliseconds. */
   get left(): number {
-    return Math.max(0, this.#until - this.#clock.elapsed());
+    const until = this.#until.get(this.#account);
+    return until === undefined ? 0 : Math.max(0, until - this.#clock.elapsed());
   }
 
-  note(error: MailError): void {
-    if (error.pause !== undefined) this.#until = Math.max(this.#until, this.#clock.elapsed() + error.pause);
+  note({ pause: asked }: MailError): void {
+    if (asked === undefined || asked <= this.left) return;
+    const now = this.#clock.elapsed();
+    for (const [account, until] of this.#until) if (until <= now) this.#until.delete(account);
+    this.#until.set(this.#account, now + asked);
   }
 
   /**
@@ -37,9 +45,13 @@ export class Hold {
     }
   }
 
-  /** Asks when it is over, and notes whether the answer asks for another one. */
+  /**
+   * Asks when it is over, and notes whether the answer asks for another one.
+   * @throws {MailError} `lost` where the signal aborts before
+   */
   async ask<Answer>(ask: () => Promise<Answer>, signal?: AbortSignal): Promise<Answer> {
     await this.over(signal);
+    if (this.left > 0) throw new MailError('lost', 'The work was asked to stop.');
     try {
       return await ask();
     } catch (error) {
@@ -47,6 +59,14 @@ export class Hold {
       throw error;
     }
   }
+}
+
+/** The holds of all accounts that a process works on, one for each name. */
+export type Holds = (account: string) => Hold;
+
+export function openHolds(clock: Clock): Holds {
+  const until = new Map<string, number>();
+  return (account) => new Hold(clock, until, account);
 }
 
 /** A control that asks for nothing during a pause of its account. */

@@ -46,6 +46,8 @@ export type ConnectionOptions = {
   readonly readAhead?: number;
   /** Of all connections of the account. */
   readonly hold?: Hold;
+  /** Ends what waits for the hold. */
+  readonly signal?: AbortSignal;
 };
 
 /**
@@ -59,6 +61,7 @@ export class ImapConnection implements AsyncDisposable {
   readonly #hold: Hold;
   /** Aborted when nothing more will be asked. */
   readonly #leave = new AbortController();
+  readonly #impatience: AbortSignal;
   readonly #silence: Silence;
   readonly #parser: ResponseParser;
   readonly #unasked = new Unasked();
@@ -84,6 +87,8 @@ export class ImapConnection implements AsyncDisposable {
     const { clock, silence, mayWrite = () => true, inlet, readAhead = READ_AHEAD } = options;
     this.#clock = clock;
     this.#hold = options.hold ?? new Hold(clock);
+    const { signal } = this.#leave;
+    this.#impatience = options.signal === undefined ? signal : AbortSignal.any([signal, options.signal]);
     this.#silence = new Silence({
       clock,
       limit: silence,
@@ -143,13 +148,13 @@ export class ImapConnection implements AsyncDisposable {
    * @throws {MailError} for NO and BAD, and for a connection that ends
    */
   async command(line: string, listeners: Listeners = {}): Promise<StatusResponse> {
-    if (this.outgoing.isTaken || (this.#hold.left > 0 && !this.#isLeaving)) return this.#commandInTurn(line, listeners);
+    if (this.outgoing.isTaken || this.#hold.left > 0) return this.#commandInTurn(line, listeners);
     return this.#sendLine(line, listeners).done;
   }
 
   async #commandInTurn(line: string, listeners: Listeners): Promise<StatusResponse> {
-    await this.outgoing.takeTurn();
     let command: { done: Promise<StatusResponse> };
+    await this.outgoing.takeTurn();
     try {
       await this.mayAsk();
       command = this.#sendLine(line, listeners);
@@ -160,13 +165,14 @@ export class ImapConnection implements AsyncDisposable {
   }
 
   /**
-   * Waits until the server wants to be asked again. A goodbye asks for nothing.
-   * @throws {MailError} `busy` where that takes longer than a run waits; when the connection ends before
+   * Waits until the server wants to be asked again.
+   * @throws {MailError} `busy` where that takes longer than a run waits; `lost` when the connection is closed, or the work
+   * is to stop, before
    */
   async mayAsk(): Promise<void> {
-    if (this.#hold.left === 0 || this.#isLeaving) return;
-    await this.#hold.over(this.#leave.signal);
-    if (this.#isLeaving) throw this.#ended ?? new MailError('lost', 'The connection was closed.');
+    if (this.#hold.left === 0) return;
+    await this.#hold.over(this.#impatience);
+    if (this.#impatience.aborted) throw this.#ended ?? new MailError('lost', 'The connection was closed.');
   }
 
   get #isLeaving(): boolean {
@@ -259,13 +265,21 @@ export class ImapConnection implements AsyncDisposable {
     const off = this.#clock.after(GOODBYE_WITHIN, () => this.destroy());
     this.#leave.abort();
     try {
-      await this.command('LOGOUT');
+      await this.#goodbye();
     } catch (error) {
       if (!(error instanceof MailError)) throw error;
     } finally {
       off();
       this.destroy();
     }
+  }
+
+  /** It asks for nothing. */
+  async #goodbye(): Promise<void> {
+    await this.outgoing.takeTurn();
+    const { done } = this.#sendLine('LOGOUT', {});
+    this.outgoing.giveTurn();
+    await done;
   }
 
   [Symbol.asyncDispose](): Promise<void> {

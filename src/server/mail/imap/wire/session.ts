@@ -12,7 +12,7 @@ export type SessionOptions = {
   readonly dial: Dial;
   readonly clock: Clock;
   readonly times?: MailTimes;
-  /** Gives up the attempt; a connection that stands is not touched by it. */
+  /** Gives up the attempt; a connection that stands is not touched by it, but waits for no pause any more. */
   readonly signal?: AbortSignal;
   readonly mayWrite?: MayWrite;
   /**
@@ -70,6 +70,7 @@ async function signIn(account: MailAccount, secret: Secret, options: SessionOpti
       ...(mayWrite === undefined ? {} : { mayWrite }),
       ...(readAhead === undefined ? {} : { readAhead }),
       ...(hold === undefined ? {} : { hold }),
+      ...(signal === undefined ? {} : { signal }),
     });
     giveUp.signal.throwIfAborted();
     await prepare(connection, startTls, account, secret);
