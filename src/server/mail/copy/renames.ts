@@ -1,4 +1,4 @@
-import { isBareRefusal, type MailError, unlessRefused } from '../imap/mail-error.ts';
+import { isBareRefusal, isRefusal } from '../imap/mail-error.ts';
 import type { MailReader } from '../imap/streams.ts';
 import { fetchReadable, isReadable, sourcePlace } from './breaks.ts';
 import { digestOf, secondsOf } from './digest.ts';
@@ -55,14 +55,13 @@ export async function followRenames(names: Names, reader: MailReader, run: Run):
  * copied as a new one then, it would be there twice.
  */
 async function unlessClosed<Answer>(ask: () => Promise<Answer>): Promise<Answer | null> {
-  for (let attempt = 1; ; attempt += 1) {
-    const isFinal = (refusal: MailError) => attempt === TRIES || !isBareRefusal(refusal);
+  for (let tries = 1; ; tries += 1)
     try {
-      return await unlessRefused(ask(), isFinal);
+      return await ask();
     } catch (error) {
-      if (!isBareRefusal(error)) throw error;
+      if (!isRefusal(error)) throw error;
+      if (tries === TRIES || !isBareRefusal(error)) return null;
     }
-  }
 }
 
 /** Whether there is a folder that may have been renamed. */

@@ -81,18 +81,12 @@ export function isGoodbye({ cause }: MailError): boolean {
   return (cause as { readonly responseStatus?: unknown } | undefined)?.responseStatus === 'BYE';
 }
 
-/**
- * @param isFinal which refusals are taken for an answer
- * @returns `null` where the server {@link isRefusal refuses} what was asked for
- */
-export async function unlessRefused<Answer>(
-  asking: Promise<Answer>,
-  isFinal: (refusal: MailError) => boolean = () => true,
-): Promise<Answer | null> {
+/** @returns `null` where the server {@link isRefusal refuses} what was asked for */
+export async function unlessRefused<Answer>(asking: Promise<Answer>): Promise<Answer | null> {
   try {
     return await asking;
   } catch (error) {
-    if (!isRefusal(error) || !isFinal(error)) throw error;
+    if (!isRefusal(error)) throw error;
     return null;
   }
 }
