@@ -29,8 +29,9 @@ describe('a transfer in the hands of its owner, in Chromium (needs chromium)', n
   /** What the product reaches the new mailbox by in the first walk. */
   let mailbox: TcpProxy;
   const toMailbox = openValve();
-  /** It takes no message. */
+  /** It tells nobody its folders. */
   let refuses = true;
+  const lists = new Set<string>();
 
   beforeAll(async () => {
     product = await startProductOnPostgres({
@@ -40,8 +41,9 @@ describe('a transfer in the hands of its owner, in Chromium (needs chromium)', n
     });
     mailbox = await startTcpProxy((await product.ports())['mail other'] ?? 0, {
       change: async (direction, part) => {
-        if (direction === 'to client') return without(part, / LITERAL[+-]| MULTIAPPEND/g, '');
-        return toMailbox.pass(direction, refuses ? without(part, /^(\S+) APPEND /gm, '$1 XPPEND ') : part);
+        if (direction === 'to client') return refusing(without(part, / LITERAL[+-]| MULTIAPPEND/g, ''));
+        for (const [, tag = ''] of part.toString('latin1').matchAll(/^(\S+) LIST /gm)) lists.add(tag);
+        return toMailbox.pass(direction, part);
       },
     });
     browser = await openBrowser();
@@ -53,6 +55,15 @@ describe('a transfer in the hands of its owner, in Chromium (needs chromium)', n
     await product?.[Symbol.asyncDispose]();
   });
 
+  const refusing = (part: Buffer): Buffer =>
+    Buffer.from(
+      part
+        .toString('latin1')
+        .replaceAll(/^(\S+) OK /gm, (line, tag: string) =>
+          lists.delete(tag) && refuses ? `${tag} NO [NOPERM] ` : line,
+        ),
+      'latin1',
+    );
   const button = (name: string) => page.getByRole('button', { name, exact: true });
   const confirm = (name: string) => page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
   const type = (label: string, text: string) => page.getByRole('dialog').getByLabel(label, { exact: true }).fill(text);

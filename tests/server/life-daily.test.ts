@@ -13,6 +13,7 @@ import {
   statusOf,
   type LifeWorld,
   type Ordered,
+  sentOn,
   whenEnded,
 } from '../support/life-world.ts';
 import { letter } from '../support/mail-letters.ts';
@@ -83,6 +84,7 @@ async function later(world: LifeWorld, ordered: Ordered, ms: number): Promise<st
   // The worker looks as well, and may be the one that is just beginning it.
   await expect.poll(newest, { timeout: 15_000 }).not.toBe(before);
   const id = await newest();
+  await sentOn(world, { ...ordered, id });
   await whenEnded(world, { ...ordered, id });
   return id;
 }
