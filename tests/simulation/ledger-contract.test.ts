@@ -131,7 +131,7 @@ function questionOf(chance: Chance): Question {
     verified: chance.happens(0.5),
     ...(chance.happens(0.7) ? { sha256: chance.one(DIGESTS) } : {}),
     ...(chance.happens(0.7) ? { destinationUidValidity: uidValidity, destinationUid: chance.integer(1, 6) } : {}),
-    ...(chance.happens(0.3) ? { reason: 'not accepted' } : {}),
+    ...(chance.happens(0.3) ? { reason: chance.one(['not accepted', 'unreadable', 'too large']) } : {}),
     ...(chance.happens(0.3) ? { subject: `Letter ${chance.integer(1, 3)}` } : {}),
   }));
   const path = chance.one(PATHS);
