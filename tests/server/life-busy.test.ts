@@ -4,6 +4,7 @@ import type { Clock } from '../../src/server/mail/imap/wire.ts';
 import { HASTY_CLOCK } from '../support/hasty-clock.ts';
 import { mailWhen, openWorldOfTest, sentOn, statusOf, whenEnded } from '../support/life-world.ts';
 import { letter } from '../support/mail-letters.ts';
+import { needs } from '../support/needs.ts';
 
 /** In which whatever goes on would be seen, in milliseconds. */
 const QUIET_MS = 1500;
@@ -127,6 +128,45 @@ test(
       expect(mail).toMatchObject({ status: 'completed', done: 4, lost: 0, duplicated: 0, changed: 0 });
       expect(mail.skipped ?? []).toHaveLength(passes ? 0 : 1);
     }
+  },
+);
+
+test(
+  'what a destination stores and says NO to all the same is there once, told as copied, and not copied again',
+  { ...needs('dovecot'), timeout: 60_000 },
+  async () => {
+    const appending = new Set<string>();
+    let refused = 0;
+    const world = await openWorldOfTest({
+      dovecots: true,
+      mail: { INBOX: Array.from({ length: 30 }, (_, number) => letter(number)), Family: [letter(31), letter(32)] },
+      change: (direction, part) => {
+        const text = part.toString('latin1');
+        if (direction !== 'to client') {
+          for (const [, tag = ''] of text.matchAll(/^(\w+) APPEND /gim)) appending.add(tag);
+          return part;
+        }
+        return Buffer.from(
+          text.replaceAll(/^(\w+) OK .*$/gm, (line, tag: string) => {
+            if (!appending.delete(tag)) return line;
+            refused += 1;
+            return `${tag} NO System Error (Failure)\r`;
+          }),
+          'latin1',
+        );
+      },
+    });
+    await using _worker = await world.work({ clock: HASTY_CLOCK });
+    for (const order of [1, 2]) {
+      const mail = await whenEnded(world, await world.order());
+      expect({ order, ...mail }).toMatchObject({ order, status: 'completed', lost: 0, duplicated: 0, changed: 0 });
+      expect(mail.skipped ?? []).toEqual([]);
+      await using destination = await world.destinationMail();
+      expect([await destination.read('INBOX'), await destination.read('Family')].map(({ length }) => length)).toEqual([
+        30, 2,
+      ]);
+    }
+    expect(refused).toBeGreaterThan(1);
   },
 );
 

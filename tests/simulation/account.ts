@@ -73,6 +73,8 @@ export type Quirks = {
   readonly breaking: ReadonlyMap<string, Break>;
   /** Of all appends, without a reason and only for now. */
   readonly refusesNow: number;
+  /** What it refuses only for now it stores all the same. */
+  readonly storesRefused: boolean;
   readonly quota: number;
   /** Appends in a minute before `[THROTTLED]`. */
   readonly appendsAMinute: number;
@@ -146,6 +148,7 @@ export const GOOD: Quirks = {
   withheld: new Set(),
   breaking: new Map(),
   refusesNow: 0,
+  storesRefused: false,
   quota: Infinity,
   appendsAMinute: Infinity,
   goodbyeAfterCommands: Infinity,

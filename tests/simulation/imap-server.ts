@@ -604,10 +604,12 @@ export function serve(
     if (first !== undefined) return no(quirks.refused.get(digestOf(first.octets)) ?? '', [first]);
     const octets = given.reduce((total, mail) => total + mail.octets.length, 0);
     if (account.size() + octets > quirks.quota) return no('OVERQUOTA', given);
-    if (chance.happens(quirks.refusesNow)) return no('', given);
+    const isRefused = chance.happens(quirks.refusesNow);
+    if (isRefused && !quirks.storesRefused) return no('', given);
     load.appends.push(...given.map(() => scheduler.now()));
     count(octets);
     const uids = account.store(folder, given, peer.client);
+    if (isRefused) return no('', given);
     const text = quirks.uidPlus ? `[APPENDUID ${folder.uidValidity} ${appendedSet(uids)}] Done` : 'Done';
     return { status: 'OK', text };
   };

@@ -169,7 +169,7 @@ function withoutCause(scenario: Scenario, receipt: Receipt, differences: number)
 /** Whether the engine surely learns what became of each append: else what is deleted before may be brought again. */
 function isCalm({ stops, links, database, source, destination, orders, deeds }: Scenario): boolean {
   const hangsUp = source.goodbyeAfterCommands !== undefined || destination.goodbyeAfterCommands !== undefined;
-  const isSaid = destination.uidPlus === true && orders === 1;
+  const isSaid = destination.uidPlus === true && destination.storesRefused !== true && orders === 1;
   // What had not been read back in a mailbox that is deleted, or gets other UIDs, is brought again: it may have been lost.
   const isLost = deeds.some(
     ({ side, does }) => side === 'destination' && (does === 'deletes a mailbox' || does === 'renumbers a mailbox'),

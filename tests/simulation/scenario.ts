@@ -263,7 +263,7 @@ function withOddMail(scenario: Scenario, chance: Chance): Scenario {
 /** Trouble that passes, and pauses that are asked for: nothing is left for either. */
 function withTrouble(scenario: Scenario, chance: Chance): Scenario {
   const side = chance.one(['source', 'destination'] as const);
-  if (!chance.happens(0.15) || scenario[side].refusesReading !== undefined) return scenario;
+  if (!chance.happens(0.15) || scenario[side].refusesReading !== undefined) return withRefusals(scenario, chance);
   const from = chance.happens(0.5) ? 0 : Math.floor(chance.skewed(3000));
   const milliseconds = chance.one([2000, 30_000, 90_000]);
   const refusesReading = {
@@ -277,7 +277,14 @@ function withTrouble(scenario: Scenario, chance: Chance): Scenario {
       ? { only: chance.one(['EXAMINE', 'SELECT', 'UID FETCH', 'UID SEARCH', 'STATUS', 'LIST']) }
       : {}),
   };
-  return { ...scenario, [side]: { ...scenario[side], refusesReading } };
+  return withRefusals({ ...scenario, [side]: { ...scenario[side], refusesReading } }, chance);
+}
+
+/** Messages are refused for now, and some of those destinations have stored them. */
+function withRefusals(scenario: Scenario, chance: Chance): Scenario {
+  if (!chance.happens(0.06)) return scenario;
+  const refusals = { refusesNow: chance.one([0.05, 0.3]), storesRefused: chance.happens(0.7) };
+  return { ...scenario, destination: { ...scenario.destination, ...refusals } };
 }
 
 /** So small that a folder has several of everything. */

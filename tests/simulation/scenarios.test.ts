@@ -305,6 +305,25 @@ test.each<['source' | 'destination', string, string?]>([
   },
 );
 
+test.each<[string, Partial<Quirks>]>([
+  ['with UIDPLUS', {}],
+  ['without UIDPLUS', { uidPlus: false }],
+  ['one message at a time', { multiAppend: false }],
+  ['in a form of its own', { rewriting: 'adds headers' }],
+  ['that waits with its literals', { literals: 'synchronising' }],
+])('a destination that stores messages and says NO to them all the same has each once: %s', async (_, quirks) => {
+  // Something else is new there, too.
+  const deeds = [40, 60, 80].map((atCommand) => ({ side: 'destination', atCommand, does: 'gets new mail' }) as const);
+  for (const refusesNow of [0.1, 0.5, 1])
+    for (const orders of [1, 2]) {
+      const destination = { ...quirks, refusesNow, storesRefused: true };
+      const { wrong, receipts } = await simulate(scenarioWith([60, 20], { destination, deeds, orders }));
+      const told = receipts.map(({ status, duplicated }) => ({ status, duplicated }));
+      const each = { status: 'completed', duplicated: 0 };
+      expect({ refusesNow, wrong, told }).toEqual({ refusesNow, wrong: [], told: Array.from({ length: orders }, () => each) });
+    }
+});
+
 test('messages that are refused for a while are waited for, whatever else was waited for before', async () => {
   const away = { part: 1, code: 'UNAVAILABLE', only: 'LIST', until: 25_000 };
   const refusing = { part: 0.9, code: '', only: 'APPEND', until: 60_000 };

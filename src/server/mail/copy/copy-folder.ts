@@ -178,7 +178,9 @@ async function sendWaiting(
     ...into,
     session: by,
     resolve: async (unsaid: readonly Unsaid[], ids: readonly number[]) => {
-      lookFrom = await settleUnsaid(unsaid, ids, { ...into, session: by, from: lookFrom });
+      const settled = await settleUnsaid(unsaid, ids, { ...into, session: by, from: lookFrom });
+      lookFrom = settled.next;
+      return settled.again;
     },
   });
   const sending = sendingOver(session);

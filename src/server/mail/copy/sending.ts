@@ -10,7 +10,7 @@ import type { Group, Planned } from './ledger.ts';
 import { sentDateOf } from './message-text.ts';
 import { saidKey, type Session } from './run.ts';
 import type { Sizes } from './sizes.ts';
-import { type Left, type Sending, type Sent, settleGroup, settleUnseen, type Unsaid } from './settling.ts';
+import { isSaid, type Left, type Sending, type Sent, settleGroup, settleUnseen, type Unsaid } from './settling.ts';
 
 /** Intents of so many groups are committed together, when so many of those before are left. */
 const GROUPS_AHEAD = 8;
@@ -146,7 +146,7 @@ async function sendAll(fetches: Fetches, sending: Sending, together: boolean): P
       refusedTogether.push(...settled.refusedTogether);
       unseen.push(...settled.unseen);
       unsaid.push(...settled.unsaid);
-      for (const one of settled.unsaid)
+      for (const one of settled.unsaid.filter(isSaid))
         run.said.set(saidKey(mailbox, one.uid), { ...one, uidValidity: selected.uidValidity });
       if (settled.unsaid.length > 0 && settled.isKnown) unsaidGroups.push(group.id);
       if (settled.error !== undefined) failure ??= { error: settled.error };
@@ -184,12 +184,14 @@ async function sendAll(fetches: Fetches, sending: Sending, together: boolean): P
     if (failure !== undefined) await fetches.letGo();
     // Where the server is busy, what it has stored is not to be stored again; if it asks for a pause, it has that first.
     if (unsaid.length > 0 && (failure === undefined || isBusyNow(failure.error)))
-      await resolve(unsaid, unsaidGroups).catch((error: unknown) => {
-        throw failure === undefined ? error : failure.error;
-      });
+      refusedTogether.push(
+        ...(await resolve(unsaid, unsaidGroups).catch((error: unknown) => {
+          throw failure === undefined ? error : failure.error;
+        })),
+      );
     if (failure !== undefined) throw failure.error;
   } catch (error) {
-    if (!lease.mayWrite()) leaveBehind(unsaid.length, sending);
+    if (!lease.mayWrite()) leaveBehind(unsaid.filter(isSaid).length, sending);
     throw error;
   }
   return { refusedTogether, unseen };

@@ -7,8 +7,15 @@ import { stillThere } from './matching.ts';
 import { subjectOf } from './message-text.ts';
 import type { Run, Session, Unchecked } from './run.ts';
 
-/** A message that was stored without its UID being said. */
-export type Unsaid = Planned & { readonly sha256: string; readonly subject?: string };
+/**
+ * A message that was stored without its UID being said, or, with a `refusal`, one that the server said NO to when it had
+ * all of it: some have stored it all the same. Where it is not there it is left out for that, or sent alone.
+ */
+export type Unsaid = Planned & {
+  readonly sha256: string;
+  readonly subject?: string;
+  readonly refusal?: RefusalReason | 'together';
+};
 
 export type Sending = {
   readonly mailbox: LedgerMailbox;
@@ -18,8 +25,8 @@ export type Sending = {
   readonly goesOn: () => boolean;
   /** Destination UIDs that rows have, by the UIDVALIDITY of `selected`. */
   readonly claims: Set<number>;
-  /** Finds what was stored without its UID, and settles it. */
-  readonly resolve: (unsaid: readonly Unsaid[], groups: readonly number[]) => Promise<void>;
+  /** Finds what was stored without its UID, and settles it. @returns what is to be sent alone */
+  readonly resolve: (unsaid: readonly Unsaid[], groups: readonly number[]) => Promise<readonly Planned[]>;
 };
 
 /** One message on its way: what the source said of it, and its digest once it has passed. */
@@ -39,6 +46,11 @@ type Settled = Left & {
   readonly stored: number;
   readonly error?: unknown;
 };
+
+/** Whether the server has said that it has it. */
+export function isSaid({ refusal }: Unsaid): boolean {
+  return refusal === undefined;
+}
 
 function isFull(error: Error): boolean {
   return error instanceof MailError && error.fault === 'full';
@@ -107,10 +119,16 @@ export async function settleGroup(
         if (uidValidity === selected.uidValidity) checks.push({ ...what, destinationUid: outcome.uid, ...sent });
         break;
       }
-      case 'refused':
-        if (together && group.messages.length > 1) refusedTogether.push(planned);
-        else rows.push({ ...refusal(mailbox, message, outcome.reason), ...subjectIn(one.digest().head) });
+      case 'refused': {
+        const { size, sha256, head } = one.digest();
+        const isOne = !together || group.messages.length === 1;
+        if (outcome.reason === 'not accepted' && size === message.size) {
+          const what = { uid: message.uid, size, sha256, date: secondsOf(date), ...subjectIn(head) };
+          unsaid.push({ ...what, refusal: isOne ? outcome.reason : 'together' });
+        } else if (isOne) rows.push({ ...refusal(mailbox, message, outcome.reason), ...subjectIn(head) });
+        else refusedTogether.push(planned);
         break;
+      }
       case 'failed':
         // There may be room for some of what there was none for together.
         if (together && group.messages.length > 1 && isFull(outcome.error)) refusedTogether.push(planned);
@@ -124,7 +142,7 @@ export async function settleGroup(
   }
   // Messages that the source never sent; what broke off in between is not known to be missing.
   const unseen = error === undefined ? group.messages.filter((message) => !settled.has(message.uid)) : [];
-  await commitOutcome(rows, isKnown && unsaid.length === 0 ? [group.id] : [], sending, unsaid.length);
+  await commitOutcome(rows, isKnown && unsaid.length === 0 ? [group.id] : [], sending, unsaid.filter(isSaid).length);
   if (checks.length > 0) run.check({ mailbox, uidValidity: selected.uidValidity, messages: checks });
   return { refusedTogether, unseen, unsaid, isKnown, stored, ...(error === undefined ? {} : { error }) };
 }
