@@ -52,6 +52,20 @@ test('counts that come late or out of order never make a status fall, and done n
   });
 });
 
+test('a run that stores what an earlier one had counted as refused is no idle one, another one is', async () => {
+  await using database = await openTestDatabase(FRESH);
+  await insertTransfer(database, TRANSFER, 'key');
+  const begin = async () => (await beginRun(database, LEASE, 'emailmigration')).idleRuns;
+  expect(await begin()).toBe(1);
+  // Ten were refused.
+  await noteProgress(database, LEASE, 'emailmigration', { done: 10, total: 10, bytes: 0 });
+  expect([await begin(), await begin()]).toEqual([1, 2]);
+  await noteProgress(database, LEASE, 'emailmigration', { done: 4, total: 10, bytes: 500 });
+  expect(await begin()).toBe(1);
+  await noteProgress(database, LEASE, 'emailmigration', { done: 4, total: 10, bytes: 500 });
+  expect(await begin()).toBe(2);
+});
+
 test('the time that is left runs down between reckonings, and is not told when it is over', async () => {
   await using database = await openTestDatabase(FRESH);
   await insertTransfer(database, TRANSFER, 'key');

@@ -320,7 +320,11 @@ test.each<[string, Partial<Quirks>]>([
       const { wrong, receipts } = await simulate(scenarioWith([60, 20], { destination, deeds, orders }));
       const told = receipts.map(({ status, duplicated }) => ({ status, duplicated }));
       const each = { status: 'completed', duplicated: 0 };
-      expect({ refusesNow, wrong, told }).toEqual({ refusesNow, wrong: [], told: Array.from({ length: orders }, () => each) });
+      expect({ refusesNow, wrong, told }).toEqual({
+        refusesNow,
+        wrong: [],
+        told: Array.from({ length: orders }, () => each),
+      });
     }
 });
 

@@ -59,7 +59,7 @@ export async function work(process: SimulatedProcess, job: Work): Promise<void> 
   const { world, transfer } = job;
   const { tables, database } = world;
   let idleRuns = 0;
-  let done = 0;
+  let [done, bytes] = [0, 0];
   const clock = clockOf(process, world);
   const holds = { source: new Hold(clock), destination: new Hold(clock) };
   for (;;) {
@@ -77,19 +77,20 @@ export async function work(process: SimulatedProcess, job: Work): Promise<void> 
       clock,
       log: logOf(process, world),
     });
-    const before = done;
+    const before = { done, bytes };
     let rest = 0;
     idleRuns += 1;
     try {
       const end = await copyAndCompare(
         copyOf(process, job, { holding, holds }, job.mutation.lease?.(lease) ?? lease, (now) => {
-          done = Math.max(done, now);
+          done = Math.max(done, now.done);
+          bytes = Math.max(bytes, now.bytes);
         }),
       );
       await finish(process, job, holding, receiptOf(end));
       return;
     } catch (error) {
-      if (done > before) idleRuns = 1;
+      if (done > before.done || bytes > before.bytes) idleRuns = 1;
       if (error instanceof RefusedForNow) idleRuns = 0;
       const seconds = await judged(error, { process, job, holding, idleRuns, hasMoved: done > 0 });
       if (seconds === null) return;
@@ -207,7 +208,7 @@ function copyOf(
   job: Work,
   { holding, holds }: { readonly holding: Holding; readonly holds: Readonly<Record<Side, Hold>> },
   lease: HeldLease,
-  onDone: (done: number) => void,
+  onProgress: (counts: { readonly done: number; readonly bytes: number }) => void,
 ) {
   const { world, mutation } = job;
   const { scenario, scheduler } = world;
@@ -262,7 +263,7 @@ function copyOf(
     clock,
     signal,
     onStep: (step: string, mailbox: string) => scheduler.note(`${process.name} step ${step} in ${mailbox}`),
-    onProgress: ({ done }: { readonly done: number }) => onDone(done),
+    onProgress,
     onMade: async (path: string) => scheduler.note(`${process.name} made ${path}`),
     onOrphan: (mailbox: string, uid: number | null) => {
       world.orphans.count += 1;

@@ -41,23 +41,28 @@ export async function openOperations(sql: Sql, id: string): Promise<Operation[]>
   ).map((row) => row.operation);
 }
 
+/** How far an operation was when a run began, and how many runs have moved nothing, this one included. */
+export type RunBegun = {
+  readonly idleRuns: number;
+  readonly refusalWaits: number;
+  readonly done: number;
+  readonly bytes: number;
+};
+
 /**
- * Counts a run that has moved nothing yet, and answers how many there were in a row, and what was done before.
+ * Counts a run that has moved nothing yet.
  * @throws {LeaseLost}
  */
-export async function beginRun(
-  sql: Sql,
-  { transferId, epoch }: Lease,
-  operation: Operation,
-): Promise<{ idleRuns: number; refusalWaits: number; done: number }> {
-  const [row] = await sql.query<{ idle_runs: number; refusal_waits: number; done: number }>(
+export async function beginRun(sql: Sql, { transferId, epoch }: Lease, operation: Operation): Promise<RunBegun> {
+  const [row] = await sql.query<RunBegun>(
     `update operations set status = 'inprogress', failure = null, idle_runs = idle_runs + 1, left_seconds = null,
        waiting_reason = null, waiting_until = null
-     where transfer_id = $1 and operation = $3 and finished is null and ${HELD} returning idle_runs, refusal_waits, done`,
+     where transfer_id = $1 and operation = $3 and finished is null and ${HELD}
+     returning idle_runs as "idleRuns", refusal_waits as "refusalWaits", done, bytes::float8 as bytes`,
     [transferId, epoch, operation],
   );
   if (row === undefined) throw new LeaseLost(transferId);
-  return { idleRuns: row.idle_runs, refusalWaits: row.refusal_waits, done: row.done };
+  return row;
 }
 
 /** Counts never fall, and `done` never exceeds `total`. Those of a worker that has lost the transfer change nothing. */
@@ -69,13 +74,13 @@ export async function noteProgress(
 ): Promise<void> {
   await sql.query(
     `update operations set
-       idle_runs = case when $4::integer > done then 0 else idle_runs end,
+       idle_runs = case when $4::integer > done or $6::bigint > bytes then 0 else idle_runs end,
        done = greatest(done, $4::integer),
        total = greatest(total, $5::integer, done, $4::integer),
        bytes = greatest(bytes, $6::bigint),
        kept = greatest(kept, $7::integer),
        left_seconds = $8::integer,
-       waiting_since = case when $4::integer > done then null else waiting_since end,
+       waiting_since = case when $4::integer > done or $6::bigint > bytes then null else waiting_since end,
        left_noted = now()
      where transfer_id = $1 and operation = $3 and finished is null and ${HELD}`,
     [transferId, epoch, operation, done, total, bytes, kept ?? null, left ?? null],

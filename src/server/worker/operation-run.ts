@@ -70,13 +70,14 @@ async function beginOperation(
 ): Promise<OperationRun> {
   const { database, log } = services;
   const { transferId } = lease;
-  const { idleRuns, refusalWaits, done } = await beginRun(database, lease, operation);
+  const { idleRuns, refusalWaits, done, bytes } = await beginRun(database, lease, operation);
   let hasMoved = done > 0;
   let movedNow = false;
   const progress = followProgress(database, log, lease, operation);
   const pace = openPace(() => services.clock.elapsed());
   const onProgress = (counts: Omit<Counts, 'left'> & Partial<Work>) => {
-    movedNow ||= counts.done > done;
+    // What was refused counts as done, and is stored by a later run.
+    movedNow ||= counts.done > done || counts.bytes > bytes;
     hasMoved ||= movedNow;
     const { moved, left: open, ...plain } = counts;
     const left = moved === undefined || open === undefined ? undefined : pace.secondsLeft({ moved, left: open });

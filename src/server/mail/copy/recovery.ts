@@ -218,17 +218,14 @@ export async function settleUnsaid(
       const place = { destinationUid, destinationUidValidity: uidValidity };
       return [{ ...base, fate: fateOf(one), ...place, verified: isRead }];
     }
-    switch (refusal) {
-      case undefined:
-        return [{ ...base, fate: digests.has(message.sha256) ? 'twin' : 'lost', verified: false }];
-      case 'together':
-        again.push(message);
-        return [];
-      default: {
-        const { sha256: _, ...listed } = base;
-        return [{ ...listed, fate: 'refused', verified: false, reason: refusal }];
-      }
+    if (refusal === undefined)
+      return [{ ...base, fate: digests.has(message.sha256) ? 'twin' : 'lost', verified: false }];
+    if (refusal !== 'together') {
+      const { sha256: _, ...listed } = base;
+      return [{ ...listed, fate: 'refused', verified: false, reason: refusal }];
     }
+    again.push(message);
+    return [];
   });
   await ledger.settle(rows, groups);
   for (const { uid } of unsaid) run.said.delete(saidKey(mailbox, uid));
