@@ -73,6 +73,56 @@ test('a message that its server can not read stays, and keeps none of the others
   });
 });
 
+test('a server that asks for a pause while it is taken back from is left alone until that is over', async () => {
+  const PAUSE_SECONDS = 90;
+  let passed = 0;
+  const clock = { ...HASTY_CLOCK, elapsed: () => HASTY_CLOCK.elapsed() + passed };
+  const opening = new Set<string>();
+  let isBusy = false;
+  let commands = 0;
+  const world = await openWorldOfTest({
+    mail: { INBOX: some(0, 4) },
+    change: (direction, part) => {
+      const text = part.toString('latin1');
+      if (direction !== 'to client') {
+        commands += 1;
+        if (isBusy) for (const [, tag = ''] of text.matchAll(/^(\w+) (?:EXAMINE|SELECT) /gim)) opening.add(tag);
+        return part;
+      }
+      const busy = `NO [THROTTLED] Suggested Backoff Time: ${PAUSE_SECONDS * 1000} milliseconds\r`;
+      return Buffer.from(
+        text.replaceAll(/^(\w+) OK .*$/gm, (line, tag: string) => (opening.delete(tag) ? `${tag} ${busy}` : line)),
+        'latin1',
+      );
+    },
+  });
+  const { database, queue } = world.web;
+  /** In how many seconds it goes on, of each try that waits. */
+  const waits = async () =>
+    (
+      await database.query<{ seconds: number }>(
+        `select extract(epoch from start_after - created_on)::float8 as seconds from pgboss.job
+         where name = 'take-backs' and state = 'created' order by created_on`,
+      )
+    ).map(({ seconds }) => Math.round(seconds));
+  await using _worker = await world.work({ clock });
+  const ordered = await world.order();
+  await whenEnded(world, ordered);
+  isBusy = true;
+  expect((await call(world, 'take-back', ordered, { password: PASSWORD })).status).toBe(200);
+  await expect.poll(waits).toEqual([PAUSE_SECONDS]);
+  // Sooner than that it asks for nothing.
+  const asked = commands;
+  await queue.sendTakeBack(ordered.id);
+  await expect.poll(async () => (await waits()).length).toBe(2);
+  expect(commands).toBe(asked);
+  isBusy = false;
+  passed = PAUSE_SECONDS * 1000;
+  await queue.sendTakeBack(ordered.id);
+  await expect.poll(() => database.query('select 1 from take_backs where finished is null')).toEqual([]);
+  expect((await statusOf(world, ordered)).emailmigration).toMatchObject({ taken_back: 4 });
+});
+
 test(
   'what a worker stored too late, and died before it took that back, is taken back by the next',
   needs('dovecot'),
