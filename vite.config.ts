@@ -5,6 +5,7 @@ import { defineConfig } from 'vitest/config';
 import { portalSettings } from './src/contract/settings.ts';
 import { settingsFrom } from './src/read-settings.ts';
 import { type Folder, FOLDERS, WORKERS } from './tests/folders.ts';
+import { LongestFirst } from './tests/runner/longest-first.ts';
 import { CHROMIUM } from './tests/support/installed.ts';
 
 const root = import.meta.dirname;
@@ -83,6 +84,7 @@ export default defineConfig(() => ({
   },
   test: {
     globalSetup: join(root, 'tests/support/global-setup.ts'),
+    sequence: { sequencer: LongestFirst },
     projects: [...FOLDERS.map(project), ...(CHROMIUM === null ? [] : [join(root, '.storybook/vitest.config.ts')])],
   },
 }));
