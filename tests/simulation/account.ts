@@ -73,8 +73,9 @@ export type Quirks = {
   readonly breaking: ReadonlyMap<string, Break>;
   /** Of all appends, without a reason and only for now. */
   readonly refusesNow: number;
-  /** What it refuses only for now it stores all the same. */
+  /** What it refuses only for now it stores all the same, and says this code, or none. */
   readonly storesRefused: boolean;
+  readonly refusalCode: string;
   readonly quota: number;
   /** Appends in a minute before `[THROTTLED]`. */
   readonly appendsAMinute: number;
@@ -149,6 +150,7 @@ export const GOOD: Quirks = {
   breaking: new Map(),
   refusesNow: 0,
   storesRefused: false,
+  refusalCode: '',
   quota: Infinity,
   appendsAMinute: Infinity,
   goodbyeAfterCommands: Infinity,

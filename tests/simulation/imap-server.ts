@@ -605,11 +605,11 @@ export function serve(
     const octets = given.reduce((total, mail) => total + mail.octets.length, 0);
     if (account.size() + octets > quirks.quota) return no('OVERQUOTA', given);
     const isRefused = chance.happens(quirks.refusesNow);
-    if (isRefused && !quirks.storesRefused) return no('', given);
+    if (isRefused && !quirks.storesRefused) return no(quirks.refusalCode, given);
     load.appends.push(...given.map(() => scheduler.now()));
     count(octets);
     const uids = account.store(folder, given, peer.client);
-    if (isRefused) return no('', given);
+    if (isRefused) return no(quirks.refusalCode, given);
     const text = quirks.uidPlus ? `[APPENDUID ${folder.uidValidity} ${appendedSet(uids)}] Done` : 'Done';
     return { status: 'OK', text };
   };

@@ -283,8 +283,23 @@ function withTrouble(scenario: Scenario, chance: Chance): Scenario {
 /** Messages are refused for now, and some of those destinations have stored them. */
 function withRefusals(scenario: Scenario, chance: Chance): Scenario {
   if (!chance.happens(0.06)) return scenario;
-  const refusals = { refusesNow: chance.one([0.05, 0.3]), storesRefused: chance.happens(0.7) };
+  const stores = chance.happens(0.7) && isFair(scenario);
+  const refusals = { refusesNow: chance.one([0.05, 0.3]), ...(stores ? { storesRefused: true } : {}) };
   return { ...scenario, destination: { ...scenario.destination, ...refusals } };
+}
+
+/** Whether nothing else keeps a run from looking for what was refused, nor from knowing it. */
+function isFair({ stops, links, database, workers, deeds, poison, source, destination }: Scenario): boolean {
+  const hasEnd = [source, destination].some(
+    ({ goodbyeAfterCommands, refusesReading, closing, bytesADay, connections }) =>
+      (goodbyeAfterCommands ?? refusesReading ?? closing ?? bytesADay ?? connections) !== undefined,
+  );
+  const { quota, appendsAMinute, ignoresDate, keepsOneOfAnId, twinsKeptOnce, shortListings } = destination;
+  const isOdd =
+    (quota ?? appendsAMinute ?? ignoresDate ?? keepsOneOfAnId ?? twinsKeptOnce ?? shortListings) !== undefined;
+  const faults = stops.length + links.length + database.length + deeds.length;
+  const isBroken = poison.some((each) => 'breaks' in each);
+  return faults === 0 && workers === 1 && !hasEnd && !isOdd && !isBroken;
 }
 
 /** So small that a folder has several of everything. */

@@ -314,18 +314,49 @@ test.each<[string, Partial<Quirks>]>([
 ])('a destination that stores messages and says NO to them all the same has each once: %s', async (_, quirks) => {
   // Something else is new there, too.
   const deeds = [40, 60, 80].map((atCommand) => ({ side: 'destination', atCommand, does: 'gets new mail' }) as const);
-  for (const refusesNow of [0.1, 0.5, 1])
-    for (const orders of [1, 2]) {
-      const destination = { ...quirks, refusesNow, storesRefused: true };
-      const { wrong, receipts } = await simulate(scenarioWith([60, 20], { destination, deeds, orders }));
-      const told = receipts.map(({ status, duplicated }) => ({ status, duplicated }));
-      const each = { status: 'completed', duplicated: 0 };
-      expect({ refusesNow, wrong, told }).toEqual({
-        refusesNow,
-        wrong: [],
-        told: Array.from({ length: orders }, () => each),
-      });
-    }
+  for (const refusalCode of ['', 'SERVERBUG', 'UNAVAILABLE'])
+    for (const refusesNow of refusalCode === '' ? [0.1, 0.5, 1] : [0.1, 0.5])
+      for (const orders of [1, 2]) {
+        const destination = { ...quirks, refusesNow, refusalCode, storesRefused: true };
+        const { wrong, receipts } = await simulate(scenarioWith([60, 20], { destination, deeds, orders }));
+        const told = receipts.map(({ status, duplicated }) => ({ status, duplicated }));
+        const all = Array.from({ length: orders }, () => ({ status: 'completed', duplicated: 0 }));
+        expect({ refusalCode, refusesNow, wrong, told }).toEqual({ refusalCode, refusesNow, wrong: [], told: all });
+      }
+});
+
+test.each<[string, Partial<Scenario>]>([
+  ['hangs up after a few commands', { destination: { goodbyeAfterCommands: 40 } }],
+  [
+    'asks for pauses',
+    {
+      destination: {
+        refusesReading: {
+          part: 0.05,
+          code: 'THROTTLED',
+          only: 'APPEND',
+          text: 'Suggested Backoff Time: 1000 milliseconds',
+        },
+      },
+    },
+  ],
+])('a destination that refuses most messages, and %s, is asked for each a few times only', async (_, more) => {
+  const poison = Array.from({ length: 60 }, (_, letter) => ({ letter, code: '' }));
+  const { wrong, receipts, trace } = await simulate(scenarioWith([80], { ...more, poison }), { keepsTrace: true });
+  expect({ wrong, status: receipts.map(({ status }) => status) }).toEqual({ wrong: [], status: ['completed'] });
+  expect(trace.filter((line) => / says \w+ APPEND /.test(line)).length).toBeLessThan(60 * 12);
+});
+
+test('new mail of the subscriber’s own is not taken for a message without octets that was refused', async () => {
+  const deeds = [12, 14, 16, 18, 20, 22].map(
+    (atCommand) => ({ side: 'destination', atCommand, does: 'gets new mail' }) as const,
+  );
+  for (let seed = 1; seed <= 10; seed += 1) {
+    const poison = [{ letter: 0, code: '' }];
+    const { wrong, receipts } = await simulate(scenarioWith([6], { seed, mail: { empty: 0.5 }, poison, deeds }));
+    const told = receipts.map(({ status, changed }) => ({ status, changed }));
+    expect({ seed, wrong, told }).toEqual({ seed, wrong: [], told: [{ status: 'completed', changed: 0 }] });
+  }
 });
 
 test('messages that are refused for a while are waited for, whatever else was waited for before', async () => {

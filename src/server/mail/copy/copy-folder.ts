@@ -178,9 +178,7 @@ async function sendWaiting(
     ...into,
     session: by,
     resolve: async (unsaid: readonly Unsaid[], ids: readonly number[]) => {
-      const settled = await settleUnsaid(unsaid, ids, { ...into, session: by, from: lookFrom });
-      lookFrom = settled.next;
-      return settled.again;
+      lookFrom = await settleUnsaid(unsaid, ids, { ...into, session: by, from: lookFrom });
     },
   });
   const sending = sendingOver(session);

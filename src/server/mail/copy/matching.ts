@@ -159,16 +159,7 @@ function matchUnread(
 
 /** Some servers round RFC822.SIZE, and some ignore the internal date, so neither alone rules a message out. */
 function likelyOf(wanted: readonly Wanted[], candidates: readonly Listed[]): readonly Listed[] {
-  return candidates.length <= READ_ANYWAY + 2 * wanted.length ? candidates : alikeOf(wanted, candidates);
-}
-
-/** For messages that are probably not there: to tell what else has arrived from many of them, all would be read anew. */
-export function perhapsOf(wanted: readonly Wanted[], candidates: readonly Listed[]): readonly Listed[] {
-  return wanted.length <= READ_ANYWAY ? candidates : alikeOf(wanted, candidates);
-}
-
-/** Those that have the size or the date of one that is wanted, or of which nothing is listed. */
-function alikeOf(wanted: readonly Wanted[], candidates: readonly Listed[]): readonly Listed[] {
+  if (candidates.length <= READ_ANYWAY + 2 * wanted.length) return candidates;
   const sizes = new Set(wanted.map((message) => message.size));
   const dates = new Set(wanted.map((message) => message.date));
   return candidates.filter(

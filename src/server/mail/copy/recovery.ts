@@ -4,10 +4,10 @@ import type { Listed, Selected } from '../imap/streams.ts';
 import type { UidSet } from './columns.ts';
 import { AT_DESTINATION, readRows } from './known-rows.ts';
 import type { Group, LedgerMailbox, NewRow, Planned } from './ledger.ts';
-import { listedFrom, match, perhapsOf, type Found } from './matching.ts';
+import { listedFrom, match, type Found } from './matching.ts';
 import { findRenamed, isMissing } from './moved.ts';
 import { saidKey, type Run, type Session } from './run.ts';
-import { isSaid, type Unsaid } from './settling.ts';
+import type { Unsaid } from './settling.ts';
 
 /*
  * What a death leaves, and how the next worker settles it (tests/simulation/deaths.test.ts, row by row):
@@ -170,15 +170,15 @@ type Looking = {
 };
 
 /**
- * Finds what was stored without its UID being said, and reads it back with that. What the server has said that it has is
- * never appended again: where it is not found it was kept once with an equal one, or is lost.
- * @returns from which UID on to look the next time, and what is to be sent again
+ * Finds what was stored without its UID being said, and reads it back with that. The server has it, so it is never
+ * appended again: what is not found was kept once with an equal one, or is lost.
+ * @returns from which UID on to look the next time
  */
 export async function settleUnsaid(
   unsaid: readonly Unsaid[],
   groups: readonly number[],
   looking: Looking,
-): Promise<{ readonly next: number; readonly again: readonly Planned[] }> {
+): Promise<number> {
   const { mailbox, session, run } = looking;
   const { ledger, onStep } = run.copy;
   const path = mailbox.destinationPath;
@@ -196,40 +196,22 @@ export async function settleUnsaid(
     if (!claims.has(listed.uid)) candidates.push(listed);
   }
   const source = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
-  const destination = destinationPlace(checker, path, uidValidity);
-  const [said, refused] = [unsaid.filter(isSaid), unsaid.filter((one) => !isSaid(one))];
-  const { found, unseen } = await match(said, source, candidates, destination, run, { areStored: () => true });
+  const { found, unseen } = await match(unsaid, source, candidates, destinationPlace(checker, path, uidValidity), run, {
+    areStored: () => true,
+  });
   run.askAgain(unseen);
-  for (const { destinationUid } of found.values()) claims.add(destinationUid);
-  const left = candidates.filter(({ uid }) => !claims.has(uid));
-  const stored = await match(refused, source, perhapsOf(refused, left), destination, run);
-  run.askAgain(stored.unseen);
-  for (const { destinationUid, size } of stored.found.values()) {
-    claims.add(destinationUid);
-    run.budget.correct(size);
-  }
-  const digests = await standingFor(said, found, mailbox, run);
-  const again: Planned[] = [];
-  const rows = unsaid.flatMap(({ refusal, ...message }): readonly NewRow[] => {
-    const one = found.get(message.uid) ?? stored.found.get(message.uid);
+  const digests = await standingFor(unsaid, found, mailbox, run);
+  const rows = unsaid.map((message): NewRow => {
+    const one = found.get(message.uid);
     const base = { ...message, mailboxId: mailbox.id };
-    if (one !== undefined) {
-      const { destinationUid, isRead } = one;
-      const place = { destinationUid, destinationUidValidity: uidValidity };
-      return [{ ...base, fate: fateOf(one), ...place, verified: isRead }];
-    }
-    if (refusal === undefined)
-      return [{ ...base, fate: digests.has(message.sha256) ? 'twin' : 'lost', verified: false }];
-    if (refusal !== 'together') {
-      const { sha256: _, ...listed } = base;
-      return [{ ...listed, fate: 'refused', verified: false, reason: refusal }];
-    }
-    again.push(message);
-    return [];
+    if (one === undefined) return { ...base, fate: digests.has(message.sha256) ? 'twin' : 'lost', verified: false };
+    claims.add(one.destinationUid);
+    const { destinationUid, isRead } = one;
+    return { ...base, fate: fateOf(one), destinationUid, destinationUidValidity: uidValidity, verified: isRead };
   });
   await ledger.settle(rows, groups);
   for (const { uid } of unsaid) run.said.delete(saidKey(mailbox, uid));
   run.settled(mailbox.sourcePath, rows);
   await onStep('outcome committed', mailbox.sourcePath);
-  return { next, again };
+  return next;
 }

@@ -8,9 +8,10 @@ import { openFetches, type Fetches } from './fetches.ts';
 import { Stopped } from './lanes.ts';
 import type { Group, Planned } from './ledger.ts';
 import { sentDateOf } from './message-text.ts';
+import { type Refused, settleRefused } from './refused.ts';
 import { saidKey, type Session } from './run.ts';
 import type { Sizes } from './sizes.ts';
-import { isSaid, type Left, type Sending, type Sent, settleGroup, settleUnseen, type Unsaid } from './settling.ts';
+import { type Left, type Sending, type Sent, settleGroup, settleUnseen, type Unsaid } from './settling.ts';
 
 /** Intents of so many groups are committed together, when so many of those before are left. */
 const GROUPS_AHEAD = 8;
@@ -98,6 +99,7 @@ async function sendAll(fetches: Fetches, sending: Sending, together: boolean): P
   const limit = appendLimitOf(sending);
   const [refusedTogether, unseen]: [Planned[], Planned[]] = [[], []];
   const [unsaid, unsaidGroups]: [Unsaid[], number[]] = [[], []];
+  const refused: Refused[] = [];
   let failure: { readonly error: unknown } | undefined;
   const underWay = new Set<Promise<void>>();
   const opened: Group[] = [];
@@ -144,9 +146,10 @@ async function sendAll(fetches: Fetches, sending: Sending, together: boolean): P
       const settled = await settleGroup(group, sent, tooLarge, appended, together, sending);
       run.budget.correct(settled.stored - octets);
       refusedTogether.push(...settled.refusedTogether);
+      refused.push(...settled.refused);
       unseen.push(...settled.unseen);
       unsaid.push(...settled.unsaid);
-      for (const one of settled.unsaid.filter(isSaid))
+      for (const one of settled.unsaid)
         run.said.set(saidKey(mailbox, one.uid), { ...one, uidValidity: selected.uidValidity });
       if (settled.unsaid.length > 0 && settled.isKnown) unsaidGroups.push(group.id);
       if (settled.error !== undefined) failure ??= { error: settled.error };
@@ -184,17 +187,17 @@ async function sendAll(fetches: Fetches, sending: Sending, together: boolean): P
     if (failure !== undefined) await fetches.letGo();
     // Where the server is busy, what it has stored is not to be stored again; if it asks for a pause, it has that first.
     if (unsaid.length > 0 && (failure === undefined || isBusyNow(failure.error)))
-      refusedTogether.push(
-        ...(await resolve(unsaid, unsaidGroups).catch((error: unknown) => {
-          throw failure === undefined ? error : failure.error;
-        })),
-      );
+      await resolve(unsaid, unsaidGroups).catch((error: unknown) => {
+        throw failure === undefined ? error : failure.error;
+      });
     if (failure !== undefined) throw failure.error;
   } catch (error) {
-    if (!lease.mayWrite()) leaveBehind(unsaid.filter(isSaid).length, sending);
+    if (!lease.mayWrite()) leaveBehind(unsaid.length, sending);
     throw error;
   }
-  return { refusedTogether, unseen };
+  if (refused.length === 0) return { refusedTogether, unseen };
+  const there = await settleRefused(refused, sending);
+  return { refusedTogether: refusedTogether.filter(({ uid }) => !there.has(uid)), unseen };
 }
 
 async function* newMessages(

@@ -5,17 +5,11 @@ import { type Digest, secondsOf } from './digest.ts';
 import type { Group, LedgerMailbox, NewRow, Planned } from './ledger.ts';
 import { stillThere } from './matching.ts';
 import { subjectOf } from './message-text.ts';
+import type { Refused } from './refused.ts';
 import type { Run, Session, Unchecked } from './run.ts';
 
-/**
- * A message that was stored without its UID being said, or, with a `refusal`, one that the server said NO to when it had
- * all of it: some have stored it all the same. Where it is not there it is left out for that, or sent alone.
- */
-export type Unsaid = Planned & {
-  readonly sha256: string;
-  readonly subject?: string;
-  readonly refusal?: RefusalReason | 'together';
-};
+/** A message that was stored without its UID being said. */
+export type Unsaid = Planned & { readonly sha256: string; readonly subject?: string };
 
 export type Sending = {
   readonly mailbox: LedgerMailbox;
@@ -25,8 +19,8 @@ export type Sending = {
   readonly goesOn: () => boolean;
   /** Destination UIDs that rows have, by the UIDVALIDITY of `selected`. */
   readonly claims: Set<number>;
-  /** Finds what was stored without its UID, and settles it. @returns what is to be sent alone */
-  readonly resolve: (unsaid: readonly Unsaid[], groups: readonly number[]) => Promise<readonly Planned[]>;
+  /** Finds what was stored without its UID, and settles it. */
+  readonly resolve: (unsaid: readonly Unsaid[], groups: readonly number[]) => Promise<void>;
 };
 
 /** One message on its way: what the source said of it, and its digest once it has passed. */
@@ -41,19 +35,20 @@ export type Left = { readonly refusedTogether: readonly Planned[]; readonly unse
 
 /** `isKnown`: of no message it is open whether it was stored. `stored`: octets that were. */
 type Settled = Left & {
+  readonly refused: readonly Refused[];
   readonly unsaid: readonly Unsaid[];
   readonly isKnown: boolean;
   readonly stored: number;
   readonly error?: unknown;
 };
 
-/** Whether the server has said that it has it. */
-export function isSaid({ refusal }: Unsaid): boolean {
-  return refusal === undefined;
-}
-
 function isFull(error: Error): boolean {
   return error instanceof MailError && error.fault === 'full';
+}
+
+/** Whether a server has said that something is wrong with it. */
+function isInTrouble(error: Error): boolean {
+  return error instanceof MailError && (error.responseCode === 'SERVERBUG' || error.responseCode === 'UNAVAILABLE');
 }
 
 /** Commits what came of a group. It stays open as long as something of it is not known. */
@@ -67,7 +62,7 @@ export async function settleGroup(
 ): Promise<Settled> {
   const { mailbox, run, claims, selected } = sending;
   const rows: NewRow[] = tooLarge.map((message) => refusal(mailbox, message, 'too large'));
-  const [unsaid, refusedTogether]: [Unsaid[], Planned[]] = [[], []];
+  const [unsaid, refusedTogether, refused]: [Unsaid[], Planned[], Refused[]] = [[], [], []];
   const checks: Unchecked[] = [];
   let error: unknown;
   let isKnown = true;
@@ -121,18 +116,19 @@ export async function settleGroup(
       }
       case 'refused': {
         const { size, sha256, head } = one.digest();
-        const isOne = !together || group.messages.length === 1;
-        if (outcome.reason === 'not accepted' && size === message.size) {
-          const what = { uid: message.uid, size, sha256, date: secondsOf(date), ...subjectIn(head) };
-          unsaid.push({ ...what, refusal: isOne ? outcome.reason : 'together' });
-        } else if (isOne) rows.push({ ...refusal(mailbox, message, outcome.reason), ...subjectIn(head) });
+        const hasRow = !together || group.messages.length === 1;
+        if (hasRow) rows.push({ ...refusal(mailbox, message, outcome.reason), ...subjectIn(head) });
         else refusedTogether.push(planned);
+        if (outcome.reason === 'not accepted' && size === message.size)
+          refused.push({ uid: message.uid, size, sha256, date: secondsOf(date), ...subjectIn(head), hasRow });
         break;
       }
       case 'failed':
         // There may be room for some of what there was none for together.
         if (together && group.messages.length > 1 && isFull(outcome.error)) refusedTogether.push(planned);
         else error ??= outcome.error;
+        // It may have failed after it had stored it.
+        if (isInTrouble(outcome.error)) isKnown = false;
         break;
       case 'unknown':
         error ??= outcome.error;
@@ -142,9 +138,9 @@ export async function settleGroup(
   }
   // Messages that the source never sent; what broke off in between is not known to be missing.
   const unseen = error === undefined ? group.messages.filter((message) => !settled.has(message.uid)) : [];
-  await commitOutcome(rows, isKnown && unsaid.length === 0 ? [group.id] : [], sending, unsaid.filter(isSaid).length);
+  await commitOutcome(rows, isKnown && unsaid.length === 0 ? [group.id] : [], sending, unsaid.length);
   if (checks.length > 0) run.check({ mailbox, uidValidity: selected.uidValidity, messages: checks });
-  return { refusedTogether, unseen, unsaid, isKnown, stored, ...(error === undefined ? {} : { error }) };
+  return { refusedTogether, refused, unseen, unsaid, isKnown, stored, ...(error === undefined ? {} : { error }) };
 }
 
 function refusal(mailbox: LedgerMailbox, message: Fetched, reason: RefusalReason | 'unreadable'): NewRow {

@@ -1,0 +1,85 @@
+import type { Listed, Selected } from '../imap/streams.ts';
+import { destinationPlace, sourcePlace } from './breaks.ts';
+import { secondsOf } from './digest.ts';
+import type { LedgerMailbox, NewRow, Planned } from './ledger.ts';
+import { listedFrom, match } from './matching.ts';
+import type { Run, Session } from './run.ts';
+
+/** Of a message that consists of less nobody can say in which other form it is there, in octets. */
+const TELLING = 64;
+
+/** A message that the destination said NO to when it had all of it. `date`: as it was sent. */
+export type Refused = Planned & {
+  readonly sha256: string;
+  readonly subject?: string;
+  /** It was refused alone, and has its row. */
+  readonly hasRow: boolean;
+};
+
+type Looking = {
+  readonly mailbox: LedgerMailbox;
+  readonly selected: Selected;
+  readonly claims: Set<number>;
+  readonly session: Session;
+  readonly run: Run;
+};
+
+/**
+ * Some servers store what they say NO to: it is among what has come since the mailbox was opened and is nobody's.
+ * @returns those that are there, by their UIDs at the source
+ */
+export async function settleRefused(refused: readonly Refused[], looking: Looking): Promise<ReadonlySet<number>> {
+  const { mailbox, selected, claims, session, run } = looking;
+  const { checker, reader } = session;
+  const path = mailbox.destinationPath;
+  const { uidValidity } = await checker.open(path);
+  if (uidValidity !== selected.uidValidity) return new Set();
+  const candidates: Listed[] = [];
+  for await (const listed of listedFrom(checker, path, selected.uidNext ?? 1))
+    if (!claims.has(listed.uid)) candidates.push(listed);
+  // All but those that are alike would be read anew at the source for each message that has arrived besides.
+  const isThere = alikeTo(candidates.map(({ size, internalDate }) => ({ size, date: secondsOf(internalDate) })));
+  const wanted = refused.filter((one) => one.size >= TELLING && isThere(one));
+  const isWanted = alikeTo(wanted);
+  const { found } = await match(
+    wanted,
+    sourcePlace(reader, mailbox.sourcePath, mailbox.sourceUidValidity),
+    candidates.filter(({ size, internalDate }) => isWanted({ size, date: secondsOf(internalDate) })),
+    destinationPlace(checker, path, uidValidity),
+    run,
+  );
+  const rows: NewRow[] = [];
+  const fresh: NewRow[] = [];
+  for (const { hasRow, ...message } of wanted) {
+    const one = found.get(message.uid);
+    if (one === undefined) continue;
+    const { destinationUid, isRead, hasDate, fate } = one;
+    claims.add(destinationUid);
+    const place = { destinationUid, destinationUidValidity: uidValidity };
+    const row = {
+      ...message,
+      ...place,
+      mailboxId: mailbox.id,
+      fate: hasDate ? fate : 'changed',
+      verified: isRead,
+    } as const;
+    rows.push(row);
+    if (!hasRow) fresh.push(row);
+    run.budget.correct(message.size);
+  }
+  if (rows.length > 0) {
+    await run.copy.ledger.settle(rows);
+    run.settled(mailbox.sourcePath, fresh);
+    await run.copy.onStep('outcome committed', mailbox.sourcePath);
+  }
+  return new Set(rows.map(({ uid }) => uid));
+}
+
+type Looks = Pick<Planned, 'size' | 'date'>;
+
+/** Whether one has the size or the date of some. */
+function alikeTo(some: readonly Looks[]): (one: Looks) => boolean {
+  const sizes = new Set(some.map(({ size }) => size));
+  const dates = new Set(some.flatMap(({ date }) => date ?? []));
+  return ({ size, date }) => sizes.has(size) || (date !== null && dates.has(date));
+}
