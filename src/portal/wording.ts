@@ -82,9 +82,10 @@ export function pacificDate(iso: string): string {
 }
 
 export const home = {
-  lead: (legacyName: string) =>
-    `${legacyName} email is closing. Take your mail and contacts with you: to Yahoo Mail, to another provider, or as files on your computer.`,
-  countdownTitle: (legacyName: string) => `left until ${legacyName} email closes`,
+  lead: (legacyName: string, isOver: boolean) =>
+    `${legacyName} email ${isOver ? 'was due to close' : 'is closing'}. Take your mail and contacts with you: to Yahoo Mail, to another provider, or as files on your computer.`,
+  countdownTitle: (legacyName: string, isOver: boolean) =>
+    isOver ? 'left: the closing date has passed' : `left until ${legacyName} email closes`,
   countdownDate: (iso: string) => `It closes at the end of the day on ${pacificDate(iso)} (Pacific time).`,
   countdownOver: (iso: string) =>
     `It was due to close on ${pacificDate(iso)}. If you can still sign in, you can still move your mail.`,

@@ -302,9 +302,13 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     const done = { status: 'completed', done: 1, total: 1, finished: '2025-11-01T10:00:00.000Z' };
     wire.answer('/api/v2/status/', { json: { emailmigration: done, contactsmigration: done } });
     await arrive(`/status?migration_id=${TRANSFER_ID}`);
-    for (const title of ['Email transfer', 'Contacts transfer']) {
+    for (const [title, what] of [
+      ['Email transfer', 'messages'],
+      ['Contacts transfer', 'contacts'],
+    ] as const) {
       const said = page.getByRole('region', { name: title }).getByRole('status');
-      expect(await said.innerText()).toMatch(new RegExp(`^${title}\\s+Completed\\s+Your transfer is finished.$`));
+      const words = `^${title}\\s+Completed\\s+The transfer of your ${what} is finished.$`;
+      expect(await said.innerText()).toMatch(new RegExp(words));
     }
   });
 
@@ -345,6 +349,22 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
       page.getByRole('heading', { level: 1 }).boundingBox(),
     ]);
     expect((heading?.y ?? 0) - (step?.y ?? 0)).toBeLessThan(120);
+  });
+
+  test('while the next page of another way is loaded, nobody is told of Yahoo', async () => {
+    const loading = Promise.withResolvers<void>();
+    await page.route('**/assets/google-terms-*.js', async (route) => {
+      await loading.promise;
+      await route.continue();
+    });
+    await arrive('/destination-account', 'signedIn');
+    await button('Check other options to export your data').click();
+    await button('Gmail').click({ noWaitAfter: true });
+    await page.waitForURL('**/accept-google-terms', { waitUntil: 'commit' });
+    const isSaid = await page.getByRole('dialog').count();
+    loading.resolve();
+    await page.locator('#statement').waitFor();
+    expect(isSaid).toBe(0);
   });
 
   test('a dialog has no empty place below its buttons, and nothing in it moves when a message comes', async () => {

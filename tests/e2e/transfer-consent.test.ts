@@ -21,7 +21,7 @@ describe('a sign-in for a transfer that was ordered, in Chromium (needs chromium
     expect(owner.page.url()).toBe(`${portal.url}/api/oauth/?provider=google`);
     owner.wire.answer(call('resume'), OK);
     await owner.page.goto(`${portal.url}${BACK}`);
-    await owner.page.getByText("Thank you. We'll take it from here").waitFor();
+    await owner.page.getByText('We are trying again now').waitFor();
     expect(owner.page.url()).toBe(`${portal.url}${STATUS}`);
     expect(owner.wire.askedFor(call('resume')).map(({ body }) => body)).toEqual([
       { job_id: TRANSFER_ID, token_id: TOKEN },
@@ -40,7 +40,7 @@ describe('a sign-in for a transfer that was ordered, in Chromium (needs chromium
     await owner.page.getByRole('heading', { name: 'A provider' }).waitFor();
     owner.wire.answer(call('resume'), OK);
     await owner.page.goto(`${portal.url}${BACK.replace('google', 'aol')}`);
-    await owner.page.getByText("Thank you. We'll take it from here").waitFor();
+    await owner.page.getByText('We are trying again now').waitFor();
     expect(owner.wire.askedFor(call('resume')).map(({ body }) => body)).toEqual([
       { job_id: TRANSFER_ID, token_id: TOKEN },
     ]);

@@ -56,7 +56,7 @@ const WALKS: readonly Walk[] = [
     confirm: 'Try again now',
     path: call('resume'),
     sent: { side: 'destination' },
-    said: "Thank you. We'll take it from here",
+    said: 'We are trying again now',
     refused: 'That did not work',
   },
   {
@@ -66,7 +66,7 @@ const WALKS: readonly Walk[] = [
     confirm: 'Carry on',
     path: call('resume'),
     sent: { side: 'source', password: 'new-secret' },
-    said: "Thank you. We'll take it from here",
+    said: 'We are trying again now',
     refused: 'That did not work',
   },
   {

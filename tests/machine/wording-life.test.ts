@@ -46,12 +46,14 @@ test.each(['provider_limit', 'unreachable', 'busy', 'queue', 'disk'] as const)(
     const others = (['provider_limit', 'unreachable', 'busy', 'queue', 'disk'] as const).filter(
       (one) => one !== reason,
     );
-    const said = standingWords({ status: 'error', waiting: { reason } }, false);
+    const said = standingWords({ status: 'error', waiting: { reason } }, false, 'email');
     expect(said).toMatchObject({ looks: 'waiting', label: 'Waiting', texts: [waiting.why({ reason })] });
     expect(others.map((other) => waiting.why({ reason: other }))).not.toContain(said.texts[0]);
     expect(said.when).toContain("You don't need to do anything.");
     const until = '2025-11-02T03:00:00Z';
-    expect(standingWords({ status: 'error', waiting: { reason, until } }, false).when).toContain(formatMoment(until));
+    expect(standingWords({ status: 'error', waiting: { reason, until } }, false, 'email').when).toContain(
+      formatMoment(until),
+    );
   },
 );
 
@@ -79,7 +81,7 @@ describe('an export that waits for room', () => {
   test('is in progress by its badge, waits by its card, and nowhere is an error, interrupted or stopped', () => {
     const { kind, ...badge } = exportBadge(standingOf(paused));
     expect([kind, badge]).toEqual(['running', { label: 'In progress', text: 'Your export is still in progress' }]);
-    const { label, texts, now, when = '' } = standingWords(paused, true);
+    const { label, texts, now, when = '' } = standingWords(paused, true, 'email');
     expect([label, ...texts, when]).toEqual([
       'Waiting',
       'We are short of space right now.',
@@ -103,6 +105,7 @@ describe('what a transfer needs', () => {
     const { looks, label, texts } = standingWords(
       { status: 'review', failure: 'The server said no.', attention: { side, reason } },
       false,
+      'email',
     );
     expect({ looks, label, texts }).toEqual({ looks: 'waiting', label: 'Waiting for you', texts: [] });
   });
@@ -115,26 +118,39 @@ describe('how an operation stands', () => {
     expect(isComparing({ ...running, done: 251, total: 400, compared: 109 })).toBe(false);
     expect(isComparing({ ...running, compared: 400, lost: 0, duplicated: 0, changed: 0 })).toBe(false);
     expect(isComparing({ ...running, compared: 400, finished: FINISHED })).toBe(false);
-    expect(standingWords({ ...running, compared: 3 }, false).now).toContain('read it back');
-    expect(standingWords({ ...running, compared: 3, left: 30 }, false).when).toBe('Less than a minute left.');
+    // All was refused, and is tried again.
+    expect(isComparing({ ...running, compared: 0, bytes: 0 })).toBe(false);
+    expect(isComparing({ ...running, compared: 0, waiting: { reason: 'busy' } })).toBe(false);
+    expect(standingWords({ ...running, compared: 3 }, false, 'email').now).toContain('read it back');
+    expect(standingWords({ ...running, compared: 3, left: 30 }, false, 'email').when).toBe('Less than a minute left.');
+  });
+
+  test('of what is finished it is said which of the two that is: the other one may still run', () => {
+    const completed: Progress = { status: 'completed', finished: FINISHED };
+    expect(standingWords(completed, false, 'email').texts[0]).toContain('messages');
+    expect(standingWords(completed, false, 'contacts').texts[0]).toContain('contacts');
   });
 
   test('a finish is promised only when it can be', () => {
-    expect(standingWords(running, false).when).toBe(status.when.running);
-    expect(standingWords({ ...running, left: 90 }, false).when).toBe('About 2 minutes left.');
+    expect(standingWords(running, false, 'email').when).toBe(status.when.running);
+    expect(standingWords({ ...running, left: 90 }, false, 'email').when).toBe('About 2 minutes left.');
   });
 
   test.each([true, false])('a transfer that its owner stopped is no failure (export: %s)', (ofExport) => {
     const cancelled: Progress = { status: 'review', ended: 'cancelled', finished: FINISHED };
-    expect(standingWords(cancelled, ofExport)).toMatchObject({ looks: 'stopped', label: 'Stopped' });
-    expect(standingWords(cancelled, ofExport).texts[0]).toContain('You stopped this');
-    expect(standingWords({ status: 'review', finished: FINISHED }, ofExport).looks).toBe('failed');
+    expect(standingWords(cancelled, ofExport, 'email')).toMatchObject({ looks: 'stopped', label: 'Stopped' });
+    expect(standingWords(cancelled, ofExport, 'email').texts[0]).toContain('You stopped this');
+    const left = 'Up to 138 messages were on their way.';
+    expect(standingWords({ ...cancelled, failure: left }, ofExport, 'email').texts).toContain(left);
+    expect(standingWords({ status: 'review', finished: FINISHED }, ofExport, 'email').looks).toBe('failed');
   });
 
   test.each(['review', 'authentication_error'])('of what was taken back nobody reads that it stays (%s)', (state) => {
     const ended: Progress = { status: state, done: 4, copied: 4, finished: FINISHED };
-    expect(standingWords(ended, false).texts.join(' ')).toContain('What was copied stays');
-    expect(standingWords({ ...ended, taken_back: 4 }, false).texts.join(' ')).not.toContain('What was copied stays');
+    expect(standingWords(ended, false, 'email').texts.join(' ')).toContain('What was copied stays');
+    expect(standingWords({ ...ended, taken_back: 4 }, false, 'email').texts.join(' ')).not.toContain(
+      'What was copied stays',
+    );
   });
 });
 

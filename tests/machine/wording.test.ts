@@ -174,13 +174,13 @@ describe('the words of the pages', () => {
   });
 
   test('each status has its text, and an unknown one reads as an error', () => {
-    const error = statusText('error');
-    expect(statusText('anything else')).toEqual(error);
-    expect(statusText('toString')).toEqual(error);
-    expect(statusText('InProgress').label).toBe('In progress');
-    expect(statusText('completed')).toEqual(statusText('SUCCESS'));
+    const error = statusText('error', 'email');
+    expect(statusText('anything else', 'email')).toEqual(error);
+    expect(statusText('toString', 'email')).toEqual(error);
+    expect(statusText('InProgress', 'email').label).toBe('In progress');
+    expect(statusText('completed', 'email')).toEqual(statusText('SUCCESS', 'email'));
     for (const known of ['started', 'inprogress', 'completed', 'review', 'authentication_error'])
-      expect(statusText(known)).not.toEqual(error);
+      expect(statusText(known, 'email')).not.toEqual(error);
   });
 
   test.each([

@@ -199,7 +199,7 @@ describe('a transfer in the hands of its owner, in Chromium (needs chromium)', n
     asked.length = 0;
     toMailbox.hold(SOME_OCTETS);
     await inOther('Try again now');
-    await other.getByText("Thank you. We'll take it from here").waitFor();
+    await other.getByText('We are trying again now').waitFor();
     await page.getByText('This has been put right already.').waitFor(WITHIN);
     await attention.waitFor({ state: 'hidden' });
     expect(asked, 'the first tab has it by the stream').toEqual([]);

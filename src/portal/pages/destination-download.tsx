@@ -18,7 +18,7 @@ export function DownloadPage() {
   return (
     <WizardPage heading={words.heading} lead={words.intro} view="download" elsewhere>
       <Form label={words.heading} onSubmit={() => send({ type: 'download.press' })}>
-        <p>{words.recommended}</p>
+        <p>{words.recommended(emailExportType === 'eml' && contactsExportType === 'csv')}</p>
         <div className="stack" data-gap="small">
           <Choice
             label={words.emailFormat}

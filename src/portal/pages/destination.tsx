@@ -77,12 +77,12 @@ function Ways({ snapshot }: { readonly snapshot: WizardSnapshot }) {
       </div>
       <Disclosure
         label={words.options.label}
-        open={!snapshot.matches({ destination: { options: 'closed' } })}
+        open={!snapshot.matches({ destination: { options: 'closed' } }) && !snapshot.matches('leavingForMove')}
         onToggle={() => send({ type: 'options.toggle' })}
       >
         <Options />
       </Disclosure>
-      {!snapshot.matches({ destination: { move: 'offered' } }) && <Notice snapshot={snapshot} />}
+      {isNoticed(snapshot) && <Notice snapshot={snapshot} />}
     </WizardPage>
   );
 }
@@ -107,12 +107,18 @@ function Options() {
   );
 }
 
+/** The page stands until the next one is there: the machine may have left it already, on this way or another one. */
+function isNoticed(snapshot: WizardSnapshot): boolean {
+  const steps = ['warned', 'creatingAccount', 'redirecting', 'unavailable'] as const;
+  return snapshot.matches('leavingForMove') || steps.some((move) => snapshot.matches({ destination: { move } }));
+}
+
 function Notice({ snapshot }: { readonly snapshot: WizardSnapshot }) {
   const send = useSend();
   const { settings, source } = snapshot.context;
   const notice = words.notice;
   const creating = snapshot.matches({ destination: { move: 'creatingAccount' } });
-  const redirecting = snapshot.matches({ destination: { move: 'redirecting' } });
+  const redirecting = snapshot.matches({ destination: { move: 'redirecting' } }) || snapshot.matches('leavingForMove');
   return (
     <Modal title={notice.title} closeLabel={shared.close} onClose={() => send({ type: 'modal.close' })}>
       <p>{notice.what}</p>

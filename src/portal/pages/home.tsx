@@ -18,9 +18,9 @@ const LookUp = lazy(() => import('./home-look-up.tsx').then(({ LookUp }) => ({ d
 export function HomePage() {
   const snapshot = useWizard((whole) => whole);
   const send = useSend();
-  const { settings, message } = snapshot.context;
-  const { legacyName } = settings;
-  const lead = <p className="lead">{home.lead(legacyName)}</p>;
+  const { settings, message, now } = snapshot.context;
+  const { legacyName, accessEnd } = settings;
+  const lead = <p className="lead">{home.lead(legacyName, isOver(timeLeft(accessEnd, now)))}</p>;
   return (
     <WizardPage
       heading={toolName(legacyName)}
@@ -63,7 +63,7 @@ function TimeLeft({ snapshot }: { readonly snapshot: WizardSnapshot }) {
   const left = timeLeft(settings.accessEnd, now);
   return (
     <Countdown figure={countdown(left)}>
-      <p className="strong">{home.countdownTitle(settings.legacyName)}</p>
+      <p className="strong">{home.countdownTitle(settings.legacyName, isOver(left))}</p>
       <p className="soft">{(isOver(left) ? home.countdownOver : home.countdownDate)(settings.accessEnd)}</p>
     </Countdown>
   );

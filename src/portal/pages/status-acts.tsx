@@ -1,6 +1,7 @@
 import { type Act, isCancelled, isOffered } from '../../../machines/owner-acts.ts';
 import { PATHS, type WizardSnapshot } from '../../../machines/wizard.routes.ts';
-import { isExport } from '../../contract/transfer-status.ts';
+import type { TransferStatus } from '../../contract/calls/status.ts';
+import { isExport, isTakenBack } from '../../contract/transfer-status.ts';
 import { Button } from '../parts/button.tsx';
 import { Link } from '../parts/link.tsx';
 import { acts as words, attention as attentionWords } from '../wording/acts.ts';
@@ -61,7 +62,14 @@ export function Acts({ snapshot }: Props) {
       {offered.length > 0 && (
         <section className="stack on-screen" data-gap="small" aria-labelledby="acts">
           <h2 id="acts">{words.title}</h2>
-          {wasStopped && <p>{cancelledWords.todo(isOffered(status, 'take back'))}</p>}
+          {wasStopped && (
+            <p>
+              {cancelledWords.todo({
+                again: isOffered(status, 'again') && mayGoOn(status),
+                takeBack: isOffered(status, 'take back'),
+              })}
+            </p>
+          )}
           <div className="actions">
             {offered.map(([act, name]) => (
               <Button key={act} onPress={() => send({ type: 'act.open', act })}>
@@ -79,6 +87,11 @@ export function Acts({ snapshot }: Props) {
       <Dialog snapshot={snapshot} />
     </>
   );
+}
+
+/** Of what was taken back nothing is copied again. */
+function mayGoOn({ emailmigration }: TransferStatus): boolean {
+  return emailmigration === undefined || !isTakenBack(emailmigration);
 }
 
 function Dialog({ snapshot }: Props) {

@@ -1,5 +1,6 @@
-import { destinationOf } from '../../../machines/owner-acts.ts';
+import { destinationOf, isCancelled } from '../../../machines/owner-acts.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
+import { isTakenBack } from '../../contract/transfer-status.ts';
 import { isOauthProvider } from '../../contract/provider-name.ts';
 import { Form } from '../parts/form.tsx';
 import { acts as words } from '../wording/acts.ts';
@@ -12,8 +13,12 @@ type Props = { readonly snapshot: WizardSnapshot };
 const { title, text, first, signedIn, confirm, busy } = words.again;
 
 export function Again({ snapshot }: Props) {
-  const { legacyName } = snapshot.context.settings;
-  return <Copying snapshot={snapshot} act="again" words={{ title, text: text(legacyName), confirm, busy }} />;
+  const { settings, status } = snapshot.context;
+  const said = text(
+    settings.legacyName,
+    status !== null && isCancelled(status) && !isTakenBack(status.emailmigration ?? {}),
+  );
+  return <Copying snapshot={snapshot} act="again" words={{ title, text: said, confirm, busy }} />;
 }
 
 export function Daily({ snapshot }: Props) {

@@ -24,7 +24,7 @@ const ICONS = { running: 'running', success: 'success', failed: 'error', stopped
 export function OperationCard({ kind, title, progress, ofExport, children }: Props) {
   const { total, bytes, started, finished, skipped = [] } = progress;
   const copied = copiedBy(progress);
-  const { looks, label, texts, now, when } = standingWords(progress, ofExport);
+  const { looks, label, texts, now, when } = standingWords(progress, ofExport, kind);
   const isDone = standingOf(progress) === 'success';
   // It is not there any more.
   const isUndone = isDone && isTakenBack(progress);

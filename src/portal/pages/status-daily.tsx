@@ -1,5 +1,6 @@
-import { isOffered } from '../../../machines/owner-acts.ts';
+import { isCancelled, isOffered } from '../../../machines/owner-acts.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
+import { isTakenBack } from '../../contract/transfer-status.ts';
 import { Button } from '../parts/button.tsx';
 import { daily as words } from '../wording/status-daily.ts';
 import { useSend } from '../wizard-context.tsx';
@@ -12,7 +13,9 @@ export function DailyCard({ snapshot }: Props) {
   const send = useSend();
   const { status, settings } = snapshot.context;
   const { turnOn, turnOff } = words;
-  const mayTurnOn = isOffered(status, 'daily');
+  // After a stop the rest comes first, and what was taken back is not wanted.
+  const isWanted = status !== null && !isCancelled(status) && !isTakenBack(status.emailmigration ?? {});
+  const mayTurnOn = isWanted && isOffered(status, 'daily');
   const mayTurnOff = isOffered(status, 'daily off');
   if (status?.daily === undefined || !(mayTurnOn || mayTurnOff)) return null;
   const { until, next, ended } = status.daily;

@@ -1,8 +1,9 @@
 import type { ExportFile } from '../../contract/calls/status.ts';
 import { attentionOf, isCancelled } from '../../../machines/owner-acts.ts';
-import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
+import { PATHS, type WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import { standingOf } from '../../contract/transfer-status.ts';
 import { Button } from '../parts/button.tsx';
+import { Link } from '../parts/link.tsx';
 import { MessagePlace } from '../parts/message.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { shared } from '../wording.ts';
@@ -18,6 +19,7 @@ type Props = { readonly snapshot: WizardSnapshot; readonly files: readonly Expor
 
 /** How an export stands, and its files as long as they can be downloaded. */
 export function Exports({ snapshot, files }: Props) {
+  const send = useSend();
   const { status: known } = snapshot.context;
   const operation = known?.emailmigration ?? known?.contactsmigration;
   // What waits goes on by itself: nothing has gone wrong.
@@ -36,6 +38,13 @@ export function Exports({ snapshot, files }: Props) {
             {badge.label}
           </p>
           <p>{known?.files === 'deleted' ? words.deleted : badge.text}</p>
+          {known?.files === 'deleted' && (
+            <div className="actions on-screen">
+              <Link className="button" href={PATHS.home} onFollow={() => send({ type: 'home.visit', error: '' })}>
+                {words.anew}
+              </Link>
+            </div>
+          )}
         </>
       )}
       {files.length > 1 && <p>{words.parts(files.length)}</p>}

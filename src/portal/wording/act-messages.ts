@@ -56,7 +56,10 @@ export function overtakenWords(code: CallFailureCode): Words {
 /** What an act has brought about. */
 export const done = {
   'stop asked': ['Your transfer is stopped', 'What was copied stays where it is. Nothing was deleted.'],
-  mended: ["Thank you. We'll take it from here", "You can close this page. We'll let you know when it is finished."],
+  mended: [
+    'We are trying again now',
+    "You can close this page. We'll let you know when it is finished, or if we need you.",
+  ],
   'take-back asked': ['We are taking your messages back', 'This can take a while. You can close this page.'],
   'daily stopped': ['We no longer bring new mail', 'What was copied stays. You can turn it on again at any time.'],
   'forwarding stopped': ['Forwarding is off', 'New mail now stays in the mailbox that it is sent to.'],

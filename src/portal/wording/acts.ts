@@ -40,7 +40,7 @@ export const acts = {
       `You cannot undo this. Your ${legacyName} mailbox stays as it is.`,
     ],
     signIn: 'To do this, we need to sign in to your new mailbox once more.',
-    signedIn: 'You are signed in to your new mailbox.',
+    signedIn: 'You have signed in. Next, we check that it is the same mailbox.',
     keep: 'Keep it',
     confirm: 'Take it back',
     busy: 'One moment…',
@@ -48,12 +48,14 @@ export const acts = {
   again: {
     button: 'Copy what is new',
     title: 'Copy what is new',
-    text: (legacyName: string) => [
-      `We copy only what came to your ${legacyName} mailbox since the last time. Nothing is copied twice.`,
+    text: (legacyName: string, wasStopped: boolean) => [
+      wasStopped
+        ? `We go on where you stopped: we copy what is not there yet, and what came to your ${legacyName} mailbox since. Nothing is copied twice.`
+        : `We copy only what came to your ${legacyName} mailbox since the last time. Nothing is copied twice.`,
       'What you read, moved or deleted in your new mailbox stays that way.',
     ],
     first: 'First, sign in to your new mailbox again. You will come back here.',
-    signedIn: 'You are signed in to your new mailbox.',
+    signedIn: 'You have signed in. When you start, we check that it is the same mailbox.',
     confirm: 'Start copying',
     busy: 'Starting…',
   },

@@ -81,7 +81,8 @@ export const destination = {
   download: {
     heading: 'Download as files',
     intro: "Keep your mail and contacts on your own computer. We'll make the files and tell you when they are ready.",
-    recommended: 'Not sure? Keep what is chosen here. Most mail programs and spreadsheets can open these files.',
+    recommended: (isChosen: boolean) =>
+      `Not sure? ${isChosen ? 'Keep what is chosen here.' : 'Choose EML and CSV.'} Most mail programs and spreadsheets can open these files.`,
     emailFormat: 'Email format',
     contactsFormat: 'Contacts format',
     choose: 'Choose a format',

@@ -46,18 +46,22 @@ export const cancelled = {
     if (ofExport) return 'You stopped this download. Your mail is in your mailbox as before.';
     return isTakenBack
       ? 'You stopped this transfer. Nothing was deleted from the mailbox you wanted to move.'
-      : 'You stopped this transfer. What was copied stays in your new mailbox, and nothing was deleted.';
+      : 'You stopped this transfer. What was copied stays in your new mailbox, and nothing was deleted. Messages that were on their way then may be there as well.';
   },
-  todo: (hasTakeBack: boolean) =>
-    hasTakeBack
-      ? 'You can take back what was copied, or start a new transfer to another mailbox.'
-      : 'You can start a new transfer to another mailbox.',
+  todo: (acts: { readonly again: boolean; readonly takeBack: boolean }) =>
+    [
+      ...(acts.again ? ['To go on where you stopped, press “Copy what is new”.'] : []),
+      ...(acts.takeBack ? ['You can take back what was copied.'] : []),
+      'You can start a new transfer to another mailbox.',
+    ].join(' '),
   now: 'Nothing. You stopped it.',
 } as const;
 
 /** Whether all is copied, and what arrived is being read back. */
 export function isComparing(progress: Progress): boolean {
-  const { compared, done, total, finished } = progress;
+  const { compared, done, total, finished, bytes, waiting: isWaiting, attention } = progress;
+  // What was refused counts as done, and is tried again.
+  if (isWaiting !== undefined || attention !== undefined || bytes === 0) return false;
   // What has arrived is read back while the rest is still copied.
   const isCopied = done !== undefined && total !== undefined && done >= total;
   return compared !== undefined && isCopied && finished === undefined && comparisonOf(progress) === null;

@@ -24,16 +24,16 @@ export type StandingWords = {
 };
 
 /** How one operation stands, in words. */
-export function standingWords(progress: Progress, ofExport: boolean): StandingWords {
-  const words = wordsOf(progress, ofExport);
+export function standingWords(progress: Progress, ofExport: boolean, kind: 'email' | 'contacts'): StandingWords {
+  const words = wordsOf(progress, ofExport, kind);
   return progress.taking_back === true ? { ...words, now: takingBack } : words;
 }
 
-function wordsOf(progress: Progress, ofExport: boolean): StandingWords {
+function wordsOf(progress: Progress, ofExport: boolean, kind: 'email' | 'contacts'): StandingWords {
   const { status, failure, finished, attention, waiting, left } = progress;
   const standing = standingOf(progress);
   const looks = looksOf(standing);
-  const { label, text } = ofExport ? exportText(standing) : statusText(status);
+  const { label, text } = ofExport ? exportText(standing) : statusText(status, kind);
   if (attention !== undefined)
     return {
       looks: 'waiting',
@@ -46,7 +46,7 @@ function wordsOf(progress: Progress, ofExport: boolean): StandingWords {
     return {
       looks: 'stopped',
       label: cancelled.label,
-      texts: [cancelled.text(ofExport, isTakenBack(progress))],
+      texts: [cancelled.text(ofExport, isTakenBack(progress)), ...(failure === undefined ? [] : [failure])],
       now: cancelled.now,
     };
   if (waiting !== undefined && finished === undefined)

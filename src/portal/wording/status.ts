@@ -15,11 +15,15 @@ const ERROR: Entry = {
   text: 'Your transfer was interrupted. What was copied stays in your new mailbox, and nothing was deleted.',
 };
 
-const TEXTS: Record<StatusValue | 'success', Entry> = {
+/** Of one of the two: the other one may still run, or wait for its owner. */
+const COMPLETED: Record<Kind, Entry> = {
+  email: { label: 'Completed', text: 'The transfer of your messages is finished.' },
+  contacts: { label: 'Completed', text: 'The transfer of your contacts is finished.' },
+};
+
+const TEXTS: Record<Exclude<StatusValue, 'completed'>, Entry> = {
   started: { label: 'Started', text: 'Your transfer is about to begin.' },
   inprogress: { label: 'In progress', text: 'Your transfer is running.' },
-  completed: { label: 'Completed', text: 'Your transfer is finished.' },
-  success: { label: 'Completed', text: 'Your transfer is finished.' },
   review: {
     label: 'Needs review',
     text: 'Your transfer stopped. What was copied stays in your new mailbox, and nothing was deleted. Please contact support.',
@@ -32,8 +36,9 @@ const TEXTS: Record<StatusValue | 'success', Entry> = {
 };
 
 /** The status text table; an unknown status reads as its error entry. */
-export function statusText(status: string): Entry {
+export function statusText(status: string, kind: Kind): Entry {
   const key = status.toLowerCase();
+  if (key === 'completed' || key === 'success') return COMPLETED[kind];
   return Object.hasOwn(TEXTS, key) ? TEXTS[key as keyof typeof TEXTS] : ERROR;
 }
 
@@ -173,6 +178,7 @@ export const status = {
       `Your mail is in ${formatNumber(count)} files of up to ${formatBytes(EXPORT_PART_OCTETS)} of mail each. Please download them all. Each one opens on its own.`,
     deleted:
       'The files have been deleted. Your mail is safe in your mailbox. You can start a new download if you need one.',
+    anew: 'Start a new download',
     deleteTitle: 'When you no longer need the files here',
     deleteHelp: 'First check that you have the files on your computer. You can also leave this to us.',
     delete: 'Delete my export now',

@@ -90,9 +90,13 @@ td.digest,pre{font-family:monospace;font-size:11px;white-space:pre-wrap;overflow
 @media print{body{max-width:none;padding:0}tr{break-inside:avoid}thead{display:table-header-group}}`;
 
 const DAY = new Intl.DateTimeFormat('en-US', {
-  dateStyle: 'long',
-  timeStyle: 'short',
+  year: 'numeric',
+  month: 'long',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
   timeZone: 'America/Los_Angeles',
+  timeZoneName: 'short',
 });
 const SHORT = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'America/Los_Angeles' });
 const NUMBER = new Intl.NumberFormat('en-US');
