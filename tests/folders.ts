@@ -52,6 +52,7 @@ export const FOLDERS: readonly Folder[] = [
       'tests/server/start.test.ts',
       'tests/server/transfer-changes.test.ts',
       'tests/server/transfer-reset.test.ts',
+      'tests/simulation/scenarios.test.ts',
     ],
   },
 ];
