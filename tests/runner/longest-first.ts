@@ -4,7 +4,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const TESTS = join(import.meta.dirname, '..');
 /** What computes for minutes on one core, while most others wait for programs: at the end each would have it alone. */
 const LONGEST = new Set([
-  join(TESTS, 'proofs/simulation.test.ts'),
+  join(TESTS, 'proofs/simulation-lower.test.ts'),
+  join(TESTS, 'proofs/simulation-upper.test.ts'),
   join(TESTS, 'simulation/scenarios.test.ts'),
   join(TESTS, 'simulation/simulation.test.ts'),
 ]);
