@@ -37,7 +37,7 @@ async function endOf(output: Promise<string>): Promise<unknown> {
 
 test(
   'a worker that is frozen, and goes on after another one has finished its transfer, appends nothing again',
-  { ...needs('dovecot', 'postgresql', 'Linux'), timeout: 180_000 },
+  { ...needs('dovecot', 'postgresql', 'Linux'), timeout: 300_000 },
   async () => {
     const stack = new AsyncDisposableStack();
     onTestFinished(() => stack.disposeAsync());
