@@ -1,7 +1,6 @@
 import { type Act, isCancelled, isOffered } from '../../../machines/owner-acts.ts';
 import { PATHS, type WizardSnapshot } from '../../../machines/wizard.routes.ts';
-import type { TransferStatus } from '../../contract/calls/status.ts';
-import { isExport, isTakenBack } from '../../contract/transfer-status.ts';
+import { isExport } from '../../contract/transfer-status.ts';
 import { Button } from '../parts/button.tsx';
 import { Link } from '../parts/link.tsx';
 import { acts as words, attention as attentionWords } from '../wording/acts.ts';
@@ -12,7 +11,7 @@ import { DailyOff } from './status-daily.tsx';
 import { ForwardingOff, Receipt, Stop } from './status-dialogs.tsx';
 import { Mend } from './status-mend.tsx';
 import { lacksContacts } from './status-finished.tsx';
-import { needIn } from './status-need.ts';
+import { mayGoOn, needIn } from './status-need.ts';
 import { TakeBack } from './status-take-back.tsx';
 
 type Props = { readonly snapshot: WizardSnapshot };
@@ -87,11 +86,6 @@ export function Acts({ snapshot }: Props) {
       <Dialog snapshot={snapshot} />
     </>
   );
-}
-
-/** Of what was taken back nothing is copied again. */
-function mayGoOn({ emailmigration }: TransferStatus): boolean {
-  return emailmigration === undefined || !isTakenBack(emailmigration);
 }
 
 function Dialog({ snapshot }: Props) {

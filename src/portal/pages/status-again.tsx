@@ -1,12 +1,12 @@
-import { destinationOf, isCancelled } from '../../../machines/owner-acts.ts';
+import { destinationOf } from '../../../machines/owner-acts.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
-import { isTakenBack } from '../../contract/transfer-status.ts';
 import { isOauthProvider } from '../../contract/provider-name.ts';
 import { Form } from '../parts/form.tsx';
 import { acts as words } from '../wording/acts.ts';
 import { daily as dailyWords } from '../wording/status-daily.ts';
 import { useSend } from '../wizard-context.tsx';
 import { ActDialog, ActOutcome, Password, SignInElsewhere, Submit } from './act-dialog.tsx';
+import { mayGoOn } from './status-need.ts';
 
 type Props = { readonly snapshot: WizardSnapshot };
 
@@ -14,10 +14,7 @@ const { title, text, first, signedIn, confirm, busy } = words.again;
 
 export function Again({ snapshot }: Props) {
   const { settings, status } = snapshot.context;
-  const said = text(
-    settings.legacyName,
-    status !== null && isCancelled(status) && !isTakenBack(status.emailmigration ?? {}),
-  );
+  const said = text(settings.legacyName, mayGoOn(status));
   return <Copying snapshot={snapshot} act="again" words={{ title, text: said, confirm, busy }} />;
 }
 

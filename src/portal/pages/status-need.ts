@@ -1,6 +1,7 @@
-import { attentionOf, destinationOf, isOfContacts } from '../../../machines/owner-acts.ts';
+import { attentionOf, destinationOf, isCancelled, isOfContacts } from '../../../machines/owner-acts.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
-import { isExport } from '../../contract/transfer-status.ts';
+import type { TransferStatus } from '../../contract/calls/status.ts';
+import { isExport, isTakenBack } from '../../contract/transfer-status.ts';
 import { acts, attention as words, contactsNeedOf, needOf, type Need } from '../wording/acts.ts';
 import { providerName } from '../wording.ts';
 
@@ -37,4 +38,9 @@ export function needIn({ context }: Pick<WizardSnapshot, 'context'>): Shown | nu
     dialog: mend.title,
     signIn: need.todo,
   };
+}
+
+/** Whether what its owner has stopped can be gone on with: of what was taken back nothing is copied again. */
+export function mayGoOn(status: TransferStatus | null): boolean {
+  return status !== null && isCancelled(status) && !isTakenBack(status.emailmigration ?? {});
 }

@@ -49,7 +49,7 @@ export async function settleRefused(refused: readonly Refused[], looking: Lookin
     run,
   );
   const rows: NewRow[] = [];
-  const fresh: NewRow[] = [];
+  const hadRow = new Set<number>();
   for (const { hasRow, ...message } of wanted) {
     const one = found.get(message.uid);
     if (one === undefined) continue;
@@ -64,15 +64,19 @@ export async function settleRefused(refused: readonly Refused[], looking: Lookin
       verified: isRead,
     } as const;
     rows.push(row);
-    if (!hasRow) fresh.push(row);
+    if (hasRow) hadRow.add(message.uid);
     run.budget.correct(message.size);
   }
-  if (rows.length > 0) {
-    await run.copy.ledger.settle(rows);
-    run.settled(mailbox.sourcePath, fresh);
-    await run.copy.onStep('outcome committed', mailbox.sourcePath);
-  }
-  return new Set(rows.map(({ uid }) => uid));
+  if (rows.length === 0) return new Set();
+  // What a worker of before has taken back is not ours, and is sent again.
+  const unwritten = await run.copy.ledger.settle(rows);
+  const written = rows.filter((row) => !unwritten.includes(row));
+  run.settled(
+    mailbox.sourcePath,
+    written.filter(({ uid }) => !hadRow.has(uid)),
+  );
+  await run.copy.onStep('outcome committed', mailbox.sourcePath);
+  return new Set(written.map(({ uid }) => uid));
 }
 
 type Looks = Pick<Planned, 'size' | 'date'>;
