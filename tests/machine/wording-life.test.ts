@@ -140,6 +140,7 @@ describe('how an operation stands', () => {
     const cancelled: Progress = { status: 'review', ended: 'cancelled', finished: FINISHED };
     expect(standingWords(cancelled, ofExport, 'email')).toMatchObject({ looks: 'stopped', label: 'Stopped' });
     expect(standingWords(cancelled, ofExport, 'email').texts[0]).toContain('You stopped this');
+    expect(standingWords(cancelled, ofExport, 'contacts').texts.join(' ')).not.toContain('Messages');
     const left = 'Up to 138 messages were on their way.';
     expect(standingWords({ ...cancelled, failure: left }, ofExport, 'email').texts).toContain(left);
     expect(standingWords({ status: 'review', finished: FINISHED }, ofExport, 'email').looks).toBe('failed');

@@ -31,7 +31,7 @@ export function Exports({ snapshot, files }: Props) {
     <section className="status-card" aria-labelledby="exports">
       <h2 id="exports">{words.title}</h2>
       {isOwners ? (
-        <p>{isCancelled(known) ? cancelled.text(true, false) : attention.now}</p>
+        <p>{isCancelled(known) ? cancelled.text(true, false, 'email') : attention.now}</p>
       ) : (
         <>
           <p className="badge" data-kind={badge.kind}>

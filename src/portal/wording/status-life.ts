@@ -42,11 +42,11 @@ export const waiting = {
 
 export const cancelled = {
   label: 'Stopped',
-  text: (ofExport: boolean, isTakenBack: boolean) => {
+  text: (ofExport: boolean, isTakenBack: boolean, kind: 'email' | 'contacts') => {
     if (ofExport) return 'You stopped this download. Your mail is in your mailbox as before.';
-    return isTakenBack
-      ? 'You stopped this transfer. Nothing was deleted from the mailbox you wanted to move.'
-      : 'You stopped this transfer. What was copied stays in your new mailbox, and nothing was deleted. Messages that were on their way then may be there as well.';
+    if (isTakenBack) return 'You stopped this transfer. Nothing was deleted from the mailbox you wanted to move.';
+    const what = 'You stopped this transfer. What was copied stays in your new mailbox, and nothing was deleted.';
+    return kind === 'email' ? `${what} Messages that were on their way then may be there as well.` : what;
   },
   todo: (acts: { readonly again: boolean; readonly takeBack: boolean }) =>
     [

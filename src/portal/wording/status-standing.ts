@@ -46,7 +46,7 @@ function wordsOf(progress: Progress, ofExport: boolean, kind: 'email' | 'contact
     return {
       looks: 'stopped',
       label: cancelled.label,
-      texts: [cancelled.text(ofExport, isTakenBack(progress)), ...(failure === undefined ? [] : [failure])],
+      texts: [cancelled.text(ofExport, isTakenBack(progress), kind), ...(failure === undefined ? [] : [failure])],
       now: cancelled.now,
     };
   if (waiting !== undefined && finished === undefined)
