@@ -16,6 +16,7 @@ import { SUBSCRIBER } from '../support/transfer-world.ts';
 
 /** 5000 is the mailbox of 5 GB that the memory figure is promised for. */
 const MEGABYTES = Number(process.env['EXPORT_BENCH_MB'] ?? 300);
+const FORMATS = (process.env['EXPORT_BENCH_FORMATS'] ?? 'eml,mbox').split(',');
 const MAILBOXES = 5;
 const PROCESS = join(import.meta.dirname, '../support/export-bench-process.ts');
 /** Sizes as in a person's mail: most small, a few with attachments; 75 KB on average. */
@@ -45,7 +46,7 @@ export async function benchExport(say: (line: string) => void): Promise<void> {
     const octets = await readRaw(source.port);
     const raw = (performance.now() - began) / 1000;
     say(`export: reading ${(octets / 1e6).toFixed(0)} MB raw: ${(octets / 1e6 / raw).toFixed(0)} MB/s`);
-    for (const format of ['eml', 'mbox']) {
+    for (const format of FORMATS) {
       await settle(1);
       const child = spawn(
         process.execPath,

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { open, type FileHandle } from 'node:fs/promises';
 import { crc32, createDeflateRaw, deflateRaw, deflateRawSync } from 'node:zlib';
-import { writeAll } from '../staging/spool.ts';
+import { alignedBuffers, alignedUp, openUnbuffered, type UnbufferedFile } from '../staging/unbuffered.ts';
 import { centralHeader, descriptor, endOfDirectory, localHeader, type ZipEntry } from './zip-format.ts';
 
 /**
@@ -54,8 +53,8 @@ export async function writeArchive(
   files: AsyncIterable<ArchiveFile>,
   signal: AbortSignal,
 ): Promise<WrittenFile> {
-  await using handle = await open(path, 'wx', 0o600);
-  await using output = openOutput(handle);
+  await using file = await openUnbuffered(path, 'write');
+  await using output = openOutput(file);
   const directory: ZipEntry[] = [];
   const underWay: UnderWay[] = [];
   // Memory of its own for each message would be more garbage than everything else.
@@ -264,9 +263,9 @@ type Output = AsyncDisposable & {
 };
 
 /** Gathers what is written into blocks; one is filled while the other goes to the disk. */
-function openOutput(handle: FileHandle): Output {
+function openOutput(file: UnbufferedFile): Output {
   const digest = createHash('sha256');
-  let [block, other] = [Buffer.allocUnsafeSlow(BLOCK), Buffer.allocUnsafeSlow(BLOCK)];
+  let [block = Buffer.alloc(0), other = Buffer.alloc(0)] = alignedBuffers(2, BLOCK);
   let [filled, flushed, synced] = [0, 0, 0];
   let writing: Promise<void> = Promise.resolve();
   let syncing: Promise<void> = Promise.resolve();
@@ -276,7 +275,7 @@ function openOutput(handle: FileHandle): Output {
     isSyncing = true;
     synced = flushed;
     syncing = syncing
-      .then(() => handle.datasync())
+      .then(() => file.datasync())
       .finally(() => {
         isSyncing = false;
       });
@@ -284,10 +283,9 @@ function openOutput(handle: FileHandle): Output {
   };
   const flush = async () => {
     await writing;
-    const full = block.subarray(0, filled);
-    writing = writeAll(handle, full, flushed);
+    writing = file.write(block.subarray(0, alignedUp(filled)), flushed);
     writing.catch(() => {});
-    digest.update(full);
+    digest.update(block.subarray(0, filled));
     [block, other] = [other, block];
     flushed += filled;
     filled = 0;
@@ -308,7 +306,8 @@ function openOutput(handle: FileHandle): Output {
       await flush();
       await writing;
       await syncing;
-      await handle.sync();
+      await file.truncate(flushed);
+      await file.sync();
       return { size: flushed, sha256: digest.digest('hex') };
     },
     // The file is not closed under a write.

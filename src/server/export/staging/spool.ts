@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, rm, type FileHandle } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { alignedBuffers, alignedDown, alignedUp, openUnbuffered, type UnbufferedFile } from './unbuffered.ts';
 
 /** What is staged is missing or not what was written. It has to be fetched again. */
 export class SpoolError extends Error {
@@ -13,7 +14,7 @@ export type StagedOctets = Place & { readonly size: number };
 
 /** What is written at once, and read at once, in octets. */
 const BLOCK = 512 * 1024;
-const WINDOW = 256 * 1024;
+const WINDOW = 512 * 1024;
 /** Several runs stage at once, each into a segment: those that are read by turns stay open. */
 const OPEN_SEGMENTS = 8;
 
@@ -36,8 +37,8 @@ export type SpoolWriter = AsyncDisposable & {
 export async function openSpoolWriter(folder: string): Promise<SpoolWriter> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const segment = `${randomUUID()}.segment`;
-  const handle = await open(join(folder, segment), 'wx', 0o600);
-  const block = Buffer.allocUnsafeSlow(BLOCK);
+  const [block = Buffer.alloc(0)] = alignedBuffers(1, BLOCK);
+  const file = await openUnbuffered(join(folder, segment), 'write');
   /** Octets in the block, and of the file before it. */
   let [filled, written] = [0, 0];
   /** What does not fit into the block any more. */
@@ -51,8 +52,9 @@ export async function openSpoolWriter(folder: string): Promise<SpoolWriter> {
   };
   const isFull = () => filled === BLOCK;
   const flush = async () => {
-    await writeAll(handle, block.subarray(0, filled), written);
-    written += filled;
+    const length = alignedUp(filled);
+    await file.write(block.subarray(0, length), written);
+    written += length;
     filled = 0;
   };
   return {
@@ -75,18 +77,10 @@ export async function openSpoolWriter(folder: string): Promise<SpoolWriter> {
     end: () => ({ size: written + filled - message.position, crc32: message.crc32 }),
     sync: async () => {
       await flush();
-      await handle.datasync();
+      await file.datasync();
     },
-    [Symbol.asyncDispose]: () => handle.close(),
+    [Symbol.asyncDispose]: () => file[Symbol.asyncDispose](),
   };
-}
-
-/** A write may take only a part: a disk that is nearly full does that before it says so. */
-export async function writeAll(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
-  for (let from = 0; from < bytes.length;) {
-    const { bytesWritten } = await handle.write(bytes, from, bytes.length - from, position + from);
-    from += bytesWritten;
-  }
 }
 
 export type SpoolReader = AsyncDisposable & {
@@ -95,6 +89,7 @@ export type SpoolReader = AsyncDisposable & {
 };
 
 type Window = { readonly from: number; readonly length: number };
+type Windows = readonly Buffer[];
 
 /**
  * Reads what was staged, one message at a time; neighbours are read from the disk together, and before they are needed.
@@ -102,8 +97,13 @@ type Window = { readonly from: number; readonly length: number };
  */
 export function openSpoolReader(folder: string): SpoolReader {
   const segments = new Map<string, SegmentReader>();
+  const free: Windows[] = [];
+  const begin = async (name: string) => {
+    const windows = free.pop() ?? alignedBuffers(2, WINDOW);
+    return openSegment(join(folder, name), windows, () => free.push(windows));
+  };
   async function segmentOf(name: string): Promise<SegmentReader> {
-    const segment = segments.get(name) ?? (await openSegment(join(folder, name)));
+    const segment = segments.get(name) ?? (await begin(name));
     // The one that was used last is the last one.
     segments.delete(name);
     segments.set(name, segment);
@@ -137,15 +137,15 @@ type SegmentReader = {
   close(): Promise<void>;
 };
 
-async function openSegment(path: string): Promise<SegmentReader> {
-  const handle = await openStaged(path);
-  /** What is read out of, and what is read into. */
-  let [octets, spare] = [Buffer.allocUnsafeSlow(WINDOW), Buffer.allocUnsafeSlow(WINDOW)];
+/** @param windows what is read out of, and what is read into */
+async function openSegment(path: string, windows: Windows, giveBack: () => void): Promise<SegmentReader> {
+  const file = await openStaged(path);
+  let [octets = Buffer.alloc(0), spare = Buffer.alloc(0)] = windows;
   let window: Window = { from: 0, length: 0 };
   let ahead: Promise<Window> | undefined;
-  const load = async (from: number): Promise<Window> => {
-    const { bytesRead } = await handle.read(spare, 0, WINDOW, from);
-    return { from, length: bytesRead };
+  const load = async (at: number): Promise<Window> => {
+    const from = alignedDown(at);
+    return { from, length: await file.read(spare, from) };
   };
   return {
     from: async (at) => {
@@ -155,8 +155,8 @@ async function openSegment(path: string): Promise<SegmentReader> {
         const found = await ahead?.catch(() => undefined);
         ahead = undefined;
         window = found !== undefined && isIn(found) ? found : await load(at);
-        if (window.length === 0) throw new SpoolError('A segment of the staged messages is too short.');
         [octets, spare] = [spare, octets];
+        if (!isIn(window)) throw new SpoolError('A segment of the staged messages is too short.');
         const next = window.from + window.length;
         if (window.length === WINDOW) {
           ahead = load(next);
@@ -167,14 +167,15 @@ async function openSegment(path: string): Promise<SegmentReader> {
     },
     close: async () => {
       await ahead?.catch(() => {});
-      await handle.close();
+      await file[Symbol.asyncDispose]();
+      giveBack();
     },
   };
 }
 
-async function openStaged(path: string): Promise<FileHandle> {
+async function openStaged(path: string): Promise<UnbufferedFile> {
   try {
-    return await open(path, 'r');
+    return await openUnbuffered(path, 'read');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     throw new SpoolError('A segment of the staged messages is gone.', { cause: error });
