@@ -43,6 +43,8 @@ type KilledTransfer = {
 };
 
 const ORDINARY = 350;
+/** So many of the ordinary ones arrive before each chosen kill: else all might be there by then, and its step not come. */
+const ARRIVING = 10;
 
 export const EMBEDDED = async (folder: string) => ({ folder: join(folder, 'database') });
 
@@ -78,11 +80,13 @@ export async function moveWhileKilled({
   });
   const folder = await mkdtemp(join(tmpdir(), 'transfer-'));
   try {
-    await fill(source, ordinary);
+    const arriving = kills.length * ARRIVING;
+    await fill(source, ordinary - arriving);
     await layFreshDatabase(folder);
     const database = await address(folder);
     const environment = { LEGACY_IMAP_URL: source.url, YAHOO_IMAP_URL: `imap://127.0.0.1:${plain.port}` };
-    for (const killAt of kills) {
+    for (const [at, killAt] of kills.entries()) {
+      await deliver(source, ordinary - arriving + at * ARRIVING, ARRIVING);
       const { signal } = await run({ database, environment, killAt });
       expect({ killAt, signal }).toEqual({ killAt, signal: 'SIGKILL' });
     }
@@ -109,12 +113,17 @@ export async function moveWhileKilled({
   }
 }
 
-async function fill(source: Dovecot, ordinary: number): Promise<void> {
+async function deliver(source: Dovecot, first: number, count: number): Promise<void> {
   await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
   await mail.append(
     'INBOX',
-    Array.from({ length: ordinary }, (_, index) => letter(index)),
+    Array.from({ length: count }, (_, index) => letter(first + index)),
   );
+}
+
+async function fill(source: Dovecot, ordinary: number): Promise<void> {
+  await deliver(source, 0, ordinary);
+  await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
   await mail.create('Family/Twins');
   await mail.append(
     'Family/Twins',
