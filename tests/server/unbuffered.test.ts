@@ -1,27 +1,32 @@
-import { mkdtemp, readFile, rm, stat, truncate } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { mkdtemp, open, readFile, rm, stat, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openSpoolReader, openSpoolWriter, SpoolError } from '../../src/server/export/staging/spool.ts';
-import { alignedBuffers, alignedUp, openUnbuffered } from '../../src/server/export/staging/unbuffered.ts';
+import { alignedBuffer, alignedUp, openUnbuffered } from '../../src/server/export/staging/unbuffered.ts';
+import { needs } from '../support/needs.ts';
 
 /** On a disk, and in memory, where a system may not allow it. */
-const PLACES = [tmpdir(), ...(process.platform === 'linux' ? ['/dev/shm'] : [])];
+const PLACES = [
+  { place: tmpdir(), needed: needs() },
+  { place: '/dev/shm', needed: needs('Linux') },
+];
 const LENGTH = 64 * 1024;
 
 const octetsOf = (size: number, seed = 1) => Buffer.from(Array.from({ length: size }, (_, at) => (at * seed) % 251));
 
-describe.each(PLACES)('What goes around the page cache, in %s,', (place) => {
+describe.each(PLACES)('What goes around the page cache, in $place,', ({ place, needed }) => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(place, 'unbuffered-'));
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  test('is a file like any other', async () => {
+  test('is a file like any other', needed, async () => {
     const path = join(folder, 'aligned');
-    const [block = Buffer.alloc(0), other = Buffer.alloc(0)] = alignedBuffers(2, LENGTH);
+    const [block, other] = [alignedBuffer(LENGTH), alignedBuffer(LENGTH)];
     octetsOf(LENGTH).copy(block);
     await using file = await openUnbuffered(path, 'write');
     await file.write(block, 0);
@@ -36,12 +41,12 @@ describe.each(PLACES)('What goes around the page cache, in %s,', (place) => {
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
-  test('is written and read as well where a length, a place or the memory is not allowed', async () => {
+  test('is written and read as well where a length, a place or the memory is not allowed', needed, async () => {
     const path = join(folder, 'unaligned');
     const octets = octetsOf(3 * LENGTH + 77);
     {
       await using file = await openUnbuffered(path, 'write');
-      const [block = Buffer.alloc(0)] = alignedBuffers(1, LENGTH);
+      const block = alignedBuffer(LENGTH);
       octets.copy(block, 0, 0, LENGTH);
       await file.write(block, 0);
       // One of them finds that it is not allowed while the others are under way.
@@ -60,14 +65,14 @@ describe.each(PLACES)('What goes around the page cache, in %s,', (place) => {
     expect(into).toEqual(octets.subarray(77, 578));
   });
 
-  test('is not made twice, and says what is not there', async () => {
+  test('is not made twice, and says what is not there', needed, async () => {
     const path = join(folder, 'once');
     await (await openUnbuffered(path, 'write'))[Symbol.asyncDispose]();
     await expect(openUnbuffered(path, 'write')).rejects.toThrow('EEXIST');
     await expect(openUnbuffered(join(folder, 'never'), 'read')).rejects.toThrow('ENOENT');
   });
 
-  test('holds staged messages of every size, with the disk asked to keep them in between', async () => {
+  test('holds staged messages of every size, with the disk asked to keep them in between', needed, async () => {
     const messages = [0, 1, 4095, 4096, 4097, 511 * 1024, 512 * 1024, 700_001, 1_300_000, 3].map((size, at) =>
       octetsOf(size, at + 1),
     );
@@ -100,7 +105,7 @@ describe.each(PLACES)('What goes around the page cache, in %s,', (place) => {
     }
   });
 
-  test('has more segments than are open at a time', async () => {
+  test('has more segments than are open at a time', needed, async () => {
     const staged = [];
     for (let number = 1; number <= 20; number += 1) {
       await using writer = await openSpoolWriter(folder);
@@ -114,6 +119,15 @@ describe.each(PLACES)('What goes around the page cache, in %s,', (place) => {
       for (const [at, each] of staged.entries())
         expect(await readOf(reader, each), `${round}`).toEqual(octetsOf(1001 + at, at + 1));
   });
+});
+
+test('A file that may not be opened so is an ordinary one', needs('Linux'), async () => {
+  // No file of /proc may.
+  const path = '/proc/version';
+  await expect(open(path, constants.O_RDONLY | constants.O_DIRECT)).rejects.toThrow('EINVAL');
+  await using file = await openUnbuffered(path, 'read');
+  const into = alignedBuffer(LENGTH);
+  expect(into.toString('latin1', 0, await file.read(into, 0))).toBe(await readFile(path, 'latin1'));
 });
 
 type Reader = ReturnType<typeof openSpoolReader>;

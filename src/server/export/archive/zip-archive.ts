@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { crc32, createDeflateRaw, deflateRaw, deflateRawSync } from 'node:zlib';
-import { alignedBuffers, alignedUp, openUnbuffered, type UnbufferedFile } from '../staging/unbuffered.ts';
+import { alignedBuffer, alignedUp, openUnbuffered, type UnbufferedFile } from '../staging/unbuffered.ts';
 import { centralHeader, descriptor, endOfDirectory, localHeader, type ZipEntry } from './zip-format.ts';
 
 /**
@@ -265,7 +265,7 @@ type Output = AsyncDisposable & {
 /** Gathers what is written into blocks; one is filled while the other goes to the disk. */
 function openOutput(file: UnbufferedFile): Output {
   const digest = createHash('sha256');
-  let [block = Buffer.alloc(0), other = Buffer.alloc(0)] = alignedBuffers(2, BLOCK);
+  let [block, other] = [alignedBuffer(BLOCK), alignedBuffer(BLOCK)];
   let [filled, flushed, synced] = [0, 0, 0];
   let writing: Promise<void> = Promise.resolve();
   let syncing: Promise<void> = Promise.resolve();

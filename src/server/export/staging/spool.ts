@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { alignedBuffers, alignedDown, alignedUp, openUnbuffered, type UnbufferedFile } from './unbuffered.ts';
+import { alignedBuffer, alignedDown, alignedUp, openUnbuffered, type UnbufferedFile } from './unbuffered.ts';
 
 /** What is staged is missing or not what was written. It has to be fetched again. */
 export class SpoolError extends Error {
@@ -37,7 +37,7 @@ export type SpoolWriter = AsyncDisposable & {
 export async function openSpoolWriter(folder: string): Promise<SpoolWriter> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const segment = `${randomUUID()}.segment`;
-  const [block = Buffer.alloc(0)] = alignedBuffers(1, BLOCK);
+  const block = alignedBuffer(BLOCK);
   const file = await openUnbuffered(join(folder, segment), 'write');
   /** Octets in the block, and of the file before it. */
   let [filled, written] = [0, 0];
@@ -89,7 +89,8 @@ export type SpoolReader = AsyncDisposable & {
 };
 
 type Window = { readonly from: number; readonly length: number };
-type Windows = readonly Buffer[];
+/** What is read out of, and what is read into. */
+type Windows = readonly [Buffer, Buffer];
 
 /**
  * Reads what was staged, one message at a time; neighbours are read from the disk together, and before they are needed.
@@ -99,7 +100,7 @@ export function openSpoolReader(folder: string): SpoolReader {
   const segments = new Map<string, SegmentReader>();
   const free: Windows[] = [];
   const begin = async (name: string) => {
-    const windows = free.pop() ?? alignedBuffers(2, WINDOW);
+    const windows = free.pop() ?? ([alignedBuffer(WINDOW), alignedBuffer(WINDOW)] as const);
     return openSegment(join(folder, name), windows, () => free.push(windows));
   };
   async function segmentOf(name: string): Promise<SegmentReader> {
@@ -137,10 +138,9 @@ type SegmentReader = {
   close(): Promise<void>;
 };
 
-/** @param windows what is read out of, and what is read into */
 async function openSegment(path: string, windows: Windows, giveBack: () => void): Promise<SegmentReader> {
   const file = await openStaged(path);
-  let [octets = Buffer.alloc(0), spare = Buffer.alloc(0)] = windows;
+  let [octets, spare] = windows;
   let window: Window = { from: 0, length: 0 };
   let ahead: Promise<Window> | undefined;
   const load = async (at: number): Promise<Window> => {

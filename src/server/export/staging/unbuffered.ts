@@ -10,10 +10,9 @@ export const alignedUp = (octets: number): number => Math.ceil(octets / ALIGNMEN
 export const alignedDown = (octets: number): number => octets - (octets % ALIGNMENT);
 
 /** Memory that files can be written from and read into: only that of WebAssembly begins at a page in each case. */
-export function alignedBuffers(count: number, size: number): Buffer[] {
-  const pages = Math.ceil((count * size) / WASM_PAGE);
-  const { buffer } = new WebAssembly.Memory({ initial: pages, maximum: pages });
-  return Array.from({ length: count }, (_, at) => Buffer.from(buffer, at * size, size));
+export function alignedBuffer(size: number): Buffer {
+  const pages = Math.ceil(size / WASM_PAGE);
+  return Buffer.from(new WebAssembly.Memory({ initial: pages, maximum: pages }).buffer, 0, size);
 }
 
 /**
