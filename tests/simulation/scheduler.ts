@@ -1,5 +1,11 @@
 import { createHash } from 'node:crypto';
 
+/**
+ * Events of one turn of the real event loop, each an immediate of its own: promises and `nextTick` come between them. A
+ * turn for each would cost as much as what happens in it.
+ */
+const EVENTS_A_TURN = 64;
+
 type Event = { readonly time: number; readonly order: number; readonly label: string; run: (() => void) | null };
 
 export type Timer = { cancel(): void };
@@ -53,21 +59,38 @@ export function openScheduler(options: { readonly keepsTrace: boolean } = { keep
         },
       };
     },
-    run: async (done, most) => {
-      await settled();
-      for (let count = 0; count < most; count += 1) {
-        if (done()) return 'ended';
-        const event = pop(heap);
-        if (event === undefined) return 'stuck';
-        if (event.run === null) continue;
-        now = event.time;
-        events += 1;
-        note(event.label);
-        event.run();
-        await settled();
-      }
-      return done() ? 'ended' : 'endless';
-    },
+    run: (done, most) =>
+      new Promise((resolve, reject) => {
+        let count = 0;
+        let isOver = false;
+        const end = (ending: Ending) => {
+          isOver = true;
+          resolve(ending);
+        };
+        const step = () => {
+          if (isOver) return;
+          if (done()) return end('ended');
+          if (count >= most) return end('endless');
+          const event = nextOf(heap);
+          if (event === undefined) return end('stuck');
+          count += 1;
+          now = event.time;
+          events += 1;
+          note(event.label);
+          try {
+            event.run?.();
+          } catch (error) {
+            isOver = true;
+            reject(error);
+          }
+        };
+        const turn = () => {
+          if (isOver) return;
+          for (let at = 0; at < EVENTS_A_TURN; at += 1) setImmediate(step);
+          setImmediate(turn);
+        };
+        setImmediate(turn);
+      }),
     note,
     digest: () => hash.copy().update(lines).digest('hex'),
     trace,
@@ -75,11 +98,12 @@ export function openScheduler(options: { readonly keepsTrace: boolean } = { keep
   };
 }
 
-/** Promises and `nextTick` come before it, whoever made them. */
-function settled(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
+/** The next one that has not been called off. */
+function nextOf(heap: Event[]): Event | undefined {
+  for (;;) {
+    const event = pop(heap);
+    if (event === undefined || event.run !== null) return event;
+  }
 }
 
 function before(a: Event, b: Event): boolean {

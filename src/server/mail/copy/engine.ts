@@ -117,12 +117,10 @@ async function runEngine<Result>(
       }
       throw error;
     });
-  const checking = {
-    ...pool,
-    open: () => openCheckSession(copy, counted, () => takeSpare(engine)),
-  };
+  const checking = { ...pool, open: () => openCheckSession(copy, counted, () => takeSpare(engine)) };
   const seen: Engine['seen'] = new Map();
-  // After the first listing the destination is asked for its mailboxes only when something is new at the source.
+  // After the first listing, before which nothing moves, the destination is asked for its mailboxes only when something is
+  // new at the source.
   const accounts = () => (seen.size > 0 || counts.moved() > 0 ? 'source' : 'both');
   await using controls = openLanes<Controls>({ ...pool, size: 1, open: () => openControls(copy, counted, accounts()) });
   await using lanes = openLanes<Session>({
@@ -162,7 +160,7 @@ async function runEngine<Result>(
     settled: (path, rows) => {
       counts.add(path, rows);
       // The source's mailboxes will be listed again soon: the connection for that is to stand by then.
-      if (isOneFetch(counts.left(), copy.sizes)) useSpare(engine);
+      if (rows.length > 0 && isOneFetch(counts.left(), copy.sizes)) useSpare(engine);
     },
     refated: counts.refate,
     looked: () => {
