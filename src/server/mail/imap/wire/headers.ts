@@ -1,5 +1,6 @@
 import { FetchReader } from './fetch-response.ts';
-import type { ImapConnection, Listeners } from './imap-connection.ts';
+import type { Listeners } from './commands-under-way.ts';
+import type { ImapConnection } from './imap-connection.ts';
 import type { LiteralSink } from './response-parser.ts';
 import { setsOf } from './uid-sets.ts';
 

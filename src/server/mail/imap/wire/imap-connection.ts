@@ -2,11 +2,12 @@ import type { Duplex } from 'node:stream';
 import { MailError, mailErrorOf } from '../mail-error.ts';
 import { Hold } from '../hold.ts';
 import type { Clock, MayWrite } from '../wire.ts';
+import { CommandsUnderWay, type Listeners } from './commands-under-way.ts';
 import { openDeflate } from './deflate.ts';
 import { Incoming } from './incoming.ts';
 import type { Inlet } from './inlet.ts';
 import { Outgoing } from './outgoing.ts';
-import { type LiteralSink, type Part, ResponseParser } from './response-parser.ts';
+import { type Part, ResponseParser } from './response-parser.ts';
 import { Silence } from './silence.ts';
 import { errorOf, readStatus, type StatusResponse } from './status-response.ts';
 import { Unasked } from './unasked.ts';
@@ -16,24 +17,6 @@ const GOODBYE_WITHIN = 2000;
 /** How long a connection that may not write any more stays for the answers to what it has written, in milliseconds. */
 const LATE_ANSWERS_WITHIN = 10_000;
 const READ_AHEAD = 256 * 1024;
-
-/** A command's own listeners, asked about what comes while it is the oldest. */
-export type Listeners = {
-  /** @returns whether the response was the command's; the others are counted against a limit. */
-  readonly untagged?: (parts: readonly Part[], line: string) => boolean;
-  readonly literal?: (parts: readonly Part[], size: number) => LiteralSink | undefined;
-  /** A sign-in: NO means that it was refused. */
-  readonly signingIn?: boolean;
-  /** After its OK the octets are no IMAP any more. */
-  readonly handsOver?: boolean;
-  /** Sent only while this side may write. */
-  readonly guarded?: boolean;
-};
-
-type Pending = Listeners & {
-  readonly resolve: (answer: StatusResponse) => void;
-  readonly reject: (error: MailError) => void;
-};
 
 export type ConnectionOptions = {
   readonly clock: Clock;
@@ -65,7 +48,7 @@ export class ImapConnection implements AsyncDisposable {
   readonly #silence: Silence;
   readonly #parser: ResponseParser;
   readonly #unasked = new Unasked();
-  readonly #pending = new Map<string, Pending>();
+  readonly #commands = new CommandsUnderWay();
   /** Told when the connection ends. */
   readonly #endings = new Set<(error: MailError) => void>();
   readonly #greeting = Promise.withResolvers<StatusResponse>();
@@ -73,7 +56,6 @@ export class ImapConnection implements AsyncDisposable {
   /** What comes off the socket before compression. */
   #below: Duplex;
   #capabilities = new Set<string>();
-  #tag = 0;
   #greeted = false;
   #ended: MailError | undefined;
   #bye: StatusResponse | undefined;
@@ -101,7 +83,7 @@ export class ImapConnection implements AsyncDisposable {
       silenced: (error) => this.#fallSilent(error),
     });
     this.#parser = new ResponseParser({
-      literal: (parts, size) => this.#literal(parts, size),
+      literal: (parts, size) => this.#commands.sinkFor(parts, size),
       response: (parts) => this.#response(parts),
     });
     this.incoming = new Incoming(socket, {
@@ -187,17 +169,15 @@ export class ImapConnection implements AsyncDisposable {
 
   /** Registers a command whose octets the caller writes, while it is the caller's turn. */
   begin(listeners: Listeners = {}): { readonly tag: string; readonly done: Promise<StatusResponse> } {
-    const { promise, resolve, reject } = Promise.withResolvers<StatusResponse>();
-    promise.catch(() => {});
     if (this.unwritable !== undefined) {
-      reject(this.unwritable);
-      return { tag: '', done: promise };
+      const done = Promise.reject<StatusResponse>(this.unwritable);
+      done.catch(() => {});
+      return { tag: '', done };
     }
-    const tag = `A${++this.#tag}`;
-    if (this.#pending.size === 0) this.#silence.heard();
-    this.#pending.set(tag, { ...listeners, resolve, reject });
+    if (this.#commands.size === 0) this.#silence.heard();
+    const begun = this.#commands.begin(listeners);
     this.#silence.watch();
-    return { tag, done: promise };
+    return begun;
   }
 
   /**
@@ -300,8 +280,7 @@ export class ImapConnection implements AsyncDisposable {
     this.#silence.stop();
     this.#socket.destroy();
     this.#below.destroy();
-    for (const command of this.#pending.values()) command.reject(error);
-    this.#pending.clear();
+    this.#commands.reject(error);
     this.#greeting.reject(error);
     this.#continuation?.reject(error);
     for (const tell of this.#endings) tell(error);
@@ -318,14 +297,6 @@ export class ImapConnection implements AsyncDisposable {
     socket.on('error', this.#onError);
     socket.on('end', this.#onClose);
     socket.on('close', this.#onClose);
-  }
-
-  #literal(parts: readonly Part[], size: number): LiteralSink | undefined {
-    for (const command of this.#pending.values()) {
-      const sink = command.literal?.(parts, size);
-      if (sink !== undefined) return sink;
-    }
-    return undefined;
   }
 
   #response(parts: readonly Part[]): void {
@@ -350,8 +321,7 @@ export class ImapConnection implements AsyncDisposable {
 
   #untagged(parts: readonly Part[], line: string): void {
     if (isExpunge(line)) this.expunged++;
-    for (const command of this.#pending.values()) {
-      if (command.untagged?.(parts, line) !== true) continue;
+    if (this.#commands.tell(parts, line)) {
       this.#unasked.forget();
       return;
     }
@@ -387,12 +357,11 @@ export class ImapConnection implements AsyncDisposable {
   #tagged(line: string): void {
     const space = line.indexOf(' ');
     const tag = space < 0 ? line : line.slice(0, space);
-    const command = this.#pending.get(tag);
     const answer = space < 0 ? undefined : readStatus(line, space + 1);
+    const command = answer === undefined ? undefined : this.#commands.take(tag);
     if (command === undefined || answer === undefined)
       throw new MailError('lost', 'The mail server answered something that was not asked.');
     this.#unasked.forget();
-    this.#pending.delete(tag);
     this.#learn(answer);
     if (answer.status === 'OK') {
       if (command.handsOver === true) {
@@ -418,14 +387,14 @@ export class ImapConnection implements AsyncDisposable {
 
   /** Nothing can be written any more, and all that was written has its answer. */
   #endSilenced(): void {
-    if (this.unwritable !== undefined && this.#pending.size === 0) this.end(this.unwritable);
+    if (this.unwritable !== undefined && this.#commands.size === 0) this.end(this.unwritable);
   }
 
   /** Only while the server owes something its silence counts. */
   #waitsFor(): 'nobody' | 'us' | 'them' {
     if (this.outgoing.isStuck || this.#continuation !== undefined || !this.#greeted) return 'them';
-    if (this.#pending.size === 0) return 'nobody';
-    return !this.incoming.isPaused && this.#pending.size > (this.outgoing.isTaken ? 1 : 0) ? 'them' : 'us';
+    if (this.#commands.size === 0) return 'nobody';
+    return !this.incoming.isPaused && this.#commands.size > (this.outgoing.isTaken ? 1 : 0) ? 'them' : 'us';
   }
 }
 
