@@ -63,10 +63,8 @@ export function dial(host: Host, process: SimulatedProcess, scheduler: Scheduler
         const link = openLink(host, process, scheduler, chance, host.connections);
         link.on('error', reject);
         scheduler.after(delay(host.weather, chance), `${process.name} is connected to ${host.name}`, () => {
-          process.deliver(() => {
-            link.off('error', reject);
-            resolve(link);
-          });
+          // A process that thaws hears of a reset in the same moment, before whoever waits for the link listens.
+          process.deliver(() => resolve(link));
         });
       });
     });
