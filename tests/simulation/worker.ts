@@ -50,8 +50,6 @@ export type Work = {
   receipt: Receipt | null;
   /** How often its operation has waited for what was refused. */
   refusalWaits: number;
-  /** No worker takes it before, in milliseconds of virtual time. */
-  restsUntil: number;
   /** Errors that no worker expects. */
   readonly crashes: unknown[];
 };
@@ -65,8 +63,6 @@ export async function work(process: SimulatedProcess, job: Work): Promise<void> 
   const clock = clockOf(process, world);
   const holds = { source: new Hold(clock), destination: new Hold(clock) };
   for (;;) {
-    const resting = job.restsUntil - world.scheduler.now();
-    if (resting > 0) await wait(process, resting);
     const taking = process.now();
     const taken = await asked(() =>
       database.ask(process, 'take', () => tables.take(transfer, TAKEN_FOR_SECONDS * 1000)),
@@ -125,7 +121,6 @@ async function judged(error: unknown, { process, job, holding, idleRuns, hasMove
     case 'pass on':
       return LOOK_EVERY / 1000;
     case 'later':
-      job.restsUntil = job.world.scheduler.now() + verdict.seconds * 1000;
       return verdict.seconds;
     case 'attention':
     case 'end': {

@@ -39,7 +39,6 @@ export async function copyRound(plan: Plan, engine: Engine): Promise<number> {
   const check = checkingIn(engine);
   let waited = 0;
   const copying = async () => {
-    engine.isCopying = true;
     try {
       waited = await copyFolders(plan, engine);
     } finally {
@@ -48,7 +47,6 @@ export async function copyRound(plan: Plan, engine: Engine): Promise<number> {
     const isNext = waited > 0 && !isNarrow(engine.connections);
     const standing = await lanes.giveAway(mostReadingBack(engine));
     await checkers.takeOver(standing.map((session) => session.checking()));
-    engine.isCopying = false;
     if (isNext) engine.controls.warm(1);
     if (checks.length() > 1) await checkers.work(checks, check, () => mostReadingBack(engine));
   };

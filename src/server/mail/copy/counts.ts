@@ -1,5 +1,5 @@
 import type { NewRow } from './ledger.ts';
-import type { CopyProgress, MailCopy } from './mail-copy.ts';
+import type { MailCopy } from './mail-copy.ts';
 import type { FolderCount } from './run.ts';
 
 /** What all folders together count; tells each change. */
@@ -11,14 +11,12 @@ export type Counts = {
   readonly refate: (path: string, rows: readonly NewRow[]) => void;
   /** Grows whenever anything has been moved. */
   readonly moved: () => number;
-  readonly left: () => CopyProgress['left'];
 };
 
 export function openCounts({ onProgress }: Pick<MailCopy, 'onProgress'>): Counts {
   const folders = new Map<string, FolderCount>();
   let moved = 0;
   let movedOctets = 0;
-  let left: CopyProgress['left'] = null;
   const tell = () => {
     const sum = { done: 0, total: 0, bytes: 0, kept: 0 };
     let octets: number | null = 0;
@@ -29,7 +27,7 @@ export function openCounts({ onProgress }: Pick<MailCopy, 'onProgress'>): Counts
       sum.kept += kept;
       octets = octets === null || octetsLeft === null ? null : octets + octetsLeft;
     }
-    left = octets === null ? null : { messages: sum.total - sum.done, octets };
+    const left = octets === null ? null : { messages: sum.total - sum.done, octets };
     onProgress({ ...sum, moved: { messages: moved, octets: movedOctets }, left });
   };
   return {
@@ -57,6 +55,5 @@ export function openCounts({ onProgress }: Pick<MailCopy, 'onProgress'>): Counts
       tell();
     },
     moved: () => moved,
-    left: () => left,
   };
 }

@@ -6,7 +6,7 @@ import { openCounts } from './counts.ts';
 import { openForwarded, type Forwarded } from './forwarded.ts';
 import type { LedgerMailbox } from './ledger.ts';
 import { openLanes, openStream, workOf, type Lanes, type Stream } from './lanes.ts';
-import type { CopyProgress, MailCopy } from './mail-copy.ts';
+import type { MailCopy } from './mail-copy.ts';
 import type { Findings } from './read-back.ts';
 import { PlanAgain, type Check, type CheckSession, type FolderReason, type Run, type Session } from './run.ts';
 import { openCheckSession, openControls, openSession, type Account, type Controls, type Counted } from './sessions.ts';
@@ -39,10 +39,6 @@ export type Engine = {
   controlled: boolean;
   /** They have been closed: there is a connection more for the lanes. */
   released: Promise<void>;
-  /** Lanes copy, and leave one connection to the source over: for what reads back beside them, or for what comes next. */
-  isCopying: boolean;
-  /** What reads back has asked the source, and may again. */
-  spareIsTaken: boolean;
   /** Where the destination does not say them, nothing can be read back beside the lanes. */
   saysUids: boolean;
   /** Resolved when nobody reads back beside the lanes of the round under way. */
@@ -117,11 +113,10 @@ async function runEngine<Result>(
       }
       throw error;
     });
-  const checking = { ...pool, open: () => openCheckSession(copy, counted, () => takeSpare(engine)) };
+  const checking = { ...pool, open: () => openCheckSession(copy, counted) };
   const seen: Engine['seen'] = new Map();
-  // After the first listing, before which nothing moves, the destination is asked for its mailboxes only when something is
-  // new at the source.
-  const accounts = () => (seen.size > 0 || counts.moved() > 0 ? 'source' : 'both');
+  // After the first listing the destination is asked for its mailboxes only when something is new at the source.
+  const accounts = () => (seen.size > 0 ? 'source' : 'both');
   await using controls = openLanes<Controls>({ ...pool, size: 1, open: () => openControls(copy, counted, accounts()) });
   await using lanes = openLanes<Session>({
     ...pool,
@@ -157,11 +152,7 @@ async function runEngine<Result>(
     budget,
     known,
     count: counts.set,
-    settled: (path, rows) => {
-      counts.add(path, rows);
-      // The source's mailboxes will be listed again soon: the connection for that is to stand by then.
-      if (rows.length > 0 && isOneFetch(counts.left(), copy.sizes)) useSpare(engine);
-    },
+    settled: counts.add,
     refated: counts.refate,
     looked: () => {
       looked += 1;
@@ -195,8 +186,6 @@ async function runEngine<Result>(
     connections,
     controlled: false,
     released: Promise.resolve(),
-    isCopying: false,
-    spareIsTaken: false,
     saysUids: true,
     alone: Promise.withResolvers(),
     checks: openChecks(copy.sizes),
@@ -242,22 +231,6 @@ export function openChecks({ readBack: most }: Sizes): Stream<Check> {
       return isMuch ? null : { ...waiting, messages: together };
     },
   });
-}
-
-function isOneFetch(left: CopyProgress['left'], { fetch: most }: Sizes): boolean {
-  return left !== null && left.messages <= most.messages && left.octets <= most.octets;
-}
-
-/** Makes the connection that lists the source's mailboxes again, if lanes leave one over. */
-function useSpare(engine: Engine): void {
-  const { connections, controls, controlled, isCopying, spareIsTaken } = engine;
-  const isLeftOver = connections.source > mostLanes(engine) && !isNarrow(connections);
-  if (isCopying && !controlled && !spareIsTaken && isLeftOver) controls.warm(1);
-}
-
-async function takeSpare(engine: Engine): Promise<void> {
-  engine.spareIsTaken = true;
-  if (engine.isCopying) await engine.controls[Symbol.asyncDispose]();
 }
 
 /** How many lanes may stand now, beside the checker, so that there are not more connections than an account allows. */

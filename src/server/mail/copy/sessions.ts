@@ -46,16 +46,8 @@ export async function openSession({ source, destination }: MailCopy, counted: Co
   };
 }
 
-/** @param mayRead waited for before a connection to the source is made */
-export async function openCheckSession(
-  { source, destination }: MailCopy,
-  counted: Counted,
-  mayRead: () => Promise<void>,
-): Promise<CheckSession> {
-  return checkSession(await counted('destination', destination.reader()), async () => {
-    await mayRead();
-    return counted('source', source.reader());
-  });
+export async function openCheckSession({ source, destination }: MailCopy, counted: Counted): Promise<CheckSession> {
+  return checkSession(await counted('destination', destination.reader()), () => counted('source', source.reader()));
 }
 
 /** @param standing towards the source, if there is one already */
