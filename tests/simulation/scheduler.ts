@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Events of one turn of the real event loop, each an immediate of its own: promises and `nextTick` come between them. A
- * turn for each would cost as much as what happens in it.
+ * Events of one turn of the real event loop, each an immediate of its own: promises and `nextTick` come between them. What
+ * waits for an immediate, a real timer or another thread comes so many events late: nothing that is simulated may. A turn
+ * for each event would take a fifth longer.
  */
 const EVENTS_A_TURN = 64;
 

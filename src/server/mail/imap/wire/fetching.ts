@@ -1,8 +1,8 @@
 import { isGoodbye, isRefusal, MailError } from '../mail-error.ts';
 import type { Fetched } from '../streams.ts';
 import { ArrivingOctets, Arrivals } from './arrivals.ts';
-import { type FetchItems, FetchReader } from './fetch-response.ts';
 import type { Listeners } from './commands-under-way.ts';
+import { type FetchItems, FetchReader } from './fetch-response.ts';
 import type { ImapConnection } from './imap-connection.ts';
 import type { LiteralSink, Part } from './response-parser.ts';
 import { setsOf } from './uid-sets.ts';

@@ -1,5 +1,5 @@
-import { FetchReader } from './fetch-response.ts';
 import type { Listeners } from './commands-under-way.ts';
+import { FetchReader } from './fetch-response.ts';
 import type { ImapConnection } from './imap-connection.ts';
 import type { LiteralSink } from './response-parser.ts';
 import { setsOf } from './uid-sets.ts';

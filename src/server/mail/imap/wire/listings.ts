@@ -1,9 +1,9 @@
 import { isRefusal, MailError } from '../mail-error.ts';
 import type { Listed, Opened, OpenedListing } from '../streams.ts';
 import { Arrivals } from './arrivals.ts';
+import type { Listeners } from './commands-under-way.ts';
 import { type FetchItems, FetchReader } from './fetch-response.ts';
 import { DESCRIPTION } from './fetching.ts';
-import type { Listeners } from './commands-under-way.ts';
 import type { ImapConnection } from './imap-connection.ts';
 import type { Opening } from './opening.ts';
 import { setsOf } from './uid-sets.ts';
