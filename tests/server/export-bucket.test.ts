@@ -1,5 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, request, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -64,6 +66,23 @@ test('an export in a bucket is written, downloaded in parts and deleted as one i
   web.advance(-web.settings.exportDays * DAY_MS);
 });
 
+test('an upload that its owner stops leaves nothing in the bucket', async () => {
+  const stop = new AbortController();
+  // Whoever asks for it comes with the first of the five pieces: three at most have been read by then.
+  await using proxy = await forwarding(server.port, ({ url = '' }) => {
+    if (url.includes('partNumber=')) stop.abort();
+  });
+  const exportsUrl = server.url.replace(`:${server.port}`, `:${proxy.port}`);
+  const store = openExportStore({ exportsUrl, dataDir: folder });
+  const file = join(folder, 'stopped.zip');
+  await writeFile(file, Buffer.alloc(40_000_000));
+  const before = await server.keys();
+  // This server knows no end of an upload but a good one.
+  await expect(store.put('1'.repeat(32), 'part-1.zip', file, stop.signal)).rejects.toThrow(/aborted|not allowed/);
+  expect(stop.signal.aborted).toBe(true);
+  expect(await server.keys()).toEqual(before);
+});
+
 test('a file that somebody else took out of the bucket is answered as gone', async () => {
   const store = web.services.exports;
   const range = { start: 0, end: 1 };
@@ -89,3 +108,25 @@ test('a folder holds its files readable by their owner only', async () => {
   expect((await stat(path)).mode & 0o777).toBe(0o400);
   expect((await readFile(path)).subarray(0, 2).toString()).toBe('PK');
 });
+
+/** Hands each request on as it comes; `sees` is told of it first. */
+async function forwarding(port: number, sees: (request: IncomingMessage) => void) {
+  const proxy = createServer((asked, answer) => {
+    sees(asked);
+    const { method, url, headers } = asked;
+    asked.pipe(
+      request({ port, method, path: url, headers }, (given) => {
+        answer.writeHead(given.statusCode ?? 500, given.headers);
+        given.pipe(answer);
+      }),
+    );
+  });
+  await new Promise<void>((listening) => proxy.listen(0, '127.0.0.1', listening));
+  return {
+    port: (proxy.address() as AddressInfo).port,
+    [Symbol.asyncDispose]: async () => {
+      proxy.closeAllConnections();
+      await new Promise((closed) => proxy.close(closed));
+    },
+  };
+}

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DiskFullError } from '../../src/server/export/staging/disk-full.ts';
 import { ExportPaused } from '../../src/server/export/export.job.ts';
+import { removeUnfinishedExport } from '../../src/server/export/download/sweeper.ts';
 import { openFolderStore } from '../../src/server/export/storage/folder-store.ts';
 import { Stopped } from '../../src/server/mail/copy/lanes.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
@@ -266,6 +267,52 @@ test('nothing is left behind but the finished files', async () => {
     'select count(*)::integer as count from export_messages',
   );
   expect(rows?.count).toBe(0);
+});
+
+test.each(['while it fetches', 'while the last part is stored'])(
+  'what a run leaves that is killed %s takes no room from the next one',
+  needs('bsdtar'),
+  async (when) => {
+    const source = mailboxes();
+    const inner = openFolderStore(world.root);
+    const id = await world.newTransfer();
+    const stop = new AbortController();
+    const first = memoryAccount(source, when === 'while it fetches' ? { onFetch: stopAt(15, stop) } : {});
+    const killed = { ...inner, put: (): Promise<void> => Promise.reject(new Stopped('It is killed.')) };
+    const services = { ...world.services, exports: killed };
+    await expect(world.exportMail(id, first, { signal: stop.signal, services })).rejects.toThrow(Stopped);
+    const [row] = await world.database.query<{ name: string }>('select name from exports where transfer_id = $1', [id]);
+    const folder = join(inner.staging, row?.name ?? '');
+    const left = async () => (await readdir(folder)).filter((name) => name.startsWith('half'));
+    for (const name of ['half-1.zip', 'half-2.zip']) await writeFile(join(folder, name), 'the half of an archive');
+    expect(await left()).toHaveLength(2);
+
+    const full = { ...world.services, limits: { ...LIMITS, diskReserve: Number.MAX_SAFE_INTEGER } };
+    await expect(world.exportMail(id, memoryAccount(source), { services: full })).rejects.toThrow(ExportPaused);
+    expect(await left()).toEqual([]);
+    await world.exportMail(id, memoryAccount(source));
+    expect(await digestsIn(id)).toEqual(digestsOf(source));
+  },
+);
+
+test('an export that was not wanted any more while a part was stored leaves nothing where exports lie', async () => {
+  const inner = openFolderStore(world.root);
+  const id = await world.newTransfer();
+  let gone = '';
+  const exports: typeof inner = {
+    ...inner,
+    put: async (exportName, ...file) => {
+      // Its owner has stopped it, and this worker has been asleep.
+      if (gone === '') await removeUnfinishedExport({ database: world.database, exports: inner }, id);
+      gone = exportName;
+      await mkdir(dirname(file[1]), { recursive: true });
+      await writeFile(file[1], 'the archive');
+      await inner.put(exportName, ...file);
+    },
+  };
+  await world.exportMail(id, memoryAccount(mailboxes()), { services: { ...world.services, exports } }).catch(() => {});
+  expect(gone).not.toBe('');
+  expect(await readdir(join(world.root, gone))).toEqual([]);
 });
 
 test('a full disk pauses the export at any moment, and it goes on when there is room', needs('bsdtar'), async () => {

@@ -1,9 +1,9 @@
 import { constants } from 'node:fs';
-import { mkdtemp, open, readFile, rm, stat, truncate } from 'node:fs/promises';
+import { mkdtemp, mkdtempDisposable, open, readFile, rm, stat, symlink, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openSpoolReader, openSpoolWriter, SpoolError } from '../../src/server/export/staging/spool.ts';
 import { alignedBuffer, alignedUp, openUnbuffered } from '../../src/server/export/staging/unbuffered.ts';
 import { needs } from '../support/needs.ts';
@@ -129,6 +129,37 @@ test('A file that may not be opened so is an ordinary one', needs('Linux'), asyn
   const into = alignedBuffer(LENGTH);
   expect(into.toString('latin1', 0, await file.read(into, 0))).toBe(await readFile(path, 'latin1'));
 });
+
+test('What is staged where the disk has lost it is fetched again, as what is gone is', needs('Linux'), async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'lost-'));
+  // To read the memory of a process where it has none is an error of the disk.
+  await symlink('/proc/self/mem', join(folder.path, 'lost.segment'));
+  await using reader = openSpoolReader(folder.path);
+  const lost = await readOf(reader, { segment: 'lost.segment', position: 0, size: 1 }).catch((error: unknown) => error);
+  expect(lost).toBeInstanceOf(SpoolError);
+  expect((lost as SpoolError).cause).toMatchObject({ code: 'EIO' });
+});
+
+test('A process that has no more address space has its files written and read all the same', async () => {
+  vi.stubGlobal('WebAssembly', { Memory: NoMemory });
+  try {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'narrow-'));
+    const message = octetsOf(1_300_000);
+    await using writer = await openSpoolWriter(folder.path);
+    const begun = writer.begin();
+    if (!writer.append(message)) await writer.drained();
+    const staged = { ...begun, size: writer.end().size };
+    await writer.sync();
+    await using reader = openSpoolReader(folder.path);
+    expect((await readOf(reader, staged)).equals(message)).toBe(true);
+  } finally {
+    vi.unstubAllGlobals();
+  }
+});
+
+function NoMemory(): never {
+  throw new RangeError('WebAssembly.Memory(): could not allocate memory');
+}
 
 type Reader = ReturnType<typeof openSpoolReader>;
 

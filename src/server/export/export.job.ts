@@ -114,11 +114,13 @@ function contentsOf({ format, contactsFormat }: MailExport): Contents {
 async function stage(workspace: Workspace, work: MailExport): Promise<void> {
   const { ledger, folder, limits } = workspace;
   const { finished, lastPart } = await workspace.reopen();
-  if (finished !== null || lastPart !== null) return;
+  if (finished !== null) return;
+  // Also where only the last part is left to write, and before any room is asked for: a run that was killed leaves files.
+  await sweepSpool(folder, await ledger.segments());
+  if (lastPart !== null) return;
   const contents = contentsOf(work);
   await requireRoom(folder, limits.diskReserve);
   await using spool = openSpool(folder);
-  await sweepSpool(folder, await ledger.segments());
   const writeParts = () => writeSealed(workspace, contents, spool);
   await writeParts();
   const onPartFull = async () => {
@@ -262,8 +264,9 @@ async function writePart(part: number, workspace: Workspace, contents: Contents)
         : { contactFiles: await contactFiles(contactsFormat, contacts, source, format) }),
     });
     const written = await writeArchive(path, files, work.signal);
-    await services.exports.put(workspace.export.name, name, path);
-    await ledger.written({ part, name, ...written });
+    await services.exports.put(workspace.export.name, name, path, work.signal);
+    // Another run has written it, or the export is gone: its owner did not want it any more.
+    if (!(await ledger.written({ part, name, ...written }))) await services.exports.remove(workspace.export.name, name);
   } catch (error) {
     await rm(path, { force: true });
     if (error instanceof SpoolError) await ledger.forget(part);

@@ -145,7 +145,7 @@ async function openSegment(path: string, windows: Windows, giveBack: () => void)
   let ahead: Promise<Window> | undefined;
   const load = async (at: number): Promise<Window> => {
     const from = alignedDown(at);
-    return { from, length: await file.read(spare, from) };
+    return { from, length: await file.read(spare, from).catch(unreadable) };
   };
   return {
     from: async (at) => {
@@ -171,6 +171,12 @@ async function openSegment(path: string, windows: Windows, giveBack: () => void)
       giveBack();
     },
   };
+}
+
+/** The disk says that it has lost it. */
+function unreadable(error: NodeJS.ErrnoException): never {
+  if (error.code !== 'EIO') throw error;
+  throw new SpoolError('A segment of the staged messages can not be read.', { cause: error });
 }
 
 async function openStaged(path: string): Promise<UnbufferedFile> {

@@ -272,10 +272,11 @@ export function openStagedMessages(database: Database, exportId: number) {
       return new Set(rows.map(({ segment }) => segment));
     },
 
-    /** @returns whether it is this file that counts; another run may have written the part before. */
+    /** @returns whether it is this file that counts: not when another run has written the part, or the export is gone. */
     written: async ({ part, name, size, sha256 }: PartFile): Promise<boolean> => {
       const rows = await database.query(
-        `insert into export_files (export_id, part, name, size, sha256) values ($1, $2, $3, $4, $5)
+        `insert into export_files (export_id, part, name, size, sha256)
+         select id, $2, $3, $4, $5 from exports where id = $1
          on conflict (export_id, part) do nothing returning part`,
         [exportId, part, name, size, sha256],
       );

@@ -9,10 +9,18 @@ const WASM_PAGE = 64 * 1024;
 export const alignedUp = (octets: number): number => Math.ceil(octets / ALIGNMENT) * ALIGNMENT;
 export const alignedDown = (octets: number): number => octets - (octets % ALIGNMENT);
 
-/** Memory that files can be written from and read into: only that of WebAssembly begins at a page in each case. */
+/**
+ * Memory that files can be written from and read into: only that of WebAssembly begins at a page in each case. It takes
+ * much address space; a process that is not given so much has other memory, and its files are ordinary ones.
+ */
 export function alignedBuffer(size: number): Buffer {
   const pages = Math.ceil(size / WASM_PAGE);
-  return Buffer.from(new WebAssembly.Memory({ initial: pages, maximum: pages }).buffer, 0, size);
+  try {
+    return Buffer.from(new WebAssembly.Memory({ initial: pages, maximum: pages }).buffer, 0, size);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return Buffer.allocUnsafeSlow(size);
+  }
 }
 
 /**

@@ -16,6 +16,11 @@ export type BucketAddress = {
 /** A file goes up in pieces of this many octets, so many at once: memory is their product, and 10,000 pieces are the most. */
 const PIECE = 8 * 1024 * 1024;
 const PIECES_AT_ONCE = 3;
+/** A bucket that takes longer to be reached, or to take a piece and answer, is tried again, and given up in the end. */
+const REACHED_WITHIN_MS = 10_000;
+const ANSWER_WITHIN_MS = 120_000;
+/** To clear up after an upload that failed is not tried for longer. */
+const CLEARED_WITHIN_MS = 10_000;
 
 /**
  * Exports in an S3-compatible bucket. A piece that a crash left behind is invisible; a lifecycle rule of the bucket
@@ -27,23 +32,39 @@ export function openBucketStore({ bucket, prefix, endpoint, region }: BucketAddr
     // Servers other than Amazon's often know no newer checksums and no bucket in the host name.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: {
+      connectionTimeout: REACHED_WITHIN_MS,
+      requestTimeout: ANSWER_WITHIN_MS,
+      throwOnRequestTimeout: true,
+    },
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
   });
   const keyOf = (...parts: string[]) => join(prefix, ...parts);
+  const removeFile = async (exportName: string, name: string, options = {}) => {
+    await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: keyOf(exportName, name) }), options);
+  };
   return {
     staging,
-    put: async (exportName, name, file) => {
-      await new Upload({
+    put: async (exportName, name, file, signal) => {
+      const upload = new Upload({
         client,
         params: {
           Bucket: bucket,
           Key: keyOf(exportName, name),
-          Body: createReadStream(file),
+          // An abort comes this way: by the upload's own it ends before what is under way, and that may arrive yet.
+          Body: createReadStream(file, { signal }),
           ContentType: 'application/zip',
         },
         partSize: PIECE,
         queueSize: PIECES_AT_ONCE,
-      }).done();
+      });
+      try {
+        await upload.done();
+      } catch (error) {
+        // It may be there all the same: the answer was lost.
+        await removeFile(exportName, name, { abortSignal: AbortSignal.timeout(CLEARED_WITHIN_MS) }).catch(() => {});
+        throw error;
+      }
       await rm(file);
     },
     read: async (exportName, name, { start, end }, signal) => {
@@ -61,7 +82,8 @@ export function openBucketStore({ bucket, prefix, endpoint, region }: BucketAddr
         throw error;
       }
     },
-    remove: async (exportName) => {
+    remove: async (exportName, name) => {
+      if (name !== undefined) return removeFile(exportName, name);
       const pages = paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: `${keyOf(exportName)}/` });
       for await (const { Contents = [] } of pages)
         for (const { Key } of Contents) await client.send(new DeleteObjectCommand({ Bucket: bucket, Key }));

@@ -41,6 +41,6 @@ export async function checkExports(exports: ExportStore, log: Log): Promise<void
 async function writeTo(exports: ExportStore, name: string, file: string): Promise<void> {
   await mkdir(exports.staging, { recursive: true, mode: 0o700 });
   await writeFile(file, 'This file shows at the start that exports can be written here.\n', { mode: 0o600 });
-  await exports.put(name, 'start.txt', file);
+  await exports.put(name, 'start.txt', file, AbortSignal.timeout(ANSWER_WITHIN_MS));
   await exports.remove(name);
 }

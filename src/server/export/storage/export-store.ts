@@ -10,10 +10,13 @@ export class FileGoneError extends Error {
 export type ExportStore = {
   /** A folder of this machine for what is under way. */
   readonly staging: string;
-  /** Moves a finished file of the staging folder in. Afterwards it is there whole, or not at all. */
-  put(exportName: string, name: string, file: string): Promise<void>;
+  /**
+   * Moves a finished file of the staging folder in. Afterwards it is there whole; when this throws, not at all, as far
+   * as can be told. An abort makes it throw where it would take long.
+   */
+  put(exportName: string, name: string, file: string, signal: AbortSignal): Promise<void>;
   /** @throws {FileGoneError} */
   read(exportName: string, name: string, range: OctetRange, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
-  /** Removes all files of an export; fine when there are none. */
-  remove(exportName: string): Promise<void>;
+  /** Removes a file of an export, or all of them; fine when there are none. */
+  remove(exportName: string, name?: string): Promise<void>;
 };

@@ -29,6 +29,6 @@ export function openFolderStore(root: string): ExportStore {
       const stream = createReadStream('', { fd: handle, ...range, signal, highWaterMark: 256 * 1024 });
       return Readable.toWeb(stream) as ReadableStream<Uint8Array>;
     },
-    remove: (exportName) => rm(join(root, exportName), { recursive: true, force: true }),
+    remove: (exportName, name = '') => rm(join(root, exportName, name), { recursive: true, force: true }),
   };
 }

@@ -44,6 +44,6 @@ function bucketStore(address: BucketAddress, staging: string): ExportStore {
     staging,
     put: async (...file) => (await open()).put(...file),
     read: async (...file) => (await open()).read(...file),
-    remove: async (exportName) => (await open()).remove(exportName),
+    remove: async (...file) => (await open()).remove(...file),
   };
 }
