@@ -11,6 +11,7 @@ import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TransferStatus } from '../../src/contract/calls/status.ts';
+import { DiskFullError } from '../../src/server/export/staging/disk-full.ts';
 import { ExportPaused } from '../../src/server/export/export.job.ts';
 import { IS_PROOF, sampleOf } from '../folders.ts';
 import { DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
@@ -280,5 +281,30 @@ test(
       found.push(...digests(await unpacked(file, join(root, `part ${at}`))));
     expect(found.toSorted()).toEqual(digestsOf(mailboxes));
     expect(second.fetched.length).toBeLessThan(messages.length);
+  },
+);
+
+test(
+  'an archive that a disk has no room for is not begun, so that the database and the logs keep theirs',
+  needs('the right to mount a disk'),
+  async () => {
+    await using disk = await mountSmallDisk(6);
+    await using world = await openExportWorld({ root: disk.root });
+    const messages = Array.from({ length: 40 }, (_, at) => ({
+      uid: at + 1,
+      bytes: Buffer.alloc(100_000, at),
+      flags: [],
+      internalDate: new Date(0),
+    }));
+    const id = await world.newTransfer();
+    const mailboxes = [{ path: 'INBOX', messages }];
+    const paused = await world.exportMail(id, memoryAccount(mailboxes)).catch((error: unknown) => error);
+    expect(paused).toBeInstanceOf(ExportPaused);
+    expect((paused as Error).cause).toBeInstanceOf(DiskFullError);
+    await disk.resize(20);
+    const again = memoryAccount(mailboxes);
+    await world.exportMail(id, again);
+    expect(again.fetched).toEqual([]);
+    expect(await world.files(id)).toHaveLength(1);
   },
 );

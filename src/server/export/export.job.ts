@@ -235,11 +235,13 @@ async function writePart(part: number, workspace: Workspace, contents: Contents)
   const { lastPart, contactsStaged, mailSkipped, mailUnsaved } = await workspace.reopen();
   const isLast = part === lastPart;
   const contactsFormat = isLast && contactsStaged !== null ? contents.contacts : undefined;
-  await requireRoom(folder, workspace.limits.diskReserve);
+  const format = contents.openFormat();
+  const octets = (await ledger.mailboxes(part)).reduce((sum, mailbox) => sum + mailbox.octets, 0);
+  // Else it would go on until nothing else has room either.
+  await requireRoom(folder, workspace.limits.diskReserve + format.copies * octets);
   const name = `part-${part}-${randomUUID().slice(0, 8)}.zip`;
   const path = join(folder, name);
   await using reader = openSpoolReader(folder);
-  const format = contents.openFormat();
   const people = () => contacts.contacts();
   const source = {
     id: `${workspace.export.name}/${part}`,

@@ -8,6 +8,7 @@ const pathOf = ({ folder, label }: PartMessage) => `mail/${folder}/${label}`;
 /** One file for each message, byte for byte; the file's time is the internal date. */
 export const eml: MailFormat = {
   partMessages: ARCHIVE_ENTRIES,
+  copies: 1,
   label: (message, number) => messageName({ ...message, number }),
   async *files({ ledger, octets, part }) {
     for await (const message of ledger.messages(part))

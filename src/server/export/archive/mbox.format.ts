@@ -19,6 +19,7 @@ async function* mailboxContent({ ledger, octets, part }: PartSource, mailboxId: 
 /** One file for each mailbox, in the form `mboxrd`. */
 export const mbox: MailFormat = {
   partMessages: ARCHIVE_ENTRIES,
+  copies: 1,
   label: ({ header }) => senderAddress(header),
   openLineEnds,
   async *files(source) {

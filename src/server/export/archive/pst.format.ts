@@ -33,6 +33,8 @@ export function pst(): MailFormat {
       ?.path ?? '';
   return {
     partMessages: PART_MESSAGES,
+    // The file itself, and the archive that takes it.
+    copies: 2,
     label: () => '',
     files: (source) => mailFiles(source, starts),
     empty: () => undefined,
