@@ -62,6 +62,7 @@ async function simulated(
       mutation: options.mutation ?? {},
       receipt: null,
       refusalWaits: 0,
+      restsUntil: 0,
       crashes: [],
     };
     for (let count = 1; count <= scenario.workers; count += 1) startWorker(job, workers);

@@ -50,6 +50,8 @@ export type Work = {
   receipt: Receipt | null;
   /** How often its operation has waited for what was refused. */
   refusalWaits: number;
+  /** Until then the queue hands it to no worker, in milliseconds of the scheduler. */
+  restsUntil: number;
   /** Errors that no worker expects. */
   readonly crashes: unknown[];
 };
@@ -63,6 +65,7 @@ export async function work(process: SimulatedProcess, job: Work): Promise<void> 
   const clock = clockOf(process, world);
   const holds = { source: new Hold(clock), destination: new Hold(clock) };
   for (;;) {
+    while (process.now() < job.restsUntil) await wait(process, job.restsUntil - process.now());
     const taking = process.now();
     const taken = await asked(() =>
       database.ask(process, 'take', () => tables.take(transfer, TAKEN_FOR_SECONDS * 1000)),
@@ -121,7 +124,8 @@ async function judged(error: unknown, { process, job, holding, idleRuns, hasMove
     case 'pass on':
       return LOOK_EVERY / 1000;
     case 'later':
-      return verdict.seconds;
+      job.restsUntil = process.now() + verdict.seconds * 1000;
+      return 0;
     case 'attention':
     case 'end': {
       const { status, failure = '' } = verdict.end;
