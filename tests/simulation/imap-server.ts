@@ -456,7 +456,8 @@ export function serve(
       const row = Buffer.concat(
         [`* ${broken + 1} FETCH (`, ...fetched(culprit, items)].map((each) => Buffer.from(each)),
       );
-      culprit.wasRead = false;
+      // One of no octets has been handed out.
+      culprit.wasRead = culprit.octets.length === 0;
       send(row.subarray(0, row.length - Math.ceil(culprit.octets.length / 2)));
       peer.end();
       close();

@@ -84,7 +84,9 @@ export async function settleOpen(
   );
   const areStored = (uid: number) => said.has(uid);
   const matching = { areStored, readsRest: true };
-  const { found, gone, unseen } = await match(wanted, source, candidates, destination, run, matching);
+  // Of those the digest is known, also where the source has them under another name by now.
+  const looked = wanted.map((message) => said.get(message.uid) ?? message);
+  const { found, gone, unseen } = await match(looked, source, candidates, destination, run, matching);
   run.askAgain(unseen);
   const missing = source === null ? [] : wanted.filter(({ uid }) => !found.has(uid) && !gone.has(uid));
   const elsewhere = await findRenamed(missing, before, mailbox, source, checker, run);
