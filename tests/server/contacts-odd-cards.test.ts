@@ -7,6 +7,7 @@ import { readCard, readCards } from '../../src/server/contacts/vcard/read-vcard.
 import { writeVcard } from '../../src/server/contacts/vcard/vcard-writer.ts';
 import { eml } from '../../src/server/export/archive/eml.format.ts';
 import { contactFiles } from '../../src/server/export/archive/contact-files.ts';
+import { fenced } from '../../src/server/export/staging/fenced.ts';
 import { openStagedContacts } from '../../src/server/export/staging/staged-contacts.ts';
 import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 import { startApi, type ApiAnswer, type ScriptedApi } from '../support/scripted-api.ts';
@@ -253,7 +254,7 @@ test('an archive has groups with the contacts, and cards that could not be read 
     'insert into exports (transfer_id, name) values ($1, $1) returning id::float8 as id',
     [id],
   );
-  const staged = openStagedContacts(database, row?.id ?? 0);
+  const staged = openStagedContacts(fenced(database, { transferId: id, epoch: 0 }), row?.id ?? 0);
   await staged.put(1, read(card('3.0', 'UID:1', 'FN:Jane')));
   await staged.putCard('group', 1, card('3.0', 'UID:g', 'FN:List'));
   await staged.putCard('unreadable', 1, 'BEGIN:VCARD\r\n\u0000broken');

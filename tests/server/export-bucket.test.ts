@@ -1,13 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, request, type IncomingMessage } from 'node:http';
+import { createServer, request, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SettingsError } from '../../src/contract/settings.ts';
-import { FileGoneError } from '../../src/server/export/storage/export-store.ts';
+import { FileGoneError, StoreError } from '../../src/server/export/storage/export-store.ts';
+import { checkExports } from '../../src/server/export/storage/check-exports.ts';
 import { openExportStore } from '../../src/server/export/storage/open-export-store.ts';
+import type { Log } from '../../src/server/log.ts';
 import { openVerifiers } from '../../src/server/transfers/verifiers.ts';
 import { sweepExports } from '../../src/server/export/download/sweeper.ts';
 import { openExportWorld } from '../support/export-world.ts';
@@ -69,18 +71,68 @@ test('an export in a bucket is written, downloaded in parts and deleted as one i
 test('an upload that its owner stops leaves nothing in the bucket', async () => {
   const stop = new AbortController();
   // Whoever asks for it comes with the first of the five pieces: three at most have been read by then.
-  await using proxy = await forwarding(server.port, ({ url = '' }) => {
-    if (url.includes('partNumber=')) stop.abort();
+  await using proxy = await listening((asked, answer) => {
+    if (asked.url?.includes('partNumber=') === true) stop.abort();
+    handOn(server.port, asked, answer);
   });
   const exportsUrl = server.url.replace(`:${server.port}`, `:${proxy.port}`);
   const store = openExportStore({ exportsUrl, dataDir: folder });
   const file = join(folder, 'stopped.zip');
   await writeFile(file, Buffer.alloc(40_000_000));
   const before = await server.keys();
-  // This server knows no end of an upload but a good one.
-  await expect(store.put('1'.repeat(32), 'part-1.zip', file, stop.signal)).rejects.toThrow(/aborted|not allowed/);
+  await expect(store.put('1'.repeat(32), 'part-1.zip', file, stop.signal)).rejects.toThrow(StoreError);
   expect(stop.signal.aborted).toBe(true);
   expect(await server.keys()).toEqual(before);
+});
+
+test('an upload ends when its owner stops it, though the bucket does not answer', async () => {
+  const stop = new AbortController();
+  await using silent = await listening((asked) => {
+    // The message is there, and nothing is said to it; to what clears up after it neither, but not for long.
+    if (asked.method === 'PUT') asked.resume().on('end', () => stop.abort());
+  });
+  const exportsUrl = server.url.replace(`:${server.port}`, `:${silent.port}`);
+  const file = join(folder, 'silent.zip');
+  await writeFile(file, 'a small archive');
+  const put = openExportStore({ exportsUrl, dataDir: folder }).put('2'.repeat(32), 'part-1.zip', file, stop.signal);
+  await expect(put).rejects.toThrow(StoreError);
+  expect(await readFile(file, 'utf8')).toBe('a small archive');
+});
+
+test('downloads that nobody reads on keep no export from being stored', async () => {
+  const store = web.services.exports;
+  const signal = new AbortController();
+  const file = join(folder, 'large.zip');
+  const name = '3'.repeat(32);
+  await writeFile(file, Buffer.alloc(8_000_000));
+  await store.put(name, 'part-1.zip', file, signal.signal);
+  const range = { start: 0, end: 7_999_999 };
+  await Promise.all(Array.from({ length: 60 }, () => store.read(name, 'part-1.zip', range, signal.signal)));
+  await writeFile(file, 'the next one');
+  await store.put(name, 'part-2.zip', file, signal.signal);
+  signal.abort();
+  await store.prune(name, new Set(['part-2.zip']));
+  expect((await server.keys()).filter((key) => key.includes(name))).toEqual([`some/prefix/${name}/part-2.zip`]);
+  await store.remove(name);
+  expect((await server.keys()).filter((key) => key.includes(name))).toEqual([]);
+});
+
+/** The bucket, which answers one kind of request with a status of its own. */
+async function startedWith(refused: { method: string; status: number }, log: Log): Promise<void> {
+  await using proxy = await listening((asked, answer) => {
+    if (asked.method === refused.method) asked.resume().on('end', () => answer.writeHead(refused.status).end());
+    else handOn(server.port, asked, answer);
+  });
+  const exportsUrl = server.url.replace(`:${server.port}`, `:${proxy.port}`);
+  await checkExports(openExportStore({ exportsUrl, dataDir: folder }), log);
+}
+
+test('a bucket in trouble keeps nobody from starting, one that may not be read does', async () => {
+  const said: string[] = [];
+  const log = { error: (_: unknown, text: string) => said.push(text) } as unknown as Log;
+  await startedWith({ method: 'PUT', status: 503 }, log);
+  expect(said).toEqual(['EXPORTS_URL is in trouble at the moment: exports wait until it is well']);
+  await expect(startedWith({ method: 'GET', status: 403 }, log)).rejects.toThrow(SettingsError);
 });
 
 test('a file that somebody else took out of the bucket is answered as gone', async () => {
@@ -109,24 +161,25 @@ test('a folder holds its files readable by their owner only', async () => {
   expect((await readFile(path)).subarray(0, 2).toString()).toBe('PK');
 });
 
-/** Hands each request on as it comes; `sees` is told of it first. */
-async function forwarding(port: number, sees: (request: IncomingMessage) => void) {
-  const proxy = createServer((asked, answer) => {
-    sees(asked);
-    const { method, url, headers } = asked;
-    asked.pipe(
-      request({ port, method, path: url, headers }, (given) => {
-        answer.writeHead(given.statusCode ?? 500, given.headers);
-        given.pipe(answer);
-      }),
-    );
-  });
-  await new Promise<void>((listening) => proxy.listen(0, '127.0.0.1', listening));
+async function listening(take: RequestListener) {
+  const listener = createServer(take);
+  await new Promise<void>((ready) => listener.listen(0, '127.0.0.1', ready));
   return {
-    port: (proxy.address() as AddressInfo).port,
+    port: (listener.address() as AddressInfo).port,
     [Symbol.asyncDispose]: async () => {
-      proxy.closeAllConnections();
-      await new Promise((closed) => proxy.close(closed));
+      listener.closeAllConnections();
+      await new Promise((closed) => listener.close(closed));
     },
   };
+}
+
+/** As it comes, to a server that takes it for its own. */
+function handOn(port: number, ...[asked, answer]: Parameters<RequestListener>): void {
+  const { method, url, headers } = asked;
+  asked.pipe(
+    request({ port, method, path: url, headers }, (given) => {
+      answer.writeHead(given.statusCode ?? 500, given.headers);
+      given.pipe(answer);
+    }).on('error', () => answer.destroy()),
+  );
 }

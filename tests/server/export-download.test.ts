@@ -328,6 +328,33 @@ test('exports whose days are over, and what ended without one, are deleted by th
   expect(await readdir(join(apart.root, '.staging'))).toEqual([]);
 });
 
+test('an export that can not be removed keeps no other one, nor who asked for it', async () => {
+  await using apart = await openExportWorld();
+  const account = memoryAccount([
+    { path: 'INBOX', messages: [{ uid: 1, bytes: Buffer.from('x'), flags: [], internalDate: new Date(0) }] },
+  ]);
+  const ids = [await apart.newTransfer(), await apart.newTransfer(), await apart.newTransfer()];
+  for (const id of ids) await apart.exportMail(id, account);
+  const names = await apart.database.query<{ name: string }>('select name from exports order by id');
+  const { exports } = apart.services;
+  let stuck = names[0]?.name;
+  const services = {
+    ...apart.services,
+    exports: {
+      ...exports,
+      remove: (name: string) => (name === stuck ? Promise.reject(new Error('ESTALE')) : exports.remove(name)),
+    },
+    now: () => Date.now() + 8 * DAY_MS,
+    verifiers: openVerifiers({ database: apart.database, vault: openVault(randomBytes(32)), now: Date.now }),
+  };
+  const left = async () => (await Promise.all(ids.map((id) => apart.files(id)))).map((files) => files.length);
+  await sweepExports(services);
+  expect(await left()).toEqual([1, 0, 0]);
+  stuck = undefined;
+  await sweepExports(services);
+  expect(await left()).toEqual([0, 0, 0]);
+});
+
 test('no log line has the address of a file in it', () => {
   expect(web.logLines.length).toBeGreaterThan(0);
   const text = web.logLines.join('\n');

@@ -6,6 +6,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DiskFullError } from '../../src/server/export/staging/disk-full.ts';
 import { ExportPaused } from '../../src/server/export/export.job.ts';
 import { removeUnfinishedExport } from '../../src/server/export/download/sweeper.ts';
+import { StoreError } from '../../src/server/export/storage/export-store.ts';
+import { fenced } from '../../src/server/export/staging/fenced.ts';
+import { openStagedMessages } from '../../src/server/export/staging/staged-messages.ts';
+import { LeaseLost, type Lease } from '../../src/server/transfers/lease.ts';
 import { openFolderStore } from '../../src/server/export/storage/folder-store.ts';
 import { Stopped } from '../../src/server/mail/copy/lanes.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
@@ -295,6 +299,15 @@ test.each(['while it fetches', 'while the last part is stored'])(
   },
 );
 
+/** Another worker takes the transfer, or its owner has it stopped. @returns the lease that is good since */
+async function takeOver(transferId: string): Promise<Lease> {
+  const [row] = await world.database.query<{ epoch: number }>(
+    'update transfers set epoch = epoch + 1 where id = $1 returning epoch',
+    [transferId],
+  );
+  return { transferId, epoch: row?.epoch ?? 0 };
+}
+
 test('an export that was not wanted any more while a part was stored leaves nothing where exports lie', async () => {
   const inner = openFolderStore(world.root);
   const id = await world.newTransfer();
@@ -302,17 +315,113 @@ test('an export that was not wanted any more while a part was stored leaves noth
   const exports: typeof inner = {
     ...inner,
     put: async (exportName, ...file) => {
-      // Its owner has stopped it, and this worker has been asleep.
-      if (gone === '') await removeUnfinishedExport({ database: world.database, exports: inner }, id);
       gone = exportName;
+      // Its owner has stopped it, and this worker has been asleep.
+      await takeOver(id);
+      await removeUnfinishedExport({ ...world.services, exports: inner }, id);
       await mkdir(dirname(file[1]), { recursive: true });
       await writeFile(file[1], 'the archive');
       await inner.put(exportName, ...file);
     },
   };
-  await world.exportMail(id, memoryAccount(mailboxes()), { services: { ...world.services, exports } }).catch(() => {});
+  const services = { ...world.services, exports };
+  await expect(world.exportMail(id, memoryAccount(mailboxes()), { services })).rejects.toThrow(LeaseLost);
   expect(gone).not.toBe('');
   expect(await readdir(join(world.root, gone))).toEqual([]);
+});
+
+test('a worker that was frozen changes nothing once another one has the export', needs('bsdtar'), async () => {
+  const source = mailboxes();
+  const id = await world.newTransfer();
+  const stop = new AbortController();
+  const first = memoryAccount(source, { onFetch: stopAt(30, stop) });
+  await expect(world.exportMail(id, first, { signal: stop.signal })).rejects.toThrow(Stopped);
+  const noted = () =>
+    world.database.query<{ part: number | null }>(
+      `select part from export_messages where export_id in (select id from exports where transfer_id = $1)`,
+      [id],
+    );
+  const before = await noted();
+  const staged = (await everything()).filter((name) => name.endsWith('.segment'));
+  const lease = await takeOver(id);
+  const frozen = memoryAccount(source);
+  await expect(world.exportMail(id, frozen)).rejects.toThrow(LeaseLost);
+  expect(await noted()).toEqual(before);
+  expect((await everything()).filter((name) => name.endsWith('.segment'))).toEqual(staged);
+
+  // What it finds damaged, because the other one has written it and swept it, it does not forget.
+  const [row] = await world.database.query<{ id: number }>(
+    'select id::float8 as id from exports where transfer_id = $1',
+    [id],
+  );
+  const ledgers = [0, lease.epoch].map((epoch) =>
+    openStagedMessages(fenced(world.database, { transferId: id, epoch }), row?.id ?? 0),
+  );
+  const [old] = ledgers;
+  if (old === undefined) throw new Error('There is no ledger.');
+  await expect(old.forget(1)).rejects.toThrow(LeaseLost);
+  await expect(old.seal()).rejects.toThrow(LeaseLost);
+  await expect(old.segments()).rejects.toThrow(LeaseLost);
+  await expect(old.written({ part: 9, name: 'part-9.zip', size: 1, sha256: '' })).rejects.toThrow(LeaseLost);
+  await expect(old.finish(new Date(0), new Date(1))).rejects.toThrow(LeaseLost);
+  expect(await noted()).toEqual(before);
+
+  await world.exportMail(id, memoryAccount(source), { lease });
+  expect(await digestsIn(id)).toEqual(digestsOf(source));
+});
+
+test('a stored part that nobody had noted when its worker died is not kept', async () => {
+  const source = mailboxes();
+  const id = await world.newTransfer();
+  const inner = openFolderStore(world.root);
+  const dying = {
+    ...inner,
+    put: async (...file: Parameters<typeof inner.put>) => {
+      await inner.put(...file);
+      throw new Error('The database is gone.');
+    },
+  };
+  const services = { ...world.services, exports: dying };
+  await expect(world.exportMail(id, memoryAccount(source), { services })).rejects.toThrow('The database is gone.');
+  await world.exportMail(id, memoryAccount(source));
+  const files = await world.files(id);
+  expect(await readdir(dirname(files[0] ?? ''))).toEqual(files.map((file) => basename(file)).toSorted());
+});
+
+test('a place that can not be used for a while pauses the export, and ends no transfer', async () => {
+  const source = mailboxes();
+  const id = await world.newTransfer();
+  const inner = openFolderStore(world.root);
+  const refusing = {
+    ...inner,
+    put: (): Promise<void> => Promise.reject(new StoreError('The bucket is away.')),
+  };
+  const services = { ...world.services, exports: refusing };
+  await expect(world.exportMail(id, memoryAccount(source), { services })).rejects.toThrow(ExportPaused);
+  const again = memoryAccount(source);
+  await world.exportMail(id, again);
+  expect(await world.files(id)).not.toEqual([]);
+});
+
+test('a mailbox that is deleted just before it is read keeps no other mail back', needs('bsdtar'), async () => {
+  const source = mailboxes();
+  const account = memoryAccount(source);
+  const { reader: open } = account.source;
+  const gone = source[1];
+  let opened = 0;
+  const reader = async () => {
+    const inner = await open();
+    return {
+      ...inner,
+      open: async (path: string) => {
+        if (path === gone?.path && (opened += 1) === 2) source.splice(1, 1);
+        return inner.open(path);
+      },
+    };
+  };
+  const id = await world.newTransfer();
+  await world.exportMail(id, { ...account, source: { ...account.source, reader } });
+  expect(await digestsIn(id)).toEqual(digestsOf(source.filter((mailbox) => mailbox !== gone)));
 });
 
 test('a full disk pauses the export at any moment, and it goes on when there is room', needs('bsdtar'), async () => {

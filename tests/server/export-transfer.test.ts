@@ -308,3 +308,41 @@ test(
     expect(await world.files(id)).toHaveLength(1);
   },
 );
+
+test(
+  'two archives at once do not take the room that only one of them has',
+  needs('the right to mount a disk'),
+  async () => {
+    await using disk = await mountSmallDisk(14);
+    await using world = await openExportWorld({ root: disk.root });
+    const inner = world.services.exports;
+    const [written, stored] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const waiting = {
+      ...inner,
+      put: async (...file: Parameters<typeof inner.put>) => {
+        written.resolve();
+        await stored.promise;
+        await inner.put(...file);
+      },
+    };
+    const messages = Array.from({ length: 30 }, (_, at) => ({
+      uid: at + 1,
+      bytes: Buffer.alloc(100_000, at),
+      flags: [],
+      internalDate: new Date(0),
+    }));
+    const exported = async (id: string, services = world.services) =>
+      world.exportMail(id, memoryAccount([{ path: 'INBOX', messages }]), { services });
+    const [first, second] = [await world.newTransfer(), await world.newTransfer()];
+    const working = exported(first, { ...world.services, exports: waiting });
+    await Promise.race([written.promise, working]);
+    const paused = await exported(second).catch((error: unknown) => error);
+    expect(paused).toBeInstanceOf(ExportPaused);
+    expect((paused as Error).cause).toBeInstanceOf(DiskFullError);
+    stored.resolve();
+    await working;
+    await disk.resize(30);
+    await exported(second);
+    expect(await world.files(second)).toHaveLength(1);
+  },
+);

@@ -64,7 +64,10 @@ export const FOUND: ReadonlyMap<number, string> = new Map([
   [187_485, 'what was not listed when it was sent, and is not handed out there, is known by how it is listed since'],
   [500_825, 'what was stored in a mailbox that has another name, which a list leaves out, is not stored again'],
   [204_682, 'a folder that an order before could not open is missed when the list leaves it out'],
-  [806_050, 'what was stored without its UID is known by its digest where a list leaves out the new name of its folder'],
+  [
+    806_050,
+    'what was stored without its UID is known by its digest where a list leaves out the new name of its folder',
+  ],
 ]);
 
 /** Runs seeds one after the other. @returns each failure with what to replay it by; the first one is made smaller, too */

@@ -19,6 +19,7 @@ import type { ExportStore } from '../../src/server/export/storage/export-store.t
 import { openLog } from '../../src/server/log.ts';
 import type { Clock } from '../../src/server/mail/imap/wire.ts';
 import type { Database } from '../../src/server/store/database.ts';
+import type { Lease } from '../../src/server/transfers/lease.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { FRESH, openTestDatabase } from './fresh-database.ts';
 import type { MemoryAccount } from './memory-mailbox.ts';
@@ -100,6 +101,7 @@ export async function openExportWorld(
       const work: MailExport = {
         ...quiet,
         transferId,
+        lease: leaseOf(transferId),
         format: 'eml',
         contactsFormat: 'vcf',
         source,
@@ -118,7 +120,7 @@ export async function openExportWorld(
           for (const contact of contacts) yield { kind: 'contact', contact };
         },
       };
-      await stageContacts(services, { ...quiet, transferId, reader });
+      await stageContacts(services, { ...quiet, transferId, lease: leaseOf(transferId), reader });
     },
     files: async (transferId) =>
       (
@@ -130,4 +132,9 @@ export async function openExportWorld(
       ).map((row) => join(root, row.export, row.name)),
     [Symbol.asyncDispose]: () => lifetime.disposeAsync(),
   };
+}
+
+/** Of a transfer that nobody has taken. */
+function leaseOf(transferId: string): Lease {
+  return { transferId, epoch: 0 };
 }

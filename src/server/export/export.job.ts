@@ -10,16 +10,24 @@ import { Stopped } from '../mail/copy/lanes.ts';
 import type { CopySource } from '../mail/copy/mail-copy.ts';
 import type { Clock } from '../mail/imap/wire.ts';
 import type { Database } from '../store/database.ts';
+import { LeaseLost, type Lease } from '../transfers/lease.ts';
 import type { ContactsFormat, EmailFormat } from '../../contract/export-format.ts';
 import { contactFiles } from './archive/contact-files.ts';
 import { openStagedContacts, type StagedContacts } from './staging/staged-contacts.ts';
-import { isDiskFull, requireRoom } from './staging/disk-full.ts';
+import { claimRoom, isDiskFull, isDiskUnusable, requireRoom } from './staging/disk-full.ts';
 import { eml } from './archive/eml.format.ts';
+import { fenced } from './staging/fenced.ts';
 import { EXPORT_LIMITS, type ExportLimits } from './staging/export-limits.ts';
-import type { ExportStore } from './storage/export-store.ts';
+import { StoreError, type ExportStore } from './storage/export-store.ts';
 import { gatherMail } from './staging/gather-mail.ts';
 import type { ExportProgress } from './staging/stage-mail.ts';
-import { openExport, openStagedMessages, type Export, type StagedMessages } from './staging/staged-messages.ts';
+import {
+  openExport,
+  openStagedMessages,
+  type Export,
+  type PartFile,
+  type StagedMessages,
+} from './staging/staged-messages.ts';
 import type { MailFormat } from './archive/mail-format.ts';
 import { mbox } from './archive/mbox.format.ts';
 import { pst } from './archive/pst.format.ts';
@@ -30,7 +38,7 @@ import { writeArchive } from './archive/zip-archive.ts';
 /** Each part has a format of its own: some remember where in it they have put what. */
 const EXPORT_FORMATS: Readonly<Record<EmailFormat, () => MailFormat>> = { eml: () => eml, mbox: () => mbox, pst };
 
-/** There is no room for the export now. What is staged stays; a later run goes on from there. */
+/** There is no room for the export now, or no place. What is staged stays; a later run goes on from there. */
 export class ExportPaused extends Error {
   override name = 'ExportPaused';
 }
@@ -51,6 +59,7 @@ export type ExportServices = {
 
 export type ExportRun = {
   readonly transferId: string;
+  readonly lease: Lease;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: ExportProgress) => void;
 };
@@ -67,7 +76,7 @@ export type MailExport = ExportRun & {
 
 /**
  * Stages all mail, and writes the parts that fill up meanwhile. Goes on from wherever an earlier run left it.
- * @throws {ExportPaused} on a full disk; {@link MailError}, {@link Stopped} as the reader does
+ * @throws {ExportPaused} on a full disk, or where files can't be stored now; {@link MailError}, {@link Stopped} as the reader does
  */
 export async function stageMail(services: ExportServices, work: MailExport): Promise<void> {
   await withRoom(services, work, (workspace) => unlessDamaged(workspace, () => stage(workspace, work)));
@@ -117,6 +126,7 @@ async function stage(workspace: Workspace, work: MailExport): Promise<void> {
   if (finished !== null) return;
   // Also where only the last part is left to write, and before any room is asked for: a run that was killed leaves files.
   await sweepSpool(folder, await ledger.segments());
+  await pruneStored(workspace);
   if (lastPart !== null) return;
   const contents = contentsOf(work);
   await requireRoom(folder, limits.diskReserve);
@@ -204,19 +214,26 @@ async function withRoom<Result>(
       export: opened,
       reopen,
       folder,
-      ledger: openStagedMessages(database, opened.id),
-      contacts: openStagedContacts(database, opened.id),
+      ledger: openStagedMessages(fenced(database, work.lease), opened.id),
+      contacts: openStagedContacts(fenced(database, work.lease), opened.id),
       limits: { ...EXPORT_LIMITS, ...services.limits },
     });
   } catch (error) {
     if (work.signal.aborted && !(error instanceof Stopped))
       throw new Stopped('The export was asked to stop.', { cause: error });
-    if (!isDiskFull(error)) throw error;
-    log.error(
-      { transfer: work.transferId, folder: exports.staging, err: error },
-      'an export is paused: the disk of EXPORTS_URL or of the database is full. Make room; it goes on by itself',
-    );
-    throw new ExportPaused('There is no room for the export.', { cause: error });
+    const facts = { transfer: work.transferId, folder: exports.staging, err: error };
+    if (isDiskFull(error)) {
+      log.error(
+        facts,
+        'an export is paused: the disk of EXPORTS_URL or of the database is full. Make room; it goes on by itself',
+      );
+      throw new ExportPaused('There is no room for the export.', { cause: error });
+    }
+    if (error instanceof StoreError || isDiskUnusable(error)) {
+      log.error(facts, 'an export is paused: EXPORTS_URL can not be used. Mend it; the export goes on by itself');
+      throw new ExportPaused('There is no place for the export.', { cause: error });
+    }
+    throw error;
   }
 }
 
@@ -236,9 +253,9 @@ async function writePart(part: number, workspace: Workspace, contents: Contents)
   const isLast = part === lastPart;
   const contactsFormat = isLast && contactsStaged !== null ? contents.contacts : undefined;
   const format = contents.openFormat();
-  const octets = (await ledger.mailboxes(part)).reduce((sum, mailbox) => sum + mailbox.octets, 0);
+  const content = await ledger.content(part);
   // Else it would go on until nothing else has room either.
-  await requireRoom(folder, workspace.limits.diskReserve + format.copies * octets);
+  using _room = await claimRoom(folder, format.room(content), workspace.limits.diskReserve);
   const name = `part-${part}-${randomUUID().slice(0, 8)}.zip`;
   const path = join(folder, name);
   await using reader = openSpoolReader(folder);
@@ -267,8 +284,7 @@ async function writePart(part: number, workspace: Workspace, contents: Contents)
     });
     const written = await writeArchive(path, files, work.signal);
     await services.exports.put(workspace.export.name, name, path, work.signal);
-    // Another run has written it, or the export is gone: its owner did not want it any more.
-    if (!(await ledger.written({ part, name, ...written }))) await services.exports.remove(workspace.export.name, name);
+    await note({ part, name, ...written }, workspace);
   } catch (error) {
     await rm(path, { force: true });
     if (error instanceof SpoolError) await ledger.forget(part);
@@ -276,8 +292,31 @@ async function writePart(part: number, workspace: Workspace, contents: Contents)
   }
 }
 
-async function offer({ ledger, services, folder }: Workspace): Promise<void> {
+/** What nobody is offered does not stay: another worker has the export, or its owner did not want it any more. */
+async function note(file: PartFile, { ledger, services, export: { name } }: Workspace): Promise<void> {
+  try {
+    await ledger.written(file);
+  } catch (error) {
+    if (error instanceof LeaseLost) await services.exports.remove(name, file.name);
+    throw error;
+  }
+}
+
+/** Files that a run left which died, or lost its database, when it had stored a part and before that was noted. */
+async function pruneStored({ ledger, services, export: { name } }: Workspace): Promise<void> {
+  const kept = await ledger.names();
+  try {
+    await services.exports.prune(name, kept);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    services.log.warn({ err: error }, 'files that an export does not need could not be removed; they go with it');
+  }
+}
+
+async function offer(workspace: Workspace): Promise<void> {
+  const { ledger, services, folder } = workspace;
   const now = services.now();
+  await pruneStored(workspace);
   await ledger.finish(new Date(now), new Date(now + services.settings.exportDays * DAY_MS));
   await rm(folder, { recursive: true, force: true });
 }

@@ -91,6 +91,12 @@ export async function confirmLease(
   return row.stops ? 'stop' : 'ours';
 }
 
+/** Keeps the lease ours until the transaction ends. @throws {LeaseLost} */
+export async function requireLease(sql: Sql, { transferId, epoch }: Lease): Promise<void> {
+  const lease = await sql.query('select 1 from transfers where id = $1 and epoch = $2 for share', [transferId, epoch]);
+  if (lease.length === 0) throw new LeaseLost(transferId);
+}
+
 /** Lets the next worker take the transfer at once: nothing of ours is under way any more. */
 export async function releaseLease(sql: Sql, { transferId, epoch }: Lease): Promise<void> {
   await sql.query('update transfers set leased_until = null where id = $1 and epoch = $2', [transferId, epoch]);

@@ -23,10 +23,11 @@ export const writeExport: Runner = async (run, services) => {
 
 /** Reads the contacts for the archive. */
 export const runContactsStaging: Runner = async (run, services) => {
-  const { transfer, signal, onProgress } = run;
+  const { transfer, lease, signal, onProgress } = run;
   try {
     await stageContacts(exportServices(services), {
       transferId: transfer.id,
+      lease,
       reader: openContactReader({
         settings: services.settings,
         credentials: credentialsOf(transfer.sourceEmail, run.source, services),
@@ -67,10 +68,11 @@ function exportServices({ database, settings, log, exports }: RunnerServices): E
 }
 
 async function mailExportOf(run: Run, services: RunnerServices): Promise<MailExport> {
-  const { transfer, signal, onProgress, refusalWaits } = run;
+  const { transfer, lease, signal, onProgress, refusalWaits } = run;
   const { contactsFormat } = transfer;
   return {
     transferId: transfer.id,
+    lease,
     format: mailFormatOf(transfer.emailFormat),
     ...(contactsFormat === undefined ? {} : { contactsFormat }),
     source: await openMailSide('source', run, services),

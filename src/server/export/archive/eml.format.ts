@@ -8,7 +8,8 @@ const pathOf = ({ folder, label }: PartMessage) => `mail/${folder}/${label}`;
 /** One file for each message, byte for byte; the file's time is the internal date. */
 export const eml: MailFormat = {
   partMessages: ARCHIVE_ENTRIES,
-  copies: 1,
+  // Beside each message its entry, its lines in the manifests, and what the page shows of it.
+  room: ({ octets, messages }) => octets + 1000 * messages,
   label: (message, number) => messageName({ ...message, number }),
   async *files({ ledger, octets, part }) {
     for await (const message of ledger.messages(part))

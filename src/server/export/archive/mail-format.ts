@@ -33,8 +33,8 @@ export type LabelledMessage = { readonly header: Buffer; readonly internalDate: 
 export type MailFormat = {
   /** Messages in one part at most: what is kept of each until the part is written must fit in memory. */
   readonly partMessages: number;
-  /** How often a part's octets are on the disk while it is written, besides what is staged. */
-  readonly copies: number;
+  /** What a part takes of the disk at most while it is written, besides what is staged, in octets, by what is in it. */
+  room(part: { readonly octets: number; readonly messages: number }): number;
   /** What is noted of a message when it is staged: its file's name, or whatever the format needs of its header. */
   label(message: LabelledMessage, number: number): string;
   /** Looks at a message's octets when it is staged, for a format that changes line ends; others keep them. */

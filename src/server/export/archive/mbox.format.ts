@@ -19,7 +19,8 @@ async function* mailboxContent({ ledger, octets, part }: PartSource, mailboxId: 
 /** One file for each mailbox, in the form `mboxrd`. */
 export const mbox: MailFormat = {
   partMessages: ARCHIVE_ENTRIES,
-  copies: 1,
+  // Beside each message its entry, its lines in the manifests, and what the page shows of it.
+  room: ({ octets, messages }) => octets + 1000 * messages,
   label: ({ header }) => senderAddress(header),
   openLineEnds,
   async *files(source) {

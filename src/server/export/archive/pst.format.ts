@@ -33,8 +33,8 @@ export function pst(): MailFormat {
       ?.path ?? '';
   return {
     partMessages: PART_MESSAGES,
-    // The file itself, and the archive that takes it.
-    copies: 2,
+    // The file itself, in which text takes twice its octets at most, and the archive that takes it.
+    room: ({ octets, messages }) => 3.5 * octets + 3000 * messages,
     label: () => '',
     files: (source) => mailFiles(source, starts),
     empty: () => undefined,

@@ -5,6 +5,7 @@ import type { Database } from '../../store/database.ts';
 import type { ExportStore } from '../storage/export-store.ts';
 
 const SWEEP_EVERY_MS = 10 * 60_000;
+const EXPORT_NAME = /^[0-9a-f]{32}$/;
 
 type Services = {
   readonly database: Database;
@@ -16,7 +17,10 @@ type Services = {
   readonly now: () => number;
 };
 
-/** Deletes a finished export: from now on it is not offered, whatever becomes of its files. @returns whether there was one */
+/**
+ * Deletes a finished export: from now on it is not offered, whatever becomes of its files. What can't be removed now is
+ * swept later. @returns whether there was one
+ */
 export async function deleteExport(services: Services, name: string): Promise<boolean> {
   const [row] = await services.database.query<{ id: number }>(
     `update exports set deleted = $2 where name = $1 and finished is not null and deleted is null and expires > $2
@@ -24,30 +28,38 @@ export async function deleteExport(services: Services, name: string): Promise<bo
     [name, new Date(services.now())],
   );
   if (row === undefined) return false;
-  await erase(services, { id: row.id, name });
+  await nowOrLater(services.log, () => erase(services, { id: row.id, name }));
   await services.verifiers.purge();
   return true;
 }
 
-/** Deletes what there is of an export that will not be finished. What a worker has staged is swept on its machine. */
-export async function removeUnfinishedExport(
-  { database, exports }: Pick<Services, 'database' | 'exports'>,
-  transferId: string,
-): Promise<void> {
-  const unfinished = await database.query<{ id: number; name: string }>(
+/**
+ * Deletes what there is of an export that will not be finished. What a worker has staged is swept on its machine, and
+ * what can't be removed now is swept later.
+ */
+export async function removeUnfinishedExport(services: Removing, transferId: string): Promise<void> {
+  const unfinished = await services.database.query<{ id: number; name: string }>(
     'select id::float8 as id, name from exports where transfer_id = $1 and finished is null',
     [transferId],
   );
-  for (const { id, name } of unfinished) await removeUnfinished({ database, exports }, id, name);
+  for (const one of unfinished) await nowOrLater(services.log, () => removeUnfinished(services, one));
 }
 
-async function removeUnfinished(
-  { database, exports }: Pick<Services, 'database' | 'exports'>,
-  id: number,
-  name: string,
-): Promise<void> {
-  await exports.remove(name);
+type Removing = Pick<Services, 'database' | 'exports' | 'log'>;
+type Named = { readonly id: number; readonly name: string };
+
+/** One export that can't be removed keeps no other one. */
+async function nowOrLater(log: Log, remove: () => Promise<void>): Promise<void> {
+  try {
+    await remove();
+  } catch (error) {
+    log.error({ err: error }, 'an export could not be removed, and is tried again: can EXPORTS_URL be used?');
+  }
+}
+
+async function removeUnfinished({ database, exports }: Removing, { id, name }: Named): Promise<void> {
   await rm(join(exports.staging, name), { recursive: true, force: true });
+  await exports.remove(name);
   await database.query('delete from exports where id = $1', [id]);
 }
 
@@ -55,19 +67,25 @@ async function removeUnfinished(
  * Deletes what nobody may have any more: exports whose days are over or that were deleted, those whose transfer ended
  * without them, and what lies in this machine's staging folder for none.
  */
-export async function sweepExports(services: Services): Promise<void> {
+export async function sweepExports(services: Services, ending?: AbortSignal): Promise<void> {
   const { database, exports, now } = services;
   const over = await database.query<{ id: number; name: string }>(
     `select id::float8 as id, name from exports
      where (expires <= $1 or deleted is not null) and id in (select export_id from export_files)`,
     [new Date(now())],
   );
-  for (const gone of over) await erase(services, gone);
   const abandoned = await database.query<{ id: number; name: string }>(
     `select exports.id::float8 as id, name from exports join transfers on transfers.id = transfer_id
      where exports.finished is null and transfers.finished is not null`,
   );
-  for (const { id, name } of abandoned) await removeUnfinished(services, id, name);
+  const removals = [
+    ...over.map((one) => () => erase(services, one)),
+    ...abandoned.map((one) => () => removeUnfinished(services, one)),
+  ];
+  for (const remove of removals) {
+    if (ending?.aborted === true) return;
+    await nowOrLater(services.log, remove);
+  }
   await services.verifiers.purge();
   const staged = await readdir(exports.staging).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
@@ -76,13 +94,12 @@ export async function sweepExports(services: Services): Promise<void> {
   const open = await database.query<{ name: string }>('select name from exports where finished is null');
   const names = new Set(open.map(({ name }) => name));
   for (const name of staged)
-    if (!names.has(name)) await rm(join(exports.staging, name), { recursive: true, force: true });
+    // Of exports only: one that starts tries its staging folder as well.
+    if (EXPORT_NAME.test(name) && !names.has(name))
+      await rm(join(exports.staging, name), { recursive: true, force: true });
 }
 
-async function erase(
-  { database, exports, now, log }: Services,
-  { id, name }: { id: number; name: string },
-): Promise<void> {
+async function erase({ database, exports, now, log }: Services, { id, name }: Named): Promise<void> {
   await exports.remove(name);
   await database.query('delete from export_files where export_id = $1', [id]);
   await database.query('update exports set deleted = coalesce(deleted, $2) where id = $1', [id, new Date(now())]);
@@ -92,8 +109,9 @@ async function erase(
 /** Sweeps now and then until it is disposed of. */
 export function startExportSweeper(services: Services): AsyncDisposable {
   let round: Promise<void> = Promise.resolve();
+  const ending = new AbortController();
   const sweep = () => {
-    round = sweepExports(services).catch((error: unknown) =>
+    round = sweepExports(services, ending.signal).catch((error: unknown) =>
       services.log.error({ err: error }, 'exports whose days are over could not be deleted'),
     );
   };
@@ -102,6 +120,7 @@ export function startExportSweeper(services: Services): AsyncDisposable {
   return {
     [Symbol.asyncDispose]: async () => {
       clearInterval(timer);
+      ending.abort();
       await round;
     },
   };

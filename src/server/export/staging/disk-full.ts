@@ -19,8 +19,36 @@ export function isDiskFull(error: unknown): boolean {
   return (code !== undefined && FULL.has(code)) || isDiskFull(error.cause);
 }
 
-/** @throws {DiskFullError} with less than `reserve` octets free on the folder's disk */
+/** A disk that went away, lets nobody write, or has errors. */
+const UNUSABLE = new Set(['EACCES', 'EIO', 'ENODEV', 'ENOTCONN', 'EPERM', 'EROFS', 'ESTALE']);
+
+/** Whether the operator has to mend a disk before anybody can go on. */
+export function isDiskUnusable(error: unknown): boolean {
+  const { code, path } = error as NodeJS.ErrnoException;
+  return error instanceof Error && path !== undefined && UNUSABLE.has(code ?? '');
+}
+
+/** What this process has claimed for archives that it writes at the moment, in octets: their disk is one. */
+let claimed = 0;
+
+/** @throws {DiskFullError} with less than `reserve` octets free on the folder's disk, beside what is claimed */
 export async function requireRoom(folder: string, reserve: number): Promise<void> {
+  const needed = reserve + claimed;
   const { bavail, bsize } = await statfs(folder);
-  if (bavail * bsize < reserve) throw new DiskFullError('There is less room on the disk than an export needs.');
+  if (bavail * bsize < needed) throw new DiskFullError('There is less room on the disk than an export needs.');
+}
+
+/** As {@link requireRoom}, and keeps so many octets from others until it is disposed of. */
+export async function claimRoom(folder: string, octets: number, reserve: number): Promise<Disposable> {
+  claimed += octets;
+  const giveBack = () => {
+    claimed -= octets;
+  };
+  try {
+    await requireRoom(folder, reserve);
+  } catch (error) {
+    giveBack();
+    throw error;
+  }
+  return { [Symbol.dispose]: giveBack };
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isReadable, notingBreaks, openFaults, readableOf, sourcePlace, type Faults } from '../../mail/copy/breaks.ts';
 import { Stopped } from '../../mail/copy/lanes.ts';
 import type { CopySource } from '../../mail/copy/mail-copy.ts';
-import { MailError } from '../../mail/imap/mail-error.ts';
+import { MailError, unlessRefused } from '../../mail/imap/mail-error.ts';
 import type { Mailbox } from '../../mail/imap/mailbox.ts';
 import type { Fetched, MailReader } from '../../mail/imap/streams.ts';
 import type { Clock } from '../../mail/imap/wire.ts';
@@ -185,9 +185,9 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
   async function takeInto({ listing, uids, octets }: Batch, reader: MailReader): Promise<void> {
     await requireRoom(gathering.folder, limits.diskReserve + octets);
     if (open.get(reader) !== listing) {
-      const { uidValidity } = await reader.open(listing.mailbox.path);
-      // The next pass lists it anew.
-      if (uidValidity !== listing.uidValidity) return;
+      const opened = await unlessRefused(reader.open(listing.mailbox.path));
+      // The next pass lists it anew, or finds it gone.
+      if (opened?.uidValidity !== listing.uidValidity) return;
       open.set(reader, listing);
     }
     const wanted = uids.filter((uid) => !listing.taken.has(uid));

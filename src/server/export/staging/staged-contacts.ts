@@ -1,5 +1,6 @@
 import { BLANK_CONTACT, type Contact } from '../../../contract/contact.ts';
-import type { Database } from '../../store/database.ts';
+import { LeaseLost } from '../../transfers/lease.ts';
+import type { Fenced } from './fenced.ts';
 
 const PAGE = 100;
 
@@ -21,20 +22,26 @@ export type CardKind = 'group' | 'unreadable';
 
 type Row = { number: number; contact: string; photo_type: string | null; photo: Uint8Array | null };
 
-export function openStagedContacts(database: Database, exportId: number): StagedContacts {
+export function openStagedContacts(database: Fenced, exportId: number): StagedContacts {
+  const { transferId, epoch } = database.lease;
+  /** In one round trip, as there are many. @param columns of `table`, as many as values */
+  const insert = async (table: string, columns: string, values: readonly unknown[]) => {
+    const places = values.map((_, at) => `$${at + 3}`).join(', ');
+    const rows = await database.query(
+      `insert into ${table} (${columns}) select ${places} from transfers where id = $1 and epoch = $2 for share
+       returning 1`,
+      [transferId, epoch, ...values],
+    );
+    if (rows.length === 0) throw new LeaseLost(transferId);
+  };
   return {
-    clear: async () => {
-      await database.query('delete from export_contacts where export_id = $1', [exportId]);
-      await database.query('delete from export_cards where export_id = $1', [exportId]);
-    },
-    putCard: async (kind, number, card) => {
-      await database.query('insert into export_cards (export_id, kind, number, card) values ($1, $2, $3, $4)', [
-        exportId,
-        kind,
-        number,
-        JSON.stringify(card),
-      ]);
-    },
+    clear: () =>
+      database.write(async (sql) => {
+        await sql.query('delete from export_contacts where export_id = $1', [exportId]);
+        await sql.query('delete from export_cards where export_id = $1', [exportId]);
+      }),
+    putCard: (kind, number, card) =>
+      insert('export_cards', 'export_id, kind, number, card', [exportId, kind, number, JSON.stringify(card)]),
     countCards: async (kind) => {
       const [row] = await database.query<{ count: number }>(
         'select count(*)::float8 as count from export_cards where export_id = $1 and kind = $2',
@@ -49,18 +56,14 @@ export function openStagedContacts(database: Database, exportId: number): Staged
       );
       return row === undefined ? '' : (JSON.parse(row.card) as string);
     },
-    put: async (number, { photo, ...contact }) => {
-      await database.query(
-        'insert into export_contacts (export_id, number, contact, photo_type, photo) values ($1, $2, $3, $4, $5)',
-        [
-          exportId,
-          number,
-          JSON.stringify(contact),
-          photo?.mediaType ?? null,
-          photo === undefined ? null : Buffer.from(photo.bytes),
-        ],
-      );
-    },
+    put: (number, { photo, ...contact }) =>
+      insert('export_contacts', 'export_id, number, contact, photo_type, photo', [
+        exportId,
+        number,
+        JSON.stringify(contact),
+        photo?.mediaType ?? null,
+        photo === undefined ? null : Buffer.from(photo.bytes),
+      ]),
     count: async () => {
       const [row] = await database.query<{ count: number }>(
         'select count(*)::float8 as count from export_contacts where export_id = $1',

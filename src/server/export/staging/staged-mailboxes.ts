@@ -1,7 +1,7 @@
 import type { Mailbox } from '../../mail/imap/mailbox.ts';
-import type { Database } from '../../store/database.ts';
 import { folderName } from '../archive/folder-name.ts';
 import { nameKey } from '../archive/safe-name.ts';
+import type { Fenced } from './fenced.ts';
 
 /** Where something is staged. `gone`: the mailbox is not there any more, and its name is another's. */
 export type StagedIn = {
@@ -12,7 +12,7 @@ export type StagedIn = {
 };
 
 /** What is durable of an export's mailboxes: by what names the source has them, and the folders in the archive. */
-export function openStagedMailboxes(database: Database, exportId: number) {
+export function openStagedMailboxes(database: Fenced, exportId: number) {
   const folders = new Map<string, number>();
   const taken = new Set<string>();
 
@@ -35,10 +35,12 @@ export function openStagedMailboxes(database: Database, exportId: number) {
       const known = folders.get(key);
       if (known !== undefined) return known;
       const folder = folderName(path, delimiter, taken);
-      const [made] = await database.query<{ id: number }>(
-        `insert into export_mailboxes (export_id, path, folder, delimiter, special_use) values ($1, $2, $3, $4, $5)
-         returning id::float8 as id`,
-        [exportId, key, folder, delimiter, specialUse],
+      const [made] = await database.write((sql) =>
+        sql.query<{ id: number }>(
+          `insert into export_mailboxes (export_id, path, folder, delimiter, special_use) values ($1, $2, $3, $4, $5)
+           returning id::float8 as id`,
+          [exportId, key, folder, delimiter, specialUse],
+        ),
       );
       if (made === undefined) throw new Error('The database did not say which row it made.');
       folders.set(key, made.id);
@@ -93,7 +95,7 @@ export function openStagedMailboxes(database: Database, exportId: number) {
     rename: async (renamed: ReadonlyMap<number, Mailbox>): Promise<void> => {
       folders.clear();
       taken.clear();
-      await database.transaction(async (sql) => {
+      await database.write(async (sql) => {
         const ids = [...renamed.keys()];
         const paths = [...renamed.values()].map(({ path }) => JSON.stringify(path));
         await sql.query(

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Skipped } from '../../../contract/calls/status.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database, Sql } from '../../store/database.ts';
 import type { LineEnds } from '../archive/mbox.ts';
+import type { Fenced } from './fenced.ts';
 import { openStagedMailboxes } from './staged-mailboxes.ts';
 
 /** An export as it stands. `name` is how links call it; what is skipped is known once all is staged. */
@@ -89,7 +90,7 @@ export async function openExport(database: Database, transferId: string): Promis
 export type StagedMessages = ReturnType<typeof openStagedMessages>;
 
 /** What is durable of an export: which messages are staged where, and which parts are written. */
-export function openStagedMessages(database: Database, exportId: number) {
+export function openStagedMessages(database: Fenced, exportId: number) {
   return {
     ...openStagedMailboxes(database, exportId),
 
@@ -117,37 +118,41 @@ export function openStagedMessages(database: Database, exportId: number) {
       uidValidity: bigint,
       message: { uid: number; sha256: string },
     ): Promise<boolean> => {
-      const rows = await database.query(
-        `update export_messages set uid_validity = $2, uid = $3
-         where mailbox_id = $1 and number = (
-           select min(number) from export_messages where mailbox_id = $1 and uid_validity <> $2 and sha256 = $4)
-         returning number`,
-        [mailboxId, String(uidValidity), message.uid, message.sha256],
+      const rows = await database.write((sql) =>
+        sql.query(
+          `update export_messages set uid_validity = $2, uid = $3
+           where mailbox_id = $1 and number = (
+             select min(number) from export_messages where mailbox_id = $1 and uid_validity <> $2 and sha256 = $4)
+           returning number`,
+          [mailboxId, String(uidValidity), message.uid, message.sha256],
+        ),
       );
       return rows.length > 0;
     },
 
     record: async (mailboxId: number, uidValidity: bigint, messages: readonly StagedMessage[]): Promise<void> => {
-      await database.query(
-        `insert into export_messages (mailbox_id, export_id, uid_validity, number, uid, size, sha256, crc32, internal_date,
+      const record = (sql: Sql) =>
+        sql.query(
+          `insert into export_messages (mailbox_id, export_id, uid_validity, number, uid, size, sha256, crc32, internal_date,
            flags, line_ends, label, segment, position)
          select $1, $2, $3, number, uid, size, sha256, crc32, internal_date, flags, line_ends, label, segment, position
          from jsonb_to_recordset($4::jsonb) as message(number integer, uid bigint, size bigint, sha256 text, crc32 bigint,
            internal_date timestamptz, flags jsonb, line_ends text, label text, segment text, position bigint)`,
-        [
-          mailboxId,
-          exportId,
-          String(uidValidity),
-          JSON.stringify(
-            messages.map(({ internalDate, lineEnds, flags, ...message }) => ({
-              ...message,
-              internal_date: internalDate,
-              line_ends: lineEnds,
-              flags: flags.map((flag) => flag.replaceAll('\0', '').toWellFormed()),
-            })),
-          ),
-        ],
-      );
+          [
+            mailboxId,
+            exportId,
+            String(uidValidity),
+            JSON.stringify(
+              messages.map(({ internalDate, lineEnds, flags, ...message }) => ({
+                ...message,
+                internal_date: internalDate,
+                line_ends: lineEnds,
+                flags: flags.map((flag) => flag.replaceAll('\0', '').toWellFormed()),
+              })),
+            ),
+          ],
+        );
+      await database.write(record);
     },
 
     /** Octets and messages: of the whole export, and of the part that is being gathered. */
@@ -164,7 +169,7 @@ export function openStagedMessages(database: Database, exportId: number) {
 
     /** Settles what the next part holds: all that is staged and in no part yet. `skipped` goes with the last one. */
     seal: (last?: { readonly skipped: readonly Skipped[] }): Promise<void> =>
-      database.transaction(async (sql) => {
+      database.write(async (sql) => {
         const [row] = await sql.query<{ sealed: number }>(
           `update exports set sealed = sealed + 1,
              last_part = case when $2::jsonb is null then last_part else sealed + 1 end, mail_skipped = $2::jsonb,
@@ -192,16 +197,18 @@ export function openStagedMessages(database: Database, exportId: number) {
 
     /** Forgets a part whose staged messages are damaged; they are fetched again. */
     forget: (part: number): Promise<void> =>
-      database.transaction(async (sql) => {
+      database.write(async (sql) => {
         await sql.query('delete from export_messages where export_id = $1 and part = $2', [exportId, part]);
         await sql.query('update exports set last_part = null where id = $1', [exportId]);
       }),
 
     contactsStaged: async (skipped: readonly Skipped[]): Promise<void> => {
-      await database.query('update exports set contacts_staged = now(), contacts_skipped = $2::jsonb where id = $1', [
-        exportId,
-        jsonOf(skipped),
-      ]);
+      await database.write((sql) =>
+        sql.query('update exports set contacts_staged = now(), contacts_skipped = $2::jsonb where id = $1', [
+          exportId,
+          jsonOf(skipped),
+        ]),
+      );
     },
 
     async *messages(part: number, mailboxId?: number): AsyncGenerator<PartMessage> {
@@ -239,6 +246,16 @@ export function openStagedMessages(database: Database, exportId: number) {
         [exportId, part],
       ),
 
+    /** How much mail a part holds. */
+    content: async (part: number) => {
+      const [row] = await database.query<{ messages: number; octets: number }>(
+        `select count(*)::float8 as messages, coalesce(sum(size), 0)::float8 as octets
+         from export_messages where export_id = $1 and part = $2`,
+        [exportId, part],
+      );
+      return row ?? { messages: 0, octets: 0 };
+    },
+
     /** The mailboxes of a part; with the last one, those without any message as well. */
     mailboxNames: async (part: number, isLast: boolean): Promise<MailboxName[]> => {
       const rows = await database.query<MailboxName>(
@@ -262,30 +279,41 @@ export function openStagedMessages(database: Database, exportId: number) {
       return rows.map(({ folder }) => folder);
     },
 
-    /** Segments that hold messages of parts not written yet. */
+    /** Segments that hold messages of parts not written yet. Others may be swept: @throws {LeaseLost} when not by us */
     segments: async (): Promise<Set<string>> => {
-      const rows = await database.query<{ segment: string }>(
-        `select distinct segment from export_messages where export_id = $1
-           and (part is null or part not in (select part from export_files where export_id = $1))`,
-        [exportId],
+      const rows = await database.write((sql) =>
+        sql.query<{ segment: string }>(
+          `select distinct segment from export_messages where export_id = $1
+             and (part is null or part not in (select part from export_files where export_id = $1))`,
+          [exportId],
+        ),
       );
       return new Set(rows.map(({ segment }) => segment));
     },
 
-    /** @returns whether it is this file that counts: not when another run has written the part, or the export is gone. */
-    written: async ({ part, name, size, sha256 }: PartFile): Promise<boolean> => {
-      const rows = await database.query(
-        `insert into export_files (export_id, part, name, size, sha256)
-         select id, $2, $3, $4, $5 from exports where id = $1
-         on conflict (export_id, part) do nothing returning part`,
-        [exportId, part, name, size, sha256],
+    written: async ({ part, name, size, sha256 }: PartFile): Promise<void> => {
+      await database.write((sql) =>
+        sql.query('insert into export_files (export_id, part, name, size, sha256) values ($1, $2, $3, $4, $5)', [
+          exportId,
+          part,
+          name,
+          size,
+          sha256,
+        ]),
       );
-      return rows.length > 0;
+    },
+
+    /** The names of the parts that are written. Others may be removed: @throws {LeaseLost} when not by us */
+    names: async (): Promise<Set<string>> => {
+      const rows = await database.write((sql) =>
+        sql.query<{ name: string }>('select name from export_files where export_id = $1', [exportId]),
+      );
+      return new Set(rows.map(({ name }) => name));
     },
 
     /** Offers the files, and forgets what was needed only on the way. */
     finish: (finished: Date, expires: Date): Promise<void> =>
-      database.transaction(async (sql) => {
+      database.write(async (sql) => {
         await sql.query(
           `update exports set finished = $2, expires = $3, messages = staged.messages, octets = staged.octets
            from (select count(*)::integer as messages, coalesce(sum(size), 0)::bigint as octets

@@ -1,10 +1,17 @@
 import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { DeleteObjectCommand, GetObjectCommand, NoSuchKey, paginateListObjectsV2, S3Client } from '@aws-sdk/client-s3';
+import {
+  AbortMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  NoSuchKey,
+  paginateListObjectsV2,
+  S3Client,
+} from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
-import { FileGoneError, type ExportStore } from './export-store.ts';
+import { FileGoneError, StoreError, type ExportStore } from './export-store.ts';
 
 export type BucketAddress = {
   readonly bucket: string;
@@ -16,45 +23,42 @@ export type BucketAddress = {
 /** A file goes up in pieces of this many octets, so many at once: memory is their product, and 10,000 pieces are the most. */
 const PIECE = 8 * 1024 * 1024;
 const PIECES_AT_ONCE = 3;
-/** A bucket that takes longer to be reached, or to take a piece and answer, is tried again, and given up in the end. */
-const REACHED_WITHIN_MS = 10_000;
-const ANSWER_WITHIN_MS = 120_000;
-/** To clear up after an upload that failed is not tried for longer. */
-const CLEARED_WITHIN_MS = 10_000;
+/**
+ * In milliseconds, how long it may take to reach the bucket, and how long nothing may move on a connection; how often it
+ * is tried; and how many connections there are: no kind waits for another. Who downloads may rest for a while. Somebody
+ * waits for what is removed.
+ */
+const WRITING = { reached: 10_000, silence: 60_000, attempts: 3, connections: 100 };
+const REMOVING = { reached: 3000, silence: 5000, attempts: 2, connections: 20 };
+const READING = { reached: 10_000, silence: 600_000, attempts: 3, connections: 1000 };
 
 /**
  * Exports in an S3-compatible bucket. A piece that a crash left behind is invisible; a lifecycle rule of the bucket
  * (AbortIncompleteMultipartUpload) clears it away.
  */
-export function openBucketStore({ bucket, prefix, endpoint, region }: BucketAddress, staging: string): ExportStore {
-  const client = new S3Client({
-    region,
-    // Servers other than Amazon's often know no newer checksums and no bucket in the host name.
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-    requestHandler: {
-      connectionTimeout: REACHED_WITHIN_MS,
-      requestTimeout: ANSWER_WITHIN_MS,
-      throwOnRequestTimeout: true,
-    },
-    ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
-  });
+export function openBucketStore(address: BucketAddress, staging: string): ExportStore {
+  const { bucket, prefix } = address;
+  const [writing, removing, reading] = [WRITING, REMOVING, READING].map((limits) => clientOf(address, limits)) as [
+    S3Client,
+    S3Client,
+    S3Client,
+  ];
   const keyOf = (...parts: string[]) => join(prefix, ...parts);
-  const removeFile = async (exportName: string, name: string, options = {}) => {
-    await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: keyOf(exportName, name) }), options);
+  const removeKey = async (key: string) => {
+    await removing.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }));
+  };
+  const prune = async (exportName: string, kept: ReadonlySet<string>) => {
+    const pages = paginateListObjectsV2({ client: removing }, { Bucket: bucket, Prefix: `${keyOf(exportName)}/` });
+    for await (const { Contents = [] } of pages)
+      for (const { Key = '' } of Contents) if (!kept.has(basename(Key))) await removeKey(Key);
   };
   return {
     staging,
     put: async (exportName, name, file, signal) => {
+      const key = keyOf(exportName, name);
       const upload = new Upload({
-        client,
-        params: {
-          Bucket: bucket,
-          Key: keyOf(exportName, name),
-          // An abort comes this way: by the upload's own it ends before what is under way, and that may arrive yet.
-          Body: createReadStream(file, { signal }),
-          ContentType: 'application/zip',
-        },
+        client: endingWith(signal, writing, removing),
+        params: { Bucket: bucket, Key: key, Body: createReadStream(file, { signal }), ContentType: 'application/zip' },
         partSize: PIECE,
         queueSize: PIECES_AT_ONCE,
       });
@@ -62,14 +66,14 @@ export function openBucketStore({ bucket, prefix, endpoint, region }: BucketAddr
         await upload.done();
       } catch (error) {
         // It may be there all the same: the answer was lost.
-        await removeFile(exportName, name, { abortSignal: AbortSignal.timeout(CLEARED_WITHIN_MS) }).catch(() => {});
-        throw error;
+        await removeKey(key).catch(() => {});
+        throw new StoreError('The bucket did not take a file.', { cause: error });
       }
       await rm(file);
     },
     read: async (exportName, name, { start, end }, signal) => {
       try {
-        const { Body } = await client.send(
+        const { Body } = await reading.send(
           new GetObjectCommand({ Bucket: bucket, Key: keyOf(exportName, name), Range: `bytes=${start}-${end}` }),
           { abortSignal: signal },
         );
@@ -83,10 +87,47 @@ export function openBucketStore({ bucket, prefix, endpoint, region }: BucketAddr
       }
     },
     remove: async (exportName, name) => {
-      if (name !== undefined) return removeFile(exportName, name);
-      const pages = paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: `${keyOf(exportName)}/` });
-      for await (const { Contents = [] } of pages)
-        for (const { Key } of Contents) await client.send(new DeleteObjectCommand({ Bucket: bucket, Key }));
+      try {
+        await (name === undefined ? prune(exportName, new Set()) : removeKey(keyOf(exportName, name)));
+      } catch (error) {
+        throw new StoreError('The bucket did not let go of a file.', { cause: error });
+      }
+    },
+    prune: async (exportName, kept) => {
+      try {
+        await prune(exportName, kept);
+      } catch (error) {
+        throw new StoreError('The bucket did not let go of a file.', { cause: error });
+      }
     },
   };
+}
+
+function clientOf({ region, endpoint }: BucketAddress, limits: typeof WRITING): S3Client {
+  return new S3Client({
+    region,
+    maxAttempts: limits.attempts,
+    // Servers other than Amazon's often know no newer checksums and no bucket in the host name.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: {
+      connectionTimeout: limits.reached,
+      socketTimeout: limits.silence,
+      httpAgent: { maxSockets: limits.connections },
+      httpsAgent: { maxSockets: limits.connections },
+    },
+    ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
+  });
+}
+
+/**
+ * A client for one upload, whose requests end with a signal. By the upload's own abort it would end before what is under
+ * way, which might arrive yet. To give the upload up is tried shortly, and its failure says nothing of what went wrong.
+ */
+function endingWith(signal: AbortSignal, client: S3Client, removing: S3Client): S3Client {
+  const send = async (command: Parameters<S3Client['send']>[0]) =>
+    command instanceof AbortMultipartUploadCommand
+      ? removing.send(command).catch(() => {})
+      : client.send(command, { abortSignal: signal });
+  return Object.create(client, { send: { value: send } }) as S3Client;
 }

@@ -1,17 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { SettingsError } from '../../../contract/settings.ts';
 import { isDiskFull } from '../staging/disk-full.ts';
-import type { ExportStore } from './export-store.ts';
+import { StoreError, type ExportStore } from './export-store.ts';
 import type { Log } from '../../log.ts';
 
 /** A bucket that does not answer for so long at the start is taken for one that can't be used. */
 const ANSWER_WITHIN_MS = 20_000;
+const FILE = 'start.txt';
+const CONTENT = 'This file shows at the start that exports can be written here.\n';
+const [TOO_MANY_REQUESTS, SERVER_ERROR] = [429, 500];
 
 /**
- * Writes a file to where exports lie and deletes it again, so that a folder or a bucket that can't be written is found at
- * the start and not by the first subscriber. A full disk is no reason to stay away: exports wait until there is room.
+ * Writes a file to where exports lie, reads it, and deletes it again, so that a folder or a bucket that can't be written is found at
+ * the start and not by the first subscriber. A full disk, or a bucket in trouble, is no reason to stay away: exports wait.
  * @throws {SettingsError}
  */
 export async function checkExports(exports: ExportStore, log: Log): Promise<void> {
@@ -25,11 +29,17 @@ export async function checkExports(exports: ExportStore, log: Log): Promise<void
     await Promise.race([writeTo(exports, name, file), late]);
   } catch (error) {
     await rm(file, { force: true }).catch(() => {});
+    await exports.remove(name, FILE).catch(() => {});
     if (isDiskFull(error)) {
       log.error('EXPORTS_URL has no room: exports wait until there is some');
       return;
     }
-    const { code, name: kind } = error as NodeJS.ErrnoException;
+    const reason = error instanceof StoreError ? error.cause : error;
+    if (isOverloaded(reason)) {
+      log.error({ err: reason }, 'EXPORTS_URL is in trouble at the moment: exports wait until it is well');
+      return;
+    }
+    const { code, name: kind } = reason as NodeJS.ErrnoException;
     throw new SettingsError([
       `EXPORTS_URL can't be written (${code ?? kind}). Make it writable, or name another folder or bucket. Example: EXPORTS_URL=/var/lib/portal/exports`,
     ]);
@@ -39,8 +49,18 @@ export async function checkExports(exports: ExportStore, log: Log): Promise<void
 }
 
 async function writeTo(exports: ExportStore, name: string, file: string): Promise<void> {
+  const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
   await mkdir(exports.staging, { recursive: true, mode: 0o700 });
-  await writeFile(file, 'This file shows at the start that exports can be written here.\n', { mode: 0o600 });
-  await exports.put(name, 'start.txt', file, AbortSignal.timeout(ANSWER_WITHIN_MS));
+  await writeFile(file, CONTENT, { mode: 0o600 });
+  await exports.put(name, FILE, file, signal);
+  const found = await text(await exports.read(name, FILE, { start: 0, end: CONTENT.length - 1 }, signal));
+  if (found !== CONTENT) throw new Error('What was written is not what is read.');
   await exports.remove(name);
+}
+
+/** A bucket says of itself that it can't do it now. */
+function isOverloaded(error: unknown): boolean {
+  const { $metadata } = error as { readonly $metadata?: { readonly httpStatusCode?: number } };
+  const status = $metadata?.httpStatusCode ?? 0;
+  return status === TOO_MANY_REQUESTS || status >= SERVER_ERROR;
 }

@@ -1,23 +1,25 @@
 import { createReadStream } from 'node:fs';
-import { chmod, mkdir, open, rename, rm } from 'node:fs/promises';
+import { chmod, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { FileGoneError, type ExportStore } from './export-store.ts';
+import { FileGoneError, StoreError, type ExportStore } from './export-store.ts';
 
 /** Exports in a folder, on the same disk as what is under way. */
 export function openFolderStore(root: string): ExportStore {
+  const moveIn = async (exportName: string, name: string, file: string) => {
+    const folder = join(root, exportName);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await chmod(file, 0o400);
+    await rename(file, join(folder, name));
+    for (const changed of [folder, root]) {
+      await using handle = await open(changed, 'r');
+      await handle.sync();
+    }
+  };
+  const remove = (exportName: string, name = '') => rm(join(root, exportName, name), { recursive: true, force: true });
   return {
     staging: join(root, '.staging'),
-    put: async (exportName, name, file) => {
-      const folder = join(root, exportName);
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      await chmod(file, 0o400);
-      await rename(file, join(folder, name));
-      for (const changed of [folder, root]) {
-        await using handle = await open(changed, 'r');
-        await handle.sync();
-      }
-    },
+    put: (exportName, name, file) => moveIn(exportName, name, file).catch(unusable),
     read: async (exportName, name, range, signal) => {
       let handle;
       try {
@@ -29,6 +31,14 @@ export function openFolderStore(root: string): ExportStore {
       const stream = createReadStream('', { fd: handle, ...range, signal, highWaterMark: 256 * 1024 });
       return Readable.toWeb(stream) as ReadableStream<Uint8Array>;
     },
-    remove: (exportName, name = '') => rm(join(root, exportName, name), { recursive: true, force: true }),
+    remove: (exportName, name) => remove(exportName, name).catch(unusable),
+    prune: async (exportName, kept) => {
+      const names = await readdir(join(root, exportName)).catch(unusable);
+      for (const name of names) if (!kept.has(name)) await remove(exportName, name).catch(unusable);
+    },
   };
+}
+
+function unusable(error: unknown): never {
+  throw new StoreError('The folder of the exports can not be used.', { cause: error });
 }

@@ -45,5 +45,6 @@ function bucketStore(address: BucketAddress, staging: string): ExportStore {
     put: async (...file) => (await open()).put(...file),
     read: async (...file) => (await open()).read(...file),
     remove: async (...file) => (await open()).remove(...file),
+    prune: async (...files) => (await open()).prune(...files),
   };
 }

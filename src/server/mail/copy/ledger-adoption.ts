@@ -1,15 +1,9 @@
 import type { Database, Sql } from '../../store/database.ts';
-import { LeaseLost } from '../../transfers/lease.ts';
+import { requireLease } from '../../transfers/lease.ts';
 import { betweenSameAccounts } from '../../transfers/transfer.ts';
 
 /** So many rows of each earlier transfer are taken over in one transaction. */
 const ADOPTED_TOGETHER = 20_000;
-
-/** Locks the lease until the transaction ends. @throws {LeaseLost} */
-export async function holdLease(sql: Sql, transferId: string, epoch: number): Promise<void> {
-  const lease = await sql.query('select 1 from transfers where id = $1 and epoch = $2 for share', [transferId, epoch]);
-  if (lease.length === 0) throw new LeaseLost(transferId);
-}
 
 /**
  * The transfer between the same two accounts ($1) that was ended last, as `that`. It has taken over what all before it
@@ -31,7 +25,7 @@ const MINE = `
 export async function adopt(database: Database, transferId: string, epoch: number): Promise<void> {
   const inLease = <Result>(work: (sql: Sql) => Promise<Result>) =>
     database.transaction(async (sql) => {
-      await holdLease(sql, transferId, epoch);
+      await requireLease(sql, { transferId, epoch });
       return work(sql);
     });
   const mailboxes = await inLease(async (sql) => {

@@ -1,8 +1,8 @@
 import type { Database, Statement } from '../../store/database.ts';
-import { LeaseLost, type Lease } from '../../transfers/lease.ts';
+import { LeaseLost, requireLease, type Lease } from '../../transfers/lease.ts';
 import { gathered } from './gathered.ts';
 import type { Group, Ledger, NewRow, Tally } from './ledger.ts';
-import { adopt, holdLease } from './ledger-adoption.ts';
+import { adopt } from './ledger-adoption.ts';
 import { PERHAPS_FOR_NOW } from './reasons.ts';
 import {
   COLUMNS,
@@ -67,7 +67,7 @@ export function openLedger(database: Database, { transferId, epoch }: Lease): Le
     },
     rename: async (mailboxIds, sourcePath) => {
       await database.transaction(async (sql) => {
-        await holdLease(sql, transferId, epoch);
+        await requireLease(sql, { transferId, epoch });
         await sql.query(
           'update ledger_mailboxes set source_path = $3 where transfer_id = $1 and id = any($2::bigint[])',
           [transferId, [...mailboxIds], nameKey(sourcePath)],

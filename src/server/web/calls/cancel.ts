@@ -7,7 +7,10 @@ import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
 import { route } from './route.ts';
 
-type Stopping = Pick<Web, 'database' | 'safe' | 'queue' | 'tokens' | 'exports' | 'owners' | 'sessions' | 'securityLog'>;
+type Stopping = Pick<
+  Web,
+  'database' | 'safe' | 'queue' | 'tokens' | 'exports' | 'owners' | 'sessions' | 'securityLog' | 'log'
+>;
 
 export const answerCancel = route(cancel, 'calls by a client', async ({ body }, services: Stopping, visit) => {
   const { job_id: id } = body;
