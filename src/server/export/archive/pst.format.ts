@@ -19,6 +19,9 @@ const ROLES: Readonly<Record<string, FolderRole>> = {
 /** Messages in one file: indexes of more would not fit in the memory that an export may take. */
 const PART_MESSAGES = 500_000;
 
+/** A larger message is so because of what is attached to it, in octets. */
+const TEXT_AT_MOST = 64 * 1024;
+
 /** What a file that is not made from front to back needs of its part. */
 export type Scratch = Pick<PartSource, 'scratch' | 'id' | 'made' | 'signal'>;
 
@@ -33,8 +36,8 @@ export function pst(): MailFormat {
       ?.path ?? '';
   return {
     partMessages: PART_MESSAGES,
-    // The file itself, in which text takes twice its octets at most, and the archive that takes it.
-    room: ({ octets, messages }) => 3.5 * octets + 3000 * messages,
+    // The file itself, and the archive that takes it; text is in it twice as large, each message with its properties.
+    room: ({ octets, messages }) => 2 * octets + 1.5 * Math.min(octets, messages * TEXT_AT_MOST) + 3000 * messages,
     label: () => '',
     files: (source) => mailFiles(source, starts),
     empty: () => undefined,

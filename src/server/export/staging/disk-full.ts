@@ -24,8 +24,8 @@ const UNUSABLE = new Set(['EACCES', 'EIO', 'ENODEV', 'ENOTCONN', 'EPERM', 'EROFS
 
 /** Whether the operator has to mend a disk before anybody can go on. */
 export function isDiskUnusable(error: unknown): boolean {
-  const { code, path } = error as NodeJS.ErrnoException;
-  return error instanceof Error && path !== undefined && UNUSABLE.has(code ?? '');
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  return error instanceof Error && syscall !== undefined && syscall !== 'connect' && UNUSABLE.has(code ?? '');
 }
 
 /** What this process has claimed for archives that it writes at the moment, in octets: their disk is one. */
