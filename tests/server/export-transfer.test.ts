@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
@@ -344,5 +344,30 @@ test(
     await disk.resize(30);
     await exported(second);
     expect(await world.files(second)).toHaveLength(1);
+  },
+);
+
+test(
+  'a file that takes more room than was thought is given up before the disk is full',
+  needs('the right to mount a disk'),
+  async () => {
+    await using disk = await mountSmallDisk(60);
+    const limits = { diskReserve: 8 * 1024 * 1024 };
+    await using world = await openExportWorld({ root: disk.root, limits });
+    // Text that does not shrink, which the page has once more.
+    const messages = Array.from({ length: 200 }, (_, at) => ({
+      uid: at + 1,
+      bytes: Buffer.from(`Subject: ${at}\r\n\r\n${randomBytes(75_000).toString('base64')}`),
+      flags: [],
+      internalDate: new Date(0),
+    }));
+    const id = await world.newTransfer();
+    const mailboxes = [{ path: 'INBOX', messages }];
+    const paused = await world.exportMail(id, memoryAccount(mailboxes)).catch((error: unknown) => error);
+    expect((paused as Error).cause).toMatchObject({ name: 'DiskFullError', message: 'The disk is nearly full.' });
+    await disk.resize(100);
+    const again = memoryAccount(mailboxes);
+    await world.exportMail(id, again);
+    expect(again.fetched).toEqual([]);
   },
 );

@@ -14,7 +14,7 @@ import { LeaseLost, type Lease } from '../transfers/lease.ts';
 import type { ContactsFormat, EmailFormat } from '../../contract/export-format.ts';
 import { contactFiles } from './archive/contact-files.ts';
 import { openStagedContacts, type StagedContacts } from './staging/staged-contacts.ts';
-import { claimRoom, isDiskFull, isDiskUnusable, requireRoom } from './staging/disk-full.ts';
+import { claimRoom, isDiskFull, isDiskUnusable, requireRoom, watchRoom } from './staging/disk-full.ts';
 import { eml } from './archive/eml.format.ts';
 import { fenced } from './staging/fenced.ts';
 import { EXPORT_LIMITS, type ExportLimits } from './staging/export-limits.ts';
@@ -275,6 +275,8 @@ async function writePart(part: number, workspace: Workspace, contents: Contents)
       limits: workspace.limits,
       skipped: isLast ? (mailUnsaved ?? mailSkipped?.length ?? 0) : 0,
       spool: reader,
+      // A half of the reserve is for what was not thought of.
+      onWritten: watchRoom(folder, workspace.limits.diskReserve / 2),
       provider: services.settings.legacyName,
       format,
       contacts: contactsFormat === 'pst' ? people : undefined,

@@ -1,5 +1,6 @@
 import type { Contact } from '../../../contract/contact.ts';
 import type { StagedMessages, PartMailbox, PartMessage } from '../staging/staged-messages.ts';
+import type { RoomWatch } from '../staging/disk-full.ts';
 import type { LineEndsReader } from './mbox.ts';
 import type { ArchiveFile } from './zip-archive.ts';
 
@@ -23,6 +24,8 @@ export type PartSource = {
   /** A folder for what is needed until the archive is written. */
   readonly scratch: string;
   readonly signal: AbortSignal;
+  /** Is told of what goes to the disk; of a file of the archive it is told already. */
+  readonly onWritten: RoomWatch;
   /** The contacts, if they go into the same files as the mail. */
   readonly contacts: (() => AsyncIterable<Contact>) | undefined;
 };

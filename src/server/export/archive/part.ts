@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ContactFiles } from './contact-files.ts';
+import type { RoomWatch } from '../staging/disk-full.ts';
 import type { ExportLimits } from '../staging/export-limits.ts';
 import type { SpoolReader } from '../staging/spool.ts';
 import type { PartMessage } from '../staging/staged-messages.ts';
@@ -21,8 +22,9 @@ export type PartContent = Omit<PartSource, 'octets'> & {
 
 /** Everything that one archive holds, in its order: README, mail, contacts, the page to read it with, manifests, and the checksums of all that. */
 export async function* archiveFiles(content: PartContent): AsyncGenerator<ArchiveFile> {
-  const { ledger, part, format, made, contactFiles } = content;
+  const { ledger, part, format, made, contactFiles, onWritten } = content;
   const sums: string[] = [];
+  const summed = (file: PartFileContent) => summedFile(file, sums, onWritten);
   const mailboxes = await ledger.mailboxes(part);
   const entries = contactFiles?.entries ?? none;
   const plain = (path: string, body: () => AsyncIterable<Uint8Array>) => ({
@@ -44,30 +46,21 @@ export async function* archiveFiles(content: PartContent): AsyncGenerator<Archiv
     ...(contactFiles === undefined ? {} : { contacts: { count: contactFiles.count, about: contactFiles.about } }),
   });
 
-  yield summed(
-    plain('README.txt', () => only(Buffer.from(about))),
-    sums,
-  );
+  yield summed(plain('README.txt', () => only(Buffer.from(about))));
   await using page = await openReaderPage(content);
   const octets = (message: PartMessage) => page.alongside(message, verified(content.spool, message));
-  for await (const file of format.files({ ...content, octets })) yield summed(file, sums);
+  for await (const file of format.files({ ...content, octets })) yield summed(file);
   const empty = content.isLast ? await ledger.emptyFolders() : [];
-  for (const path of empty.flatMap((folder) => format.empty(folder) ?? [])) yield summed(plain(path, none), sums);
-  for await (const file of contactFiles?.files() ?? []) yield summed({ modified: made, grain: 0, ...file }, sums);
-  for await (const file of page.files()) yield summed(file, sums);
-  yield summed(
-    plain('manifest.csv', () => manifestTable(content, entries)),
-    sums,
-  );
-  yield summed(
-    plain('manifest.jsonl', () => manifestLines(content, entries)),
-    sums,
-  );
+  for (const path of empty.flatMap((folder) => format.empty(folder) ?? [])) yield summed(plain(path, none));
+  for await (const file of contactFiles?.files() ?? []) yield summed({ modified: made, grain: 0, ...file });
+  for await (const file of page.files()) yield summed(file);
+  yield summed(plain('manifest.csv', () => manifestTable(content, entries)));
+  yield summed(plain('manifest.jsonl', () => manifestLines(content, entries)));
   yield plain('SHA256SUMS', () => only(Buffer.from(sums.join(''))));
 }
 
 /** Notes the file's line for `SHA256SUMS` when it has been read. */
-function summed(file: PartFileContent, sums: string[]): ArchiveFile {
+function summedFile(file: PartFileContent, sums: string[], onWritten: RoomWatch): ArchiveFile {
   const { content, sha256, ...described } = file;
   return {
     ...described,
@@ -75,6 +68,8 @@ function summed(file: PartFileContent, sums: string[]): ArchiveFile {
       const digest = sha256 === undefined ? createHash('sha256') : undefined;
       for await (const chunk of content()) {
         digest?.update(chunk);
+        const looking = onWritten(chunk.length);
+        if (looking !== undefined) await looking;
         yield chunk;
       }
       sums.push(`${digest?.digest('hex') ?? sha256}  ${file.path}\n`);

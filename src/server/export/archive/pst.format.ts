@@ -53,7 +53,7 @@ export function pst(): MailFormat {
 }
 
 async function* mailFiles(source: PartSource, starts: Start[]): AsyncGenerator<PartFileContent> {
-  const { ledger, octets, part, isLast, provider, contacts } = source;
+  const { ledger, octets, part, isLast, provider, contacts, onWritten } = source;
   starts.length = 0;
   const mailboxes = await ledger.mailboxNames(part, isLast);
   const { folders, contactsFolder } = foldersOf(mailboxes, contacts !== undefined);
@@ -61,6 +61,7 @@ async function* mailFiles(source: PartSource, starts: Start[]): AsyncGenerator<P
   let last = { mailboxId: 0, number: 0 };
   async function* items(): AsyncGenerator<PstItem> {
     for await (const message of ledger.messages(part)) {
+      await onWritten(message.size);
       last = message;
       yield {
         folder: byId.get(message.mailboxId) ?? 0,

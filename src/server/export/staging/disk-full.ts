@@ -38,6 +38,31 @@ export async function requireRoom(folder: string, reserve: number): Promise<void
   if (bavail * bsize < needed) throw new DiskFullError('There is less room on the disk than an export needs.');
 }
 
+/** After so many octets that were written it is asked how much room there is left, at most. */
+const ASKED_EVERY = 16 * 1024 * 1024;
+
+/**
+ * For what takes more room than was thought, or others take meanwhile.
+ * @returns what is to be told how many octets were written, and may have to be waited for; rejects with a
+ * {@link DiskFullError} where less than `least` is free
+ */
+export function watchRoom(folder: string, least: number): RoomWatch {
+  const most = Math.min(ASKED_EVERY, least / 4);
+  let written = 0;
+  const look = async () => {
+    const { bavail, bsize } = await statfs(folder);
+    if (bavail * bsize < least) throw new DiskFullError('The disk is nearly full.');
+  };
+  return (octets) => {
+    written += octets;
+    if (least === 0 || written < most) return undefined;
+    written = 0;
+    return look();
+  };
+}
+
+export type RoomWatch = (octets: number) => Promise<void> | undefined;
+
 /** As {@link requireRoom}, and keeps so many octets from others until it is disposed of. */
 export async function claimRoom(folder: string, octets: number, reserve: number): Promise<Disposable> {
   claimed += octets;
