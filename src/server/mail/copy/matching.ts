@@ -147,7 +147,9 @@ function matchUnread(
 ): void {
   for (const isAlike of LOOSELY)
     for (const message of wanted) {
-      if (!BY_DATE.includes(isAlike) && !areStored(message.uid)) continue;
+      // Of one whose date was never known its size is all that there is: else each run would store it again.
+      const isEnough = BY_DATE.includes(isAlike) || (isAlike === hasSize && message.date === null);
+      if (!isEnough && !areStored(message.uid)) continue;
       const digest = known.get(message.uid);
       if (found.has(message.uid) || digest === undefined) continue;
       const one = [...unread.values()].find((listed) => isAlike(message, listed));

@@ -24,7 +24,7 @@ export async function followRenames(names: Names, reader: MailReader, run: Run):
   const { ledger } = run.copy;
   for (const path of names.current) {
     if (!isNew(path, names, run)) continue;
-    const uidValidity = names.validities.get(path) ?? (await unlessClosed(() => reader.status(path)))?.uidValidity;
+    const uidValidity = names.validities.get(path) ?? (await validityOf(path, reader));
     const alike = [...known.values()]
       .flat()
       .filter((mailbox) => mailbox.sourceUidValidity === uidValidity && isGone(mailbox, names));
@@ -48,6 +48,12 @@ export async function followRenames(names: Names, reader: MailReader, run: Run):
     }
   }
   return left;
+}
+
+/** Some servers refuse its state and let it be opened all the same. */
+async function validityOf(path: string, reader: MailReader): Promise<bigint | undefined> {
+  const state = (await unlessClosed(() => reader.status(path))) ?? (await unlessClosed(() => reader.open(path)));
+  return state?.uidValidity;
 }
 
 /**
