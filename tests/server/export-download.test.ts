@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,8 @@ import { dispositionOf } from '../../src/server/web/downloads.ts';
 import { openWeb } from '../../src/server/web/services.ts';
 import { openVault } from '../../src/server/store/vault.ts';
 import { openVerifiers } from '../../src/server/transfers/verifiers.ts';
-import { sweepExports } from '../../src/server/export/download/sweeper.ts';
+import { Stopped } from '../../src/server/mail/copy/lanes.ts';
+import { removeUnfinishedExport, sweepExports } from '../../src/server/export/download/sweeper.ts';
 import { openExportWorld, type ExportWorld } from '../support/export-world.ts';
 import { memoryAccount } from '../support/memory-mailbox.ts';
 import { needs } from '../support/needs.ts';
@@ -326,6 +327,32 @@ test('exports whose days are over, and what ended without one, are deleted by th
   expect(await verifiers(), 'what opens it goes at once').toEqual([]);
   expect(await readdir(apart.root)).toEqual(['.staging']);
   expect(await readdir(join(apart.root, '.staging'))).toEqual([]);
+});
+
+test('what arrives for a stopped export when it has been removed is removed as well', async () => {
+  await using apart = await openExportWorld();
+  const id = await apart.newTransfer();
+  await expect(
+    apart.exportMail(id, memoryAccount([]), {
+      signal: AbortSignal.abort(),
+    }),
+  ).rejects.toThrow(Stopped);
+  const [row] = await apart.database.query<{ name: string }>('select name from exports');
+  const late = join(apart.root, row?.name ?? 'none');
+  await apart.database.query('update transfers set finished = now(), epoch = epoch + 1 where id = $1', [id]);
+  const sweep = (ahead: number) => {
+    const now = () => Date.now() + ahead;
+    const verifiers = openVerifiers({ database: apart.database, vault: openVault(randomBytes(32)), now });
+    return sweepExports({ ...apart.services, now, verifiers });
+  };
+  await removeUnfinishedExport(apart.services, id);
+  await sweep(0);
+  await mkdir(late);
+  await writeFile(join(late, 'part-1-12345678.zip'), 'what the bucket had under way');
+  await sweep(60_000);
+  expect(await readdir(apart.root)).toEqual(['.staging']);
+  await sweep(16 * 60_000);
+  expect(await apart.database.query('select 1 from exports')).toEqual([]);
 });
 
 test('an export that can not be removed keeps no other one, nor who asked for it', async () => {

@@ -388,6 +388,48 @@ test('a stored part that nobody had noted when its worker died is not kept', asy
   expect(await readdir(dirname(files[0] ?? ''))).toEqual(files.map((file) => basename(file)).toSorted());
 });
 
+test.each(['before', 'after'])(
+  'a worker that was frozen %s it asked what is wanted leaves all that its successor has stored',
+  async (when) => {
+    const source = mailboxes();
+    const id = await world.newTransfer();
+    const stop = new AbortController();
+    const first = memoryAccount(source, { onFetch: stopAt(15, stop) });
+    await expect(world.exportMail(id, first, { signal: stop.signal })).rejects.toThrow(Stopped);
+    const inner = openFolderStore(world.root);
+    let isFrozen = false;
+    const takesOver = async () => {
+      if (isFrozen) return;
+      isFrozen = true;
+      await world.exportMail(id, memoryAccount(source), { lease: await takeOver(id) });
+    };
+    const exports: typeof inner = {
+      ...inner,
+      prune: async (exportName, kept, signal) => {
+        // Something is there that nobody wants.
+        await mkdir(join(world.root, exportName), { recursive: true });
+        await writeFile(join(world.root, exportName, 'part-9-dead.zip'), 'of a worker that died');
+        await inner.prune(
+          exportName,
+          async () => {
+            if (when === 'before') await takesOver();
+            const wanted = await kept();
+            if (when === 'after') await takesOver();
+            return wanted;
+          },
+          signal,
+        );
+      },
+    };
+    const services = { ...world.services, exports };
+    await expect(world.exportMail(id, memoryAccount(source), { services })).rejects.toThrow(LeaseLost);
+    expect(isFrozen).toBe(true);
+    const files = (await world.files(id)).map((file) => basename(file)).toSorted();
+    const [file = ''] = await world.files(id);
+    expect((await readdir(dirname(file))).toSorted()).toEqual(files);
+  },
+);
+
 test('a place that can not be used for a while pauses the export, and ends no transfer', async () => {
   const source = mailboxes();
   const id = await world.newTransfer();

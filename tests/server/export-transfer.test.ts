@@ -11,7 +11,7 @@ import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TransferStatus } from '../../src/contract/calls/status.ts';
-import { DiskFullError } from '../../src/server/export/staging/disk-full.ts';
+import { claimRoom, DiskFullError, requireRoom } from '../../src/server/export/staging/disk-full.ts';
 import { ExportPaused } from '../../src/server/export/export.job.ts';
 import { IS_PROOF, sampleOf } from '../folders.ts';
 import { DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
@@ -313,37 +313,21 @@ test(
   'two archives at once do not take the room that only one of them has',
   needs('the right to mount a disk'),
   async () => {
+    const MB = 1024 * 1024;
     await using disk = await mountSmallDisk(14);
-    await using world = await openExportWorld({ root: disk.root });
-    const inner = world.services.exports;
-    const [written, stored] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const waiting = {
-      ...inner,
-      put: async (...file: Parameters<typeof inner.put>) => {
-        written.resolve();
-        await stored.promise;
-        await inner.put(...file);
-      },
-    };
-    const messages = Array.from({ length: 30 }, (_, at) => ({
-      uid: at + 1,
-      bytes: Buffer.alloc(100_000, at),
-      flags: [],
-      internalDate: new Date(0),
-    }));
-    const exported = async (id: string, services = world.services) =>
-      world.exportMail(id, memoryAccount([{ path: 'INBOX', messages }]), { services });
-    const [first, second] = [await world.newTransfer(), await world.newTransfer()];
-    const working = exported(first, { ...world.services, exports: waiting });
-    await Promise.race([written.promise, working]);
-    const paused = await exported(second).catch((error: unknown) => error);
-    expect(paused).toBeInstanceOf(ExportPaused);
-    expect((paused as Error).cause).toBeInstanceOf(DiskFullError);
-    stored.resolve();
-    await working;
-    await disk.resize(30);
-    await exported(second);
-    expect(await world.files(second)).toHaveLength(1);
+    {
+      using first = await claimRoom(disk.root, 8 * MB, 2 * MB);
+      await expect(claimRoom(disk.root, 8 * MB, 2 * MB)).rejects.toThrow(DiskFullError);
+      await expect(requireRoom(disk.root, 7 * MB)).rejects.toThrow(DiskFullError);
+      // What is on the disk is not counted a second time.
+      await disk.fill('what the first one has written', 3 * MB);
+      first.take(3 * MB);
+      using _second = await claimRoom(disk.root, 4 * MB, 2 * MB);
+      await expect(claimRoom(disk.root, MB, 2 * MB)).rejects.toThrow(DiskFullError);
+      first.take(100 * MB);
+      using _third = await claimRoom(disk.root, MB, 2 * MB);
+    }
+    using _alone = await claimRoom(disk.root, 9 * MB, 2 * MB);
   },
 );
 
@@ -369,5 +353,22 @@ test(
     const again = memoryAccount(mailboxes);
     await world.exportMail(id, again);
     expect(again.fetched).toEqual([]);
+  },
+);
+
+test(
+  'a disk that can only be read, as after an error, pauses an export that begins on it',
+  needs('the right to mount a disk'),
+  async () => {
+    await using disk = await mountSmallDisk(20);
+    await using world = await openExportWorld({ root: disk.root });
+    const id = await world.newTransfer();
+    const message = { uid: 1, bytes: Buffer.from('x'), flags: [], internalDate: new Date(0) };
+    const account = memoryAccount([{ path: 'INBOX', messages: [message] }]);
+    await run('mount', ['-o', 'remount,ro', disk.root]);
+    await expect(world.exportMail(id, account)).rejects.toThrow(ExportPaused);
+    await run('mount', ['-o', 'remount,rw', disk.root]);
+    await world.exportMail(id, account);
+    expect(await world.files(id)).toHaveLength(1);
   },
 );

@@ -10,7 +10,7 @@ import { Stopped } from '../mail/copy/lanes.ts';
 import type { CopySource } from '../mail/copy/mail-copy.ts';
 import type { Clock } from '../mail/imap/wire.ts';
 import type { Database } from '../store/database.ts';
-import { LeaseLost, type Lease } from '../transfers/lease.ts';
+import { LeaseLost, requireLease, type Lease } from '../transfers/lease.ts';
 import type { ContactsFormat, EmailFormat } from '../../contract/export-format.ts';
 import { contactFiles } from './archive/contact-files.ts';
 import { openStagedContacts, type StagedContacts } from './staging/staged-contacts.ts';
@@ -125,7 +125,7 @@ async function stage(workspace: Workspace, work: MailExport): Promise<void> {
   const { finished, lastPart } = await workspace.reopen();
   if (finished !== null) return;
   // Also where only the last part is left to write, and before any room is asked for: a run that was killed leaves files.
-  await sweepSpool(folder, await ledger.segments());
+  await sweepSpool(folder, () => ledger.segments());
   await pruneStored(workspace);
   if (lastPart !== null) return;
   const contents = contentsOf(work);
@@ -221,6 +221,8 @@ async function withRoom<Result>(
   } catch (error) {
     if (work.signal.aborted && !(error instanceof Stopped))
       throw new Stopped('The export was asked to stop.', { cause: error });
+    // Whoever has it by now has taken away what this worker misses.
+    if (await isLost(database, work.lease)) throw new LeaseLost(work.transferId);
     const facts = { transfer: work.transferId, folder: exports.staging, err: error };
     if (isDiskFull(error)) {
       log.error(
@@ -237,13 +239,24 @@ async function withRoom<Result>(
   }
 }
 
+async function isLost(database: Database, lease: Lease): Promise<boolean> {
+  try {
+    await requireLease(database, lease);
+    return false;
+  } catch (error) {
+    return error instanceof LeaseLost;
+  }
+}
+
 /** Writes the parts that are settled and not written. What they were made of goes afterwards. */
 async function writeSealed(workspace: Workspace, contents: Contents, spool: Spool): Promise<void> {
   for (const part of await workspace.ledger.unwritten()) {
     await writePart(part, workspace, contents);
-    // Asked in this order: what is written to now is live, or noted by the time the ledger is asked.
-    const live = spool.live();
-    await sweepSpool(workspace.folder, new Set([...live, ...(await workspace.ledger.segments())]));
+    await sweepSpool(workspace.folder, async () => {
+      // Asked in this order: what is written to now is live, or noted by the time the ledger is asked.
+      const live = spool.live();
+      return new Set([...live, ...(await workspace.ledger.segments())]);
+    });
   }
 }
 
@@ -255,7 +268,9 @@ async function writePart(part: number, workspace: Workspace, contents: Contents)
   const format = contents.openFormat();
   const content = await ledger.content(part);
   // Else it would go on until nothing else has room either.
-  using _room = await claimRoom(folder, format.room(content), workspace.limits.diskReserve);
+  using room = await claimRoom(folder, format.room(content), workspace.limits.diskReserve);
+  // A half of the reserve is for what was not thought of.
+  const watch = watchRoom(folder, workspace.limits.diskReserve / 2);
   const name = `part-${part}-${randomUUID().slice(0, 8)}.zip`;
   const path = join(folder, name);
   await using reader = openSpoolReader(folder);
@@ -275,8 +290,10 @@ async function writePart(part: number, workspace: Workspace, contents: Contents)
       limits: workspace.limits,
       skipped: isLast ? (mailUnsaved ?? mailSkipped?.length ?? 0) : 0,
       spool: reader,
-      // A half of the reserve is for what was not thought of.
-      onWritten: watchRoom(folder, workspace.limits.diskReserve / 2),
+      onWritten: (written) => {
+        room.take(written);
+        return watch(written);
+      },
       provider: services.settings.legacyName,
       format,
       contacts: contactsFormat === 'pst' ? people : undefined,
@@ -305,10 +322,9 @@ async function note(file: PartFile, { ledger, services, export: { name } }: Work
 }
 
 /** Files that a run left which died, or lost its database, when it had stored a part and before that was noted. */
-async function pruneStored({ ledger, services, export: { name } }: Workspace): Promise<void> {
-  const kept = await ledger.names();
+async function pruneStored({ ledger, services, work, export: { name } }: Workspace): Promise<void> {
   try {
-    await services.exports.prune(name, kept);
+    await services.exports.prune(name, () => ledger.names(), work.signal);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     services.log.warn({ err: error }, 'files that an export does not need could not be removed; they go with it');

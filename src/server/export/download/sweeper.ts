@@ -6,6 +6,8 @@ import type { ExportStore } from '../storage/export-store.ts';
 
 const SWEEP_EVERY_MS = 10 * 60_000;
 const EXPORT_NAME = /^[0-9a-f]{32}$/;
+/** What a worker was storing when its transfer ended has arrived or failed by then. */
+const ARRIVES_WITHIN_MS = 15 * 60_000;
 
 type Services = {
   readonly database: Database;
@@ -35,7 +37,7 @@ export async function deleteExport(services: Services, name: string): Promise<bo
 
 /**
  * Deletes what there is of an export that will not be finished. What a worker has staged is swept on its machine, and
- * what can't be removed now is swept later.
+ * what can't be removed now, or arrives yet, is swept later: until then the export is known.
  */
 export async function removeUnfinishedExport(services: Removing, transferId: string): Promise<void> {
   const unfinished = await services.database.query<{ id: number; name: string }>(
@@ -57,10 +59,9 @@ async function nowOrLater(log: Log, remove: () => Promise<void>): Promise<void> 
   }
 }
 
-async function removeUnfinished({ database, exports }: Removing, { id, name }: Named): Promise<void> {
+async function removeUnfinished({ exports }: Removing, { name }: Named): Promise<void> {
   await rm(join(exports.staging, name), { recursive: true, force: true });
   await exports.remove(name);
-  await database.query('delete from exports where id = $1', [id]);
 }
 
 /**
@@ -74,13 +75,18 @@ export async function sweepExports(services: Services, ending?: AbortSignal): Pr
      where (expires <= $1 or deleted is not null) and id in (select export_id from export_files)`,
     [new Date(now())],
   );
-  const abandoned = await database.query<{ id: number; name: string }>(
-    `select exports.id::float8 as id, name from exports join transfers on transfers.id = transfer_id
+  const abandoned = await database.query<Named & { readonly ended: Date }>(
+    `select exports.id::float8 as id, name, transfers.finished as ended
+     from exports join transfers on transfers.id = transfer_id
      where exports.finished is null and transfers.finished is not null`,
   );
   const removals = [
     ...over.map((one) => () => erase(services, one)),
-    ...abandoned.map((one) => () => removeUnfinished(services, one)),
+    ...abandoned.map(({ ended, ...one }) => async () => {
+      await removeUnfinished(services, one);
+      if (now() - ended.getTime() > ARRIVES_WITHIN_MS)
+        await database.query('delete from exports where id = $1', [one.id]);
+    }),
   ];
   for (const remove of removals) {
     if (ending?.aborted === true) return;
@@ -110,10 +116,15 @@ async function erase({ database, exports, now, log }: Services, { id, name }: Na
 export function startExportSweeper(services: Services): AsyncDisposable {
   let round: Promise<void> = Promise.resolve();
   const ending = new AbortController();
+  let isSweeping = false;
   const sweep = () => {
-    round = sweepExports(services, ending.signal).catch((error: unknown) =>
-      services.log.error({ err: error }, 'exports whose days are over could not be deleted'),
-    );
+    if (isSweeping) return;
+    isSweeping = true;
+    round = sweepExports(services, ending.signal)
+      .catch((error: unknown) => services.log.error({ err: error }, 'exports whose days are over could not be deleted'))
+      .finally(() => {
+        isSweeping = false;
+      });
   };
   sweep();
   const timer = setInterval(sweep, SWEEP_EVERY_MS);

@@ -24,8 +24,11 @@ const UNUSABLE = new Set(['EACCES', 'EIO', 'ENODEV', 'ENOTCONN', 'EPERM', 'EROFS
 
 /** Whether the operator has to mend a disk before anybody can go on. */
 export function isDiskUnusable(error: unknown): boolean {
-  const { code, syscall } = error as NodeJS.ErrnoException;
-  return error instanceof Error && syscall !== undefined && syscall !== 'connect' && UNUSABLE.has(code ?? '');
+  if (!(error instanceof Error)) return false;
+  const { code = '', syscall } = error as NodeJS.ErrnoException;
+  // What makes all of a path says that there is no such folder where the disk can only be read.
+  if (syscall === 'mkdir' && code === 'ENOENT') return true;
+  return syscall !== undefined && syscall !== 'connect' && UNUSABLE.has(code);
 }
 
 /** What this process has claimed for archives that it writes at the moment, in octets: their disk is one. */
@@ -63,17 +66,23 @@ export function watchRoom(folder: string, least: number): RoomWatch {
 
 export type RoomWatch = (octets: number) => Promise<void> | undefined;
 
-/** As {@link requireRoom}, and keeps so many octets from others until it is disposed of. */
-export async function claimRoom(folder: string, octets: number, reserve: number): Promise<Disposable> {
-  claimed += octets;
-  const giveBack = () => {
-    claimed -= octets;
+/** What is kept from others until it is disposed of; what was taken of it is on the disk by now. */
+export type Claim = Disposable & { take(octets: number): void };
+
+/** As {@link requireRoom}, and keeps so many octets from others. */
+export async function claimRoom(folder: string, octets: number, reserve: number): Promise<Claim> {
+  let left = octets;
+  const take = (taken: number) => {
+    const fewer = Math.min(taken, left);
+    left -= fewer;
+    claimed -= fewer;
   };
+  claimed += octets;
   try {
     await requireRoom(folder, reserve);
   } catch (error) {
-    giveBack();
+    take(left);
     throw error;
   }
-  return { [Symbol.dispose]: giveBack };
+  return { take, [Symbol.dispose]: () => take(left) };
 }

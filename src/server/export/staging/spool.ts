@@ -188,13 +188,18 @@ async function openStaged(path: string): Promise<UnbufferedFile> {
   }
 }
 
-/** Removes segments and unfinished archives that nothing refers to. */
-export async function sweepSpool(folder: string, kept: ReadonlySet<string>): Promise<void> {
+/**
+ * Removes segments and unfinished archives that nothing refers to. What is kept is asked after it was looked what there
+ * is: what somebody begins meanwhile stays.
+ */
+export async function sweepSpool(folder: string, kept: () => Promise<ReadonlySet<string>>): Promise<void> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
     throw error;
   });
-  for (const name of names) if (!kept.has(name)) await rm(join(folder, name), { force: true, recursive: true });
+  if (names.length === 0) return;
+  const wanted = await kept();
+  for (const name of names) if (!wanted.has(name)) await rm(join(folder, name), { force: true, recursive: true });
 }
 
 /**

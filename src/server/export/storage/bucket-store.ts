@@ -28,8 +28,8 @@ const PIECES_AT_ONCE = 3;
  * is tried; and how many connections there are: no kind waits for another. Who downloads may rest for a while. Somebody
  * waits for what is removed.
  */
-const WRITING = { reached: 10_000, silence: 60_000, attempts: 3, connections: 100 };
-const REMOVING = { reached: 3000, silence: 5000, attempts: 2, connections: 20 };
+const WRITING = { reached: 10_000, silence: 30_000, attempts: 2, connections: 100 };
+const REMOVING = { reached: 2000, silence: 3000, attempts: 2, connections: 20 };
 const READING = { reached: 10_000, silence: 600_000, attempts: 3, connections: 1000 };
 
 /**
@@ -44,13 +44,18 @@ export function openBucketStore(address: BucketAddress, staging: string): Export
     S3Client,
   ];
   const keyOf = (...parts: string[]) => join(prefix, ...parts);
-  const removeKey = async (key: string) => {
-    await removing.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }));
+  const removeKey = async (key: string, options: { readonly abortSignal?: AbortSignal } = {}) => {
+    await removing.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }), options);
   };
-  const prune = async (exportName: string, kept: ReadonlySet<string>) => {
-    const pages = paginateListObjectsV2({ client: removing }, { Bucket: bucket, Prefix: `${keyOf(exportName)}/` });
-    for await (const { Contents = [] } of pages)
-      for (const { Key = '' } of Contents) if (!kept.has(basename(Key))) await removeKey(Key);
+  const keysOf = async (exportName: string, options: { readonly abortSignal?: AbortSignal } = {}) => {
+    const place = { Bucket: bucket, Prefix: `${keyOf(exportName)}/` };
+    const keys: string[] = [];
+    for await (const { Contents = [] } of paginateListObjectsV2({ client: removing }, place, options))
+      keys.push(...Contents.flatMap(({ Key }) => Key ?? []));
+    return keys;
+  };
+  const removeAll = async (exportName: string) => {
+    for (const key of await keysOf(exportName)) await removeKey(key);
   };
   return {
     staging,
@@ -88,19 +93,22 @@ export function openBucketStore(address: BucketAddress, staging: string): Export
     },
     remove: async (exportName, name) => {
       try {
-        await (name === undefined ? prune(exportName, new Set()) : removeKey(keyOf(exportName, name)));
+        await (name === undefined ? removeAll(exportName) : removeKey(keyOf(exportName, name)));
       } catch (error) {
-        throw new StoreError('The bucket did not let go of a file.', { cause: error });
+        unusable(error);
       }
     },
-    prune: async (exportName, kept) => {
-      try {
-        await prune(exportName, kept);
-      } catch (error) {
-        throw new StoreError('The bucket did not let go of a file.', { cause: error });
-      }
+    prune: async (exportName, kept, abortSignal) => {
+      const keys = await keysOf(exportName, { abortSignal }).catch(unusable);
+      if (keys.length === 0) return;
+      const wanted = await kept();
+      for (const key of keys) if (!wanted.has(basename(key))) await removeKey(key, { abortSignal }).catch(unusable);
     },
   };
+}
+
+function unusable(error: unknown): never {
+  throw new StoreError('The bucket did not let go of a file.', { cause: error });
 }
 
 function clientOf({ region, endpoint }: BucketAddress, limits: typeof WRITING): S3Client {

@@ -24,6 +24,9 @@ export type ExportStore = {
   read(exportName: string, name: string, range: OctetRange, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
   /** Removes a file of an export, or all of them; fine when there are none. @throws {StoreError} */
   remove(exportName: string, name?: string): Promise<void>;
-  /** Removes the files of an export that are not among these. @throws {StoreError} */
-  prune(exportName: string, kept: ReadonlySet<string>): Promise<void>;
+  /**
+   * Removes the files of an export that are there when it is called, and not `kept`, which is asked afterwards: what is
+   * stored and noted meanwhile stays. @throws {StoreError}, and what `kept` does
+   */
+  prune(exportName: string, kept: () => Promise<ReadonlySet<string>>, signal: AbortSignal): Promise<void>;
 };

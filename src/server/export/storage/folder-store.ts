@@ -33,8 +33,12 @@ export function openFolderStore(root: string): ExportStore {
     },
     remove: (exportName, name) => remove(exportName, name).catch(unusable),
     prune: async (exportName, kept) => {
-      const names = await readdir(join(root, exportName)).catch(unusable);
-      for (const name of names) if (!kept.has(name)) await remove(exportName, name).catch(unusable);
+      const names = await readdir(join(root, exportName)).catch((error: NodeJS.ErrnoException) =>
+        error.code === 'ENOENT' ? [] : unusable(error),
+      );
+      if (names.length === 0) return;
+      const wanted = await kept();
+      for (const name of names) if (!wanted.has(name)) await remove(exportName, name).catch(unusable);
     },
   };
 }
