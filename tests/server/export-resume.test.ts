@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DiskFullError } from '../../src/server/export/staging/disk-full.ts';
+import { DiskFullError } from '../../src/server/export/staging/disk-room.ts';
 import { ExportPaused } from '../../src/server/export/export.job.ts';
 import { removeUnfinishedExport } from '../../src/server/export/download/sweeper.ts';
 import { StoreError } from '../../src/server/export/storage/export-store.ts';

@@ -186,7 +186,12 @@ describe('a stop', { timeout: 60_000 }, () => {
       files: 'coming',
       emailmigration: { status: 'error', ended: 'cancelled' },
     });
-    expect(await world.web.database.query('select 1 from exports')).toEqual([]);
+    for (const table of ['export_messages', 'export_mailboxes', 'export_contacts', 'export_cards', 'export_files'])
+      expect(await world.web.database.query(`select '${table}' as kept from ${table}`)).toEqual([]);
+    // Its name is kept until nothing can arrive any more.
+    expect(await world.web.database.query('select mail_skipped, contacts_skipped from exports')).toEqual([
+      { mail_skipped: null, contacts_skipped: null },
+    ]);
   });
 
   test('is for who may manage the transfer', async () => {

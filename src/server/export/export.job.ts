@@ -14,7 +14,7 @@ import { LeaseLost, requireLease, type Lease } from '../transfers/lease.ts';
 import type { ContactsFormat, EmailFormat } from '../../contract/export-format.ts';
 import { contactFiles } from './archive/contact-files.ts';
 import { openStagedContacts, type StagedContacts } from './staging/staged-contacts.ts';
-import { claimRoom, isDiskFull, isDiskUnusable, requireRoom, watchRoom } from './staging/disk-full.ts';
+import { claimRoom, isDiskFull, isDiskUnusable, requireRoom, watchRoom } from './staging/disk-room.ts';
 import { eml } from './archive/eml.format.ts';
 import { fenced } from './staging/fenced.ts';
 import { EXPORT_LIMITS, type ExportLimits } from './staging/export-limits.ts';

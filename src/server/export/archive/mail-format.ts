@@ -1,6 +1,6 @@
 import type { Contact } from '../../../contract/contact.ts';
 import type { StagedMessages, PartMailbox, PartMessage } from '../staging/staged-messages.ts';
-import type { RoomWatch } from '../staging/disk-full.ts';
+import type { RoomWatch } from '../staging/disk-room.ts';
 import type { LineEndsReader } from './mbox.ts';
 import type { ArchiveFile } from './zip-archive.ts';
 

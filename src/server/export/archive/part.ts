@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ContactFiles } from './contact-files.ts';
-import type { RoomWatch } from '../staging/disk-full.ts';
+import type { RoomWatch } from '../staging/disk-room.ts';
 import type { ExportLimits } from '../staging/export-limits.ts';
 import type { SpoolReader } from '../staging/spool.ts';
 import type { PartMessage } from '../staging/staged-messages.ts';

@@ -59,7 +59,13 @@ async function nowOrLater(log: Log, remove: () => Promise<void>): Promise<void> 
   }
 }
 
-async function removeUnfinished({ exports }: Removing, { name }: Named): Promise<void> {
+/** All of it but its name, by which is found what arrives yet. */
+async function removeUnfinished({ database, exports }: Removing, { id, name }: Named): Promise<void> {
+  await database.transaction(async (sql) => {
+    for (const table of ['export_mailboxes', 'export_contacts', 'export_cards', 'export_files'])
+      await sql.query(`delete from ${table} where export_id = $1`, [id]);
+    await sql.query('update exports set mail_skipped = null, contacts_skipped = null where id = $1', [id]);
+  });
   await rm(join(exports.staging, name), { recursive: true, force: true });
   await exports.remove(name);
 }

@@ -1,5 +1,5 @@
 import { EXPORT_PART_OCTETS } from '../../../contract/export-part.ts';
-import { DISK_RESERVE } from './disk-full.ts';
+import { DISK_RESERVE } from './disk-room.ts';
 
 /** Parameters of an export, so that tests can take small ones. */
 export type ExportLimits = {

@@ -7,7 +7,7 @@ import type { Mailbox } from '../../mail/imap/mailbox.ts';
 import type { Fetched, MailReader } from '../../mail/imap/streams.ts';
 import type { Clock } from '../../mail/imap/wire.ts';
 import type { MailFormat } from '../archive/mail-format.ts';
-import { requireRoom } from './disk-full.ts';
+import { requireRoom } from './disk-room.ts';
 import type { ExportLimits } from './export-limits.ts';
 import { openHeaderCollector } from './header-collector.ts';
 import type { Spool, SpoolWriter } from './spool.ts';

@@ -38,16 +38,14 @@ const READING = { reached: 10_000, silence: 600_000, attempts: 3, connections: 1
  */
 export function openBucketStore(address: BucketAddress, staging: string): ExportStore {
   const { bucket, prefix } = address;
-  const [writing, removing, reading] = [WRITING, REMOVING, READING].map((limits) => clientOf(address, limits)) as [
-    S3Client,
-    S3Client,
-    S3Client,
-  ];
+  const writing = clientOf(address, WRITING);
+  const removing = clientOf(address, REMOVING);
+  const reading = clientOf(address, READING);
   const keyOf = (...parts: string[]) => join(prefix, ...parts);
-  const removeKey = async (key: string, options: { readonly abortSignal?: AbortSignal } = {}) => {
+  const removeKey = async (key: string, options: Ending = {}) => {
     await removing.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }), options);
   };
-  const keysOf = async (exportName: string, options: { readonly abortSignal?: AbortSignal } = {}) => {
+  const keysOf = async (exportName: string, options: Ending = {}) => {
     const place = { Bucket: bucket, Prefix: `${keyOf(exportName)}/` };
     const keys: string[] = [];
     for await (const { Contents = [] } of paginateListObjectsV2({ client: removing }, place, options))
@@ -106,6 +104,9 @@ export function openBucketStore(address: BucketAddress, staging: string): Export
     },
   };
 }
+
+/** What a request ends with. */
+type Ending = { readonly abortSignal?: AbortSignal };
 
 function unusable(error: unknown): never {
   throw new StoreError('The bucket did not let go of a file.', { cause: error });

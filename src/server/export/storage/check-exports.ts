@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { SettingsError } from '../../../contract/settings.ts';
-import { isDiskFull } from '../staging/disk-full.ts';
+import { isDiskFull } from '../staging/disk-room.ts';
 import { StoreError, type ExportStore } from './export-store.ts';
 import type { Log } from '../../log.ts';
 
