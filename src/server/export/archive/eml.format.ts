@@ -1,6 +1,6 @@
 import type { PartMessage } from '../staging/staged-messages.ts';
 import { ARCHIVE_ENTRIES } from './zip-archive.ts';
-import type { MailFormat } from './mail-format.ts';
+import { roomInArchive, type MailFormat } from './mail-format.ts';
 import { messageName } from './message-name.ts';
 
 const pathOf = ({ folder, label }: PartMessage) => `mail/${folder}/${label}`;
@@ -8,8 +8,7 @@ const pathOf = ({ folder, label }: PartMessage) => `mail/${folder}/${label}`;
 /** One file for each message, byte for byte; the file's time is the internal date. */
 export const eml: MailFormat = {
   partMessages: ARCHIVE_ENTRIES,
-  // Beside each message its entry, its lines in the manifests, and what the page shows of it.
-  room: ({ octets, messages }) => octets + 1000 * messages,
+  room: roomInArchive,
   label: (message, number) => messageName({ ...message, number }),
   async *files({ ledger, octets, part }) {
     for await (const message of ledger.messages(part))

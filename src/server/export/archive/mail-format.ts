@@ -33,11 +33,18 @@ export type PartSource = {
 /** `header` is the beginning of a message, with its header in it. */
 export type LabelledMessage = { readonly header: Buffer; readonly internalDate: Date };
 
+/** Beside each message its entry, its lines in the manifests, and what the page shows of it. */
+export function roomInArchive({ octets, messages }: PartSize): number {
+  return octets + 1000 * messages;
+}
+
+type PartSize = { readonly octets: number; readonly messages: number };
+
 export type MailFormat = {
   /** Messages in one part at most: what is kept of each until the part is written must fit in memory. */
   readonly partMessages: number;
   /** What a part takes of the disk at most while it is written, besides what is staged, in octets, by what is in it. */
-  room(part: { readonly octets: number; readonly messages: number }): number;
+  room(part: PartSize): number;
   /** What is noted of a message when it is staged: its file's name, or whatever the format needs of its header. */
   label(message: LabelledMessage, number: number): string;
   /** Looks at a message's octets when it is staged, for a format that changes line ends; others keep them. */

@@ -1,6 +1,6 @@
 import type { PartMailbox } from '../staging/staged-messages.ts';
 import { ARCHIVE_ENTRIES } from './zip-archive.ts';
-import type { MailFormat, PartSource } from './mail-format.ts';
+import { roomInArchive, type MailFormat, type PartSource } from './mail-format.ts';
 import { mboxBody, mboxHead, openLineEnds } from './mbox.ts';
 import { senderAddress } from './message-name.ts';
 
@@ -19,8 +19,7 @@ async function* mailboxContent({ ledger, octets, part }: PartSource, mailboxId: 
 /** One file for each mailbox, in the form `mboxrd`. */
 export const mbox: MailFormat = {
   partMessages: ARCHIVE_ENTRIES,
-  // Beside each message its entry, its lines in the manifests, and what the page shows of it.
-  room: ({ octets, messages }) => octets + 1000 * messages,
+  room: roomInArchive,
   label: ({ header }) => senderAddress(header),
   openLineEnds,
   async *files(source) {
