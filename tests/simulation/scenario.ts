@@ -310,6 +310,7 @@ function sizesOf(chance: Chance): Sizes & { readonly readAhead: number } {
     fetch: amount(8),
     readBack: amount(8),
     sent: { said: chance.integer(1, 12), unsaid: chance.integer(1, 6) },
+    mac: 0,
     newest: chance.integer(0, 6),
     listed: chance.integer(1, 3),
     readAhead: chance.one([1000, 5000, 50_000]),

@@ -10,6 +10,7 @@ const SMALL = {
   fetch: { messages: 4, octets: 30_000 },
   readBack: { messages: 3, octets: 30_000 },
   sent: { said: 4, unsaid: 3 },
+  mac: 0,
   newest: 3,
   listed: 2,
   readAhead: 5000,

@@ -1,23 +1,29 @@
 import { createHash } from 'node:crypto';
 import { observed } from '../imap/observed-octets.ts';
 import type { Fetched, Octets } from '../imap/streams.ts';
+import { type Mac, openMac } from './mac.ts';
 import { openForm, type Form } from './norm.ts';
 
 /** As much of a message as its header is looked for in, in octets. */
 const HEAD_OCTETS = 16 * 1024;
 const END_OF_HEADER = '\r\n\r\n';
 
-/** What passed: octets, their digest in hex, and the first of them, with the header. */
-export type Digest = { readonly size: number; readonly sha256: string; readonly head: Buffer };
+/** What passed: octets, their digest in hex, and the first of them, with the header; their MAC if it was asked for. */
+export type Digest = { readonly size: number; readonly sha256: string; readonly head: Buffer; readonly mac?: Mac };
 
 /** Passes octets on and computes their digest, which is there once all of them have passed. */
-export function digesting(octets: Octets): { readonly octets: Octets; readonly digest: () => Digest } {
+export function digesting(
+  octets: Octets,
+  { withMac = false } = {},
+): { readonly octets: Octets; readonly digest: () => Digest } {
   const hash = createHash('sha256');
+  const mac = withMac ? openMac() : undefined;
   const head: Buffer[] = [];
   let size = 0;
   let isHeader = true;
   const take = (chunk: Uint8Array) => {
     hash.update(chunk);
+    mac?.write(chunk);
     if (isHeader) {
       const part = Buffer.from(chunk.buffer, chunk.byteOffset, Math.min(chunk.length, HEAD_OCTETS - size));
       const end = part.indexOf(END_OF_HEADER);
@@ -28,7 +34,12 @@ export function digesting(octets: Octets): { readonly octets: Octets; readonly d
   };
   return {
     octets: observed(octets, { chunk: take }),
-    digest: () => ({ size, sha256: hash.digest('hex'), head: Buffer.concat(head) }),
+    digest: () => ({
+      size,
+      sha256: hash.digest('hex'),
+      head: Buffer.concat(head),
+      ...(mac === undefined ? {} : { mac: mac.end() }),
+    }),
   };
 }
 

@@ -1,8 +1,9 @@
 import { isBreak, isRefusal, MailboxRenumbered, unlessRefused } from '../imap/mail-error.ts';
-import type { Fetched, Listed, MailReader, Opened } from '../imap/streams.ts';
+import type { Fetched, Listed, MailReader, Octets, Opened } from '../imap/streams.ts';
 import { destinationPlace, fetchReadable, messageName, notingBreaks, readableOf, sourcePlace } from './breaks.ts';
 import { digestOf, portraits, secondsOf, type Portrait } from './digest.ts';
 import type { LedgerMailbox, NewRow, Row } from './ledger.ts';
+import { isMacOf } from './mac.ts';
 import { inParts, isUnlisted, listedAmong, listedFrom, stillThere } from './matching.ts';
 import { findMoved, isMissing, openSource } from './moved.ts';
 import { isProvidersForm } from './norm.ts';
@@ -65,10 +66,10 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
     for await (const found of notingBreaks(fetched, asked, place, run)) {
       const expected = unread.get(found.uid);
       if (expected === undefined) continue;
-      const { sha256 } = await digestOf(found.octets);
+      const same = await sameAs(found.octets, expected);
       unread.delete(found.uid);
       for (const message of expected) {
-        if (sha256 === message.sha256 && isSameDate(found, message)) {
+        if (same.has(message) && isSameDate(found, message)) {
           verified.push(message.uid);
           findings.read.add(message);
         } else different.push(message);
@@ -95,6 +96,15 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
   await Promise.all(noting);
   if (different.length > 0) await settleDifferent(different, check, session, run, findings);
   await onStep('verified', mailbox.sourcePath);
+}
+
+/** Reads all octets. @returns the messages whose octets they are */
+async function sameAs(octets: Octets, expected: readonly Unchecked[]): Promise<ReadonlySet<Unchecked>> {
+  const [only] = expected;
+  if (expected.length === 1 && only?.mac !== undefined)
+    return new Set((await isMacOf(only.mac, octets)) ? expected : []);
+  const { sha256 } = await digestOf(octets);
+  return new Set(expected.filter((message) => message.sha256 === sha256));
 }
 
 /** Messages that were asked for in vain must not stand in the way of the next answer; nobody wants them. */
@@ -209,7 +219,7 @@ function fateOf({ fate }: Unchecked, isKept: boolean): NewRow['fate'] {
 }
 
 function rowOf(message: Unchecked, mailboxId: number, uidValidity: bigint, fate: NewRow['fate']): NewRow {
-  const { flags: _, ...what } = message;
+  const { flags: _, mac: __, ...what } = message;
   return { ...what, mailboxId, fate, destinationUidValidity: uidValidity, verified: fate !== 'lost' };
 }
 

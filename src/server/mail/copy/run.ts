@@ -1,4 +1,5 @@
 import type { MailReader, MailWriter } from '../imap/streams.ts';
+import type { Mac } from './mac.ts';
 import type { MailCopy } from './mail-copy.ts';
 import type { Fate, LedgerMailbox, NewRow, Planned } from './ledger.ts';
 
@@ -28,6 +29,8 @@ export type Unchecked = {
   readonly destinationUid: number;
   readonly size: number;
   readonly sha256: string;
+  /** Of a large message that this process has sent; any other is known by its digest. */
+  readonly mac?: Mac;
   readonly date: number | null;
   readonly fate: Fate;
   readonly subject?: string;

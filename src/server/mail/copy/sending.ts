@@ -219,7 +219,7 @@ async function* newMessages(
         continue;
       }
       const dated = await withDate(message);
-      const { octets, digest } = digesting(dated.octets);
+      const { octets, digest } = digesting(dated.octets, { withMac: message.size >= run.copy.sizes.mac });
       const flags = sending.selected.keeps(message.flags);
       sent.push({ message, flags, date: dated.date, digest });
       yield { size: message.size, flags, internalDate: dated.date, octets };

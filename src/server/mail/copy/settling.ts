@@ -85,7 +85,7 @@ export async function settleGroup(
     if (planned === undefined) continue;
     switch (outcome.kind) {
       case 'stored': {
-        const { sha256, head } = one.digest();
+        const { sha256, head, mac } = one.digest();
         stored += message.size;
         const what = { uid: message.uid, size: message.size, sha256, date: secondsOf(date), ...subjectIn(head) };
         if (outcome.uid === undefined) {
@@ -111,7 +111,8 @@ export async function settleGroup(
         });
         // Of a twin too: some servers keep one of all that have one Message-ID. Its flags are those of the other one.
         const sent = isTwin ? ({ fate: 'twin' } as const) : ({ fate: 'stored', flags } as const);
-        if (uidValidity === selected.uidValidity) checks.push({ ...what, destinationUid: outcome.uid, ...sent });
+        if (uidValidity === selected.uidValidity)
+          checks.push({ ...what, ...(mac === undefined ? {} : { mac }), destinationUid: outcome.uid, ...sent });
         break;
       }
       case 'refused': {

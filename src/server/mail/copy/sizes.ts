@@ -10,6 +10,8 @@ export type Sizes = {
   readonly readBack: Amount;
   /** Messages that are sent before more are asked for; where no UIDs are said they are looked for then. */
   readonly sent: { readonly said: number; readonly unsaid: number };
+  /** A message of so many octets or more is read back by its MAC, where the process that sent it does that. */
+  readonly mac: number;
   /** The newest messages of the inbox come before all others, so that recent mail is there within minutes. */
   readonly newest: number;
   /** Mailboxes that are listed at once over one connection. */
@@ -21,6 +23,7 @@ export const SIZES: Sizes = {
   fetch: { messages: 500, octets: 32_000_000 },
   readBack: { messages: 400, octets: 32_000_000 },
   sent: { said: 10_000, unsaid: 1000 },
+  mac: 64 * 1024,
   newest: 1000,
   listed: 8,
 };

@@ -1,0 +1,37 @@
+import { createCipheriv, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Octets } from '../imap/streams.ts';
+
+/** Of this process only: without it nobody can make other octets with the same tag (GCM without any text is GMAC). */
+const KEY = randomBytes(32);
+const NONCE_OCTETS = 12;
+let nonces = 0n;
+
+/** By which this process knows octets again that it has sent: their GMAC (NIST SP 800-38D). It is worth nothing to another. */
+export type Mac = { readonly nonce: Buffer; readonly tag: Buffer };
+
+/** For a large message a small part of what SHA-256 takes, and more than that for a small one. */
+export function openMac(nonce = nextNonce()): { write(octets: Uint8Array): void; end(): Mac } {
+  const cipher = createCipheriv('aes-256-gcm', KEY, nonce);
+  return {
+    write: (octets) => void cipher.setAAD(octets),
+    end: () => {
+      cipher.final();
+      return { nonce, tag: cipher.getAuthTag() };
+    },
+  };
+}
+
+/** Reads all octets. @returns whether they are those that the MAC is of */
+export async function isMacOf({ nonce, tag }: Mac, octets: Octets): Promise<boolean> {
+  const mac = openMac(nonce);
+  for await (const chunk of octets) mac.write(chunk);
+  return timingSafeEqual(mac.end().tag, tag);
+}
+
+/** None is used for two messages (§8.2.1). */
+function nextNonce(): Buffer {
+  const nonce = Buffer.alloc(NONCE_OCTETS);
+  nonce.writeBigUInt64BE(nonces, NONCE_OCTETS - 8);
+  nonces += 1n;
+  return nonce;
+}
