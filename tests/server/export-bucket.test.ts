@@ -1,7 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, request, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -13,6 +11,7 @@ import type { Log } from '../../src/server/log.ts';
 import { openVerifiers } from '../../src/server/transfers/verifiers.ts';
 import { sweepExports } from '../../src/server/export/download/sweeper.ts';
 import { openExportWorld } from '../support/export-world.ts';
+import { handOn, startHttpListener } from '../support/http-listener.ts';
 import { memoryAccount } from '../support/memory-mailbox.ts';
 import { S3_KEYS, startS3Server, type S3Server } from '../support/s3-server.ts';
 import { openWeb } from '../../src/server/web/services.ts';
@@ -71,7 +70,7 @@ test('an export in a bucket is written, downloaded in parts and deleted as one i
 test('an upload that its owner stops leaves nothing in the bucket', async () => {
   const stop = new AbortController();
   // Whoever asks for it comes with the first of the five pieces: three at most have been read by then.
-  await using proxy = await listening((asked, answer) => {
+  await using proxy = await startHttpListener((asked, answer) => {
     if (asked.url?.includes('partNumber=') === true) stop.abort();
     handOn(server.port, asked, answer);
   });
@@ -87,7 +86,7 @@ test('an upload that its owner stops leaves nothing in the bucket', async () => 
 
 test('an upload ends when its owner stops it, though the bucket does not answer', async () => {
   const stop = new AbortController();
-  await using silent = await listening((asked) => {
+  await using silent = await startHttpListener((asked) => {
     // The message is there, and nothing is said to it; to what clears up after it neither, but not for long.
     if (asked.method === 'PUT') asked.resume().on('end', () => stop.abort());
   });
@@ -119,7 +118,7 @@ test('downloads that nobody reads on keep no export from being stored', async ()
 
 /** The bucket, which answers one kind of request with a status of its own. */
 async function startedWith(refused: { method: string; status: number }, log: Log): Promise<void> {
-  await using proxy = await listening((asked, answer) => {
+  await using proxy = await startHttpListener((asked, answer) => {
     if (asked.method === refused.method) asked.resume().on('end', () => answer.writeHead(refused.status).end());
     else handOn(server.port, asked, answer);
   });
@@ -160,26 +159,3 @@ test('a folder holds its files readable by their owner only', async () => {
   expect((await stat(path)).mode & 0o777).toBe(0o400);
   expect((await readFile(path)).subarray(0, 2).toString()).toBe('PK');
 });
-
-async function listening(take: RequestListener) {
-  const listener = createServer(take);
-  await new Promise<void>((ready) => listener.listen(0, '127.0.0.1', ready));
-  return {
-    port: (listener.address() as AddressInfo).port,
-    [Symbol.asyncDispose]: async () => {
-      listener.closeAllConnections();
-      await new Promise((closed) => listener.close(closed));
-    },
-  };
-}
-
-/** As it comes, to a server that takes it for its own. */
-function handOn(port: number, ...[asked, answer]: Parameters<RequestListener>): void {
-  const { method, url, headers } = asked;
-  asked.pipe(
-    request({ port, method, path: url, headers }, (given) => {
-      answer.writeHead(given.statusCode ?? 500, given.headers);
-      given.pipe(answer);
-    }).on('error', () => answer.destroy()),
-  );
-}

@@ -1,4 +1,5 @@
-import { rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { copiedBy } from '../../src/contract/transfer-status.ts';
@@ -6,8 +7,10 @@ import { SENTENCES } from '../../src/server/worker/sentences.ts';
 import { bookThatAnswers } from '../support/book-that-answers.ts';
 import { startDovecot, type Dovecot, type DovecotOptions } from '../support/dovecot.ts';
 import { HASTY_CLOCK } from '../support/hasty-clock.ts';
+import { handOn, startHttpListener } from '../support/http-listener.ts';
 import {
   ANN,
+  mailWhen,
   openWorldOfTest,
   orderExport,
   PASSWORD,
@@ -21,6 +24,7 @@ import { openMailClient } from '../support/mail-client.ts';
 import { letter } from '../support/mail-letters.ts';
 import { needs } from '../support/needs.ts';
 import { run } from '../support/run.ts';
+import { S3_KEYS, startS3Server } from '../support/s3-server.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 const some = (from: number, count: number, octets?: number) =>
@@ -43,6 +47,20 @@ async function saved({ web }: LifeWorld, { id }: Ordered): Promise<string[]> {
   return String(names)
     .split('\n')
     .filter((name) => name.endsWith('.eml'));
+}
+
+/** The octets of each message in an archive, in an order of their own. */
+async function messagesIn(archive: Buffer): Promise<string[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'archive-'));
+  try {
+    await writeFile(join(folder, 'archive.zip'), archive);
+    await run('unzip', ['-q', join(folder, 'archive.zip'), '-d', join(folder, 'files')]);
+    const names = await readdir(join(folder, 'files'), { recursive: true });
+    const messages = names.filter((name) => name.endsWith('.eml'));
+    return (await Promise.all(messages.map((name) => readFile(join(folder, 'files', name), 'utf8')))).toSorted();
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 describe('an export', { ...needs('dovecot', 'unzip'), timeout: 90_000 }, () => {
@@ -116,6 +134,52 @@ describe('an export', { ...needs('dovecot', 'unzip'), timeout: 90_000 }, () => {
     expect(names).toHaveLength(messages);
     expect(names.filter((name) => name.includes(isLost ? '/First/' : '/Third/'))).toHaveLength(messages - 3);
     expect(copiedBy(ended)).toBe(messages);
+  });
+});
+
+describe('an export into a bucket', { ...needs('dovecot', 'unzip'), timeout: 90_000 }, () => {
+  test('waits as long as the bucket takes nothing, and has every message in the end', async () => {
+    Object.assign(process.env, S3_KEYS);
+    await using server = await startS3Server();
+    const bucket = { isWell: false, refused: 0 };
+    await using line = await startHttpListener((asked, answer) => {
+      if (bucket.isWell || asked.method !== 'PUT') return handOn(server.port, asked, answer);
+      bucket.refused += 1;
+      asked.resume().on('end', () => answer.writeHead(503).end());
+    });
+    const dovecot = await dovecotOfTest();
+    const world = await openWorldOfTest({
+      environment: {
+        LEGACY_CARDDAV_URL: undefined,
+        LEGACY_IMAP_URL: dovecot.url,
+        EXPORTS_URL: server.url.replace(`:${server.port}`, `:${line.port}`),
+      },
+    });
+    const letters = some(0, 25);
+    {
+      await using mail = await openMailClient(dovecot.port, ANN, PASSWORD);
+      await mail.append('INBOX', letters);
+    }
+    await using _worker = await world.work();
+    const ordered = await orderExport(world);
+    // More runs in a row that move nothing than end any other transfer.
+    for (let runs = 0; runs < 30; runs += 1) {
+      const before = bucket.refused;
+      await world.web.queue.send(ordered.id);
+      await expect.poll(() => bucket.refused, { timeout: 20_000 }).toBeGreaterThan(before);
+      const { waiting } = await mailWhen(world, ordered, (mail) => mail.waiting !== undefined);
+      expect(waiting).toEqual({ reason: 'disk' });
+    }
+    bucket.isWell = true;
+    await sentOn(world, ordered);
+    expect(copiedBy(await whenEnded(world, ordered))).toBe(letters.length);
+    const [file, ...others] = (await statusOf(world, ordered)).exports ?? [];
+    expect(others).toEqual([]);
+    const url = (file?.url ?? '').replace(world.web.settings.publicUrl, world.web.url);
+    const answer = await fetch(url, { headers: ordered.headers });
+    expect(await messagesIn(Buffer.from(await answer.arrayBuffer()))).toEqual(
+      letters.map(({ bytes }) => String(bytes)).toSorted(),
+    );
   });
 });
 
