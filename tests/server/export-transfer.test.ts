@@ -15,7 +15,7 @@ import { claimRoom, DiskFullError, requireRoom } from '../../src/server/export/s
 import { ExportPaused } from '../../src/server/export/export.job.ts';
 import { IS_PROOF, sampleOf } from '../folders.ts';
 import { DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
-import type { ExportedFiles } from '../support/export-process.ts';
+import type { ExportedFiles, ExportProcess } from '../support/export-process.ts';
 import { openExportWorld } from '../support/export-world.ts';
 import { FRESH, layFreshDatabase } from '../support/fresh-database.ts';
 import { openMailClient } from '../support/mail-client.ts';
@@ -223,8 +223,12 @@ describe(
       const settings = environment('killed');
       await mkdir(settings.DATA_DIR, { recursive: true });
       await layFreshDatabase(settings.DATA_DIR);
+      const job: ExportProcess = {
+        database: { folder: join(settings.DATA_DIR, 'database') },
+        environment: settings,
+      };
       const start = async (killAfter?: number) => {
-        const child = spawn(process.execPath, [PROCESS, JSON.stringify(settings)], {
+        const child = spawn(process.execPath, [PROCESS, JSON.stringify(job)], {
           stdio: ['ignore', 'pipe', 'inherit'],
         });
         const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;

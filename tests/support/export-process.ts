@@ -1,14 +1,17 @@
 import type { Environment } from '../../src/contract/settings.ts';
+import type { DatabaseAddress } from '../../src/server/store/database.ts';
 import { mailUntil, openWorld, order, SUBSCRIBER } from './transfer-world.ts';
 
 export type ExportedFiles = readonly { readonly export: string; readonly name: string }[];
 
 /**
  * A process that can be killed: starts an export of the subscriber's mail, or goes on with it, and ends when it has
- * ended. Its last line has the files. Argument, as JSON: the settings; `DATA_DIR` is where all lies.
+ * ended. Its last line has the files, none when it was stopped. Argument, as JSON: where the database is, and the settings.
  */
-const environment = JSON.parse(process.argv[2] ?? '') as Environment & { DATA_DIR: string };
-await using world = await openWorld({ folder: `${environment.DATA_DIR}/database` }, environment);
+export type ExportProcess = { readonly database: DatabaseAddress; readonly environment: Environment };
+
+const { database, environment } = JSON.parse(process.argv[2] ?? '') as ExportProcess;
+await using world = await openWorld(database, environment);
 const [begun] = await world.database.query<{ id: string }>('select id from transfers where source_email = $1', [
   SUBSCRIBER,
 ]);
@@ -24,7 +27,8 @@ const id =
     )
   ).id;
 process.stdout.write('working\n');
-await mailUntil(world.transfers, id, ['completed'], 90_000);
+// What it stands still for counts as well, on a machine that is busy.
+await mailUntil(world.transfers, id, ['completed', 'error'], 240_000);
 const files: ExportedFiles = await world.database.query(
   'select exports.name as export, export_files.name as name from export_files join exports on exports.id = export_id',
 );
