@@ -57,10 +57,19 @@ export async function match(
   run: Run,
   { readsRest = false, areStored = () => false }: MatchOptions = {},
 ): Promise<Matched> {
+  const all = storedFirst(wanted, areStored);
   const likely = likelyOf(wanted, candidates);
-  const matched = await matchAmong(likely, wanted, source, destination, run, areStored);
+  const matched = await matchAmong(likely, all, source, destination, run, areStored);
   const isOver = matched.found.size > 0 || matched.gone.size === wanted.length || likely.length === candidates.length;
-  return isOver || !readsRest ? matched : matchAmong(candidates, wanted, source, destination, run, areStored);
+  return isOver || !readsRest ? matched : matchAmong(candidates, all, source, destination, run, areStored);
+}
+
+/** Of equal messages those that were stored are there; another one would take the place of one of them. */
+function storedFirst<Message extends { readonly uid: number }>(
+  messages: readonly Message[],
+  areStored: (uid: number) => boolean,
+): readonly Message[] {
+  return messages.toSorted((one, other) => Number(areStored(other.uid)) - Number(areStored(one.uid)));
 }
 
 type MatchOptions = { readonly readsRest?: boolean; readonly areStored?: (uid: number) => boolean };
@@ -230,7 +239,7 @@ async function matchForms(
     changed: ({ form }: Portrait) => byId.get(form.messageId),
   };
   const settle = (fate: keyof typeof among, fits: (sent: Portrait, stored: Portrait) => boolean) => {
-    for (const portrait of sent) {
+    for (const portrait of storedFirst(sent, areStored)) {
       if (found.has(portrait.uid)) continue;
       const one = take(among[fate](portrait), (each) => fits(portrait, each));
       if (one === undefined) continue;
