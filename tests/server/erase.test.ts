@@ -50,8 +50,9 @@ async function fill(address: DatabaseAddress, key: Uint8Array): Promise<string[]
     ANN,
   ]);
   await world.queue.announce(jobid, 'finished');
+  await world.post('/api/v2/san-bruno-set-migration-started/', { email: ANN });
   const kept = await everything(database);
-  for (const sign of [ANN, jobid]) expect(kept, 'before').toContain(sign);
+  for (const sign of [ANN, jobid, services.vault.digest('announced move', ANN)]) expect(kept, 'before').toContain(sign);
   return [
     ANN,
     jobid,
@@ -59,6 +60,7 @@ async function fill(address: DatabaseAddress, key: Uint8Array): Promise<string[]
     services.vault.digest('session mailbox', `other ${ANN}`),
     services.vault.digest('known mailbox', ANN),
     services.vault.digest('verifier mailbox', ANN),
+    services.vault.digest('announced move', ANN),
   ];
 }
 

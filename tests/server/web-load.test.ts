@@ -15,7 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 beforeEach(async () => {
-  for (const table of ['limits', 'limit_slots', 'transfers']) await world.database.query(`delete from ${table}`);
+  for (const table of ['limits', 'limit_slots', 'transfers', 'announced_moves'])
+    await world.database.query(`delete from ${table}`);
   world.signIns.length = 0;
 });
 
@@ -42,6 +43,24 @@ async function move(change: Partial<Load> = {}): Promise<Load> {
 
 const load = (body: object) => world.post('/api/load/', body, fromBrowser(BROWSER));
 const transfers = () => world.database.query('select * from transfers');
+
+const askForAccount = async () => {
+  world.provisioning.answer = {
+    status: 409,
+    body: { error: 'ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS' },
+  };
+  const answer = await world.post('/api/v2/san-bruno-create-account/?in_qa=false', {
+    email: ANN,
+    password: PASSWORD,
+  });
+  return answer.body as { error: string; jobid?: string };
+};
+const ended = async (status: 'completed' | 'review') => {
+  const { jobid } = (await load(await move())).body as { jobid: string };
+  await world.database.query('update transfers set finished = now()');
+  await world.database.query('update operations set status = $1, finished = now()', [status]);
+  return jobid;
+};
 
 describe('a transfer that is proven', () => {
   test('to a provider by OAuth is started, and its status can be asked for', async () => {
@@ -134,6 +153,28 @@ describe('a transfer that is proven', () => {
     expect((await ask(PASSWORD)).body).toMatchObject({ error, jobid });
     const guess = await ask('guess');
     expect([guess.status, guess.text.includes(jobid)]).toEqual([401, false]);
+  });
+
+  test('stands in nobody’s way once it has failed or was stopped, though the account service never hears of that', async () => {
+    await ended('review');
+    expect((await askForAccount()).error).toBe('ACCOUNT_ALREADY_CREATED');
+  });
+
+  test('is told as completed once it is, until it is taken back', async () => {
+    const jobid = await ended('completed');
+    expect(await askForAccount()).toMatchObject({ error: 'ACCOUNT_ALREADY_EXISTS_MIGRATION_COMPLETED', jobid });
+    await world.database.query('insert into take_backs (transfer_id) values ($1)', [jobid]);
+    expect((await askForAccount()).error).toBe('ACCOUNT_ALREADY_CREATED');
+  });
+
+  test('that was announced, and could not be started, can be started', async () => {
+    expect((await askForAccount()).error).toBe('ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS');
+    world.provisioning.answer = { status: 502, body: {} };
+    const signedIn = await world.post('/api/validate/', { email: ANN, password: PASSWORD, provider: 'sanbruno' });
+    expect(signedIn.status).toBe(200);
+    const announced = await world.post('/api/v2/san-bruno-set-migration-started/?in_qa=false', { email: ANN });
+    expect(announced.status).toBe(502);
+    expect((await askForAccount()).error).toBe('ACCOUNT_ALREADY_CREATED');
   });
 
   test('to another provider is proven by the password there', async () => {

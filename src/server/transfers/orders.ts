@@ -63,6 +63,8 @@ export type Transfers = {
   isStarted(order: TransferOrder, options?: Anew): Promise<boolean>;
   /** The transfer that reads a mailbox now, if any. */
   running(sourceEmail: string): Promise<{ id: string } | null>;
+  /** The move to Yahoo that ended last; `isCompleted` unless it failed, was stopped or was taken back. */
+  lastMove(sourceEmail: string): Promise<{ readonly id: string; readonly isCompleted: boolean } | null>;
   /** How many exports of a mailbox can be downloaded. */
   exportsOf(sourceEmail: string): Promise<number>;
   /** `null` when there is no such transfer. */
@@ -164,6 +166,16 @@ export function openTransfers({
     running: async (sourceEmail) => {
       const running = await runningTransfer(database, sourceEmail);
       return running === null ? null : { id: running.id };
+    },
+    lastMove: async (sourceEmail) => {
+      const [last] = await database.query<{ id: string; isCompleted: boolean }>(
+        `select id, not exists (select 1 from operations o where o.transfer_id = t.id and o.status <> 'completed')
+           and not exists (select 1 from take_backs b where b.transfer_id = t.id) as "isCompleted"
+         from transfers t where source_email = $1 and destination_provider = 'yahoo' and finished is not null
+         order by finished desc limit 1`,
+        [sourceEmail],
+      );
+      return last ?? null;
     },
     exportsOf: async (sourceEmail) => {
       const [row] = await database.query<{ count: number }>(

@@ -5,6 +5,7 @@ import type { Safe } from '../store/safe.ts';
 import type { Vault } from '../store/vault.ts';
 import { PROVIDERS } from '../../contract/provider-name.ts';
 import { switchDailyOff } from './dailies.ts';
+import { eraseAnnouncement } from './announcements.ts';
 import { destroyCredentials, openCredentials } from './credentials.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -18,6 +19,8 @@ const NOBODY = 'erased@erased.invalid';
  * @returns how many were erased.
  */
 export async function eraseEnded(sql: Sql, retentionDays: number, now: number): Promise<number> {
+  const before = new Date(now - retentionDays * DAY_MS);
+  await sql.query('delete from announced_moves where announced < $1', [before]);
   const rows = await sql.query(
     `delete from transfers where id in
        (select id from transfers where finished < $1 and not exists
@@ -29,7 +32,7 @@ export async function eraseEnded(sql: Sql, retentionDays: number, now: number): 
           and not exists (select 1 from ledger_adoptions where transfer_id = later.id))
         limit ${ERASED_AT_ONCE})
      returning 1`,
-    [new Date(now - retentionDays * DAY_MS)],
+    [before],
   );
   return rows.length;
 }
@@ -76,6 +79,7 @@ export async function eraseSubscriber(services: Erasing, address: string): Promi
     mailboxes.map((mailbox) => vault.digest('session mailbox', mailbox)),
   ]);
   await database.query('delete from known_clients where mailbox = $1', [vault.digest('known mailbox', email)]);
+  await eraseAnnouncement(database, vault, email);
   await eraseAsThird(database, email);
   await eraseQueued(
     database,

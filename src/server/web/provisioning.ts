@@ -75,12 +75,19 @@ async function post(
     return;
   }
   const conflict = answer.status === 409 ? v.safeParse(Conflict, await answer.json().catch(() => null)) : null;
-  if (conflict?.success === true) throw new Refusal(409, conflict.output.error, CONFLICTS[conflict.output.error]);
+  if (conflict?.success === true) throw conflictOf(conflict.output.error);
   log.error({ resource, status: answer.status }, 'the provisioning service refused');
   throw setUpError();
 }
 
-const CONFLICTS: Record<v.InferOutput<typeof Conflict>['error'], string> = {
+type ConflictCode = v.InferOutput<typeof Conflict>['error'];
+
+/** @param options with the transfer that it is about */
+export function conflictOf(code: ConflictCode, options?: ConstructorParameters<typeof Refusal>[3]): Refusal {
+  return new Refusal(409, code, CONFLICTS[code], options);
+}
+
+const CONFLICTS: Record<ConflictCode, string> = {
   ACCOUNT_ALREADY_CREATED: 'The account has been created already.',
   ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS:
     "You have already started a transfer to Yahoo. Please, wait until it's completed.",

@@ -12,6 +12,7 @@ import type { Resolver } from '../network/resolver.ts';
 import type { OauthClients } from '../oauth/client.ts';
 import { openConsents, type Consents } from '../oauth/consent.ts';
 import { openSessions, type Sessions } from './sessions.ts';
+import { openAnnouncements, type Announcements } from '../transfers/announcements.ts';
 import { openOwners, type Owners } from '../transfers/owners.ts';
 import { openSecurityLog, type SecurityLog } from '../security-log.ts';
 import { openVerifiers, type Verifiers } from '../transfers/verifiers.ts';
@@ -55,6 +56,7 @@ export type Web = Services & {
   readonly sessions: Sessions;
   readonly consents: Consents;
   readonly owners: Owners;
+  readonly announcements: Announcements;
   readonly verifiers: Verifiers;
   readonly securityLog: SecurityLog;
 };
@@ -72,6 +74,7 @@ export function openWeb(services: Services): Web {
     verifiers,
     securityLog,
     owners: openOwners(services),
+    announcements: openAnnouncements(services),
     proofs: openProofs({ ...services, signInLimits, verifiers, securityLog }),
     sessions: openSessions(services),
     consents: openConsents(services),

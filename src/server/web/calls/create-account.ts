@@ -1,15 +1,17 @@
 import { createAccount } from '../../../contract/calls/create-account.ts';
 import { isAtDomain } from '../../../contract/email-address.ts';
-import { createDestinationAccount } from '../provisioning.ts';
+import { conflictOf, createDestinationAccount } from '../provisioning.ts';
 import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
 import { route } from './route.ts';
+
+type OurMoves = Pick<Web, 'transfers' | 'announcements'>;
 
 /** Only the mailbox's owner can have an account made for it, so the password is proven first. */
 export const answerCreateAccount = route(
   createAccount,
   'calls by a client',
-  async ({ body, query }, services: Pick<Web, 'proofs' | 'settings' | 'log' | 'vault' | 'transfers'>, visit) => {
+  async ({ body, query }, services: Pick<Web, 'proofs' | 'settings' | 'log' | 'vault'> & OurMoves, visit) => {
     const { proofs, settings } = services;
     const { email, password } = body;
     if (!isAtDomain(email, settings.legacyDomains))
@@ -18,16 +20,23 @@ export const answerCreateAccount = route(
     try {
       await createDestinationAccount(services, { email, password, inQa: query.in_qa }, visit.signal);
     } catch (error) {
-      throw await withTransfer(error, email, services);
+      throw await ofOurTransfers(error, email, services);
     }
     return { ok: true };
   },
 );
 
-/** The mailbox has been proven: a transfer that is in the way is named. */
-async function withTransfer(error: unknown, email: string, { transfers }: Pick<Web, 'transfers'>): Promise<unknown> {
+/**
+ * The service says that a move goes on as soon as one was announced to it, and never hears that one has failed or was
+ * stopped. The mailbox has been proven, so its owner is told what has become of it, and goes on where nothing runs.
+ */
+async function ofOurTransfers(error: unknown, email: string, { transfers, announcements }: OurMoves): Promise<unknown> {
   if (!(error instanceof Refusal) || error.code !== 'ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS') return error;
   const running = await transfers.running(email);
-  if (running === null) return error;
-  return new Refusal(error.status, error.code, error.message, { transferId: running.id, cause: error });
+  if (running !== null) return conflictOf(error.code, { transferId: running.id, cause: error });
+  const last = await transfers.lastMove(email);
+  if (last?.isCompleted === true)
+    return conflictOf('ACCOUNT_ALREADY_EXISTS_MIGRATION_COMPLETED', { transferId: last.id, cause: error });
+  const isOurs = last !== null || (await announcements.has(email));
+  return isOurs ? conflictOf('ACCOUNT_ALREADY_CREATED', { cause: error }) : error;
 }

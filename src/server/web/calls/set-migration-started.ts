@@ -7,7 +7,7 @@ import { SESSION_MS } from '../sessions.ts';
 import type { Visit } from '../visit.ts';
 import { route } from './route.ts';
 
-type Announcing = Pick<Web, 'settings' | 'sessions' | 'signInLimits' | 'log' | 'vault'>;
+type Announcing = Pick<Web, 'settings' | 'sessions' | 'signInLimits' | 'log' | 'vault' | 'announcements'>;
 
 /** Only who has signed in to the mailbox can announce that it moves. */
 export const answerSetMigrationStarted = route(
@@ -19,6 +19,8 @@ export const answerSetMigrationStarted = route(
       throw new Refusal(400, 'INVALID_EMAIL', `Please, enter a ${settings.legacyName} email address.`);
     if (!(await hasSignedIn(body.email, services, visit)))
       throw new Refusal(401, 'INVALID_TOKEN', 'The session is over. Nothing was moved. Please sign in again.');
+    // It may hear of it though its answer is lost.
+    await services.announcements.note(body.email);
     await announceMigration(services, { email: body.email, inQa: query.in_qa }, visit.signal);
     return { ok: true };
   },
