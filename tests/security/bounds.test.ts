@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { connect, Socket, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { EXPORTS_AT_ONCE } from '../../src/server/web/calls/load.ts';
+import { STREAMS_PER_CLIENT } from '../../src/server/web/calls/status-events.ts';
 import { LIMITS } from '../../src/server/web/limits.ts';
 import { limitSockets, SOCKETS_AT_MOST, SOCKETS_PER_NETWORK } from '../../src/server/web/sockets.ts';
 import { eraseEnded, eraseSubscriber } from '../../src/server/transfers/retention.ts';
@@ -69,12 +70,29 @@ const signIn = (password: string, client: string, headers: Record<string, string
   );
 
 describe('the owner of a mailbox', () => {
-  test('is not kept out by guesses at a server that a stranger names', async () => {
+  test('is not kept out by guesses at a server that a stranger names, which are not made', async () => {
     const named = { provider: 'other', imap: world.trustedImap };
     for (let at = 0; at <= LIMITS['sign-ins to a mailbox'].burst; at += 1)
-      await signIn('guess', `198.51.100.${at}`, {}, named);
-    expect((await signIn('guess', '198.51.100.99', {}, named)).status).toBe(429);
+      expect((await signIn('guess', `198.51.100.${at}`, {}, named)).body).toMatchObject({ error: 'INVALID_EMAIL' });
     expect((await signIn(PASSWORD, '203.0.113.9')).status).toBe(200);
+  });
+
+  test('elsewhere is guessed at no more often where its server is spelled in other ways', async () => {
+    const [name = '', port = ''] = world.trustedImap.split(':');
+    const spelled = [
+      name,
+      name.toUpperCase(),
+      name.replace('i', 'ｉ'),
+      name.replaceAll('.', '．'),
+      name.replace('e', '𝐞'),
+    ];
+    const claim = { email: 'ann@mail.example', provider: 'other' };
+    const statuses = [];
+    for (const [at, host] of [...spelled, ...spelled].entries())
+      statuses.push((await signIn('guess', `198.51.100.${at}`, {}, { ...claim, imap: `${host}:${port}` })).status);
+    const { burst } = LIMITS['sign-ins to a mailbox'];
+    expect(statuses.filter((status) => status === 401)).toHaveLength(burst);
+    expect(statuses.slice(burst).filter((status) => status !== 429)).toEqual([]);
   });
 
   test(
@@ -104,6 +122,17 @@ const send = (client: string, headers: Record<string, string> = {}, change: obje
   );
 const cookieOf = ({ headers }: Awaited<ReturnType<typeof send>>) => ({
   cookie: headers.getSetCookie()[0]?.split(';')[0] ?? '',
+});
+
+test('who only asks for the head of a status stream takes no place of those who watch', async () => {
+  const { jobid } = (await order()).body as { jobid: string };
+  for (let at = 0; at < 2 * STREAMS_PER_CLIENT; at += 1) {
+    const address = `${world.url}/api/v2/status/events/?job_id=${jobid}`;
+    const head = await fetch(address, { method: 'HEAD', headers: fromClient('203.0.113.1') });
+    expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+  }
+  const watching = await world.get(`/api/v2/status/events/?job_id=${jobid}`, fromClient('203.0.113.1'));
+  expect(watching.status).toBe(200);
 });
 
 describe('what costs money or disk has a bound', () => {

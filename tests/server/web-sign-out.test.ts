@@ -271,7 +271,8 @@ describe('a sign-in', () => {
 
   test('to a mailbox elsewhere gives no bearer, and ends none', async () => {
     const token = await signIn(HERE);
-    const elsewhere = { email: BOB, password: PASSWORD, provider: 'other', imap: world.trustedImap };
+    const elsewhere = { email: 'bob@mail.example', password: PASSWORD, provider: 'other', imap: world.trustedImap };
+    world.passwords.set(elsewhere.email, PASSWORD);
     const { body } = await world.post('/api/validate/', elsewhere, fromBrowser(HERE));
     expect(body).toEqual({ ok: true });
     expect(await isGood(token)).toBe(true);

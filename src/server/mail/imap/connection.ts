@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { domainToASCII } from 'node:url';
 import { ImapFlow } from 'imapflow';
 import { readHost } from '../../../contract/mail-host.ts';
 import { type Provider } from '../../../contract/provider.ts';
@@ -104,8 +105,10 @@ export function trustIn(
 }
 
 function visitorsPlace(text: string, settings: PlaceSettings): MailPlace {
-  const read = readHost(text);
-  if (read === null) throw new MailError('unreachable', 'The mail server is not a host name.');
+  const given = readHost(text);
+  // One name has many spellings (UTS #46), and is limited, trusted and connected to as one.
+  const read = given === null ? null : { ...given, name: domainToASCII(given.name) };
+  if (read === null || read.name === '') throw new MailError('unreachable', 'The mail server is not a host name.');
   const port = read.port ?? IMAPS_PORT;
   const trust = trustIn(read.name, port, settings);
   const isByTls = port === IMAPS_PORT || (port !== IMAP_PORT && !isTrusted(read.name, port, settings.trustedMailHosts));

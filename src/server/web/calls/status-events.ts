@@ -141,6 +141,8 @@ export function answerEvents(
     const viewNow = () => viewOf(query.output.job_id, { owners, sessions }, askerOf(c, settings));
     const view = await viewNow();
     const isSignedOut = async () => view === forManagers && (await viewNow().catch(() => null)) !== view;
+    // Nobody would read it to its end.
+    if (c.req.method === 'HEAD') return c.body(null, 200, { 'Content-Type': 'text/event-stream' });
     const viewer = openMailslot();
     const opened = await streams.open(query.output.job_id, client, viewer);
     const response = streamSSE(c, async (stream) => {
@@ -151,19 +153,22 @@ export function answerEvents(
         viewer.wake();
       }, STATUS_HEARTBEAT_MS);
       const atMost = setTimeout(viewer.ended, STREAM_AT_MOST_MS);
+      // Who reads no more is not waited for once it is over.
+      const write = (event: Parameters<typeof stream.writeSSE>[0]) =>
+        Promise.race([stream.writeSSE(event), viewer.over]);
       try {
         let shown: TransferStatus | null = null;
         for (let status = opened.status; ; status = await viewer.next(status)) {
           // Who was signed out meanwhile is shown no more; the browser asks anew.
           if (isDue && (await isSignedOut())) {
-            await stream.writeSSE(eventOf('end', null));
+            await write(eventOf('end', null));
             return;
           }
           isDue = false;
-          if (status === shown) await stream.writeSSE(eventOf('alive', null));
-          else await stream.writeSSE(eventOf('status', view(status)));
+          if (status === shown) await write(eventOf('alive', null));
+          else await write(eventOf('status', view(status)));
           shown = status;
-          if (!goesOn(status)) await stream.writeSSE(eventOf('end', null));
+          if (!goesOn(status)) await write(eventOf('end', null));
           if (!goesOn(status) || viewer.isOver()) return;
         }
       } finally {
@@ -180,7 +185,8 @@ export function answerEvents(
 /** Holds the newest status until it is taken. */
 function openMailslot() {
   let newest: TransferStatus | null = null;
-  let over = false;
+  const { promise: over, resolve: end } = Promise.withResolvers<void>();
+  let isOver = false;
   let woken = Promise.withResolvers<void>();
   const wake = () => woken.resolve();
   return {
@@ -189,14 +195,16 @@ function openMailslot() {
       wake();
     },
     ended: () => {
-      over = true;
+      isOver = true;
+      end();
       wake();
     },
     wake,
-    isOver: () => over,
+    over,
+    isOver: () => isOver,
     /** Waits for a change, the end or a heartbeat. */
     next: async (shown: TransferStatus): Promise<TransferStatus> => {
-      if (newest === null && !over) await woken.promise;
+      if (newest === null && !isOver) await woken.promise;
       woken = Promise.withResolvers();
       const status = newest ?? shown;
       newest = null;

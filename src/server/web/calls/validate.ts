@@ -12,6 +12,9 @@ export const answerValidate = route(
     if (provider === 'file_export') throw new Refusal(400, 'UNSUPPORTED_PROVIDER', 'This provider is not supported.');
     if (provider === 'sanbruno' && !isAtDomain(email, settings.legacyDomains))
       throw new Refusal(400, 'INVALID_EMAIL', `Please, enter a ${settings.legacyName} email address.`);
+    // It is nobody's new mailbox, and its password is guessed at by one way alone, whatever its host is called.
+    if (provider === 'other' && isAtDomain(email, settings.legacyDomains))
+      throw new Refusal(400, 'INVALID_EMAIL', 'Please use an address at another provider.');
     const { imap, ...claim } = body;
     await proofs.proveOwner({ ...claim, ...(imap === undefined ? {} : { imap }) }, visit);
     // A sign-in elsewhere opens nothing here: a server that the visitor named may let anybody in under any address.
