@@ -84,7 +84,7 @@ describe('the owner of a mailbox', () => {
       name.toUpperCase(),
       name.replace('i', 'ｉ'),
       name.replaceAll('.', '．'),
-      name.replace('e', '𝐞'),
+      name.replace('e', 'ｅ'),
     ];
     const claim = { email: 'ann@mail.example', provider: 'other' };
     const statuses = [];
