@@ -42,7 +42,7 @@ const contact = wizard.createStateConfig({
       },
     },
     checkingPhoneNumber: {
-      ...givingUp('wrongPhoneNumber'),
+      ...givingUp('unchecked'),
       invoke: {
         src: 'check the phone number',
         input: ({ context }) => ({ number: readUsPhone(context.notificationContact) ?? '' }),
@@ -54,11 +54,11 @@ const contact = wizard.createStateConfig({
           },
           { target: 'wrongPhoneNumber' },
         ],
-        onError: [ifUnavailable, { target: 'wrongPhoneNumber' }],
+        onError: [ifUnavailable, { target: 'unchecked' }],
       },
     },
     checkingDomain: {
-      ...givingUp('wrongEmail'),
+      ...givingUp('unchecked'),
       invoke: {
         src: 'check the domain',
         input: ({ context }) => ({ domain: domainOf(context.notificationContact.trim()) }),
@@ -66,10 +66,19 @@ const contact = wizard.createStateConfig({
           { guard: { type: 'it is valid', params: ({ event }) => event.output }, target: 'good' },
           { target: 'wrongEmail' },
         ],
-        onError: [ifUnavailable, { target: 'wrongEmail' }],
+        onError: [ifUnavailable, { target: 'unchecked' }],
       },
     },
     good: { id: 'start-migration-contact-good' },
+    // The check failed, which says nothing of the contact: it is made again, as often as it takes.
+    unchecked: {
+      after: {
+        'check pause': [
+          { guard: 'the contact is to be a phone number', target: 'checkingPhoneNumber' },
+          { target: 'checkingDomain' },
+        ],
+      },
+    },
     wrongEmail: {},
     wrongPhoneNumber: {},
     legacyAddress: {},

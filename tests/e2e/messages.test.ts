@@ -248,6 +248,21 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
       });
     });
 
+    test('a contact that could not be checked is not called wrong, and is checked again after 10 s', async () => {
+      wire.answer('/api/v2/domain-validation/', { status: 502, json: { error: 'GENERAL_ERROR' } });
+      await arrive('/start-migration', 'gmail');
+      await stopTheClock(page);
+      const field = page.getByLabel('Notification email');
+      await field.fill('maria@mail.example');
+      await pass(1.1);
+      await shown('status', "We couldn't check this just now. Your mail is safe.").waitFor();
+      expect(await field.getAttribute('aria-invalid')).toBeNull();
+      expect(await page.getByRole('button', { name: 'Transfer', exact: true }).isDisabled()).toBe(true);
+      wire.answer('/api/v2/domain-validation/', { json: { valid: true } });
+      await pass(10);
+      await page.getByText('We will write to maria@mail.example.').waitFor();
+    });
+
     test.each([
       [
         'move',
