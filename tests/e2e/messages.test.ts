@@ -244,8 +244,28 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
         if (at === 0) await chooseOther(page, account);
         else await fillOther(page, account);
         await shown('alert', title).waitFor();
-        expect(await page.getByLabel('Password', { exact: true }).inputValue()).toBe('');
+        expect(await page.getByLabel('Password', { exact: true }).inputValue()).toBe(
+          error === 'INVALID_IMAP' ? 'sandbox' : '',
+        );
       });
+    });
+
+    test('an email whose mail server is not found is led to, and told what to do until it is mended', async () => {
+      wire.answer('/api/validate/', { status: 400, json: { error: 'INVALID_IMAP' } });
+      await arrive('/destination-account', 'signedIn');
+      await chooseOther(page, { email: 'maria@mial.example', password: 'sandbox' });
+      await shown('alert', 'Invalid IMAP Server').waitFor();
+      await stopTheClock(page);
+      await pass(8);
+      expect(await shown('alert', 'Invalid IMAP Server').count()).toBe(0);
+      await shown(
+        'alert',
+        "We couldn't reach a mail server for mial.example. Please check the part after @. If it is right, tick “Use a custom IMAP host”.",
+      ).waitFor();
+      const email = page.getByLabel('Email', { exact: true });
+      expect(await email.evaluate((field) => field === document.activeElement)).toBe(true);
+      await page.getByLabel('Use a custom IMAP host').check();
+      expect(await page.getByRole('alert').count()).toBe(0);
     });
 
     test('a contact that could not be checked is not called wrong, and is checked again after 10 s', async () => {
