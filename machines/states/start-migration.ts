@@ -1,6 +1,6 @@
 import { and, stateIn } from 'xstate';
 import { domainOf } from '../../src/contract/email-address.ts';
-import { failureOf, transferInTheWay } from '../failure.ts';
+import { failedWith, failureOf, transferInTheWay } from '../failure.ts';
 import { operationsOf } from '../mode.ts';
 import { readUsPhone } from '../phone-number.ts';
 import { wizard } from '../wizard.setup.ts';
@@ -163,7 +163,23 @@ const submission = wizard.createStateConfig({
             'forget the passwords',
           ],
         },
-        onError: [ifUnavailable, failed],
+        onError: [
+          ifUnavailable,
+          {
+            guard: { ...failedWith('INVALID_CREDENTIALS'), type: 'the sign-in elsewhere has ended' },
+            target: 'waiting',
+            actions: [
+              {
+                type: 'show the message',
+                params: ({ context }) => ({
+                  message: { about: 'sign-in elsewhere ended', provider: context.destination?.provider ?? 'other' },
+                }),
+              },
+              { type: 'remember the running transfer', params: transferInTheWay },
+            ],
+          },
+          failed,
+        ],
       },
     },
     unavailable: unavailableUntilAsked([

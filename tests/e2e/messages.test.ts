@@ -110,7 +110,7 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
   });
 
   test('a refusal of the transfer is said for 5 s', async () => {
-    await arrive('/start-migration', 'gmail');
+    await arrive('/start-migration', 'other');
     await page.getByLabel('Notification email').fill('maria@mail.example');
     await page.getByText('We will write to maria@mail.example.').waitFor();
     await stopTheClock(page);
@@ -124,6 +124,21 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
       await lasts('alert', text, 5);
       expect(await page.locator('h1').innerText()).toBe('Transfer your data');
     });
+  });
+
+  test('a sign-in at Gmail that has ended is said where the transfer does not start, for 5 s', async () => {
+    await arrive('/start-migration', 'gmail');
+    await page.getByLabel('Notification email').fill('maria@mail.example');
+    await page.getByText('We will write to maria@mail.example.').waitFor();
+    await stopTheClock(page);
+    wire.answer('/api/load/', { status: 401, json: { error: 'INVALID_CREDENTIALS' } });
+    await page.getByRole('button', { name: 'Transfer', exact: true }).click();
+    await shown('alert', 'Unknown error, please try again.').waitFor();
+    expect(await page.getByText('Incorrect email or password.').count()).toBe(0);
+    const ended = 'Your sign-in at Gmail may have ended. Please go back and sign in at Gmail again.';
+    await lasts('alert', ended, 5);
+    await page.getByRole('button', { name: 'Back', exact: true }).click();
+    await page.getByRole('button', { name: 'Gmail', exact: true }).waitFor();
   });
 
   test('what becomes of a message to support is said for 5 s', async () => {

@@ -302,7 +302,9 @@ describe('the start of the transfer', () => {
 
   test.each(
     (['announce the migration', 'start the transfer'] as const).flatMap((call) =>
-      codesBut('UNAVAILABLE').map((code) => [call, code] as const),
+      codesBut('UNAVAILABLE', ...(call === 'start the transfer' ? (['INVALID_CREDENTIALS'] as const) : [])).map(
+        (code) => [call, code] as const,
+      ),
     ),
   )('when "%s" fails with %s the page says so for 5 s, and the contact is still good', async (call, code) => {
     const script: Script = {
@@ -324,6 +326,38 @@ describe('the start of the transfer', () => {
     script['start the transfer'] = loaded;
     await wizard.send(submit);
     expect(wizard.address()).toBe(`/complete?migration_id=${ID}`);
+  });
+
+  test.each([
+    ['moving', 'yahoo', 'closed'],
+    ['toAolWithoutContacts', 'aol', 'choosing'],
+  ] as const)(
+    'a sign-in elsewhere that has ended is told for 5 s, and Back leads to where it can be made (%s)',
+    async (session, provider, options) => {
+      const script: Script = {
+        'check the domain': valid,
+        'announce the migration': ok,
+        'start the transfer': refusal('INVALID_CREDENTIALS'),
+      };
+      const wizard = await typed(EMAIL, script, SESSIONS[session]);
+      await wizard.send(submit);
+      expect(wizard.context().message).toEqual({ about: 'sign-in elsewhere ended', provider });
+      await wizard.wait(4_999);
+      expect(wizard.context().message).not.toBeNull();
+      await wizard.wait(1);
+      expect(wizard.context().message).toBeNull();
+      await wizard.send({ type: 'page.back' });
+      expect(wizard.isAt(`destination.options.${options}`)).toBe(true);
+    },
+  );
+
+  test('a destination whose password is refused is told of its password', async () => {
+    const wizard = await typed(EMAIL, {
+      'check the domain': valid,
+      'start the transfer': refusal('INVALID_CREDENTIALS'),
+    });
+    await wizard.send(submit);
+    expect(wizard.context().message).toEqual({ about: 'load failed', code: 'INVALID_CREDENTIALS' });
   });
 
   test.each([SESSIONS.moving, SESSIONS.toOther])('nothing is submitted without a contact', async (session) => {
