@@ -28,6 +28,11 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
     await shown(role, text).waitFor({ state: 'detached' });
   };
 
+  const leadsTo = async (label: string) => {
+    const field = page.getByLabel(label, { exact: true });
+    await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true);
+  };
+
   const note = async (text: string, afterSeconds: number) => {
     await pass(afterSeconds - 0.1);
     expect(await shown('alert', text).count()).toBe(0);
@@ -334,6 +339,28 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
         });
       },
     );
+
+    test('a submit with a field that is wrong already leads to it, and Send does not promise to send', async () => {
+      await page.setViewportSize({ width: 390, height: 500 });
+      await arrive('/support-form');
+      await fillSupport(page, { email: SUBSCRIBER.email, contact: 'maria', issue: 'Where is my mail?' });
+      await shown('alert', 'Please, enter a valid email address.').waitFor();
+      await page.getByText('Please correct what is marked above. Then you can send your message.').waitFor();
+      expect(await page.getByText('You can send your message now.').count()).toBe(0);
+      await page.getByRole('button', { name: 'Send' }).click();
+      await leadsTo('Contact email');
+      const top = await page.getByLabel('Contact email').evaluate((field) => field.getBoundingClientRect().top);
+      expect(top).toBeGreaterThan(0);
+      await page.getByLabel('Contact email').fill('');
+      await page.getByText('You can send your message now.').waitFor();
+
+      await arrive('/');
+      const signInButton = await fillSignIn(page, { email: 'maria', password: 'garden-2005' });
+      await shown('alert', 'Please enter a valid email address.').waitFor();
+      await signInButton.click();
+      await leadsTo('Email');
+      expect(wire.askedFor('/api/v2/support-form/')).toEqual([]);
+    });
 
     test('on the support form a field that is wrong is said, and nothing is sent', async () => {
       await arrive('/support-form');
