@@ -6,6 +6,8 @@ export const DELAYS = {
   'empty contact pause': 3_000,
   'banner life': 5_000,
   'destination banner life': 7_000,
+  /** From a check of the notification contact that failed until the next one. */
+  'check pause': 10_000,
   'success pause': 1_000,
   'redirect pause': 2_000,
   'policy pause': 500,

@@ -114,6 +114,10 @@ export const wizard = setup({
     // What came back
     'the failure is': (_, params: { code: CallFailureCode; codes: readonly CallFailureCode[] }) =>
       params.codes.includes(params.code),
+    'the sign-in elsewhere has ended': (
+      { context },
+      params: { code: CallFailureCode; codes: readonly CallFailureCode[] },
+    ) => params.codes.includes(params.code) && context.destination?.tokenId !== undefined,
     'the provider is the legacy one': (_, params: { capabilities: Capabilities }) =>
       providerOf(params.capabilities.provider) === 'sanbruno',
     'the provider signs in by OAuth': (_, params: { capabilities: Capabilities }) =>

@@ -41,6 +41,8 @@ export type Message =
   | { readonly about: 'sign-in refused'; readonly code: CallFailureCode }
   | { readonly about: 'account creation'; readonly code: CallFailureCode }
   | { readonly about: 'load failed'; readonly code: CallFailureCode }
+  /** The server doesn't know the sign-in at the destination's provider any more. */
+  | { readonly about: 'sign-in elsewhere ended'; readonly provider: Provider }
   | { readonly about: 'support sent' }
   | { readonly about: 'support failed'; readonly code: CallFailureCode }
   | { readonly about: 'export deletion failed'; readonly code: CallFailureCode }

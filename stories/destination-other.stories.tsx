@@ -35,6 +35,7 @@ export const OptionsOtherEmailUnsupported = at('destination.options.other.email.
   ...SIGNED_IN,
   ...typed({ email }),
 });
+export const OptionsOtherEmailServerless = at('destination.options.other.email.serverless', known);
 
 export const OptionsOtherPasswordAskedGood = at('destination.options.other.password.asked.good', known, good);
 export const OptionsOtherPasswordAskedRefused = at('destination.options.other.password.asked.refused', known, good);

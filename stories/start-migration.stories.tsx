@@ -16,6 +16,7 @@ export const ContactTyping = at('startMigration.contact.typing', told('pat.riv')
 export const ContactCheckingPhoneNumber = at('startMigration.contact.checkingPhoneNumber', told('650 555 0123'));
 export const ContactCheckingDomain = at('startMigration.contact.checkingDomain', ready);
 export const ContactGood = at(good, told('+16505550123'));
+export const ContactUnchecked = at('startMigration.contact.unchecked', ready);
 export const ContactWrongEmail = at('startMigration.contact.wrongEmail', told('pat.rivera@'));
 export const ContactWrongPhoneNumber = at('startMigration.contact.wrongPhoneNumber', told('555 0123'));
 export const ContactLegacyAddress = at('startMigration.contact.legacyAddress', told(PAT));

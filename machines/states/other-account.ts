@@ -8,7 +8,7 @@ import { givingUp, waiting } from './waiting.ts';
 /** What is being verified stays as it is. */
 const verifying = or([stateIn('#other-credentials-asking'), stateIn('#other-credentials-verifying')]);
 
-/** The email: malformed, at a legacy domain, at no provider that we know, or good, with how its provider signs in remembered. */
+/** The email: malformed, at a legacy domain, at no provider that we know, without a mail server to be found, or good, with how its provider signs in remembered. */
 const email = wizard.createStateConfig({
   initial: 'untouched',
   on: {
@@ -55,6 +55,8 @@ const email = wizard.createStateConfig({
     malformed: { id: 'other-email-malformed' },
     legacyAddress: {},
     unsupported: { id: 'other-email-unsupported' },
+    // Whoever names a host needs none to be found.
+    serverless: { id: 'other-email-serverless', always: { guard: not(stateIn('#other-host-unused')), target: 'good' } },
   },
 });
 
@@ -204,6 +206,11 @@ const credentials = wizard.createStateConfig({
           {
             guard: and([failedWith('INVALID_IMAP'), not(stateIn('#other-host-unused'))]),
             target: ['#other-host-malformed', '#other-credentials-editing'],
+          },
+          {
+            guard: failedWith('INVALID_IMAP'),
+            target: ['#other-email-serverless', '#other-credentials-editing'],
+            actions: refused.actions,
           },
           {
             guard: failedWith('INVALID_CREDENTIALS'),

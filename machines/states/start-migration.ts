@@ -1,6 +1,6 @@
 import { and, stateIn } from 'xstate';
 import { domainOf } from '../../src/contract/email-address.ts';
-import { failureOf, transferInTheWay } from '../failure.ts';
+import { failedWith, failureOf, transferInTheWay } from '../failure.ts';
 import { operationsOf } from '../mode.ts';
 import { readUsPhone } from '../phone-number.ts';
 import { wizard } from '../wizard.setup.ts';
@@ -42,7 +42,7 @@ const contact = wizard.createStateConfig({
       },
     },
     checkingPhoneNumber: {
-      ...givingUp('wrongPhoneNumber'),
+      ...givingUp('unchecked'),
       invoke: {
         src: 'check the phone number',
         input: ({ context }) => ({ number: readUsPhone(context.notificationContact) ?? '' }),
@@ -54,11 +54,11 @@ const contact = wizard.createStateConfig({
           },
           { target: 'wrongPhoneNumber' },
         ],
-        onError: [ifUnavailable, { target: 'wrongPhoneNumber' }],
+        onError: [ifUnavailable, { target: 'unchecked' }],
       },
     },
     checkingDomain: {
-      ...givingUp('wrongEmail'),
+      ...givingUp('unchecked'),
       invoke: {
         src: 'check the domain',
         input: ({ context }) => ({ domain: domainOf(context.notificationContact.trim()) }),
@@ -66,10 +66,19 @@ const contact = wizard.createStateConfig({
           { guard: { type: 'it is valid', params: ({ event }) => event.output }, target: 'good' },
           { target: 'wrongEmail' },
         ],
-        onError: [ifUnavailable, { target: 'wrongEmail' }],
+        onError: [ifUnavailable, { target: 'unchecked' }],
       },
     },
     good: { id: 'start-migration-contact-good' },
+    // The check failed, which says nothing of the contact: it is made again, as often as it takes.
+    unchecked: {
+      after: {
+        'check pause': [
+          { guard: 'the contact is to be a phone number', target: 'checkingPhoneNumber' },
+          { target: 'checkingDomain' },
+        ],
+      },
+    },
     wrongEmail: {},
     wrongPhoneNumber: {},
     legacyAddress: {},
@@ -154,7 +163,23 @@ const submission = wizard.createStateConfig({
             'forget the passwords',
           ],
         },
-        onError: [ifUnavailable, failed],
+        onError: [
+          ifUnavailable,
+          {
+            guard: { ...failedWith('INVALID_CREDENTIALS'), type: 'the sign-in elsewhere has ended' },
+            target: 'waiting',
+            actions: [
+              {
+                type: 'show the message',
+                params: ({ context }) => ({
+                  message: { about: 'sign-in elsewhere ended', provider: context.destination?.provider ?? 'other' },
+                }),
+              },
+              { type: 'remember the running transfer', params: transferInTheWay },
+            ],
+          },
+          failed,
+        ],
       },
     },
     unavailable: unavailableUntilAsked([

@@ -51,6 +51,7 @@ const catalogue: readonly Subject[] = [
     { about: 'account creation' as const, code },
     { about: 'load failed' as const, code },
   ]),
+  { about: 'sign-in elsewhere ended', provider: 'aol' },
   { about: 'support sent' },
   { about: 'support failed', code: 'GENERAL_ERROR' },
   { about: 'export deletion failed', code: 'GENERAL_ERROR' },

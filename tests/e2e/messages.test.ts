@@ -28,6 +28,11 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
     await shown(role, text).waitFor({ state: 'detached' });
   };
 
+  const leadsTo = async (label: string) => {
+    const field = page.getByLabel(label, { exact: true });
+    await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true);
+  };
+
   const note = async (text: string, afterSeconds: number) => {
     await pass(afterSeconds - 0.1);
     expect(await shown('alert', text).count()).toBe(0);
@@ -110,7 +115,7 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
   });
 
   test('a refusal of the transfer is said for 5 s', async () => {
-    await arrive('/start-migration', 'gmail');
+    await arrive('/start-migration', 'other');
     await page.getByLabel('Notification email').fill('maria@mail.example');
     await page.getByText('We will write to maria@mail.example.').waitFor();
     await stopTheClock(page);
@@ -124,6 +129,21 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
       await lasts('alert', text, 5);
       expect(await page.locator('h1').innerText()).toBe('Transfer your data');
     });
+  });
+
+  test('a sign-in at Gmail that has ended is said where the transfer does not start, for 5 s', async () => {
+    await arrive('/start-migration', 'gmail');
+    await page.getByLabel('Notification email').fill('maria@mail.example');
+    await page.getByText('We will write to maria@mail.example.').waitFor();
+    await stopTheClock(page);
+    wire.answer('/api/load/', { status: 401, json: { error: 'INVALID_CREDENTIALS' } });
+    await page.getByRole('button', { name: 'Transfer', exact: true }).click();
+    await shown('alert', 'Unknown error, please try again.').waitFor();
+    expect(await page.getByText('Incorrect email or password.').count()).toBe(0);
+    const ended = 'Your sign-in at Gmail may have ended. Please go back and sign in at Gmail again.';
+    await lasts('alert', ended, 5);
+    await page.getByRole('button', { name: 'Back', exact: true }).click();
+    await page.getByRole('button', { name: 'Gmail', exact: true }).waitFor();
   });
 
   test('what becomes of a message to support is said for 5 s', async () => {
@@ -244,8 +264,43 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
         if (at === 0) await chooseOther(page, account);
         else await fillOther(page, account);
         await shown('alert', title).waitFor();
-        expect(await page.getByLabel('Password', { exact: true }).inputValue()).toBe('');
+        expect(await page.getByLabel('Password', { exact: true }).inputValue()).toBe(
+          error === 'INVALID_IMAP' ? 'sandbox' : '',
+        );
       });
+    });
+
+    test('an email whose mail server is not found is led to, and told what to do until it is mended', async () => {
+      wire.answer('/api/validate/', { status: 400, json: { error: 'INVALID_IMAP' } });
+      await arrive('/destination-account', 'signedIn');
+      await chooseOther(page, { email: 'maria@mial.example', password: 'sandbox' });
+      await shown('alert', 'Invalid IMAP Server').waitFor();
+      await stopTheClock(page);
+      await pass(8);
+      expect(await shown('alert', 'Invalid IMAP Server').count()).toBe(0);
+      await shown(
+        'alert',
+        "We couldn't reach a mail server for mial.example. Please check the part after @. If it is right, tick “Use a custom IMAP host”.",
+      ).waitFor();
+      const email = page.getByLabel('Email', { exact: true });
+      expect(await email.evaluate((field) => field === document.activeElement)).toBe(true);
+      await page.getByLabel('Use a custom IMAP host').check();
+      expect(await page.getByRole('alert').count()).toBe(0);
+    });
+
+    test('a contact that could not be checked is not called wrong, and is checked again after 10 s', async () => {
+      wire.answer('/api/v2/domain-validation/', { status: 502, json: { error: 'GENERAL_ERROR' } });
+      await arrive('/start-migration', 'gmail');
+      await stopTheClock(page);
+      const field = page.getByLabel('Notification email');
+      await field.fill('maria@mail.example');
+      await pass(1.1);
+      await shown('status', "We couldn't check this just now. Your mail is safe.").waitFor();
+      expect(await field.getAttribute('aria-invalid')).toBeNull();
+      expect(await page.getByRole('button', { name: 'Transfer', exact: true }).isDisabled()).toBe(true);
+      wire.answer('/api/v2/domain-validation/', { json: { valid: true } });
+      await pass(10);
+      await page.getByText('We will write to maria@mail.example.').waitFor();
     });
 
     test.each([
@@ -284,6 +339,28 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
         });
       },
     );
+
+    test('a submit with a field that is wrong already leads to it, and Send does not promise to send', async () => {
+      await page.setViewportSize({ width: 390, height: 500 });
+      await arrive('/support-form');
+      await fillSupport(page, { email: SUBSCRIBER.email, contact: 'maria', issue: 'Where is my mail?' });
+      await shown('alert', 'Please, enter a valid email address.').waitFor();
+      await page.getByText('Please correct what is marked above. Then you can send your message.').waitFor();
+      expect(await page.getByText('You can send your message now.').count()).toBe(0);
+      await page.getByRole('button', { name: 'Send' }).click();
+      await leadsTo('Contact email');
+      const top = await page.getByLabel('Contact email').evaluate((field) => field.getBoundingClientRect().top);
+      expect(top).toBeGreaterThan(0);
+      await page.getByLabel('Contact email').fill('');
+      await page.getByText('You can send your message now.').waitFor();
+
+      await arrive('/');
+      const signInButton = await fillSignIn(page, { email: 'maria', password: 'garden-2005' });
+      await shown('alert', 'Please enter a valid email address.').waitFor();
+      await signInButton.click();
+      await leadsTo('Email');
+      expect(wire.askedFor('/api/v2/support-form/')).toEqual([]);
+    });
 
     test('on the support form a field that is wrong is said, and nothing is sent', async () => {
       await arrive('/support-form');

@@ -253,7 +253,7 @@ describe('the sign-in to another account', () => {
     },
   );
 
-  test.each(codesBut('UNAVAILABLE'))(
+  test.each(codesBut('UNAVAILABLE', 'INVALID_IMAP'))(
     'a sign-in refused with %s says so for 7 s, keeps the email and forgets the password',
     async (code) => {
       const wizard = await formOpen({ 'ask for capabilities': byPassword, 'validate the account': refusal(code) });
@@ -267,6 +267,36 @@ describe('the sign-in to another account', () => {
       expect(wizard.context().message).toBeNull();
     },
   );
+
+  test('a sign-in for which no mail server was found says so for 7 s, and at the email until that is mended', async () => {
+    const wizard = await formOpen({
+      'ask for capabilities': byPassword,
+      'validate the account': refusal('INVALID_IMAP'),
+    });
+    await wizard.send(type(EMAIL), password, submit);
+    expect(wizard.context()).toMatchObject({
+      message: { about: 'sign-in refused', code: 'INVALID_IMAP' },
+      typed: { email: EMAIL, password: PASSWORD },
+    });
+    await wizard.wait(7_000);
+    expect(wizard.context().message).toBeNull();
+    expect(wizard.isAt(`${OTHER}.email.serverless`)).toBe(true);
+    expect(canSubmit(wizard)).toBe(true);
+    await wizard.send(submit);
+    expect(wizard.asked('validate the account')).toHaveLength(2);
+    await wizard.send(type('sam@mails.example'));
+    expect(wizard.isAt(`${OTHER}.email.typing`)).toBe(true);
+  });
+
+  test('an email for which no mail server was found is good again when a host is named for it', async () => {
+    const wizard = await formOpen({
+      'ask for capabilities': byPassword,
+      'validate the account': refusal('INVALID_IMAP'),
+    });
+    await wizard.send(type(EMAIL), password, submit, useHost);
+    expect(wizard.isAt(`${OTHER}.email.good`)).toBe(true);
+    expect(wizard.isAt(`${OTHER}.host.used.untouched`)).toBe(true);
+  });
 
   test.each([
     ['capabilities', 'call.retry'],

@@ -95,16 +95,32 @@ describe('the notification contact', () => {
     expect(wizard.isAt(`${CONTACT}.wrongEmail`)).toBe(true);
   });
 
-  test.each(codesBut('UNAVAILABLE'))('a domain check that fails with %s makes a wrong email', async (code) => {
+  test.each(codesBut('UNAVAILABLE'))('a domain check that fails with %s is made again after 10 s', async (code) => {
     const wizard = await typed(EMAIL, { 'check the domain': refusal(code) });
-    expect(wizard.isAt(`${CONTACT}.wrongEmail`)).toBe(true);
+    expect(wizard.isAt(`${CONTACT}.unchecked`)).toBe(true);
+    wizard.script['check the domain'] = valid;
+    await wizard.wait(9_999);
+    expect(wizard.asked('check the domain')).toHaveLength(1);
+    await wizard.wait(1);
+    expect(wizard.isAt(`${CONTACT}.good`)).toBe(true);
   });
 
-  test('a domain check that is not answered for 30 s makes a wrong email', async () => {
+  test('a domain check that is not answered for 30 s is made again', async () => {
     const wizard = await typed(EMAIL);
     await wizard.wait(29_999);
     expect(wizard.isAt(`${CONTACT}.checkingDomain`)).toBe(true);
     await wizard.wait(1);
+    expect(wizard.isAt(`${CONTACT}.unchecked`)).toBe(true);
+    await wizard.wait(10_000);
+    expect(wizard.asked('check the domain')).toHaveLength(2);
+  });
+
+  test('only the answer that it is not valid makes a contact wrong that could not be checked', async () => {
+    const wizard = await typed(EMAIL, { 'check the domain': refusal('GENERAL_ERROR') });
+    await wizard.wait(10_000);
+    expect(wizard.isAt(`${CONTACT}.unchecked`)).toBe(true);
+    wizard.script['check the domain'] = invalid;
+    await wizard.wait(10_000);
     expect(wizard.isAt(`${CONTACT}.wrongEmail`)).toBe(true);
   });
 
@@ -138,17 +154,23 @@ describe('the notification contact', () => {
     expect(wizard.isAt(`${CONTACT}.wrongPhoneNumber`)).toBe(true);
   });
 
-  test.each(codesBut('UNAVAILABLE'))('a phone number check that fails with %s makes a wrong number', async (code) => {
-    const wizard = await typed('650 555 0123', { 'check the phone number': refusal(code) }, SESSIONS.moving);
-    expect(wizard.isAt(`${CONTACT}.wrongPhoneNumber`)).toBe(true);
-  });
+  test.each(codesBut('UNAVAILABLE'))(
+    'a phone number check that fails with %s is made again after 10 s',
+    async (code) => {
+      const wizard = await typed('650 555 0123', { 'check the phone number': refusal(code) }, SESSIONS.moving);
+      expect(wizard.isAt(`${CONTACT}.unchecked`)).toBe(true);
+      wizard.script['check the phone number'] = valid;
+      await wizard.wait(10_000);
+      expect(wizard.isAt(`${CONTACT}.good`)).toBe(true);
+    },
+  );
 
-  test('a phone number check that is not answered for 30 s makes a wrong number', async () => {
+  test('a phone number check that is not answered for 30 s is made again', async () => {
     const wizard = await typed('650 555 0123', {}, SESSIONS.moving);
     await wizard.wait(29_999);
     expect(wizard.isAt(`${CONTACT}.checkingPhoneNumber`)).toBe(true);
     await wizard.wait(1);
-    expect(wizard.isAt(`${CONTACT}.wrongPhoneNumber`)).toBe(true);
+    expect(wizard.isAt(`${CONTACT}.unchecked`)).toBe(true);
   });
 
   test.each([
@@ -280,7 +302,9 @@ describe('the start of the transfer', () => {
 
   test.each(
     (['announce the migration', 'start the transfer'] as const).flatMap((call) =>
-      codesBut('UNAVAILABLE').map((code) => [call, code] as const),
+      codesBut('UNAVAILABLE', ...(call === 'start the transfer' ? (['INVALID_CREDENTIALS'] as const) : [])).map(
+        (code) => [call, code] as const,
+      ),
     ),
   )('when "%s" fails with %s the page says so for 5 s, and the contact is still good', async (call, code) => {
     const script: Script = {
@@ -302,6 +326,38 @@ describe('the start of the transfer', () => {
     script['start the transfer'] = loaded;
     await wizard.send(submit);
     expect(wizard.address()).toBe(`/complete?migration_id=${ID}`);
+  });
+
+  test.each([
+    ['moving', 'yahoo', 'closed'],
+    ['toAolWithoutContacts', 'aol', 'choosing'],
+  ] as const)(
+    'a sign-in elsewhere that has ended is told for 5 s, and Back leads to where it can be made (%s)',
+    async (session, provider, options) => {
+      const script: Script = {
+        'check the domain': valid,
+        'announce the migration': ok,
+        'start the transfer': refusal('INVALID_CREDENTIALS'),
+      };
+      const wizard = await typed(EMAIL, script, SESSIONS[session]);
+      await wizard.send(submit);
+      expect(wizard.context().message).toEqual({ about: 'sign-in elsewhere ended', provider });
+      await wizard.wait(4_999);
+      expect(wizard.context().message).not.toBeNull();
+      await wizard.wait(1);
+      expect(wizard.context().message).toBeNull();
+      await wizard.send({ type: 'page.back' });
+      expect(wizard.isAt(`destination.options.${options}`)).toBe(true);
+    },
+  );
+
+  test('a destination whose password is refused is told of its password', async () => {
+    const wizard = await typed(EMAIL, {
+      'check the domain': valid,
+      'start the transfer': refusal('INVALID_CREDENTIALS'),
+    });
+    await wizard.send(submit);
+    expect(wizard.context().message).toEqual({ about: 'load failed', code: 'INVALID_CREDENTIALS' });
   });
 
   test.each([SESSIONS.moving, SESSIONS.toOther])('nothing is submitted without a contact', async (session) => {

@@ -278,6 +278,12 @@ describe('the words of the messages', () => {
     );
   });
 
+  test('a sign-in at the provider that has ended is the unknown error too, and it is said where to sign in again', () => {
+    expect(said({ about: 'sign-in elsewhere ended', provider: 'aol' })).toBe(
+      `error | Your transfer has not started | Unknown error, please try again. | Your sign-in at AOL may have ended. Please go back and sign in at AOL again. | ${SAFE}`,
+    );
+  });
+
   test('contacts that are not allowed are said by the name of the operation', () => {
     expect(said({ about: 'load failed', code: 'OPERATION_NOT_ALLOWED' })).toContain(
       "Operation 'contactsmigration' not allowed.",

@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef } from 'react';
+import { domainOf } from '../../contract/email-address.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import { Button } from '../parts/button.tsx';
 import { Facts } from '../parts/card.tsx';
@@ -114,11 +115,12 @@ function Below({ snapshot, byOauth }: { readonly snapshot: WizardSnapshot; reado
 }
 
 function emailNote(snapshot: WizardSnapshot): Note | undefined {
-  const { typedAccount, settings } = snapshot.context;
-  const at = (email: 'malformed' | 'legacyAddress' | 'unsupported' | 'checking' | 'good') =>
+  const { typed, typedAccount, settings } = snapshot.context;
+  const at = (email: 'malformed' | 'legacyAddress' | 'unsupported' | 'serverless' | 'checking' | 'good') =>
     snapshot.matches({ destination: { options: { other: { email } } } });
   if (at('malformed')) return { kind: 'error', text: fieldErrors.email };
   if (at('legacyAddress')) return { kind: 'error', text: words.legacyAddress(settings.legacyName) };
+  if (at('serverless')) return { kind: 'error', text: words.serverless(domainOf(typed.email), words.customHost) };
   if (at('unsupported')) return { kind: 'error', text: words.unsupported };
   if (at('checking')) return { kind: 'waiting', text: shared.checking };
   if (at('good') && typedAccount !== null && typedAccount.provider !== 'other')

@@ -128,6 +128,7 @@ function contactNote(snapshot: WizardSnapshot): Note | undefined {
       | 'legacyAddress'
       | 'checkingPhoneNumber'
       | 'checkingDomain'
+      | 'unchecked'
       | 'good',
   ) => snapshot.matches({ startMigration: { contact } });
   if (at('missing')) return { kind: 'error', text: words.errors.contact(mode) };
@@ -135,6 +136,7 @@ function contactNote(snapshot: WizardSnapshot): Note | undefined {
   if (at('wrongPhoneNumber')) return { kind: 'error', text: words.errors.phone };
   if (at('legacyAddress')) return { kind: 'error', text: words.errors.legacy(context.settings.legacyName) };
   if (at('checkingPhoneNumber') || at('checkingDomain')) return { kind: 'waiting', text: shared.checking };
+  if (at('unchecked')) return { kind: 'waiting', text: words.unchecked };
   if (at('good')) return { kind: 'good', text: words.good(context.notificationContact) };
   return undefined;
 }

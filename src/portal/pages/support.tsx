@@ -81,7 +81,7 @@ export function SupportPage() {
         </div>
         <div className="stack" data-gap="small">
           <p className="soft small" aria-live="polite" id={needs}>
-            {complete ? words.complete : words.incomplete(cableDomain)}
+            {needsOf(snapshot, complete)}
           </p>
           <div className="actions">
             <Button
@@ -103,6 +103,15 @@ export function SupportPage() {
       </Form>
     </WizardPage>
   );
+}
+
+/** What it takes to send. */
+function needsOf(snapshot: WizardSnapshot, complete: boolean): string {
+  if (!complete) return words.incomplete(snapshot.context.settings.legacyDomains[0] ?? '');
+  const isWrong = (['contactEmail', 'transferId'] as const).some((field) =>
+    snapshot.matches({ support: { [field]: 'wrong' } }),
+  );
+  return isWrong ? words.wrong : words.complete;
 }
 
 /** What was sent, what it is called on the telephone, and where the answer goes. */

@@ -1,9 +1,10 @@
-import { useEffect, useRef, type ReactNode } from 'react';
+import { useEffect, useReducer, useRef, type ReactNode } from 'react';
 import { setErrorInTitle } from './title.ts';
 
 type Props = { readonly label?: string; readonly onSubmit: () => void; readonly children: ReactNode };
 
 const WRONG_FIELD = '[aria-invalid=true]';
+const UNDER_WAY = '[aria-busy=true]';
 const REFUSAL = '.message[data-kind=error]';
 const NEAREST = { block: 'nearest' } as const;
 
@@ -15,12 +16,14 @@ export function Form({ label, onSubmit, children }: Props) {
   const form = useRef<HTMLFormElement>(null);
   /** The fields that had something in them when the form was submitted; `null` when that has been answered. */
   const submitted = useRef<readonly HTMLInputElement[] | null>(null);
+  // A submit that changes nothing is looked at as well.
+  const [, lookAgain] = useReducer((submits: number) => submits + 1, 0);
   useEffect(() => {
     const wrong = form.current?.querySelector<HTMLElement>(WRONG_FIELD) ?? null;
     const refusal = form.current?.querySelector(REFUSAL) ?? null;
     const isWrong = wrong !== null || refusal !== null;
     setErrorInTitle(isWrong);
-    if (submitted.current === null || !isWrong) return;
+    if (submitted.current === null || !isWrong || form.current?.querySelector(UNDER_WAY)) return;
     const emptied = submitted.current.find(({ value }) => value === '');
     submitted.current = null;
     (wrong ?? emptied)?.focus();
@@ -40,6 +43,7 @@ export function Form({ label, onSubmit, children }: Props) {
         event.preventDefault();
         submitted.current = [...event.currentTarget.querySelectorAll('input')].filter(({ value }) => value !== '');
         onSubmit();
+        lookAgain();
       }}
     >
       {children}

@@ -73,6 +73,8 @@ export const destination = {
     invalidHost: 'Invalid IMAP. Please enter a valid IMAP address.',
     unresolvedHost: 'Could not resolve IMAP host.',
     unsupported: 'This provider is not supported.',
+    serverless: (domain: string, customHost: string) =>
+      `We couldn't reach a mail server for ${domain}. Please check the part after @. If it is right, tick “${customHost}”.`,
     legacyAddress: (legacyName: string) => `Please, do not use a ${legacyName} email address for the export.`,
     found: (provider: string) => `This is a mailbox at ${provider}.`,
     submit: 'Sign in',

@@ -1,5 +1,6 @@
 import type { Message } from '../../../machines/wizard.types.ts';
 import type { CallFailureCode, QueryError } from '../../contract/failure-code.ts';
+import { providerName } from '../wording.ts';
 import { actRefusedWords, done, overtakenWords } from './act-messages.ts';
 import { fieldErrors } from './field-errors.ts';
 
@@ -31,6 +32,8 @@ export function messageWords(message: Message, legacyName: string): MessageWords
       return accountWords(message.code);
     case 'load failed':
       return error(...loadWords(message.code));
+    case 'sign-in elsewhere ended':
+      return error(...signInEndedWords(providerName(message.provider, legacyName)));
     case 'support sent':
       return {
         kind: 'success',
@@ -202,6 +205,15 @@ function accountWords(code: CallFailureCode): MessageWords {
         SAFE,
       );
   }
+}
+
+function signInEndedWords(provider: string): Words {
+  return [
+    'Your transfer has not started',
+    'Unknown error, please try again.',
+    `Your sign-in at ${provider} may have ended. Please go back and sign in at ${provider} again.`,
+    SAFE,
+  ];
 }
 
 function loadWords(code: CallFailureCode): Words {

@@ -38,6 +38,8 @@ export const startMigration = {
         : 'Please, provide a valid email address.',
     legacy: (legacyName: string) => `Please, do not use a ${legacyName} email address for notification.`,
   },
+  /** The check failed, and is made again by itself. */
+  unchecked: "We couldn't check this just now. Your mail is safe. We'll try again in a few seconds.",
   /** A phone number as it is shown: `650 253 0000`. */
   contact: shownContact,
   good: (contact: string) =>
