@@ -305,6 +305,41 @@ describe('the life of a transfer, in Chromium (needs chromium)', needs('chromium
     expect(await bar.evaluate((element) => (element as HTMLProgressElement).position)).toBe(0.75);
   });
 
+  test('a download that was stopped has no files, tells of nothing that was copied, and leads to a new one', async () => {
+    const running: TransferStatus = {
+      emailmigration: { ...RUNNING.emailmigration, status: 'inprogress' },
+      contactsmigration: { status: 'inprogress', done: 60, total: 60 },
+      files: 'coming',
+    };
+    const ended = { status: 'review', ended: 'cancelled', finished: '2025-11-01T10:00:00.000Z' } as const;
+    const stopped: TransferStatus = {
+      emailmigration: { ...running.emailmigration, ...ended },
+      contactsmigration: { ...running.contactsmigration, ...ended },
+      files: 'coming',
+    };
+    owner.wire.answer(call('cancel'), () => {
+      owner.wire.answer('/api/v2/status/', { json: stopped });
+      return OK;
+    });
+    await owner.open('Stop the transfer', running);
+    await owner.inDialog('Stop it now').click();
+    await owner.page.getByText('There are no files. Your mail is in your mailbox as before.').waitFor();
+    const isTold = async () => {
+      await owner.page.getByText('You stopped this download.').first().waitFor();
+      const main = await owner.page.getByRole('main').innerText();
+      expect(main).not.toMatch(/copied|stays|100\s?%|of 1,000|60 contacts/);
+      expect(await owner.page.getByRole('progressbar').count()).toBe(0);
+      await owner.page.getByRole('link', { name: 'Start a new download' }).waitFor();
+    };
+    await isTold();
+    await owner.show(stopped);
+    await isTold();
+    await owner.show({ ...stopped, limited: true });
+    await isTold();
+    await owner.page.getByRole('link', { name: 'Start a new download' }).click();
+    await owner.page.getByRole('heading', { level: 1, name: 'San Bruno Email Data Transfer Tool' }).waitFor();
+  });
+
   test('a transfer that waits says why, and one that was stopped what to do next', async () => {
     await owner.show(WAITING);
     await owner.page.getByText('The mail server does not let us go on right now.').waitFor();

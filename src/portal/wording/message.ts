@@ -70,6 +70,7 @@ export function messageWords(message: Message, legacyName: string): MessageWords
         ],
       };
     case 'stop asked':
+    case 'download stop asked':
     case 'mended':
     case 'take-back asked':
     case 'forwarding stopped':
