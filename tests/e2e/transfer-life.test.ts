@@ -285,6 +285,24 @@ describe('the life of a transfer, in Chromium (needs chromium)', needs('chromium
     for (const name of ['Stop the transfer', 'Put it right']) await owner.button(name).waitFor();
   });
 
+  test('a sign-in for all of a finished transfer that is refused does not say that nothing was moved', async () => {
+    owner.wire.answer('/api/validate/', { status: 401, json: { error: 'INVALID_CREDENTIALS', message: '' } });
+    await owner.open('Show more', { ...MOVED, limited: true });
+    await owner.field('Email').fill(SUBSCRIBER.email);
+    await owner.field('Password').fill('wrong');
+    await owner.inDialog('Sign in').click();
+    const alert = owner.dialog.getByRole('alert');
+    await alert.getByText('Your mail is safe, and your transfer is not affected.').waitFor();
+    expect(await alert.innerText()).not.toContain('nothing was moved');
+  });
+
+  test('a sign-in to look transfers up that failed does not say on Home that nothing was moved', async () => {
+    await enter(owner.page, portal.url, '/oauth-callback-for-status?error=EXTERNAL_OAUTH_ERROR');
+    const alert = owner.page.getByRole('alert');
+    await alert.getByText('Your mail is safe, and your transfer is not affected.').waitFor();
+    expect(await alert.innerText()).not.toContain('nothing was moved');
+  });
+
   test('a transfer that runs says how far it is, folder by folder, and how long it still takes', async () => {
     await owner.show(RUNNING);
     await owner.page.getByText('300 of 1,000 messages').waitFor();

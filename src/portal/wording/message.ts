@@ -19,6 +19,8 @@ export const runningTransfer = {
 } as const;
 
 const SAFE = 'Your mail is safe: nothing was moved or deleted.';
+/** In place of that where there are transfers already. */
+const NOT_AFFECTED = 'Your mail is safe, and your transfer is not affected.';
 const AGAIN = 'If it happens again, please contact support.';
 
 export function messageWords(message: Message, legacyName: string): MessageWords {
@@ -94,6 +96,12 @@ export function messageWords(message: Message, legacyName: string): MessageWords
         'If you do nothing, we delete them on the date shown.',
       );
   }
+}
+
+/** The words of a message beside transfers that were ordered before: something may well have been moved. */
+export function wordsBesideTransfers(message: Message, legacyName: string): MessageWords {
+  const words = messageWords(message, legacyName);
+  return { ...words, content: words.content.map((text) => text.replace(SAFE, NOT_AFFECTED)) };
 }
 
 /** On Home a refused sign-in has one more reason: the account has moved already. */
