@@ -87,6 +87,11 @@ export function messageWords(message: Message, legacyName: string): MessageWords
     case 'forwarding refused':
     case 'daily-off refused':
       return error(...actRefusedWords(message.about, message.code));
+    case 'source refused':
+      return error(
+        `Incorrect ${legacyName} password`,
+        `Nothing was started, and your mail is safe. Please type your ${legacyName} password again.`,
+      );
     case 'act overtaken':
       return error(...overtakenWords(message.code));
     case 'export deletion failed':
