@@ -285,6 +285,24 @@ describe('the life of a transfer, in Chromium (needs chromium)', needs('chromium
     for (const name of ['Stop the transfer', 'Put it right']) await owner.button(name).waitFor();
   });
 
+  test('after a sign-in for all of a finished transfer the focus is on its heading, in sight', async () => {
+    owner.wire.answer('/api/v2/status/', ({ headers }) => ({
+      json: headers['authorization'] === 'Bearer jwt' ? MOVED : { ...MOVED, limited: true },
+    }));
+    owner.wire.answer('/api/validate/', { json: { ok: true, token: 'jwt' } });
+    await owner.page.setViewportSize(PHONE);
+    await enter(owner.page, portal.url, STATUS);
+    await owner.button('Show more').focus();
+    await owner.page.keyboard.press('Enter');
+    await owner.field('Email').fill(SUBSCRIBER.email);
+    await owner.field('Password').fill(SUBSCRIBER.password);
+    await owner.page.keyboard.press('Enter');
+    await owner.button('Copy what is new').waitFor();
+    await expect.poll(owner.focused).toBe('Your transfer is done');
+    expect(await isInSight(owner.page.getByRole('heading', { level: 1 }))).toBe(true);
+    await owner.page.setViewportSize(DESK);
+  });
+
   test('a sign-in for all of a finished transfer that is refused does not say that nothing was moved', async () => {
     owner.wire.answer('/api/validate/', { status: 401, json: { error: 'INVALID_CREDENTIALS', message: '' } });
     await owner.open('Show more', { ...MOVED, limited: true });
