@@ -1,3 +1,4 @@
+import type { Side } from '../src/contract/calls/resume.ts';
 import { FAILURE_CODES, type CallFailureCode } from '../src/contract/failure-code.ts';
 import type { Message } from './wizard.types.ts';
 
@@ -14,6 +15,18 @@ export function failedWith(...codes: readonly CallFailureCode[]) {
   return {
     type: 'the failure is' as const,
     params: ({ event }: { event: { readonly error: unknown } }) => ({ code: failureCodeOf(event.error), codes }),
+  };
+}
+
+/** A guard on an actor's error: of a transfer's two mailboxes, the one whose sign-in was refused. */
+export function refusedBy(wanted: Side) {
+  return {
+    type: 'the sign-in is refused by' as const,
+    params: ({ event: { error } }: { event: { readonly error: unknown } }) => ({
+      code: failureCodeOf(error),
+      side: typeof error === 'object' && error !== null && 'side' in error ? error.side : undefined,
+      wanted,
+    }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { assign, raise, setup } from 'xstate';
 import type { Capabilities } from '../src/contract/calls/capabilities.ts';
+import type { Side } from '../src/contract/calls/resume.ts';
 import type { TransferStatus } from '../src/contract/calls/status.ts';
 import type { SignIns } from '../src/contract/calls/sign-ins.ts';
 import type { SupportRequest } from '../src/contract/calls/support-form.ts';
@@ -118,6 +119,8 @@ export const wizard = setup({
       { context },
       params: { code: CallFailureCode; codes: readonly CallFailureCode[] },
     ) => params.codes.includes(params.code) && context.destination?.tokenId !== undefined,
+    'the sign-in is refused by': (_, params: { code: CallFailureCode; side: unknown; wanted: Side }) =>
+      params.code === 'INVALID_CREDENTIALS' && params.side === params.wanted,
     'the provider is the legacy one': (_, params: { capabilities: Capabilities }) =>
       providerOf(params.capabilities.provider) === 'sanbruno',
     'the provider signs in by OAuth': (_, params: { capabilities: Capabilities }) =>

@@ -47,7 +47,10 @@ export type Message =
   | { readonly about: 'support failed'; readonly code: CallFailureCode }
   | { readonly about: 'export deletion failed'; readonly code: CallFailureCode }
   | { readonly about: 'not the owner' | 'signed out' | 'signed out everywhere' | 'sign-out unfinished' }
-  | { readonly about: 'stop asked' | 'mended' | 'take-back asked' | 'forwarding stopped' | 'daily stopped' }
+  /** To copy what is new, the San Bruno mailbox was not signed in to. */
+  | { readonly about: 'source refused' }
+  | { readonly about: 'stop asked' | 'download stop asked' | 'daily stopped' }
+  | { readonly about: 'mended' | 'take-back asked' | 'forwarding stopped' }
   | { readonly about: ActRefused | 'act overtaken'; readonly code: CallFailureCode };
 
 /** A call of the owner's was refused. */

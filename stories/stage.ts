@@ -2,7 +2,7 @@ import { addons } from 'storybook/preview-api';
 import { DELAYS } from '../machines/wizard.delays.ts';
 import type { WizardSnapshot } from '../machines/wizard.routes.ts';
 import type { WizardActor } from '../src/portal/wizard-context.tsx';
-import { ANSWERS, CODES, type CallName, EVENTS } from '../tests/support/moves.ts';
+import { ANSWERS, type CallName, EVENTS, REFUSALS } from '../tests/support/moves.ts';
 import type { Offer, Stage } from './stage-protocol.ts';
 import { ASK, SEND, STAGE } from './stage-protocol.ts';
 
@@ -64,10 +64,10 @@ function answersOf(call: CallName, id: string): Offer[] {
       words: `${call}: ${JSON.stringify(output) ?? 'done'}`,
       event: { type: `xstate.done.actor.${id}`, output, actorId: id },
     })),
-    ...CODES.map((code) => ({
+    ...REFUSALS.map(({ code, ...told }) => ({
       by: 'server' as const,
-      words: `${call}: ${code}`,
-      event: { type: `xstate.error.actor.${id}`, error: { error: code, message: '' }, actorId: id },
+      words: `${call}: ${[code, ...Object.values(told)].join(', ')}`,
+      event: { type: `xstate.error.actor.${id}`, error: { error: code, message: '', ...told }, actorId: id },
     })),
   ];
 }

@@ -140,7 +140,7 @@ export const ActsOpenDailyAskingDestinationPasswordMissing = at(
 );
 export const ActsOpenDailyAskingRefused = at(
   `${open}.daily.asking.refused`,
-  { ...dailyOff, ...refused('again') },
+  { ...dailyOff, message: { about: 'source refused' } },
   resting,
 );
 export const ActsOpenDailyCallingPrompt = at(`${open}.daily.calling.prompt`, { ...dailyOff, ...passwords }, resting);

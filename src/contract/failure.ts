@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { Side } from './calls/resume.ts';
 import { FAILURE_CODES, type FailureCode } from './failure-code.ts';
 import { TransferId } from './transfer.ts';
 import type { Challenge } from './work.ts';
@@ -9,6 +10,8 @@ function failure<const Code extends string>(code: Code) {
     message: v.optional(v.string(), ''),
     /** The transfer that is in the way, for a caller who has shown that the mailbox is theirs. */
     jobid: v.optional(TransferId),
+    /** Of a transfer's two mailboxes, the one whose sign-in was refused. */
+    side: v.optional(Side),
   });
 }
 
@@ -21,6 +24,7 @@ export type Failure = {
   readonly error: FailureCode;
   readonly message: string;
   readonly jobid?: string | undefined;
+  readonly side?: Side | undefined;
   /** What lets the same call through; read on its own, by who means to do it. */
   readonly challenge?: Challenge;
 };

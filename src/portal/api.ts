@@ -67,7 +67,7 @@ function asCallError(cause: unknown): CallError {
   if (cause.response.status === UNAVAILABLE_STATUS)
     return new CallError('UNAVAILABLE', 'The server is unavailable.', { cause });
   const refusal = v.safeParse(Failure, cause.data);
-  return refusal.success
-    ? new CallError(refusal.output.error, refusal.output.message, { cause, transferId: refusal.output.jobid })
-    : new CallError('UNEXPECTED_ANSWER', 'The refusal could not be read.', { cause });
+  if (!refusal.success) return new CallError('UNEXPECTED_ANSWER', 'The refusal could not be read.', { cause });
+  const { error, message, jobid, side } = refusal.output;
+  return new CallError(error, message, { cause, transferId: jobid, side });
 }

@@ -1,3 +1,4 @@
+import type { Side } from '../contract/calls/resume.ts';
 import type { CallFailureCode } from '../contract/failure-code.ts';
 
 /** A call that ended in no answer: the server's refusal, or how it could not be had. */
@@ -6,13 +7,16 @@ export class CallError extends Error {
   readonly error: CallFailureCode;
   /** The transfer that is in the way. */
   readonly transferId: string | undefined;
+  /** Of a transfer's two mailboxes, the one whose sign-in was refused. */
+  readonly side: Side | undefined;
   constructor(
     error: CallFailureCode,
     message: string,
-    options: ErrorOptions & { transferId?: string | undefined } = {},
+    options: ErrorOptions & { transferId?: string | undefined; side?: Side | undefined } = {},
   ) {
     super(message, options);
     this.error = error;
     this.transferId = options.transferId;
+    this.side = options.side;
   }
 }

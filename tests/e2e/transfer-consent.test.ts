@@ -77,6 +77,37 @@ describe('a sign-in for a transfer that was ordered, in Chromium (needs chromium
     expect(owner.wire.askedFor(call('resume'))).toEqual([]);
   });
 
+  test('a San Bruno password that is refused is typed again, and the sign-in at the provider still stands', async () => {
+    await owner.open('Copy what is new', movedTo('google'));
+    await owner.inDialog('Sign in to Gmail').click();
+    await owner.page.getByRole('heading', { name: 'A provider' }).waitFor();
+    owner.wire.answer(call('again'), {
+      status: 401,
+      json: { error: 'INVALID_CREDENTIALS', message: '', side: 'source' },
+    });
+    await owner.page.goto(`${portal.url}${BACK}`);
+    const field = owner.field('San Bruno password');
+    await field.fill('wrong');
+    await owner.inDialog('Start copying').click();
+    await owner.dialog.getByRole('alert').getByText('Incorrect San Bruno password').waitFor();
+    await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true);
+    expect(await field.inputValue()).toBe('');
+
+    owner.wire.answer(call('again'), {
+      status: 401,
+      json: { error: 'INVALID_CREDENTIALS', message: '', side: 'destination' },
+    });
+    await field.fill(SUBSCRIBER.password);
+    await owner.page.keyboard.press('Enter');
+    await owner.inDialog('Sign in to Gmail').waitFor();
+    const title = owner.dialog.getByRole('heading', { level: 2 });
+    await expect.poll(() => title.evaluate((element) => element === document.activeElement)).toBe(true);
+    expect(owner.wire.askedFor(call('again')).map(({ body }) => body)).toMatchObject([
+      { source_account: { password: 'wrong' }, destination_account: { token_id: TOKEN } },
+      { source_account: { password: SUBSCRIBER.password }, destination_account: { token_id: TOKEN } },
+    ]);
+  });
+
   test('what is new is copied to Gmail after a sign-in there and the San Bruno password', async () => {
     await owner.open('Copy what is new', movedTo('google'));
     expect(await owner.dialog.getByLabel('San Bruno password').count()).toBe(0);

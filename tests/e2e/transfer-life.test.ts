@@ -285,6 +285,42 @@ describe('the life of a transfer, in Chromium (needs chromium)', needs('chromium
     for (const name of ['Stop the transfer', 'Put it right']) await owner.button(name).waitFor();
   });
 
+  test('after a sign-in for all of a finished transfer the focus is on its heading, in sight', async () => {
+    owner.wire.answer('/api/v2/status/', ({ headers }) => ({
+      json: headers['authorization'] === 'Bearer jwt' ? MOVED : { ...MOVED, limited: true },
+    }));
+    owner.wire.answer('/api/validate/', { json: { ok: true, token: 'jwt' } });
+    await owner.page.setViewportSize(PHONE);
+    await enter(owner.page, portal.url, STATUS);
+    await owner.button('Show more').focus();
+    await owner.page.keyboard.press('Enter');
+    await owner.field('Email').fill(SUBSCRIBER.email);
+    await owner.field('Password').fill(SUBSCRIBER.password);
+    await owner.page.keyboard.press('Enter');
+    await owner.button('Copy what is new').waitFor();
+    await expect.poll(owner.focused).toBe('Your transfer is done');
+    expect(await isInSight(owner.page.getByRole('heading', { level: 1 }))).toBe(true);
+    await owner.page.setViewportSize(DESK);
+  });
+
+  test('a sign-in for all of a finished transfer that is refused does not say that nothing was moved', async () => {
+    owner.wire.answer('/api/validate/', { status: 401, json: { error: 'INVALID_CREDENTIALS', message: '' } });
+    await owner.open('Show more', { ...MOVED, limited: true });
+    await owner.field('Email').fill(SUBSCRIBER.email);
+    await owner.field('Password').fill('wrong');
+    await owner.inDialog('Sign in').click();
+    const alert = owner.dialog.getByRole('alert');
+    await alert.getByText('Your mail is safe, and your transfer is not affected.').waitFor();
+    expect(await alert.innerText()).not.toContain('nothing was moved');
+  });
+
+  test('a sign-in to look transfers up that failed does not say on Home that nothing was moved', async () => {
+    await enter(owner.page, portal.url, '/oauth-callback-for-status?error=EXTERNAL_OAUTH_ERROR');
+    const alert = owner.page.getByRole('alert');
+    await alert.getByText('Your mail is safe, and your transfer is not affected.').waitFor();
+    expect(await alert.innerText()).not.toContain('nothing was moved');
+  });
+
   test('a transfer that runs says how far it is, folder by folder, and how long it still takes', async () => {
     await owner.show(RUNNING);
     await owner.page.getByText('300 of 1,000 messages').waitFor();
@@ -303,6 +339,41 @@ describe('the life of a transfer, in Chromium (needs chromium)', needs('chromium
     expect(await owner.page.getByText(/100\s?%/).count()).toBe(0);
     const bar = owner.page.getByRole('progressbar', { name: 'Messages checked' });
     expect(await bar.evaluate((element) => (element as HTMLProgressElement).position)).toBe(0.75);
+  });
+
+  test('a download that was stopped has no files, tells of nothing that was copied, and leads to a new one', async () => {
+    const running: TransferStatus = {
+      emailmigration: { ...RUNNING.emailmigration, status: 'inprogress' },
+      contactsmigration: { status: 'inprogress', done: 60, total: 60 },
+      files: 'coming',
+    };
+    const ended = { status: 'review', ended: 'cancelled', finished: '2025-11-01T10:00:00.000Z' } as const;
+    const stopped: TransferStatus = {
+      emailmigration: { ...running.emailmigration, ...ended },
+      contactsmigration: { ...running.contactsmigration, ...ended },
+      files: 'coming',
+    };
+    owner.wire.answer(call('cancel'), () => {
+      owner.wire.answer('/api/v2/status/', { json: stopped });
+      return OK;
+    });
+    await owner.open('Stop the transfer', running);
+    await owner.inDialog('Stop it now').click();
+    await owner.page.getByText('There are no files. Your mail is in your mailbox as before.').waitFor();
+    const isTold = async () => {
+      await owner.page.getByText('You stopped this download.').first().waitFor();
+      const main = await owner.page.getByRole('main').innerText();
+      expect(main).not.toMatch(/copied|stays|100\s?%|of 1,000|60 contacts/);
+      expect(await owner.page.getByRole('progressbar').count()).toBe(0);
+      await owner.page.getByRole('link', { name: 'Start a new download' }).waitFor();
+    };
+    await isTold();
+    await owner.show(stopped);
+    await isTold();
+    await owner.show({ ...stopped, limited: true });
+    await isTold();
+    await owner.page.getByRole('link', { name: 'Start a new download' }).click();
+    await owner.page.getByRole('heading', { level: 1, name: 'San Bruno Email Data Transfer Tool' }).waitFor();
   });
 
   test('a transfer that waits says why, and one that was stopped what to do next', async () => {

@@ -180,6 +180,27 @@ describe('a sign-in at the provider of the new mailbox', () => {
     },
   );
 
+  test.each(['again', 'daily'] as const)(
+    'stands when it is the San Bruno password that is refused (%s): that one alone is typed again',
+    async (act) => {
+      const script: Script = {
+        'ask for the status': () => withDaily(movedTo('google')),
+        'copy what is new': refusal('INVALID_CREDENTIALS', { side: 'source' }),
+      };
+      const wizard = arriveAt(back(), script, awaiting(act));
+      await wizard.wait(0);
+      await wizard.send(password, submit);
+      expect(wizard.isAt(`${OPEN}.${act}.asking.refused`)).toBe(true);
+      expect(wizard.context()).toMatchObject({
+        message: { about: 'source refused' },
+        tokenId: TOKEN,
+        typed: { password: '' },
+      });
+      await wizard.send(password, submit);
+      expect(wizard.asked('copy what is new')).toMatchObject([{ tokenId: TOKEN }, { tokenId: TOKEN }]);
+    },
+  );
+
   test.each<[Act, TransferStatus, readonly Event[], string]>([
     ['again', movedTo('google'), [], `${OPEN}.again.asking.editing`],
     ['daily', withDaily(movedTo('google')), [], `${OPEN}.daily.asking.editing`],

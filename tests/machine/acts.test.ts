@@ -102,6 +102,16 @@ const CASES: readonly Case[] = [
     failed: `${OPEN}.stopping.refused`,
   },
   {
+    act: 'stop',
+    status: { ...RUNNING, files: 'coming' },
+    call: 'stop the transfer',
+    typed: [],
+    asks: { id: ID },
+    done: 'download stop asked',
+    refused: 'stop refused',
+    failed: `${OPEN}.stopping.refused`,
+  },
+  {
     act: 'mend',
     status: NEEDS_PASSWORD,
     call: 'resume the transfer',

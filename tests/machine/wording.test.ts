@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Message } from '../../machines/wizard.types.ts';
 import { destination } from '../../src/portal/wording/destination.ts';
 import { emailScopes, googleTerms } from '../../src/portal/wording/google.ts';
-import { homeSignInWords, messageWords } from '../../src/portal/wording/message.ts';
+import { homeSignInWords, messageWords, wordsBesideTransfers } from '../../src/portal/wording/message.ts';
 import { complete, startMigration } from '../../src/portal/wording/start-migration.ts';
 import { exportBadge, exportText, status, statusFromEmail, statusText } from '../../src/portal/wording/status.ts';
 import { support } from '../../src/portal/wording/support.ts';
@@ -10,6 +10,7 @@ import { fieldErrors } from '../../src/portal/wording/field-errors.ts';
 import { lookUp, signIn } from '../../src/portal/wording/home-modals.ts';
 import { countdown, home, providerName, shared, steps, toolName, unbroken } from '../../src/portal/wording.ts';
 import { standingOf } from '../../src/contract/transfer-status.ts';
+import { QUERY_ERRORS } from '../../src/contract/failure-code.ts';
 import { PROVIDERS } from '../../src/contract/provider-name.ts';
 import { ourTexts } from '../support/our-texts.ts';
 import { readingGrade, syllablesOf, wordCount } from '../support/reading-grade.ts';
@@ -18,11 +19,13 @@ import { EVERY_CODE, SETTINGS } from '../support/wizard.ts';
 
 const NAME = 'San Bruno';
 const SAFE = 'Your mail is safe: nothing was moved or deleted.';
+const NOT_AFFECTED = 'Your mail is safe, and your transfer is not affected.';
 const exportTextOf = (status: string) => exportText(standingOf({ status }));
 const said = (message: Message) => {
   const { kind, title, content } = messageWords(message, NAME);
   return [kind, title, ...content].join(' | ');
 };
+const beside = (message: Message) => wordsBesideTransfers(message, NAME).content.join(' ');
 
 describe('the words of Home', () => {
   test('the title has the name of the legacy service', () => {
@@ -266,6 +269,15 @@ describe('the words of the messages', () => {
   ] as const)('a sign-in refused with %s says: %s', (code, words) => {
     expect(said({ about: 'sign-in refused', code })).toContain(`error | ${words}`);
     expect(said({ about: 'sign-in refused', code })).toContain(SAFE);
+  });
+
+  test('beside a transfer nothing says that nothing was moved', () => {
+    for (const error of [...QUERY_ERRORS, 'OTHER'] as const)
+      expect(beside({ about: 'query', error })).toContain(NOT_AFFECTED);
+    for (const code of EVERY_CODE) {
+      expect(beside({ about: 'sign-in refused', code })).toContain(NOT_AFFECTED);
+      expect(beside({ about: 'sign-in refused', code })).not.toContain('moved');
+    }
   });
 
   test.each(

@@ -112,12 +112,12 @@ describe('copying what is new', { timeout: 60_000 }, () => {
     for (const headers of [{}, fromBrowser('d'.repeat(64))])
       expect((await call(world, 'again', { id, headers }, GIVEN)).body).toMatchObject({ error: 'INVALID_TOKEN' });
     expect((await call(world, 'again', { id: 'e'.repeat(32), headers: {} }, GIVEN)).status).toBe(404);
-    for (const wrong of [
-      { source_account: { password: 'wrong' }, destination_account: { password: PASSWORD } },
-      { source_account: { password: PASSWORD }, destination_account: { password: 'wrong' } },
-      { source_account: { password: PASSWORD } },
-    ])
-      expect((await call(world, 'again', ordered, wrong)).body).toMatchObject({ error: 'INVALID_CREDENTIALS' });
+    for (const [side, wrong] of [
+      ['source', { source_account: { password: 'wrong' }, destination_account: { password: PASSWORD } }],
+      ['destination', { source_account: { password: PASSWORD }, destination_account: { password: 'wrong' } }],
+      ['destination', { source_account: { password: PASSWORD } }],
+    ] as const)
+      expect((await call(world, 'again', ordered, wrong)).body).toMatchObject({ error: 'INVALID_CREDENTIALS', side });
     const presses = await Promise.all([call(world, 'again', ordered, GIVEN), call(world, 'again', ordered, GIVEN)]);
     const ids = new Set(presses.map(({ body }) => (body as { jobid: string }).jobid));
     expect(ids.size).toBe(1);

@@ -16,7 +16,7 @@ export type Move =
   | { readonly kind: 'send'; readonly event: Event }
   | { readonly kind: 'wait'; readonly delay: DelayName }
   | { readonly kind: 'answer'; readonly call: CallName; readonly answer: unknown }
-  | { readonly kind: 'refuse'; readonly call: CallName; readonly code: CallFailureCode }
+  | { readonly kind: 'refuse'; readonly call: CallName; readonly code: CallFailureCode; readonly side?: 'source' }
   | { readonly kind: 'reload' };
 
 export const ID = '0123456789abcdef0123456789abcdef';
@@ -92,7 +92,7 @@ export const ANSWERS: Readonly<Record<CallName, readonly unknown[]>> = {
 };
 
 /** What each call may fail with: the codes that the machine tells apart, and one that it does not. */
-export const CODES: readonly CallFailureCode[] = [
+const CODES: readonly CallFailureCode[] = [
   'UNAVAILABLE',
   'INVALID_EMAIL',
   'INVALID_IMAP',
@@ -104,6 +104,10 @@ export const CODES: readonly CallFailureCode[] = [
   'OPERATION_NOT_ALLOWED',
   'MIGRATION_IN_PROGRESS',
   'GENERAL_ERROR',
+];
+export const REFUSALS: readonly { readonly code: CallFailureCode; readonly side?: 'source' }[] = [
+  ...CODES.map((code) => ({ code })),
+  { code: 'INVALID_CREDENTIALS', side: 'source' },
 ];
 
 /** What a visitor or a browser may do on a page, right and wrong. */

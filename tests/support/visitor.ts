@@ -113,6 +113,7 @@ export function openPortal(seen: Seen): (session: Session) => Visitor {
           call.refuse({
             error: move.code,
             message: '',
+            ...(move.side === undefined ? {} : { side: move.side }),
             ...(move.code === 'MIGRATION_IN_PROGRESS' ? { transferId: ID } : {}),
           });
         await settle();

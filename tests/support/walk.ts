@@ -1,7 +1,7 @@
 import { DELAYS } from '../../machines/wizard.delays.ts';
 import type { WizardSnapshot } from '../../machines/wizard.routes.ts';
 import type { Event, Session } from '../../machines/wizard.types.ts';
-import { ANSWERS, CODES, type DelayName, EVENTS, type Move, SESSIONS, VISITS } from './moves.ts';
+import { ANSWERS, type DelayName, EVENTS, type Move, REFUSALS, SESSIONS, VISITS } from './moves.ts';
 import type { Random } from './random.ts';
 import { choiceOf } from './transitions.ts';
 import type { Visitor } from './visitor.ts';
@@ -43,8 +43,13 @@ export function optionsAt(visitor: Visitor): Option[] {
         if (call === src) {
           for (const [index, answer] of ANSWERS[call].entries())
             add({ kind: 'answer', call, answer }, `xstate.done.actor.${invocation}`, [id], `answer ${index}`);
-          for (const code of CODES)
-            add({ kind: 'refuse', call, code }, `xstate.error.actor.${invocation}`, [id], `refuse ${code}`);
+          for (const refusal of REFUSALS)
+            add(
+              { kind: 'refuse', call, ...refusal },
+              `xstate.error.actor.${invocation}`,
+              [id],
+              `refuse ${Object.values(refusal).join(' ')}`,
+            );
         }
   }
   return options;

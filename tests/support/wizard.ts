@@ -2,6 +2,7 @@ import { assign, createActor, fromCallback, fromPromise, SimulatedClock } from '
 import { ACTORS } from '../../machines/wizard.actors.ts';
 import { addressOf, visitOf } from '../../machines/wizard.routes.ts';
 import type { Event, Input, Session, Tag } from '../../machines/wizard.types.ts';
+import type { Side } from '../../src/contract/calls/resume.ts';
 import { type CallFailureCode, FAILURE_CODES } from '../../src/contract/failure-code.ts';
 import { portalSettings, readSettings } from '../../src/contract/settings.ts';
 import { testedMachine } from './tested-machine.ts';
@@ -20,9 +21,9 @@ export function codesBut(...codes: readonly CallFailureCode[]): readonly CallFai
 type Calls = typeof ACTORS;
 type Script = { [Name in keyof Calls]?: (input: never) => unknown };
 
-/** A scripted call that fails with a code. */
-export function refusal(code: CallFailureCode): () => Promise<never> {
-  return () => Promise.reject(Object.assign(new Error(code), { error: code, message: '' }));
+/** A scripted call that fails with a code, and whatever else the refusal tells. */
+export function refusal(code: CallFailureCode, told: { readonly side?: Side } = {}): () => Promise<never> {
+  return () => Promise.reject(Object.assign(new Error(code), { error: code, message: '', ...told }));
 }
 
 export type Wizard = ReturnType<typeof startWizard>;

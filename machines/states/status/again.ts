@@ -1,3 +1,4 @@
+import { refusedBy } from '../../failure.ts';
 import { wizard } from '../../wizard.setup.ts';
 import { waiting } from '../waiting.ts';
 import { closedWhileCalling, passwordForm, refusedAt, seekingConsent, typing } from './act.ts';
@@ -6,6 +7,15 @@ import { closedWhileCalling, passwordForm, refusedAt, seekingConsent, typing } f
 function copying<const Purpose extends 'again' | 'daily'>(purpose: Purpose) {
   const refused = `status-${purpose}-refused` as const;
   const { failed, failures, unproven } = refusedAt(`#${refused}`, 'again refused');
+  /** Another password is wanted there, and the sign-in to the new mailbox is still good. */
+  const refusedBySource = {
+    guard: refusedBy('source'),
+    target: `#${refused}`,
+    actions: [
+      { type: 'remember the message', params: { message: { about: 'source refused' } } },
+      'forget the typed password',
+    ],
+  } as const;
   return wizard.createStateConfig({
     initial: 'asking',
     states: {
@@ -48,7 +58,7 @@ function copying<const Purpose extends 'again' | 'daily'>(purpose: Purpose) {
               { type: 'remember the transfer', params: ({ event }) => ({ id: event.output.jobid }) },
             ],
           },
-          onError: [unproven, ...failures],
+          onError: [refusedBySource, unproven, ...failures],
         },
       },
     },

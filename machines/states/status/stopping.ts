@@ -1,5 +1,6 @@
+import { isExport } from '../../../src/contract/transfer-status.ts';
 import { wizard } from '../../wizard.setup.ts';
-import type { ActRefused, Message } from '../../wizard.types.ts';
+import type { ActRefused, Context, Message } from '../../wizard.types.ts';
 import { waiting } from '../waiting.ts';
 import { refusedPlainly } from './act.ts';
 
@@ -7,7 +8,7 @@ import { refusedPlainly } from './act.ts';
 function confirming(
   src: 'stop the transfer' | 'stop the daily copying',
   refused: Extract<ActRefused, 'stop refused' | 'daily-off refused'>,
-  done: Extract<Message['about'], 'stop asked' | 'daily stopped'>,
+  done: (said: { context: Context }) => { message: Message },
 ) {
   const { failed, failures } = refusedPlainly(refused);
   return wizard.createStateConfig({
@@ -22,7 +23,7 @@ function confirming(
           input: ({ context }) => ({ id: context.transferId ?? '' }),
           onDone: {
             target: '#status-asking',
-            actions: { type: 'show the message', params: { message: { about: done } } },
+            actions: { type: 'show the message', params: done },
           },
           onError: failures,
         },
@@ -32,6 +33,10 @@ function confirming(
   });
 }
 
-/** What is copied stays. */
-export const stopping = confirming('stop the transfer', 'stop refused', 'stop asked');
-export const dailyOff = confirming('stop the daily copying', 'daily-off refused', 'daily stopped');
+/** What is copied stays; of a download nothing is there. */
+export const stopping = confirming('stop the transfer', 'stop refused', ({ context: { status } }) => ({
+  message: { about: isExport(status ?? {}) ? 'download stop asked' : 'stop asked' },
+}));
+export const dailyOff = confirming('stop the daily copying', 'daily-off refused', () => ({
+  message: { about: 'daily stopped' },
+}));

@@ -10,7 +10,7 @@ import { PasswordField } from '../parts/password-field.tsx';
 import { ProviderButton, Providers } from '../parts/provider-button.tsx';
 import { providerName, shared } from '../wording.ts';
 import { fieldErrors } from '../wording/field-errors.ts';
-import { messageWords } from '../wording/message.ts';
+import { wordsBesideTransfers } from '../wording/message.ts';
 import { acts as words } from '../wording/acts.ts';
 import { useSend } from '../wizard-context.tsx';
 import { SlowNote, WordedMessage } from './banner.tsx';
@@ -39,7 +39,7 @@ export function ActOutcome({ snapshot }: Props) {
 function Outcome({ snapshot }: Props) {
   const { message, settings } = snapshot.context;
   if (message !== null && snapshot.matches({ status: { banner: 'hidden' } }))
-    return <WordedMessage words={messageWords(message, settings.legacyName)} />;
+    return <WordedMessage words={wordsBesideTransfers(message, settings.legacyName)} />;
   if (snapshot.hasTag('slow')) return <SlowNote />;
   return <p className="soft">{words.help(settings.supportPhone)}</p>;
 }

@@ -1,7 +1,7 @@
 import type { Message as Subject } from '../../../machines/wizard.types.ts';
 import { Message } from '../parts/message.tsx';
 import { shared } from '../wording.ts';
-import { messageWords } from '../wording/message.ts';
+import { messageWords, wordsBesideTransfers } from '../wording/message.ts';
 import type { MessageWords } from '../wording/message.ts';
 import { useSend, useWizard } from '../wizard-context.tsx';
 
@@ -9,9 +9,11 @@ import { useSend, useWizard } from '../wizard-context.tsx';
 export function Banner({ message }: { readonly message: Subject }) {
   const send = useSend();
   const legacyName = useWizard((snapshot) => snapshot.context.settings.legacyName);
+  // A sign-in leads back to Home only when it was to look transfers up.
+  const wordsOf = useWizard((at) => (at.matches('home') || at.matches('status') ? wordsBesideTransfers : messageWords));
   return (
     <WordedMessage
-      words={messageWords(message, legacyName)}
+      words={wordsOf(message, legacyName)}
       onHold={() => send({ type: 'message.hold' })}
       onRelease={() => send({ type: 'message.release' })}
     />

@@ -39,12 +39,14 @@ type CopyingProps = Props & {
 function Copying(props: CopyingProps) {
   const { snapshot, words } = props;
   const elsewhere = isOauthProvider(destinationOf(snapshot.context));
+  const isSignInFirst = elsewhere && snapshot.context.tokenId === null;
   return (
-    <ActDialog title={words.title}>
+    // A dialog of its own for each, so that the focus goes to what is there to do.
+    <ActDialog key={String(isSignInFirst)} title={words.title}>
       {words.text.map((each) => (
         <p key={each}>{each}</p>
       ))}
-      {elsewhere && snapshot.context.tokenId === null ? (
+      {isSignInFirst ? (
         <>
           <p className="strong">{first}</p>
           <SignInElsewhere snapshot={snapshot} />

@@ -3,7 +3,7 @@ import type { Progress } from '../../contract/calls/status.ts';
 import { comparisonOf, copiedBy, isTakenBack, presentOf, standingOf } from '../../contract/transfer-status.ts';
 import { Icon } from '../parts/icon.tsx';
 import { formatNumber } from '../wording.ts';
-import { takenBack } from '../wording/status-life.ts';
+import { cancelled, takenBack } from '../wording/status-life.ts';
 import { standingWords } from '../wording/status-standing.ts';
 import { status as words } from '../wording/status.ts';
 import { Folders, HowFar } from './status-progress.tsx';
@@ -28,6 +28,8 @@ export function OperationCard({ kind, title, progress, ofExport, children }: Pro
   const isDone = standingOf(progress) === 'success';
   // It is not there any more.
   const isUndone = isDone && isTakenBack(progress);
+  // Nothing of it was kept.
+  const hasNoFiles = ofExport && progress.ended === 'cancelled';
   return (
     <section className="status-card" aria-labelledby={kind}>
       {/* With the heading, so that what is said tells of which transfer. */}
@@ -46,17 +48,21 @@ export function OperationCard({ kind, title, progress, ofExport, children }: Pro
         </div>
       </div>
       {total === undefined && looks === 'running' && <p className="soft">{words.counting}</p>}
-      {!isUndone && <HowFar kind={kind} progress={progress} />}
+      {!isUndone && !hasNoFiles && <HowFar kind={kind} progress={progress} />}
       <dl className="answers">
         <div>
           <dt>{words.questions.done}</dt>
-          <dd>{isDone && copied === 0 ? words.nothing : words.done(kind, copied, bytes)}</dd>
+          {hasNoFiles ? (
+            <dd>{cancelled.noFiles}</dd>
+          ) : (
+            <dd>{isDone && copied === 0 ? words.nothing : words.done(kind, copied, bytes)}</dd>
+          )}
           {kind === 'email' && presentOf(progress) > 0 && <dd>{words.present(kind, presentOf(progress))}</dd>}
           {started !== undefined && <dd>{words.startedAt(started)}</dd>}
           {finished !== undefined && when === undefined && (
             <dd>{(isDone ? words.finishedAt : words.stoppedAt)(finished)}</dd>
           )}
-          {!isUndone && <Proof kind={kind} progress={progress} />}
+          {!isUndone && !hasNoFiles && <Proof kind={kind} progress={progress} />}
           {progress.taken_back !== undefined && (progress.taken_back > 0 || progress.taking_back !== true) && (
             <dd>{takenBack(progress.taken_back)}</dd>
           )}
@@ -77,9 +83,9 @@ export function OperationCard({ kind, title, progress, ofExport, children }: Pro
           </>
         )}
       </dl>
-      {children}
-      <Folders progress={progress} />
-      {skipped.length > 0 && (
+      {!hasNoFiles && children}
+      {!hasNoFiles && <Folders progress={progress} />}
+      {!hasNoFiles && skipped.length > 0 && (
         <details>
           <summary>{words.skipped(kind, skipped.length)}</summary>
           <p>{words.skippedHelp(skipped.length)}</p>

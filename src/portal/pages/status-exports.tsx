@@ -26,26 +26,27 @@ export function Exports({ snapshot, files }: Props) {
   const isWaiting = operation?.waiting !== undefined && operation.finished === undefined;
   const badge = exportBadge(operation === undefined || isWaiting ? 'running' : standingOf(operation));
   // What its owner has stopped, or has to put right, is no fault of the export.
-  const isOwners = known !== null && (isCancelled(known) || attentionOf(known) !== undefined);
+  const isStopped = known !== null && isCancelled(known);
+  const isOwners = isStopped || attentionOf(known) !== undefined;
   return (
     <section className="status-card" aria-labelledby="exports">
       <h2 id="exports">{words.title}</h2>
       {isOwners ? (
-        <p>{isCancelled(known) ? cancelled.text(true, false, 'email') : attention.now}</p>
+        <p>{isStopped ? cancelled.text(true, false, 'email') : attention.now}</p>
       ) : (
         <>
           <p className="badge" data-kind={badge.kind}>
             {badge.label}
           </p>
           <p>{known?.files === 'deleted' ? words.deleted : badge.text}</p>
-          {known?.files === 'deleted' && (
-            <div className="actions on-screen">
-              <Link className="button" href={PATHS.home} onFollow={() => send({ type: 'home.visit', error: '' })}>
-                {words.anew}
-              </Link>
-            </div>
-          )}
         </>
+      )}
+      {(isStopped || known?.files === 'deleted') && (
+        <div className="actions on-screen">
+          <Link className="button" href={PATHS.home} onFollow={() => send({ type: 'home.visit', error: '' })}>
+            {words.anew}
+          </Link>
+        </div>
       )}
       {files.length > 1 && <p>{words.parts(files.length)}</p>}
       {files[0] !== undefined && <p>{words.until(files[0].expires)}</p>}

@@ -2,7 +2,7 @@ import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import { Button } from '../parts/button.tsx';
 import type { Note } from '../parts/field-note.tsx';
 import { signIn } from '../wording/home-modals.ts';
-import { messageWords } from '../wording/message.ts';
+import { wordsBesideTransfers } from '../wording/message.ts';
 import { status } from '../wording/status.ts';
 import { useSend } from '../wizard-context.tsx';
 import { SlowNote, WordedMessage } from './banner.tsx';
@@ -48,7 +48,7 @@ function emailNote(snapshot: WizardSnapshot): Note | undefined {
 function Outcome({ snapshot }: Props) {
   const { message, settings } = snapshot.context;
   if (snapshot.matches({ status: { more: { signingIn: 'refused' } } }) && message !== null)
-    return <WordedMessage words={messageWords(message, settings.legacyName)} />;
+    return <WordedMessage words={wordsBesideTransfers(message, settings.legacyName)} />;
   if (snapshot.hasTag('slow')) return <SlowNote />;
   return <p className="soft">{signIn.forgot(settings.supportPhone)}</p>;
 }

@@ -39,7 +39,7 @@ export function StatusPage() {
     <WizardPage
       heading={done ? finished.heading : words.heading}
       done={done}
-      view="shown"
+      view={snapshot.context.status?.limited === true ? 'numbers' : 'everything'}
       lead={
         <>
           <Lead snapshot={snapshot} />

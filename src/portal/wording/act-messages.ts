@@ -56,6 +56,7 @@ export function overtakenWords(code: CallFailureCode): Words {
 /** What an act has brought about. */
 export const done = {
   'stop asked': ['Your transfer is stopped', 'What was copied stays where it is. Nothing was deleted.'],
+  'download stop asked': ['Your download is stopped', 'There are no files. Your mail is in your mailbox as before.'],
   mended: [
     'We are trying again now',
     "You can close this page. We'll let you know when it is finished, or if we need you.",

@@ -20,6 +20,8 @@ export const runningTransfer = {
 } as const;
 
 const SAFE = 'Your mail is safe: nothing was moved or deleted.';
+/** In place of that where there are transfers already. */
+const NOT_AFFECTED = 'Your mail is safe, and your transfer is not affected.';
 const AGAIN = 'If it happens again, please contact support.';
 
 export function messageWords(message: Message, legacyName: string): MessageWords {
@@ -73,6 +75,7 @@ export function messageWords(message: Message, legacyName: string): MessageWords
         ],
       };
     case 'stop asked':
+    case 'download stop asked':
     case 'mended':
     case 'take-back asked':
     case 'forwarding stopped':
@@ -87,6 +90,11 @@ export function messageWords(message: Message, legacyName: string): MessageWords
     case 'forwarding refused':
     case 'daily-off refused':
       return error(...actRefusedWords(message.about, message.code));
+    case 'source refused':
+      return error(
+        `Incorrect ${legacyName} password`,
+        `Nothing was started, and your mail is safe. Please type your ${legacyName} password again.`,
+      );
     case 'act overtaken':
       return error(...overtakenWords(message.code));
     case 'export deletion failed':
@@ -96,6 +104,12 @@ export function messageWords(message: Message, legacyName: string): MessageWords
         'If you do nothing, we delete them on the date shown.',
       );
   }
+}
+
+/** The words of a message beside transfers that were ordered before: something may well have been moved. */
+export function wordsBesideTransfers(message: Message, legacyName: string): MessageWords {
+  const words = messageWords(message, legacyName);
+  return { ...words, content: words.content.map((text) => text.replace(SAFE, NOT_AFFECTED)) };
 }
 
 /** On Home a refused sign-in has one more reason: the account has moved already. */

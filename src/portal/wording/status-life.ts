@@ -54,6 +54,7 @@ export const cancelled = {
       ...(acts.takeBack ? ['You can take back what was copied.'] : []),
       'You can start a new transfer to another mailbox.',
     ].join(' '),
+  noFiles: 'There are no files.',
   now: 'Nothing. You stopped it.',
 } as const;
 

@@ -4,6 +4,7 @@ import { deleteExport, EXPORT_FILE } from '../../contract/calls/export-file.ts';
 import { RECEIPT, ReceiptQuery } from '../../contract/calls/receipt.ts';
 import { OAUTH_RETURN, OAUTH_START, OAUTH_START_FOR_STATUS } from '../../contract/calls/oauth.ts';
 import { Ok } from '../../contract/calls/ok.ts';
+import { Side } from '../../contract/calls/resume.ts';
 import { statusStream } from '../../contract/calls/status.ts';
 import { Challenge, WORK_HEADER } from '../../contract/work.ts';
 import { FAILURE_CODES } from '../../contract/failure-code.ts';
@@ -50,6 +51,7 @@ export function openApi(settings: Settings): object {
             error: { type: 'string', enum: FAILURE_CODES },
             message: { type: 'string' },
             jobid: { type: 'string', description: 'The transfer that is in the way, where there is one' },
+            side: { ...schemaOf(Side), description: 'The mailbox of a transfer whose sign-in was refused' },
             challenge: {
               ...schemaOf(Challenge),
               description: `Work with which the call is let through, by the header ${WORK_HEADER}`,

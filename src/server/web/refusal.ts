@@ -1,5 +1,6 @@
 import type { Failure } from '../../contract/failure.ts';
 import type { Challenge } from '../../contract/work.ts';
+import type { Side } from '../../contract/calls/resume.ts';
 import type { FailureCode } from '../../contract/failure-code.ts';
 
 export type RefusalStatus = 400 | 401 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 416 | 429 | 500 | 502 | 503;
@@ -13,6 +14,8 @@ export class Refusal extends Error {
   readonly retryAfter: number | undefined;
   /** The transfer that is in the way; only for a caller who has shown that the mailbox is theirs. */
   readonly transferId: string | undefined;
+  /** Of a transfer's two mailboxes, the one whose sign-in was refused. */
+  readonly side: Side | undefined;
   /** The work with which the same call is let through. */
   readonly challenge: Challenge | undefined;
 
@@ -20,22 +23,24 @@ export class Refusal extends Error {
     status: RefusalStatus,
     code: FailureCode,
     message: string,
-    options: { retryAfter?: number; transferId?: string; challenge?: Challenge; cause?: unknown } = {},
+    options: { retryAfter?: number; transferId?: string; side?: Side; challenge?: Challenge; cause?: unknown } = {},
   ) {
     super(message, { cause: options.cause });
     this.code = code;
     this.status = status;
     this.retryAfter = options.retryAfter;
     this.transferId = options.transferId;
+    this.side = options.side;
     this.challenge = options.challenge;
   }
 
   toJSON(): Failure {
-    const { code, message, transferId, challenge } = this;
+    const { code, message, transferId, side, challenge } = this;
     return {
       error: code,
       message,
       ...(transferId === undefined ? {} : { jobid: transferId }),
+      ...(side === undefined ? {} : { side }),
       ...(challenge === undefined ? {} : { challenge }),
     };
   }

@@ -42,7 +42,7 @@ export const answerAgain = route(again, 'calls by a client', async ({ body }, se
   const until = body.daily === true ? await untilOf(id, services) : null;
   await provenSecret(transfer, 'source', source, services, visit);
   const secret = await provenSecret(transfer, 'destination', destination, services, visit);
-  if (secret === null) throw notGiven();
+  if (secret === null) throw notGiven('destination');
   const order = orderAgain(transfer, source.password, secret);
   const { sourceEmail: mailbox } = transfer;
   if (!(await transfers.isStarted(order, { anew: true })))

@@ -26,7 +26,7 @@ export const answerResume = route(resume, 'calls by a client', async ({ body }, 
     throw new Refusal(409, 'OPERATION_NOT_ALLOWED', 'There is nothing to put right with this transfer.');
   const { side, reason } = wanted;
   const secret = await provenSecret(transfer, side, body, services, visit);
-  if (secret === null && isRefusal(reason)) throw notGiven();
+  if (secret === null && isRefusal(reason)) throw notGiven(side);
   if (!(await goOn(id, side, secret, services)))
     throw new Refusal(409, 'OPERATION_NOT_ALLOWED', 'There is nothing to put right with this transfer.');
   if (side === 'source' && secret?.kind === 'password' && transfer.destinationProvider === 'file_export')
@@ -58,7 +58,7 @@ type Given = { readonly password?: string | undefined; readonly token_id?: strin
 
 /**
  * What signs in to one side of a transfer from now on; `null` when nothing was given.
- * @throws {Refusal} 401 when it is not good for the very mailbox, or as {@link Web.proofs} does
+ * @throws {Refusal} 401 with the side when it is not good for the very mailbox, or as {@link Web.proofs} does
  */
 export async function provenSecret(
   transfer: Transfer,
@@ -79,11 +79,17 @@ export async function provenSecret(
         401,
         'INVALID_CREDENTIALS',
         `This sign-in is not for ${email}. Please sign in to that mailbox again.`,
+        { side },
       );
     return { kind: 'token', tokenId };
   }
   if (password === undefined) return null;
-  await proofs.prove({ email, password, provider, ...(imap === undefined ? {} : { imap }) }, visit);
+  try {
+    await proofs.prove({ email, password, provider, ...(imap === undefined ? {} : { imap }) }, visit);
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== 'INVALID_CREDENTIALS') throw error;
+    throw new Refusal(error.status, error.code, error.message, { side, cause: error });
+  }
   return { kind: 'password', password };
 }
 
@@ -93,10 +99,11 @@ function accountOf(transfer: Transfer, side: Role) {
     : { email: transfer.destinationEmail, provider: transfer.destinationProvider, imap: transfer.destinationImap };
 }
 
-export function notGiven(): Refusal {
+export function notGiven(side: Role): Refusal {
   return new Refusal(
     401,
     'INVALID_CREDENTIALS',
     'We no longer have a way to sign in to this mailbox. Please type its password, or sign in to it again.',
+    { side },
   );
 }

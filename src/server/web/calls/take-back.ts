@@ -30,7 +30,7 @@ export const answerTakeBack = route(takeBack, 'calls by a client', async ({ body
   // Pressed twice.
   if (isRunning) return { ok: true as const };
   const secret = await provenSecret(transfer, 'destination', body, services, visit);
-  if (secret === null) throw notGiven();
+  if (secret === null) throw notGiven('destination');
   if (secret.kind === 'token') await tokens.keep(secret.tokenId);
   // Else it would all be brought again tomorrow.
   await switchDailyOff(services, id, null);
