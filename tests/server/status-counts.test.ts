@@ -52,6 +52,17 @@ test('counts that come late or out of order never make a status fall, and done n
   });
 });
 
+test('what was copied is never more than what is done, until it has ended', async () => {
+  await using database = await openTestDatabase(FRESH);
+  await insertTransfer(database, TRANSFER, 'key');
+  await noteProgress(database, LEASE, 'emailmigration', { done: 30, total: 50, bytes: 50 });
+  const sources = { ...NOTHING_ELSE, arrivals: async () => ({ compared: 0, present: 4, copied: 40 }) };
+  const mail = async () => (await statusOf(database, sources, ID))?.emailmigration;
+  expect(await mail()).toMatchObject({ done: 30, copied: 26, present: 4 });
+  await endOperation(database, LEASE, 'emailmigration', { status: 'review', failure: 'It stopped.' });
+  expect(await mail()).toMatchObject({ copied: 40, present: 4 });
+});
+
 test('a run that stores what an earlier one had counted as refused is no idle one, another one is', async () => {
   await using database = await openTestDatabase(FRESH);
   await insertTransfer(database, TRANSFER, 'key');

@@ -18,6 +18,8 @@ import type { News } from '../notifications/news.ts';
 import type { Sql } from '../store/database.ts';
 import { ENDS_AFTER_MS, restingOperations } from './attention.ts';
 
+type Arrivals = { readonly compared: number; readonly present: number; readonly copied?: number };
+
 /** What other rooms know of a transfer, which its status tells as well. */
 export type StatusSources = {
   /** The messages that were not taken, so many at most. */
@@ -25,9 +27,7 @@ export type StatusSources = {
   /** How far the folders are, in the order of work. */
   readonly folders: (id: string) => Promise<Folder[]>;
   /** How many messages were read back and are what was sent, how many were there before, and how many were copied. */
-  readonly arrivals: (
-    id: string,
-  ) => Promise<{ readonly compared: number; readonly present: number; readonly copied?: number }>;
+  readonly arrivals: (id: string) => Promise<Arrivals>;
   /** How many messages were taken back; `null` when that was not asked for. */
   readonly takenBack: (
     id: string,
@@ -95,10 +95,15 @@ async function progressesOf(sql: Sql, sources: StatusSources, id: string): Promi
   return status;
 }
 
-/** By the ledger: what a worker had counted before it died may not have been written. */
-function copiedOf(row: OperationRow, arrivals: { readonly copied?: number } | null): { copied?: number } {
+/**
+ * By the ledger: what a worker had counted before it died may not have been written. As long as it works it writes how far
+ * it is less often than what became of each, and one answer must not say more than the other.
+ */
+function copiedOf(row: OperationRow, arrivals: Arrivals | null): { copied?: number } {
   const copied = row.is_export ? (row.saved ?? row.done) : arrivals?.copied;
-  return copied === undefined ? {} : { copied };
+  if (copied === undefined) return {};
+  const counted = row.is_export || row.finished !== null ? Infinity : row.done - (arrivals?.present ?? 0);
+  return { copied: Math.max(0, Math.min(copied, counted)) };
 }
 
 async function contactsProgressOf(sources: StatusSources, row: OperationRow): Promise<ContactsProgress> {
