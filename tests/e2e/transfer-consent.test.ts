@@ -57,6 +57,20 @@ describe('a sign-in for a transfer that was ordered, in Chromium (needs chromium
     expect(owner.wire.askedFor(call('resume'))).toHaveLength(1);
   });
 
+  test('a sign-in that is refused when it is tried again leaves the focus in its dialog', async () => {
+    await owner.open('Put it right', NEEDS_CONSENT);
+    await owner.inDialog('Sign in to Gmail').click();
+    await owner.page.getByRole('heading', { name: 'A provider' }).waitFor();
+    owner.wire.answer(call('resume'), { status: 502, json: { error: 'GENERAL_ERROR', message: '' } });
+    await owner.page.goto(`${portal.url}${BACK}`);
+    await owner.dialog.getByRole('alert').waitFor();
+    owner.wire.answer(call('resume'), { status: 401, json: { error: 'INVALID_CREDENTIALS', message: '' } });
+    await owner.inDialog('Try again now').click();
+    await owner.inDialog('Sign in to Gmail').waitFor();
+    const title = owner.dialog.getByRole('heading', { level: 2 });
+    await expect.poll(() => title.evaluate((element) => element === document.activeElement)).toBe(true);
+  });
+
   test('a sign-in that was given up comes back to the dialog that it was begun in', async () => {
     await owner.open('Put it right', NEEDS_CONSENT);
     await owner.inDialog('Sign in to Gmail').click();

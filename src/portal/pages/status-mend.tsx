@@ -12,6 +12,8 @@ type Props = { readonly snapshot: WizardSnapshot };
 export function Mend({ snapshot }: Props) {
   const { title, done } = words.mend;
   const need = needIn(snapshot);
+  const { status, tokenId } = snapshot.context;
+  const isSignInWanted = attentionOf(status)?.reason === 'consent' && tokenId === null;
   if (need === null)
     return (
       <ActDialog title={title}>
@@ -20,31 +22,32 @@ export function Mend({ snapshot }: Props) {
       </ActDialog>
     );
   return (
-    <ActDialog title={need.dialog}>
+    // A dialog of its own for each, so that the focus goes to what is there to do.
+    <ActDialog key={String(isSignInWanted)} title={need.dialog}>
       <div className="stack" data-gap="small">
         <p>{need.happened}</p>
         <p>{need.safe}</p>
         <p className="strong">{need.signIn}</p>
       </div>
-      <Todo snapshot={snapshot} />
+      {isSignInWanted ? (
+        <>
+          <SignInElsewhere snapshot={snapshot} />
+          <ActOutcome snapshot={snapshot} />
+        </>
+      ) : (
+        <Trying snapshot={snapshot} />
+      )}
     </ActDialog>
   );
 }
 
-function Todo({ snapshot }: Props) {
+function Trying({ snapshot }: Props) {
   const send = useSend();
-  const { status, settings, tokenId } = snapshot.context;
+  const { status, settings } = snapshot.context;
   const { tryAgain, carryOn, busy: busyLabel } = words.mend;
   const attention = attentionOf(status);
   const at = (mending: 'calling' | { readonly asking: 'passwordMissing' }) =>
     snapshot.matches({ status: { acts: { open: { mending } } } });
-  if (attention?.reason === 'consent' && tokenId === null)
-    return (
-      <>
-        <SignInElsewhere snapshot={snapshot} />
-        <ActOutcome snapshot={snapshot} />
-      </>
-    );
   const isPassword = attention?.reason === 'password';
   return (
     <Form onSubmit={() => send({ type: 'act.submit' })}>
