@@ -1,4 +1,4 @@
-import { and, not, or } from 'xstate';
+import { and, not, or, stateIn } from 'xstate';
 import { queryErrorOf } from '../src/contract/failure-code.ts';
 import type { OauthReturn } from '../src/contract/page-address.ts';
 import { asGuide } from './mail-guide.ts';
@@ -39,6 +39,8 @@ const entrances = wizard.createStateConfig({
       },
       { guard: { type: 'the way is to another provider', params: ({ event }) => event }, target: '#destination-other' },
       { guard: { type: 'the way is a download', params: ({ event }) => event }, target: '#destination-download' },
+      // Back from the form of one of the other ways: they are where it was chosen.
+      { guard: or([stateIn('#destination-other'), stateIn('#destination-download')]), target: '#destination-choosing' },
       { target: '#destination' },
     ],
     'google-terms.visit': [{ guard: 'the source can sign in', target: '#google-terms' }, { target: '#home' }],

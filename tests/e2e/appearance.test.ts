@@ -388,6 +388,23 @@ describe('what every page has in common, in Chromium (needs chromium)', needs('c
     await expect.poll(ground).not.toBe(off);
   });
 
+  test('on a narrow telephone the formats of a download are read whole', async () => {
+    await page.setViewportSize({ width: 360, height: 740 });
+    await arrive('/destination-account?way=download', 'signedIn');
+    await page.getByLabel('Contacts format').waitFor();
+    const rooms = await page.locator('select').evaluateAll((selects) =>
+      (selects as HTMLSelectElement[]).flatMap((select) => {
+        const { font, paddingLeft, paddingRight } = getComputedStyle(select);
+        const pen = new OffscreenCanvas(1, 1).getContext('2d') as OffscreenCanvasRenderingContext2D;
+        pen.font = font;
+        const room = select.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight);
+        return [...select.options].map(({ text }) => ({ text, left: room - pen.measureText(text).width }));
+      }),
+    );
+    expect(rooms.filter(({ left }) => left < 0)).toEqual([]);
+    expect(rooms.length).toBeGreaterThan(5);
+  });
+
   test('what went wrong is scrolled to on a small screen, even within a modal', async () => {
     await page.setViewportSize({ width: 360, height: 560 });
     wire.answer('/api/validate/', { status: 401, json: { error: 'INVALID_CREDENTIALS' } });

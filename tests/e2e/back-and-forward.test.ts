@@ -103,6 +103,15 @@ describe('Back and Forward, in Chromium (needs chromium)', needs('chromium'), ()
     await standsAt(to, next);
   });
 
+  test('Back from the form of another way finds the ways open', async () => {
+    await arrive('/destination-account', 'signedIn');
+    await choose('Other')(page);
+    await standsAt(...OTHER);
+    await page.goBack();
+    await standsAt(...DESTINATION);
+    expect(await page.getByRole('button', { name: 'Gmail', exact: true }).isVisible()).toBe(true);
+  });
+
   test('Back from a transfer that was just ordered keeps its ID in sight', async () => {
     await arrive('/start-migration', 'gmail');
     await page.getByLabel('Notification email').fill('maria@mail.example');

@@ -199,8 +199,13 @@ describe('the other options', () => {
     expect(wizard.isAt(`${OPTIONS}.choosing`)).toBe(true);
     wizard.visit(`/destination-account?way=${way}`);
     expect(wizard.isAt(`${OPTIONS}.${way}`)).toBe(true);
+  });
+
+  test.each(['other', 'download'] as const)("the browser's Back from the form of %s finds them open", (way) => {
+    const wizard = arriveAt(`/destination-account?way=${way}`, {}, SESSIONS.signedIn);
     wizard.visit('/destination-account');
-    expect(wizard.isAt(`${OPTIONS}.closed`)).toBe(true);
+    expect(wizard.address()).toBe('/destination-account');
+    expect(wizard.isAt(`${OPTIONS}.choosing`)).toBe(true);
   });
 
   test("Gmail leads to Google's terms while they are not accepted, and from there to the sign-in", async () => {

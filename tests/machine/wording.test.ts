@@ -73,6 +73,10 @@ describe('the words of the fields', () => {
     expect(destination.other.legacyAddress(NAME)).toBe('Please, do not use a San Bruno email address for the export.');
   });
 
+  test('the contact is told without the spaces around it', () => {
+    expect(startMigration.good('  Kid@Mail.example ')).toBe('We will write to Kid@Mail.example.');
+  });
+
   test('the notification contact has its four errors, without "or phone number" off the primary move', () => {
     const { errors } = startMigration;
     expect(errors.email).toBe('Please, enter a valid email address.');

@@ -89,12 +89,12 @@ export const destination = {
     contactsFormat: 'Contacts format',
     choose: 'Choose a format',
     emailFormats: {
-      eml: 'EML (recommended) – a file per message',
+      eml: 'EML (recommended)',
       mbox: 'MBOX – a file per folder',
       pst: 'PST – for Outlook',
     },
     contactsFormats: {
-      csv: 'CSV (recommended) – a table',
+      csv: 'CSV (recommended)',
       vcf: 'VCF – contact cards',
       pst: 'PST – for Outlook',
     },

@@ -44,7 +44,7 @@ export const startMigration = {
   contact: shownContact,
   good: (contact: string) =>
     contact.includes('@')
-      ? `We will write to ${contact}.`
+      ? `We will write to ${contact.trim()}.`
       : `We will send a text message to ${unbroken(shownContact(contact))}.`,
   facts: (mode: Mode, legacyName: string) =>
     [
