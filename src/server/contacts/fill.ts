@@ -70,10 +70,11 @@ export function fillingFor(existing: ExistingContact, contact: Contact): Filling
     }
   }
   const items = itemsOf(contact).filter(({ part }) => part === 'company');
+  const theirs = new JobIndex(organizationsOf(existing.contact));
   const jobs = organizationsOf(contact).flatMap((ours, at) => {
     const item = items[at];
     if (item !== undefined && held.has(item)) return [];
-    const piece = missingOf(ours, organizationsOf(existing.contact));
+    const piece = theirs.missingOf(ours);
     if (piece === null) return [];
     if (piece === 'taken') {
       stays.push('company');
@@ -89,22 +90,35 @@ function idOf({ part, label, key }: Item): string {
   return JSON.stringify([part, label, key]);
 }
 
-/** What of an organization theirs lack; a job at the same company is filled, never replaced. */
-function missingOf(ours: Organization, theirs: readonly Organization[]): Organization | 'taken' | null {
-  const same = theirs.filter(({ name }) => textKey(name) === textKey(ours.name));
-  const covers = (one: Organization) =>
-    (['department', 'title'] as const).every(
-      (piece) => ours[piece] === '' || textKey(one[piece]) === textKey(ours[piece]),
+/** The jobs that theirs has, by company. */
+class JobIndex {
+  readonly #first = new Map<string, Organization>();
+  /** Every job, and what is left of it without its department or its title. */
+  readonly #covered = new Set<string>();
+
+  constructor(theirs: readonly Organization[]) {
+    for (const one of theirs) {
+      const name = textKey(one.name);
+      if (!this.#first.has(name)) this.#first.set(name, one);
+      for (const department of [null, textKey(one.department)])
+        for (const title of [null, textKey(one.title)]) this.#covered.add(JSON.stringify([name, department, title]));
+    }
+  }
+
+  /** What of an organization theirs lack; a job at the same company is filled, never replaced. */
+  missingOf(ours: Organization): Organization | 'taken' | null {
+    const name = textKey(ours.name);
+    const [department, title] = [ours.department, ours.title].map((piece) => (piece === '' ? null : textKey(piece)));
+    if (this.#covered.has(JSON.stringify([name, department, title]))) return null;
+    const one = this.#first.get(name);
+    if (one === undefined) return ours;
+    const piece = (field: 'department' | 'title') => (one[field] === '' ? ours[field] : '');
+    const missing = { name: ours.name, department: piece('department'), title: piece('title') };
+    const isTaken = (['department', 'title'] as const).some(
+      (field) => one[field] !== '' && ours[field] !== '' && textKey(one[field]) !== textKey(ours[field]),
     );
-  if (same.some(covers)) return null;
-  const [one] = same;
-  if (one === undefined) return ours;
-  const piece = (name: 'department' | 'title') => (one[name] === '' ? ours[name] : '');
-  const missing = { name: ours.name, department: piece('department'), title: piece('title') };
-  const isTaken = (['department', 'title'] as const).some(
-    (name) => one[name] !== '' && ours[name] !== '' && textKey(one[name]) !== textKey(ours[name]),
-  );
-  return isTaken ? 'taken' : missing;
+    return isTaken ? 'taken' : missing;
+  }
 }
 
 function jobsOf([first = BLANK_CONTACT.organization, ...otherOrganizations]: readonly Organization[]) {
