@@ -3,18 +3,24 @@ import type { ExistingContact } from './contact-store.ts';
 import { textKey, wordsOf } from './keys.ts';
 import { itemsOf, nameWords, noteLine, organizationsOf, SINGLE_PARTS, type Item, type Part } from './parts.ts';
 
+/** How much of the notes is read for values that have no line of their own there, in UTF-16 code units. */
+const NOTES_READ_AT_MOST = 100 * 1024 * 1024;
+
 /** What a contact at the destination holds, to ask for single values. */
 export class Held {
   readonly #contact: Contact;
   readonly #keys = new Map<Part, Set<string>>();
   readonly #words: ReadonlySet<string>;
   readonly #notes: string;
+  readonly #noteLines: ReadonlySet<string>;
+  #notesRead = 0;
   readonly #hasPhoto: boolean;
 
   constructor({ contact, hasPhoto }: ExistingContact) {
     this.#contact = contact;
     this.#words = new Set([...nameWords(contact), ...wordsOf(contact.name.formatted)]);
     this.#notes = textKey(contact.notes);
+    this.#noteLines = new Set(contact.notes.split(/\r\n|\r|\n/).map(textKey));
     this.#hasPhoto = hasPhoto ?? contact.photo !== undefined;
     for (const { part, key } of itemsOf(contact)) {
       const keys = this.#keys.get(part);
@@ -32,7 +38,13 @@ export class Held {
       const words = wordsOf(item.value);
       if (words.length > 0 && words.every((word) => this.#words.has(word))) return true;
     }
-    return item.value !== '' && this.#notes.includes(textKey(noteLine(item)));
+    return item.value !== '' && this.#isNoted(textKey(noteLine(item)));
+  }
+
+  #isNoted(line: string): boolean {
+    if (this.#noteLines.has(line)) return true;
+    this.#notesRead += this.#notes.length;
+    return this.#notesRead <= NOTES_READ_AT_MOST && this.#notes.includes(line);
   }
 
   /** Whether something stands where this single value would. */

@@ -244,8 +244,9 @@ function parseLines(unfolded: Iterable<Unfolded>): VcardLine[] | null {
     // What is no file counts as text, whatever its name.
     const counted = kind === 'file' && !isBase64(line) ? 'text' : kind;
     lengths[counted] += written.length;
+    if (lengths[counted] > ROOM[counted].length) return null;
     values += valuesIn(line);
-    if (lengths[counted] > ROOM[counted].length || values > VALUES_AT_MOST) return null;
+    if (values > VALUES_AT_MOST) return null;
     lines.push(line);
   }
   return lines;
