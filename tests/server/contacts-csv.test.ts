@@ -34,6 +34,21 @@ test.each(['google', 'outlook', 'outlook-com'] as const)(
   },
 );
 
+test('everybody else has their turn after each row', async () => {
+  let turns = 0;
+  const count = () => {
+    turns += 1;
+    immediate = setImmediate(count);
+  };
+  let immediate = setImmediate(count);
+  await csvOf(
+    Array.from({ length: 50 }, () => contact({})),
+    'google',
+  );
+  clearImmediate(immediate);
+  expect(turns).toBeGreaterThanOrEqual(50);
+});
+
 /** What python3's csv module reads, row by row, each by its column. */
 async function rowsOf(contacts: readonly Contact[], layout: CsvLayout): Promise<Record<string, string>[]> {
   const input = await csvOf(contacts, layout);
