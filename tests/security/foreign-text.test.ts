@@ -58,7 +58,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'the name of a file': (text) => safeName(text, 100),
   'the name of a folder': (text) => folderName(text, '/', new Set()),
   'a vCard': (text) => readCard(`BEGIN:VCARD\r\nVERSION:3.0\r\nFN:${text}\r\nTEL;TYPE=${text}:1\r\nEND:VCARD\r\n`),
-  'a file of vCards': splitCards,
+  'a file of vCards': (text) => [...splitCards(text)],
   'the answer of a ManageSieve server': (text) => {
     try {
       return readReply(Buffer.from(text));

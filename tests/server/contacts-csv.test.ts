@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Contact } from '../../src/contract/contact.ts';
 import { contactsCsv, harmless, type CsvLayout } from '../../src/server/contacts/csv/write-csv.ts';
+import { readCard } from '../../src/server/contacts/vcard/read-vcard.ts';
 import { installed } from '../support/installed.ts';
 import { anyContact, contact, BLANK } from '../support/contact-samples.ts';
 import { needs } from '../support/needs.ts';
@@ -19,6 +20,34 @@ async function csvOf(contacts: readonly Contact[], layout: CsvLayout): Promise<s
   for await (const row of contactsCsv(contacts, layout)) text += row;
   return text;
 }
+
+test.each(['google', 'outlook', 'outlook-com'] as const)(
+  'a card at its limit has all its values for %s',
+  async (layout) => {
+    const kinds = ['X-A', 'X-AIM', 'TEL', 'ADR', 'X-SPOUSE', 'EMAIL', 'URL', 'TITLE'];
+    const lines = Array.from({ length: 1_990 }, (_, at) => `${kinds[at % kinds.length]}:value${at}`);
+    const result = readCard(['BEGIN:VCARD', 'VERSION:3.0', 'FN:Jane', ...lines, 'END:VCARD', ''].join('\r\n'));
+    if (result.kind !== 'contact') throw new Error('The card is refused.');
+    const text = await csvOf([result.contact], layout);
+    const found = new Set(text.match(/(?<=value)\d+/g));
+    expect(lines.filter((_, at) => !found.has(String(at)))).toEqual([]);
+  },
+);
+
+test('everybody else has their turn after each row', async () => {
+  let turns = 0;
+  const count = () => {
+    turns += 1;
+    immediate = setImmediate(count);
+  };
+  let immediate = setImmediate(count);
+  await csvOf(
+    Array.from({ length: 50 }, () => contact({})),
+    'google',
+  );
+  clearImmediate(immediate);
+  expect(turns).toBeGreaterThanOrEqual(50);
+});
 
 /** What python3's csv module reads, row by row, each by its column. */
 async function rowsOf(contacts: readonly Contact[], layout: CsvLayout): Promise<Record<string, string>[]> {

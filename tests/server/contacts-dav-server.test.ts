@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readSettings } from '../../src/contract/settings.ts';
 import type { Reading } from '../../src/server/contacts/contact-store.ts';
-import { CARDS_OCTETS, Dav } from '../../src/server/contacts/carddav/dav.ts';
+import { CARD_OCTETS, CARDS_OCTETS, Dav } from '../../src/server/contacts/carddav/dav.ts';
 import { openContactReader } from '../../src/server/contacts/open-contacts.ts';
 import { Web } from '../../src/server/contacts/web.ts';
 import { startApi, type ApiAnswer, type ApiRequest, type ScriptedApi } from '../support/scripted-api.ts';
@@ -20,6 +20,10 @@ const listed = (href: string) => response(href, '<getetag>"1"</getetag><resource
 const data = (href: string, text: string) => response(href, `<C:address-data>${text}</C:address-data>`);
 const vcard = (name: string, ...lines: readonly string[]) =>
   ['BEGIN:VCARD', 'VERSION:3.0', `FN:${name}`, ...lines, 'END:VCARD', ''].join('&#13;\n');
+
+function photo(octets: number): string {
+  return `PHOTO;ENCODING=b:${'A'.repeat(octets)}`;
+}
 
 function names(readings: readonly Reading[]): string[] {
   return readings.map((reading) => {
@@ -147,13 +151,20 @@ describe('a CardDAV server', () => {
   });
 
   test('may have cards too large for one answer: they come in smaller ones, and one over the limit is skipped', async () => {
-    const half = 'x'.repeat(CARDS_OCTETS / 2);
-    serveBook({
-      '/b/1.vcf': vcard('Jane', `NOTE:${half}`),
-      '/b/2.vcf': vcard('Ann', `NOTE:${half}`),
-      '/b/3.vcf': vcard('Huge', `NOTE:${half}${half}`),
-    });
-    expect(names(await readAll('/b/'))).toEqual(['Jane', 'Ann', 'This contact card is too large.']);
+    const cards = {
+      '/b/1.vcf': vcard('Jane', photo(CARDS_OCTETS / 2)),
+      '/b/2.vcf': vcard('Ann', photo(CARDS_OCTETS / 2)),
+      '/b/3.vcf': vcard('Large', photo(CARDS_OCTETS * 2)),
+      '/b/4.vcf': vcard('Huge', photo(CARD_OCTETS)),
+      '/b/5.vcf': vcard('Kept back', photo(CARDS_OCTETS * 2)),
+      '/b/6.vcf': vcard('Last'),
+    };
+    serveBook(cards);
+    const tooLarge = 'This contact card is too large.';
+    for (const place of [3, 4] as const)
+      script[`GET /b/${place}.vcf`] = () => ({ status: 200, text: cards[`/b/${place}.vcf`].replaceAll('&#13;', '') });
+    script['GET /b/5.vcf'] = () => ({ status: 403, text: '' });
+    expect(names(await readAll('/b/'))).toEqual(['Jane', 'Ann', 'Large', tooLarge, tooLarge, 'Last']);
   });
 
   test.each([

@@ -30,7 +30,7 @@ describe('an odd card', () => {
       [`AGENT:${agent[0]}`, ...agent.slice(1)],
     ]) {
       const text = card('2.1', 'FN:Jane', ...lines, 'TEL;CELL:1234567');
-      expect(readCards(text)).toHaveLength(1);
+      expect([...readCards(text)]).toHaveLength(1);
       const jane = read(text);
       expect(jane).toMatchObject({
         name: { formatted: 'Jane' },

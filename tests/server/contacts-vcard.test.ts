@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import ICAL from 'ical.js';
 import { describe, expect, test } from 'vitest';
 import type { Contact } from '../../src/contract/contact.ts';
-import { readCard } from '../../src/server/contacts/vcard/read-vcard.ts';
+import { readCard, readCards } from '../../src/server/contacts/vcard/read-vcard.ts';
 import { splitCards } from '../../src/server/contacts/vcard/vcard-lines.ts';
 import { composeVcard, writeVcard } from '../../src/server/contacts/vcard/vcard-writer.ts';
 import { contactsVcf } from '../../src/server/contacts/vcard/vcf.ts';
@@ -228,8 +228,46 @@ describe('a vCard', () => {
     ['BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Jane', 'cut off'],
     [card('3.0', 'UID:1', 'FN:', 'N:;;;;', 'REV:2020'), 'empty'],
     [`BEGIN:VCARD\n${'A'.repeat(17 * 1024 * 1024)}`, 'too large'],
+    [card('3.0', ...Array.from({ length: 20_000 }, () => 'TITLE:a')), 'too large'],
+    [card('3.0', ...Array.from({ length: 30_000 }, (_, at) => `MEMBER:urn:uuid:${at}`)), 'too large'],
+    [card('3.0', ...Array.from({ length: 101 }, () => 'LOGO;ENCODING=b:AAAA')), 'too large'],
+    [card('3.0', `NOTE:${'x'.repeat(1024 * 1024)}`), 'too large'],
+    [card('3.0', `PHOTO:${'x'.repeat(1024 * 1024)}`), 'too large'],
+    [card('3.0', `NOTE:${'\n a'.repeat(300_000)}`), 'too large'],
+    [card('3.0', `CATEGORIES:${'a,'.repeat(20_001)}`), 'too large'],
+    [card('3.0', `TEL;TYPE=${'a,'.repeat(20_001)}:1`), 'too large'],
+    [card('3.0', `TEL;X=${'a'.repeat(20_000)}:1`), 'too large'],
+    [card('2.1', ...Array.from({ length: 5_000 }, () => ['AGENT:', 'BEGIN:VCARD', 'END:VCARD']).flat()), 'too large'],
   ])('that is broken has a fault with a name (%#)', (text, fault) => {
     expect(readCard(text)).toEqual({ kind: 'fault', fault });
+  });
+
+  test('that is too large keeps none back that follows it in the same file', () => {
+    const large = card('3.0', 'FN:Large', ...Array.from({ length: 20_000 }, () => 'A'));
+    const found = [...readCards(`${card('3.0', 'FN:Jane')}${large}${card('3.0', 'FN:Ann')}`)];
+    expect(found.map(({ read: { kind } }) => kind)).toEqual(['contact', 'fault', 'contact']);
+    expect(found[1]?.text).toBe(large);
+  });
+
+  test('is as large as its photo, and a group has as many members as an address book', () => {
+    const photo = Array.from({ length: 100_000 }, () => ` ${'A'.repeat(74)}`);
+    expect(read(card('3.0', 'FN:Jane', 'PHOTO;ENCODING=b:AA', ...photo)).photo?.bytes.length).toBeGreaterThan(
+      5_000_000,
+    );
+    const members = Array.from({ length: 20_000 }, (_, at) => `MEMBER:urn:uuid:${at}`);
+    expect(readCard(card('4.0', 'KIND:group', 'FN:All', ...members))).toMatchObject({ kind: 'group' });
+  });
+
+  test('joins each title to the organization of its group, and others to the first that is free', () => {
+    const { organization, otherOrganizations } = read(
+      card('3.0', 'ORG:A', 'a.ORG:B', 'a.ORG:C', 'a.TITLE:1', 'TITLE:2', 'a.TITLE:3', 'b.TITLE:4', 'TITLE:'),
+    );
+    expect([organization, ...otherOrganizations].map(({ name, title }) => `${name}${title}`)).toEqual([
+      'A2',
+      'B1',
+      'C3',
+      '4',
+    ]);
   });
 
   test('keeps a line that fits no grammar as one that does', () => {
@@ -327,6 +365,6 @@ print(json.dumps([[c.fn.value, [e.value for e in c.contents.get('email', [])], c
       ],
       ['日本語'.repeat(40), [], '', [], '', ''],
     ]);
-    expect(splitCards(text)).toHaveLength(2);
+    expect([...splitCards(text)]).toHaveLength(2);
   });
 });

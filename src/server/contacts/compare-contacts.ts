@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Contact } from '../../contract/contact.ts';
 import type { ContactFates, Fate } from './contact-fates.ts';
 import type { ContactWriter, ExistingContact } from './contact-store.ts';
@@ -54,6 +55,7 @@ export async function compareContacts(comparison: Comparison): Promise<Compared>
   const remarks: { uid: string; remark: string }[] = [];
   let changed = 0;
   for (const [uid, known] of expected) {
+    await turn();
     const existing = shelf.find(uid, known);
     if (existing === undefined) {
       remarks.push({ uid, remark: 'This contact was not found there in the end.' });

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Contact } from '../../contract/contact.ts';
 import {
   ContactStoreError,
@@ -61,7 +62,10 @@ export async function copyContacts(copy: ContactCopy): Promise<Compared> {
 
 async function indexOf(writer: ContactWriter, uids: ReadonlySet<string>, signal: AbortSignal): Promise<MatchIndex> {
   const index = new MatchIndex(uids);
-  for await (const existing of writer.existing(signal)) index.add(existing);
+  for await (const existing of writer.existing(signal)) {
+    index.add(existing);
+    await turn();
+  }
   return index;
 }
 

@@ -3,18 +3,24 @@ import type { ExistingContact } from './contact-store.ts';
 import { textKey, wordsOf } from './keys.ts';
 import { itemsOf, nameWords, noteLine, organizationsOf, SINGLE_PARTS, type Item, type Part } from './parts.ts';
 
+/** How much of the notes is read for values that have no line of their own there, in UTF-16 code units. */
+const NOTES_READ_AT_MOST = 100 * 1024 * 1024;
+
 /** What a contact at the destination holds, to ask for single values. */
 export class Held {
   readonly #contact: Contact;
   readonly #keys = new Map<Part, Set<string>>();
   readonly #words: ReadonlySet<string>;
   readonly #notes: string;
+  readonly #noteLines: ReadonlySet<string>;
+  #notesRead = 0;
   readonly #hasPhoto: boolean;
 
   constructor({ contact, hasPhoto }: ExistingContact) {
     this.#contact = contact;
     this.#words = new Set([...nameWords(contact), ...wordsOf(contact.name.formatted)]);
     this.#notes = textKey(contact.notes);
+    this.#noteLines = new Set(contact.notes.split(/\r\n|\r|\n/).map(textKey));
     this.#hasPhoto = hasPhoto ?? contact.photo !== undefined;
     for (const { part, key } of itemsOf(contact)) {
       const keys = this.#keys.get(part);
@@ -32,7 +38,13 @@ export class Held {
       const words = wordsOf(item.value);
       if (words.length > 0 && words.every((word) => this.#words.has(word))) return true;
     }
-    return item.value !== '' && this.#notes.includes(textKey(noteLine(item)));
+    return item.value !== '' && this.#isNoted(textKey(noteLine(item)));
+  }
+
+  #isNoted(line: string): boolean {
+    if (this.#noteLines.has(line)) return true;
+    this.#notesRead += this.#notes.length;
+    return this.#notesRead <= NOTES_READ_AT_MOST && this.#notes.includes(line);
   }
 
   /** Whether something stands where this single value would. */
@@ -70,10 +82,11 @@ export function fillingFor(existing: ExistingContact, contact: Contact): Filling
     }
   }
   const items = itemsOf(contact).filter(({ part }) => part === 'company');
+  const theirs = new JobIndex(organizationsOf(existing.contact));
   const jobs = organizationsOf(contact).flatMap((ours, at) => {
     const item = items[at];
     if (item !== undefined && held.has(item)) return [];
-    const piece = missingOf(ours, organizationsOf(existing.contact));
+    const piece = theirs.missingOf(ours);
     if (piece === null) return [];
     if (piece === 'taken') {
       stays.push('company');
@@ -89,22 +102,35 @@ function idOf({ part, label, key }: Item): string {
   return JSON.stringify([part, label, key]);
 }
 
-/** What of an organization theirs lack; a job at the same company is filled, never replaced. */
-function missingOf(ours: Organization, theirs: readonly Organization[]): Organization | 'taken' | null {
-  const same = theirs.filter(({ name }) => textKey(name) === textKey(ours.name));
-  const covers = (one: Organization) =>
-    (['department', 'title'] as const).every(
-      (piece) => ours[piece] === '' || textKey(one[piece]) === textKey(ours[piece]),
+/** The jobs that theirs has, by company. */
+class JobIndex {
+  readonly #first = new Map<string, Organization>();
+  /** Every job, and what is left of it without its department or its title. */
+  readonly #covered = new Set<string>();
+
+  constructor(theirs: readonly Organization[]) {
+    for (const one of theirs) {
+      const name = textKey(one.name);
+      if (!this.#first.has(name)) this.#first.set(name, one);
+      for (const department of [null, textKey(one.department)])
+        for (const title of [null, textKey(one.title)]) this.#covered.add(JSON.stringify([name, department, title]));
+    }
+  }
+
+  /** What of an organization theirs lack; a job at the same company is filled, never replaced. */
+  missingOf(ours: Organization): Organization | 'taken' | null {
+    const name = textKey(ours.name);
+    const [department, title] = [ours.department, ours.title].map((piece) => (piece === '' ? null : textKey(piece)));
+    if (this.#covered.has(JSON.stringify([name, department, title]))) return null;
+    const one = this.#first.get(name);
+    if (one === undefined) return ours;
+    const piece = (field: 'department' | 'title') => (one[field] === '' ? ours[field] : '');
+    const missing = { name: ours.name, department: piece('department'), title: piece('title') };
+    const isTaken = (['department', 'title'] as const).some(
+      (field) => one[field] !== '' && ours[field] !== '' && textKey(one[field]) !== textKey(ours[field]),
     );
-  if (same.some(covers)) return null;
-  const [one] = same;
-  if (one === undefined) return ours;
-  const piece = (name: 'department' | 'title') => (one[name] === '' ? ours[name] : '');
-  const missing = { name: ours.name, department: piece('department'), title: piece('title') };
-  const isTaken = (['department', 'title'] as const).some(
-    (name) => one[name] !== '' && ours[name] !== '' && textKey(one[name]) !== textKey(ours[name]),
-  );
-  return isTaken ? 'taken' : missing;
+    return isTaken ? 'taken' : missing;
+  }
 }
 
 function jobsOf([first = BLANK_CONTACT.organization, ...otherOrganizations]: readonly Organization[]) {

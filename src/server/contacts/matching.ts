@@ -95,7 +95,8 @@ function likenessOf(a: Keys, b: Keys): number {
 }
 
 function common(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
-  return [...a].filter((key) => b.has(key)).length;
+  const [few, many] = a.size < b.size ? [a, b] : [b, a];
+  return [...few].filter((key) => many.has(key)).length;
 }
 
 function keysOf(contact: Contact): Keys {

@@ -99,6 +99,24 @@ export function itemsOf(contact: Contact): Item[] {
   ];
 }
 
+/** A contact's items by what they are: the first of those that are alike. */
+export class ItemIndex {
+  readonly #items = new Map<string, Item>();
+
+  constructor(contact: Contact) {
+    for (const one of itemsOf(contact)) {
+      const id = JSON.stringify([one.part, one.label, one.value]);
+      if (!this.#items.has(id)) this.#items.set(id, one);
+    }
+  }
+
+  /** As a list, which may be empty. */
+  find(part: Part, label: string, value: string): readonly Item[] {
+    const found = this.#items.get(JSON.stringify([part, label, value]));
+    return found === undefined ? [] : [found];
+  }
+}
+
 const MONTH_AND_DAY = new Intl.DateTimeFormat('en-US', { month: 'long', day: 'numeric', timeZone: 'UTC' });
 
 /** A day without a year as people write it; a whole date stays `YYYY-MM-DD`, which nobody takes for another. */
@@ -143,7 +161,8 @@ export function hasOwnDisplayName(contact: Contact): boolean {
     ...contact.emails.map(({ value }) => value),
     ...contact.phones.map(({ value }) => value),
   ];
-  return words.size > 0 || !others.some((other) => textKey(other) === textKey(formatted));
+  const key = textKey(formatted);
+  return words.size > 0 || !others.some((other) => textKey(other) === key);
 }
 
 /** How a value stands in the notes: `Birthday: 1950`. */

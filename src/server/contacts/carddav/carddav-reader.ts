@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Contact } from '../../../contract/contact.ts';
 import type { Skipped } from '../../../contract/calls/status.ts';
 import {
@@ -70,7 +71,7 @@ async function lookThrough(dav: Dav, signal: AbortSignal): Promise<Known> {
   };
   for (const { name, url, cards } of books)
     for await (const card of dav.fetchCards(url, urlsOf(cards), signal))
-      for (const { read } of cardsOf(card)) {
+      for await (const { read } of cardsOf(card)) {
         if (read.kind === 'fault') faults += 1;
         if (read.kind === 'group') groupCards.set(groupKey(read.group), read.group);
         if (read.kind !== 'contact') continue;
@@ -81,8 +82,13 @@ async function lookThrough(dav: Dav, signal: AbortSignal): Promise<Known> {
         for (const { value } of contact.emails) setFirst(byMember, `mailto:${textKey(value)}`, uid);
         if (books.length > 1 && name !== '') join(uid, name);
       }
-  const groups = [...groupCards.values()].map((card) => groupOf(card, byMember));
-  for (const { name, members } of groups) for (const member of members) join(member, name);
+  const groups: ContactGroup[] = [];
+  for (const card of groupCards.values()) {
+    const group = groupOf(card, byMember);
+    for (const member of group.members) join(member, group.name);
+    groups.push(group);
+    await turn();
+  }
   return { books, groups, joined, survey: { total: uids.size + faults, uids } };
 }
 
@@ -112,8 +118,10 @@ class Pass {
     const again = new Set(cards.filter(({ url }) => this.#etags.has(url.href)).map(({ url }) => url.href));
     for (const { url, etag } of cards) this.#etags.set(url.href, etag);
     for await (const card of this.#dav.fetchCards(book, urlsOf(cards), this.#signal)) {
-      for (const [at, { text, read }] of cardsOf(card).entries()) {
+      let at = 0;
+      for await (const { text, read } of cardsOf(card)) {
         const place = `${card.url.href} ${at}`;
+        at += 1;
         if (read.kind === 'fault') yield* this.#skipped(card.url, place, text, read.fault);
         if (read.kind === 'contact') yield* this.#contact(read.contact, place, again.has(card.url.href));
       }
@@ -153,8 +161,14 @@ function urlsOf(cards: readonly ListedCard[]): URL[] {
   return cards.map(({ url }) => url);
 }
 
-function cardsOf({ text }: StoredCard): { readonly text: string; readonly read: ReadCard }[] {
-  return text === null ? [{ text: '', read: { kind: 'fault', fault: 'too large' } }] : readCards(text);
+/** After each, everybody else has their turn. */
+async function* cardsOf({ text }: StoredCard): AsyncIterable<{ readonly text: string; readonly read: ReadCard }> {
+  if (text === null) yield { text: '', read: { kind: 'fault', fault: 'too large' } };
+  else
+    for (const card of readCards(text)) {
+      yield card;
+      await turn();
+    }
 }
 
 function setFirst(map: Map<string, string>, key: string, value: string): void {

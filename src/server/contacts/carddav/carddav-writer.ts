@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Contact } from '../../../contract/contact.ts';
 import {
   ContactStoreError,
@@ -38,6 +39,7 @@ export function cardDavWriter(dav: Dav): ContactWriter {
         for await (const { url, text } of dav.fetchCards(book, cards, signal)) {
           const read = text === null ? null : readCard(text);
           if (read?.kind === 'contact') yield existingOf(url, read.contact);
+          await turn();
         }
       }
     },

@@ -8,12 +8,14 @@ const CARDS_AT_ONCE = 50;
 const BOOKS_AT_MOST = 100;
 const CARDS_AT_MOST = 100_000;
 
-/** What one multiget may give, in octets; with more, fewer cards are asked for at once. */
-export const CARDS_OCTETS = 16 * 1024 * 1024;
+/** What one multiget may give, in octets, as its XML is read in one go; with more, fewer cards are asked for at once. */
+export const CARDS_OCTETS = 2 * 1024 * 1024;
+/** The largest card, in octets. One that no multiget may give is asked for alone. */
+export const CARD_OCTETS = 16 * 1024 * 1024;
 /** The largest file that a card points to and that is taken, in octets. */
 const FILE_OCTETS = 10 * 1024 * 1024;
 
-/** A card as the server holds it; `null` when it alone is larger than `CARDS_OCTETS`. */
+/** A card as the server holds it; `null` when it is larger than `CARD_OCTETS`, or not given alone. */
 export type StoredCard = { readonly url: URL; readonly text: string | null };
 
 export type Book = { readonly url: URL; readonly name: string };
@@ -92,7 +94,7 @@ export class Dav {
     } catch (error) {
       if (!(error instanceof AnswerTooLarge)) throw error;
       const [card] = cards;
-      if (card !== undefined && cards.length === 1) yield { url: card, text: null };
+      if (card !== undefined && cards.length === 1) yield* await this.#large(card, signal);
       if (cards.length === 1) return;
       const middle = Math.ceil(cards.length / 2);
       yield* this.#multiget(book, cards.slice(0, middle), signal);
@@ -115,6 +117,18 @@ export class Dav {
     });
   }
 
+  /** A card alone, in no XML; none when it is gone. */
+  async #large(url: URL, signal: AbortSignal): Promise<StoredCard[]> {
+    try {
+      const card = await this.read(url, signal, CARD_OCTETS);
+      return card === null ? [] : [{ url, text: card.text }];
+    } catch (error) {
+      if (error instanceof AnswerTooLarge || (error instanceof ContactStoreError && error.fault === 'refused'))
+        return [{ url, text: null }];
+      throw error;
+    }
+  }
+
   /** Puts a card where none is yet; the status is the caller's to judge. */
   async create(url: URL, card: string, signal: AbortSignal): Promise<number> {
     const headers = { 'content-type': 'text/vcard; charset=utf-8', 'if-none-match': '*' };
@@ -123,8 +137,12 @@ export class Dav {
   }
 
   /** A card with what tells whether it has changed; `null` when it is gone. */
-  async read(url: URL, signal: AbortSignal): Promise<{ readonly text: string; readonly etag: string } | null> {
-    const { status, headers, body } = await this.#web.ask({ method: 'GET', url, repeatable: true }, signal);
+  async read(
+    url: URL,
+    signal: AbortSignal,
+    limit: number = ANSWER_OCTETS,
+  ): Promise<{ readonly text: string; readonly etag: string } | null> {
+    const { status, headers, body } = await this.#web.ask({ method: 'GET', url, repeatable: true, limit }, signal);
     if (status === 404 || status === 410) return null;
     const { host } = this.#web.base;
     if (status !== 200)

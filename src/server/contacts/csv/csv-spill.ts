@@ -1,5 +1,5 @@
 import type { Contact, Labelled, PostalAddress } from '../../../contract/contact.ts';
-import { dayInWords, envelopeOf, itemsOf, type Item, type Part } from '../parts.ts';
+import { dayInWords, envelopeOf, ItemIndex, type Part } from '../parts.ts';
 import { placed, type Destination } from '../places.ts';
 import { Spill } from '../spill.ts';
 
@@ -8,21 +8,20 @@ const HEADING = 'Without a column of their own:';
 /** A contact on its way into columns: what fits, and what goes below the notes, under a line that says so. */
 export class CsvContact {
   readonly fits: Contact;
-  readonly #items: readonly Item[];
+  readonly #items: ItemIndex;
   readonly #spill = new Spill();
 
   constructor(contact: Contact, layout: Extract<Destination, `${string}.csv`>) {
     const { fits, left } = placed(contact, layout);
     this.fits = fits;
-    this.#items = itemsOf(contact);
+    this.#items = new ItemIndex(contact);
     this.#spill.add(left.filter(({ part }) => part !== 'photo'));
   }
 
   /** Puts a value below the notes that its column can't take. */
   spill(part: Part, { label, value }: Labelled<string>): void {
     const text = part === 'birthday' || part === 'date' ? dayInWords(value) : value;
-    const item = this.#items.find((one) => one.part === part && one.label === label && one.value === text);
-    if (item !== undefined) this.#spill.add([item]);
+    this.#spill.add(this.#items.find(part, label, text));
   }
 
   spillAddress({ label, value }: Labelled<PostalAddress>): void {

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { stringify } from 'csv-stringify/sync';
 import type { Contact } from '../../../contract/contact.ts';
 import type { Cells } from './cells.ts';
@@ -31,6 +32,7 @@ export async function* contactsCsv(
   for await (const contact of contacts) {
     const cells = cellsOf(contact);
     yield rowOf(columns.map((column) => harmless(cells.get(column) ?? '')));
+    await turn();
   }
 }
 

@@ -264,20 +264,22 @@ function joined(
   there: readonly Record<string, unknown>[],
   add: readonly Record<string, unknown>[],
 ): Record<string, unknown>[] {
-  if (field !== 'organizations')
-    return [...there, ...add.filter((entry) => !there.some((one) => sameGroup(one, entry)))];
-  const rest = [...add];
+  if (field !== 'organizations') {
+    const groups = new Set(there.map(groupResourceOf));
+    return [
+      ...there,
+      ...add.filter((entry) => (groupResourceOf(entry) ?? '') === '' || !groups.has(groupResourceOf(entry))),
+    ];
+  }
+  const rest = new Set(add);
+  const byName = Map.groupBy(add, ({ name }) => name);
+  const places = new Map([...byName].map(([name, jobs]) => [name, jobs.values()]));
   const filled = there.map((organization) => {
-    const at = rest.findIndex(({ name }) => name === organization['name']);
-    const [missing] = at < 0 ? [] : rest.splice(at, 1);
+    const missing = places.get(organization['name'])?.next().value;
+    if (missing !== undefined) rest.delete(missing);
     return { ...missing, ...organization };
   });
   return [...filled, ...rest];
-}
-
-function sameGroup(one: Record<string, unknown>, other: Record<string, unknown>): boolean {
-  const name = groupResourceOf(one);
-  return name !== undefined && name === groupResourceOf(other);
 }
 
 function groupResourceOf({ contactGroupMembership: group }: Record<string, unknown>): string | undefined {

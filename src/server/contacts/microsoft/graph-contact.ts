@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { BLANK_CONTACT, type Contact, type Labelled, type PostalAddress } from '../../../contract/contact.ts';
 import type { ExistingContact } from '../contact-store.ts';
-import { dayInWords, envelopeOf, itemsOf, type Item } from '../parts.ts';
+import { dayInWords, envelopeOf, ItemIndex, itemsOf, type Part } from '../parts.ts';
 import { placed } from '../places.ts';
 import { Spill } from '../spill.ts';
 import { displayNameOf } from '../vcard/read-vcard.ts';
@@ -191,16 +191,11 @@ function fieldsOf(contact: Contact, taken: Taken): { fields: Record<string, unkn
   const spill = new Spill();
   const { fits, left } = placed(contact, 'microsoft');
   spill.add(left.filter(({ part }) => part !== 'note'));
-  const items = itemsOf(contact);
-  const give = (part: Item['part'], value: string, label?: string) =>
-    spill.add(
-      items
-        .filter((item) => item.part === part && item.value === value && (label ?? item.label) === item.label)
-        .slice(0, 1),
-    );
+  const items = new ItemIndex(contact);
+  const give = (part: Part, value: string, label: string) => spill.add(items.find(part, label, value));
   const { name, organization, phonetic } = fits;
   const birthday = fits.birthday.startsWith('--') ? '' : fits.birthday;
-  if (fits.birthday !== birthday) give('birthday', dayInWords(fits.birthday));
+  if (fits.birthday !== birthday) give('birthday', dayInWords(fits.birthday), '');
   if (phonetic.middle !== '') give('phonetic name', phonetic.middle, 'middle');
 
   const emails = room(fits.emails, EMAILS_AT_MOST - taken.emailAddresses.length);
@@ -210,7 +205,12 @@ function fieldsOf(contact: Contact, taken: Taken): { fields: Record<string, unkn
   const websites = room(fits.websites, taken.businessHomePage === '' ? 1 : 0);
   for (const { label, value } of websites.left) give('website', value, label);
   const hasJob = taken.companyName !== '' && taken.companyName !== organization.name;
-  if (hasJob) spill.add(items.filter(({ part }) => part === 'company').slice(0, 1));
+  if (hasJob)
+    spill.add(
+      itemsOf(contact)
+        .filter(({ part }) => part === 'company')
+        .slice(0, 1),
+    );
 
   const fields = {
     title: name.prefix,

@@ -3,7 +3,7 @@ import { CardProperties, isBlank } from './card-properties.ts';
 import { readCardLines, splitCards, splitValue, unescapeText, type CardFault, type VcardLine } from './vcard-lines.ts';
 import { moreOf } from './vcard-more.ts';
 import { datesOf, genderOf, messengersOf, relationsOf } from './vcard-people.ts';
-import { birthdayOf, bytesOf } from './vcard-values.ts';
+import { birthdayOf, bytesOf, type Photo } from './vcard-values.ts';
 
 /** A card that names others: the members are UIDs without `urn:uuid:`, or addresses as `mailto:` has them. */
 export type GroupCard = {
@@ -33,9 +33,13 @@ export function readCard(text: string): ReadCard {
 }
 
 /** A resource should hold one card (RFC 6352 §5.1); some programs put all of an address book into one. */
-export function readCards(text: string): { readonly text: string; readonly read: ReadCard }[] {
-  const cards = splitCards(text);
-  return (cards.length === 0 ? [text] : cards).map((card) => ({ text: card, read: readCard(card) }));
+export function* readCards(text: string): Iterable<{ readonly text: string; readonly read: ReadCard }> {
+  let count = 0;
+  for (const card of splitCards(text)) {
+    count += 1;
+    yield { text: card, read: readCard(card) };
+  }
+  if (count === 0) yield { text, read: readCard(text) };
 }
 
 /** The address of a photo that lies elsewhere; `null` when there is none, or one inside. */
@@ -44,9 +48,13 @@ export function photoLinkOf(vcard: string): string | null {
   if (typeof card === 'string') return null;
   const photos = card.lines.filter(({ name, value }) => name === 'PHOTO' && !isBlank(value));
   if (photos.some((line) => bytesOf(line) !== null)) return null;
-  const links = photos.map((line) => unescapeText(line.value).trim());
+  const links = photos
+    .filter(({ value }) => value.length <= LINK_LENGTH)
+    .map((line) => unescapeText(line.value).trim());
   return links.find((link) => /^https?:/i.test(link)) ?? null;
 }
+
+const LINK_LENGTH = 8 * 1024;
 
 /** What to call a contact when its formatted name is empty. */
 export function displayNameOf(contact: Contact): string {
@@ -76,10 +84,7 @@ function parts(line: VcardLine | undefined): string[] {
 function contactOf(lines: CardProperties, vcard: string): Contact {
   const [family = '', given = '', middle = '', prefix = '', suffix = ''] = components(lines.of('N')[0]);
   const [organization = BLANK_ORGANIZATION, ...otherOrganizations] = organizationsOf(lines);
-  const photo = lines
-    .of('PHOTO')
-    .map(bytesOf)
-    .find((found) => found !== null);
+  const photo = firstPhotoOf(lines);
   return {
     uid: lines.text('UID').trim(),
     name: { formatted: lines.text('FN').trim(), prefix, given, middle, family, suffix },
@@ -121,6 +126,14 @@ function contactOf(lines: CardProperties, vcard: string): Contact {
   };
 }
 
+function firstPhotoOf(lines: CardProperties): Photo | undefined {
+  for (const line of lines.of('PHOTO')) {
+    const photo = bytesOf(line);
+    if (photo !== null) return photo;
+  }
+  return undefined;
+}
+
 const BLANK_ORGANIZATION: Organization = { name: '', department: '', title: '' };
 
 /** A title belongs to the organization of its group (RFC 6350 §3.3), else to the first that has none. */
@@ -134,15 +147,25 @@ function organizationsOf(lines: CardProperties): Organization[] {
       title: '',
     };
   });
+  // Each is passed once: it has its title then.
+  const all = organizations.values();
+  const byGroup = new Map(
+    [...Map.groupBy(organizations, ({ group }) => group)].map(([group, own]) => [group, own.values()]),
+  );
   for (const line of lines.of('TITLE')) {
     const group = line.group.toLowerCase();
-    const free = organizations.filter(({ title }) => title === '');
-    const own = free.find((organization) => group !== '' && organization.group === group) ?? free[0];
+    const own = (group === '' ? undefined : nextFree(byGroup.get(group))) ?? nextFree(all);
     const title = unescapeText(line.value).trim();
     if (own === undefined) organizations.push({ ...BLANK_ORGANIZATION, group, title });
     else own.title = title;
   }
   return organizations.map(({ name, department, title }) => ({ name, department, title }));
+}
+
+function nextFree<Job extends Organization>(jobs: Iterator<Job> | undefined): Job | undefined {
+  for (let next = jobs?.next(); next?.done === false; next = jobs?.next())
+    if (next.value.title === '') return next.value;
+  return undefined;
 }
 
 function phoneOf(line: VcardLine): string {

@@ -19,6 +19,20 @@ export type CardFault = 'not a vCard' | 'cut off' | 'too large' | 'empty';
 
 /** The largest card that is read, in UTF-16 code units; photos in base64 are what makes cards large. */
 const CARD_LENGTH = 16 * 1024 * 1024;
+/** Physical lines of a card of that length, when it is folded as usual. */
+const PHYSICAL_LINES_AT_MOST = 300_000;
+/** How many lines of each kind are read of one card, and how much text; no honest one comes near. */
+const ROOM = {
+  text: { lines: 2_000, length: 1024 * 1024 },
+  member: { lines: 25_000, length: 2 * 1024 * 1024 },
+  file: { lines: 100, length: CARD_LENGTH },
+} as const;
+/** All parameters of a card, and all pieces of its lists and structured values. */
+const VALUES_AT_MOST = 20_000;
+/** The name and the parameters of one line, in UTF-16 code units. */
+const HEAD_LENGTH = 16 * 1024;
+/** Lines of BEGIN and END in one card. */
+const MARKS_AT_MOST = 4 * ROOM.text.lines;
 /** The longest line that is written, in octets without its CRLF (RFC 6350 §3.2). */
 const LINE_OCTETS = 75;
 /** Holds a line that fits no grammar, so that it isn't lost when the card is written again. */
@@ -30,17 +44,21 @@ const CONTROLS = /[\u0000-\u0008\u000A-\u001F\u007F]/g;
 const HEAD = /^(?:([\w-]+)\.)?([\w-]+)(?=[;:])/;
 const ENCODINGS: ReadonlySet<string> = new Set(['BASE64', 'B', 'QUOTED-PRINTABLE', '7BIT', '8BIT']);
 
+const FILES: ReadonlySet<string> = new Set(['PHOTO', 'LOGO', 'SOUND', 'KEY']);
+const MEMBERS: ReadonlySet<string> = new Set(['MEMBER', 'X-ADDRESSBOOKSERVER-MEMBER']);
+/** Properties whose value is a list or has components. */
+const IN_PIECES: ReadonlySet<string> = new Set(['N', 'ADR', 'ORG', 'NICKNAME', 'CATEGORIES']);
+
 /** Reads the first card of a text, or says what is wrong with it. */
 export function readCardLines(text: string): VcardLines | CardFault {
   if (text.length > CARD_LENGTH) return 'too large';
-  const physical = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
-  const begin = physical.findIndex((line) => BEGIN.test(line));
-  if (begin < 0) return 'not a vCard';
-  const end = endOf(physical, begin);
-  if (end < 0) return 'cut off';
-
-  const flat = withAgentsInLine(physical.slice(begin + 1, end));
-  const all = unfold(flat).map(({ line, text: written }) => parseLine(line, written));
+  const [card] = cardsIn(text);
+  if (card === undefined) return 'not a vCard';
+  if (typeof card.end === 'string') return card.end;
+  const body = text.slice(card.start, card.end);
+  if (!hasFewLines(body)) return 'too large';
+  const all = parseLines(unfold(linesOf(withAgentsInLine(body))));
+  if (all === null) return 'too large';
   const declared = all.find((line) => line.name === 'VERSION')?.value.trim();
   const lines = all.filter((line) => line.name !== 'VERSION');
   if (declared === '4.0') return { version: '4.0', lines: lines.map(withoutQuotedPrintable) };
@@ -48,114 +66,220 @@ export function readCardLines(text: string): VcardLines | CardFault {
 }
 
 /** The single cards of a text that may hold many. What follows the last END is a card cut off, unless it is blank. */
-export function splitCards(text: string): string[] {
-  const physical = text.split(/(?<=\r\n|\n|\r(?!\n))/);
-  const cards: string[] = [];
+export function* splitCards(text: string): Iterable<string> {
   let start = 0;
-  while (start < physical.length) {
-    let begin = start;
-    while (begin < physical.length && !BEGIN.test((physical[begin] ?? '').replace(/^\uFEFF/, ''))) begin += 1;
-    const end = endOf(physical, begin);
-    const next = end < 0 ? physical.length : end + 1;
-    cards.push(physical.slice(start, next).join(''));
+  for (const { next } of cardsIn(text)) {
+    yield text.slice(start, next);
     start = next;
   }
-  return cards.filter((card) => card.replace(/^\uFEFF/, '').trim() !== '');
+  const rest = text.slice(start);
+  if (rest.replace(/^\uFEFF/, '').trim() !== '') yield rest;
 }
 
-const BEGIN = /^BEGIN:VCARD\s*$/i;
-const END = /^END:VCARD\s*$/i;
-/** vCard 2.1 §2.4.3: the agent's whole card stands inside, from the line of `AGENT` or from the next one. */
-const AGENT = /^(?:[\w-]+\.)?AGENT[^:]*:\s*(?:(BEGIN:VCARD)\s*)?$/i;
+/** What is between the lines of BEGIN and END, if the card ends. */
+type Span = { readonly start: number; readonly end: number | 'cut off' | 'too large'; readonly next: number };
 
-/** The line of the END that belongs to the BEGIN, or -1. */
-function endOf(physical: readonly string[], begin: number): number {
+function* cardsIn(text: string): Iterable<Span> {
+  let start = -1;
   let depth = 0;
-  for (let at = begin + 1; at < physical.length; at += 1) {
-    const line = physical[at] ?? '';
-    if (opensAgent(physical, at)) depth += 1;
-    else if (END.test(line)) {
-      if (depth === 0) return at;
-      depth -= 1;
+  let marks = 0;
+  for (const { kind, at, next } of marksOf(text)) {
+    marks += 1;
+    if (marks > MARKS_AT_MOST) {
+      yield { start, end: 'too large', next: text.length };
+      return;
+    }
+    if (start < 0) {
+      if (kind === 'end') continue;
+      start = next;
+      depth = 0;
+    } else if (kind === 'agent') depth += 1;
+    else if (kind === 'end' && depth > 0) depth -= 1;
+    else if (kind === 'end') {
+      yield { start, end: at, next };
+      start = -1;
+      marks = 0;
     }
   }
-  return -1;
+  if (start >= 0) yield { start, end: 'cut off', next: text.length };
 }
 
-function opensAgent(physical: readonly string[], at: number): boolean {
-  const line = physical[at] ?? '';
-  if (BEGIN.test(line)) return AGENT.test(physical[at - 1] ?? '');
-  return AGENT.exec(line)?.[1] !== undefined;
+/** vCard 2.1 §2.4.3: the agent's whole card stands inside, from the line of `AGENT` or from the next one. */
+const AGENT = /^(?:[\w-]+\.)?AGENT[^:]*:\s*(?:BEGIN:VCARD\s*)?$/i;
+
+/** A line that opens or closes a card. `at`: where it begins, and with the line of `AGENT` before it for an agent's. */
+type Mark = { readonly kind: 'begin' | 'agent' | 'end'; readonly at: number; readonly next: number };
+
+/** Only those lines are looked at: a text may have millions of others. */
+function* marksOf(text: string): Iterable<Mark> {
+  const lineEnd = /[^\S\r\n]*(?:\r\n|\r|\n|$)/y;
+  for (const { 0: word, index } of text.matchAll(/(?:BEGIN|END):VCARD/gi)) {
+    lineEnd.lastIndex = index + word.length;
+    if (!lineEnd.test(text)) continue;
+    const next = lineEnd.lastIndex;
+    const at = lineStart(text, index);
+    const isWhole = at === index || (at + 1 === index && text[at] === '\uFEFF');
+    if (/^E/i.test(word)) {
+      if (at === index) yield { kind: 'end', at, next };
+    } else if (isWhole) {
+      const before = at === 0 ? 0 : lineStart(text, text.startsWith('\r\n', at - 2) ? at - 2 : at - 1);
+      if (AGENT.test(text.slice(before, at).trimEnd())) yield { kind: 'agent', at: before, next };
+      else yield { kind: 'begin', at, next };
+    } else if (AGENT.test(text.slice(at, index + word.length))) yield { kind: 'agent', at, next };
+  }
+}
+
+function lineStart(text: string, from: number): number {
+  let at = from;
+  while (at > 0 && text[at - 1] !== '\n' && text[at - 1] !== '\r') at -= 1;
+  return at;
 }
 
 /** Puts an agent's card into the value of its line, as vCard 3.0 has it (RFC 2426 §3.5.4). */
-function withAgentsInLine(physical: readonly string[]): string[] {
-  const lines: string[] = [];
-  for (let at = 0; at < physical.length; at += 1) {
-    const line = physical[at] ?? '';
-    const opens = AGENT.test(line) && (opensAgent(physical, at) || opensAgent(physical, at + 1));
-    const begin = opensAgent(physical, at) ? at : at + 1;
-    const end = opens ? endOf(physical, begin) : -1;
-    if (end < 0) lines.push(line);
-    else {
-      const inside = ['BEGIN:VCARD', ...physical.slice(begin + 1, end), 'END:VCARD'];
-      lines.push(`AGENT:${escapeText(inside.join('\n'))}`);
-      at = end;
+function withAgentsInLine(body: string): string {
+  const parts: string[] = [];
+  let done = 0;
+  let depth = 0;
+  let opened = { at: 0, next: 0 };
+  for (const mark of marksOf(body)) {
+    if (mark.kind === 'agent') {
+      if (depth === 0) opened = mark;
+      depth += 1;
+    }
+    if (mark.kind !== 'end') continue;
+    depth -= 1;
+    if (depth > 0) continue;
+    const inside = `BEGIN:VCARD\n${body.slice(opened.next, mark.at)}END:VCARD`;
+    parts.push(body.slice(done, opened.at), `AGENT:${escapeText(inside)}\n`);
+    done = mark.next;
+  }
+  return [...parts, body.slice(done)].join('');
+}
+
+function* linesOf(text: string): Iterable<string> {
+  let start = 0;
+  for (const { 0: lineBreak, index } of text.matchAll(/\r\n|\r|\n/g)) {
+    yield text.slice(start, index);
+    start = index + lineBreak.length;
+  }
+  if (start < text.length) yield text.slice(start);
+}
+
+type Kind = keyof typeof ROOM;
+/** What the first of the physical lines tells of a line. */
+type Head = { readonly kind: Kind; readonly soft: boolean; readonly base64: boolean };
+
+function headOf(line: string): Head {
+  const head = line.slice(0, line.indexOf(':') + 1);
+  const base64 = /[;=](?:BASE64|B)[;:]/i.test(head);
+  return { kind: kindOf(HEAD.exec(line)?.[2] ?? '', base64), soft: /[;=]QUOTED-PRINTABLE/i.test(head), base64 };
+}
+
+function kindOf(property: string, base64: boolean): Kind {
+  const name = property.toUpperCase();
+  if (MEMBERS.has(name)) return 'member';
+  return FILES.has(name) || (base64 && name.startsWith('X-')) ? 'file' : 'text';
+}
+
+/** Counted while they are split, and no further than to the first that is too many. */
+function hasFewLines(body: string): boolean {
+  const counts = { text: 0, member: 0, file: 0 };
+  let head: Head | null = null;
+  let last = '';
+  let physical = 0;
+  for (const line of linesOf(body)) {
+    physical += 1;
+    if (physical > PHYSICAL_LINES_AT_MOST) return false;
+    if (head !== null && continues(head, last, line)) last = line;
+    else if (line.trim() !== '') {
+      head = headOf(line);
+      last = line;
+      counts[head.kind] += 1;
+      if (counts[head.kind] > ROOM[head.kind].lines) return false;
     }
   }
-  return lines;
+  return true;
 }
 
 type Unfolded = { line: string; text: string };
 
-function unfold(physical: readonly string[]): Unfolded[] {
-  const lines: { parts: string[]; written: string[]; soft: boolean; base64: boolean }[] = [];
+function* unfold(physical: Iterable<string>): Iterable<Unfolded> {
+  let lines: string[] = [];
+  let head: Head | null = null;
   for (const line of physical) {
-    const last = lines.at(-1);
-    if (last !== undefined && continues(last, line)) {
-      last.written.push(line);
-      if (last.soft) last.parts.push(line);
-      else last.parts.push(/^[ \t]/.test(line) ? line.slice(1) : line);
-    } else if (line.trim() === '') {
-      continue;
-    } else {
-      const head = line.slice(0, line.indexOf(':') + 1);
-      lines.push({
-        parts: [line],
-        written: [line],
-        soft: /[;=]QUOTED-PRINTABLE/i.test(head),
-        base64: /[;=](?:BASE64|B)[;:]/i.test(head),
-      });
+    if (head !== null && continues(head, lines.at(-1) ?? '', line)) lines.push(line);
+    else if (line.trim() !== '') {
+      if (head !== null) yield joined(head, lines);
+      head = headOf(line);
+      lines = [line];
     }
   }
-  return lines.map(({ parts, written, soft }) => {
-    const line = soft ? parts.join('\n').replaceAll(/=\n[ \t]?/g, '') : parts.join('');
-    const clean = line.replaceAll(CONTROLS, '');
-    return { line: clean, text: clean === line ? written.join('\r\n') : '' };
-  });
+  if (head !== null) yield joined(head, lines);
+}
+
+function joined({ soft }: Head, lines: readonly string[]): Unfolded {
+  const line = soft
+    ? lines.join('\n').replaceAll(/=\n[ \t]?/g, '')
+    : lines.map((part, at) => (at > 0 && /^[ \t]/.test(part) ? part.slice(1) : part)).join('');
+  const clean = line.replaceAll(CONTROLS, '');
+  return { line: clean, text: clean === line ? lines.join('\r\n') : '' };
 }
 
 /** Folded lines begin with a blank; vCard 2.1 also breaks quoted-printable after `=`, and base64 without any mark. */
-function continues(last: { parts: string[]; soft: boolean; base64: boolean }, line: string): boolean {
-  if (last.soft) return last.parts.at(-1)?.endsWith('=') === true;
+function continues(head: Head, last: string, line: string): boolean {
+  if (head.soft) return last.endsWith('=');
   if (/^[ \t]/.test(line)) return true;
-  return last.base64 && /^[A-Za-z0-9+/]{4,}={0,2}$/.test(line);
+  return head.base64 && /^[A-Za-z0-9+/]{4,}={0,2}$/.test(line);
 }
 
-function parseLine(line: string, text: string): VcardLine {
-  const head = HEAD.exec(line);
-  const unreadable: VcardLine = { group: '', name: UNREADABLE, params: [], value: escapeText(line), text: '' };
+/** `null` when they have more in them than is read. */
+function parseLines(unfolded: Iterable<Unfolded>): VcardLine[] | null {
+  const lines: VcardLine[] = [];
+  const lengths = { text: 0, member: 0, file: 0 };
+  let values = 0;
+  for (const { line: written, text } of unfolded) {
+    const line = parseLine(written, text);
+    if (line === null) return null;
+    const kind = kindOf(line.name, isBase64(line));
+    // What is no file counts as text, whatever its name.
+    const counted = kind === 'file' && !isBase64(line) ? 'text' : kind;
+    lengths[counted] += written.length;
+    if (lengths[counted] > ROOM[counted].length) return null;
+    values += valuesIn(line);
+    if (values > VALUES_AT_MOST) return null;
+    lines.push(line);
+  }
+  return lines;
+}
+
+function isBase64(line: VcardLine): boolean {
+  const encoding = paramOf(line, 'ENCODING')?.toUpperCase();
+  return encoding === 'B' || encoding === 'BASE64' || /^data:[^,]*;base64,/i.test(line.value.slice(0, 256));
+}
+
+function valuesIn({ name, params, value }: VcardLine): number {
+  let count = 0;
+  for (const { values } of params) count += values.length;
+  if (!IN_PIECES.has(name)) return count;
+  for (const character of value) if (character === ',' || character === ';') count += 1;
+  return count;
+}
+
+/** `null` when its name and parameters are too long. */
+function parseLine(line: string, text: string): VcardLine | null {
+  const start = line.slice(0, HEAD_LENGTH);
+  const head = HEAD.exec(start);
   // Those that only show without their folds or control characters: written again they would cut the card in two.
-  if (head === null || /^(?:BEGIN|END)$/i.test(head[2] ?? '')) return unreadable;
+  if (head === null || /^(?:BEGIN|END)$/i.test(head[2] ?? '')) return unreadable(line);
   const params: VcardParam[] = [];
   let at = head[0].length;
-  while (line[at] === ';') {
-    const read = parseParam(line, at + 1);
-    if (read === null) return unreadable;
+  while (start[at] === ';') {
+    const read = parseParam(start, at + 1);
+    if (read === null) break;
     params.push(read.param);
     at = read.next;
   }
-  if (line[at] !== ':') return unreadable;
+  if (start[at] !== ':') return start.length < line.length ? null : unreadable(line);
   return {
     group: head[1] ?? '',
     name: (head[2] ?? '').toUpperCase(),
@@ -163,6 +287,10 @@ function parseLine(line: string, text: string): VcardLine {
     value: line.slice(at + 1),
     text,
   };
+}
+
+function unreadable(line: string): VcardLine {
+  return lineOf(UNREADABLE, escapeText(line));
 }
 
 function parseParam(line: string, start: number): { param: VcardParam; next: number } | null {
@@ -226,16 +354,15 @@ function withoutQuotedPrintable(line: VcardLine): VcardLine {
 }
 
 function decodeQuotedPrintable(value: string, charset: string | undefined): string {
-  const encoded = new TextEncoder().encode(value);
-  const bytes: number[] = [];
-  for (let at = 0; at < encoded.length; at += 1) {
-    const pair = String.fromCharCode(encoded[at + 1] ?? 0, encoded[at + 2] ?? 0);
-    if (encoded[at] === 0x3d && /^[0-9A-Fa-f]{2}$/.test(pair)) {
-      bytes.push(Number.parseInt(pair, 16));
-      at += 2;
-    } else bytes.push(encoded[at] ?? 0);
+  const encoded = Buffer.from(value);
+  let length = 0;
+  for (let at = 0; at < encoded.length; at += 1, length += 1) {
+    const pair = encoded[at] === 0x3d ? encoded.toString('latin1', at + 1, at + 3) : '';
+    const isPair = /^[0-9A-Fa-f]{2}$/.test(pair);
+    encoded[length] = isPair ? Number.parseInt(pair, 16) : (encoded[at] ?? 0);
+    if (isPair) at += 2;
   }
-  return decoderOf(charset).decode(Uint8Array.from(bytes));
+  return decoderOf(charset).decode(encoded.subarray(0, length));
 }
 
 function decoderOf(charset: string | undefined): TextDecoder {
@@ -269,7 +396,15 @@ export function escapeText(text: string): string {
 }
 
 export function unescapeText(value: string): string {
-  return value.replaceAll(/\\([\s\S])/g, (_, mark: string) => (mark === 'n' || mark === 'N' ? '\n' : mark));
+  const parts: string[] = [];
+  let start = 0;
+  for (let at = value.indexOf('\\'); at >= 0 && at + 1 < value.length; at = value.indexOf('\\', at + 2)) {
+    parts.push(value.slice(start, at));
+    const isBreak = value[at + 1] === 'n' || value[at + 1] === 'N';
+    if (isBreak) parts.push('\n');
+    start = isBreak ? at + 2 : at + 1;
+  }
+  return parts.length === 0 ? value : parts.concat(value.slice(start)).join('');
 }
 
 /** Splits an escaped value at a separator that is not escaped; the parts stay escaped. */
@@ -304,20 +439,22 @@ function spelled({ group, name, params, value }: VcardLine): string {
 }
 
 function fold(line: string): string {
-  if (Buffer.byteLength(line) <= LINE_OCTETS) return line;
   const parts: string[] = [];
-  let part = '';
+  let start = 0;
   let octets = 0;
-  for (const character of line) {
-    const size = Buffer.byteLength(character);
+  let at = 0;
+  while (at < line.length) {
+    const code = line.codePointAt(at) ?? 0;
+    const size = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x1_0000 ? 3 : 4;
     if (octets + size > LINE_OCTETS) {
-      parts.push(part);
-      part = ' ';
+      parts.push(line.slice(start, at));
+      start = at;
+      // The blank that begins the next one.
       octets = 1;
     }
-    part += character;
     octets += size;
+    at += code < 0x1_0000 ? 1 : 2;
   }
-  parts.push(part);
-  return parts.join('\r\n');
+  parts.push(line.slice(start));
+  return parts.join('\r\n ');
 }

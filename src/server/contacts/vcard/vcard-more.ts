@@ -69,11 +69,12 @@ export function moreOf(lines: CardProperties): Labelled<string>[] {
   });
 }
 
-/** Longer ones are files rather than words. */
+/** Longer ones are files rather than words; `ESCAPED_LENGTH`: as they stand in the card. */
 const READABLE_LENGTH = 4_000;
+const ESCAPED_LENGTH = 64 * 1024;
 
 function readable(line: VcardLine): string {
-  if (bytesOf(line) !== null || /^data:/i.test(line.value)) return '';
+  if (line.value.length > ESCAPED_LENGTH || bytesOf(line) !== null || /^data:/i.test(line.value)) return '';
   const text = unescapeText(line.value).replaceAll(/;+/g, ' ').trim();
   return text.length > READABLE_LENGTH ? '' : text;
 }

@@ -51,11 +51,11 @@ export function datesOf(lines: CardProperties): Labelled<string>[] {
 
 export function messengersOf(lines: CardProperties): Labelled<string>[] {
   const found = lines.all.flatMap((line): Labelled<string>[] => {
+    const service = MESSENGER_PROPERTIES.get(line.name);
+    if (service === undefined && line.name !== 'IMPP') return [];
     const value = unescapeText(line.value).trim();
     if (value === '') return [];
-    const service = MESSENGER_PROPERTIES.get(line.name);
     if (service !== undefined) return [{ label: service, value }];
-    if (line.name !== 'IMPP') return [];
     const [, scheme = '', address = value] = /^([A-Za-z][\w+.-]*):(?:\/\/)?(.+)$/s.exec(value) ?? [];
     const named = paramOf(line, 'X-SERVICE-TYPE') ?? scheme;
     return [{ label: (named === 'x-apple' ? '' : named).toLowerCase(), value: decoded(address) }];
@@ -77,8 +77,12 @@ export function isName(line: VcardLine): boolean {
   return !/^(?:urn:|https?:|data:)/i.test(line.value);
 }
 
+const OTHER_RELATIONS: ReadonlySet<string> = new Set(['X-ABRELATEDNAMES', 'RELATED', 'AGENT']);
+
 export function relationsOf(lines: CardProperties): Labelled<string>[] {
   const found = lines.all.flatMap((line): Labelled<string>[] => {
+    const relation = RELATION_PROPERTIES.get(line.name);
+    if (relation === undefined && !OTHER_RELATIONS.has(line.name)) return [];
     const value = unescapeText(line.value).trim();
     if (value === '') return [];
     if (line.name === 'X-ABRELATEDNAMES') return [{ label: lines.labelOf(line) ?? '', value }];
@@ -94,7 +98,6 @@ export function relationsOf(lines: CardProperties): Labelled<string>[] {
         },
       ];
     if (line.name === 'AGENT') return [{ label: 'agent', value: agentOf(value) }];
-    const relation = RELATION_PROPERTIES.get(line.name);
     return relation === undefined ? [] : [{ label: relation, value }];
   });
   return distinct(found);

@@ -120,40 +120,48 @@ export function fillVcard(card: string, add: Contact): string {
   const composed = readCardLines(composeVcard({ ...add, uid: '' }, version));
   const lines = [...there.lines];
   const own = freshGroups(lines);
+  const places = new Map<string, number>();
+  const companies = new Map<string, number>();
+  const noted = ({ name, value }: VcardLine, at: number) => {
+    if (!isBlank(value)) setFirst(places, name, at);
+    if (name === 'ORG') setFirst(companies, companyOf(value), at);
+  };
+  for (const [at, line] of lines.entries()) noted(line, at);
+  const push = (line: VcardLine) => noted(line, lines.push(line) - 1);
   // The title that follows a company belongs to it.
   let job = '';
   for (const line of typeof composed === 'string' ? [] : composed.lines) {
-    const at = lines.findIndex(({ name, value }) => name === line.name && !isBlank(value));
+    const at = places.get(line.name) ?? lines.length;
     const one = lines[at];
     switch (line.name) {
       case 'FN':
         // Composed, a card always has one, whether the name is missing or not.
-        if (one === undefined) lines.push(line);
+        if (one === undefined) push(line);
         break;
       case 'N':
-        if (one === undefined) lines.push(line);
+        if (one === undefined) push(line);
         else lines[at] = { ...one, value: filledPieces(one.value, line.value), text: '' };
         break;
       case 'NOTE':
       case 'CATEGORIES': {
         const joint = line.name === 'NOTE' ? '\\n\\n' : ',';
-        if (one === undefined) lines.push(line);
+        if (one === undefined) push(line);
         else lines[at] = { ...one, value: `${one.value}${joint}${line.value}`, text: '' };
         break;
       }
       case 'ORG': {
-        const same = lines.findIndex(({ name, value }) => name === 'ORG' && isSameCompany(value, line.value));
+        const same = companies.get(companyOf(line.value)) ?? lines.length;
         const company = lines[same];
         job = company === undefined ? own(line.group === '' ? 'job' : line.group) : company.group;
-        if (company === undefined) lines.push({ ...line, group: job });
+        if (company === undefined) push({ ...line, group: job });
         else lines[same] = { ...company, value: filledPieces(company.value, line.value), text: '' };
         break;
       }
       case 'TITLE':
-        lines.push({ ...line, group: job });
+        push({ ...line, group: job });
         break;
       default:
-        lines.push(line.group === '' ? line : { ...line, group: own(line.group) });
+        push(line.group === '' ? line : { ...line, group: own(line.group) });
     }
   }
   return writeCardLines({ version, lines });
@@ -161,14 +169,18 @@ export function fillVcard(card: string, add: Contact): string {
 
 /** Names for groups that the card does not have yet. */
 function freshGroups(lines: readonly VcardLine[]): (group: string) => string {
-  const taken = lines.map(({ group }) => group.toLowerCase());
+  const taken = new Set(lines.map(({ group }) => /^added\d+-/i.exec(group)?.[0].toLowerCase()));
   let number = 1;
-  while (taken.some((group) => group.startsWith(`added${number}-`))) number += 1;
+  while (taken.has(`added${number}-`)) number += 1;
   return (group) => `added${number}-${group}`;
 }
 
-function isSameCompany(one: string, other: string): boolean {
-  return unescapeText(splitValue(one, ';')[0] ?? '') === unescapeText(splitValue(other, ';')[0] ?? '');
+function companyOf(value: string): string {
+  return unescapeText(splitValue(value, ';')[0] ?? '');
+}
+
+function setFirst(map: Map<string, number>, key: string, at: number): void {
+  if (!map.has(key)) map.set(key, at);
 }
 
 /** The components of a structured value, and of the other one where they are empty. */

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Contact } from '../../../contract/contact.ts';
 import type { VcardVersion } from './vcard-lines.ts';
 import { writeVcard } from './vcard-writer.ts';
@@ -10,5 +11,8 @@ export async function* contactsVcf(
   contacts: Iterable<Contact> | AsyncIterable<Contact>,
   version: VcardVersion = VCF_VERSION,
 ): AsyncIterable<string> {
-  for await (const contact of contacts) yield writeVcard(contact, version);
+  for await (const contact of contacts) {
+    yield writeVcard(contact, version);
+    await turn();
+  }
 }
