@@ -68,13 +68,17 @@ describe.each(ORDERS)('a transfer that stands in the way of "$call"', (order) =>
     expect(wizard.asked('ask for the status')).toEqual([{ id: EARLIER }, { id: ID }]);
   });
 
-  test.each(['an answer limit', 'a refusal'])('is not offered after %s that names none', async (failure) => {
+  test.each([
+    ['an answer limit', undefined],
+    ['a refusal', 'GENERAL_ERROR'],
+    ['a refused sign-in', 'INVALID_CREDENTIALS'],
+  ] as const)('is not offered after %s that names none', async (_, code) => {
     const script: Script = { ...before, [call]: inTheWay };
     const wizard = await arriveToOrder(order, script);
     await wizard.send(...submit);
     expect(wizard.context().runningTransfer).toBe(ID);
-    if (failure === 'a refusal') script[call] = refusal('GENERAL_ERROR');
-    else delete script[call];
+    if (code === undefined) delete script[call];
+    else script[call] = refusal(code);
     await wizard.send(...submit);
     await wizard.wait(30_000);
     expect(wizard.context().runningTransfer).toBeNull();
