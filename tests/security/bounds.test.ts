@@ -125,6 +125,8 @@ test('who only asks for the head of a status stream takes no place of those who 
     const head = await fetch(address, { method: 'HEAD', headers: fromClient('203.0.113.1') });
     expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
   }
+  const unknown = `${world.url}/api/v2/status/events/?job_id=${'0'.repeat(32)}`;
+  expect((await fetch(unknown, { method: 'HEAD', headers: fromClient('203.0.113.1') })).status).toBe(404);
   const watching = await world.get(`/api/v2/status/events/?job_id=${jobid}`, fromClient('203.0.113.1'));
   expect(watching.status).toBe(200);
 });

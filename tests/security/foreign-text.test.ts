@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { isEmail } from '../../src/contract/email-address.ts';
 import { readHost } from '../../src/contract/mail-host.ts';
 import { readCard } from '../../src/server/contacts/vcard/read-vcard.ts';
-import { splitCards } from '../../src/server/contacts/vcard/vcard-lines.ts';
+import { splitCards } from '../../src/server/contacts/vcard/cards-in-text.ts';
 import { folderName } from '../../src/server/export/archive/folder-name.ts';
 import { messageName, senderAddress } from '../../src/server/export/archive/message-name.ts';
 import { safeName } from '../../src/server/export/archive/safe-name.ts';

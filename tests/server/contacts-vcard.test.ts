@@ -5,7 +5,7 @@ import ICAL from 'ical.js';
 import { describe, expect, test } from 'vitest';
 import type { Contact } from '../../src/contract/contact.ts';
 import { readCard, readCards } from '../../src/server/contacts/vcard/read-vcard.ts';
-import { splitCards } from '../../src/server/contacts/vcard/vcard-lines.ts';
+import { splitCards } from '../../src/server/contacts/vcard/cards-in-text.ts';
 import { composeVcard, writeVcard } from '../../src/server/contacts/vcard/vcard-writer.ts';
 import { contactsVcf } from '../../src/server/contacts/vcard/vcf.ts';
 import { needs } from '../support/needs.ts';

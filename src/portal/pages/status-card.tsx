@@ -14,6 +14,8 @@ type Props = {
   readonly progress: Progress;
   /** Whether the operation belongs to an export. */
   readonly ofExport: boolean;
+  /** Of an export that was stopped nothing is kept. */
+  readonly hasNoFiles: boolean;
   /** What only this operation has to tell. */
   readonly children?: ReactNode;
 };
@@ -21,15 +23,13 @@ type Props = {
 const ICONS = { running: 'running', success: 'success', failed: 'error', stopped: 'info', waiting: 'clock' } as const;
 
 /** One operation: how it stands, how far it is, what was done, what is being done, and when it will be done. */
-export function OperationCard({ kind, title, progress, ofExport, children }: Props) {
+export function OperationCard({ kind, title, progress, ofExport, hasNoFiles, children }: Props) {
   const { total, bytes, started, finished, skipped = [] } = progress;
   const copied = copiedBy(progress);
   const { looks, label, texts, now, when } = standingWords(progress, ofExport, kind);
   const isDone = standingOf(progress) === 'success';
   // It is not there any more.
   const isUndone = isDone && isTakenBack(progress);
-  // Nothing of it was kept.
-  const hasNoFiles = ofExport && progress.ended === 'cancelled';
   return (
     <section className="status-card" aria-labelledby={kind}>
       {/* With the heading, so that what is said tells of which transfer. */}

@@ -26,7 +26,7 @@ export function Exports({ snapshot, files }: Props) {
   const isWaiting = operation?.waiting !== undefined && operation.finished === undefined;
   const badge = exportBadge(operation === undefined || isWaiting ? 'running' : standingOf(operation));
   // What its owner has stopped, or has to put right, is no fault of the export.
-  const isStopped = known !== null && isCancelled(known);
+  const isStopped = known !== null && isCancelled(known) && known.files !== 'there';
   const isOwners = isStopped || attentionOf(known) !== undefined;
   return (
     <section className="status-card" aria-labelledby="exports">

@@ -1,6 +1,6 @@
 import { openGuide } from '../../../machines/mail-guide.ts';
 import { isExport } from '../../contract/transfer-status.ts';
-import { attentionOf } from '../../../machines/owner-acts.ts';
+import { attentionOf, isCancelled } from '../../../machines/owner-acts.ts';
 import { PATHS, visitOf, type WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import { BarsLoader } from '../parts/bars-loader.tsx';
 import { Button } from '../parts/button.tsx';
@@ -82,6 +82,7 @@ function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
   const ofExport = isExport(status ?? {});
   const isLimited = status?.limited === true;
   const hasFiles = status?.files === 'there';
+  const ending = { ofExport, hasNoFiles: ofExport && !hasFiles && status !== null && isCancelled(status) };
   return (
     <>
       <Attention snapshot={snapshot} />
@@ -90,10 +91,10 @@ function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
       {isDone(snapshot) && <Finished snapshot={snapshot} />}
       <DailyCard snapshot={snapshot} />
       {status?.emailmigration !== undefined && (
-        <OperationCard kind="email" title={words.email} progress={status.emailmigration} ofExport={ofExport} />
+        <OperationCard kind="email" title={words.email} progress={status.emailmigration} {...ending} />
       )}
       {status?.contactsmigration !== undefined && (
-        <OperationCard kind="contacts" title={words.contacts} progress={status.contactsmigration} ofExport={ofExport}>
+        <OperationCard kind="contacts" title={words.contacts} progress={status.contactsmigration} {...ending}>
           <ContactsOutcome progress={status.contactsmigration} />
         </OperationCard>
       )}

@@ -1,6 +1,7 @@
 import type { Contact, Organization, PostalAddress } from '../../../contract/contact.ts';
 import { CardProperties, isBlank } from './card-properties.ts';
-import { readCardLines, splitCards, splitValue, unescapeText, type CardFault, type VcardLine } from './vcard-lines.ts';
+import { splitCards } from './cards-in-text.ts';
+import { readCardLines, splitValue, unescapeText, type CardFault, type VcardLine } from './vcard-lines.ts';
 import { moreOf } from './vcard-more.ts';
 import { datesOf, genderOf, messengersOf, relationsOf } from './vcard-people.ts';
 import { birthdayOf, bytesOf, type Photo } from './vcard-values.ts';

@@ -1,3 +1,5 @@
+import { cardsIn, marksOf } from './cards-in-text.ts';
+
 /** One content line of a vCard (RFC 6350 §3.3). `value` is still escaped; `text` is the line as it was written, folds and all. */
 export type VcardLine = {
   readonly group: string;
@@ -31,8 +33,6 @@ const ROOM = {
 const VALUES_AT_MOST = 20_000;
 /** The name and the parameters of one line, in UTF-16 code units. */
 const HEAD_LENGTH = 16 * 1024;
-/** Lines of BEGIN and END in one card. */
-const MARKS_AT_MOST = 4 * ROOM.text.lines;
 /** The longest line that is written, in octets without its CRLF (RFC 6350 §3.2). */
 const LINE_OCTETS = 75;
 /** Holds a line that fits no grammar, so that it isn't lost when the card is written again. */
@@ -63,76 +63,6 @@ export function readCardLines(text: string): VcardLines | CardFault {
   const lines = all.filter((line) => line.name !== 'VERSION');
   if (declared === '4.0') return { version: '4.0', lines: lines.map(withoutQuotedPrintable) };
   return { version: '3.0', lines: lines.map(declared === '3.0' ? withoutQuotedPrintable : from21) };
-}
-
-/** The single cards of a text that may hold many. What follows the last END is a card cut off, unless it is blank. */
-export function* splitCards(text: string): Iterable<string> {
-  let start = 0;
-  for (const { next } of cardsIn(text)) {
-    yield text.slice(start, next);
-    start = next;
-  }
-  const rest = text.slice(start);
-  if (rest.replace(/^\uFEFF/, '').trim() !== '') yield rest;
-}
-
-/** What is between the lines of BEGIN and END, if the card ends. */
-type Span = { readonly start: number; readonly end: number | 'cut off' | 'too large'; readonly next: number };
-
-function* cardsIn(text: string): Iterable<Span> {
-  let start = -1;
-  let depth = 0;
-  let marks = 0;
-  for (const { kind, at, next } of marksOf(text)) {
-    marks += 1;
-    if (marks > MARKS_AT_MOST) {
-      yield { start, end: 'too large', next: text.length };
-      return;
-    }
-    if (start < 0) {
-      if (kind === 'end') continue;
-      start = next;
-      depth = 0;
-    } else if (kind === 'agent') depth += 1;
-    else if (kind === 'end' && depth > 0) depth -= 1;
-    else if (kind === 'end') {
-      yield { start, end: at, next };
-      start = -1;
-      marks = 0;
-    }
-  }
-  if (start >= 0) yield { start, end: 'cut off', next: text.length };
-}
-
-/** vCard 2.1 §2.4.3: the agent's whole card stands inside, from the line of `AGENT` or from the next one. */
-const AGENT = /^(?:[\w-]+\.)?AGENT[^:]*:\s*(?:BEGIN:VCARD\s*)?$/i;
-
-/** A line that opens or closes a card. `at`: where it begins, and with the line of `AGENT` before it for an agent's. */
-type Mark = { readonly kind: 'begin' | 'agent' | 'end'; readonly at: number; readonly next: number };
-
-/** Only those lines are looked at: a text may have millions of others. */
-function* marksOf(text: string): Iterable<Mark> {
-  const lineEnd = /[^\S\r\n]*(?:\r\n|\r|\n|$)/y;
-  for (const { 0: word, index } of text.matchAll(/(?:BEGIN|END):VCARD/gi)) {
-    lineEnd.lastIndex = index + word.length;
-    if (!lineEnd.test(text)) continue;
-    const next = lineEnd.lastIndex;
-    const at = lineStart(text, index);
-    const isWhole = at === index || (at + 1 === index && text[at] === '\uFEFF');
-    if (/^E/i.test(word)) {
-      if (at === index) yield { kind: 'end', at, next };
-    } else if (isWhole) {
-      const before = at === 0 ? 0 : lineStart(text, text.startsWith('\r\n', at - 2) ? at - 2 : at - 1);
-      if (AGENT.test(text.slice(before, at).trimEnd())) yield { kind: 'agent', at: before, next };
-      else yield { kind: 'begin', at, next };
-    } else if (AGENT.test(text.slice(at, index + word.length))) yield { kind: 'agent', at, next };
-  }
-}
-
-function lineStart(text: string, from: number): number {
-  let at = from;
-  while (at > 0 && text[at - 1] !== '\n' && text[at - 1] !== '\r') at -= 1;
-  return at;
 }
 
 /** Puts an agent's card into the value of its line, as vCard 3.0 has it (RFC 2426 §3.5.4). */

@@ -130,7 +130,13 @@ function eventOf<Name extends keyof Events>(event: Name, data: v.InferInput<Even
 
 /** Answers with the stream of the contract. */
 export function answerEvents(
-  { settings, limits, owners, sessions }: Pick<Web, 'settings' | 'limits' | 'owners' | 'sessions'>,
+  {
+    settings,
+    limits,
+    owners,
+    sessions,
+    transfers,
+  }: Pick<Web, 'settings' | 'limits' | 'owners' | 'sessions' | 'transfers'>,
   streams: StatusStreams,
 ) {
   return async (c: Context): Promise<Response> => {
@@ -141,8 +147,11 @@ export function answerEvents(
     const viewNow = () => viewOf(query.output.job_id, { owners, sessions }, askerOf(c, settings));
     const view = await viewNow();
     const isSignedOut = async () => view === forManagers && (await viewNow().catch(() => null)) !== view;
-    // Nobody would read it to its end.
-    if (c.req.method === 'HEAD') return c.body(null, 200, { 'Content-Type': 'text/event-stream' });
+    if (c.req.method === 'HEAD') {
+      // Nobody would read a stream to its end.
+      await statusOf(query.output.job_id, transfers);
+      return c.body(null, 200, { 'Content-Type': 'text/event-stream' });
+    }
     const viewer = openMailslot();
     const opened = await streams.open(query.output.job_id, client, viewer);
     const response = streamSSE(c, async (stream) => {
