@@ -134,6 +134,15 @@ test('a bucket in trouble keeps nobody from starting, one that may not be read d
   await expect(startedWith({ method: 'GET', status: 403 }, log)).rejects.toThrow(SettingsError);
 });
 
+test('a bucket that says nothing keeps nobody from starting either', async () => {
+  await using silent = await startHttpListener((asked) => asked.resume());
+  const exportsUrl = server.url.replace(`:${server.port}`, `:${silent.port}`);
+  const said: string[] = [];
+  const log = { error: (_: unknown, text: string) => said.push(text) } as unknown as Log;
+  await checkExports(openExportStore({ exportsUrl, dataDir: folder }), log, 50);
+  expect(said).toEqual(['EXPORTS_URL is in trouble at the moment: exports wait until it is well']);
+});
+
 test('a file that somebody else took out of the bucket is answered as gone', async () => {
   const store = web.services.exports;
   const range = { start: 0, end: 1 };

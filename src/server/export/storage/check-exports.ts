@@ -7,7 +7,7 @@ import { isDiskFull } from '../staging/disk-room.ts';
 import { StoreError, type ExportStore } from './export-store.ts';
 import type { Log } from '../../log.ts';
 
-/** A bucket that does not answer for so long at the start is taken for one that can't be used. */
+/** A bucket that does not answer for so long at the start is in trouble. */
 const ANSWER_WITHIN_MS = 20_000;
 const FILE = 'start.txt';
 const CONTENT = 'This file shows at the start that exports can be written here.\n';
@@ -18,15 +18,15 @@ const [TOO_MANY_REQUESTS, SERVER_ERROR] = [429, 500];
  * the start and not by the first subscriber. A full disk, or a bucket in trouble, is no reason to stay away: exports wait.
  * @throws {SettingsError}
  */
-export async function checkExports(exports: ExportStore, log: Log): Promise<void> {
+export async function checkExports(exports: ExportStore, log: Log, answerWithin = ANSWER_WITHIN_MS): Promise<void> {
   const name = `start-${randomBytes(16).toString('hex')}`;
   const file = join(exports.staging, name);
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     reject(Object.assign(new Error('There was no answer.'), { code: 'ETIMEDOUT' }));
-  }, ANSWER_WITHIN_MS);
+  }, answerWithin);
   try {
-    await Promise.race([writeTo(exports, name, file), late]);
+    await Promise.race([writeTo(exports, name, file, AbortSignal.timeout(answerWithin)), late]);
   } catch (error) {
     await rm(file, { force: true }).catch(() => {});
     await exports.remove(name, FILE).catch(() => {});
@@ -35,7 +35,7 @@ export async function checkExports(exports: ExportStore, log: Log): Promise<void
       return;
     }
     const reason = error instanceof StoreError ? error.cause : error;
-    if (isOverloaded(reason)) {
+    if (isInTrouble(reason)) {
       log.error({ err: reason }, 'EXPORTS_URL is in trouble at the moment: exports wait until it is well');
       return;
     }
@@ -48,8 +48,7 @@ export async function checkExports(exports: ExportStore, log: Log): Promise<void
   }
 }
 
-async function writeTo(exports: ExportStore, name: string, file: string): Promise<void> {
-  const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+async function writeTo(exports: ExportStore, name: string, file: string, signal: AbortSignal): Promise<void> {
   await mkdir(exports.staging, { recursive: true, mode: 0o700 });
   await writeFile(file, CONTENT, { mode: 0o600 });
   await exports.put(name, FILE, file, signal);
@@ -58,9 +57,11 @@ async function writeTo(exports: ExportStore, name: string, file: string): Promis
   await exports.remove(name);
 }
 
-/** A bucket says of itself that it can't do it now. */
-function isOverloaded(error: unknown): boolean {
-  const { $metadata } = error as { readonly $metadata?: { readonly httpStatusCode?: number } };
+/** A bucket says of itself that it can't do it now, or says nothing. */
+function isInTrouble(error: unknown): boolean {
+  const { $metadata, code, name } = error as SdkError;
   const status = $metadata?.httpStatusCode ?? 0;
-  return status === TOO_MANY_REQUESTS || status >= SERVER_ERROR;
+  return status === TOO_MANY_REQUESTS || status >= SERVER_ERROR || code === 'ETIMEDOUT' || name === 'TimeoutError';
 }
+
+type SdkError = NodeJS.ErrnoException & { readonly $metadata?: { readonly httpStatusCode?: number } };
