@@ -7,6 +7,7 @@ import { readCard, readCards } from '../../src/server/contacts/vcard/read-vcard.
 import { writeVcard } from '../../src/server/contacts/vcard/vcard-writer.ts';
 import { eml } from '../../src/server/export/archive/eml.format.ts';
 import { contactFiles } from '../../src/server/export/archive/contact-files.ts';
+import type { Database } from '../../src/server/store/database.ts';
 import { fenced } from '../../src/server/export/staging/fenced.ts';
 import { openStagedContacts } from '../../src/server/export/staging/staged-contacts.ts';
 import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
@@ -242,8 +243,7 @@ describe('an odd address book', () => {
   });
 });
 
-test('an archive has groups with the contacts, and cards that could not be read as they were', async () => {
-  await using database = await openTestDatabase(FRESH);
+async function openStaging(database: Database) {
   const id = 'e'.repeat(32);
   await database.query(
     `insert into transfers (id, submit_key, source_email, source_provider, destination_email, destination_provider, operations)
@@ -254,7 +254,12 @@ test('an archive has groups with the contacts, and cards that could not be read 
     'insert into exports (transfer_id, name) values ($1, $1) returning id::float8 as id',
     [id],
   );
-  const staged = openStagedContacts(fenced(database, { transferId: id, epoch: 0 }), row?.id ?? 0);
+  return openStagedContacts(fenced(database, { transferId: id, epoch: 0 }), row?.id ?? 0);
+}
+
+test('an archive has groups with the contacts, and cards that could not be read as they were', async () => {
+  await using database = await openTestDatabase(FRESH);
+  const staged = await openStaging(database);
   await staged.put(1, read(card('3.0', 'UID:1', 'FN:Jane')));
   await staged.putCard('group', 1, card('3.0', 'UID:g', 'FN:List'));
   await staged.putCard('unreadable', 1, 'BEGIN:VCARD\r\n\u0000broken');
@@ -271,4 +276,28 @@ test('an archive has groups with the contacts, and cards that could not be read 
   expect(texts['contacts/contacts.vcf']?.match(/^FN:.*$/gm)).toEqual(['FN:Jane', 'FN:List']);
   expect(texts['unreadable/contact-0001.vcf']).toBe('BEGIN:VCARD\r\n\u0000broken');
   expect(about.join('\n')).toContain('One contact card that is damaged');
+});
+
+test('staged contacts come in their order, and no more of their photos at once than memory is meant for', async () => {
+  await using database = await openTestDatabase(FRESH);
+  const pages: number[] = [];
+  const query = async <Row>(text: string, values?: readonly unknown[]) => {
+    const rows = await database.query<Row & { readonly photo?: Uint8Array | null }>(text, values);
+    if (text.includes('photo')) pages.push(rows.reduce((sum, { photo }) => sum + (photo?.length ?? 0), 0));
+    return rows;
+  };
+  const staged = await openStaging({ ...database, query });
+  const jane = read(card('3.0', 'UID:1', 'FN:Jane'));
+  const sizes = Array.from({ length: 230 }, (_, at) => ({ 7: 3_000_000, 8: 3_000_000, 120: 9_000_000 })[at] ?? at % 3);
+  for (const [at, size] of sizes.entries()) {
+    const photo = { mediaType: 'image/png', bytes: Buffer.alloc(size, at) };
+    await staged.put(at + 1, { ...jane, notes: `${at}`, ...(size > 0 && { photo }) });
+  }
+  pages.length = 0;
+  const found: [string, number, number][] = [];
+  for await (const { notes, photo } of staged.contacts())
+    found.push([notes, photo?.bytes.length ?? 0, photo?.bytes.at(-1) ?? 0]);
+  expect(found).toEqual(sizes.map((size, at) => [`${at}`, size, size > 0 ? at : 0]));
+  expect(Math.max(...pages)).toBe(9_000_000);
+  expect(pages.toSorted((one, other) => other - one)[1]).toBeLessThan(4 * 1024 * 1024);
 });

@@ -2,7 +2,8 @@ import { BLANK_CONTACT, type Contact } from '../../../contract/contact.ts';
 import { LeaseLost } from '../../transfers/lease.ts';
 import type { Fenced } from './fenced.ts';
 
-const PAGE = 100;
+/** So many are read together, and so many octets of them: some have photos of megabytes. */
+const [PAGE, PAGE_OCTETS] = [100, 4 * 1024 * 1024];
 
 /** The contacts of an export, until its last part is written. */
 export type StagedContacts = {
@@ -75,8 +76,12 @@ export function openStagedContacts(database: Fenced, exportId: number): StagedCo
       let after = 0;
       for (;;) {
         const page = await database.query<Row>(
-          `select number, contact, photo_type, photo from export_contacts where export_id = $1 and number > $2
-           order by number limit ${PAGE}`,
+          `select number, contact, photo_type, photo from (
+             select *, row_number() over page as place,
+               sum(octet_length(contact) + coalesce(octet_length(photo), 0)) over page as octets
+             from (select * from export_contacts where export_id = $1 and number > $2 order by number limit ${PAGE}) as next
+             window page as (order by number)) as counted
+           where place = 1 or octets <= ${PAGE_OCTETS} order by number`,
           [exportId, after],
         );
         for (const row of page) yield contactOf(row);
