@@ -308,6 +308,11 @@ export const wizard = setup({
     }),
     'remember the sign-in': assign({ tokenId: ({ context }) => context.returned?.tokenId ?? null }),
     'forget the sign-in': assign({ typed: NOTHING_TYPED, tokenId: null }),
+    // What was typed here doesn't outlive a sign-in elsewhere, which comes first again.
+    'forget the sign-in at the destination': assign(({ context: { typed, tokenId } }) => ({
+      typed: tokenId === null ? { ...typed, destinationPassword: '' } : NOTHING_TYPED,
+      tokenId: null,
+    })),
 
     // The transfer
     'remember the transfer': assign({ transferId: (_, params: { id: string }) => params.id.toLowerCase() }),

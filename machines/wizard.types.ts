@@ -47,8 +47,8 @@ export type Message =
   | { readonly about: 'support failed'; readonly code: CallFailureCode }
   | { readonly about: 'export deletion failed'; readonly code: CallFailureCode }
   | { readonly about: 'not the owner' | 'signed out' | 'signed out everywhere' | 'sign-out unfinished' }
-  /** To copy what is new, the San Bruno mailbox was not signed in to. */
-  | { readonly about: 'source refused' }
+  /** To copy what is new, one of the two mailboxes was not signed in to. */
+  | { readonly about: 'source refused' | 'destination refused' }
   | { readonly about: 'stop asked' | 'download stop asked' | 'daily stopped' }
   | { readonly about: 'mended' | 'take-back asked' | 'forwarding stopped' }
   | { readonly about: ActRefused | 'act overtaken'; readonly code: CallFailureCode };

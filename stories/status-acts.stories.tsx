@@ -99,7 +99,7 @@ export const ActsOpenAgainAskingDestinationPasswordMissing = at(
 );
 export const ActsOpenAgainAskingRefused = at(
   `${open}.again.asking.refused`,
-  { ...cancelled, ...refused('again') },
+  { ...cancelled, ...password, message: { about: 'destination refused' } },
   resting,
 );
 export const ActsOpenAgainCallingPrompt = at(`${open}.again.calling.prompt`, { ...cancelled, ...passwords }, resting);

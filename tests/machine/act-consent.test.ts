@@ -201,6 +201,24 @@ describe('a sign-in at the provider of the new mailbox', () => {
     },
   );
 
+  test.each(['again', 'daily'] as const)('is what is sought anew when it is refused (%s)', async (act) => {
+    const script: Script = {
+      'ask for the status': () => withDaily(movedTo('google')),
+      'copy what is new': refusal('INVALID_CREDENTIALS', { side: 'destination' }),
+    };
+    const wizard = arriveAt(back(), script, awaiting(act));
+    await wizard.wait(0);
+    await wizard.send(password, submit);
+    expect(wizard.isAt(`${OPEN}.${act}.asking.refused`)).toBe(true);
+    expect(wizard.context()).toMatchObject({
+      message: { about: 'destination refused' },
+      tokenId: null,
+      typed: { password: '' },
+    });
+    await wizard.send(seek);
+    expect(wizard.left).toEqual(['/api/oauth/?provider=google']);
+  });
+
   test.each<[Act, TransferStatus, readonly Event[], string]>([
     ['again', movedTo('google'), [], `${OPEN}.again.asking.editing`],
     ['daily', withDaily(movedTo('google')), [], `${OPEN}.daily.asking.editing`],

@@ -392,6 +392,21 @@ describe('a password', () => {
   });
 });
 
+test.each(['again', 'daily'] as const)(
+  'a password of the new mailbox that is refused (%s) is typed again, and the other one stands',
+  async (act) => {
+    const wizard = await arriveAtStatus(withDaily(MOVED), {
+      'copy what is new': refusal('INVALID_CREDENTIALS', { side: 'destination' }),
+    });
+    await wizard.send(open(act), password, destinationPassword, submit);
+    expect(wizard.isAt(`${OPEN}.${act}.asking.refused`)).toBe(true);
+    expect(wizard.context()).toMatchObject({
+      message: { about: 'destination refused' },
+      typed: { password: PASSWORD, destinationPassword: '' },
+    });
+  },
+);
+
 test('what came since is copied by a transfer of its own, which is shown', async () => {
   const wizard = await arriveAtStatus(MOVED, { 'copy what is new': () => ({ jobid: NEW_ID }) });
   await wizard.send(open('again'), password, destinationPassword, submit);

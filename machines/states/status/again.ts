@@ -16,6 +16,14 @@ function copying<const Purpose extends 'again' | 'daily'>(purpose: Purpose) {
       'forget the typed password',
     ],
   } as const;
+  const refusedByDestination = {
+    guard: refusedBy('destination'),
+    target: `#${refused}`,
+    actions: [
+      { type: 'remember the message', params: { message: { about: 'destination refused' } } },
+      'forget the sign-in at the destination',
+    ],
+  } as const;
   return wizard.createStateConfig({
     initial: 'asking',
     states: {
@@ -58,7 +66,7 @@ function copying<const Purpose extends 'again' | 'daily'>(purpose: Purpose) {
               { type: 'remember the transfer', params: ({ event }) => ({ id: event.output.jobid }) },
             ],
           },
-          onError: [refusedBySource, unproven, ...failures],
+          onError: [refusedBySource, refusedByDestination, unproven, ...failures],
         },
       },
     },

@@ -95,6 +95,11 @@ export function messageWords(message: Message, legacyName: string): MessageWords
         `Incorrect ${legacyName} password`,
         `Nothing was started, and your mail is safe. Please type your ${legacyName} password again.`,
       );
+    case 'destination refused':
+      return error(
+        'Your new mailbox did not let us in',
+        'Nothing was started, and your mail is safe. Please sign in to your new mailbox again.',
+      );
     case 'act overtaken':
       return error(...overtakenWords(message.code));
     case 'export deletion failed':
