@@ -16,7 +16,12 @@ export type Move =
   | { readonly kind: 'send'; readonly event: Event }
   | { readonly kind: 'wait'; readonly delay: DelayName }
   | { readonly kind: 'answer'; readonly call: CallName; readonly answer: unknown }
-  | { readonly kind: 'refuse'; readonly call: CallName; readonly code: CallFailureCode; readonly side?: 'source' }
+  | {
+      readonly kind: 'refuse';
+      readonly call: CallName;
+      readonly code: CallFailureCode;
+      readonly side?: 'source' | 'destination';
+    }
   | { readonly kind: 'reload' };
 
 export const ID = '0123456789abcdef0123456789abcdef';
@@ -105,9 +110,10 @@ const CODES: readonly CallFailureCode[] = [
   'MIGRATION_IN_PROGRESS',
   'GENERAL_ERROR',
 ];
-export const REFUSALS: readonly { readonly code: CallFailureCode; readonly side?: 'source' }[] = [
+export const REFUSALS: readonly { readonly code: CallFailureCode; readonly side?: 'source' | 'destination' }[] = [
   ...CODES.map((code) => ({ code })),
   { code: 'INVALID_CREDENTIALS', side: 'source' },
+  { code: 'INVALID_CREDENTIALS', side: 'destination' },
 ];
 
 /** What a visitor or a browser may do on a page, right and wrong. */

@@ -97,7 +97,7 @@ export function messageWords(message: Message, legacyName: string): MessageWords
       );
     case 'destination refused':
       return error(
-        'Your new mailbox did not let us in',
+        "We couldn't sign in to your new mailbox",
         'Nothing was started, and your mail is safe. Please sign in to your new mailbox again.',
       );
     case 'act overtaken':
