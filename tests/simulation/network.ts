@@ -110,10 +110,11 @@ function openLink(host: Host, process: SimulatedProcess, scheduler: Scheduler, c
   const arrive = (pipe: Pipe, label: string, run: () => void) => {
     const at = Math.max(pipe.lastArrival, scheduler.now() + delay(host.weather, chance)) + 0.001;
     pipe.lastArrival = at;
-    scheduler.after(at - scheduler.now(), label, () => {
-      if (pipe.held === null) run();
-      else pipe.held.push(run);
-    });
+    scheduler.after(at - scheduler.now(), label, () => inTurn(pipe, run));
+  };
+  const inTurn = (pipe: Pipe, run: () => void) => {
+    if (pipe.held === null) run();
+    else pipe.held.push(run);
   };
   const silence = (pipe: Pipe, direction: string, milliseconds: number, rest: () => void) => {
     scheduler.note(`${name} is silent ${direction} for ${milliseconds}`);
@@ -123,7 +124,8 @@ function openLink(host: Host, process: SimulatedProcess, scheduler: Scheduler, c
       scheduler.after(milliseconds, `${name} speaks again`, () => {
         const held = pipe.held ?? [];
         pipe.held = null;
-        for (const run of held) run();
+        // It may fall silent again at one of them.
+        for (const run of held) inTurn(pipe, run);
       });
   };
   /** Lets a piece through as far as the faults allow. */
