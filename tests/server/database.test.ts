@@ -37,17 +37,25 @@ test.each([FRESH, EMBEDDED])(
   },
 );
 
-/** A database behind a proxy that can keep its answers back until it is asked to `commit`. */
+/** What PostgreSQL says when it is ready, and right behind it when it ends a connection (57P01). */
+const READY = Buffer.from('Z\0\0\0\x05I', 'latin1');
+const FIELDS = Buffer.from('SFATAL\0C57P01\0Mterminating connection\0\0', 'latin1');
+const ENDED = Buffer.concat([Buffer.from('E\0\0\0', 'latin1'), Buffer.from([FIELDS.length + 4]), FIELDS]);
+
+/** A database behind a proxy that can keep its answers back until it is asked to `commit`, or end a connection that has just begun. */
 async function proxied() {
   const shared = await createSharedDatabase();
   if (shared === null) throw new Error('PostgreSQL is not installed.');
   const url = new URL(shared.url);
   let asked: PromiseWithResolvers<void> | undefined;
+  let ending = false;
   const proxy: TcpProxy = await startTcpProxy(Number(url.port), {
     change: async (direction, part) => {
       if (direction === 'to server' && part.includes('commit')) asked?.resolve();
       if (direction === 'to client') await asked?.promise;
-      return part;
+      if (!ending || direction === 'to server' || !part.subarray(-READY.length).equals(READY)) return part;
+      ending = false;
+      return Buffer.concat([part, ENDED]);
     },
   });
   url.hostname = '127.0.0.1';
@@ -59,6 +67,10 @@ async function proxied() {
     proxy,
     holdUntilCommit: () => {
       asked = Promise.withResolvers();
+    },
+    endTheNext: () => {
+      ending = true;
+      proxy.resetAll();
     },
     [Symbol.asyncDispose]: async () => {
       await database[Symbol.asyncDispose]();
@@ -102,5 +114,22 @@ test(
     await expect(world.database.commit([{ text: ADD, parameters: [1] }])).rejects.toThrow(DatabaseUnavailable);
     await world.database.commit([{ text: ADD, parameters: [2] }]);
     expect(await numbersIn(world.database)).toContain(2);
+  },
+);
+
+test(
+  'a connection that is ended in the very moment in which it is handed out does not end the process',
+  needs('postgresql'),
+  async () => {
+    await using world = await proxied();
+    for (const work of [
+      () => world.database.commit([{ text: ADD, parameters: [1] }]),
+      () => world.database.transaction((sql) => sql.query(ADD, [1])),
+    ]) {
+      world.endTheNext();
+      await expect(work()).rejects.toThrow(DatabaseUnavailable);
+    }
+    await world.database.commit([{ text: ADD, parameters: [2] }]);
+    expect(await numbersIn(world.database)).toEqual([2]);
   },
 );

@@ -103,6 +103,8 @@ function openPostgres(url: string): Database {
   const pool = new pg.Pool({ connectionString: url, ...POOL, pipeline: true });
   // An idle connection that the server ends is replaced by the pool; without a listener it would end the process.
   pool.on('error', ignore);
+  // So is one that is handed out just then: the pool's own listener is off before whoever waits for it goes on.
+  pool.on('connect', (client) => client.on('error', ignore));
   return {
     kind: 'postgres',
     ...sqlOn(pool),
@@ -119,7 +121,6 @@ function openPostgres(url: string): Database {
         });
         return rows.slice(1, -1);
       } finally {
-        client.off('error', ignore);
         client.release();
       }
     },
@@ -141,8 +142,6 @@ function openPostgres(url: string): Database {
           () => client.release(true),
         );
         throw error;
-      } finally {
-        client.off('error', ignore);
       }
     },
     // pg-boss hands what it does not know itself on to its own pool.
@@ -151,13 +150,10 @@ function openPostgres(url: string): Database {
   };
 }
 
-async function connected(pool: pg.Pool): Promise<pg.PoolClient> {
-  const client = await pool.connect().catch((error: unknown) => {
+function connected(pool: pg.Pool): Promise<pg.PoolClient> {
+  return pool.connect().catch((error: unknown) => {
     throw faultOf(error);
   });
-  // A connection that ends in the middle also tells it here; without a listener it would end the process.
-  client.on('error', ignore);
-  return client;
 }
 
 function sqlOn(client: pg.Pool | pg.PoolClient): Sql {
