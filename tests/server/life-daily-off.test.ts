@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startDailies } from '../../src/server/transfers/dailies.ts';
+import { DatabaseUnavailable, type Sql } from '../../src/server/store/database.ts';
 import { bookThatAnswers } from '../support/book-that-answers.ts';
 import {
   ANN,
@@ -29,8 +30,8 @@ async function daily(world: LifeWorld, ordered: Ordered, given: object = GIVEN):
   return { ...ordered, id: (answer.body as { jobid: string }).jobid };
 }
 
-/** A daily whose run of the next day has begun, and waits, as for a limit of a provider. */
-async function waiting(): Promise<{ world: LifeWorld; ordered: Ordered }> {
+/** A daily whose run of the next day is due, with something to bring. */
+async function due(): Promise<{ world: LifeWorld; ordered: Ordered }> {
   const world = await openWorldOfTest({ mail: MAIL, environment: { ACCESS_END } });
   const { web } = world;
   const ordered = await world.order();
@@ -44,19 +45,68 @@ async function waiting(): Promise<{ world: LifeWorld; ordered: Ordered }> {
     await client.append('INBOX', [letter(3)]);
   }
   web.advance(DAY_MS);
-  await startDailies(web.services, web.services.now());
-  expect(await web.database.query('select 1 from transfers where by_itself and finished is null')).toHaveLength(1);
   return { world, ordered };
 }
+
+/** Its run has begun, and waits, as for a limit of a provider. */
+async function waiting(): Promise<{ world: LifeWorld; ordered: Ordered }> {
+  const { world, ordered } = await due();
+  const { services } = world.web;
+  await startDailies(services, services.now());
+  expect(await runsOf(world)).toHaveLength(1);
+  return { world, ordered };
+}
+
+const runsOf = ({ web: { database } }: LifeWorld) =>
+  database.query('select 1 from transfers where by_itself and finished is null');
+const credentialsOf = ({ web: { database } }: LifeWorld) =>
+  database.query('select 1 from credentials join transfers on id = transfer_id where by_itself');
+
+describe('a daily that is about to begin a run', { timeout: 60_000 }, () => {
+  const NAMES = ['daily-off', 'take-back'] as const;
+  const off = async (world: LifeWorld, ordered: Ordered, name: (typeof NAMES)[number]) =>
+    expect((await call(world, name, ordered, name === 'take-back' ? { password: PASSWORD } : {})).status).toBe(200);
+
+  test.each(NAMES)('begins none any more after a %s', async (name) => {
+    const { world, ordered } = await due();
+    const { services } = world.web;
+    const start: typeof services.transfers.start = async (...order) => {
+      await off(world, ordered, name);
+      return services.transfers.start(...order);
+    };
+    await startDailies({ ...services, transfers: { ...services.transfers, start } }, services.now());
+    expect([await runsOf(world), await credentialsOf(world)]).toEqual([[], []]);
+  });
+
+  test.each(NAMES)('has stored it by the time that a %s looks for it', needs('postgresql'), async (name) => {
+    const { world, ordered } = await due();
+    const { services, database } = world.web;
+    let asked: Promise<void> | undefined;
+    const start: typeof services.transfers.start = (order, { isWanted, ...options } = {}) => {
+      const andThen = async (sql: Sql) => {
+        const wanted = await isWanted?.(sql);
+        asked = off(world, ordered, name);
+        const waits = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+        const isWaiting = async () => {
+          while ((await database.query(waits)).length === 0);
+        };
+        await Promise.race([asked, isWaiting()]);
+        return wanted ?? true;
+      };
+      return services.transfers.start(order, { ...options, isWanted: andThen });
+    };
+    await startDailies({ ...services, transfers: { ...services.transfers, start } }, services.now());
+    await asked;
+    expect([await runsOf(world), await credentialsOf(world)]).toEqual([[], []]);
+  });
+});
 
 describe('a daily that has begun a run', { timeout: 60_000 }, () => {
   test.each(['daily-off', 'take-back'] as const)('brings nothing more after a %s', async (name) => {
     const { world, ordered } = await waiting();
     const { database } = world.web;
     expect((await call(world, name, ordered, name === 'take-back' ? { password: PASSWORD } : {})).status).toBe(200);
-    expect(
-      await database.query('select 1 from credentials join transfers on id = transfer_id where by_itself'),
-    ).toEqual([]);
+    expect(await credentialsOf(world)).toEqual([]);
     expect((await statusOf(world, ordered)).daily).not.toHaveProperty('next');
     await using _worker = await world.work();
     await expect.poll(() => database.query('select 1 from transfers where finished is null')).toEqual([]);
@@ -67,6 +117,28 @@ describe('a daily that has begun a run', { timeout: 60_000 }, () => {
     expect(await database.query(told)).toEqual([]);
   });
 });
+
+test(
+  'a daily-off that broke off in the middle stops the run when it is asked for again',
+  { timeout: 60_000 },
+  async () => {
+    const { world, ordered } = await waiting();
+    const { database } = world.web;
+    const { query } = database;
+    let isBroken = false;
+    const breaking: typeof query = async (text, parameters) => {
+      if (isBroken || !text.includes('run.by_itself')) return query(text, parameters);
+      isBroken = true;
+      throw new DatabaseUnavailable(new Error('The connection is gone.'));
+    };
+    Object.assign(database, { query: breaking });
+    expect((await call(world, 'daily-off', ordered)).status).toBe(503);
+    expect(await runsOf(world)).toHaveLength(1);
+    expect((await call(world, 'daily-off', ordered)).status).toBe(200);
+    expect([await runsOf(world), await credentialsOf(world)]).toEqual([[], []]);
+    expect((await call(world, 'daily-off', ordered)).status).toBe(409);
+  },
+);
 
 /** Google's address book, which lets nobody in: the permission is missing. */
 function closedBook(): Promise<string> {

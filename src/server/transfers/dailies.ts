@@ -5,7 +5,7 @@ import { resealed, type Safe } from '../store/safe.ts';
 import { SealError } from '../store/vault.ts';
 import { orderAgain } from './again.ts';
 import { openSecret, ROLES, sealSecret, type Role, type Secret } from './credentials.ts';
-import type { Transfers } from './orders.ts';
+import { OrderUnwanted, type Transfers } from './orders.ts';
 import { transferById, type Transfer } from './transfer.ts';
 
 const HOUR_MS = 3_600_000;
@@ -182,7 +182,15 @@ async function startDaily(services: Starting, sourceEmail: string, now: number):
     return;
   }
   const order = orderAgain(transfer, secrets.source.password, secrets.destination);
-  await transfers.start({ ...order, operations: ['emailmigration'] }, { anew: true, like: id });
+  // Whoever switches it off waits for this, and then finds the run.
+  const isWanted = async (sql: Sql) =>
+    (await sql.query('select 1 from dailies where transfer_id = $1 and ended is null for share', [id])).length > 0;
+  try {
+    await transfers.start({ ...order, operations: ['emailmigration'] }, { anew: true, like: id, isWanted });
+  } catch (error) {
+    if (error instanceof OrderUnwanted) return;
+    throw error;
+  }
   await eraseIdleRuns(database, id);
   await database.query('update dailies set next_run = $2 where transfer_id = $1', [id, nextRun(now, until)]);
 }

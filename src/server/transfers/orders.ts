@@ -40,8 +40,16 @@ type Started =
 
 /** `anew`: one that has ended is not the same. */
 type Anew = { readonly anew?: boolean };
-/** `like`: nobody has ordered it, so nobody is told of it; whose that transfer is, theirs is this one too. */
-type Starting = Anew & { readonly like?: string };
+/**
+ * `like`: nobody has ordered it, so nobody is told of it; whose that transfer is, theirs is this one too. `isWanted` is
+ * asked within the transaction that stores it.
+ */
+type Starting = Anew & { readonly like?: string; readonly isWanted?: (sql: Sql) => Promise<boolean> };
+
+/** What was to be started is not wanted any more by now. */
+export class OrderUnwanted extends Error {
+  override name = 'OrderUnwanted';
+}
 
 /** Who has proven an address at a provider: `persons` are digests of the account, by the key and by former ones. */
 type AddressOwner = { readonly email: string; readonly persons: readonly string[] };
@@ -52,6 +60,7 @@ export type Transfers = {
    * completed within the last minute, or with the same token: an answer got lost, or a button was pressed twice.
    * `usesToken` tells whether the order's token is the one that the transfer works with.
    * `busy`: the source is being moved somewhere else, by the transfer of that ID.
+   * @throws {OrderUnwanted} where `isWanted` says no
    */
   start(order: TransferOrder, options?: Starting): Promise<Started>;
   /**
@@ -107,12 +116,13 @@ export function openTransfers({
   sources,
   random = () => randomBytes(16),
 }: Services): Transfers {
-  async function insert(order: TransferOrder, submitKey: string, like: string | undefined): Promise<string> {
+  async function insert(order: TransferOrder, submitKey: string, { like, isWanted }: Starting): Promise<string> {
     const transfer = orderedTransfer(random().toString('hex'), order, like !== undefined);
     const { id, notificationContact } = transfer;
     const sealed = await sealOrder(safe, id, order);
     try {
       await database.transaction(async (sql) => {
+        if ((await isWanted?.(sql)) === false) throw new OrderUnwanted('It is not wanted any more.');
         await insertTransfer(sql, transfer, submitKey, order.destination.tokenId);
         for (const credentials of sealed) await insertCredentials(sql, id, credentials.role, credentials.secret);
         if (like !== undefined) await copyOwners(sql, like, id);
@@ -147,7 +157,7 @@ export function openTransfers({
         const before = await standing(order, submitKey, options);
         if (before !== null) return before;
         try {
-          return { kind: 'started', id: await insert(order, submitKey, options.like), usesToken: true };
+          return { kind: 'started', id: await insert(order, submitKey, options), usesToken: true };
         } catch (error) {
           // Another submit of the same account was faster.
           if ((error as { code?: unknown }).code !== UNIQUE_VIOLATION || attempt >= START_TRIES) throw error;

@@ -46,12 +46,15 @@ export async function stopTransfer(
   return stopped.length > 0;
 }
 
-/** Stops what a daily between the mailboxes of a transfer has begun and not ended: it has what signs in of its own. */
+/**
+ * Stops what a daily between the mailboxes of a transfer has begun and not ended: it has what signs in of its own.
+ * @returns whether there was any
+ */
 export async function stopDailyRun(
   services: Stopping,
   id: string,
   wait: (milliseconds: number) => Promise<void>,
-): Promise<void> {
+): Promise<boolean> {
   const runs = await services.database.query<{ id: string }>(
     `select run.id from transfers run join transfers this on this.source_email = run.source_email
        and this.destination_email = run.destination_email and this.destination_provider = run.destination_provider
@@ -59,6 +62,7 @@ export async function stopDailyRun(
     [id],
   );
   for (const run of runs) await stopTransfer(services, run.id, wait);
+  return runs.length > 0;
 }
 
 /**

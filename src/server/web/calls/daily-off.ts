@@ -12,9 +12,11 @@ type SwitchingOff = Pick<Web, 'database' | 'safe' | 'tokens' | 'queue' | 'owners
 export const answerDailyOff = route(dailyOff, 'calls by a client', async ({ body }, services: SwitchingOff, visit) => {
   const { job_id: id } = body;
   await requireManager(services, visit, id);
-  if (!(await switchDailyOff(services, id, null)))
+  const isOff = await switchDailyOff(services, id, null);
+  // Also where it was off: a call before this one may have broken off in between.
+  const isStopped = await stopDailyRun(services, id, (milliseconds) => wait(milliseconds));
+  if (!isOff && !isStopped)
     throw new Refusal(409, 'OPERATION_NOT_ALLOWED', 'New mail is not brought once a day. So there is nothing to stop.');
-  await stopDailyRun(services, id, (milliseconds) => wait(milliseconds));
   services.securityLog('daily switched off', { client: visit.client, transferId: id });
   return { ok: true as const };
 });
