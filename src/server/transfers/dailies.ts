@@ -136,6 +136,14 @@ export async function switchDailyOff(
   return off !== null;
 }
 
+/** Whether the daily between the mailboxes of a transfer went off by itself: a run of it that rests is its owner's to put right. */
+export async function dailyHasEnded(sql: Sql, transferId: string): Promise<boolean> {
+  const ended = await sql.query(`select 1 from ${BETWEEN} where this.id = $1 and dailies.ended is not null`, [
+    transferId,
+  ]);
+  return ended.length > 0;
+}
+
 /** Counts how a run of a daily ended. @returns whether too many in a row did not complete */
 export async function countDailyRun(sql: Sql, transferId: string, completed: boolean): Promise<boolean> {
   const [row] = await sql.query<{ failures: number }>(

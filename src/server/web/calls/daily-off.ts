@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { dailyOff } from '../../../contract/calls/daily-off.ts';
-import { switchDailyOff } from '../../transfers/dailies.ts';
+import { dailyHasEnded, switchDailyOff } from '../../transfers/dailies.ts';
 import { stopDailyRun } from '../../transfers/stopping.ts';
 import { requireManager } from '../permission.ts';
 import { Refusal } from '../refusal.ts';
@@ -13,8 +13,9 @@ export const answerDailyOff = route(dailyOff, 'calls by a client', async ({ body
   const { job_id: id } = body;
   await requireManager(services, visit, id);
   const isOff = await switchDailyOff(services, id, null);
-  // Also where it was off: a call before this one may have broken off in between.
-  const isStopped = await stopDailyRun(services, id, (milliseconds) => wait(milliseconds));
+  const hasEnded = !isOff && (await dailyHasEnded(services.database, id));
+  // Also where it is gone: a call before this one may have broken off in between.
+  const isStopped = !hasEnded && (await stopDailyRun(services, id, (milliseconds) => wait(milliseconds)));
   if (!isOff && !isStopped)
     throw new Refusal(409, 'OPERATION_NOT_ALLOWED', 'New mail is not brought once a day. So there is nothing to stop.');
   services.securityLog('daily switched off', { client: visit.client, transferId: id });
