@@ -177,7 +177,7 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
       const mail = page.getByRole('region', { name: 'Email transfer' });
       await expect
         .poll(() => mail.textContent(), { timeout: FINISHES_WITHIN_MS })
-        .toContain('We have nowhere to put your files right now.');
+        .toContain('We have no room on our side right now.');
       await mail.getByText("We'll carry on as soon as we can. You don't need to do anything.").waitFor();
       expect(await mail.getByText('It will not start again by itself.').count()).toBe(0);
       await files().getByText('Your export is still in progress').waitFor();

@@ -193,7 +193,7 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     wire.answer('/api/v2/status/', { json: { emailmigration: waiting, files: 'coming' } });
     await arrive(`/status?migration_id=${TRANSFER_ID}`);
     await page.getByText('Your export is still in progress').waitFor();
-    await page.getByText('We have nowhere to put your files right now.').waitFor();
+    await page.getByText('We have no room on our side right now.').waitFor();
     expect(await page.getByRole('main').innerText()).not.toMatch(/Error|interrupted/);
   });
 

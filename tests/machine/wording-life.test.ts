@@ -84,7 +84,7 @@ describe('an export that waits for room', () => {
     const { label, texts, now, when = '' } = standingWords(paused, true, 'email');
     expect([label, ...texts, when]).toEqual([
       'Waiting',
-      'We have nowhere to put your files right now.',
+      'We have no room on our side right now.',
       "We'll carry on as soon as we can. You don't need to do anything.",
     ]);
     expect([label, ...texts, now, when].join(' ')).not.toMatch(/error|interrupted|stopped/i);

@@ -103,7 +103,7 @@ describe('a letter', () => {
       'takes only so much mail',
       'We start again on December 5, 2026.',
     ],
-    ['disk', undefined, 'nowhere to put your files', 'We start again as soon as we can.'],
+    ['disk', undefined, 'no room on our side', 'We start again as soon as we can.'],
     [null, undefined, 'is taking a break', 'We start again as soon as we can.'],
   ] as const)('about a long wait (%s) says why and until when', (reason, until, why, when) => {
     const { subject, text } = letterOf({

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { ContactStoreError } from '../../src/server/contacts/contact-store.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
+import { DatabaseUnavailable } from '../../src/server/store/database.ts';
 import { verdictOn } from '../../src/server/worker/verdict.ts';
 
 /** How long an operation is tried of which each run ends so, in seconds. */
@@ -44,4 +45,12 @@ test('what a mail server refuses without a reason is tried again for some minute
     new MailError('refused', 'The destination refused every message.'),
   ])
     expect(verdictOn(reasoned, 1, false, 0)).toMatchObject({ kind: 'attention', reason: 'refused' });
+});
+
+test('a database that is full or away is waited for as long as it is, and only a full one is told as that', () => {
+  const full = new DatabaseUnavailable(Object.assign(new Error('No space left.'), { code: '53100' }));
+  const away = new DatabaseUnavailable(Object.assign(new Error('No.'), { code: 'ECONNREFUSED' }));
+  expect([triedFor(full), triedFor(away)]).toEqual([Infinity, Infinity]);
+  expect(verdictOn(full, 12, true, 0)).toEqual({ kind: 'later', seconds: 300, waiting: { reason: 'disk' } });
+  expect(verdictOn(away, 1, true, 0)).toEqual({ kind: 'later', seconds: 2 });
 });

@@ -26,7 +26,7 @@ const WAITING: Record<WaitingReason, string> = {
   unreachable: 'We cannot reach one of your mailboxes right now. We keep trying.',
   busy: 'The mail server does not let us go on right now.',
   queue: 'Other transfers are in line before yours.',
-  disk: 'We have nowhere to put your files right now.',
+  disk: 'We have no room on our side right now.',
 };
 
 type Waiting = NonNullable<Progress['waiting']>;

@@ -6,7 +6,7 @@ export const LONG_WAITS: Readonly<Record<WaitingReason, string>> = {
   unreachable: 'We cannot reach one of your mailboxes. We keep trying.',
   busy: 'The mail server does not let us go on. We keep trying.',
   queue: 'Other transfers are in line before yours.',
-  disk: 'We have nowhere to put your files right now.',
+  disk: 'We have no room on our side right now.',
 };
 
 export const DAILY_IS_OFF =

@@ -93,15 +93,18 @@ export async function noteProgress(
  */
 export type Waiting = { readonly reason: WaitingReason; readonly until?: number; readonly refused?: true };
 
-/** A server that asks for pauses was reached: after so many its pauses are at their longest, and more don't count against it. */
-const LONGEST_BUSY_AFTER_RUNS = 12;
+/**
+ * A server that asks for pauses was reached, and room is made by the operator: after so many runs the pauses are at their
+ * longest, and more don't count against the operation.
+ */
+const LONGEST_PAUSE_AFTER_RUNS = 12;
 
 /** An owner is told of a wait that lasts, or will last, for so long. */
 const LONG_WAIT_MS = 6 * 3_600_000;
 
 /**
- * The operation goes on by itself, but not now. What the operator has to make room for is no idle run, nor is a provider's
- * limit or what waits for what was refused; of a server that is busy only so many are.
+ * The operation goes on by itself, but not now. A provider's limit is no idle run, nor is what waits for what was refused; of a
+ * server that is busy, and of what the operator has to make room for, only so many are.
  * @param now milliseconds since the epoch
  * @returns since when it has waited, if that is long; else `null`
  * @throws {LeaseLost}
@@ -117,7 +120,7 @@ export async function noteWaiting(
     `update operations set left_seconds = null, waiting_reason = $4, waiting_until = to_timestamp($5::float8),
        waiting_since = coalesce(waiting_since, $6),
        refusal_waits = refusal_waits + $7::integer,
-       idle_runs = case when $4 in ('disk', 'provider_limit') or $7 > 0 then 0 when $4 = 'busy' then least(idle_runs, ${LONGEST_BUSY_AFTER_RUNS}) else idle_runs end
+       idle_runs = case when $4 = 'provider_limit' or $7 > 0 then 0 when $4 in ('busy', 'disk') then least(idle_runs, ${LONGEST_PAUSE_AFTER_RUNS}) else idle_runs end
      where transfer_id = $1 and operation = $3 and finished is null and ${HELD} returning waiting_since as since`,
     [
       transferId,

@@ -2,6 +2,7 @@ import { takeBack } from '../mail/copy/take-back.ts';
 import { openTakeBackRecords, type TakenBack, takenBack } from '../mail/copy/take-back-records.ts';
 import { MailError } from '../mail/imap/mail-error.ts';
 import { ConsentError } from '../oauth/tokens.ts';
+import { DatabaseUnavailable } from '../store/database.ts';
 import { credentialsIfAny } from '../transfers/credentials.ts';
 import { LeaseLost, takeEndedTransfer } from '../transfers/lease.ts';
 import { beginTakeBack, endTakeBack } from '../transfers/taking-back.ts';
@@ -53,8 +54,8 @@ export async function runTakeBack(
     if (error instanceof LeaseLost || stopping.aborted) throw error;
     log.warn({ err: error, transferId: id }, 'taking back was broken off');
     const isPassing = error instanceof MailError ? error.passing : !(error instanceof ConsentError);
-    if (isPassing && idleRuns < IDLE_RUNS) {
-      const pause = Math.min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** (idleRuns - 1));
+    if (error instanceof DatabaseUnavailable || (isPassing && idleRuns < IDLE_RUNS)) {
+      const pause = Math.min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** (Math.min(idleRuns, IDLE_RUNS) - 1));
       const asked = error instanceof MailError ? (error.pause ?? 0) / 1000 : 0;
       const afterSeconds = Math.ceil(Math.max(pause, asked));
       await queue.sendTakeBack(id, { afterSeconds });

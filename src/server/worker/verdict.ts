@@ -1,11 +1,13 @@
 import type { AttentionReason } from '../../contract/calls/status.ts';
 import { ContactStoreError } from '../contacts/contact-store.ts';
 import { ExportPaused } from '../export/export.job.ts';
+import { isDiskFull } from '../export/staging/disk-room.ts';
 import { ProviderLimit } from '../mail/copy/budget.ts';
 import { Stopped } from '../mail/copy/lanes.ts';
 import { RefusedForNow } from '../mail/copy/troubles.ts';
 import { isBareRefusal, MailError } from '../mail/imap/mail-error.ts';
 import { ConsentError, TokenUnavailable } from '../oauth/tokens.ts';
+import { DatabaseUnavailable } from '../store/database.ts';
 import { LeaseLost } from '../transfers/lease.ts';
 import type { OperationEnd, Waiting } from '../transfers/operations.ts';
 import { SENTENCES } from './sentences.ts';
@@ -47,6 +49,11 @@ export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean, n
       seconds: LONGEST_PAUSE_SECONDS,
       waiting: { reason: 'disk' },
     };
+  // So it is for the database, which comes back.
+  if (error instanceof DatabaseUnavailable) {
+    const seconds = pauseAfter(idleRuns, LONGEST_PAUSE_SECONDS);
+    return { kind: 'later', seconds, ...(isDiskFull(error) ? { waiting: { reason: 'disk' } as const } : {}) };
+  }
   if (error instanceof ProviderLimit) {
     const { until } = error;
     const seconds = Math.max(FIRST_PAUSE_SECONDS, (until - now) / 1000);
@@ -61,7 +68,7 @@ export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean, n
   // A server that asks for a pause will let us go on, however often it does.
   if (idleRuns >= IDLE_RUNS && !isBusy) return ending(sentenceAfterAll(error));
   const longest = isBusy ? LONGEST_BUSY_PAUSE_SECONDS : LONGEST_PAUSE_SECONDS;
-  const pause = Math.min(longest, FIRST_PAUSE_SECONDS * 2 ** (Math.min(Math.max(1, idleRuns), IDLE_RUNS) - 1));
+  const pause = pauseAfter(idleRuns, longest);
   // A hint is obeyed to the second. Where each run counts against the operation, short ones don't make its tries shorter.
   const asked = isMail || error instanceof ContactStoreError ? error.pause : undefined;
   const seconds = asked === undefined ? pause : Math.max(isBusy ? 1 : pause, asked / 1000);
@@ -69,6 +76,11 @@ export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean, n
   const refused = error instanceof RefusedForNow ? { refused: true as const } : {};
   const waiting: Waiting = { reason: isReached ? 'busy' : 'unreachable', until: now + seconds * 1000, ...refused };
   return { kind: 'later', seconds, ...(isMail ? { waiting } : {}) };
+}
+
+/** In seconds. */
+function pauseAfter(idleRuns: number, longest: number): number {
+  return Math.min(longest, FIRST_PAUSE_SECONDS * 2 ** (Math.min(Math.max(1, idleRuns), IDLE_RUNS) - 1));
 }
 
 /** For what its owner can mend. */
