@@ -121,8 +121,8 @@ async function matchAmong(
   const open = wanted.filter(({ uid }) => !found.has(uid));
   const left = [...byDigest.values()].flat();
   const isOver = open.length === 0 || left.length === 0;
-  const { unsent, unshown } = isOver
-    ? { unsent: [], unshown: [] }
+  const { unsent, unshown, unfit } = isOver
+    ? { unsent: [], unshown: [], unfit: [] }
     : await matchForms(open, { source, destination, run }, left, gone, found, areStored);
   for (const listed of unshown) unread.set(listed.uid, listed);
   const unhanded =
@@ -132,6 +132,9 @@ async function matchAmong(
           .filter((uid) => isReadable(destination, uid, run))
           .map((uid) => messageName(destination, uid));
   matchUnread(wanted, known, unread, found, areStored);
+  // One that can't be compared now is there in another form, and is compared when it is read back.
+  const uncompared = wanted.filter(({ uid }) => areStored(uid) && unsent.includes(uid));
+  matchUnread(uncompared, known, new Map(unfit.map((listed) => [listed.uid, listed])), found, () => false);
   const unseen = source === null ? [] : unsent.map((uid) => messageName(source, uid));
   return { found, gone, unseen: [...unhanded, ...unseen] };
 }
@@ -203,7 +206,7 @@ async function digestsOf(
   return known;
 }
 
-/** @returns of both sides what was asked for and did not come */
+/** @returns of both sides what was asked for and did not come; `unfit`: what the destination has and is none of those that did */
 async function matchForms(
   wanted: readonly Wanted[],
   { source, destination, run }: { readonly source: Place | null; readonly destination: Place; readonly run: Run },
@@ -211,7 +214,7 @@ async function matchForms(
   gone: ReadonlySet<number>,
   found: Map<number, Found>,
   areStored: (uid: number) => boolean,
-): Promise<{ readonly unsent: readonly number[]; readonly unshown: readonly Listed[] }> {
+): Promise<Record<'unshown' | 'unfit', readonly Listed[]> & { readonly unsent: readonly number[] }> {
   const stored = new Set<Portrait>();
   for (const uids of inParts(left.map((listed) => listed.uid)))
     for await (const portrait of portraits(fetchReadable(destination, uids, run))) stored.add(portrait);
@@ -271,9 +274,11 @@ async function matchForms(
   const isUnsure = ({ sha256, date }: Wanted) => sha256 === undefined && date !== null;
   settleLost((message, { size }) => isUnsure(message) && Math.abs(size - message.size) <= ABOUT_OCTETS);
   const seen = new Set(sent.map(({ uid }) => uid));
+  const others = new Set([...stored].map(({ uid }) => uid));
   return {
     unsent: source === null ? [] : readable.filter((uid) => !seen.has(uid)),
     unshown: left.filter(({ uid }) => !shown.has(uid)),
+    unfit: left.filter(({ uid }) => others.has(uid)),
   };
 }
 
