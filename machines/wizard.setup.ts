@@ -160,6 +160,10 @@ export const wizard = setup({
     'the transfer ID is right': (_, params: { id: string }) => isTransferId(params.id.toLowerCase()),
     'there is nothing to show': (_, params: { status: TransferStatus }) =>
       params.status.emailmigration === undefined && params.status.contactsmigration === undefined,
+    'what is said to be taken back was taken back': ({ context: { message, status } }) =>
+      message?.about === 'take-back asked' &&
+      status?.emailmigration?.taken_back !== undefined &&
+      status.emailmigration.taking_back !== true,
     'the transfer goes on': ({ context }) => goesOn(context.status ?? {}),
     'there is more to show': ({ context }) => context.status?.limited === true,
     'more is kept back': (_, params: { status: TransferStatus }) => params.status.limited === true,
