@@ -1,6 +1,6 @@
 import type { Side } from '../src/contract/calls/resume.ts';
 import { FAILURE_CODES, type CallFailureCode } from '../src/contract/failure-code.ts';
-import type { Message } from './wizard.types.ts';
+import type { Context, Message } from './wizard.types.ts';
 
 const CODES: readonly string[] = [...FAILURE_CODES, 'UNAVAILABLE', 'UNEXPECTED_ANSWER'];
 
@@ -30,11 +30,12 @@ export function refusedBy(wanted: Side) {
   };
 }
 
-/** Of a call that a running transfer stood in the way of: which, as far as the caller may know. */
-export function transferInTheWay({ event }: Failed): { id: string | null } {
+/** Of a call that another transfer stood in the way of: which, as far as the caller may know. */
+export function transferInTheWay({ event }: Failed): { transfer: Context['transferInTheWay'] } {
   const { error } = event;
   const id = typeof error === 'object' && error !== null && 'transferId' in error ? error.transferId : undefined;
-  return { id: typeof id === 'string' ? id : null };
+  const isCompleted = failureCodeOf(error) === 'ACCOUNT_ALREADY_EXISTS_MIGRATION_COMPLETED';
+  return { transfer: typeof id === 'string' ? { id, isCompleted } : null };
 }
 
 type Failed = { event: { readonly type: string; readonly error?: unknown } };

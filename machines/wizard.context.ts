@@ -47,7 +47,7 @@ export function blankContext({
     message: null,
     returned: null,
     transferId: null,
-    runningTransfer: null,
+    transferInTheWay: null,
     status: null,
     tokenId: null,
     letter: null,

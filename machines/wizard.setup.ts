@@ -160,6 +160,10 @@ export const wizard = setup({
     'the transfer ID is right': (_, params: { id: string }) => isTransferId(params.id.toLowerCase()),
     'there is nothing to show': (_, params: { status: TransferStatus }) =>
       params.status.emailmigration === undefined && params.status.contactsmigration === undefined,
+    'what is said to be taken back was taken back': ({ context: { message, status } }) =>
+      message?.about === 'take-back asked' &&
+      status?.emailmigration?.taken_back !== undefined &&
+      status.emailmigration.taking_back !== true,
     'the transfer goes on': ({ context }) => goesOn(context.status ?? {}),
     'there is more to show': ({ context }) => context.status?.limited === true,
     'more is kept back': (_, params: { status: TransferStatus }) => params.status.limited === true,
@@ -179,7 +183,7 @@ export const wizard = setup({
       !signsInElsewhere(context) && context.typed.destinationPassword === '',
     'a sign-in is wanted': ({ context }, params: { code: CallFailureCode; codes: readonly CallFailureCode[] }) =>
       params.codes.includes(params.code) && context.typed.password === '' && context.tokenId === null,
-    'a transfer is in the way': ({ context }) => context.runningTransfer !== null,
+    'a transfer is in the way': ({ context }) => context.transferInTheWay !== null,
     'there are exports': ({ context }) => (context.status?.exports?.length ?? 0) > 0,
     'there are transfers': (_, params: { transfers: TransfersByHash }) => Object.keys(params.transfers).length > 0,
   },
@@ -316,7 +320,9 @@ export const wizard = setup({
 
     // The transfer
     'remember the transfer': assign({ transferId: (_, params: { id: string }) => params.id.toLowerCase() }),
-    'remember the running transfer': assign({ runningTransfer: (_, params: { id: string | null }) => params.id }),
+    'remember the transfer in the way': assign({
+      transferInTheWay: (_, params: { transfer: Context['transferInTheWay'] }) => params.transfer,
+    }),
     'forget the transfer': assign({ transferId: null, status: null }),
     'remember the status': assign({ status: (_, params: { status: TransferStatus }) => params.status }),
     'remember the transfers': assign({

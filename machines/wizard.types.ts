@@ -101,8 +101,8 @@ export type Context = {
   readonly message: Message | null;
   readonly returned: OauthReturn | null;
   readonly transferId: string | null;
-  /** The transfer of the same mailbox that stood in the way of another. */
-  readonly runningTransfer: string | null;
+  /** The transfer of the same mailbox that stood in the way of another: one that runs, or is completed. */
+  readonly transferInTheWay: { readonly id: string; readonly isCompleted: boolean } | null;
   readonly status: TransferStatus | null;
   /** What a sign-in at the new mailbox's provider left with the server, for the act that it was made for. */
   readonly tokenId: string | null;

@@ -19,7 +19,11 @@ export const OptionsChoosing = at('destination.options.choosing', SIGNED_IN);
 export const OptionsDownload = at('destination.options.download', { ...SIGNED_IN, emailExportType: 'mbox' });
 
 export const BannerHidden = at('destination.banner.hidden', SIGNED_IN);
-export const BannerShown = at('destination.banner.shown', { ...SIGNED_IN, message, runningTransfer: TRANSFER });
+export const BannerShown = at('destination.banner.shown', {
+  ...SIGNED_IN,
+  message,
+  transferInTheWay: { id: TRANSFER, isCompleted: false },
+});
 export const BannerHeld = at('destination.banner.held', { ...SIGNED_IN, message: invalid });
 
 export const HomeStaying = at('destination.home.staying', SIGNED_IN);

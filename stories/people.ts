@@ -183,7 +183,11 @@ export const WITHOUT_CONTACTS: TransferStatus = {
 export function inNeed(attention: Attention, destination: Provider = 'other'): TransferStatus {
   return {
     ...FULL,
-    emailmigration: { ...FULL.emailmigration, status: 'authentication_error', attention },
+    emailmigration: {
+      ...FULL.emailmigration,
+      status: 'authentication_error',
+      attention: { ...attention, until: '2025-11-03T11:30:00-08:00' },
+    },
     destination,
   };
 }

@@ -13,4 +13,8 @@ export const Coming = at(following, { ...asked, status: EXPORTING });
 export const Paused = at(following, { ...asked, status: PAUSED });
 export const There = at(resting, { ...asked, status: EXPORTED });
 export const Stopped = at(resting, { ...asked, status: { ...CANCELLED, files: 'coming' } });
+export const Failed = at(resting, {
+  ...asked,
+  status: { emailmigration: { ...CANCELLED.emailmigration, status: 'error', ended: undefined }, files: 'coming' },
+});
 export const Deleted = at(resting, { ...asked, status: { ...gone, files: 'deleted' } });

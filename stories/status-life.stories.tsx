@@ -22,8 +22,17 @@ const open = 'status.acts.open';
 const asked = { transferId: TRANSFER };
 const consent = { ...asked, status: inNeed({ side: 'destination', reason: 'consent' }, 'google') };
 const toGmail = { ...asked, status: { ...MOVED, destination: 'google' as const } };
+const undone = {
+  ...toGmail.status,
+  emailmigration: { ...MOVED.emailmigration, status: 'completed', taken_back: 8_200 },
+};
+const failed = { ...CANCELLED, emailmigration: { ...CANCELLED.emailmigration, status: 'review', ended: undefined } };
 const unknown = { ...asked, status: inNeed({ side: 'destination', reason: 'consent' }) };
 
+export const AboutToBegin = at(following, {
+  ...asked,
+  status: { emailmigration: { status: 'started', done: 0, started: '2025-10-20T09:12:00-07:00' } },
+});
 export const Waiting = at(following, { ...asked, status: WAITING });
 export const Comparing = at(following, { ...asked, status: COMPARING });
 export const BeingTakenBack = at(following, {
@@ -42,10 +51,8 @@ export const TakenBack = at(resting, {
   ...asked,
   status: { ...CANCELLED, emailmigration: { ...CANCELLED.emailmigration, status: 'review', taken_back: 8_200 } },
 });
-export const Undone = at(resting, {
-  ...asked,
-  status: { ...toGmail.status, emailmigration: { ...MOVED.emailmigration, status: 'completed', taken_back: 8_200 } },
-});
+export const Undone = at(resting, { ...asked, status: undone });
+export const Failed = at(resting, { ...asked, status: failed });
 export const Daily = at(resting, { ...asked, status: DAILY });
 export const DailyOn = at(resting, { ...asked, status: DAILY_ON });
 export const DailyEnded = at(resting, {
@@ -64,5 +71,8 @@ export const FullDialog = at(
   resting,
 );
 export const AgainAtGmail = at(`${open}.again.asking.editing`, toGmail, resting);
+export const AgainAfterFailure = at(`${open}.again.asking.editing`, { ...asked, status: failed }, resting);
+export const AgainAfterTakeBack = at(`${open}.again.asking.editing`, { ...asked, status: undone }, resting);
 export const AgainSignedIn = at(`${open}.again.asking.editing`, { ...toGmail, tokenId: TOKEN }, resting);
+export const TakeBackWithDaily = at(`${open}.takingBack.confirming`, { ...asked, status: DAILY_ON }, resting);
 export const TakeBackAtGmail = at(`${open}.takingBack.signingIn.editing`, toGmail, resting);

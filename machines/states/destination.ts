@@ -5,7 +5,7 @@ import { wizard } from '../wizard.setup.ts';
 import { askingHome } from './asking-home.ts';
 import { banner } from './banner.ts';
 import { errorInAddress } from './error-in-address.ts';
-import { openingTheRunning } from './opening-the-running.ts';
+import { openingTheOther } from './opening-the-other.ts';
 import { otherAccount } from './other-account.ts';
 import { ifUnavailable, unavailableUntilAsked } from './unavailable.ts';
 import { waiting } from './waiting.ts';
@@ -14,7 +14,7 @@ const refused = {
   target: 'offered',
   actions: [
     { type: 'show the message', params: failureOf('account creation') },
-    { type: 'remember the running transfer', params: transferInTheWay },
+    { type: 'remember the transfer in the way', params: transferInTheWay },
   ],
 } as const;
 
@@ -113,6 +113,6 @@ export const destination = wizard.createStateConfig({
     },
   },
   type: 'parallel',
-  on: openingTheRunning,
+  on: openingTheOther,
   states: { move, options, banner: banner('destination banner life'), home: askingHome },
 });

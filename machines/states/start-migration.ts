@@ -8,7 +8,7 @@ import type { Context } from '../wizard.types.ts';
 import type { LoadRequest } from '../../src/contract/calls/load.ts';
 import { askingHome } from './asking-home.ts';
 import { banner } from './banner.ts';
-import { openingTheRunning } from './opening-the-running.ts';
+import { openingTheOther } from './opening-the-other.ts';
 import { ifUnavailable, unavailable, unavailableUntilAsked } from './unavailable.ts';
 import { givingUp, waiting } from './waiting.ts';
 
@@ -116,7 +116,7 @@ const failed = {
   target: 'waiting',
   actions: [
     { type: 'show the message', params: failureOf('load failed') },
-    { type: 'remember the running transfer', params: transferInTheWay },
+    { type: 'remember the transfer in the way', params: transferInTheWay },
   ],
 } as const;
 
@@ -175,7 +175,7 @@ const submission = wizard.createStateConfig({
                   message: { about: 'sign-in elsewhere ended', provider: context.destination?.provider ?? 'other' },
                 }),
               },
-              { type: 'remember the running transfer', params: transferInTheWay },
+              { type: 'remember the transfer in the way', params: transferInTheWay },
             ],
           },
           failed,
@@ -194,6 +194,6 @@ export const startMigration = wizard.createStateConfig({
   id: 'start-migration',
   meta: { step: 3, page: { path: '/start-migration', visit: () => ({ type: 'start-migration.visit' }) } },
   type: 'parallel',
-  on: openingTheRunning,
+  on: openingTheOther,
   states: { contact, submission, banner: banner('banner life'), home: askingHome },
 });

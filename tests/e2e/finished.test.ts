@@ -80,6 +80,19 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     expect(await page.getByText('does not follow you').count()).toBe(0);
   });
 
+  test('nor is it after the closing date, when it is still forwarded', async () => {
+    await page.clock.setFixedTime('2025-12-02T10:00:00Z');
+    await open({
+      ...AT_GMAIL,
+      emailforwarding: { status: 'completed', since: FINISHED_AT, finished: FINISHED_AT, to: 'maria@gmail.com' },
+    });
+    await page.getByText('email was due to close on November 30, 2025').waitFor();
+    await page.getByText('new mail goes to maria@gmail.com').waitFor();
+    expect(await page.getByText('does not follow you').count()).toBe(0);
+    await open(AT_GMAIL);
+    await page.getByText('does not follow you').waitFor();
+  });
+
   test('new mail that is brought once a day is not said to stay behind', async () => {
     await open({ ...AT_GMAIL, daily: { until: '2025-11-21T08:00:00.000Z', next: '2025-11-02T10:00:00.000Z' } });
     await page.getByText('is brought to your new mailbox once a day, but only until November 21, 2025').waitFor();
@@ -118,6 +131,14 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     await page.getByText('To download them, press “Show more” and sign in.').waitFor();
     await first.click();
     await page.getByRole('dialog', { name: 'Sign in to see your transfer' }).waitFor();
+    await page.getByText('as long as your files are here').waitFor();
+  });
+
+  test('who has shown nothing of a transfer without files is not told of files', async () => {
+    await open({ emailmigration: { ...DONE, done: 3, total: 3 }, limited: true });
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await page.getByText('mailbox that your mail comes from.').waitFor();
+    expect(await page.getByText('your files').count()).toBe(0);
   });
 
   test('several files are told apart by their numbers, and have their names below', async () => {
@@ -229,8 +250,14 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
 
   test('an empty mailbox that is done has nothing to count', async () => {
     await open({ emailmigration: { ...DONE, done: 0, total: 0 } });
-    await page.getByText('There were no messages to copy.').waitFor();
-    expect(await page.getByText(/0 of 0|0\s?%/).count()).toBe(0);
+    const card = page.getByRole('region', { name: 'Email transfer' });
+    await page.getByRole('region', { name: 'What arrived' }).getByText('There were no messages to copy.').waitFor();
+    await card.getByText('There were no messages to copy.').waitFor();
+    expect(await page.getByText(/0 of 0|0\s?%|nothing new/).count()).toBe(0);
+    const skipped = [{ mailbox: 'Archive', reason: 'It is too large.' }];
+    await open({ emailmigration: { ...DONE, done: 1, total: 1, skipped } });
+    await card.getByText('Nothing was copied.').waitFor();
+    expect(await page.getByText(/nothing new|no messages/).count()).toBe(0);
   });
 
   test('files that were deleted are told as what was there', async () => {

@@ -94,6 +94,20 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
     });
   });
 
+  test('a move that is completed leads to its status, and is nowhere said to run', async () => {
+    wire.answer('/api/v2/san-bruno-create-account/', {
+      status: 409,
+      json: { error: 'ACCOUNT_ALREADY_EXISTS_MIGRATION_COMPLETED', jobid: 'e'.repeat(32) },
+    });
+    await arrive('/destination-account', 'signedIn');
+    await page.getByRole('button', { name: 'Go to Yahoo Mail' }).click();
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByText('the transfer that brought your mail to Yahoo Mail').waitFor();
+    expect(await page.getByText('still running').count()).toBe(0);
+    await page.getByRole('link', { name: 'See its status' }).click();
+    await page.waitForURL(`**/status?migration_id=${'e'.repeat(32)}`);
+  });
+
   test('an account that was made already leads to Yahoo after 2 s, and the button says what goes on', async () => {
     const { promise: asked, resolve: answer } = Promise.withResolvers<void>();
     wire.answer('/api/v2/san-bruno-create-account/', async () => {

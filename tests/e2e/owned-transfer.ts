@@ -39,6 +39,14 @@ export const STOPPED: TransferStatus = {
   emailmigration: { status: 'review', ended: 'cancelled', done: 300, total: 1000, finished: FINISHED },
   destination: 'other',
 };
+export const FAILED: TransferStatus = {
+  emailmigration: { status: 'review', done: 300, total: 1000, finished: FINISHED },
+  destination: 'other',
+};
+export const TAKEN_BACK: TransferStatus = {
+  ...movedTo('other'),
+  emailmigration: { ...DONE, taken_back: 12 },
+};
 export const needing = (attention: Attention, destination: Provider = 'other'): TransferStatus => ({
   emailmigration: { status: 'authentication_error', done: 300, total: 1000, attention, started: STARTED },
   destination,

@@ -449,21 +449,6 @@ test('a transfer that ends while its dialog is open leaves the dialog where it i
   expect(wizard.isAt(`${OPEN}.stopping.confirming`)).toBe(true);
 });
 
-const takenBack = (count: number): TransferStatus => ({
-  emailmigration: { ...mail, taken_back: count, ...(count === 2 ? {} : { taking_back: true }) },
-});
-
-test('what is being taken back is followed until all of it is', async () => {
-  const wizard = await arriveAtStatus(MOVED, { 'take back what was copied': () => ({ ok: true }) });
-  Object.assign(wizard.script, { 'ask for the status': () => takenBack(0) });
-  await wizard.send(open('take back'), submit);
-  expect(wizard.isAt('status.page.following')).toBe(true);
-  await wizard.send({ type: 'status.arrive', status: takenBack(1) });
-  expect(wizard.context().status).toEqual(takenBack(1));
-  await wizard.send({ type: 'status.arrive', status: takenBack(2) });
-  expect(wizard.isAt('status.page.settled')).toBe(true);
-});
-
 test('a transfer that needs its owner is followed, so that it goes on here when it is put right elsewhere', async () => {
   const wizard = await arriveAtStatus(NEEDS_PASSWORD);
   expect(wizard.isAt('status.page.following')).toBe(true);

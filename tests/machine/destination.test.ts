@@ -152,7 +152,7 @@ describe('a transfer that is in the way', () => {
     const wizard = await continued({ 'create the account': inProgress });
     await wizard.wait(7_000);
     expect(wizard.context().message).toBeNull();
-    expect(wizard.context().runningTransfer).toBe(ID);
+    expect(wizard.context().transferInTheWay).toEqual({ id: ID, isCompleted: false });
     await wizard.send({ type: 'transfer.open', id: ID });
     expect(wizard.address()).toBe(`/status?migration_id=${ID}`);
   });
@@ -162,7 +162,7 @@ describe('a transfer that is in the way', () => {
     const wizard = await continued(script);
     script['create the account'] = refusal('ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS');
     await wizard.send({ type: 'move.press' }, { type: 'move.continue' });
-    expect(wizard.context().runningTransfer).toBeNull();
+    expect(wizard.context().transferInTheWay).toBeNull();
     await wizard.send({ type: 'transfer.open', id: ID });
     expect(wizard.address()).toBe('/destination-account');
   });

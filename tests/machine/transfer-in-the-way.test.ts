@@ -1,13 +1,16 @@
 import { describe, expect, test } from 'vitest';
+import type { CallFailureCode } from '../../src/contract/failure-code.ts';
 import type { Event, Session } from '../../machines/wizard.types.ts';
+import { transferInTheWay } from '../../src/portal/wording/message.ts';
 import { ID, SESSIONS } from '../support/moves.ts';
 import { MOVED, type Script } from '../support/owned-transfer.ts';
 import { arriveAt, refusal, type Wizard } from '../support/wizard.ts';
 
 const EARLIER = '1'.repeat(32);
 const ok = () => ({ ok: true });
-const inTheWay = () =>
-  Promise.reject(Object.assign(new Error('in the way'), { error: 'MIGRATION_IN_PROGRESS', transferId: ID }));
+const inTheWay = (error: CallFailureCode) => () => {
+  throw Object.assign(new Error('in the way'), { error, transferId: ID });
+};
 const openIt = { type: 'transfer.open', id: ID } as const;
 const contact = { type: 'contact.type', contact: 'sam@mail.example' } as const;
 
@@ -18,7 +21,7 @@ type Order = {
   readonly submit: readonly Event[];
 };
 
-const ORDERS: readonly Order[] = [
+const ORDERS = [
   {
     page: '/destination-account',
     call: 'create the account',
@@ -37,7 +40,7 @@ const ORDERS: readonly Order[] = [
     session: SESSIONS.moving,
     submit: [{ type: 'transfer.submit' }],
   },
-];
+] as const satisfies readonly Order[];
 
 /** The page of an order, as it is before the order is submitted. */
 async function arriveToOrder({ page, session }: Order, script: Script): Promise<Wizard> {
@@ -55,7 +58,7 @@ describe.each(ORDERS)('a transfer that stands in the way of "$call"', (order) =>
   const before: Script = call === 'start the transfer' ? { 'announce the migration': ok } : {};
 
   test('can be gone to, and nothing else is shown as its status', async () => {
-    const script: Script = { ...before, [call]: inTheWay };
+    const script: Script = { ...before, [call]: inTheWay('MIGRATION_IN_PROGRESS') };
     const wizard = await arriveToOrder(order, script);
     await wizard.send(openIt);
     expect(wizard.address()).toBe(page);
@@ -73,18 +76,42 @@ describe.each(ORDERS)('a transfer that stands in the way of "$call"', (order) =>
     ['a refusal', 'GENERAL_ERROR'],
     ['a refused sign-in', 'INVALID_CREDENTIALS'],
   ] as const)('is not offered after %s that names none', async (_, code) => {
-    const script: Script = { ...before, [call]: inTheWay };
+    const script: Script = { ...before, [call]: inTheWay('MIGRATION_IN_PROGRESS') };
     const wizard = await arriveToOrder(order, script);
     await wizard.send(...submit);
-    expect(wizard.context().runningTransfer).toBe(ID);
+    expect(wizard.context().transferInTheWay).toEqual({ id: ID, isCompleted: false });
     if (code === undefined) delete script[call];
     else script[call] = refusal(code);
     await wizard.send(...submit);
     await wizard.wait(30_000);
-    expect(wizard.context().runningTransfer).toBeNull();
+    expect(wizard.context().transferInTheWay).toBeNull();
     await wizard.send(openIt);
     expect(wizard.address()).toBe(page);
   });
+});
+
+test.each([
+  [
+    'ACCOUNT_ALREADY_EXISTS_MIGRATION_COMPLETED',
+    true,
+    'You can look at the transfer that brought your mail to Yahoo Mail.',
+  ],
+  [
+    'ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS',
+    false,
+    'Your other transfer is still running. You can see how far along it is.',
+  ],
+] as const)('a transfer in the way of another is told as what it is (%s)', async (error, isCompleted, text) => {
+  const [order] = ORDERS;
+  const script: Script = { [order.call]: inTheWay(error) };
+  const wizard = await arriveToOrder(order, script);
+  await wizard.send(...order.submit);
+  expect(wizard.context().transferInTheWay).toEqual({ id: ID, isCompleted });
+  const words = transferInTheWay[isCompleted ? 'completed' : 'running'];
+  expect(words.text).toBe(text);
+  expect(words.text.includes('still running')).toBe(!isCompleted);
+  await wizard.send(openIt);
+  expect(wizard.address()).toBe(`/status?migration_id=${ID}`);
 });
 
 describe('a transfer that is opened', () => {

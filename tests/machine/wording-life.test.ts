@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Progress } from '../../src/contract/calls/status.ts';
-import { acts, contactsNeedOf, needOf } from '../../src/portal/wording/acts.ts';
+import type { Progress, TransferStatus } from '../../src/contract/calls/status.ts';
+import { endingOf } from '../../src/portal/pages/status-need.ts';
+import { acts, contactsNeedOf, type Ending, needOf } from '../../src/portal/wording/acts.ts';
 import { isComparing, timeLeftWords, waiting } from '../../src/portal/wording/status-life.ts';
 import { standingWords } from '../../src/portal/wording/status-standing.ts';
 import { messageWords } from '../../src/portal/wording/message.ts';
@@ -111,7 +112,75 @@ describe('what a transfer needs', () => {
   });
 });
 
+describe('copying once more', () => {
+  const done = { status: 'completed', done: 2, total: 2, finished: FINISHED } as const;
+  const failed = { status: 'review', done: 1, total: 2, finished: FINISHED } as const;
+  const stopped = { ...failed, ended: 'cancelled' } as const;
+
+  test.each<[string, Ending, TransferStatus]>([
+    ['is completed', 'completed', { emailmigration: done, contactsmigration: done }],
+    ['has failed', 'unfinished', { emailmigration: failed }],
+    ['has failed with its contacts', 'unfinished', { emailmigration: done, contactsmigration: failed }],
+    ['was stopped', 'unfinished', { emailmigration: stopped }],
+    ['is completed and was taken back', 'taken back', { emailmigration: { ...done, taken_back: 2 } }],
+    ['is completed and was taken back in part', 'taken back', { emailmigration: { ...done, taken_back: 1 } }],
+    ['was stopped and taken back', 'taken back', { emailmigration: { ...stopped, taken_back: 1 } }],
+    ['was to be taken back, which took nothing', 'completed', { emailmigration: { ...done, taken_back: 0 } }],
+  ])('is told by what a transfer that %s has left behind', (_, ending, status) => {
+    expect(endingOf(status)).toBe(ending);
+  });
+
+  test('says what is copied in each of the three, and leads to the button where there is more than what is new', () => {
+    const [completed, unfinished, takenBack] = (['completed', 'unfinished', 'taken back'] as const).map((ending) =>
+      acts.again.text(NAME, ending).join(' '),
+    );
+    expect(completed).toContain('what came to your San Bruno mailbox since the last time. Nothing is copied twice.');
+    expect(completed).not.toContain('not there yet');
+    expect(unfinished).toContain('where it stopped: we copy what is not there yet');
+    expect(takenBack).toContain('We copy again what was taken back');
+    for (const text of [completed, unfinished, takenBack]) expect(text).not.toContain('only');
+    for (const lead of Object.values(acts.again.lead)) expect(lead).toContain(`“${acts.again.button}”`);
+  });
+});
+
+describe('taking back', () => {
+  test('says before what stays, and that new mail is not brought once a day any more where it is', () => {
+    const [plain, ofDaily] = [false, true].map((isDaily) => acts.takeBack.text(NAME, isDaily).join(' '));
+    expect(plain).toContain('Those that you have read, moved or changed since then stay.');
+    expect(plain).not.toContain('once a day');
+    expect(ofDaily).toContain('We also stop bringing new mail once a day.');
+  });
+});
+
 describe('how an operation stands', () => {
+  test('nothing is done of what is about to begin', () => {
+    const about = standingWords({ status: 'started', done: 0 }, false, 'email');
+    expect([...about.texts, about.now]).toEqual([
+      'Your transfer is about to begin.',
+      'Nothing yet. We begin in a moment.',
+    ]);
+    expect(standingWords({ status: 'started', done: 0 }, true, 'email').now).toBe(status.now.running);
+    expect(standingWords({ status: 'inprogress', done: 0 }, false, 'email').now).toBe(status.now.running);
+  });
+
+  test('a failed download is not said to go on where it stopped', () => {
+    const failed: Progress = { status: 'error', finished: FINISHED };
+    expect(standingWords(failed, true, 'email').when).toBe(
+      'It will not start again by itself. You can start a new download.',
+    );
+    expect(standingWords(failed, false, 'email').when).toContain('nothing is copied twice');
+  });
+
+  test('until when its owner has time is said by its date', () => {
+    const attention = { side: 'destination', reason: 'full' } as const;
+    const when = (until?: string) =>
+      standingWords({ status: 'review', attention: { ...attention, ...(until && { until }) } }, false, 'email').when;
+    expect(when()).toBe("We'll carry on as soon as you have done this.");
+    expect(when('2025-11-15T12:00:00Z')).toBe(
+      "We'll carry on as soon as you have done this. If it is not done by November 15, 2025, your transfer ends.",
+    );
+  });
+
   test('a comparison is told as a step of its own, until it has been made', () => {
     expect(isComparing({ ...running, compared: 0 })).toBe(true);
     expect(isComparing(running)).toBe(false);

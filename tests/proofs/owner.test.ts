@@ -224,7 +224,7 @@ describe('a transfer in the hands of its owner, in Chromium (needs chromium)', n
       await dialog.getByLabel('New mailbox password', { exact: true }).fill(WALTER.password);
     }
     await confirm('Take it back');
-    await page.getByText('We are taking your messages back').waitFor();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
     asked.length = 0;
     await inOther('Take it back');
     await mail()

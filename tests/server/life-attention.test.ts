@@ -56,6 +56,10 @@ describe('a transfer whose new mailbox refuses the password', { timeout: 60_000 
       failure: SENTENCES.destinationCredentials,
     });
     expect(mail).not.toHaveProperty('finished');
+    const [rest] = await world.web.database.query<{ since: Date }>(
+      "select attention_since as since from operations where operation = 'emailmigration'",
+    );
+    expect(Date.parse(mail.attention?.until ?? '') - (rest?.since.getTime() ?? 0)).toBe(14 * 24 * 3_600_000);
     await expect.poll(() => rolesKept(world)).toEqual(['source']);
     await expect
       .poll(() => world.web.outbox.filter(({ raw }) => raw.includes('is waiting for you')).length, { timeout: 15_000 })

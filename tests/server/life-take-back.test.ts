@@ -276,13 +276,16 @@ describe.each([{ dovecots: true }, ...(IS_PROOF ? [{ dovecots: false }] : [])])(
 );
 
 describe('taking back', { timeout: 60_000 }, () => {
-  test('takes what a stopped transfer had copied', async () => {
+  test('takes what a stopped transfer had copied, and copying what is new then brings all of it', async () => {
     const world = await openWorldOfTest({ mail: { INBOX: some(0, 5) } });
     const { database } = world.web;
     const before = await everything(world);
     await using _worker = await world.work({
       onStep: async (step) => {
-        if (step === 'outcome committed') await database.query('update transfers set stop_asked = now()');
+        if (step !== 'outcome committed') return;
+        await database.query(
+          'update transfers set stop_asked = now() where id = (select id from transfers order by created limit 1)',
+        );
       },
     });
     const ordered = await world.order();
@@ -290,6 +293,11 @@ describe('taking back', { timeout: 60_000 }, () => {
     await takenBack(world, ordered);
     expect(await everything(world)).toEqual(before);
     expect((await statusOf(world, ordered)).emailmigration).toMatchObject({ taken_back: mail.done });
+    const given = { source_account: { password: PASSWORD }, destination_account: { password: PASSWORD } };
+    const { jobid: id } = (await call(world, 'again', ordered, given)).body as { jobid: string };
+    const copied = await whenEnded(world, { ...ordered, id });
+    expect(copied).toMatchObject({ status: 'completed', done: 5, copied: 5 });
+    expect(copied.present).toBeUndefined();
   });
 
   test('says how much may be there besides, when the server never told what it had taken', async () => {

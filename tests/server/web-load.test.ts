@@ -61,6 +61,15 @@ const ended = async (status: 'completed' | 'review') => {
   await world.database.query('update operations set status = $1, finished = now()', [status]);
   return jobid;
 };
+/** A message, by the ledger of a transfer. */
+const brought = async (jobid: string) => {
+  await world.database.query(
+    `with mailbox as (insert into ledger_mailboxes (transfer_id, source_path, source_uid_validity, destination_path)
+       values ($1, 'INBOX', 1, 'INBOX') returning id)
+     insert into ledger (mailbox_id, uid, fate, size) select id, 1, 'stored', 1 from mailbox`,
+    [jobid],
+  );
+};
 
 describe('a transfer that is proven', () => {
   test('to a provider by OAuth is started, and its status can be asked for', async () => {
@@ -165,6 +174,28 @@ describe('a transfer that is proven', () => {
     expect(await askForAccount()).toMatchObject({ error: 'ACCOUNT_ALREADY_EXISTS_MIGRATION_COMPLETED', jobid });
     await world.database.query('insert into take_backs (transfer_id) values ($1)', [jobid]);
     expect((await askForAccount()).error).toBe('ACCOUNT_ALREADY_CREATED');
+  });
+
+  test('locks nobody out once its mail was taken back, though an empty one between the same mailboxes came after it', async () => {
+    const first = await ended('completed');
+    await brought(first);
+    await world.database.query(
+      "update transfers set created = now() - interval '2 days', finished = now() - interval '1 day'",
+    );
+    const empty = await ended('completed');
+    expect(empty).not.toBe(first);
+    expect(await askForAccount()).toMatchObject({
+      error: 'ACCOUNT_ALREADY_EXISTS_MIGRATION_COMPLETED',
+      jobid: first,
+    });
+    await world.database.query('insert into take_backs (transfer_id, finished) values ($1, now())', [first]);
+    expect((await askForAccount()).error).toBe('ACCOUNT_ALREADY_CREATED');
+    const anew = await ended('completed');
+    await brought(anew);
+    expect(await askForAccount()).toMatchObject({
+      error: 'ACCOUNT_ALREADY_EXISTS_MIGRATION_COMPLETED',
+      jobid: anew,
+    });
   });
 
   test('that was announced, and could not be started, can be started', async () => {

@@ -45,6 +45,9 @@ const moved = (destination: Provider): TransferStatus => ({
   destination,
 });
 const until = '2025-12-01T00:00:00Z';
+const takenBack: TransferStatus = {
+  emailmigration: { ...moved('other').emailmigration, status: 'completed', taken_back: 2 },
+};
 const daily: TransferStatus = { ...moved('google'), daily: { until } };
 const dailyOn: TransferStatus = { ...moved('other'), daily: { until, next: '2025-11-03T00:00:00Z' } };
 const limited: TransferStatus = { ...running, limited: true };
@@ -80,6 +83,7 @@ export const ANSWERS: Readonly<Record<CallName, readonly unknown[]>> = {
     daily,
     { ...daily, destination: 'other' },
     dailyOn,
+    takenBack,
   ],
   'list the transfers': [{ [ID]: '2025-11-01T00:00:00Z' }, {}],
   'ask for the statuses': [{ [ID]: running }, {}],

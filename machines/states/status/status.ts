@@ -1,4 +1,4 @@
-import { and, stateIn, type StateValue } from 'xstate';
+import { and, not, stateIn, type StateValue } from 'xstate';
 import { PAGE, readError, readTransferId, statusQuery } from '../../../src/contract/page-address.ts';
 import { failedWith } from '../../failure.ts';
 import { openGuide } from '../../mail-guide.ts';
@@ -82,6 +82,12 @@ export const status = wizard.createStateConfig({
     // A dialog has messages of its own.
     banner: {
       ...message,
+      // What is being done is said until it is done.
+      always: {
+        guard: and(['what is said to be taken back was taken back', not(stateIn('#status-asking'))]),
+        target: '.hidden',
+        actions: 'forget the message',
+      },
       on: {
         ...message.on,
         'act.open': openingDialog,

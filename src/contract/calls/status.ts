@@ -39,6 +39,7 @@ export type Folder = v.InferOutput<typeof Folder>;
 /**
  * What the engine knows of one operation. `done` never exceeds `total`, no count ever falls but
  * `copied`, by what turns out to be lost; `bytes` is octets moved;
+ * `attention.until` is when it ends unless its owner has put that right;
  * `failure` is a sentence for the subscriber about an operation that has stopped or paused.
  * `copied` counts, of `done`, the messages that this transfer has brought (of an export: that are in its files), and
  * `present` those that were there, such as by an earlier transfer between the same mailboxes;
@@ -61,7 +62,7 @@ export const Progress = v.object({
   present: v.optional(count),
   kept: v.optional(count),
   waiting: v.optional(v.object({ reason: WaitingReason, until: v.optional(v.string()) })),
-  attention: v.optional(Attention),
+  attention: v.optional(v.object({ ...Attention.entries, until: v.optional(v.string()) })),
   ended: v.optional(v.literal('cancelled')),
   compared: v.optional(count),
   left: v.optional(count),

@@ -12,7 +12,7 @@ import { useSend, useWizard } from '../wizard-context.tsx';
 import { Banner, SlowNote } from './banner.tsx';
 import { DownloadPage } from './destination-download.tsx';
 import { OtherPage } from './destination-other.tsx';
-import { RunningTransfer } from './running-transfer.tsx';
+import { TransferInTheWay } from './transfer-in-the-way.tsx';
 import { WizardPage } from './wizard-page.tsx';
 
 const CHOICES = [
@@ -73,7 +73,7 @@ function Ways({ snapshot }: { readonly snapshot: WizardSnapshot }) {
             <Facts facts={words.goFacts(legacyName)} />
           )}
         </MessagePlace>
-        <RunningTransfer />
+        <TransferInTheWay />
       </div>
       <Disclosure
         label={words.options.label}

@@ -12,7 +12,7 @@ import { providerName, shared } from '../wording.ts';
 import { startMigration as words } from '../wording/start-migration.ts';
 import { useSend, useWizard } from '../wizard-context.tsx';
 import { Banner, SlowNote } from './banner.tsx';
-import { RunningTransfer } from './running-transfer.tsx';
+import { TransferInTheWay } from './transfer-in-the-way.tsx';
 import { WizardPage } from './wizard-page.tsx';
 
 export function StartMigrationPage() {
@@ -57,7 +57,7 @@ export function StartMigrationPage() {
           <Below snapshot={snapshot} />
         </MessagePlace>
       </Form>
-      <RunningTransfer />
+      <TransferInTheWay />
     </WizardPage>
   );
 }

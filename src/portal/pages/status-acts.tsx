@@ -11,7 +11,7 @@ import { DailyOff } from './status-daily.tsx';
 import { ForwardingOff, Receipt, Stop } from './status-dialogs.tsx';
 import { Mend } from './status-mend.tsx';
 import { lacksContacts } from './status-finished.tsx';
-import { mayGoOn, needIn } from './status-need.ts';
+import { endingOf, needIn } from './status-need.ts';
 import { TakeBack } from './status-take-back.tsx';
 
 type Props = { readonly snapshot: WizardSnapshot };
@@ -55,20 +55,18 @@ export function Acts({ snapshot }: Props) {
   const { status } = snapshot.context;
   const offered = LISTED.filter(([act]) => isOffered(status, act));
   const wasStopped = status !== null && isCancelled(status) && !isExport(status);
+  const ending = status === null || !isOffered(status, 'again') ? 'completed' : endingOf(status);
+  const todo = [
+    ...(ending === 'completed' ? [] : [words.again.lead[ending]]),
+    ...(wasStopped ? cancelledWords.todo(isOffered(status, 'take back')) : []),
+  ];
   const beginsAnew = wasStopped || lacksContacts(snapshot);
   return (
     <>
       {offered.length > 0 && (
         <section className="stack on-screen" data-gap="small" aria-labelledby="acts">
           <h2 id="acts">{words.title}</h2>
-          {wasStopped && (
-            <p>
-              {cancelledWords.todo({
-                again: isOffered(status, 'again') && mayGoOn(status),
-                takeBack: isOffered(status, 'take back'),
-              })}
-            </p>
-          )}
+          {todo.length > 0 && <p>{todo.join(' ')}</p>}
           <div className="actions">
             {offered.map(([act, name]) => (
               <Button key={act} onPress={() => send({ type: 'act.open', act })}>

@@ -6,7 +6,7 @@ import { acts as words } from '../wording/acts.ts';
 import { daily as dailyWords } from '../wording/status-daily.ts';
 import { useSend } from '../wizard-context.tsx';
 import { ActDialog, ActOutcome, Password, SignInElsewhere, Submit } from './act-dialog.tsx';
-import { mayGoOn } from './status-need.ts';
+import { endingOf } from './status-need.ts';
 
 type Props = { readonly snapshot: WizardSnapshot };
 
@@ -14,7 +14,7 @@ const { title, text, first, signedIn, confirm, busy } = words.again;
 
 export function Again({ snapshot }: Props) {
   const { settings, status } = snapshot.context;
-  const said = text(settings.legacyName, mayGoOn(status));
+  const said = text(settings.legacyName, endingOf(status ?? {}));
   return <Copying snapshot={snapshot} act="again" words={{ title, text: said, confirm, busy }} />;
 }
 

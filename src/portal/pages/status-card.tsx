@@ -1,10 +1,17 @@
 import type { ReactNode } from 'react';
 import type { Progress } from '../../contract/calls/status.ts';
-import { comparisonOf, copiedBy, isTakenBack, presentOf, standingOf } from '../../contract/transfer-status.ts';
+import {
+  comparisonOf,
+  copiedBy,
+  isTakenBack,
+  presentOf,
+  refusedBy,
+  standingOf,
+} from '../../contract/transfer-status.ts';
 import { Icon } from '../parts/icon.tsx';
 import { formatNumber } from '../wording.ts';
 import { cancelled, takenBack } from '../wording/status-life.ts';
-import { standingWords } from '../wording/status-standing.ts';
+import { isAboutToBegin, standingWords } from '../wording/status-standing.ts';
 import { status as words } from '../wording/status.ts';
 import { Folders, HowFar } from './status-progress.tsx';
 
@@ -47,7 +54,9 @@ export function OperationCard({ kind, title, progress, ofExport, hasNoFiles, chi
           ))}
         </div>
       </div>
-      {total === undefined && looks === 'running' && <p className="soft">{words.counting}</p>}
+      {total === undefined && looks === 'running' && !isAboutToBegin(progress, ofExport) && (
+        <p className="soft">{words.counting}</p>
+      )}
       {!isUndone && !hasNoFiles && <HowFar kind={kind} progress={progress} />}
       <dl className="answers">
         <div>
@@ -55,7 +64,7 @@ export function OperationCard({ kind, title, progress, ofExport, hasNoFiles, chi
           {hasNoFiles ? (
             <dd>{cancelled.noFiles}</dd>
           ) : (
-            <dd>{isDone && copied === 0 ? words.nothing : words.done(kind, copied, bytes)}</dd>
+            <dd>{isDone && copied === 0 ? nothingCopied(kind, progress) : words.done(kind, copied, bytes)}</dd>
           )}
           {kind === 'email' && presentOf(progress) > 0 && <dd>{words.present(kind, presentOf(progress))}</dd>}
           {started !== undefined && <dd>{words.startedAt(started)}</dd>}
@@ -107,6 +116,11 @@ export function OperationCard({ kind, title, progress, ofExport, hasNoFiles, chi
       )}
     </section>
   );
+}
+
+function nothingCopied(kind: Props['kind'], progress: Progress): string {
+  if (refusedBy(progress) > 0) return words.notCopied;
+  return presentOf(progress) > 0 ? words.nothing : words.empty[kind];
 }
 
 /** The engine's final comparison, once it has been made. */

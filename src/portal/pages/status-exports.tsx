@@ -27,6 +27,9 @@ export function Exports({ snapshot, files }: Props) {
   const badge = exportBadge(operation === undefined || isWaiting ? 'running' : standingOf(operation));
   // What its owner has stopped, or has to put right, is no fault of the export.
   const isStopped = known !== null && isCancelled(known) && known.files !== 'there';
+  // Nothing of it goes on, and there are no files.
+  const isOver =
+    isStopped || known?.files === 'deleted' || (badge.kind === 'failed' && operation?.finished !== undefined);
   const isOwners = isStopped || attentionOf(known) !== undefined;
   return (
     <section className="status-card" aria-labelledby="exports">
@@ -41,7 +44,7 @@ export function Exports({ snapshot, files }: Props) {
           <p>{known?.files === 'deleted' ? words.deleted : badge.text}</p>
         </>
       )}
-      {(isStopped || known?.files === 'deleted') && (
+      {isOver && (
         <div className="actions on-screen">
           <Link className="button" href={PATHS.home} onFollow={() => send({ type: 'home.visit', error: '' })}>
             {words.anew}

@@ -121,7 +121,7 @@ function Next({ snapshot }: Props) {
       ? words.follows('sent on', legacyName, accessEnd)
       : daily?.next !== undefined
         ? words.follows('brought', legacyName, daily.until)
-        : words.elsewhere(legacyName, accessEnd, isClosed);
+        : [...(isForwarded ? [] : words.stays(legacyName)), ...words.elsewhere(legacyName, accessEnd, isClosed)];
   return (
     <section className="stack" aria-labelledby="after">
       <h2 id="after">{words.nextTitle}</h2>
@@ -146,7 +146,7 @@ function AfterExport({ snapshot }: Props) {
   return (
     <section className="stack" aria-labelledby="after">
       <h2 id="after">{words.nextTitle}</h2>
-      <Facts facts={words.elsewhere(legacyName, accessEnd, isClosed)} />
+      <Facts facts={[...words.stays(legacyName), ...words.elsewhere(legacyName, accessEnd, isClosed)]} />
       <div className="actions">
         <Button onPress={() => window.print()}>{words.print}</Button>
       </div>

@@ -3,18 +3,19 @@ import { Button } from '../parts/button.tsx';
 import type { Note } from '../parts/field-note.tsx';
 import { signIn } from '../wording/home-modals.ts';
 import { wordsBesideTransfers } from '../wording/message.ts';
-import { status } from '../wording/status.ts';
+import { status as statusWords } from '../wording/status.ts';
 import { useSend } from '../wizard-context.tsx';
 import { SlowNote, WordedMessage } from './banner.tsx';
 import { legacyEmailNote, SignInDialog } from './sign-in-form.tsx';
 
-const words = status.more;
+const words = statusWords.more;
 
 type Props = { readonly snapshot: WizardSnapshot };
 
 /** For who has shown nothing: the way to all of the transfer, above all to files that are there. */
 export function ShowMore({ snapshot, files = false }: Props & { readonly files?: boolean }) {
   const send = useSend();
+  const { settings, status } = snapshot.context;
   return (
     <section className="stack on-screen" data-gap="small">
       <p>{files ? words.filesLead : words.lead}</p>
@@ -26,7 +27,7 @@ export function ShowMore({ snapshot, files = false }: Props & { readonly files?:
       {snapshot.matches({ status: { more: 'signingIn' } }) && (
         <SignInDialog
           title={words.title}
-          help={words.help(snapshot.context.settings.legacyName)}
+          help={words.help(settings.legacyName, status?.files === 'there' || status?.files === 'coming')}
           emailNote={emailNote(snapshot)}
           passwordMissing={snapshot.matches({ status: { more: { signingIn: 'passwordMissing' } } })}
           busy={!snapshot.can({ type: 'password.type', password: '' })}

@@ -1,8 +1,8 @@
-import { attentionOf, destinationOf, isCancelled, isOfContacts } from '../../../machines/owner-acts.ts';
+import { attentionOf, destinationOf, isOfContacts, operationsOf } from '../../../machines/owner-acts.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import type { TransferStatus } from '../../contract/calls/status.ts';
-import { isExport, isTakenBack } from '../../contract/transfer-status.ts';
-import { acts, attention as words, contactsNeedOf, needOf, type Need } from '../wording/acts.ts';
+import { isExport, isTakenBack, standingOf } from '../../contract/transfer-status.ts';
+import { acts, attention as words, contactsNeedOf, type Ending, needOf, type Need } from '../wording/acts.ts';
 import { providerName } from '../wording.ts';
 
 /** What a transfer needs of its owner, with the names of the button and the dialog that lead to it. */
@@ -40,7 +40,8 @@ export function needIn({ context }: Pick<WizardSnapshot, 'context'>): Shown | nu
   };
 }
 
-/** Whether what its owner has stopped can be gone on with: of what was taken back nothing is copied again. */
-export function mayGoOn(status: TransferStatus | null): boolean {
-  return status !== null && isCancelled(status) && !isTakenBack(status.emailmigration ?? {});
+/** How a transfer has ended, for who copies once more: that decides what is copied. */
+export function endingOf(status: TransferStatus): Ending {
+  if (isTakenBack(status.emailmigration ?? {})) return 'taken back';
+  return operationsOf(status).every((operation) => standingOf(operation) === 'success') ? 'completed' : 'unfinished';
 }

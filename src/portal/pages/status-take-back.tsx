@@ -1,4 +1,4 @@
-import { destinationOf } from '../../../machines/owner-acts.ts';
+import { destinationOf, isOffered } from '../../../machines/owner-acts.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import { isOauthProvider } from '../../contract/provider-name.ts';
 import { Form } from '../parts/form.tsx';
@@ -11,7 +11,7 @@ type Props = { readonly snapshot: WizardSnapshot };
 const { title, text, signIn, signedIn, keep, confirm, busy } = words.takeBack;
 
 export function TakeBack({ snapshot }: Props) {
-  const { settings, tokenId, typed } = snapshot.context;
+  const { settings, status, tokenId, typed } = snapshot.context;
   const at = (takingBack: 'calling' | 'signingIn') => snapshot.matches({ status: { acts: { open: { takingBack } } } });
   // What was typed stays in sight while it is tried.
   const signingIn = at('signingIn') || (at('calling') && typed.password !== '');
@@ -22,7 +22,7 @@ export function TakeBack({ snapshot }: Props) {
         <SigningIn snapshot={snapshot} busy={at('calling')} />
       ) : (
         <>
-          {text(settings.legacyName).map((each) => (
+          {text(settings.legacyName, isOffered(status, 'daily off')).map((each) => (
             <p key={each}>{each}</p>
           ))}
           {tokenId !== null && <p>{signedIn}</p>}

@@ -1,5 +1,17 @@
 import type { Attention } from '../../contract/calls/status.ts';
 import { unbroken } from '../wording.ts';
+import { formatDay } from './status.ts';
+
+export type Ending = 'completed' | 'unfinished' | 'taken back';
+
+const WHAT_IS_COPIED: Readonly<Record<Ending, (legacyName: string) => string>> = {
+  completed: (legacyName) =>
+    `We copy what came to your ${legacyName} mailbox since the last time. Nothing is copied twice.`,
+  unfinished: (legacyName) =>
+    `We go on where it stopped: we copy what is not there yet, and what came to your ${legacyName} mailbox since. Nothing is copied twice.`,
+  'taken back': (legacyName) =>
+    `We copy again what was taken back, and what else is in your ${legacyName} mailbox and was not copied yet. What is still there is not copied twice.`,
+};
 
 /** What its owner can do with a transfer: the buttons of the status page, and what each asks. */
 export const acts = {
@@ -34,9 +46,10 @@ export const acts = {
   takeBack: {
     button: 'Take back what was copied',
     title: 'Take back what was copied?',
-    text: (legacyName: string) => [
-      'We remove the messages that this transfer put in your new mailbox. A message that was changed since then stays.',
+    text: (legacyName: string, isDaily: boolean) => [
+      'We remove the messages that this transfer put in your new mailbox. Those that you have read, moved or changed since then stay.',
       'We also remove the folders that we made, once they are empty. Everything else stays as it is, and so do the contacts.',
+      ...(isDaily ? ['We also stop bringing new mail once a day.'] : []),
       `You cannot undo this. Your ${legacyName} mailbox stays as it is.`,
     ],
     signIn: 'To do this, we need to sign in to your new mailbox once more.',
@@ -48,10 +61,13 @@ export const acts = {
   again: {
     button: 'Copy what is new',
     title: 'Copy what is new',
-    text: (legacyName: string, wasStopped: boolean) => [
-      wasStopped
-        ? `We go on where you stopped: we copy what is not there yet, and what came to your ${legacyName} mailbox since. Nothing is copied twice.`
-        : `We copy only what came to your ${legacyName} mailbox since the last time. Nothing is copied twice.`,
+    /** What leads to the button. */
+    lead: {
+      unfinished: 'To go on where it stopped, press “Copy what is new”.',
+      'taken back': 'To copy it all again, press “Copy what is new”.',
+    },
+    text: (legacyName: string, ending: Ending) => [
+      WHAT_IS_COPIED[ending](legacyName),
       'What you read, moved or deleted in your new mailbox stays that way.',
     ],
     first: 'First, sign in to your new mailbox again. You will come back here.',
@@ -147,6 +163,7 @@ export const attention = {
   safeContacts: 'Nothing was deleted, and nothing is copied twice.',
   newMailbox: 'your new mailbox',
   now: 'Nothing at the moment. We are waiting for you.',
-  when: "We'll carry on as soon as you have done this.",
+  when: (until: string | undefined) =>
+    `We'll carry on as soon as you have done this.${until === undefined ? '' : ` If it is not done by ${formatDay(until)}, your transfer ends.`}`,
   signInFirst: 'To do this, press “Show more” below and sign in.',
 } as const;

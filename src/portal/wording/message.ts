@@ -13,10 +13,10 @@ export type MessageWords = {
   readonly toMail?: string;
 };
 
-/** A transfer of the same mailbox that runs already. */
-export const runningTransfer = {
-  text: 'Your other transfer is still running. You can see how far along it is.',
-  open: 'Check progress',
+/** A transfer of the same mailbox that is there already. */
+export const transferInTheWay = {
+  running: { text: 'Your other transfer is still running. You can see how far along it is.', open: 'Check progress' },
+  completed: { text: 'You can look at the transfer that brought your mail to Yahoo Mail.', open: 'See its status' },
 } as const;
 
 const SAFE = 'Your mail is safe: nothing was moved or deleted.';

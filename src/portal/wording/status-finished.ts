@@ -1,7 +1,7 @@
 import type { Guide } from '../../../machines/mail-guide.ts';
 import { formatNumber, pacificDate } from '../wording.ts';
 import { MAIL_FACTS } from './mail-guide.ts';
-import { counted } from './status.ts';
+import { counted, status } from './status.ts';
 
 type Kind = 'email' | 'contacts';
 
@@ -22,7 +22,7 @@ export const finished = {
     return isDeleted ? 'What was in your files' : 'What is in your files';
   },
   arrived: (kind: Kind, count: number, ofExport: boolean) => {
-    if (count === 0) return kind === 'email' ? 'There were no messages to copy.' : 'There were no contacts to copy.';
+    if (count === 0) return status.empty[kind];
     return `${counted(kind, count)} ${ofExport ? 'saved' : 'arrived'}.`;
   },
   proven: 'We checked both sides at the end. Nothing is missing, and nothing is there twice.',
@@ -50,12 +50,15 @@ export const finished = {
       { icon: 'letter', text: `Open ${MAIL_FACTS[guide].name} and look at your mail.` },
       { icon: 'device', text: 'Set up your new mailbox in the mail apps on your phone and computer.' },
     ] as const,
-  elsewhere: (legacyName: string, accessEnd: string, isClosed: boolean) =>
+  stays: (legacyName: string) =>
     [
       {
         icon: 'info',
         text: `New mail to your ${legacyName} address does not follow you to a new mailbox.`,
       },
+    ] as const,
+  elsewhere: (legacyName: string, accessEnd: string, isClosed: boolean) =>
+    [
       {
         icon: 'at',
         text: 'Tell people your new address: family and friends, your bank, your doctor, and the stores and websites where you sign in.',

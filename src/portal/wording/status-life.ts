@@ -48,12 +48,10 @@ export const cancelled = {
     const what = 'You stopped this transfer. What was copied stays in your new mailbox, and nothing was deleted.';
     return kind === 'email' ? `${what} Messages that were on their way then may be there as well.` : what;
   },
-  todo: (acts: { readonly again: boolean; readonly takeBack: boolean }) =>
-    [
-      ...(acts.again ? ['To go on where you stopped, press “Copy what is new”.'] : []),
-      ...(acts.takeBack ? ['You can take back what was copied.'] : []),
-      'You can start a new transfer to another mailbox.',
-    ].join(' '),
+  todo: (mayTakeBack: boolean) => [
+    ...(mayTakeBack ? ['You can take back what was copied.'] : []),
+    'You can start a new transfer to another mailbox.',
+  ],
   noFiles: 'There are no files.',
   now: 'Nothing. You stopped it.',
 } as const;

@@ -40,7 +40,7 @@ function wordsOf(progress: Progress, ofExport: boolean, kind: 'email' | 'contact
       label: attentionWords.label,
       texts: [],
       now: attentionWords.now,
-      when: attentionWords.when,
+      when: attentionWords.when(attention.until),
     };
   if (progress.ended === 'cancelled')
     return {
@@ -71,14 +71,20 @@ function wordsOf(progress: Progress, ofExport: boolean, kind: 'email' | 'contact
   const first = looks === 'failed' && isTakenBack(progress) ? takenBackText : text;
   const texts = failure === undefined ? [first] : [first, failure];
   if (isComparing(progress)) return { looks, label, texts, now: comparing.now, ...whenDone(left) };
-  const when = standing === 'running' && left !== undefined ? timeLeftWords(left) : words.when[standing];
+  const of = ofExport && standing === 'failed' ? 'failedExport' : standing;
+  const when = standing === 'running' && left !== undefined ? timeLeftWords(left) : words.when[of];
   return {
     looks,
     label,
     texts,
-    now: words.now[standing],
+    now: words.now[isAboutToBegin(progress, ofExport) ? 'started' : standing],
     ...(finished === undefined || looks === 'failed' ? { when } : {}),
   };
+}
+
+/** Of an export `started` lasts until its end. */
+export function isAboutToBegin({ status, done = 0 }: Progress, ofExport: boolean): boolean {
+  return !ofExport && status.toLowerCase() === 'started' && done === 0;
 }
 
 function whenDone(left: number | undefined): { readonly when: string } {

@@ -123,6 +123,11 @@ export const status = {
     wrong: 'If something is wrong',
   },
   nothing: 'There was nothing new to copy.',
+  notCopied: 'Nothing was copied.',
+  empty: {
+    email: 'There were no messages to copy.',
+    contacts: 'There were no contacts to copy.',
+  } satisfies Record<Kind, string>,
   done: (kind: Kind, done: number, bytes: number | undefined) =>
     done === 0
       ? 'Nothing has been copied yet.'
@@ -137,11 +142,13 @@ export const status = {
     success: 'Nothing. Everything is done.',
     failed: 'Nothing. It has stopped.',
     interrupted: 'Nothing at the moment. Your transfer is waiting.',
+    started: 'Nothing yet. We begin in a moment.',
   },
   when: {
     running: "It can take a few minutes or up to a day. We'll let you know when it is finished.",
     success: 'It is done.',
     failed: 'It will not start again by itself. If you start it again, nothing is copied twice.',
+    failedExport: 'It will not start again by itself. You can start a new download.',
     interrupted: "We can't say yet. We'll carry on as soon as we can and let you know when it is finished.",
   },
   proven: {
@@ -192,8 +199,8 @@ export const status = {
     lead: 'This page shows numbers only. To see everything of this transfer, sign in.',
     filesLead: 'Your files are ready. To download them, press “Show more” and sign in.',
     title: 'Sign in to see your transfer',
-    help: (legacyName: string) =>
-      `Use the email address and password of the ${legacyName} mailbox that your mail comes from. This also works when the mailbox is closed, as long as your files are here.`,
+    help: (legacyName: string, hasFiles: boolean) =>
+      `Use the email address and password of the ${legacyName} mailbox that your mail comes from.${hasFiles ? ' This also works when the mailbox is closed, as long as your files are here.' : ''}`,
   },
   notFound: {
     title: 'Your transfer ID has not been found',

@@ -12,6 +12,11 @@ const ASKED_AGAIN_DAYS = [2, 6];
 const ENDS_AFTER_DAYS = 14;
 export const ENDS_AFTER_MS = ENDS_AFTER_DAYS * DAY_MS;
 
+/** When an operation ends that has rested since then. */
+export function endOfRest(since: Date): Date {
+  return new Date(since.getTime() + ENDS_AFTER_MS);
+}
+
 /** How an operation came to rest; `failure` is a sentence for the subscriber. */
 export type AtRest = Attention & {
   readonly status: 'authentication_error' | 'review';

@@ -72,7 +72,10 @@ export type Transfers = {
   isStarted(order: TransferOrder, options?: Anew): Promise<boolean>;
   /** The transfer that reads a mailbox now, if any. */
   running(sourceEmail: string): Promise<{ id: string } | null>;
-  /** The move to Yahoo that ended last; `isCompleted` unless it failed, was stopped or was taken back. */
+  /**
+   * The move to Yahoo that ended last; `isCompleted` unless it failed or was stopped, or any move was taken back since it
+   * was ordered: an empty later one does not stand for what is gone. `id` is of the last that brought mail.
+   */
   lastMove(sourceEmail: string): Promise<{ readonly id: string; readonly isCompleted: boolean } | null>;
   /** How many exports of a mailbox can be downloaded. */
   exportsOf(sourceEmail: string): Promise<number>;
@@ -179,10 +182,17 @@ export function openTransfers({
     },
     lastMove: async (sourceEmail) => {
       const [last] = await database.query<{ id: string; isCompleted: boolean }>(
-        `select id, not exists (select 1 from operations o where o.transfer_id = t.id and o.status <> 'completed')
-           and not exists (select 1 from take_backs b where b.transfer_id = t.id) as "isCompleted"
-         from transfers t where source_email = $1 and destination_provider = 'yahoo' and finished is not null
-         order by finished desc limit 1`,
+        `with moves as (select id, created, finished, by_itself from transfers
+           where source_email = $1 and destination_provider = 'yahoo' and finished is not null),
+         last as (select * from moves order by finished desc limit 1)
+         select coalesce(
+             (select m.id from moves m where not by_itself and exists (select 1 from ledger_mailboxes b
+               join ledger l on l.mailbox_id = b.id where b.transfer_id = m.id and not l.earlier)
+               order by m.finished desc limit 1), last.id) as id,
+           not exists (select 1 from operations o where o.transfer_id = last.id and o.status <> 'completed')
+             and not exists (select 1 from take_backs b join moves m on m.id = b.transfer_id
+               where b.asked >= last.created or b.transfer_id = last.id) as "isCompleted"
+         from last`,
         [sourceEmail],
       );
       return last ?? null;

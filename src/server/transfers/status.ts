@@ -16,7 +16,7 @@ import type { Provider } from '../../contract/provider.ts';
 import { shownStatusOf, SKIPPED_SHOWN, type StatusValue } from '../../contract/transfer-status.ts';
 import type { News } from '../notifications/news.ts';
 import type { Sql } from '../store/database.ts';
-import { ENDS_AFTER_MS, restingOperations } from './attention.ts';
+import { endOfRest, restingOperations } from './attention.ts';
 
 type Arrivals = { readonly compared: number; readonly present: number; readonly copied?: number };
 
@@ -149,7 +149,13 @@ function progressOf(row: OperationRow, skipped: readonly Skipped[]): Progress {
     ...(row.waiting_reason === null ? {} : { waiting: waitingOf(row.waiting_reason, row.waiting_until) }),
     ...(row.attention_side === null || row.attention_reason === null
       ? {}
-      : { attention: { side: row.attention_side, reason: row.attention_reason } }),
+      : {
+          attention: {
+            side: row.attention_side,
+            reason: row.attention_reason,
+            ...(row.attention_since === null ? {} : { until: endOfRest(row.attention_since).toISOString() }),
+          },
+        }),
     ...(row.status === 'inprogress' ? leftOf(row) : {}),
     ...(row.cancelled ? { ended: 'cancelled' as const } : {}),
     ...(row.started === null ? {} : { started: row.started.toISOString() }),
@@ -277,7 +283,7 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
             operation: resting.operation,
             side: resting.side,
             reason: resting.reason,
-            until: new Date(resting.since.getTime() + ENDS_AFTER_MS),
+            until: endOfRest(resting.since),
             resumed: transfer.resumed,
           },
         }),
@@ -325,6 +331,7 @@ type OperationRow = {
   /** Seconds from now. */
   left_now: number | null;
   attention_side: Attention['side'] | null;
+  attention_since: Date | null;
   attention_reason: Attention['reason'] | null;
   started: Date | null;
   finished: Date | null;

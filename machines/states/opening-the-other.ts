@@ -1,7 +1,7 @@
 import type { Context } from '../wizard.types.ts';
 
-/** From a page whose order a running transfer of the same mailbox stood in the way of, to that transfer. */
-export const openingTheRunning = {
+/** From a page whose order another transfer of the same mailbox stood in the way of, to that transfer. */
+export const openingTheOther = {
   'transfer.open': {
     guard: 'a transfer is in the way',
     target: '#status',
@@ -9,7 +9,7 @@ export const openingTheRunning = {
       'forget the transfer',
       {
         type: 'remember the transfer',
-        params: ({ context }: { context: Context }) => ({ id: context.runningTransfer ?? '' }),
+        params: ({ context }: { context: Context }) => ({ id: context.transferInTheWay?.id ?? '' }),
       },
     ],
   },
