@@ -49,7 +49,7 @@ export type Message =
   | { readonly about: 'not the owner' | 'signed out' | 'signed out everywhere' | 'sign-out unfinished' }
   /** To copy what is new, one of the two mailboxes was not signed in to. */
   | { readonly about: 'source refused' | 'destination refused' }
-  | { readonly about: 'stop asked' | 'download stop asked' | 'daily stopped' }
+  | { readonly about: 'stop asked' | 'download stop asked' | 'daily started' | 'daily stopped' }
   | { readonly about: 'mended' | 'take-back asked' | 'forwarding stopped' }
   | { readonly about: ActRefused | 'act overtaken'; readonly code: CallFailureCode };
 
