@@ -1,3 +1,4 @@
+import { isOffered } from '../../../machines/owner-acts.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import { receiptAddress } from '../../contract/calls/receipt.ts';
 import { isExport } from '../../contract/transfer-status.ts';
@@ -10,10 +11,18 @@ type Props = { readonly snapshot: WizardSnapshot };
 
 export function Stop({ snapshot }: Props) {
   const { status, settings } = snapshot.context;
-  const { title, text, keep, confirm, busy } = words.stop;
+  const { title, text, done, keep, confirm, busy } = words.stop;
   const calling = snapshot.matches({ status: { acts: { open: { stopping: 'calling' } } } });
+  if (!calling && !isOffered(status, 'stop'))
+    return (
+      <ActDialog title={title}>
+        <p>{done}</p>
+        <ActOutcome snapshot={snapshot} />
+      </ActDialog>
+    );
   return (
-    <ActDialog title={title}>
+    // A dialog of its own, so that the focus goes to what is said when there is nothing to stop any more.
+    <ActDialog key="asking" title={title}>
       {text(settings.legacyName, isExport(status ?? {})).map((each) => (
         <p key={each}>{each}</p>
       ))}
@@ -57,6 +66,7 @@ export function ForwardingOff({ snapshot }: Props) {
       <Form onSubmit={() => send({ type: 'act.submit' })}>
         <Password
           snapshot={snapshot}
+          side="source"
           label={words.sourcePassword(legacyName)}
           isMissing={at({ asking: 'passwordMissing' })}
         />

@@ -18,7 +18,9 @@ import { DailyCard } from './status-daily.tsx';
 import { DeleteExport, Exports } from './status-exports.tsx';
 import { Finished, isDone } from './status-finished.tsx';
 import { GuidePage } from './status-guide.tsx';
+import { Route } from './status-mailboxes.tsx';
 import { ShowMore } from './status-more.tsx';
+import { isRouteShown } from './status-route.ts';
 import { WizardPage } from './wizard-page.tsx';
 
 export function StatusPage() {
@@ -39,6 +41,7 @@ export function StatusPage() {
     <WizardPage
       heading={done ? finished.heading : words.heading}
       done={done}
+      saysRoute={isRouteShown(snapshot.context)}
       view={snapshot.context.status?.limited === true ? 'numbers' : 'everything'}
       lead={
         <>
@@ -88,6 +91,7 @@ function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
       <Attention snapshot={snapshot} />
       {ofExport && <Exports snapshot={snapshot} files={status?.exports ?? []} />}
       {isLimited && hasFiles && <ShowMore snapshot={snapshot} files />}
+      <Route snapshot={snapshot} />
       {isDone(snapshot) && <Finished snapshot={snapshot} />}
       <DailyCard snapshot={snapshot} />
       {status?.emailmigration !== undefined && (
