@@ -129,7 +129,7 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     }));
     await open({ ...FINISHED_EXPORT.json, exports });
     const second = page.getByRole('link', { name: 'Download file 2 of 2' });
-    expect(await second.getAttribute('download')).toBe('2.zip');
+    expect(await second.getAttribute('href')).toBe(`/api/exports/${TRANSFER_ID}/2`);
     await page.getByText('2.zip, 5 kB').waitFor();
   });
 

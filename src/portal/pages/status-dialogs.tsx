@@ -32,7 +32,10 @@ export function Stop({ snapshot }: Props) {
   );
 }
 
-/** The files are fetched by the browser itself, which shows by its cookie whose it is. */
+/**
+ * The files are fetched by the browser itself, which shows by its cookie whose it is. Without `download`, so that it can
+ * be led elsewhere when it is no longer.
+ */
 export function Receipt({ snapshot }: Props) {
   const { title, text, links } = words.receipt;
   return (
@@ -41,12 +44,7 @@ export function Receipt({ snapshot }: Props) {
       <ul className="rows">
         {links.map(({ format, text }) => (
           <li key={format}>
-            <a
-              href={receiptAddress(snapshot.context.transferId ?? '', format)}
-              {...(format === 'html' ? {} : { download: `receipt.${format}` })}
-            >
-              {text}
-            </a>
+            <a href={receiptAddress(snapshot.context.transferId ?? '', format)}>{text}</a>
           </li>
         ))}
       </ul>

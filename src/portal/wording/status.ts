@@ -190,6 +190,8 @@ export const status = {
   more: {
     button: 'Show more',
     lead: 'This page shows numbers only. To see everything of this transfer, sign in.',
+    receiptLead:
+      'This page shows numbers only. To see everything and to get your receipt, press “Show more” and sign in.',
     filesLead: 'Your files are ready. To download them, press “Show more” and sign in.',
     title: 'Sign in to see your transfer',
     help: (legacyName: string) =>
