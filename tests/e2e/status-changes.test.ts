@@ -46,6 +46,23 @@ describe('a status page that changes under its visitor, in Chromium (needs chrom
     await expect.poll(owner.focused).toBe('Your transfer');
   });
 
+  test('who looks at old numbers is told so in one line, until there are new ones', async () => {
+    await owner.show(RUNNING);
+    owner.wire.answer('/api/v2/status/', { status: 502, json: { error: 'GENERAL_ERROR', message: '' } });
+    const asked = () => owner.wire.askedFor('/api/v2/status/').length;
+    const before = asked();
+    for (const time of [1, 2]) {
+      await owner.page.evaluate(() => dispatchEvent(new Event('online')));
+      await expect.poll(asked).toBe(before + time);
+    }
+    const told = owner.page.getByRole('status').getByText(/^We can't update this page right now\. .* Last update: /);
+    await told.waitFor();
+    expect(await owner.page.getByText('This page updates by itself.').count()).toBe(0);
+    await becomes({ ...RUNNING, emailmigration: { ...RUNNING.emailmigration, status: 'inprogress', done: 400 } });
+    await owner.page.getByText('400 of 1,000 messages').waitFor();
+    expect(await told.count()).toBe(0);
+  });
+
   test('a transfer that has ended meanwhile is not asked about any more whether to stop it', async () => {
     await owner.open('Stop the transfer', RUNNING);
     await becomes(movedTo('other'));

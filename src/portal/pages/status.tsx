@@ -5,7 +5,9 @@ import { PATHS, visitOf, type WizardSnapshot } from '../../../machines/wizard.ro
 import { BarsLoader } from '../parts/bars-loader.tsx';
 import { Button } from '../parts/button.tsx';
 import { Link } from '../parts/link.tsx';
+import { useFocusThatIsLost } from '../parts/lost-focus.ts';
 import { Message, MessagePlace } from '../parts/message.tsx';
+import { useOnline } from '../parts/online.ts';
 import { shared } from '../wording.ts';
 import { finished } from '../wording/status-finished.ts';
 import { status as words } from '../wording/status.ts';
@@ -25,6 +27,7 @@ import { WizardPage } from './wizard-page.tsx';
 
 export function StatusPage() {
   const snapshot = useWizard((whole) => whole);
+  useFocusThatIsLost();
   const { transferId } = snapshot.context;
   if (snapshot.matches({ status: { page: 'asking' } }))
     return (
@@ -59,12 +62,16 @@ export function StatusPage() {
 
 /** What an act has brought about takes the place of the introduction for a while. */
 function Lead({ snapshot }: { readonly snapshot: WizardSnapshot }) {
-  const { message } = snapshot.context;
+  const { message, now } = snapshot.context;
+  // Without a line, that is said on top of the page.
+  const isStale = useOnline() && snapshot.hasTag('stale');
   const isShown = message !== null && message.about !== 'export deletion failed';
   return (
     <MessagePlace>
       {isShown && !snapshot.matches({ status: { banner: 'hidden' } }) ? (
         <Banner message={message} />
+      ) : isStale ? (
+        <Message kind="warning" content={[words.stale(new Date(now).toISOString())]} />
       ) : (
         <p className="lead on-screen">{leadOf(snapshot)}</p>
       )}

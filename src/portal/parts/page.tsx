@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useRef, type ReactNode } from 'react';
+import { useLayoutEffect, useRef, type ReactNode } from 'react';
 import { setTitles } from './title.ts';
 
 type Props = {
@@ -14,7 +14,7 @@ type Props = {
   readonly children: ReactNode;
 };
 
-/** The frame of a page. The focus goes to its heading when it appears, and when what had it is there no more. */
+/** The frame of a page. The focus goes to its heading when it appears, and when what had it went with another view. */
 export function Page({ heading, title, titleWithError = title, lead, steps, view, children }: Props) {
   const top = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {
@@ -30,10 +30,6 @@ export function Page({ heading, title, titleWithError = title, lead, steps, view
     }
     shown.current = view;
   }, [view]);
-  const isFocusLost = useLostFocus();
-  useLayoutEffect(() => {
-    if (isFocusLost()) top.current?.focus();
-  });
   useLayoutEffect(() => {
     setTitles({ plain: title, withError: titleWithError });
   }, [title, titleWithError]);
@@ -53,24 +49,4 @@ export function Page({ heading, title, titleWithError = title, lead, steps, view
       </main>
     </div>
   );
-}
-
-/** Tells whether what had the focus was taken away. Who has pressed beside it has left it. */
-function useLostFocus(): () => boolean {
-  const last = useRef<Element | null>(null);
-  useEffect(() => {
-    const leaving = new AbortController();
-    const come = ({ target }: FocusEvent) => {
-      last.current = target instanceof Element ? target : null;
-    };
-    const go = () =>
-      queueMicrotask(() => {
-        // Behind another window it keeps its place.
-        if (document.activeElement === document.body && last.current?.isConnected === true) last.current = null;
-      });
-    addEventListener('focusin', come, { signal: leaving.signal });
-    addEventListener('focusout', go, { signal: leaving.signal });
-    return () => leaving.abort();
-  }, []);
-  return () => last.current?.isConnected === false && document.activeElement === document.body;
 }

@@ -105,6 +105,8 @@ export const status = {
   settled: 'Here is the status of your transfer.',
   lead: 'This page updates by itself. You can close it, and your transfer will keep running.',
   follows: 'This page updates by itself.',
+  stale: (lastHeard: string) =>
+    `We can't update this page right now. Your transfer is not affected. Last update: ${formatMoment(lastHeard)}.`,
   id: 'Transfer ID',
   asking: 'Looking up your transfer…',
   email: 'Email transfer',
