@@ -90,6 +90,7 @@ function leadOf(snapshot: WizardSnapshot): string {
 function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
   const { status, settings } = snapshot.context;
   const ofExport = isExport(status ?? {});
+  const done = isDone(snapshot);
   const isLimited = status?.limited === true;
   const hasFiles = status?.files === 'there';
   const ending = { ofExport, hasNoFiles: ofExport && !hasFiles && status !== null && isCancelled(status) };
@@ -98,8 +99,8 @@ function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
       <Attention snapshot={snapshot} />
       {ofExport && <Exports snapshot={snapshot} files={status?.exports ?? []} />}
       {isLimited && hasFiles && <ShowMore snapshot={snapshot} files />}
-      <Route snapshot={snapshot} />
-      {isDone(snapshot) && <Finished snapshot={snapshot} />}
+      {done && <Route snapshot={snapshot} />}
+      {done && <Finished snapshot={snapshot} />}
       <DailyCard snapshot={snapshot} />
       {status?.emailmigration !== undefined && (
         <OperationCard kind="email" title={words.email} progress={status.emailmigration} {...ending} />
@@ -112,6 +113,8 @@ function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
       {status?.emailforwarding !== undefined && !isLimited && (
         <ForwardingCard status={status} forwarding={status.emailforwarding} legacyName={settings.legacyName} />
       )}
+      {/* Below how it stands, which comes first as long as that changes. */}
+      {!done && <Route snapshot={snapshot} />}
       <Acts snapshot={snapshot} />
       {isLimited && !hasFiles && <ShowMore snapshot={snapshot} />}
       <section className="stack" data-gap="small" aria-labelledby="wrong">
