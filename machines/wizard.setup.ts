@@ -189,7 +189,8 @@ export const wizard = setup({
   },
   actions: {
     // The outside world; the portal, a test or a story provides them
-    'leave for': (_, params: { address: string }) => notProvided(`leave for ${params.address}`)(),
+    /** `inPlace`: the page that leaves is none that Back leads to. */
+    'leave for': (_, params: { address: string; inPlace?: true }) => notProvided(`leave for ${params.address}`)(),
     'drop the stored token': notProvided('drop the stored token'),
 
     'forget everything': assign(({ context }) => ({ ...blankContext(context), now: context.now })),

@@ -49,7 +49,7 @@ export type Message =
   | { readonly about: 'not the owner' | 'signed out' | 'signed out everywhere' | 'sign-out unfinished' }
   /** To copy what is new, one of the two mailboxes was not signed in to. */
   | { readonly about: 'source refused' | 'destination refused' }
-  | { readonly about: 'stop asked' | 'download stop asked' | 'daily stopped' }
+  | { readonly about: 'stop asked' | 'download stop asked' | 'daily started' | 'daily stopped' }
   | { readonly about: 'mended' | 'take-back asked' | 'forwarding stopped' }
   | { readonly about: ActRefused | 'act overtaken'; readonly code: CallFailureCode };
 
@@ -74,7 +74,7 @@ export type Parting = Pick<Context, 'jwt'> & { readonly everywhere: boolean };
 
 export type Context = {
   readonly settings: PortalSettings;
-  /** The visitor's clock in ms since 1970, as last looked at; for the countdown. */
+  /** The visitor's clock in ms since 1970, as last looked at: for the countdown, and when a transfer that goes on was last heard of. */
   readonly now: number;
   readonly source: Source | null;
   readonly destination: Destination | null;
@@ -240,9 +240,10 @@ export type Event =
 
 /**
  * `busy` a call is under way; `slow` it takes longer than usual; `unavailable` the page makes way for the portal's
- * "unavailable" page until `call.retry`; `leaving` the visitor is asked whether to go Home, `parting` whether to sign out.
+ * "unavailable" page until `call.retry`; `leaving` the visitor is asked whether to go Home, `parting` whether to sign out; `stale` nothing new
+ * has been heard of the transfer for a while.
  */
-export type Tag = 'busy' | 'slow' | 'unavailable' | 'leaving' | 'parting';
+export type Tag = 'busy' | 'slow' | 'unavailable' | 'leaving' | 'parting' | 'stale';
 
 /** The four steps of the wizard: Start, the destination, Transfer, Running. */
 export type Step = 1 | 2 | 3 | 4;

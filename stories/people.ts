@@ -153,6 +153,7 @@ export const FULL: TransferStatus = {
     started: '2025-10-20T09:12:00-07:00',
   },
   destination: 'google',
+  route: { from: PAT, to: 'pat.rivera@gmail.com' },
 };
 
 /** The mail is there, and the contacts were not permitted. */
@@ -203,6 +204,7 @@ export const CANCELLED: TransferStatus = {
     finished: '2025-10-20T10:02:00-07:00',
   },
   destination: 'other',
+  route: { from: PAT, to: 'pat.rivera@mail.example' },
 };
 
 const until = '2025-11-30T23:59:59-08:00';

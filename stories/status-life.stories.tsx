@@ -61,6 +61,12 @@ export const DailyEnded = at(resting, {
 });
 export const Forwarded = at(resting, { ...asked, status: FORWARDED });
 export const Mended = at('status.banner.shown', { ...asked, status: WAITING, message: { about: 'mended' } }, following);
+export const DailyStarted = at(
+  'status.banner.shown',
+  { ...asked, status: { ...WAITING, daily: DAILY_ON.daily }, message: { about: 'daily started' } },
+  following,
+);
+export const EndedBeforeStop = at(`${open}.stopping.confirming`, toGmail, resting);
 
 export const ConsentDialog = at(`${open}.mending.asking.editing`, consent, resting);
 export const ConsentSomewhere = at(`${open}.mending.asking.editing`, unknown, resting);

@@ -15,7 +15,10 @@ function externalPage<const Id extends 'privacy-policy' | 'terms-of-service'>(
     states: {
       pausing: { after: { 'policy pause': 'leaving' } },
       leaving: {
-        entry: { type: 'leave for', params: ({ context }) => ({ address: context.settings[setting] }) },
+        entry: {
+          type: 'leave for',
+          params: ({ context }) => ({ address: context.settings[setting], inPlace: true }),
+        },
         on: { 'page.return': '#home', 'connection.lose': 'unavailable' },
       },
       unavailable: unavailable('leaving'),

@@ -1,5 +1,6 @@
 import { not, or, stateIn } from 'xstate';
 import { readError } from '../../src/contract/page-address.ts';
+import { asTransferId } from '../../src/contract/transfer-status.ts';
 import { failedWith, failureOf } from '../failure.ts';
 import { wizard } from '../wizard.setup.ts';
 import { banner } from './banner.ts';
@@ -170,7 +171,7 @@ const lookingUp = wizard.createStateConfig({
   on: {
     'transfer-id.type': {
       target: '.editing',
-      actions: { type: 'type', params: ({ event }) => ({ transferId: event.id.trim() }) },
+      actions: { type: 'type', params: ({ event }) => ({ transferId: asTransferId(event.id) }) },
     },
     'lookup.sign-in': {
       target: '#leaving-for-status',

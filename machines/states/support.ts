@@ -2,6 +2,7 @@ import { not, or, stateIn } from 'xstate';
 import { failureOf } from '../failure.ts';
 import { wizard } from '../wizard.setup.ts';
 import type { SupportRequest } from '../../src/contract/calls/support-form.ts';
+import { asTransferId } from '../../src/contract/transfer-status.ts';
 import type { Context, Event, Typed } from '../wizard.types.ts';
 import { banner } from './banner.ts';
 import { ifUnavailable, unavailableUntilAsked } from './unavailable.ts';
@@ -111,7 +112,7 @@ export const support = wizard.createStateConfig({
     transferId: settledField({
       event: 'support-id.type',
       guard: 'the support ID is wrong',
-      read: (event) => (event.type === 'support-id.type' ? { supportId: event.id.trim() } : {}),
+      read: (event) => (event.type === 'support-id.type' ? { supportId: asTransferId(event.id) } : {}),
     }),
     sending,
     banner: banner('banner life'),

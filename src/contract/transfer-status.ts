@@ -6,6 +6,11 @@ export function isTransferId(text: string): boolean {
   return TRANSFER_ID.test(text);
 }
 
+/** What was typed for an ID, without the spaces and hyphens of one that was read out or copied from paper. */
+export function asTransferId(text: string): string {
+  return text.replaceAll(/[\s\p{Dash}]/gu, '');
+}
+
 /** The status modal's looser rule: exactly 32 alphanumeric characters. */
 export function looksLikeTransferId(text: string): boolean {
   return /^[0-9a-zA-Z]{32}$/.test(text);

@@ -6,6 +6,7 @@ import { UnavailablePage } from './pages/unavailable.tsx';
 import { BarsLoader } from './parts/bars-loader.tsx';
 import { Footer } from './parts/footer.tsx';
 import { Header } from './parts/header.tsx';
+import { Link } from './parts/link.tsx';
 import { settings } from './settings.ts';
 import { useSend, useWizard } from './wizard-context.tsx';
 import { shared } from './wording.ts';
@@ -13,6 +14,11 @@ import { shared } from './wording.ts';
 const LeaveWizard = lazy(() =>
   import('./pages/leave-wizard.tsx').then(({ LeaveWizard }) => ({ default: LeaveWizard })),
 );
+
+/** A place in the history would make Back do nothing that is seen. */
+function skip(): void {
+  document.querySelector<HTMLElement>('#main h1')?.focus();
+}
 
 /** What every page stands in: header, footer, and what takes the page's place while there is none. */
 export function App() {
@@ -27,9 +33,9 @@ export function App() {
   const visit = (path: string) => () => send(visitOf(path, new URLSearchParams()));
   return (
     <>
-      <a className="skip" href="#main">
+      <Link className="skip" href="#main" onFollow={skip}>
         {shared.skip}
-      </a>
+      </Link>
       <Header
         name={settings.legacyName}
         homeLabel={shared.home}

@@ -24,8 +24,8 @@ const actor = createActor(
   wizardMachine.provide({
     actors: services,
     actions: {
-      'leave for': (_, { address }) => {
-        if (navigator.onLine) location.assign(address);
+      'leave for': (_, { address, inPlace }) => {
+        if (navigator.onLine) location[inPlace === true ? 'replace' : 'assign'](address);
         // The browser's own error page would take the place of the portal.
         else queueMicrotask(() => actor.send({ type: 'connection.lose' }));
       },

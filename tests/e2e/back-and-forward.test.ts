@@ -1,7 +1,7 @@
 import type { Page } from 'playwright';
 import { describe, expect, test } from 'vitest';
 import { IS_PROOF, sampleOf } from '../folders.ts';
-import { enter, type SessionName, TRANSFER_ID, type Wire } from '../support/portal-alone.ts';
+import { enter, pagesElsewhere, type SessionName, TRANSFER_ID, type Wire } from '../support/portal-alone.ts';
 import { needs } from '../support/needs.ts';
 import { fillOther } from './steps.ts';
 import { portalInChromium } from './portal-in-chromium.ts';
@@ -101,6 +101,34 @@ describe('Back and Forward, in Chromium (needs chromium)', needs('chromium'), ()
     expect(wire.asked.filter(({ path }) => /load|create-account|set-migration|support-form/.test(path))).toEqual([]);
     await page.reload();
     await standsAt(to, next);
+  });
+
+  test.each([
+    ['Privacy policy', '/privacy'],
+    ['Terms of service', '/terms'],
+  ])('one Back from "%s" leads to where the visitor was, with what was typed', async (name, to) => {
+    await pagesElsewhere(page);
+    await arrive('/start-migration', 'gmail');
+    await page.getByLabel('Notification email').fill('maria@mail.example');
+    await follow(name)(page);
+    await page.waitForURL(`https://www.sanbrunocable.example${to}`);
+    await page.goBack();
+    await standsAt('/start-migration', 'Transfer your data');
+    expect(await page.getByLabel('Notification email').inputValue()).toBe('maria@mail.example');
+    // Nor does it lead away again by itself.
+    await page.waitForTimeout(1_000);
+    await standsAt('/start-migration', 'Transfer your data');
+  });
+
+  test('who skips to the content goes Back to the page before', async () => {
+    await arrive('/');
+    await follow('Contact support')(page);
+    await standsAt('/support-form', 'Contact support');
+    await page.getByRole('link', { name: 'Skip to the page' }).press('Enter');
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('H1');
+    await standsAt('/support-form', 'Contact support');
+    await page.goBack();
+    await standsAt('/', TOOL);
   });
 
   test('Back from the form of another way finds the ways open', async () => {

@@ -140,6 +140,16 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
     expect(await values('Contacts format')).toEqual(['csv', 'vcf', 'pst']);
   });
 
+  test('whose sign-in is over while the page is open is asked for again by the link of its files', async () => {
+    const id = await order(subscriber('ines'), product.url, 'eml', 'csv');
+    await isComplete();
+    await page.context().clearCookies();
+    await page.evaluate(() => sessionStorage.clear());
+    await files().getByRole('link').click();
+    await page.getByText('To download them, press “Show more” and sign in.').waitFor();
+    expect(page.url()).toBe(`${product.url}/status?migration_id=${id}`);
+  });
+
   test('is deleted by "Delete my export now": the files, the link and the page say so', async () => {
     await order(subscriber('maria'), product.url, 'eml', 'vcf');
     await isComplete();

@@ -150,7 +150,7 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     }));
     await open({ ...FINISHED_EXPORT.json, exports });
     const second = page.getByRole('link', { name: 'Download file 2 of 2' });
-    expect(await second.getAttribute('download')).toBe('2.zip');
+    expect(await second.getAttribute('href')).toBe(`/api/exports/${TRANSFER_ID}/2`);
     await page.getByText('2.zip, 5 kB').waitFor();
   });
 
@@ -245,7 +245,8 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     expect(await main.getByRole('heading', { name: 'What you can do' }).count()).toBe(0);
     expect(await main.locator('button, a.button').filter({ visible: true }).count()).toBe(0);
     const said = await main.locator('.printed').getAttribute('data-said');
-    expect(said).toMatch(/^From: .*\nTo: maria@gmail\.com\nDate: /);
+    expect(said).toMatch(/^Date: /);
+    expect(await main.getByText('maria@gmail.com').isVisible()).toBe(true);
   });
 
   test('an empty mailbox that is done has nothing to count', async () => {

@@ -157,7 +157,7 @@ const CASES: readonly Case[] = [
     call: 'copy what is new',
     typed: [password, destinationPassword],
     asks: { id: ID, password: PASSWORD, destinationPassword: 'another', daily: true },
-    done: null,
+    done: 'daily started',
     refused: 'again refused',
     failed: `${OPEN}.daily.asking.refused`,
   },

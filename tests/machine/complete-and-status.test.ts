@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ID, LEGACY, SESSIONS } from '../support/moves.ts';
-import { arriveAt, codesBut, EVERY_CODE, refusal, type Wizard } from '../support/wizard.ts';
+import { arriveAt, codesBut, EVERY_CODE, NOW, refusal, type Wizard } from '../support/wizard.ts';
 
 type Script = NonNullable<Parameters<typeof arriveAt>[1]>;
 const PAGE = 'status.page';
@@ -28,7 +28,16 @@ async function arriveAtOpenStream(script: Script = { 'ask for the status': () =>
 async function afterFailure(wizard: Wizard) {
   wizard.script['ask for the status'] = refusal('UNAVAILABLE');
   await wizard.wait(2_000);
-  expect(wizard.isAt(`${FOLLOWING}.pausingLonger`)).toBe(true);
+  expect(wizard.isAt(`${FOLLOWING}.missed.pausing`)).toBe(true);
+}
+
+/** The line was lost, and the first question has failed. */
+async function cutOff() {
+  const wizard = await arriveAtOpenStream();
+  await wizard.wait(40_000);
+  await wizard.send({ type: 'status.lose' });
+  await afterFailure(wizard);
+  return wizard;
 }
 
 describe('the complete page', () => {
@@ -303,7 +312,7 @@ describe('the status page', () => {
       await wizard.send({ type: 'status.lose' });
       script['ask for the status'] = refusal(code);
       await wizard.wait(2_000);
-      expect(wizard.isAt(`${FOLLOWING}.pausingLonger`)).toBe(true);
+      expect(wizard.isAt(`${FOLLOWING}.missed.pausing`)).toBe(true);
       expect(wizard.context().status).toEqual(RUNNING);
       await wizard.wait(9_999);
       expect(wizard.asked('ask for the status')).toHaveLength(2);
@@ -321,7 +330,75 @@ describe('the status page', () => {
     await wizard.wait(29_999);
     expect(wizard.isAt(`${FOLLOWING}.asking`)).toBe(true);
     await wizard.wait(1);
-    expect(wizard.isAt(`${FOLLOWING}.pausingLonger`)).toBe(true);
+    expect(wizard.isAt(`${FOLLOWING}.missed.pausing`)).toBe(true);
+  });
+
+  describe('when the server does not answer for a while', () => {
+    test('the visitor is told from the second question on that fails, with the time when there was an answer', async () => {
+      const wizard = await cutOff();
+      await wizard.wait(9_999);
+      expect(wizard.has('stale')).toBe(false);
+      await wizard.wait(1);
+      expect(wizard.isAt(`${FOLLOWING}.stale.pausing`)).toBe(true);
+      expect(wizard.has('stale')).toBe(true);
+      expect(wizard.context()).toMatchObject({ status: RUNNING, now: NOW });
+    });
+
+    test('it is told as long as each question fails, or is not answered for 30 s, and no longer', async () => {
+      const wizard = await cutOff();
+      await wizard.wait(10_000);
+      await wizard.wait(10_000);
+      expect(wizard.isAt(`${FOLLOWING}.stale.pausing`)).toBe(true);
+      delete wizard.script['ask for the status'];
+      await wizard.wait(10_000);
+      await wizard.wait(29_999);
+      expect(wizard.isAt(`${FOLLOWING}.stale.asking`)).toBe(true);
+      await wizard.wait(1);
+      expect(wizard.isAt(`${FOLLOWING}.stale.pausing`)).toBe(true);
+      wizard.script['ask for the status'] = () => RUNNING;
+      await wizard.wait(10_000);
+      expect(wizard.isAt(`${FOLLOWING}.live.opening`)).toBe(true);
+      expect(wizard.has('stale')).toBe(false);
+      expect(wizard.context().now).toBe(NOW + wizard.clock.now());
+    });
+
+    test('a second question that is not answered for 30 s is told of as well', async () => {
+      const wizard = await cutOff();
+      delete wizard.script['ask for the status'];
+      await wizard.wait(10_000);
+      expect(wizard.isAt(`${FOLLOWING}.missed.asking`)).toBe(true);
+      await wizard.wait(30_000);
+      expect(wizard.has('stale')).toBe(true);
+    });
+
+    test.each(['missed', 'stale'] as const)(
+      'a browser that is online again asks at once, where it is %s',
+      async (at) => {
+        const wizard = await cutOff();
+        if (at === 'stale') await wizard.wait(10_000);
+        wizard.script['ask for the status'] = () => RUNNING;
+        await wizard.send({ type: 'connection.return' });
+        expect(wizard.isAt(`${FOLLOWING}.live.opening`)).toBe(true);
+      },
+    );
+
+    test('a transfer that ended meanwhile is settled', async () => {
+      const wizard = await cutOff();
+      await wizard.wait(10_000);
+      wizard.script['ask for the status'] = () => DONE;
+      await wizard.wait(10_000);
+      expect(wizard.isAt(`${PAGE}.settled`)).toBe(true);
+    });
+
+    test.each([{ type: 'status.beat' }, { type: 'status.arrive', status: RUNNING }] as const)(
+      'what the stream says is an answer: $type',
+      async (event) => {
+        const wizard = await arriveAtOpenStream();
+        await wizard.wait(40_000);
+        await wizard.send(event);
+        expect(wizard.context().now).toBe(NOW + 40_000);
+      },
+    );
   });
 
   describe('the files of a finished download', () => {

@@ -20,6 +20,16 @@ test('a transfer that is found by its ID is shown on the status page', async () 
   expect(wizard.address()).toBe(`/status?migration_id=${ID}`);
 });
 
+test.each([
+  ['spaces', ID.replaceAll(/(.{4})/g, '$1 ')],
+  ['hyphens', `${ID.slice(0, 16)}-${ID.slice(16)}`],
+  ['dashes and lines', `${ID.slice(0, 16)} \u2013\n${ID.slice(16)}`],
+])('an ID with %s in it, as it was read out or copied from paper, is asked for without', async (_, id) => {
+  const wizard = await modalOpen();
+  await wizard.send(typed(id), submit);
+  expect(wizard.asked('ask for the status')).toEqual([{ id: ID }]);
+});
+
 test.each(['', 'short', ID.slice(1), `${ID}0`, `${ID.slice(1)}-`, `${ID.slice(1)}é`])(
   'the ID "%s" has not exactly 32 letters and digits, and is invalid without a call',
   async (id) => {

@@ -70,6 +70,12 @@ describe('the letter to support', () => {
     ]);
   });
 
+  test('spaces and hyphens in the transfer ID mean nothing', async () => {
+    const wizard = await formOpen({}, ...filled, transferId(` ${ID.slice(0, 8)}-${ID.slice(8, 20)} ${ID.slice(20)}`));
+    await wizard.send(submit);
+    expect(wizard.asked('write to support')).toMatchObject([{ migrationId: ID }]);
+  });
+
   test('a letter needs the legacy email and an issue only', async () => {
     const wizard = await formOpen({}, legacy(LEGACY), issue(ISSUE), submit);
     expect(wizard.asked('write to support')).toEqual([{ emailAddress: LEGACY, issue: ISSUE }]);

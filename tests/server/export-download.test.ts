@@ -14,6 +14,7 @@ import { openVerifiers } from '../../src/server/transfers/verifiers.ts';
 import { Stopped } from '../../src/server/mail/copy/lanes.ts';
 import { removeUnfinishedExport, sweepExports } from '../../src/server/export/download/sweeper.ts';
 import { openExportWorld, type ExportWorld } from '../support/export-world.ts';
+import { followLink } from '../support/followed-link.ts';
 import { memoryAccount } from '../support/memory-mailbox.ts';
 import { needs } from '../support/needs.ts';
 import { fromBrowser, openWebWorld, type WebWorld } from '../support/web-world.ts';
@@ -262,6 +263,18 @@ test('a wrong address, a stranger, files whose days are over and files that were
   expect((await web.services.transfers.status(expired.id))?.exports).toBeUndefined();
   web.advance(-8 * DAY_MS);
   expect((await fetched({ range: 'bytes=0-0' })).status).toBe(206);
+});
+
+test('a browser that follows the link of files that it may not have is led to the page of their transfer', async () => {
+  const made = await newExport(100);
+  const page = { status: 303, leadsTo: `/status?migration_id=${made.id}` };
+  const own = fromBrowser(BROWSER);
+  expect(await followLink(at(made.file.url), fromBrowser('c'.repeat(64)))).toEqual(page);
+  expect(await followLink(at(made.file.url), { ...own, 'sec-fetch-mode': 'cors' })).toMatchObject({ status: 200 });
+  expect((await told(deletionOf(made.file.url), json({}))).status).toBe(200);
+  expect(await followLink(at(made.file.url), own)).toEqual(page);
+  const nowhere = made.file.url.replace(/exports\/[0-9a-f]+/, `exports/${'0'.repeat(32)}`);
+  expect(await followLink(at(nowhere), own)).toEqual({ status: 404, leadsTo: undefined });
 });
 
 const json = (body: unknown): RequestInit => ({

@@ -124,9 +124,9 @@ test(
   async () => {
     const { world, ordered } = await waiting();
     const { database } = world.web;
-    const { query } = database;
+    const query = database.query.bind(database);
     let isBroken = false;
-    const breaking: typeof query = async (text, parameters) => {
+    const breaking: typeof database.query = async (text, parameters) => {
       if (isBroken || !text.includes('run.by_itself')) return query(text, parameters);
       isBroken = true;
       throw new DatabaseUnavailable(new Error('The connection is gone.'));

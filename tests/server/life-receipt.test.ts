@@ -9,6 +9,7 @@ import { receiptAddress, RECEIPT_KEY, type ReceiptFormat } from '../../src/contr
 import { checkReceipt, ReceiptError } from '../../src/server/receipt/check-receipt.ts';
 import { comparisonOf, notMoved, type Facts } from '../../src/server/receipt/facts.ts';
 import { openLifeWorld, type LifeWorld, type Ordered, whenEnded } from '../support/life-world.ts';
+import { followLink } from '../support/followed-link.ts';
 import type { Letter } from '../support/mail-client.ts';
 import { letter, ODD_LETTERS } from '../support/mail-letters.ts';
 import { fromBrowser } from '../support/web-world.ts';
@@ -46,6 +47,9 @@ const receipt = async (format: ReceiptFormat) => {
   expect(answer.status).toBe(200);
   return answer;
 };
+
+/** As a link of the portal leads there. */
+const link = (id: string, format: ReceiptFormat) => `${world.web.url}${receiptAddress(id, format)}`;
 
 describe('a receipt', () => {
   test('names each message with its folder, date, subject, size, digest and fate', async () => {
@@ -134,6 +138,22 @@ describe('a receipt', () => {
     for (const address of [receiptAddress('e'.repeat(32), 'csv'), receiptAddress('nonsense', 'csv')])
       expect((await world.web.get(address, ordered.headers)).status).toBe(404);
     expect(world.web.logLines.some((line) => line.includes('"security":"receipt handed out"'))).toBe(true);
+  });
+
+  test('that a browser may not have any more leads to the page of its transfer, and to no text of a program', async () => {
+    const strange = fromBrowser('d'.repeat(64));
+    for (const format of FORMATS)
+      expect(await followLink(link(ordered.id, format), strange)).toEqual({
+        status: 303,
+        leadsTo: `/status?migration_id=${ordered.id}`,
+      });
+    const unknown = 'e'.repeat(32);
+    expect((await followLink(link(unknown, 'html'), strange)).leadsTo).toBe(`/status?migration_id=${unknown}`);
+    expect((await followLink(link('nonsense', 'html'), strange)).leadsTo).toBeUndefined();
+    expect((await followLink(link(ordered.id, 'html'), ordered.headers)).status).toBe(200);
+    // A script of a page is no visitor.
+    const script = { ...strange, 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' };
+    expect((await followLink(link(ordered.id, 'html'), script)).status).toBe(401);
   });
 
   test('is checked by a command, with nothing but the key', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { receiptAddress } from '../../src/contract/calls/receipt.ts';
 import type { TakeBackStep } from '../../src/server/mail/copy/take-back.ts';
 import { SENTENCES } from '../../src/server/worker/sentences.ts';
 import {
@@ -293,6 +294,10 @@ describe('taking back', { timeout: 60_000 }, () => {
     await takenBack(world, ordered);
     expect(await everything(world)).toEqual(before);
     expect((await statusOf(world, ordered)).emailmigration).toMatchObject({ taken_back: mail.done });
+    const { body } = await world.web.get(receiptAddress(ordered.id, 'json'), ordered.headers);
+    expect(body).toMatchObject({ copied: mail.done, taken_back: mail.done });
+    const { text } = await world.web.get(receiptAddress(ordered.id, 'html'), ordered.headers);
+    expect(text).toContain(`<th scope="row">Of these, taken back</th><td>${mail.done}</td>`);
     const given = { source_account: { password: PASSWORD }, destination_account: { password: PASSWORD } };
     const { jobid: id } = (await call(world, 'again', ordered, given)).body as { jobid: string };
     const copied = await whenEnded(world, { ...ordered, id });

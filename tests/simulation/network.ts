@@ -87,6 +87,12 @@ class LinkError extends Error {
   }
 }
 
+/** A line that is silent keeps what arrives until it speaks again. */
+function inTurn(pipe: Pipe, run: () => void): void {
+  if (pipe.held === null) run();
+  else pipe.held.push(run);
+}
+
 function openLink(host: Host, process: SimulatedProcess, scheduler: Scheduler, chance: Chance, number: number): Duplex {
   const name = `${host.name}#${number}`;
   const faults = host.faults.filter((fault) => fault.connection === number);
@@ -111,10 +117,6 @@ function openLink(host: Host, process: SimulatedProcess, scheduler: Scheduler, c
     const at = Math.max(pipe.lastArrival, scheduler.now() + delay(host.weather, chance)) + 0.001;
     pipe.lastArrival = at;
     scheduler.after(at - scheduler.now(), label, () => inTurn(pipe, run));
-  };
-  const inTurn = (pipe: Pipe, run: () => void) => {
-    if (pipe.held === null) run();
-    else pipe.held.push(run);
   };
   const silence = (pipe: Pipe, direction: string, milliseconds: number, rest: () => void) => {
     scheduler.note(`${name} is silent ${direction} for ${milliseconds}`);

@@ -3,6 +3,9 @@ import { wizard } from '../../wizard.setup.ts';
 import { waiting } from '../waiting.ts';
 import { closedWhileCalling, passwordForm, refusedAt, seekingConsent, typing } from './act.ts';
 
+/** The page of the new transfer looks as that of the one before. */
+const sayDaily = { type: 'show the message', params: { message: { about: 'daily started' } } } as const;
+
 /** A new transfer between the same mailboxes, for what came since, or from now on once a day: both are signed in to once more. */
 function copying<const Purpose extends 'again' | 'daily'>(purpose: Purpose) {
   const refused = `status-${purpose}-refused` as const;
@@ -64,6 +67,7 @@ function copying<const Purpose extends 'again' | 'daily'>(purpose: Purpose) {
               'forget the sign-in',
               'forget the transfer',
               { type: 'remember the transfer', params: ({ event }) => ({ id: event.output.jobid }) },
+              ...(purpose === 'daily' ? [sayDaily] : []),
             ],
           },
           onError: [refusedBySource, refusedByDestination, unproven, ...failures],

@@ -8,15 +8,44 @@ const remember = {
   params: ({ event }: { event: { status: TransferStatus } }) => event,
 } as const;
 
+/** The status is asked for; without an answer it goes on at `missed`. */
+function asking<const Missed extends string>(missed: Missed) {
+  return wizard.createStateConfig({
+    ...givingUp(missed),
+    invoke: {
+      src: 'ask for the status',
+      input: ({ context }) => ({ id: context.transferId ?? '' }),
+      onDone: {
+        target: '#status-live',
+        actions: { type: 'remember the status', params: ({ event }) => ({ status: event.output }) },
+      },
+      onError: missed,
+    },
+  });
+}
+
+/** It is asked for after a longer pause. */
+function askingLater<const Missed extends string>(missed: Missed) {
+  return {
+    initial: 'pausing',
+    states: {
+      pausing: { after: { 'long status pause': 'asking' }, on: { 'connection.return': 'asking' } },
+      asking: asking(missed),
+    },
+  } as const;
+}
+
 /**
  * While it goes on, the transfer is followed live. When the line is lost, its status is asked for after a pause, and then it is
- * followed anew; where that fails as well, the pauses are longer.
+ * followed anew; where that fails as well, the pauses are longer, and from the second time on the visitor is told.
  */
 export const following = wizard.createStateConfig({
   initial: 'live',
   always: { guard: not('the transfer goes on'), target: '#status-settled' },
   states: {
     live: {
+      id: 'status-live',
+      entry: 'look at the clock',
       invoke: { src: 'follow the transfer', input: ({ context }) => ({ id: context.transferId ?? '' }) },
       initial: 'opening',
       on: { 'connection.return': 'asking' },
@@ -26,6 +55,7 @@ export const following = wizard.createStateConfig({
           on: { 'status.arrive': { target: 'open', actions: remember }, 'status.lose': '#status-pausing-longer' },
         },
         open: {
+          entry: 'look at the clock',
           after: { 'status silence': '#status-pausing' },
           on: {
             'status.arrive': { target: 'open', reenter: true, actions: remember },
@@ -41,17 +71,8 @@ export const following = wizard.createStateConfig({
       after: { 'long status pause': 'asking' },
       on: { 'connection.return': 'asking' },
     },
-    asking: {
-      ...givingUp('pausingLonger'),
-      invoke: {
-        src: 'ask for the status',
-        input: ({ context }) => ({ id: context.transferId ?? '' }),
-        onDone: {
-          target: 'live',
-          actions: { type: 'remember the status', params: ({ event }) => ({ status: event.output }) },
-        },
-        onError: 'pausingLonger',
-      },
-    },
+    asking: asking('#status-missed'),
+    missed: { ...askingLater('#status-stale'), id: 'status-missed' },
+    stale: { ...askingLater('#status-stale'), id: 'status-stale', tags: 'stale' },
   },
 });

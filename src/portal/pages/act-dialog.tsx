@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { destinationOf } from '../../../machines/owner-acts.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
+import type { Side } from '../../contract/calls/resume.ts';
 import { isOauthProvider, OAUTH_PROVIDERS } from '../../contract/provider-name.ts';
 import { Button } from '../parts/button.tsx';
 import type { Note } from '../parts/field-note.tsx';
@@ -10,10 +11,10 @@ import { PasswordField } from '../parts/password-field.tsx';
 import { ProviderButton, Providers } from '../parts/provider-button.tsx';
 import { providerName, shared } from '../wording.ts';
 import { fieldErrors } from '../wording/field-errors.ts';
-import { wordsBesideTransfers } from '../wording/message.ts';
 import { acts as words } from '../wording/acts.ts';
 import { useSend } from '../wizard-context.tsx';
 import { SlowNote, WordedMessage } from './banner.tsx';
+import { Mailbox, mailboxIn, refusalWords } from './status-mailboxes.tsx';
 
 type Props = { readonly snapshot: WizardSnapshot };
 
@@ -39,7 +40,7 @@ export function ActOutcome({ snapshot }: Props) {
 function Outcome({ snapshot }: Props) {
   const { message, settings } = snapshot.context;
   if (message !== null && snapshot.matches({ status: { banner: 'hidden' } }))
-    return <WordedMessage words={wordsBesideTransfers(message, settings.legacyName)} />;
+    return <WordedMessage words={refusalWords(snapshot.context, message)} />;
   if (snapshot.hasTag('slow')) return <SlowNote />;
   return <p className="soft">{words.help(settings.supportPhone)}</p>;
 }
@@ -49,18 +50,22 @@ const MISSING: Note = { kind: 'error', text: fieldErrors.password };
 type PasswordProps = Props & {
   readonly label: string;
   readonly isMissing: boolean;
+  /** Whose password it is. */
+  readonly side: Side;
   /** Where a form asks for two, the second one. */
   readonly of?: 'destination';
 };
 
-export function Password({ snapshot, label, isMissing, of }: PasswordProps) {
+export function Password({ snapshot, label, isMissing, side, of }: PasswordProps) {
   const send = useSend();
   const { typed } = snapshot.context;
+  const help = mailboxIn(snapshot.context, side);
   const type = of === undefined ? 'password.type' : 'destination-password.type';
   return (
     <PasswordField
       label={label}
       words={shared.password}
+      {...(help === undefined ? {} : { help })}
       value={of === undefined ? typed.password : typed.destinationPassword}
       note={isMissing ? MISSING : undefined}
       autoComplete="off"
@@ -77,14 +82,18 @@ export function SignInElsewhere({ snapshot }: Props) {
   const { legacyName } = snapshot.context.settings;
   if (isOauthProvider(provider))
     return (
-      <div className="actions">
-        <Button rank="primary" onPress={() => send({ type: 'consent.seek', provider })}>
-          {words.signInAt(providerName(provider, legacyName))}
-        </Button>
-      </div>
+      <>
+        <Mailbox snapshot={snapshot} side="destination" />
+        <div className="actions">
+          <Button rank="primary" onPress={() => send({ type: 'consent.seek', provider })}>
+            {words.signInAt(providerName(provider, legacyName))}
+          </Button>
+        </div>
+      </>
     );
   return (
     <div className="stack" data-gap="small">
+      <Mailbox snapshot={snapshot} side="destination" />
       <p>{words.signInSomewhere}</p>
       <Providers>
         {OAUTH_PROVIDERS.map((each) => (

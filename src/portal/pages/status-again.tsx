@@ -69,12 +69,14 @@ function Passwords({ snapshot, act, words: said, elsewhere }: CopyingProps & { r
       <div>
         <Password
           snapshot={snapshot}
+          side="source"
           label={words.sourcePassword(snapshot.context.settings.legacyName)}
           isMissing={at({ asking: 'passwordMissing' })}
         />
         {!elsewhere && (
           <Password
             snapshot={snapshot}
+            side="destination"
             of="destination"
             label={words.destinationPassword}
             isMissing={at({ asking: 'destinationPasswordMissing' })}

@@ -1,3 +1,4 @@
+import { isOffered } from '../../../machines/owner-acts.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import { receiptAddress } from '../../contract/calls/receipt.ts';
 import { isExport } from '../../contract/transfer-status.ts';
@@ -10,10 +11,18 @@ type Props = { readonly snapshot: WizardSnapshot };
 
 export function Stop({ snapshot }: Props) {
   const { status, settings } = snapshot.context;
-  const { title, text, keep, confirm, busy } = words.stop;
+  const { title, text, done, keep, confirm, busy } = words.stop;
   const calling = snapshot.matches({ status: { acts: { open: { stopping: 'calling' } } } });
+  if (!calling && !isOffered(status, 'stop'))
+    return (
+      <ActDialog title={title}>
+        <p>{done}</p>
+        <ActOutcome snapshot={snapshot} />
+      </ActDialog>
+    );
   return (
-    <ActDialog title={title}>
+    // A dialog of its own, so that the focus goes to what is said when there is nothing to stop any more.
+    <ActDialog key="asking" title={title}>
       {text(settings.legacyName, isExport(status ?? {})).map((each) => (
         <p key={each}>{each}</p>
       ))}
@@ -23,7 +32,10 @@ export function Stop({ snapshot }: Props) {
   );
 }
 
-/** The files are fetched by the browser itself, which shows by its cookie whose it is. */
+/**
+ * The files are fetched by the browser itself, which shows by its cookie whose it is. Without `download`, so that it can
+ * be led elsewhere when it is no longer.
+ */
 export function Receipt({ snapshot }: Props) {
   const { title, text, links } = words.receipt;
   return (
@@ -32,12 +44,7 @@ export function Receipt({ snapshot }: Props) {
       <ul className="rows">
         {links.map(({ format, text }) => (
           <li key={format}>
-            <a
-              href={receiptAddress(snapshot.context.transferId ?? '', format)}
-              {...(format === 'html' ? {} : { download: `receipt.${format}` })}
-            >
-              {text}
-            </a>
+            <a href={receiptAddress(snapshot.context.transferId ?? '', format)}>{text}</a>
           </li>
         ))}
       </ul>
@@ -57,6 +64,7 @@ export function ForwardingOff({ snapshot }: Props) {
       <Form onSubmit={() => send({ type: 'act.submit' })}>
         <Password
           snapshot={snapshot}
+          side="source"
           label={words.sourcePassword(legacyName)}
           isMissing={at({ asking: 'passwordMissing' })}
         />

@@ -59,7 +59,7 @@ export function Exports({ snapshot, files }: Props) {
           {files.map((file, index) => (
             <li key={file.url}>
               <div className="stack" data-gap="small">
-                <a className="button" data-rank="primary" href={file.url} download={file.name}>
+                <a className="button" data-rank="primary" data-kind="file" href={file.url}>
                   {words.download(file.name, index + 1, files.length)}
                 </a>
                 <p className="soft small">{words.size(file.name, file.size, files.length)}</p>

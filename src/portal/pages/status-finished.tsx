@@ -14,12 +14,10 @@ import {
   SKIPPED_SHOWN,
   standingOf,
 } from '../../contract/transfer-status.ts';
-import { Address } from '../parts/address.tsx';
 import { Button } from '../parts/button.tsx';
 import { Facts } from '../parts/card.tsx';
 import type { IconName } from '../parts/icon.tsx';
 import { ProviderButton, Providers } from '../parts/provider-button.tsx';
-import { providerName } from '../wording.ts';
 import { finished as words, MAIL_SITES } from '../wording/status-finished.ts';
 import { status as standing } from '../wording/status.ts';
 import { useSend } from '../wizard-context.tsx';
@@ -50,7 +48,6 @@ export function Finished({ snapshot }: Props) {
   const isDeleted = status?.files === 'deleted';
   return (
     <>
-      <Route snapshot={snapshot} />
       <section className="stack" data-gap="small" aria-labelledby="arrived">
         <h2 id="arrived">{words.arrivedTitle(ofExport, isDeleted)}</h2>
         <Facts
@@ -77,31 +74,6 @@ export function Finished({ snapshot }: Props) {
       </section>
       {ofExport ? <AfterExport snapshot={snapshot} /> : <Next snapshot={snapshot} />}
     </>
-  );
-}
-
-/** From where to where, as far as who looks may know it. */
-function Route({ snapshot: { context } }: Props) {
-  const { from, to } = routeOf(context);
-  const provider = destinationOf(context);
-  if (from === undefined) return null;
-  return (
-    <dl className="route">
-      <div>
-        <dt>{words.from}</dt>
-        <dd>
-          <Address>{from}</Address>
-        </dd>
-        <dd className="soft">{context.settings.legacyName}</dd>
-      </div>
-      <div>
-        <dt>{words.to}</dt>
-        <dd>{to === undefined ? <span className="strong">{words.files}</span> : <Address>{to}</Address>}</dd>
-        {to !== undefined && provider !== 'other' && (
-          <dd className="soft">{providerName(provider, context.settings.legacyName)}</dd>
-        )}
-      </div>
-    </dl>
   );
 }
 

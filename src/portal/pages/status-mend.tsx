@@ -4,6 +4,7 @@ import { Form } from '../parts/form.tsx';
 import { acts as words } from '../wording/acts.ts';
 import { useSend } from '../wizard-context.tsx';
 import { ActDialog, ActOutcome, Password, SignInElsewhere, Submit } from './act-dialog.tsx';
+import { Mailbox } from './status-mailboxes.tsx';
 import { needIn } from './status-need.ts';
 
 type Props = { readonly snapshot: WizardSnapshot };
@@ -51,12 +52,15 @@ function Trying({ snapshot }: Props) {
   const isPassword = attention?.reason === 'password';
   return (
     <Form onSubmit={() => send({ type: 'act.submit' })}>
-      {isPassword && (
+      {isPassword ? (
         <Password
           snapshot={snapshot}
+          side={attention.side}
           label={attention.side === 'source' ? words.sourcePassword(settings.legacyName) : words.destinationPassword}
           isMissing={at({ asking: 'passwordMissing' })}
         />
+      ) : (
+        attention !== undefined && <Mailbox snapshot={snapshot} side={attention.side} />
       )}
       <Submit busy={at('calling')} label={isPassword ? carryOn : tryAgain} busyLabel={busyLabel} />
       <ActOutcome snapshot={snapshot} />

@@ -1,3 +1,4 @@
+import { isOffered } from '../../../machines/owner-acts.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import { Button } from '../parts/button.tsx';
 import type { Note } from '../parts/field-note.tsx';
@@ -18,7 +19,7 @@ export function ShowMore({ snapshot, files = false }: Props & { readonly files?:
   const { settings, status } = snapshot.context;
   return (
     <section className="stack on-screen" data-gap="small">
-      <p>{files ? words.filesLead : words.lead}</p>
+      <p>{files ? words.filesLead : hasReceipt(snapshot) ? words.receiptLead : words.lead}</p>
       <div className="actions">
         <Button rank={files ? 'primary' : 'secondary'} onPress={() => send({ type: 'more.show' })}>
           {words.button}
@@ -37,6 +38,13 @@ export function ShowMore({ snapshot, files = false }: Props & { readonly files?:
       )}
     </section>
   );
+}
+
+/** Whether its owner would be offered the receipt. */
+function hasReceipt({ context: { status } }: WizardSnapshot): boolean {
+  if (status === null) return false;
+  const { limited: _, ...whole } = status;
+  return isOffered(whole, 'receipt');
 }
 
 function emailNote(snapshot: WizardSnapshot): Note | undefined {

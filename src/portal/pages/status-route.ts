@@ -1,5 +1,6 @@
 import { destinationOf } from '../../../machines/owner-acts.ts';
 import type { Context } from '../../../machines/wizard.types.ts';
+import { isExport } from '../../contract/transfer-status.ts';
 
 type Route = {
   readonly from?: string | undefined;
@@ -16,4 +17,11 @@ export function routeOf(context: Context): Route {
   if (status?.route !== undefined) return { ...status.route, isKnown };
   const to = destination?.email ?? '';
   return { from: source?.email, to: to === '' || destinationOf(context) === 'file_export' ? undefined : to, isKnown };
+}
+
+/** Whether the status page says from where to where: to who may manage the transfer, once both ends are known. */
+export function isRouteShown(context: Context): boolean {
+  const { from, to } = routeOf(context);
+  const status = context.status ?? {};
+  return status.limited !== true && from !== undefined && (to !== undefined || isExport(status));
 }

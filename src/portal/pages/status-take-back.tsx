@@ -49,7 +49,7 @@ function SigningIn({ snapshot, busy: calling }: Props & { readonly busy: boolean
     <>
       <p>{signIn}</p>
       <Form onSubmit={() => send({ type: 'act.submit' })}>
-        <Password snapshot={snapshot} label={words.destinationPassword} isMissing={isMissing} />
+        <Password snapshot={snapshot} side="destination" label={words.destinationPassword} isMissing={isMissing} />
         <Submit busy={calling} label={confirm} busyLabel={busy} />
         <ActOutcome snapshot={snapshot} />
       </Form>

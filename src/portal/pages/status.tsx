@@ -5,7 +5,9 @@ import { PATHS, visitOf, type WizardSnapshot } from '../../../machines/wizard.ro
 import { BarsLoader } from '../parts/bars-loader.tsx';
 import { Button } from '../parts/button.tsx';
 import { Link } from '../parts/link.tsx';
+import { useFocusThatIsLost } from '../parts/lost-focus.ts';
 import { Message, MessagePlace } from '../parts/message.tsx';
+import { useOnline } from '../parts/online.ts';
 import { shared } from '../wording.ts';
 import { finished } from '../wording/status-finished.ts';
 import { status as words } from '../wording/status.ts';
@@ -18,11 +20,14 @@ import { DailyCard } from './status-daily.tsx';
 import { DeleteExport, Exports } from './status-exports.tsx';
 import { Finished, isDone } from './status-finished.tsx';
 import { GuidePage } from './status-guide.tsx';
+import { Route } from './status-mailboxes.tsx';
 import { ShowMore } from './status-more.tsx';
+import { isRouteShown } from './status-route.ts';
 import { WizardPage } from './wizard-page.tsx';
 
 export function StatusPage() {
   const snapshot = useWizard((whole) => whole);
+  useFocusThatIsLost();
   const { transferId } = snapshot.context;
   if (snapshot.matches({ status: { page: 'asking' } }))
     return (
@@ -39,6 +44,7 @@ export function StatusPage() {
     <WizardPage
       heading={done ? finished.heading : words.heading}
       done={done}
+      saysRoute={isRouteShown(snapshot.context)}
       view={snapshot.context.status?.limited === true ? 'numbers' : 'everything'}
       lead={
         <>
@@ -56,12 +62,16 @@ export function StatusPage() {
 
 /** What an act has brought about takes the place of the introduction for a while. */
 function Lead({ snapshot }: { readonly snapshot: WizardSnapshot }) {
-  const { message } = snapshot.context;
+  const { message, now } = snapshot.context;
+  // Without a line, that is said on top of the page.
+  const isStale = useOnline() && snapshot.hasTag('stale');
   const isShown = message !== null && message.about !== 'export deletion failed';
   return (
     <MessagePlace>
       {isShown && !snapshot.matches({ status: { banner: 'hidden' } }) ? (
         <Banner message={message} />
+      ) : isStale ? (
+        <Message kind="warning" content={[words.stale(new Date(now).toISOString())]} />
       ) : (
         <p className="lead on-screen">{leadOf(snapshot)}</p>
       )}
@@ -80,6 +90,7 @@ function leadOf(snapshot: WizardSnapshot): string {
 function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
   const { status, settings } = snapshot.context;
   const ofExport = isExport(status ?? {});
+  const done = isDone(snapshot);
   const isLimited = status?.limited === true;
   const hasFiles = status?.files === 'there';
   const ending = { ofExport, hasNoFiles: ofExport && !hasFiles && status !== null && isCancelled(status) };
@@ -88,7 +99,8 @@ function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
       <Attention snapshot={snapshot} />
       {ofExport && <Exports snapshot={snapshot} files={status?.exports ?? []} />}
       {isLimited && hasFiles && <ShowMore snapshot={snapshot} files />}
-      {isDone(snapshot) && <Finished snapshot={snapshot} />}
+      {done && <Route snapshot={snapshot} />}
+      {done && <Finished snapshot={snapshot} />}
       <DailyCard snapshot={snapshot} />
       {status?.emailmigration !== undefined && (
         <OperationCard kind="email" title={words.email} progress={status.emailmigration} {...ending} />
@@ -101,6 +113,8 @@ function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
       {status?.emailforwarding !== undefined && !isLimited && (
         <ForwardingCard status={status} forwarding={status.emailforwarding} legacyName={settings.legacyName} />
       )}
+      {/* Below how it stands, which comes first as long as that changes. */}
+      {!done && <Route snapshot={snapshot} />}
       <Acts snapshot={snapshot} />
       {isLimited && !hasFiles && <ShowMore snapshot={snapshot} />}
       <section className="stack" data-gap="small" aria-labelledby="wrong">

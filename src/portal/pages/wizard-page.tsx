@@ -16,11 +16,21 @@ type Props = {
   readonly done?: boolean;
   /** The page is of another way than the move to Yahoo, before one is chosen. */
   readonly elsewhere?: boolean;
+  /** The page itself says from where to where the mail goes. */
+  readonly saysRoute?: boolean;
   readonly children?: ReactNode;
 };
 
 /** A page in its frame, beside the steps where it belongs to the wizard. */
-export function WizardPage({ heading, lead, view, done = false, elsewhere = false, children }: Props) {
+export function WizardPage({
+  heading,
+  lead,
+  view,
+  done = false,
+  elsewhere = false,
+  saysRoute = false,
+  children,
+}: Props) {
   const current = useWizard(stepOf);
   const primary = useWizard((snapshot) => isOnPrimaryPath(snapshot.context));
   const legacyName = useWizard((snapshot) => snapshot.context.settings.legacyName);
@@ -47,19 +57,19 @@ export function WizardPage({ heading, lead, view, done = false, elsewhere = fals
       }
     >
       {children}
-      <Printed />
+      <Printed withRoute={!saysRoute} />
     </Page>
   );
 }
 
-/** On paper only: whose page it is, where the mail goes, and of which day. */
-function Printed() {
+/** On paper only: of which day the page is, and whose and where the mail goes unless the page says so itself. */
+function Printed({ withRoute }: { readonly withRoute: boolean }) {
   const from = useWizard((snapshot) => routeOf(snapshot.context).from);
   const to = useWizard((snapshot) => routeOf(snapshot.context).to);
   const [day] = useState(() => today());
   const said = [
-    ...(from === undefined ? [] : [printed.from(from)]),
-    ...(to === undefined ? [] : [printed.to(to)]),
+    ...(withRoute && from !== undefined ? [printed.from(from)] : []),
+    ...(withRoute && to !== undefined ? [printed.to(to)] : []),
     printed.on(day),
   ];
   // As style alone: on the screen nobody is to find it, nor hear it.

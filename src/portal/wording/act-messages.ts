@@ -62,6 +62,10 @@ export const done = {
     "You can close this page. We'll let you know when it is finished, or if we need you.",
   ],
   'take-back asked': ['We are taking your messages back', 'This can take a while. You can close this page.'],
+  'daily started': [
+    'New mail will come once a day',
+    'We look for new mail now, and then once a day. You can turn this off here at any time.',
+  ],
   'daily stopped': ['We no longer bring new mail', 'What was copied stays. You can turn it on again at any time.'],
   'forwarding stopped': ['Forwarding is off', 'New mail now stays in the mailbox that it is sent to.'],
 } as const;

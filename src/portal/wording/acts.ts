@@ -25,6 +25,7 @@ export const acts = {
         : 'We stop within a few seconds. What we copied so far stays in your new mailbox.',
       `Nothing is deleted from your ${legacyName} mailbox. You can start again at any time.`,
     ],
+    done: 'This transfer has already ended, so there is nothing to stop. You can close this window.',
     keep: 'Let it run',
     confirm: 'Stop it now',
     busy: 'Stopping…',

@@ -79,6 +79,7 @@ export function messageWords(message: Message, legacyName: string): MessageWords
     case 'mended':
     case 'take-back asked':
     case 'forwarding stopped':
+    case 'daily started':
     case 'daily stopped': {
       const [title, ...content] = done[message.about];
       return { kind: 'success', title, content };

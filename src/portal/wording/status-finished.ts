@@ -14,9 +14,6 @@ export const finished = {
   heading: 'Your transfer is done',
   lead: 'Everything is done. You can close this page.',
   filesLead: 'Your files are ready. Please download them to your computer.',
-  from: 'From',
-  to: 'To',
-  files: 'Files for download',
   arrivedTitle: (ofExport: boolean, isDeleted: boolean) => {
     if (!ofExport) return 'What arrived';
     return isDeleted ? 'What was in your files' : 'What is in your files';

@@ -105,6 +105,8 @@ export const status = {
   settled: 'Here is the status of your transfer.',
   lead: 'This page updates by itself. You can close it, and your transfer will keep running.',
   follows: 'This page updates by itself.',
+  stale: (lastHeard: string) =>
+    `We can't update this page right now. Your transfer is not affected. Last update: ${formatMoment(lastHeard)}.`,
   id: 'Transfer ID',
   asking: 'Looking up your transfer…',
   email: 'Email transfer',
@@ -197,6 +199,8 @@ export const status = {
   more: {
     button: 'Show more',
     lead: 'This page shows numbers only. To see everything of this transfer, sign in.',
+    receiptLead:
+      'This page shows numbers only. To see everything and to get your receipt, press “Show more” and sign in.',
     filesLead: 'Your files are ready. To download them, press “Show more” and sign in.',
     title: 'Sign in to see your transfer',
     help: (legacyName: string, hasFiles: boolean) =>

@@ -58,6 +58,7 @@ const Shown = v.object({
   copied: v.number(),
   octets: v.number(),
   compared: v.number(),
+  taken_back: v.optional(v.number()),
 });
 const JsonReceipt = v.object({
   ...Shown.entries,

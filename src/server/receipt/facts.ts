@@ -23,6 +23,8 @@ export type Facts = {
   readonly compared: number;
   readonly copied: number;
   readonly octets: number;
+  /** Of those that were copied, so many were removed again at their owner's wish. */
+  readonly taken_back?: number;
   /** So many more were on their way when it ended, and may have arrived; they have no line. */
   readonly unsure?: number;
 };
@@ -47,9 +49,10 @@ export async function factsOf(sql: Sql, transferId: string, legacyName: string):
      where operations.transfer_id = $1 order by operation desc`,
     [transferId],
   );
-  const [counts] = await sql.query<{ compared: number; copied: number; octets: number }>(
+  const [counts] = await sql.query<{ compared: number; copied: number; octets: number; removed: number }>(
     `select (count(*) filter (where l.verified))::integer as compared, count(*)::integer as copied,
-       coalesce(sum(l.size), 0)::float8 as octets
+       coalesce(sum(l.size), 0)::float8 as octets,
+       (count(*) filter (where l.removal = 'removed'))::integer as removed
      from ledger l join ledger_mailboxes m on m.id = l.mailbox_id
      where m.transfer_id = $1 and not l.earlier and l.fate in ('stored', 'kept', 'changed')`,
     [transferId],
@@ -59,6 +62,7 @@ export async function factsOf(sql: Sql, transferId: string, legacyName: string):
     [transferId],
   );
   const unsure = open?.unsure ?? 0;
+  const { removed, ...copies } = counts ?? { compared: 0, copied: 0, octets: 0, removed: 0 };
   const isExport = row.destination_provider === 'file_export';
   // An export has no ledger: its list of messages is in its files.
   const [saved] = isExport
@@ -77,7 +81,8 @@ export async function factsOf(sql: Sql, transferId: string, legacyName: string):
     ordered: row.created.toISOString(),
     ended: row.finished.toISOString(),
     operations,
-    ...(counts ?? { compared: 0, copied: 0, octets: 0 }),
+    ...copies,
+    ...(removed === 0 ? {} : { taken_back: removed }),
     ...(unsure === 0 ? {} : { unsure }),
     ...saved,
   };

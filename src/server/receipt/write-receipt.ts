@@ -83,8 +83,8 @@ const json: Page = {
     `\n],${JSON.stringify({ sums, statement, signature, key }).slice(1)}\n`,
 };
 
-export const STYLE = `body{font:16px/1.5 sans-serif;max-width:70em;margin:0 auto;padding:1em;color:#1b1b1f}
-h1,h2{line-height:1.25}th{text-align:left}td,th{padding:.2em .8em .2em 0;vertical-align:top;overflow-wrap:anywhere}
+export const STYLE = `body{font:16px/1.5 sans-serif;max-width:70em;margin:0 auto;padding:1em;color:#1b1b1f;overflow-wrap:break-word}
+h1,h2{line-height:1.25}th{text-align:left}td,th{padding:.2em .8em .2em 0;vertical-align:top;overflow-wrap:anywhere}th[scope=row]{overflow-wrap:normal}
 table.list{font-size:13px;border-collapse:collapse;width:100%}table.list tr{border-bottom:1px solid #ccc}
 td.digest,pre{font-family:monospace;font-size:11px;white-space:pre-wrap;overflow-wrap:anywhere}
 @media print{body{max-width:none;padding:0}tr{break-inside:avoid}thead{display:table-header-group}}`;
@@ -113,6 +113,7 @@ ${[
   ['Started', DAY.format(new Date(facts.ordered))],
   ['Ended', DAY.format(new Date(facts.ended))],
   ['Messages copied', `${NUMBER.format(facts.copied)} (${NUMBER.format(facts.octets)} bytes)`],
+  ...(facts.taken_back === undefined ? [] : [['Of these, taken back', NUMBER.format(facts.taken_back)]]),
 ]
   .map(([name, value]) => `<tr><th scope="row">${escape(name)}</th><td>${escape(value)}</td></tr>`)
   .join('\n')}

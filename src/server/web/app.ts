@@ -5,7 +5,7 @@ import { statusStream } from '../../contract/calls/status.ts';
 import { WORK_HEADER } from '../../contract/work.ts';
 import { answerEvents, openStatusStreams } from './calls/status-events.ts';
 import type { Route } from './calls/route.ts';
-import { clientOf, limitedBody, maintenance, ownJson, unavailable } from './guards.ts';
+import { clientOf, isVisit, limitedBody, maintenance, ownJson, unavailable } from './guards.ts';
 import { mountExports } from './downloads.ts';
 import { securityHeaders } from './headers.ts';
 import { openApi, OPENAPI_PATH } from './openapi.ts';
@@ -143,9 +143,10 @@ async function within<Answer>(answer: Promise<Answer>, signal: AbortSignal): Pro
 function refuse(c: Context, refusal: Refusal): Response {
   if (refusal.retryAfter !== undefined) c.header('Retry-After', String(refusal.retryAfter));
   if (refusal.status === 405) c.header('Allow', methodsOf(c.req.path).join(', '));
-  // A link of a mail or of an address bar: the words, and no JSON, are what the visitor sees.
-  const isVisit = c.req.method === 'GET' && (c.req.header('accept') ?? '').includes('text/html');
-  return isVisit ? c.text(refusal.message, refusal.status) : c.json(refusal.toJSON(), refusal.status);
+  if (isVisit(c) && refusal.page !== undefined) return c.redirect(refusal.page, 303);
+  // Elsewhere the words, and no JSON, are what the visitor sees.
+  const wantsText = c.req.method === 'GET' && (c.req.header('accept') ?? '').includes('text/html');
+  return wantsText ? c.text(refusal.message, refusal.status) : c.json(refusal.toJSON(), refusal.status);
 }
 
 /** What a refusal says of who asks; `null` where the portal itself, or a subscriber's slip, causes it. */

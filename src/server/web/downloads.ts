@@ -1,6 +1,7 @@
 import type { Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { deleteExport as deletion, EXPORT_FILE } from '../../contract/calls/export-file.ts';
+import { statusAddress } from '../../contract/page-address.ts';
 import { askerOf } from './browser.ts';
 import { clientOf, limitedBody, ownJson } from './guards.ts';
 import { mayManage } from './permission.ts';
@@ -22,43 +23,52 @@ type Downloading = Pick<
 /** Serves and deletes finished exports for who may manage their transfer. To be mounted before whatever answers all of `/api/`. */
 export function mountExports(app: Hono, services: Downloading): void {
   app.get(EXPORT_FILE, async (c) => {
-    const exportName = await ownExport(c, services);
+    const { exportName, transferId } = await ownExport(c, services);
     const name = v.safeParse(FileName, c.req.param('file'));
-    const file = exportName === null || !name.success ? null : await offeredFile(services, exportName, name.output);
-    if (file === null) throw notThere();
-    return download(c, file, services);
+    const file = name.success ? await offeredFile(services, exportName, name.output) : null;
+    if (file === null) throw notThere(transferId);
+    return download(c, file, transferId, services);
   });
   app.post(deletion.path, ownJson(services.settings), limitedBody, async (c) => {
-    const exportName = await ownExport(c, services);
-    if (exportName === null || !(await deleteExport(services, exportName))) throw notThere();
+    const { exportName } = await ownExport(c, services);
+    if (!(await deleteExport(services, exportName))) throw notThere();
     return c.json({ ok: true });
   });
 }
 
-/** The export of the address, when who asks may have it. */
-async function ownExport(c: Context, services: Downloading): Promise<string | null> {
+/** @throws {Refusal} when there is no export at the address for who asks */
+async function ownExport(c: Context, services: Downloading): Promise<{ exportName: string; transferId: string }> {
   const name = v.safeParse(ExportName, c.req.param('export'));
   const transferId = name.success ? await transferOfExport(services.database, name.output) : null;
-  if (transferId === null) return null;
+  if (transferId === null) throw notThere();
   const facts = { client: clientOf(c, services.settings), transferId };
   if ((await mayManage(services, askerOf(c, services.settings), transferId)) !== true) {
     services.securityLog('call refused: not the owner', facts);
-    return null;
+    throw notThere(transferId);
   }
   services.securityLog(c.req.method === 'POST' ? 'files deleted' : 'file handed out', facts);
-  return name.output as string;
+  return { exportName: name.output as string, transferId };
 }
 
-/** The same for who may not have them, for a wrong address, and for files whose days are over or that were deleted. */
-function notThere(): Refusal {
+/**
+ * The same for who may not have them, for a wrong address, and for files whose days are over or that were deleted. A
+ * browser that has followed the link of an export, which nobody can guess, is led to the page of its transfer.
+ */
+function notThere(transferId?: string): Refusal {
   return new Refusal(
     404,
     'GENERAL_ERROR',
     'There are no files for you at this address. We delete files after a few days. Please sign in on the status page of your transfer, or start a new export if you need one. Your mail is safe in your mailbox.',
+    transferId === undefined ? {} : { page: statusAddress(transferId) },
   );
 }
 
-async function download(c: Context, file: OfferedFile, { exports, log }: Downloading): Promise<Response> {
+async function download(
+  c: Context,
+  file: OfferedFile,
+  transferId: string,
+  { exports, log }: Downloading,
+): Promise<Response> {
   const tag = `"${file.sha256}"`;
   const headers = {
     'Accept-Ranges': 'bytes',
@@ -89,7 +99,7 @@ async function download(c: Context, file: OfferedFile, { exports, log }: Downloa
   } catch (error) {
     if (!(error instanceof FileGoneError)) throw error;
     log.error({ export: file.exportId }, 'a file that is offered is not in EXPORTS_URL');
-    throw notThere();
+    throw notThere(transferId);
   }
 }
 

@@ -36,6 +36,13 @@ export function isCrossSite(c: Context, settings: Settings): boolean {
   return origin !== undefined && origin !== new URL(settings.publicUrl).origin;
 }
 
+/** Whether a person has followed a link here, with a browser that shows what is answered. */
+export function isVisit(c: Context): boolean {
+  const mode = c.req.header('sec-fetch-mode');
+  const isShown = mode === undefined ? (c.req.header('accept') ?? '').includes('text/html') : mode === 'navigate';
+  return c.req.method === 'GET' && isShown;
+}
+
 /** For calls that change something: no other site's page may make them, and only as JSON, which a form can't send. */
 export function ownJson(settings: Settings): MiddlewareHandler {
   return async (c, next) => {

@@ -139,6 +139,7 @@ function download(): object {
     responses: {
       200: { description: 'The file', content: { 'application/zip': {} } },
       206: { description: 'A part of it', content: { 'application/zip': {} } },
+      303: LED,
       304: { description: 'It has not changed' },
       412: { description: 'It is another one' },
       416: { description: 'It has no such part' },
@@ -147,12 +148,16 @@ function download(): object {
   };
 }
 
+/** To a browser that has followed a link. */
+const LED = { description: 'Leads to the page of the transfer, where its owner can sign in' };
+
 function receipt(): object {
   return {
     summary: 'The receipt of a transfer that has ended, signed; for who may manage it',
     parameters: parametersOf(ReceiptQuery),
     responses: {
       200: { description: 'The receipt', content: { 'text/html': {}, 'text/csv': {}, 'application/json': {} } },
+      303: LED,
       ...failures(),
     },
   };

@@ -1,3 +1,4 @@
+import { statusAddress } from '../../contract/page-address.ts';
 import { Refusal } from './refusal.ts';
 import type { Web } from './services.ts';
 import type { Visit } from './visit.ts';
@@ -41,9 +42,14 @@ export async function hasProven(
   return (await mayManage(guard, asker, transferId)) === true;
 }
 
-/** @throws {Refusal} 404 for no transfer, 401 for who may not manage it */
+/**
+ * A browser that has followed a link is led to the transfer's page, which asks its owner to sign in.
+ * @throws {Refusal} 404 for no transfer, 401 for who may not manage it
+ */
 export async function requireManager(guard: Guard, asker: Asker, transferId: string): Promise<void> {
   const may = await mayManage(guard, asker, transferId);
-  if (may === null) throw new Refusal(404, 'MIGRATION_ID_NOT_FOUND', 'Your transfer ID has not been found.');
-  if (!may) throw new Refusal(401, 'INVALID_TOKEN', 'Please sign in first, so that we know the transfer is yours.');
+  const page = statusAddress(transferId);
+  if (may === null) throw new Refusal(404, 'MIGRATION_ID_NOT_FOUND', 'Your transfer ID has not been found.', { page });
+  if (!may)
+    throw new Refusal(401, 'INVALID_TOKEN', 'Please sign in first, so that we know the transfer is yours.', { page });
 }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { RECEIPT, RECEIPT_KEY, ReceiptQuery, type ReceiptFormat } from '../../contract/calls/receipt.ts';
+import { statusAddress } from '../../contract/page-address.ts';
 import { factsOf } from '../receipt/facts.ts';
 import { publicPem, receiptKey } from '../receipt/signing.ts';
 import { STYLE, writeReceipt } from '../receipt/write-receipt.ts';
@@ -37,7 +38,9 @@ export function mountReceipts(app: Hono, services: Receipts): void {
     await requireManager(services, askerOf(c, settings), id);
     const facts = await factsOf(database, id, settings.legacyName);
     if (facts === null)
-      throw new Refusal(409, 'OPERATION_NOT_ALLOWED', 'The receipt is there once the transfer has ended.');
+      throw new Refusal(409, 'OPERATION_NOT_ALLOWED', 'The receipt is there once the transfer has ended.', {
+        page: statusAddress(id),
+      });
     securityLog('receipt handed out', { client, transferId: id });
     const signing = { key: keyOf(services), keyAddress: `${settings.publicUrl}${RECEIPT_KEY}` };
     return streamed(c, format, writeReceipt(format, database, facts, signing), facts.transfer);

@@ -18,12 +18,21 @@ export class Refusal extends Error {
   readonly side: Side | undefined;
   /** The work with which the same call is let through. */
   readonly challenge: Challenge | undefined;
+  /** The portal's page that a browser is led to which has followed a link here. */
+  readonly page: string | undefined;
 
   constructor(
     status: RefusalStatus,
     code: FailureCode,
     message: string,
-    options: { retryAfter?: number; transferId?: string; side?: Side; challenge?: Challenge; cause?: unknown } = {},
+    options: {
+      retryAfter?: number;
+      transferId?: string;
+      side?: Side;
+      challenge?: Challenge;
+      page?: string;
+      cause?: unknown;
+    } = {},
   ) {
     super(message, { cause: options.cause });
     this.code = code;
@@ -32,6 +41,7 @@ export class Refusal extends Error {
     this.transferId = options.transferId;
     this.side = options.side;
     this.challenge = options.challenge;
+    this.page = options.page;
   }
 
   toJSON(): Failure {

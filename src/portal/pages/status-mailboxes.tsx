@@ -1,0 +1,66 @@
+import { attentionOf, destinationOf } from '../../../machines/owner-acts.ts';
+import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
+import type { Context, Message } from '../../../machines/wizard.types.ts';
+import type { Side } from '../../contract/calls/resume.ts';
+import { Address } from '../parts/address.tsx';
+import { providerName } from '../wording.ts';
+import { wordsBesideTransfers, type MessageWords } from '../wording/message.ts';
+import { route as words } from '../wording/status-route.ts';
+import { isRouteShown, routeOf } from './status-route.ts';
+
+type Props = { readonly snapshot: WizardSnapshot };
+
+/** From where to where, as far as who looks may know it. */
+export function Route({ snapshot: { context } }: Props) {
+  const { from, to } = routeOf(context);
+  const provider = destinationOf(context);
+  if (from === undefined || !isRouteShown(context)) return null;
+  return (
+    <dl className="route">
+      <div>
+        <dt>{words.from}</dt>
+        <dd>
+          <Address>{from}</Address>
+        </dd>
+        <dd className="soft">{context.settings.legacyName}</dd>
+      </div>
+      <div>
+        <dt>{words.to}</dt>
+        <dd>{to === undefined ? <span className="strong">{words.files}</span> : <Address>{to}</Address>}</dd>
+        {to !== undefined && provider !== 'other' && (
+          <dd className="soft">{providerName(provider, context.settings.legacyName)}</dd>
+        )}
+      </div>
+    </dl>
+  );
+}
+
+/** Which mailbox is meant, for who is to sign in to it; `undefined` where that isn't known. */
+export function mailboxIn(context: Context, side: Side): string | undefined {
+  const { from, to } = routeOf(context);
+  const address = side === 'source' ? from : to;
+  return address === undefined ? undefined : words.mailbox(side, context.settings.legacyName, address);
+}
+
+/** The same as a line of its own. */
+export function Mailbox({ snapshot: { context }, side }: Props & { readonly side: Side }) {
+  const text = mailboxIn(context, side);
+  return text === undefined ? null : <p>{text}</p>;
+}
+
+/** An act that was refused; where a sign-in was, with the mailbox that it has to be. */
+export function refusalWords(context: Context, message: Message): MessageWords {
+  const words = wordsBesideTransfers(message, context.settings.legacyName);
+  const side = refusedSideOf(context, message);
+  const mailbox = side === undefined ? undefined : mailboxIn(context, side);
+  return mailbox === undefined ? words : { ...words, content: [...words.content, mailbox] };
+}
+
+function refusedSideOf({ status }: Context, message: Message): Side | undefined {
+  if (message.about === 'source refused') return 'source';
+  if (message.about === 'destination refused') return 'destination';
+  if (!('code' in message) || message.code !== 'INVALID_CREDENTIALS') return undefined;
+  if (message.about === 'mend refused') return attentionOf(status)?.side;
+  if (message.about === 'take-back refused') return 'destination';
+  return message.about === 'forwarding refused' ? 'source' : undefined;
+}

@@ -1,0 +1,54 @@
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Facts } from '../../src/server/receipt/facts.ts';
+import { receiptKey } from '../../src/server/receipt/signing.ts';
+import { writeReceipt } from '../../src/server/receipt/write-receipt.ts';
+import { openBrowser } from '../support/browser.ts';
+import { needs } from '../support/needs.ts';
+
+const NO_ITEMS = { query: () => Promise.resolve([]) };
+const SIGNING = { key: receiptKey(new Uint8Array(32)), keyAddress: 'https://transfer.example/key.pem' };
+const FACTS: Facts = {
+  transfer: '0123456789abcdef'.repeat(2),
+  from: `${'m'.repeat(64)}@sanbrunocable.example (San Bruno)`,
+  to: 'maria.keller@gmail.com (Gmail)',
+  ordered: '2025-11-01T09:00:00.000Z',
+  ended: '2025-11-01T10:00:00.000Z',
+  operations: [],
+  compared: 12_000,
+  copied: 12_000,
+  octets: 4_902_118_007,
+  taken_back: 11_000,
+};
+
+describe('the page of a receipt, in Chromium (needs chromium)', needs('chromium'), () => {
+  let browser: Browser;
+  let page: Page;
+  beforeAll(async () => {
+    browser = await openBrowser();
+    page = await browser.newPage({ viewport: { width: 360, height: 640 } });
+  });
+  afterAll(() => browser?.close());
+
+  test('says on a phone how many were taken back, and breaks no word of a label', async () => {
+    let html = '';
+    for await (const part of writeReceipt('html', NO_ITEMS, FACTS, SIGNING)) html += part;
+    await page.setContent(html);
+    await page.getByRole('row', { name: 'Of these, taken back 11,000' }).waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+    const broken = await page.getByRole('rowheader').evaluateAll((labels) =>
+      labels
+        .flatMap((label) => [...label.childNodes])
+        .flatMap((text) =>
+          [...(text.textContent ?? '').matchAll(/\S+/g)].filter(({ 0: word, index }) => {
+            const range = document.createRange();
+            range.setStart(text, index);
+            range.setEnd(text, index + word.length);
+            return range.getClientRects().length > 1;
+          }),
+        )
+        .map(([word]) => word),
+    );
+    expect(broken).toEqual([]);
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import type { TransferStatus } from '../../src/contract/calls/status.ts';
+import { needs } from '../support/needs.ts';
+import { FULL, movedTo, RUNNING, STOPPED } from './owned-transfer.ts';
+import { type Owner, ownerAt } from './owner.ts';
+import { portalInChromium } from './portal-in-chromium.ts';
+
+const DONE = 'Your transfer is done';
+
+describe('a status page that changes under its visitor, in Chromium (needs chromium)', needs('chromium'), () => {
+  let owner: Owner;
+  const { portal } = portalInChromium({ reducedMotion: 'reduce' }, (opened) => {
+    owner = ownerAt(opened.page, portal.url, opened.wire);
+  });
+
+  /** The transfer stands in another way, and the page learns of it. */
+  const becomes = async (status: TransferStatus) => {
+    owner.wire.answer('/api/v2/status/', { json: status });
+    await owner.page.evaluate(() => dispatchEvent(new Event('online')));
+  };
+  const heading = (name: string) => owner.page.getByRole('heading', { level: 1, name, exact: true });
+
+  test('the focus goes to the heading when the button that had it is gone', async () => {
+    await owner.show(RUNNING);
+    await owner.button('Stop the transfer').focus();
+    await becomes(movedTo('other'));
+    await heading(DONE).waitFor();
+    await expect.poll(owner.focused).toBe(DONE);
+  });
+
+  test('who has pressed beside the button is not moved by the focus when it is gone', async () => {
+    await owner.show(RUNNING);
+    await owner.button('Stop the transfer').focus();
+    await owner.page.getByText('300 of 1,000 messages').click();
+    await becomes(STOPPED);
+    await owner.button('Copy what is new').waitFor();
+    expect(await owner.page.evaluate(() => document.activeElement?.tagName)).toBe('BODY');
+  });
+
+  test('a dialog that is closed gives the focus to the heading when its opener is gone', async () => {
+    await owner.open('Put it right', FULL);
+    await becomes(RUNNING);
+    await owner.dialog.getByText('This has been put right already.').waitFor();
+    await owner.page.keyboard.press('Escape');
+    await owner.dialog.waitFor({ state: 'detached' });
+    await expect.poll(owner.focused).toBe('Your transfer');
+  });
+
+  test('who looks at old numbers is told so in one line, until there are new ones', async () => {
+    await owner.show(RUNNING);
+    owner.wire.answer('/api/v2/status/', { status: 502, json: { error: 'GENERAL_ERROR', message: '' } });
+    const asked = () => owner.wire.askedFor('/api/v2/status/').length;
+    const before = asked();
+    for (const time of [1, 2]) {
+      await owner.page.evaluate(() => dispatchEvent(new Event('online')));
+      await expect.poll(asked).toBe(before + time);
+    }
+    const told = owner.page.getByRole('status').getByText(/^We can't update this page right now\. .* Last update: /);
+    await told.waitFor();
+    expect(await owner.page.getByText('This page updates by itself.').count()).toBe(0);
+    await becomes({ ...RUNNING, emailmigration: { ...RUNNING.emailmigration, status: 'inprogress', done: 400 } });
+    await owner.page.getByText('400 of 1,000 messages').waitFor();
+    expect(await told.count()).toBe(0);
+  });
+
+  test('a transfer that has ended meanwhile is not asked about any more whether to stop it', async () => {
+    await owner.open('Stop the transfer', RUNNING);
+    await becomes(movedTo('other'));
+    await owner.dialog.getByText('there is nothing to stop').waitFor();
+    expect(await owner.inDialog('Stop it now').count()).toBe(0);
+    await expect.poll(owner.focused).toBe('Stop the transfer?');
+    await owner.page.keyboard.press('Escape');
+    await expect.poll(owner.focused).toBe(DONE);
+  });
+});
