@@ -4,9 +4,13 @@ import type { Context, Message } from './wizard.types.ts';
 
 const CODES: readonly string[] = [...FAILURE_CODES, 'UNAVAILABLE', 'UNEXPECTED_ANSWER'];
 
+function said(error: unknown, name: string): unknown {
+  return typeof error === 'object' && error !== null ? (error as Record<string, unknown>)[name] : undefined;
+}
+
 /** The code of what an actor rejected with; `UNEXPECTED_ANSWER` for anything that has none. */
 function failureCodeOf(error: unknown): CallFailureCode {
-  const code = typeof error === 'object' && error !== null && 'error' in error ? error.error : undefined;
+  const code = said(error, 'error');
   return typeof code === 'string' && CODES.includes(code) ? (code as CallFailureCode) : 'UNEXPECTED_ANSWER';
 }
 
@@ -24,7 +28,7 @@ export function refusedBy(wanted: Side) {
     type: 'the sign-in is refused by' as const,
     params: ({ event: { error } }: { event: { readonly error: unknown } }) => ({
       code: failureCodeOf(error),
-      side: typeof error === 'object' && error !== null && 'side' in error ? error.side : undefined,
+      side: said(error, 'side'),
       wanted,
     }),
   };
@@ -33,7 +37,7 @@ export function refusedBy(wanted: Side) {
 /** Of a call that another transfer stood in the way of: which, as far as the caller may know. */
 export function transferInTheWay({ event }: Failed): { transfer: Context['transferInTheWay'] } {
   const { error } = event;
-  const id = typeof error === 'object' && error !== null && 'transferId' in error ? error.transferId : undefined;
+  const id = said(error, 'transferId');
   const isCompleted = failureCodeOf(error) === 'ACCOUNT_ALREADY_EXISTS_MIGRATION_COMPLETED';
   return { transfer: typeof id === 'string' ? { id, isCompleted } : null };
 }

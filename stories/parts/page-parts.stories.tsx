@@ -1,3 +1,4 @@
+import { DRAWINGS } from '../../src/portal/parts/drawings.ts';
 import type { ReactNode } from 'react';
 import { BarsLoader } from '../../src/portal/parts/bars-loader.tsx';
 import { Card, Facts } from '../../src/portal/parts/card.tsx';
@@ -69,10 +70,10 @@ export const ProgressOfUnknown = () => (
 export const Cards = () => (
   <Alone>
     <div className="columns">
-      <Card icon="at" title="You keep your email address">
+      <Card icon={DRAWINGS.at} title="You keep your email address">
         <p>Your San Bruno address stays yours.</p>
       </Card>
-      <Card icon="calendar" title="Timeline">
+      <Card icon={DRAWINGS.calendar} title="Timeline">
         <p>You can move for 90 days.</p>
       </Card>
     </div>

@@ -1,3 +1,4 @@
+import type { Side } from '../../../src/contract/calls/resume.ts';
 import { refusedBy } from '../../failure.ts';
 import { wizard } from '../../wizard.setup.ts';
 import { waiting } from '../waiting.ts';
@@ -10,23 +11,13 @@ const sayDaily = { type: 'show the message', params: { message: { about: 'daily 
 function copying<const Purpose extends 'again' | 'daily'>(purpose: Purpose) {
   const refused = `status-${purpose}-refused` as const;
   const { failed, failures, unproven } = refusedAt(`#${refused}`, 'again refused');
-  /** Another password is wanted there, and the sign-in to the new mailbox is still good. */
-  const refusedBySource = {
-    guard: refusedBy('source'),
-    target: `#${refused}`,
-    actions: [
-      { type: 'remember the message', params: { message: { about: 'source refused' } } },
-      'forget the typed password',
-    ],
-  } as const;
-  const refusedByDestination = {
-    guard: refusedBy('destination'),
-    target: `#${refused}`,
-    actions: [
-      { type: 'remember the message', params: { message: { about: 'destination refused' } } },
-      'forget the sign-in at the destination',
-    ],
-  } as const;
+  /** What is wanted anew is that mailbox's sign-in alone: the other one is still good. */
+  const refusedAtSide = <const Wanted extends Side, const Forget extends string>(side: Wanted, forget: Forget) =>
+    ({
+      guard: refusedBy(side),
+      target: `#${refused}`,
+      actions: [{ type: 'remember the message', params: { message: { about: `${side} refused` } } }, forget],
+    }) as const;
   return wizard.createStateConfig({
     initial: 'asking',
     states: {
@@ -70,7 +61,12 @@ function copying<const Purpose extends 'again' | 'daily'>(purpose: Purpose) {
               ...(purpose === 'daily' ? [sayDaily] : []),
             ],
           },
-          onError: [refusedBySource, refusedByDestination, unproven, ...failures],
+          onError: [
+            refusedAtSide('source', 'forget the typed password'),
+            refusedAtSide('destination', 'forget the sign-in at the destination'),
+            unproven,
+            ...failures,
+          ],
         },
       },
     },

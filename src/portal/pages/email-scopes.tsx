@@ -1,3 +1,4 @@
+import { DRAWINGS } from '../parts/drawings.ts';
 import { Button } from '../parts/button.tsx';
 import { Facts } from '../parts/card.tsx';
 import { emailScopes as words } from '../wording/google.ts';
@@ -10,7 +11,7 @@ export function EmailScopesPage() {
     <WizardPage heading={words.heading} lead={words.lead} elsewhere>
       <section className="stack" aria-labelledby="scopes">
         <h2 id="scopes">{words.title}</h2>
-        <Facts facts={words.scopes.map((text) => ({ icon: 'ticked', text }))} />
+        <Facts facts={words.scopes.map((text) => ({ icon: DRAWINGS.ticked, text }))} />
         <p>{words.why}</p>
       </section>
       <p>{words.todo}</p>

@@ -1,3 +1,4 @@
+import { DRAWINGS } from '../parts/drawings.ts';
 import type { ReactNode } from 'react';
 import type { Progress } from '../../contract/calls/status.ts';
 import {
@@ -27,7 +28,13 @@ type Props = {
   readonly children?: ReactNode;
 };
 
-const ICONS = { running: 'running', success: 'success', failed: 'error', stopped: 'info', waiting: 'clock' } as const;
+const ICONS = {
+  running: DRAWINGS.running,
+  success: 'success',
+  failed: 'error',
+  stopped: 'info',
+  waiting: 'clock',
+} as const;
 
 /** One operation: how it stands, how far it is, what was done, what is being done, and when it will be done. */
 export function OperationCard({ kind, title, progress, ofExport, hasNoFiles, children }: Props) {

@@ -1,3 +1,4 @@
+import { DRAWINGS } from '../parts/drawings.ts';
 import { isOver, timeLeft } from '../../../machines/countdown.ts';
 import { GUIDES, guideOf, type Guide } from '../../../machines/mail-guide.ts';
 import { destinationOf } from '../../../machines/owner-acts.ts';
@@ -189,5 +190,7 @@ function noContacts({ context }: WizardSnapshot): string {
 function proof(operations: readonly (Progress | undefined)[]): Fact[] {
   const all = operations.filter((each) => each !== undefined);
   if (!all.every((each) => comparisonOf(each)?.isClean === true)) return [];
-  return [{ icon: 'ticked', text: all.every((each) => refusedBy(each) === 0) ? words.proven : words.provenBesides }];
+  return [
+    { icon: DRAWINGS.ticked, text: all.every((each) => refusedBy(each) === 0) ? words.proven : words.provenBesides },
+  ];
 }

@@ -1,3 +1,4 @@
+import { DRAWINGS } from '../parts/drawings.ts';
 import { shared } from '../wording.ts';
 
 export const destination = {
@@ -8,22 +9,22 @@ export const destination = {
   cards: (legacyName: string) =>
     [
       {
-        icon: 'at',
+        icon: DRAWINGS.at,
         title: 'You keep your email address',
         text: `Your ${legacyName} address stays the same. People write to you as before, and you read their mail at Yahoo.`,
       },
       {
-        icon: 'move',
+        icon: DRAWINGS.move,
         title: 'Your mail and contacts come with you',
         text: 'We copy your messages, folders and contacts to Yahoo. It can take anywhere from minutes to a full day.',
       },
       {
-        icon: 'calendar',
+        icon: DRAWINGS.calendar,
         title: 'Timeline',
         text: "You can move for 90 days from first availability of Yahoo's terms.",
       },
       {
-        icon: 'device',
+        icon: DRAWINGS.device,
         title: 'Your other services',
         text: `Only email moves. Your other ${legacyName} services do not change. In mail apps on your phone or computer, you will need to sign in again.`,
       },

@@ -1,3 +1,4 @@
+import { DRAWINGS } from '../parts/drawings.ts';
 import type { Mode } from '../../../machines/mode.ts';
 import { shared, unbroken } from '../wording.ts';
 
@@ -56,7 +57,7 @@ export const startMigration = {
             ? 'Making the files can take a few minutes or up to a day. You can close this page while it runs.'
             : 'It can take a few minutes or up to a day. You can close this page while it runs.',
       },
-      ...(mode === 'move' ? [] : [{ icon: 'at', text: later(mode, legacyName) } as const]),
+      ...(mode === 'move' ? [] : [{ icon: DRAWINGS.at, text: later(mode, legacyName) } as const]),
     ] as const,
   action: { move: 'Move', transfer: 'Transfer', download: 'Download' } satisfies Record<Mode, string>,
   busy: 'Starting…',
@@ -73,8 +74,11 @@ export const complete = {
   next: 'What happens now',
   facts: (legacyName: string) =>
     [
-      { icon: 'running', text: 'Your transfer has started. It can take a few minutes or up to a day.' },
-      { icon: 'letter', text: "We'll let you know when it is finished. The status page tells you what we copied." },
+      { icon: DRAWINGS.running, text: 'Your transfer has started. It can take a few minutes or up to a day.' },
+      {
+        icon: DRAWINGS.letter,
+        text: "We'll let you know when it is finished. The status page tells you what we copied.",
+      },
       { icon: 'shield', text: shared.nothingDeleted(legacyName) },
     ] as const,
   status: 'Check progress',

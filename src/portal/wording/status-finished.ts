@@ -1,3 +1,4 @@
+import { DRAWINGS } from '../parts/drawings.ts';
 import type { Guide } from '../../../machines/mail-guide.ts';
 import { formatNumber, pacificDate } from '../wording.ts';
 import { MAIL_FACTS } from './mail-guide.ts';
@@ -39,13 +40,13 @@ export const finished = {
   nothingDeleted: (legacyName: string) => `Your ${legacyName} mailbox is as it was. Nothing was deleted there.`,
   nextTitle: 'What to do next',
   atYahoo: [
-    { icon: 'letter', text: 'Open Yahoo Mail and look at your mail. You keep your email address.' },
-    { icon: 'device', text: 'Set up Yahoo Mail in the mail apps on your phone and computer.' },
+    { icon: DRAWINGS.letter, text: 'Open Yahoo Mail and look at your mail. You keep your email address.' },
+    { icon: DRAWINGS.device, text: 'Set up Yahoo Mail in the mail apps on your phone and computer.' },
   ],
   look: (guide: Guide) =>
     [
-      { icon: 'letter', text: `Open ${MAIL_FACTS[guide].name} and look at your mail.` },
-      { icon: 'device', text: 'Set up your new mailbox in the mail apps on your phone and computer.' },
+      { icon: DRAWINGS.letter, text: `Open ${MAIL_FACTS[guide].name} and look at your mail.` },
+      { icon: DRAWINGS.device, text: 'Set up your new mailbox in the mail apps on your phone and computer.' },
     ] as const,
   stays: (legacyName: string) =>
     [
@@ -57,11 +58,11 @@ export const finished = {
   elsewhere: (legacyName: string, accessEnd: string, isClosed: boolean) =>
     [
       {
-        icon: 'at',
+        icon: DRAWINGS.at,
         text: 'Tell people your new address: family and friends, your bank, your doctor, and the stores and websites where you sign in.',
       },
       {
-        icon: 'calendar',
+        icon: DRAWINGS.calendar,
         text: isClosed
           ? `${legacyName} email was due to close on ${pacificDate(accessEnd)}.`
           : `You can still read new mail there until ${pacificDate(accessEnd)}.`,
@@ -75,7 +76,7 @@ export const finished = {
         text: `New mail to your ${legacyName} address is ${FOLLOWS[how]}, but only until ${pacificDate(until)}.`,
       },
       {
-        icon: 'at',
+        icon: DRAWINGS.at,
         text: 'Tell people your new address before then: family and friends, your bank, your doctor, and the stores and websites where you sign in.',
       },
     ] as const,
