@@ -13,6 +13,7 @@ import { openApi } from '../../src/server/web/openapi.ts';
 import { SIGN_IN_WITHIN_MS } from '../../src/server/web/proof.ts';
 import { SESSION_MS } from '../../src/server/web/sessions.ts';
 import { SOCKETS_AT_MOST, SOCKETS_PER_NETWORK, SOCKETS_PER_WIDER_NETWORK } from '../../src/server/web/sockets.ts';
+import { DOWNLOAD_RESTS_MS, STANDS_STILL_MS, UNANSWERED_PER_SOCKET } from '../../src/server/web/waiting.ts';
 import { LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -55,6 +56,8 @@ describe('SECURITY.md', () => {
     for (const said of [
       `${EXPORTS_AT_ONCE} exports of a mailbox`,
       `${SOCKETS_PER_NETWORK} connections of a network, ${SOCKETS_PER_WIDER_NETWORK} of its neighbourhood (/24, /48) and ${SOCKETS_AT_MOST} in all`,
+      `${UNANSWERED_PER_SOCKET} requests of a connection that wait`,
+      `${STANDS_STILL_MS / 1000} s in which nothing moves on a connection (${DOWNLOAD_RESTS_MS / 1000} s for a download`,
       `${STREAMS_PER_CLIENT} streams of a client`,
       `${BODY_LIMIT_OCTETS} octets`,
       `after ${SIGN_IN_WITHIN_MS / 1000} s and a call after ${CALL_WITHIN_MS / 1000} s`,

@@ -12,6 +12,7 @@ import { clientOf } from './guards.ts';
 import { requireManager } from './permission.ts';
 import { Refusal } from './refusal.ts';
 import type { Web } from './services.ts';
+import { mayRest } from './waiting.ts';
 
 type Receipts = Pick<Web, 'settings' | 'vault' | 'database' | 'log' | 'limits' | 'owners' | 'sessions' | 'securityLog'>;
 
@@ -39,6 +40,7 @@ export function mountReceipts(app: Hono, services: Receipts): void {
     if (facts === null)
       throw new Refusal(409, 'OPERATION_NOT_ALLOWED', 'The receipt is there once the transfer has ended.');
     securityLog('receipt handed out', { client, transferId: id });
+    mayRest(c);
     const signing = { key: keyOf(services), keyAddress: `${settings.publicUrl}${RECEIPT_KEY}` };
     return streamed(c, format, writeReceipt(format, database, facts, signing), facts.transfer);
   });
