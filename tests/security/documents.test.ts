@@ -8,7 +8,7 @@ import { CALL_WITHIN_MS } from '../../src/server/web/app.ts';
 import { EXPORTS_AT_ONCE } from '../../src/server/web/calls/load.ts';
 import { STREAMS_PER_CLIENT } from '../../src/server/web/calls/status-events.ts';
 import { BODY_LIMIT_OCTETS } from '../../src/server/web/guards.ts';
-import { LIMITS } from '../../src/server/web/limits.ts';
+import { CLOCKS_APART_MS, LIMITS } from '../../src/server/web/limits.ts';
 import { openApi } from '../../src/server/web/openapi.ts';
 import { SIGN_IN_WITHIN_MS } from '../../src/server/web/proof.ts';
 import { SESSION_MS } from '../../src/server/web/sessions.ts';
@@ -54,6 +54,7 @@ describe('SECURITY.md', () => {
       Object.entries(LIMITS).map(([name, { burst, everySeconds }]) => [name, String(burst), `${everySeconds} s`]),
     );
     for (const said of [
+      `ahead by more than ${CLOCKS_APART_MS / 1000} s is forgotten`,
       `${EXPORTS_AT_ONCE} exports of a mailbox`,
       `${SOCKETS_PER_NETWORK} connections of a network, ${SOCKETS_PER_WIDER_NETWORK} of its neighbourhood (/24, /48) and ${SOCKETS_AT_MOST} in all`,
       `${UNANSWERED_PER_SOCKET} requests of a connection that wait`,
