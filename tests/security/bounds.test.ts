@@ -283,7 +283,10 @@ describe('what is known of a transfer', () => {
     );
     expect(await eraseEnded(world.database, 30, Date.now() + 31 * DAY_MS)).toBe(0);
     await world.database.query('delete from export_files');
+    const queued = () => world.database.query("select 1 from pgboss.job where data->>'transferId' = $1", [jobid]);
+    expect(await queued()).not.toEqual([]);
     expect(await eraseEnded(world.database, 30, Date.now() + 31 * DAY_MS)).toBe(1);
+    expect(await queued()).toEqual([]);
     expect(await world.database.query('select 1 from transfers')).toEqual([]);
     expect(await world.database.query('select 1 from transfer_browsers')).toEqual([]);
   });

@@ -8,11 +8,12 @@ import { CALL_WITHIN_MS } from '../../src/server/web/app.ts';
 import { EXPORTS_AT_ONCE } from '../../src/server/web/calls/load.ts';
 import { STREAMS_PER_CLIENT } from '../../src/server/web/calls/status-events.ts';
 import { BODY_LIMIT_OCTETS } from '../../src/server/web/guards.ts';
-import { LIMITS } from '../../src/server/web/limits.ts';
+import { CLOCKS_APART_MS, LIMITS } from '../../src/server/web/limits.ts';
 import { openApi } from '../../src/server/web/openapi.ts';
 import { SIGN_IN_WITHIN_MS } from '../../src/server/web/proof.ts';
 import { SESSION_MS } from '../../src/server/web/sessions.ts';
 import { SOCKETS_AT_MOST, SOCKETS_PER_NETWORK, SOCKETS_PER_WIDER_NETWORK } from '../../src/server/web/sockets.ts';
+import { DOWNLOAD_RESTS_MS, STANDS_STILL_MS, UNANSWERED_PER_SOCKET } from '../../src/server/web/waiting.ts';
 import { LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -53,8 +54,11 @@ describe('SECURITY.md', () => {
       Object.entries(LIMITS).map(([name, { burst, everySeconds }]) => [name, String(burst), `${everySeconds} s`]),
     );
     for (const said of [
+      `ahead by more than ${CLOCKS_APART_MS / 1000} s is forgotten`,
       `${EXPORTS_AT_ONCE} exports of a mailbox`,
       `${SOCKETS_PER_NETWORK} connections of a network, ${SOCKETS_PER_WIDER_NETWORK} of its neighbourhood (/24, /48) and ${SOCKETS_AT_MOST} in all`,
+      `${UNANSWERED_PER_SOCKET} requests of a connection that wait`,
+      `${STANDS_STILL_MS / 1000} s in which nothing moves on a connection (${DOWNLOAD_RESTS_MS / 1000} s for a download`,
       `${STREAMS_PER_CLIENT} streams of a client`,
       `${BODY_LIMIT_OCTETS} octets`,
       `after ${SIGN_IN_WITHIN_MS / 1000} s and a call after ${CALL_WITHIN_MS / 1000} s`,

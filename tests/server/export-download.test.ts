@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,6 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ExportFile } from '../../src/contract/calls/status.ts';
 import { dispositionOf } from '../../src/server/web/downloads.ts';
 import { openWeb } from '../../src/server/web/services.ts';
+import { DOWNLOAD_RESTS_MS } from '../../src/server/web/waiting.ts';
 import { openVault } from '../../src/server/store/vault.ts';
 import { openVerifiers } from '../../src/server/transfers/verifiers.ts';
 import { Stopped } from '../../src/server/mail/copy/lanes.ts';
@@ -81,6 +83,18 @@ test('a link gives the whole file, to be saved and never to be shown', async () 
   const bytes = Buffer.from(await answer.arrayBuffer());
   expect(bytes.equals(whole)).toBe(true);
   expect(createHash('sha256').update(bytes).digest('hex')).toBe(file.sha256);
+});
+
+test('whoever reads a file may rest', async () => {
+  const seen = Promise.withResolvers<number | undefined>();
+  const look = (message: unknown) => seen.resolve((message as { socket: Socket }).socket.timeout);
+  subscribe('http.server.response.finish', look);
+  try {
+    await (await fetched()).arrayBuffer();
+    expect(await seen.promise).toBe(DOWNLOAD_RESTS_MS);
+  } finally {
+    unsubscribe('http.server.response.finish', look);
+  }
 });
 
 test('HEAD answers as GET does, without the octets', async () => {

@@ -63,3 +63,26 @@ test.each([FRESH, EMBEDDED])('what a worker that died had goes on before orders 
   await all.promise;
   expect(taken).toEqual(['held', 'first', 'second']);
 });
+
+test('what a server said when a job failed, in which an address may stand, is not kept with the job', async () => {
+  await using database = await openTestDatabase(FRESH);
+  await using queue = await openJobQueue({ database, log: openLog('silent') });
+  const said = Object.assign(new Error('550 <ann@third.example>: Recipient address rejected'), {
+    code: 'EENVELOPE',
+    response: '550 <ann@third.example>',
+    cause: new Error('ann@third.example'),
+  });
+  const refuse = () => Promise.reject(said);
+  await queue.send('moved');
+  await queue.sendTakeBack('taken back');
+  await queue.announce('told', 'finished');
+  await using _moves = await queue.workOnTransfers(1, refuse);
+  await using _takeBacks = await queue.workOnTakeBacks(refuse);
+  await using _letters = await queue.workOnNotifications(refuse);
+  const failed = 'select name, output::text as output from pgboss.job where output is not null order by name';
+  await expect.poll(() => database.query(failed), { timeout: 20_000 }).toHaveLength(3);
+  for (const { output } of await database.query<{ output: string }>(failed)) {
+    expect(output).toContain('EENVELOPE');
+    expect(output).not.toContain('third.example');
+  }
+});

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -213,6 +214,24 @@ describe('requests that are refused', () => {
     });
     expect(closed).toBe(true);
   });
+});
+
+test.each([
+  ['a length', 'Content-Length: 500', '{"ema'],
+  ['chunks', 'Transfer-Encoding: chunked', '5\r\n{"ema\r\n'],
+])('a body with %s that breaks off is neither an error of ours nor an attack', async (_, header, part) => {
+  world.logLines.length = 0;
+  const started = Promise.withResolvers<unknown>();
+  subscribe('http.server.request.start', started.resolve);
+  const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
+  const head = `POST /api/capabilities/ HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${header}`;
+  socket.write(`${head}\r\n\r\n${part}`);
+  await started.promise;
+  unsubscribe('http.server.request.start', started.resolve);
+  socket.resetAndDestroy();
+  await expect.poll(() => world.logLines.join('')).toContain('a request was broken off');
+  const levels = world.logLines.map((line) => (JSON.parse(line) as { level: number }).level);
+  expect(Math.max(...levels)).toBe(20);
 });
 
 test('the server says that it lives and that it is ready', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { LIMITS } from '../../src/server/web/limits.ts';
+import { CLOCKS_APART_MS, LIMITS, type LimitName } from '../../src/server/web/limits.ts';
 import { clientNetwork } from '../../src/server/web/client-address.ts';
 import { startWeb } from '../../src/server/web/listen.ts';
 import { openWeb } from '../../src/server/web/services.ts';
@@ -8,6 +8,7 @@ import { fromClient, LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../suppo
 const ANN = `ann@${LEGACY_DOMAIN}`;
 const BOB = `bob@${LEGACY_DOMAIN}`;
 const PASSWORD = 'correct horse';
+const HOUR_MS = 3_600_000;
 const GUESSES = 1000;
 const ADDRESSES = 50;
 /** `reliability-security-ux.md` §1.4. */
@@ -74,6 +75,27 @@ describe('sign-ins', () => {
       body: JSON.stringify({ email: ANN, password: PASSWORD, provider: 'sanbruno' }),
     });
     expect(response.status).toBe(429);
+  });
+
+  test('that were counted by a clock that was ahead for a moment keep nobody out once it is put right', async () => {
+    world.advance(3 * HOUR_MS);
+    // Enough to be refused, and to have a slot booked.
+    for (let at = 0; at < 7; at += 1) await signIn('guess', '203.0.113.9');
+    const refused = await signIn(PASSWORD, '203.0.113.9');
+    world.advance(-3 * HOUR_MS);
+    expect(refused.status).toBe(429);
+    expect((await signIn(PASSWORD, '203.0.113.9')).status).toBe(200);
+    expect((await signIn('guess', '203.0.113.10')).status).toBe(401);
+  });
+
+  test('are counted on when a clock is put right by less than two processes may differ', async () => {
+    world.advance(CLOCKS_APART_MS);
+    for (let at = 0; at < LIMITS['sign-ins to a mailbox'].burst; at += 1) await signIn('guess', `198.51.100.${at}`);
+    for (let at = 0; at < LIMITS['sign-ins by a client'].burst; at += 1)
+      await signIn('guess', '203.0.113.9', `${at}@${LEGACY_DOMAIN}`);
+    world.advance(-CLOCKS_APART_MS);
+    expect((await signIn('guess', '198.51.100.99')).status).toBe(429);
+    expect((await signIn('guess', '203.0.113.9', BOB)).status).toBe(429);
   });
 
   test('right passwords are never counted', async () => {
@@ -143,4 +165,18 @@ describe('the client’s network', () => {
   ])('%s with %s behind %i proxies is %s', (socket, forwarded, proxies, network) => {
     expect(clientNetwork(socket, forwarded, proxies)).toBe(network);
   });
+});
+
+test('each limit forgets what a clock counted that was ahead', async () => {
+  const { limits } = openWeb(world.services);
+  for (const [name, { burst }] of Object.entries(LIMITS).filter(([, each]) => each.burst < 100)) {
+    const count = [name as LimitName, 'somebody'] as const;
+    world.advance(365 * 24 * HOUR_MS);
+    for (let at = 0; at < burst; at += 1) expect(await limits.takeAll([count])).toBe(0);
+    expect([name, await limits.takeAll([count])]).not.toEqual([name, 0]);
+    expect(await limits.used(...count)).toBeGreaterThan(burst - 1);
+    world.advance(-365 * 24 * HOUR_MS);
+    expect([name, await limits.used(...count)]).toEqual([name, 0]);
+    expect([name, await limits.takeAll([count])]).toEqual([name, 0]);
+  }
 });

@@ -427,6 +427,22 @@ describe('tokens', () => {
     expect(refreshes('yahoo').length).toBe(1);
   });
 
+  test('that were refreshed by a clock that was ahead are refreshed again once it is put right', async () => {
+    const id = await tokensOf('yahoo');
+    const { tokens } = world.services;
+    world.advance(3 * 3_600_000);
+    const ahead = await tokens.accessToken(id);
+    // As a process leaves it that ends in the middle.
+    await world.database.query('update oauth_tokens set refreshing_until = $2 where id = $1', [
+      id,
+      world.services.now() + 30_000,
+    ]);
+    world.advance(-3 * 3_600_000);
+    const right = await tokens.accessToken(id);
+    expect(right).not.toBe(ahead);
+    expect(await tokens.accessToken(id)).toBe(right);
+  });
+
   test('that a server refused are renewed, but not again at once', async () => {
     const id = await tokensOf('yahoo');
     const first = await world.services.tokens.accessToken(id);

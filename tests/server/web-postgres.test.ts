@@ -3,7 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { DatabaseUnavailable } from '../../src/server/store/database.ts';
 import { LIMITS } from '../../src/server/web/limits.ts';
 import { createEmptyDatabase } from '../support/fresh-database.ts';
 import { needs } from '../support/needs.ts';
@@ -28,6 +30,12 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
 async function answerOf(child: ChildProcess): Promise<WebAnswer> {
   const [answer] = (await once(child, 'message', { signal: AbortSignal.timeout(WITHIN_MS) })) as [WebAnswer];
   return answer;
+}
+
+async function openOperator(connectionString: string): Promise<AsyncDisposable & pg.Client> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
 }
 
 async function signIn(server: string, password: string, client: string) {
@@ -238,6 +246,36 @@ test(
     expect(`${page.pathname}${page.search}`).toBe('/oauth-callback-for-status?error=UNAVAILABLE&provider=yahoo');
   },
 );
+
+describe('a PostgreSQL that only reads, as a standby does', { ...needs('postgresql'), timeout: 60_000 }, () => {
+  test('is not ready and makes calls unavailable, and no connection to it is kept', async () => {
+    await using postgres = await startPostgres();
+    const url = await postgres.create();
+    await using world = await openWebWorld({ address: { url } });
+    world.passwords.set(ANN, PASSWORD);
+    await using operator = await openOperator(postgres.url);
+    const { database } = world;
+    const name = new URL(url).pathname.slice(1);
+    /** What connects from now on meets it so. */
+    const reads = (only: 'on' | 'off') =>
+      operator.query(`alter database ${name} set default_transaction_read_only = ${only}`);
+    const write = 'delete from limits';
+    for (const ask of [
+      () => database.query(write),
+      () => database.commit([{ text: write }]),
+      () => database.transaction((sql) => sql.query(write)),
+    ]) {
+      expect((await world.get('/readyz')).status).toBe(200);
+      await reads('on');
+      await operator.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
+      await until(async () => (await world.get('/readyz')).status === 503);
+      expect((await signIn(world.url, PASSWORD, '203.0.113.1')).status).toBe(503);
+      await expect(ask()).rejects.toThrow(DatabaseUnavailable);
+      await reads('off');
+      expect((await signIn(world.url, PASSWORD, '203.0.113.1')).status).toBe(200);
+    }
+  });
+});
 
 describe('a PostgreSQL that hangs', { ...needs('postgresql'), timeout: 60_000 }, () => {
   test('makes calls unavailable after a time and leads sign-ins back, and its dead connections are given up', async () => {

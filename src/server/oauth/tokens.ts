@@ -22,6 +22,8 @@ const YOUNG_MS = 10_000;
 /** How long a process may hold the right to refresh, and how often the others look. */
 const HOLD_MS = 30_000;
 const LOOK_EVERY_MS = 150;
+/** What was written by a clock that was ahead by more, and has been put right, is not believed. */
+const AHEAD_AT_MOST_MS = 60_000;
 const PURGED_AT_ONCE = 100;
 
 /** The provider takes no refresh any more: the subscriber must sign in again. */
@@ -143,17 +145,20 @@ export function openTokens(services: Services): KeptTokens {
   function usable(secret: Secret, resource: Resource, renew: boolean): string | null {
     const access = secret.access[resource];
     if (access === undefined) return null;
+    const age = now() - access.obtained;
+    if (age < -AHEAD_AT_MOST_MS) return null;
     const margin = Math.min(MARGIN_MS, (access.expires - access.obtained) * MARGIN_SHARE);
     if (access.expires - margin <= now()) return null;
-    return renew && now() - access.obtained > YOUNG_MS ? null : access.token;
+    return renew && age > YOUNG_MS ? null : access.token;
   }
 
   async function refresh(id: string, resource: Resource, renew: boolean): Promise<string> {
     const deadline = now() + HOLD_MS;
     for (;;) {
       const [held] = await database.query<Row>(
-        'update oauth_tokens set refreshing_until = $2 where id = $1 and refreshing_until <= $3 returning provider, sealed',
-        [id, now() + HOLD_MS, now()],
+        `update oauth_tokens set refreshing_until = $2
+         where id = $1 and (refreshing_until <= $3 or refreshing_until > $4) returning provider, sealed`,
+        [id, now() + HOLD_MS, now(), now() + HOLD_MS + AHEAD_AT_MOST_MS],
       );
       if (held !== undefined) return refreshHeld(id, held, resource, renew);
       await pause(LOOK_EVERY_MS);

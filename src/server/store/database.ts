@@ -89,8 +89,11 @@ async function reach(database: Database): Promise<void> {
   }
 }
 
-/** Connection exceptions, too many connections, shutdown or start under way, faults of its machine (PostgreSQL, appendix A). */
-const NOT_THERE = /^(?:08|53|57P|58)/;
+/**
+ * Connection exceptions, too many connections, shutdown or start under way, faults of its machine, and a standby that
+ * only reads (PostgreSQL, appendix A).
+ */
+const NOT_THERE = /^(?:08|53|57P|58|25006)/;
 
 /** An error that is no fault of the statement means that the database is not there. */
 function faultOf(error: unknown): unknown {
@@ -110,6 +113,7 @@ function openPostgres(url: string): Database {
     ...sqlOn(pool),
     commit: async (statements) => {
       const client = await connected(pool);
+      let isThere = true;
       try {
         const sql = sqlOn(client);
         const all: Statement[] = [{ text: 'begin' }, ...statements, { text: 'commit' }];
@@ -120,8 +124,11 @@ function openPostgres(url: string): Database {
           return answer.value;
         });
         return rows.slice(1, -1);
+      } catch (error) {
+        isThere = !(error instanceof DatabaseUnavailable);
+        throw error;
       } finally {
-        client.release();
+        client.release(!isThere);
       }
     },
     transaction: async (work) => {
@@ -136,9 +143,9 @@ function openPostgres(url: string): Database {
         client.release();
         return result;
       } catch (error) {
-        // One that can't even roll back is not used again.
+        // One that can't even roll back, or only reads, is not used again.
         await sql.query('rollback').then(
-          () => client.release(),
+          () => client.release(error instanceof DatabaseUnavailable),
           () => client.release(true),
         );
         throw error;

@@ -18,11 +18,12 @@ const NOBODY = 'erased@erased.invalid';
  * is being taken back for its end, and one between mailboxes of an order that has not taken over yet what it knows for that.
  * @returns how many were erased.
  */
-export async function eraseEnded(sql: Sql, retentionDays: number, now: number): Promise<number> {
+export async function eraseEnded(database: Database, retentionDays: number, now: number): Promise<number> {
   const before = new Date(now - retentionDays * DAY_MS);
-  await sql.query('delete from announced_moves where announced < $1', [before]);
-  const rows = await sql.query(
-    `delete from transfers where id in
+  await database.query('delete from announced_moves where announced < $1', [before]);
+  return database.transaction(async (sql) => {
+    const erased = await sql.query<{ id: string }>(
+      `delete from transfers where id in
        (select id from transfers where finished < $1 and not exists
          (select 1 from exports join export_files on export_id = exports.id where transfer_id = transfers.id)
         and not exists (select 1 from dailies where transfer_id = transfers.id and ended is null)
@@ -31,10 +32,12 @@ export async function eraseEnded(sql: Sql, retentionDays: number, now: number): 
           and later.source_email = transfers.source_email and later.destination_email = transfers.destination_email
           and not exists (select 1 from ledger_adoptions where transfer_id = later.id))
         limit ${ERASED_AT_ONCE})
-     returning 1`,
-    [before],
-  );
-  return rows.length;
+     returning id`,
+      [before],
+    );
+    await eraseQueued(sql, idsOf(erased));
+    return erased.length;
+  });
 }
 
 type Erasing = {
@@ -81,26 +84,39 @@ export async function eraseSubscriber(services: Erasing, address: string): Promi
   await database.query('delete from known_clients where mailbox = $1', [vault.digest('known mailbox', email)]);
   await eraseAnnouncement(database, vault, email);
   await eraseAsThird(database, email);
-  await eraseQueued(
-    database,
-    transfers.map(({ id }) => id),
-  );
+  await eraseQueued(database, idsOf(transfers));
   openSecurityLog(services)('subscriber erased', { mailbox: email });
   return transfers.length;
 }
 
 /** Where somebody else's transfer names the address: as the one to tell, or as that of an export. */
 async function eraseAsThird(sql: Sql, email: string): Promise<void> {
-  await sql.query('update transfers set notification_contact = null where notification_contact = $1', [email]);
-  await sql.query(
-    `update transfers set destination_email = '${NOBODY}' where destination_email = $1 and destination_provider = 'file_export'`,
+  const told = await sql.query<{ id: string }>(
+    'update transfers set notification_contact = null where notification_contact = $1 returning id',
     [email],
   );
+  const exported = await sql.query<{ id: string }>(
+    `update transfers set destination_email = '${NOBODY}'
+     where destination_email = $1 and destination_provider = 'file_export' returning id`,
+    [email],
+  );
+  // The jobs themselves are somebody else's: they are worked on, and what was told is not told twice.
+  const errors = "update pgboss.job set output = null where output is not null and data->>'transferId' = any($1)";
+  await onQueued(sql, errors, idsOf([...told, ...exported]));
 }
 
 /** What the queue keeps of transfers that it has worked on or told of. */
 async function eraseQueued(sql: Sql, transferIds: readonly string[]): Promise<void> {
+  await onQueued(sql, "delete from pgboss.job where data->>'transferId' = any($1)", transferIds);
+}
+
+async function onQueued(sql: Sql, statement: string, transferIds: readonly string[]): Promise<void> {
+  if (transferIds.length === 0) return;
   const [queue] = await sql.query<{ jobs: string | null }>("select to_regclass('pgboss.job')::text as jobs");
   if (queue === undefined || queue.jobs === null) return;
-  await sql.query("delete from pgboss.job where data->>'transferId' = any($1)", [[...transferIds]]);
+  await sql.query(statement, [transferIds]);
+}
+
+function idsOf(rows: readonly { readonly id: string }[]): string[] {
+  return rows.map(({ id }) => id);
 }

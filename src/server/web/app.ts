@@ -1,3 +1,4 @@
+import type { HttpBindings } from '@hono/node-server';
 import { Hono, type Context } from 'hono';
 import { askerOf } from './browser.ts';
 import { calls } from './calls/all.ts';
@@ -45,6 +46,10 @@ export function createApp(web: Web, portal: PortalFiles = new Map(), stopping?: 
       log.error({ method: c.req.method, path: knownPath(c), err: error }, 'the database is unavailable');
       return refuse(c, unavailable(DATABASE_RETRY_SECONDS));
     }
+    if (isBrokenOff(c, error)) {
+      log.debug({ method: c.req.method, path: knownPath(c) }, 'a request was broken off');
+      return c.body(null, 400);
+    }
     log.error({ method: c.req.method, path: knownPath(c), err: error }, 'a request failed');
     return refuse(
       c,
@@ -55,7 +60,8 @@ export function createApp(web: Web, portal: PortalFiles = new Map(), stopping?: 
   app.get('/healthz', (c) => c.json({ ok: true }));
   app.get('/readyz', async (c) => {
     const ready = await Promise.race([
-      database.query('select 1').then(
+      // Writes nothing, and is refused where nothing can be written.
+      database.query('delete from limits where false').then(
         () => true,
         () => false,
       ),
@@ -122,9 +128,15 @@ async function readJson(c: Context): Promise<unknown> {
   try {
     return JSON.parse(await c.req.text());
   } catch (error) {
-    if (error instanceof Refusal) throw error;
+    if (error instanceof Refusal || isBrokenOff(c, error)) throw error;
     throw new Refusal(400, 'GENERAL_ERROR', 'The request is not JSON. Nothing was changed.', { cause: error });
   }
+}
+
+/** Whether the error is that the client went away before its whole body was there. */
+function isBrokenOff(c: Context, error: unknown): boolean {
+  const { incoming } = c.env as HttpBindings;
+  return !incoming.complete && error === incoming.errored;
 }
 
 async function within<Answer>(answer: Promise<Answer>, signal: AbortSignal): Promise<Answer> {

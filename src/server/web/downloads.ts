@@ -7,6 +7,7 @@ import { clientOf, limitedBody, ownJson } from './guards.ts';
 import { mayManage } from './permission.ts';
 import { Refusal } from './refusal.ts';
 import type { Web } from './services.ts';
+import { mayRest } from './waiting.ts';
 import { namesTag, namesTagWeakly, rangeOf } from '../export/download/byte-range.ts';
 import { FileGoneError, type OctetRange } from '../export/storage/export-store.ts';
 import { offeredFile, transferOfExport, type OfferedFile } from '../export/download/links.ts';
@@ -95,6 +96,7 @@ async function download(
   if (c.req.method === 'HEAD') return c.body(null, status, described);
   try {
     const stream = await exports.read(file.exportName, file.name, octets, c.req.raw.signal);
+    mayRest(c);
     return c.body(stream, status, described);
   } catch (error) {
     if (!(error instanceof FileGoneError)) throw error;

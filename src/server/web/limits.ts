@@ -46,6 +46,9 @@ export const LIMITS = {
 } as const satisfies Record<string, Limit>;
 export type LimitName = keyof typeof LIMITS;
 
+/** The clocks of two processes may differ by so much. */
+export const CLOCKS_APART_MS = 60_000;
+
 /** What is limited, by name and subject. */
 export type Count = readonly [name: LimitName, subject: string];
 
@@ -65,6 +68,14 @@ type Services = { readonly database: Database; readonly vault: Vault; readonly n
 
 export function limitKey(vault: Vault, [name, subject]: Count): string {
   return vault.digest(`limit ${name}`, subject);
+}
+
+/**
+ * The time up to which a limit can be used up. What is kept of a later one was written by a clock that was ahead and has
+ * been put right, and counts for nothing: it would keep clients out for as long as that.
+ */
+export function usedUpBy({ burst, everySeconds }: Limit, now: number): number {
+  return now + burst * everySeconds * 1000 + CLOCKS_APART_MS;
 }
 
 export function openLimits({ database, vault, now }: Services): Limits {
@@ -100,7 +111,9 @@ export function openLimits({ database, vault, now }: Services): Limits {
       const [row] = await database.query<{ free_at: number }>('select free_at from limits where key = $1', [
         keyOf(name, subject),
       ]);
-      return Math.max(0, ((row?.free_at ?? 0) - now()) / (LIMITS[name].everySeconds * 1000));
+      const freeAt = row?.free_at ?? 0;
+      const isPossible = freeAt <= usedUpBy(LIMITS[name], now());
+      return isPossible ? Math.max(0, (freeAt - now()) / (LIMITS[name].everySeconds * 1000)) : 0;
     },
     purge: async () => {
       await database.query('delete from limits where free_at < $1', [now()]);
@@ -113,15 +126,16 @@ export function openLimits({ database, vault, now }: Services): Limits {
  * time at which the burst would be full again.
  * @returns milliseconds to wait; 0 when the token was taken.
  */
-async function takeToken(sql: Sql, { burst, everySeconds }: Limit, key: string, now: number): Promise<number> {
-  const every = everySeconds * 1000;
-  const allowance = (burst - 1) * every;
+async function takeToken(sql: Sql, limit: Limit, key: string, now: number): Promise<number> {
+  const every = limit.everySeconds * 1000;
+  const allowance = (limit.burst - 1) * every;
   const taken = await sql.query(
     `insert into limits (key, free_at) values ($1, $2::float8 + $3::float8)
-     on conflict (key) do update set free_at = greatest(limits.free_at, $2::float8) + $3::float8
-     where limits.free_at <= $2::float8 + $4::float8
+     on conflict (key) do update set free_at =
+       case when limits.free_at > $5::float8 then $2::float8 else greatest(limits.free_at, $2::float8) end + $3::float8
+     where limits.free_at <= $2::float8 + $4::float8 or limits.free_at > $5::float8
      returning key`,
-    [key, now, every, allowance],
+    [key, now, every, allowance, usedUpBy(limit, now)],
   );
   if (taken.length > 0) return 0;
   const [row] = await sql.query<{ free_at: number }>('select free_at from limits where key = $1', [key]);

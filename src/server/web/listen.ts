@@ -1,15 +1,15 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createAdaptorServer } from '@hono/node-server';
+import { getRequestListener } from '@hono/node-server';
 import { createApp } from './app.ts';
 import { readPortalFiles } from './portal-files.ts';
 import type { Web } from './services.ts';
 import { eraseEnded } from '../transfers/retention.ts';
 import { limitSockets } from './sockets.ts';
+import { createWaitingServer } from './waiting.ts';
 
 const HEADERS_WITHIN_MS = 10_000;
 const REQUEST_WITHIN_MS = 30_000;
-const SLOW_LOOKED_FOR_EVERY_MS = 2000;
 const KEEP_ALIVE_MS = 5000;
 /** What is being answered when the server stops has this long. */
 const STOP_WITHIN_MS = 10_000;
@@ -38,10 +38,8 @@ export async function startWeb(web: Web, options: WebOptions): Promise<RunningWe
   const stopping = new AbortController();
   const portal = portalFolder === null ? new Map() : await readPortalFiles(portalFolder);
   const app = createApp(web, portal, stopping.signal);
-  const server = createAdaptorServer({
-    fetch: app.fetch,
-    serverOptions: { connectionsCheckingInterval: SLOW_LOOKED_FOR_EVERY_MS },
-  }) as Server;
+  const answer = getRequestListener(app.fetch);
+  const server = createWaitingServer((request, response) => void answer(request, response));
   server.headersTimeout = HEADERS_WITHIN_MS;
   server.requestTimeout = REQUEST_WITHIN_MS;
   server.keepAliveTimeout = KEEP_ALIVE_MS;

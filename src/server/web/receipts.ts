@@ -13,6 +13,7 @@ import { clientOf } from './guards.ts';
 import { requireManager } from './permission.ts';
 import { Refusal } from './refusal.ts';
 import type { Web } from './services.ts';
+import { mayRest } from './waiting.ts';
 
 type Receipts = Pick<Web, 'settings' | 'vault' | 'database' | 'log' | 'limits' | 'owners' | 'sessions' | 'securityLog'>;
 
@@ -42,6 +43,7 @@ export function mountReceipts(app: Hono, services: Receipts): void {
         page: statusAddress(id),
       });
     securityLog('receipt handed out', { client, transferId: id });
+    mayRest(c);
     const signing = { key: keyOf(services), keyAddress: `${settings.publicUrl}${RECEIPT_KEY}` };
     return streamed(c, format, writeReceipt(format, database, facts, signing), facts.transfer);
   });

@@ -1,7 +1,7 @@
 import type { Challenge } from '../../contract/work.ts';
 import type { Database } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
-import { LIMITS, limitKey, tooMany, type Count, type Limits } from './limits.ts';
+import { CLOCKS_APART_MS, LIMITS, limitKey, tooMany, usedUpBy, type Count, type Limits } from './limits.ts';
 import type { Work } from './work.ts';
 
 /** How far ahead a refused client's next sign-in to a busy mailbox can be booked, and how long a slot is kept. */
@@ -193,29 +193,27 @@ export function openSignInLimits({ database, vault, limits, work, now }: Service
 }
 
 async function takeOrBook(database: Database, key: string, client: string, now: number): Promise<number> {
-  const { burst, everySeconds } = LIMITS['sign-ins to a mailbox'];
-  const every = everySeconds * 1000;
+  const limit = LIMITS['sign-ins to a mailbox'];
+  const every = limit.everySeconds * 1000;
   return database.transaction(async (sql) => {
     await sql.query('insert into limits (key, free_at) values ($1, 0) on conflict (key) do nothing', [key]);
     const [row] = await sql.query<{ free_at: number }>('select free_at from limits where key = $1 for update', [key]);
-    const freeAt = row?.free_at ?? 0;
+    const isPossible = row !== undefined && row.free_at <= usedUpBy(limit, now) + BOOKED_AT_MOST_MS;
+    const freeAt = isPossible ? Math.max(row.free_at, now) : now;
     const [booked] = await sql.query<{ slot: number }>(
       'select slot from limit_slots where limit_key = $1 and client = $2',
       [key, client],
     );
-    if (booked !== undefined && now < booked.slot) return booked.slot - now;
+    const isAhead = booked !== undefined && now < booked.slot;
+    if (isAhead && booked.slot <= now + BOOKED_AT_MOST_MS + CLOCKS_APART_MS) return booked.slot - now;
     if (booked !== undefined) {
       await sql.query('delete from limit_slots where limit_key = $1 and client = $2', [key, client]);
-      if (now <= booked.slot + SLOT_KEPT_MS) return 0;
+      if (!isAhead && now <= booked.slot + SLOT_KEPT_MS) return 0;
     }
-    const next = freeAt - (burst - 1) * every;
+    const next = freeAt - (limit.burst - 1) * every;
     const ahead = next - now;
     if (ahead > BOOKED_AT_MOST_MS) return ahead;
-    await sql.query('update limits set free_at = greatest(free_at, $2::float8) + $3::float8 where key = $1', [
-      key,
-      now,
-      every,
-    ]);
+    await sql.query('update limits set free_at = $2 where key = $1', [key, freeAt + every]);
     if (ahead <= 0) return 0;
     await sql.query('insert into limit_slots (limit_key, client, slot) values ($1, $2, $3)', [key, client, next]);
     return ahead;

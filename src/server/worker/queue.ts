@@ -35,6 +35,17 @@ const TELL_TRIES = 30;
 const TOLD_SECONDS = 90 * 24 * 3600;
 const LOOK_FOR_NOTIFICATIONS_SECONDS = 2;
 
+/** pg-boss keeps an error with its job, for months: what a server said, in which an address may stand, is left out. */
+class JobFailed extends Error {
+  override name = 'JobFailed';
+  readonly code: string | null;
+  constructor(error: unknown) {
+    super('The job failed.');
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    this.code = /^[A-Z0-9_]{1,32}$/.test(code) ? code : null;
+  }
+}
+
 type Within = { readonly sql?: Sql };
 
 /** The queue of transfers and of what is told about them, on the product's own database. */
@@ -123,7 +134,7 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     const options = { batchSize: 1, pollingIntervalSeconds: LOOK_FOR_TRANSFERS_SECONDS };
     const take = async (): Promise<string> => {
       const taker = await boss.work<TransferJob>(queue, options, async (jobs) => {
-        for (const job of jobs) await run(job.data.transferId, job.signal);
+        for (const job of jobs) await handled(log, queue, job.data, () => run(job.data.transferId, job.signal));
         // Many mailboxes take less time than lies between two looks.
         boss.notifyWorker(taker);
       });
@@ -161,13 +172,23 @@ export async function openJobQueue({ database, log }: { database: Database; log:
         NOTIFICATIONS,
         { batchSize: 1, pollingIntervalSeconds: LOOK_FOR_NOTIFICATIONS_SECONDS },
         async (jobs) => {
-          for (const job of jobs) await tell(job.data);
+          for (const job of jobs) await handled(log, NOTIFICATIONS, job.data, () => tell(job.data));
         },
       );
       return takingFrom(boss, NOTIFICATIONS);
     },
     [Symbol.asyncDispose]: () => boss.stop({ graceful: true, timeout: STOP_WITHIN_MS }),
   };
+}
+
+/** @throws {JobFailed} */
+async function handled(log: Log, queue: string, { transferId }: TransferJob, run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    log.debug({ err: error, queue, transferId }, 'a job is given back');
+    throw new JobFailed(error);
+  }
 }
 
 function takingFrom(boss: PgBoss, queue: string): AsyncDisposable {
