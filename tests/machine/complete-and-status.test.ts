@@ -376,9 +376,11 @@ describe('the status page', () => {
       async (at) => {
         const wizard = await cutOff();
         if (at === 'stale') await wizard.wait(10_000);
-        wizard.script['ask for the status'] = () => RUNNING;
+        const further = { emailmigration: { ...RUNNING.emailmigration, done: 2 } };
+        wizard.script['ask for the status'] = () => further;
         await wizard.send({ type: 'connection.return' });
         expect(wizard.isAt(`${FOLLOWING}.live.opening`)).toBe(true);
+        expect(wizard.context().status).toEqual(further);
       },
     );
 

@@ -32,6 +32,7 @@ await import('../machine/start-migration.test.ts');
 await import('../machine/status-from-email.test.ts');
 await import('../machine/status-modal.test.ts');
 await import('../machine/support.test.ts');
+await import('../machine/taking-back.test.ts');
 await import('../machine/transfer-in-the-way.test.ts');
 await import('../machine/visits.test.ts');
 await import('../machine/what-is-forgotten.test.ts');
