@@ -66,7 +66,9 @@ test.each([FRESH, EMBEDDED])('what a worker that died had goes on before orders 
 
 test('what a server said when a job failed, in which an address may stand, is not kept with the job', async () => {
   await using database = await openTestDatabase(FRESH);
-  await using queue = await openJobQueue({ database, log: openLog('silent') });
+  const log = openLog('silent');
+  const warned = vi.spyOn(log, 'warn');
+  await using queue = await openJobQueue({ database, log });
   const said = Object.assign(new Error('550 <ann@third.example>: Recipient address rejected'), {
     code: 'EENVELOPE',
     response: '550 <ann@third.example>',
@@ -85,4 +87,9 @@ test('what a server said when a job failed, in which an address may stand, is no
     expect(output).toContain('EENVELOPE');
     expect(output).not.toContain('third.example');
   }
+  // The operator hears of it; of letters their teller tells.
+  const heard = warned.mock.calls.map(([facts]) => facts as unknown);
+  expect(heard).toContainEqual({ err: said, queue: 'transfers', transferId: 'moved' });
+  expect(heard).toContainEqual({ err: said, queue: 'take-backs', transferId: 'taken back' });
+  expect(heard).not.toContainEqual(expect.objectContaining({ transferId: 'told' }));
 });

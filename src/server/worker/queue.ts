@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { PgBoss, SendOptions } from 'pg-boss';
 import type { Log } from '../log.ts';
+import { Stopped } from '../mail/copy/lanes.ts';
 import { keyOf, type NotificationJob } from '../notifications/notifier.ts';
 import type { Database, Sql } from '../store/database.ts';
 import { releaseAllLeases } from '../transfers/lease.ts';
@@ -134,7 +135,13 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     const options = { batchSize: 1, pollingIntervalSeconds: LOOK_FOR_TRANSFERS_SECONDS };
     const take = async (): Promise<string> => {
       const taker = await boss.work<TransferJob>(queue, options, async (jobs) => {
-        for (const job of jobs) await handled(log, queue, job.data, () => run(job.data.transferId, job.signal));
+        for (const { data, signal } of jobs) {
+          const { transferId } = data;
+          await handled(
+            () => run(transferId, signal),
+            (err) => log.warn({ err, queue, transferId }, 'a job broke off, and is taken again'),
+          );
+        }
         // Many mailboxes take less time than lies between two looks.
         boss.notifyWorker(taker);
       });
@@ -172,7 +179,8 @@ export async function openJobQueue({ database, log }: { database: Database; log:
         NOTIFICATIONS,
         { batchSize: 1, pollingIntervalSeconds: LOOK_FOR_NOTIFICATIONS_SECONDS },
         async (jobs) => {
-          for (const job of jobs) await handled(log, NOTIFICATIONS, job.data, () => tell(job.data));
+          // Who tells says himself that he could not.
+          for (const { data } of jobs) await handled(() => tell(data));
         },
       );
       return takingFrom(boss, NOTIFICATIONS);
@@ -181,12 +189,12 @@ export async function openJobQueue({ database, log }: { database: Database; log:
   };
 }
 
-/** @throws {JobFailed} */
-async function handled(log: Log, queue: string, { transferId }: TransferJob, run: () => Promise<void>): Promise<void> {
+/** @param say is told what went wrong, unless the worker only stops. @throws {JobFailed} */
+async function handled(run: () => Promise<void>, say: (error: unknown) => void = () => {}): Promise<void> {
   try {
     await run();
   } catch (error) {
-    log.debug({ err: error, queue, transferId }, 'a job is given back');
+    if (!(error instanceof Stopped)) say(error);
     throw new JobFailed(error);
   }
 }
