@@ -88,7 +88,7 @@ test('what a server said when a job failed, in which an address may stand, is no
     expect(output).not.toContain('third.example');
   }
   // The operator hears of it; of letters their teller tells.
-  const heard = warned.mock.calls.map(([facts]) => facts as unknown);
+  const heard = warned.mock.calls.map(([facts]) => facts);
   expect(heard).toContainEqual({ err: said, queue: 'transfers', transferId: 'moved' });
   expect(heard).toContainEqual({ err: said, queue: 'take-backs', transferId: 'taken back' });
   expect(heard).not.toContainEqual(expect.objectContaining({ transferId: 'told' }));
