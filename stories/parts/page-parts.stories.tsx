@@ -1,8 +1,8 @@
-import { DRAWINGS } from '../../src/portal/parts/drawings.ts';
 import type { ReactNode } from 'react';
 import { BarsLoader } from '../../src/portal/parts/bars-loader.tsx';
 import { Card, Facts } from '../../src/portal/parts/card.tsx';
 import { Countdown } from '../../src/portal/parts/countdown.tsx';
+import { DRAWINGS } from '../../src/portal/parts/drawings.ts';
 import { Footer } from '../../src/portal/parts/footer.tsx';
 import { Header } from '../../src/portal/parts/header.tsx';
 import { Page } from '../../src/portal/parts/page.tsx';

@@ -13,7 +13,7 @@ import { openApi } from '../../src/server/web/openapi.ts';
 import { SIGN_IN_WITHIN_MS } from '../../src/server/web/proof.ts';
 import { SESSION_MS } from '../../src/server/web/sessions.ts';
 import { SOCKETS_AT_MOST, SOCKETS_PER_NETWORK, SOCKETS_PER_WIDER_NETWORK } from '../../src/server/web/sockets.ts';
-import { DOWNLOAD_RESTS_MS, STANDS_STILL_MS, UNANSWERED_PER_SOCKET } from '../../src/server/web/waiting.ts';
+import { DOWNLOAD_RESTS_MS, STANDS_STILL_MS, UNANSWERED_PER_SOCKET } from '../../src/server/web/bounded-server.ts';
 import { LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

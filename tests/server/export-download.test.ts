@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ExportFile } from '../../src/contract/calls/status.ts';
 import { dispositionOf } from '../../src/server/web/downloads.ts';
 import { openWeb } from '../../src/server/web/services.ts';
-import { DOWNLOAD_RESTS_MS } from '../../src/server/web/waiting.ts';
+import { DOWNLOAD_RESTS_MS } from '../../src/server/web/bounded-server.ts';
 import { openVault } from '../../src/server/store/vault.ts';
 import { openVerifiers } from '../../src/server/transfers/verifiers.ts';
 import { Stopped } from '../../src/server/mail/copy/lanes.ts';

@@ -2,27 +2,12 @@ import { not } from 'xstate';
 import type { TransferStatus } from '../../../src/contract/calls/status.ts';
 import { wizard } from '../../wizard.setup.ts';
 import { givingUp } from '../waiting.ts';
+import { askingForStatus } from './asking-for-status.ts';
 
 const remember = {
   type: 'remember the status',
   params: ({ event }: { event: { status: TransferStatus } }) => event,
 } as const;
-
-/** The status is asked for; without an answer it goes on at `missed`. */
-function asking<const Missed extends string>(missed: Missed) {
-  return wizard.createStateConfig({
-    ...givingUp(missed),
-    invoke: {
-      src: 'ask for the status',
-      input: ({ context }) => ({ id: context.transferId ?? '' }),
-      onDone: {
-        target: '#status-live',
-        actions: { type: 'remember the status', params: ({ event }) => ({ status: event.output }) },
-      },
-      onError: missed,
-    },
-  });
-}
 
 /** It is asked for after a longer pause. */
 function askingLater<const Missed extends string>(missed: Missed) {
@@ -30,7 +15,7 @@ function askingLater<const Missed extends string>(missed: Missed) {
     initial: 'pausing',
     states: {
       pausing: { after: { 'long status pause': 'asking' }, on: { 'connection.return': 'asking' } },
-      asking: asking(missed),
+      asking: askingForStatus('#status-live', missed),
     },
   } as const;
 }
@@ -71,7 +56,7 @@ export const following = wizard.createStateConfig({
       after: { 'long status pause': 'asking' },
       on: { 'connection.return': 'asking' },
     },
-    asking: asking('#status-missed'),
+    asking: askingForStatus('#status-live', '#status-missed'),
     missed: { ...askingLater('#status-stale'), id: 'status-missed' },
     stale: { ...askingLater('#status-stale'), id: 'status-stale', tags: 'stale' },
   },

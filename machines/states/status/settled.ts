@@ -1,6 +1,7 @@
 import { failureOf } from '../../failure.ts';
 import { wizard } from '../../wizard.setup.ts';
-import { givingUp, waiting } from '../waiting.ts';
+import { waiting } from '../waiting.ts';
+import { askingForStatus } from './asking-for-status.ts';
 
 const notDeleted = {
   target: 'resting',
@@ -17,19 +18,7 @@ export const settled = wizard.createStateConfig({
   initial: 'resting',
   states: {
     resting: { on: { 'export.delete': askingToDelete, 'page.look': 'looking' } },
-    looking: {
-      ...givingUp('resting'),
-      on: { 'export.delete': askingToDelete },
-      invoke: {
-        src: 'ask for the status',
-        input: ({ context }) => ({ id: context.transferId ?? '' }),
-        onDone: {
-          target: '#status-following',
-          actions: { type: 'remember the status', params: ({ event }) => ({ status: event.output }) },
-        },
-        onError: 'resting',
-      },
-    },
+    looking: { ...askingForStatus('#status-following', 'resting'), on: { 'export.delete': askingToDelete } },
     confirming: { on: { 'export.keep': 'resting', 'modal.close': 'resting', 'export.confirm': 'deleting' } },
     deleting: {
       ...waiting(notDeleted),

@@ -1,6 +1,6 @@
-import { DRAWINGS } from '../parts/drawings.ts';
 import { Button } from '../parts/button.tsx';
 import { Facts } from '../parts/card.tsx';
+import { DRAWINGS } from '../parts/drawings.ts';
 import { emailScopes as words } from '../wording/google.ts';
 import { useSend } from '../wizard-context.tsx';
 import { WizardPage } from './wizard-page.tsx';

@@ -1,4 +1,3 @@
-import { DRAWINGS } from '../parts/drawings.ts';
 import type { ReactNode } from 'react';
 import type { Progress } from '../../contract/calls/status.ts';
 import {
@@ -9,6 +8,7 @@ import {
   refusedBy,
   standingOf,
 } from '../../contract/transfer-status.ts';
+import { DRAWINGS } from '../parts/drawings.ts';
 import { Icon } from '../parts/icon.tsx';
 import { formatNumber } from '../wording.ts';
 import { cancelled, takenBack } from '../wording/status-life.ts';

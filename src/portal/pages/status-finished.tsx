@@ -1,4 +1,3 @@
-import { DRAWINGS } from '../parts/drawings.ts';
 import { isOver, timeLeft } from '../../../machines/countdown.ts';
 import { GUIDES, guideOf, type Guide } from '../../../machines/mail-guide.ts';
 import { destinationOf } from '../../../machines/owner-acts.ts';
@@ -17,6 +16,7 @@ import {
 } from '../../contract/transfer-status.ts';
 import { Button } from '../parts/button.tsx';
 import { Facts } from '../parts/card.tsx';
+import { DRAWINGS } from '../parts/drawings.ts';
 import type { IconName } from '../parts/icon.tsx';
 import { ProviderButton, Providers } from '../parts/provider-button.tsx';
 import { finished as words, MAIL_SITES } from '../wording/status-finished.ts';

@@ -1,5 +1,5 @@
-import { DRAWINGS } from '../parts/drawings.ts';
 import type { Mode } from '../../../machines/mode.ts';
+import { DRAWINGS } from '../parts/drawings.ts';
 import { shared, unbroken } from '../wording.ts';
 
 const shownContact = (contact: string) => contact.replace(/^\+1(\d{3})(\d{3})(\d{4})$/, '$1 $2 $3');

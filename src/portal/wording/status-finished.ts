@@ -1,5 +1,5 @@
-import { DRAWINGS } from '../parts/drawings.ts';
 import type { Guide } from '../../../machines/mail-guide.ts';
+import { DRAWINGS } from '../parts/drawings.ts';
 import { formatNumber, pacificDate } from '../wording.ts';
 import { MAIL_FACTS } from './mail-guide.ts';
 import { counted, status } from './status.ts';

@@ -7,7 +7,7 @@ import { clientOf, limitedBody, ownJson } from './guards.ts';
 import { mayManage } from './permission.ts';
 import { Refusal } from './refusal.ts';
 import type { Web } from './services.ts';
-import { mayRest } from './waiting.ts';
+import { mayRest } from './bounded-server.ts';
 import { namesTag, namesTagWeakly, rangeOf } from '../export/download/byte-range.ts';
 import { FileGoneError, type OctetRange } from '../export/storage/export-store.ts';
 import { offeredFile, transferOfExport, type OfferedFile } from '../export/download/links.ts';

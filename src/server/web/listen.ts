@@ -6,7 +6,7 @@ import { readPortalFiles } from './portal-files.ts';
 import type { Web } from './services.ts';
 import { eraseEnded } from '../transfers/retention.ts';
 import { limitSockets } from './sockets.ts';
-import { createWaitingServer } from './waiting.ts';
+import { createBoundedServer } from './bounded-server.ts';
 
 const HEADERS_WITHIN_MS = 10_000;
 const REQUEST_WITHIN_MS = 30_000;
@@ -39,7 +39,7 @@ export async function startWeb(web: Web, options: WebOptions): Promise<RunningWe
   const portal = portalFolder === null ? new Map() : await readPortalFiles(portalFolder);
   const app = createApp(web, portal, stopping.signal);
   const answer = getRequestListener(app.fetch);
-  const server = createWaitingServer((request, response) => void answer(request, response));
+  const server = createBoundedServer((request, response) => void answer(request, response));
   server.headersTimeout = HEADERS_WITHIN_MS;
   server.requestTimeout = REQUEST_WITHIN_MS;
   server.keepAliveTimeout = KEEP_ALIVE_MS;

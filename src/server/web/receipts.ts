@@ -13,7 +13,7 @@ import { clientOf } from './guards.ts';
 import { requireManager } from './permission.ts';
 import { Refusal } from './refusal.ts';
 import type { Web } from './services.ts';
-import { mayRest } from './waiting.ts';
+import { mayRest } from './bounded-server.ts';
 
 type Receipts = Pick<Web, 'settings' | 'vault' | 'database' | 'log' | 'limits' | 'owners' | 'sessions' | 'securityLog'>;
 

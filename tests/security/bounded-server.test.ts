@@ -5,7 +5,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createWaitingServer, mayRest, UNANSWERED_PER_SOCKET } from '../../src/server/web/waiting.ts';
+import { createBoundedServer, mayRest, UNANSWERED_PER_SOCKET } from '../../src/server/web/bounded-server.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
@@ -52,7 +52,7 @@ describe('requests that are sent without waiting for answers', () => {
     ['with a body', 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx'],
   ])('close their connection before any work is done for those beyond a few: %s', async (_, asked) => {
     const started = countAnswers();
-    const port = await listening(createWaitingServer(() => {}));
+    const port = await listening(createBoundedServer(() => {}));
     const socket = dialled(port).pause();
     socket.write(asked.repeat(1000));
     const closed = once(socket, 'close');
@@ -62,7 +62,7 @@ describe('requests that are sent without waiting for answers', () => {
   });
 
   test('are answered in their order while they are few, and so are those that come after', async () => {
-    const port = await listening(createWaitingServer(({ url }, answer) => void setImmediate(() => answer.end(url))));
+    const port = await listening(createBoundedServer(({ url }, answer) => void setImmediate(() => answer.end(url))));
     const socket = dialled(port).setEncoding('utf8');
     for (let round = 0; round < 3; round += 1) {
       const paths = Array.from({ length: UNANSWERED_PER_SOCKET }, (_, at) => `/${round}-${at}.`);
@@ -75,7 +75,7 @@ describe('requests that are sent without waiting for answers', () => {
 });
 
 test('a connection that is kept alive takes one request after another, also with bodies', async () => {
-  const answering = createWaitingServer((asked, answer) => void asked.pipe(answer));
+  const answering = createBoundedServer((asked, answer) => void asked.pipe(answer));
   const port = await listening(answering);
   let connections = 0;
   answering.on('connection', () => {
@@ -99,7 +99,7 @@ test('a connection on which nothing moves is closed, unless who reads it may res
     return c.body(endless());
   });
   const answer = getRequestListener(app.fetch);
-  const server = createWaitingServer((asked, answering) => void answer(asked, answering), 30);
+  const server = createBoundedServer((asked, answering) => void answer(asked, answering), 30);
   const port = await listening(server);
   const opened: Record<string, Socket> = {};
   for (const path of ['/rests', '/stands']) {

@@ -50,7 +50,7 @@ class CountedResponse<Request extends IncomingMessage> extends ServerResponse<Re
  * A server that closes a connection on which too many requests wait for their answers, or nothing has moved for too
  * long.
  */
-export function createWaitingServer(answer: RequestListener, standsStillMs = STANDS_STILL_MS): Server {
+export function createBoundedServer(answer: RequestListener, standsStillMs = STANDS_STILL_MS): Server {
   const options: ServerOptions<typeof BoundedRequest, typeof CountedResponse> = {
     connectionsCheckingInterval: SLOW_LOOKED_FOR_EVERY_MS,
     IncomingMessage: BoundedRequest,
