@@ -108,6 +108,7 @@ describe('Back and Forward, in Chromium (needs chromium)', needs('chromium'), ()
     ['Terms of service', '/terms'],
   ])('one Back from "%s" leads to where the visitor was, with what was typed', async (name, to) => {
     await pagesElsewhere(page);
+    await page.clock.install();
     await arrive('/start-migration', 'gmail');
     await page.getByLabel('Notification email').fill('maria@mail.example');
     await follow(name)(page);
@@ -116,7 +117,7 @@ describe('Back and Forward, in Chromium (needs chromium)', needs('chromium'), ()
     await standsAt('/start-migration', 'Transfer your data');
     expect(await page.getByLabel('Notification email').inputValue()).toBe('maria@mail.example');
     // Nor does it lead away again by itself.
-    await page.waitForTimeout(1_000);
+    await page.clock.runFor(1_000);
     await standsAt('/start-migration', 'Transfer your data');
   });
 

@@ -106,7 +106,7 @@ export const status = {
   lead: 'This page updates by itself. You can close it, and your transfer will keep running.',
   follows: 'This page updates by itself.',
   stale: (lastHeard: string) =>
-    `We can't update this page right now. Your transfer is not affected. Last update: ${formatMoment(lastHeard)}.`,
+    `We can't update this page right now. Your mail is safe, and you don't have to do anything. Last update: ${formatMoment(lastHeard)}.`,
   id: 'Transfer ID',
   asking: 'Looking up your transfer…',
   email: 'Email transfer',
