@@ -25,6 +25,7 @@ const toGmail = { ...asked, status: { ...MOVED, destination: 'google' as const }
 const undone = {
   ...toGmail.status,
   emailmigration: { ...MOVED.emailmigration, status: 'completed', taken_back: 8_200 },
+  brings_back: true as const,
 };
 const failed = { ...CANCELLED, emailmigration: { ...CANCELLED.emailmigration, status: 'review', ended: undefined } };
 const unknown = { ...asked, status: inNeed({ side: 'destination', reason: 'consent' }) };
@@ -49,7 +50,11 @@ export const Refused = at(following, { ...asked, status: inNeed({ side: 'source'
 export const Cancelled = at(resting, { ...asked, status: CANCELLED });
 export const TakenBack = at(resting, {
   ...asked,
-  status: { ...CANCELLED, emailmigration: { ...CANCELLED.emailmigration, status: 'review', taken_back: 8_200 } },
+  status: {
+    ...CANCELLED,
+    emailmigration: { ...CANCELLED.emailmigration, status: 'review', taken_back: 8_200 },
+    brings_back: true,
+  },
 });
 export const Undone = at(resting, { ...asked, status: undone });
 export const Failed = at(resting, { ...asked, status: failed });

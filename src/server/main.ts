@@ -4,6 +4,7 @@ import { isLoopback } from '../contract/settings/clear-text.ts';
 import { checkExports } from './export/storage/check-exports.ts';
 import { exportFiles, exportStanding } from './export/download/links.ts';
 import { arrivalsOf, countSkippedMessages, foldersOf, skippedMessages } from './mail/copy/ledger-report.ts';
+import { bringsBack } from './mail/copy/ledger-adoption.ts';
 import { takenBack } from './mail/copy/take-back-records.ts';
 import { contactCounts, contactRemarks } from './contacts/fates-table.ts';
 import type { StatusSources } from './transfers/status.ts';
@@ -151,6 +152,7 @@ export function statusSources(
     folders: (id) => foldersOf(database, id),
     arrivals: (id) => arrivalsOf(database, id),
     takenBack: (id) => takenBack(database, id),
+    bringsBack: (id) => bringsBack(database, id),
     countSkippedMessages: (id) => countSkippedMessages(database, id),
     contactCounts: (id) => contactCounts(database, id),
     contactRemarks: (id, of, atMost) => contactRemarks(database, id, of, atMost),

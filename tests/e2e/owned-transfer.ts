@@ -46,6 +46,7 @@ export const FAILED: TransferStatus = {
 export const TAKEN_BACK: TransferStatus = {
   ...movedTo('other'),
   emailmigration: { ...DONE, taken_back: 12 },
+  brings_back: true,
 };
 export const needing = (attention: Attention, destination: Provider = 'other'): TransferStatus => ({
   emailmigration: { status: 'authentication_error', done: 300, total: 1000, attention, started: STARTED },

@@ -17,14 +17,16 @@ describe(
     test.each<[string, TransferStatus, string]>([
       ['was stopped', STOPPED, 'To go on where it stopped'],
       ['has failed', FAILED, 'To go on where it stopped'],
-      ['was taken back', TAKEN_BACK, 'To copy it all again'],
+      ['was taken back', TAKEN_BACK, 'To copy them again'],
+      ['brought nothing, and an earlier one was taken back', { ...DAILY, brings_back: true }, 'To copy them again'],
     ])('a transfer that %s leads to the button by which it is copied again', async (_, status, lead) => {
       await owner.show(status);
       await owner.page.getByText(`${lead}, press “Copy what is new”.`).waitFor();
+      expect(await owner.button('Bring new mail once a day').count()).toBe(0);
       await owner.button('Copy what is new').click();
       const text = await owner.dialog.innerText();
-      expect(text.includes('We copy again what was taken back')).toBe(status === TAKEN_BACK);
-      expect(text.includes('We go on where it stopped')).toBe(status !== TAKEN_BACK);
+      expect(text.includes('We copy again what was taken back')).toBe(status.brings_back === true);
+      expect(text.includes('We go on where it stopped')).toBe(status.brings_back !== true);
     });
 
     test('a completed transfer is not told to go on', async () => {

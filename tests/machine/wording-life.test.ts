@@ -122,10 +122,14 @@ describe('copying once more', () => {
     ['has failed', 'unfinished', { emailmigration: failed }],
     ['has failed with its contacts', 'unfinished', { emailmigration: done, contactsmigration: failed }],
     ['was stopped', 'unfinished', { emailmigration: stopped }],
-    ['is completed and was taken back', 'taken back', { emailmigration: { ...done, taken_back: 2 } }],
-    ['is completed and was taken back in part', 'taken back', { emailmigration: { ...done, taken_back: 1 } }],
-    ['was stopped and taken back', 'taken back', { emailmigration: { ...stopped, taken_back: 1 } }],
-    ['was to be taken back, which took nothing', 'completed', { emailmigration: { ...done, taken_back: 0 } }],
+    [
+      'is completed and was taken back',
+      'taken back',
+      { emailmigration: { ...done, taken_back: 1 }, brings_back: true },
+    ],
+    ['was stopped and taken back', 'taken back', { emailmigration: { ...stopped, taken_back: 1 }, brings_back: true }],
+    ['brought nothing, and an earlier one was taken back', 'taken back', { emailmigration: done, brings_back: true }],
+    ['was taken back, and copied again since', 'completed', { emailmigration: { ...done, taken_back: 2 } }],
   ])('is told by what a transfer that %s has left behind', (_, ending, status) => {
     expect(endingOf(status)).toBe(ending);
   });

@@ -305,6 +305,30 @@ describe('taking back', { timeout: 60_000 }, () => {
     expect(copied.present).toBeUndefined();
   });
 
+  test('is told by a later transfer that brought nothing, until what was taken back is copied again', async () => {
+    const world = await openWorldOfTest({ mail: { INBOX: some(0, 5) } });
+    await using _worker = await world.work();
+    const first = await world.order();
+    await whenEnded(world, first);
+    const again = async ({ id, headers }: Ordered) => {
+      const given = { source_account: { password: PASSWORD }, destination_account: { password: PASSWORD } };
+      const { body } = await call(world, 'again', { id, headers }, given);
+      const next = { id: (body as { jobid: string }).jobid, headers };
+      await whenEnded(world, next);
+      return next;
+    };
+    const nothing = await again(first);
+    const told = async (...all: readonly Ordered[]) =>
+      (await Promise.all(all.map((each) => statusOf(world, each)))).map(({ brings_back: brings }) => brings ?? false);
+    expect(await told(first, nothing)).toEqual([false, false]);
+    await takenBack(world, first);
+    expect(await told(first, nothing)).toEqual([true, true]);
+    expect(await told({ ...nothing, headers: {} })).toEqual([false]);
+    const copied = await again(nothing);
+    expect((await statusOf(world, copied)).emailmigration).toMatchObject({ copied: 5 });
+    expect(await told(first, nothing, copied)).toEqual([false, false, false]);
+  });
+
   test('says how much may be there besides, when the server never told what it had taken', async () => {
     const reached = Promise.withResolvers<void>();
     const world = await openWorldOfTest({

@@ -49,6 +49,7 @@ async function start({ database, queue }: Filled, settings: Partial<NotifierSett
     countSkippedMessages: async () => 0,
     folders: async () => [],
     takenBack: async () => null,
+    bringsBack: async () => false,
     arrivals: async () => ({ compared: 0, present: 0 }),
     daily: async () => null,
     contactCounts: async () => null,

@@ -19,6 +19,7 @@ const NOTHING_ELSE = {
   skippedMessages: async () => [],
   countSkippedMessages: async () => 0,
   takenBack: async () => null,
+  bringsBack: async () => false,
   arrivals: async () => ({ compared: 0, present: 0 }),
   daily: async () => null,
   folders: async () => [],

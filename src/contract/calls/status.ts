@@ -148,6 +148,11 @@ export const detailedStatus = {
     destination: v.optional(Provider),
     /** Only for who may see everything. */
     daily: v.optional(Daily),
+    /**
+     * Of a transfer that has ended: running it again copies what was taken back, of it or of an earlier one between the same
+     * mailboxes, and was not copied again since. Only for who may see everything.
+     */
+    brings_back: v.optional(v.literal(true)),
     /** The addresses of the two mailboxes; files have none. Only for who may see everything. */
     route: v.optional(v.object({ from: v.string(), to: v.optional(v.string()) })),
     files: v.optional(Files),

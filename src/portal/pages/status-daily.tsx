@@ -1,6 +1,5 @@
 import { isCancelled, isOffered } from '../../../machines/owner-acts.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
-import { isTakenBack } from '../../contract/transfer-status.ts';
 import { Button } from '../parts/button.tsx';
 import { daily as words } from '../wording/status-daily.ts';
 import { useSend } from '../wizard-context.tsx';
@@ -14,7 +13,7 @@ export function DailyCard({ snapshot }: Props) {
   const { status, settings } = snapshot.context;
   const { turnOn, turnOff } = words;
   // After a stop the rest comes first, and what was taken back is not wanted.
-  const isWanted = status !== null && !isCancelled(status) && !isTakenBack(status.emailmigration ?? {});
+  const isWanted = status !== null && !isCancelled(status) && status.brings_back !== true;
   const mayTurnOn = isWanted && isOffered(status, 'daily');
   const mayTurnOff = isOffered(status, 'daily off');
   if (status?.daily === undefined || !(mayTurnOn || mayTurnOff)) return null;

@@ -1,7 +1,7 @@
 import { attentionOf, destinationOf, isOfContacts, operationsOf } from '../../../machines/owner-acts.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import type { TransferStatus } from '../../contract/calls/status.ts';
-import { isExport, isTakenBack, standingOf } from '../../contract/transfer-status.ts';
+import { isExport, standingOf } from '../../contract/transfer-status.ts';
 import { acts, attention as words, contactsNeedOf, type Ending, needOf, type Need } from '../wording/acts.ts';
 import { providerName } from '../wording.ts';
 
@@ -42,6 +42,6 @@ export function needIn({ context }: Pick<WizardSnapshot, 'context'>): Shown | nu
 
 /** How a transfer has ended, for who copies once more: that decides what is copied. */
 export function endingOf(status: TransferStatus): Ending {
-  if (isTakenBack(status.emailmigration ?? {})) return 'taken back';
+  if (status.brings_back === true) return 'taken back';
   return operationsOf(status).every((operation) => standingOf(operation) === 'success') ? 'completed' : 'unfinished';
 }

@@ -65,7 +65,7 @@ export const acts = {
     /** What leads to the button. */
     lead: {
       unfinished: 'To go on where it stopped, press “Copy what is new”.',
-      'taken back': 'To copy it all again, press “Copy what is new”.',
+      'taken back': 'Messages were taken back from your new mailbox. To copy them again, press “Copy what is new”.',
     },
     text: (legacyName: string, ending: Ending) => [
       WHAT_IS_COPIED[ending](legacyName),

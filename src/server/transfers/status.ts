@@ -32,6 +32,8 @@ export type StatusSources = {
   readonly takenBack: (
     id: string,
   ) => Promise<{ readonly removed: number; readonly goesOn: boolean; readonly remark?: string | null } | null>;
+  /** Whether a transfer between the same mailboxes would copy again what was taken back. */
+  readonly bringsBack: (id: string) => Promise<boolean>;
   /** Whether what still arrives is brought once a day, or could be; `null` when it can't. */
   readonly daily: (id: string) => Promise<Daily | null>;
   readonly countSkippedMessages: (id: string) => Promise<number>;
@@ -59,7 +61,7 @@ export async function statusOf(sql: Sql, sources: StatusSources, id: string): Pr
 async function progressesOf(sql: Sql, sources: StatusSources, id: string): Promise<TransferStatus | null> {
   const rows = await sql.query<OperationRow>(
     `select operations.*, left_seconds - extract(epoch from now() - left_noted)::float8 as left_now,
-       destination_provider = 'file_export' as is_export, source_email, destination_email, destination_provider,
+       destination_provider = 'file_export' as is_export, transfers.finished is not null as has_ended, source_email, destination_email, destination_provider,
        (select messages from exports where exports.transfer_id = transfers.id) as saved
      from operations join transfers on transfers.id = transfer_id where transfer_id = $1`,
     [id],
@@ -92,6 +94,7 @@ async function progressesOf(sql: Sql, sources: StatusSources, id: string): Promi
   }
   const daily = await sources.daily(id);
   if (daily !== null) status.daily = daily;
+  if (first.has_ended && !isExport && (await sources.bringsBack(id))) status.brings_back = true;
   return status;
 }
 
@@ -312,6 +315,8 @@ type OperationRow = {
   /** Of forwarding. */
   forwarding_ended: Date | null;
   is_export: boolean;
+  /** Of the whole transfer. */
+  has_ended: boolean;
   failure: string | null;
   operation: Operation;
   status: string;

@@ -9,13 +9,14 @@ const ADOPTED_TOGETHER = 20_000;
  * The transfer between the same two accounts ($1) that was ended last, as `that`. It has taken over what all before it
  * knew, and knows what they don't: which folders have another name since, and what has another UID.
  */
-const EARLIER = `
+const lastOf = (others: string) => `
   transfers this join lateral (
     select other.* from transfers other join ledger_adoptions whole on whole.transfer_id = other.id
-    where other.id <> this.id and other.finished is not null and ${betweenSameAccounts('other', 'this')}
+    where ${others} and other.finished is not null and ${betweenSameAccounts('other', 'this')}
     order by other.finished desc, other.created desc limit 1
   ) that on true
   join ledger_mailboxes theirs on theirs.transfer_id = that.id`;
+const EARLIER = lastOf('other.id <> this.id');
 
 const MINE = `
   join ledger_mailboxes mine on mine.transfer_id = this.id and mine.source_path = theirs.source_path
@@ -95,4 +96,14 @@ async function adoptRows(sql: Sql, transferId: string, mailboxId: number, after:
     [transferId, mailboxId, after, until],
   );
   return until;
+}
+
+/** Whether the next transfer between the same two accounts copies again what was taken back. */
+export async function bringsBack(sql: Sql, transferId: string): Promise<boolean> {
+  const found = await sql.query(
+    `select 1 from ${lastOf('true')} join ledger l on l.mailbox_id = theirs.id and l.removal = 'removed'
+     where this.id = $1 limit 1`,
+    [transferId],
+  );
+  return found.length > 0;
 }
