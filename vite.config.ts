@@ -32,7 +32,7 @@ function escaped(text: string): string {
 }
 
 const SHELL =
-  /contract\/(?:email-address|provider-name|support-issue|transfer-status|failure-code|mail-host|token-id|page-address)\.|call-error|parts\/(?:button|card|message|bars-loader|link|icon|page|step-list)\.|wizard-page|wizard-context|node_modules\/(?:react|scheduler|@xstate|use-sync-external-store)\//;
+  /contract\/(?:email-address|provider-name|support-issue|transfer-status|failure-code|mail-host|token-id|page-address)\.|call-error|parts\/(?:button|card|message|bars-loader|link|icon|online|page|step-list)\.|wizard-page|wizard-context|machines\/countdown\.|node_modules\/(?:react|scheduler|@xstate|use-sync-external-store)\//;
 
 /** A test file says by its folder what it needs; `tests/run.ts` fetches that. */
 const project = ({ name, timeout, isProof, repeats = [] }: Folder) => ({
