@@ -6,7 +6,24 @@ import { writeReceipt } from '../../src/server/receipt/write-receipt.ts';
 import { openBrowser } from '../support/browser.ts';
 import { needs } from '../support/needs.ts';
 
-const NO_ITEMS = { query: () => Promise.resolve([]) };
+const MESSAGE = {
+  mailbox: 1,
+  uid: 1,
+  folder: 'INBOX',
+  date: Date.UTC(2018, 1, 8) / 1000,
+  subject: 'Das Rezept für den Apfelkuchen',
+  size: 1_234_567,
+  sha256: 'dc21c301'.repeat(8),
+  fate: 'stored',
+  earlier: false,
+  removal: null,
+  reason: null,
+  verified: true,
+};
+/** One message, and no contacts. */
+const ITEMS = {
+  query: <Row>(text: string) => Promise.resolve((text.includes('from ledger') ? [MESSAGE] : []) as Row[]),
+};
 const SIGNING = { key: receiptKey(new Uint8Array(32)), keyAddress: 'https://transfer.example/key.pem' };
 const FACTS: Facts = {
   transfer: '0123456789abcdef'.repeat(2),
@@ -31,14 +48,34 @@ describe('the page of a receipt, in Chromium (needs chromium)', needs('chromium'
   afterAll(() => browser?.close());
 
   test('says on a phone how many were taken back, and breaks no word of a label', async () => {
-    let html = '';
-    for await (const part of writeReceipt('html', NO_ITEMS, FACTS, SIGNING)) html += part;
-    await page.setContent(html);
+    await show();
     await page.getByRole('row', { name: 'Of these, taken back 11,000' }).waitFor();
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
-    const broken = await page.getByRole('rowheader').evaluateAll((labels) =>
-      labels
-        .flatMap((label) => [...label.childNodes])
+    expect(await brokenWords('th[scope=row]')).toEqual([]);
+  });
+
+  test.each([
+    ['a phone', 'screen', 360],
+    ['paper', 'print', 720],
+  ] as const)('breaks no date, number or fate of its list on %s', async (_, media, width) => {
+    await page.emulateMedia({ media });
+    await page.setViewportSize({ width, height: 640 });
+    await show();
+    expect((await page.locator('.list td').allInnerTexts()).slice(3, 5)).toEqual(['1,234,567', 'Copied']);
+    expect(await brokenWords('.list td:not(.digest)')).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+  });
+
+  async function show(): Promise<void> {
+    let html = '';
+    for await (const part of writeReceipt('html', ITEMS, FACTS, SIGNING)) html += part;
+    await page.setContent(html);
+  }
+
+  const brokenWords = (selector: string): Promise<string[]> =>
+    page.locator(selector).evaluateAll((all) =>
+      all
+        .flatMap((each) => [...each.childNodes])
         .flatMap((text) =>
           [...(text.textContent ?? '').matchAll(/\S+/g)].filter(({ 0: word, index }) => {
             const range = document.createRange();
@@ -49,6 +86,4 @@ describe('the page of a receipt, in Chromium (needs chromium)', needs('chromium'
         )
         .map(([word]) => word),
     );
-    expect(broken).toEqual([]);
-  });
 });

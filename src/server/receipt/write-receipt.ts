@@ -86,7 +86,9 @@ const json: Page = {
 export const STYLE = `body{font:16px/1.5 sans-serif;max-width:70em;margin:0 auto;padding:1em;color:#1b1b1f;overflow-wrap:break-word}
 h1,h2{line-height:1.25}th{text-align:left}td,th{padding:.2em .8em .2em 0;vertical-align:top;overflow-wrap:anywhere}th[scope=row]{overflow-wrap:normal}
 table.list{font-size:13px;border-collapse:collapse;width:100%}table.list tr{border-bottom:1px solid #ccc}
+.list th,.list td:nth-child(2),.list td:nth-child(4),.list td:nth-child(5){overflow-wrap:normal}
 td.digest,pre{font-family:monospace;font-size:11px;white-space:pre-wrap;overflow-wrap:anywhere}
+@media screen and (max-width:40em){.list tr{display:flex;flex-wrap:wrap}}
 @media print{body{max-width:none;padding:0}tr{break-inside:avoid}thead{display:table-header-group}}`;
 
 const DAY = new Intl.DateTimeFormat('en-US', {
