@@ -96,7 +96,7 @@ function Next({ snapshot }: Props) {
         ? words.follows('brought', legacyName, daily.until)
         : [...(isForwarded ? [] : words.stays(legacyName)), ...words.elsewhere(legacyName, accessEnd, isClosed)];
   return (
-    <section className="stack" aria-labelledby="after">
+    <section className="stack" data-gap="medium" aria-labelledby="after">
       <h2 id="after">{words.nextTitle}</h2>
       {/* Who may not see where it went is told of both. */}
       {!isKnown && <p>{words.ifYahoo(legacyName)}</p>}
@@ -117,7 +117,7 @@ function AfterExport({ snapshot }: Props) {
   const { legacyName, accessEnd } = snapshot.context.settings;
   const isClosed = isOver(timeLeft(accessEnd, snapshot.context.now));
   return (
-    <section className="stack" aria-labelledby="after">
+    <section className="stack" data-gap="medium" aria-labelledby="after">
       <h2 id="after">{words.nextTitle}</h2>
       <Facts facts={[...words.stays(legacyName), ...words.elsewhere(legacyName, accessEnd, isClosed)]} />
       <div className="actions">
