@@ -185,6 +185,19 @@ describe('the life of a transfer, in Chromium (needs chromium)', needs('chromium
     expect(owner.wire.askedFor(walk.path)).toEqual([]);
   };
 
+  test('what was refused is not under the button that closes, with letters twice as large', async () => {
+    await owner.page.setViewportSize({ width: 360, height: 740 });
+    await owner.open('Stop the transfer', RUNNING);
+    await owner.page.evaluate(() => (document.documentElement.style.fontSize = '225%'));
+    owner.wire.answer(call('cancel'), { status: 502, json: { error: 'GENERAL_ERROR', message: '' } });
+    await owner.inDialog('Stop it now').click();
+    await owner.dialog.getByText('It is still running, and your mail is safe.').waitFor();
+    const [refusal, close] = [owner.dialog.getByRole('alert'), owner.inDialog('Close')];
+    const below = async () => ((await refusal.boundingBox())?.y ?? 0) - ((await close.boundingBox())?.y ?? 0);
+    const { height = Infinity } = (await close.boundingBox()) ?? {};
+    await expect.poll(below).toBeGreaterThanOrEqual(height);
+  });
+
   test.each(sampleOf(WALKS, 3))(
     '"$button" ("$confirm") that is refused says so in its dialog in sight of a small phone, with the focus on what is to be typed anew, until another tab was quicker',
     async (walk) => {
