@@ -23,6 +23,7 @@ describe(
       await owner.show(status);
       await owner.page.getByText(`${lead}, press “Copy what is new”.`).waitFor();
       expect(await owner.button('Bring new mail once a day').count()).toBe(0);
+      expect(await owner.page.getByRole('heading', { level: 1 }).innerText()).toBe('Your transfer');
       await owner.button('Copy what is new').click();
       const text = await owner.dialog.innerText();
       expect(text.includes('We copy again what was taken back')).toBe(status.brings_back === true);

@@ -27,10 +27,10 @@ import { routeOf } from './status-route.ts';
 type Props = { readonly snapshot: WizardSnapshot };
 type Fact = { readonly icon: IconName; readonly text: string };
 
-/** Whether everything that was asked for has been done, and nothing of it was taken back. */
+/** Whether everything that was asked for has been done, and nothing of it, or of what was there before, was taken back. */
 export function isDone({ context: { status } }: WizardSnapshot): boolean {
   const operations = [status?.emailmigration, status?.contactsmigration].filter((each) => each !== undefined);
-  if (isTakenBack(status?.emailmigration ?? {})) return false;
+  if (isTakenBack(status?.emailmigration ?? {}) || status?.brings_back === true) return false;
   return operations.length > 0 && operations.every((each) => standingOf(each) === 'success');
 }
 
