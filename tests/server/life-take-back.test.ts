@@ -327,6 +327,9 @@ describe('taking back', { timeout: 60_000 }, () => {
     const copied = await again(nothing);
     expect((await statusOf(world, copied)).emailmigration).toMatchObject({ copied: 5 });
     expect(await told(first, nothing, copied)).toEqual([false, false, false]);
+    // As if it had not got to its end.
+    await world.web.database.query("update operations set status = 'review' where transfer_id = $1", [copied.id]);
+    expect(await told(first, nothing, copied)).toEqual([true, true, false]);
   });
 
   test('says how much may be there besides, when the server never told what it had taken', async () => {

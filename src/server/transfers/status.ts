@@ -61,7 +61,8 @@ export async function statusOf(sql: Sql, sources: StatusSources, id: string): Pr
 async function progressesOf(sql: Sql, sources: StatusSources, id: string): Promise<TransferStatus | null> {
   const rows = await sql.query<OperationRow>(
     `select operations.*, left_seconds - extract(epoch from now() - left_noted)::float8 as left_now,
-       destination_provider = 'file_export' as is_export, transfers.finished is not null as has_ended, source_email, destination_email, destination_provider,
+       destination_provider = 'file_export' as is_export, transfers.finished is not null as has_ended,
+       source_email, destination_email, destination_provider,
        (select messages from exports where exports.transfer_id = transfers.id) as saved
      from operations join transfers on transfers.id = transfer_id where transfer_id = $1`,
     [id],

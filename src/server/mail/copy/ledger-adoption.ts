@@ -14,9 +14,9 @@ const lastOf = (others: string) => `
     select other.* from transfers other join ledger_adoptions whole on whole.transfer_id = other.id
     where ${others} and other.finished is not null and ${betweenSameAccounts('other', 'this')}
     order by other.finished desc, other.created desc limit 1
-  ) that on true
+  ) that on true`;
+const EARLIER = `${lastOf('other.id <> this.id')}
   join ledger_mailboxes theirs on theirs.transfer_id = that.id`;
-const EARLIER = lastOf('other.id <> this.id');
 
 const MINE = `
   join ledger_mailboxes mine on mine.transfer_id = this.id and mine.source_path = theirs.source_path
@@ -98,10 +98,16 @@ async function adoptRows(sql: Sql, transferId: string, mailboxId: number, after:
   return until;
 }
 
-/** Whether the next transfer between the same two accounts copies again what was taken back. */
+/**
+ * Whether the next transfer between the same two accounts copies again what was taken back. One that did not get to its end
+ * since may have copied a part of it.
+ */
 export async function bringsBack(sql: Sql, transferId: string): Promise<boolean> {
   const found = await sql.query(
-    `select 1 from ${lastOf('true')} join ledger l on l.mailbox_id = theirs.id and l.removal = 'removed'
+    `select 1 from ${lastOf('true')}
+     join ledger_mailboxes m on m.transfer_id in (that.id, case when exists (select 1 from operations
+       where transfer_id = that.id and operation = 'emailmigration' and status <> 'completed') then this.id end)
+     join ledger l on l.mailbox_id = m.id and l.removal = 'removed'
      where this.id = $1 limit 1`,
     [transferId],
   );
