@@ -6,6 +6,7 @@ import { connect, MAIL_TIMES } from '../../src/server/mail/imap/connection.ts';
 import { ANSWER_WITHIN_MS, openControl, SETTLED_WITHIN_MS } from '../../src/server/mail/imap/control.ts';
 import { checkSignIn } from '../../src/server/mail/imap/sign-in.ts';
 import { listMailboxes } from '../../src/server/mail/imap/imap-mailbox.ts';
+import type { Database } from '../../src/server/store/database.ts';
 import { countDeaths, noteShortage } from '../../src/server/transfers/deaths.ts';
 import { watchMemory } from '../../src/server/worker/memory-watch.ts';
 import { startWorker } from '../../src/server/worker/worker.ts';
@@ -201,6 +202,19 @@ describe('a transfer that kills its worker', () => {
       await expect.poll(short).toEqual([{ short: true }]);
     }
     expect(await countDeaths(database, id), 'outlived by its worker').toBe(1);
+  });
+
+  test('is watched on by a process that can open no more files, in one of which the system says its size', () => {
+    vi.useFakeTimers();
+    const size = vi.spyOn(process.memoryUsage, 'rss').mockImplementation(() => {
+      throw new Error('EMFILE: too many open files, uv_resident_set_memory');
+    });
+    using memory = watchMemory({ database: {} as Database, log: openLog('silent') });
+    memory.during('a transfer');
+    expect(() => vi.advanceTimersByTime(1000)).not.toThrow();
+    expect(size).toHaveBeenCalled();
+    size.mockRestore();
+    vi.useRealTimers();
   });
 
   test('is set aside for the operator when it has done so twice', async () => {

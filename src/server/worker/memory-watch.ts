@@ -52,7 +52,15 @@ export function watchMemory({ database, log, memoryUsed = shareUsed }: Services)
 function shareUsed(): number {
   const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
   const allowed = process.constrainedMemory();
-  const rss = process.memoryUsage.rss();
   // Without a limit the figure is that of the machine, or larger than any machine.
-  return Math.max(used / limit, allowed > 0 ? rss / allowed : 0);
+  return Math.max(used / limit, allowed > 0 ? residentSize() / allowed : 0);
+}
+
+/** In octets; 0 where the system does not say it: it is read from a file, and no more of them may be open. */
+function residentSize(): number {
+  try {
+    return process.memoryUsage.rss();
+  } catch {
+    return 0;
+  }
 }
