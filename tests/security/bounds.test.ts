@@ -7,6 +7,7 @@ import { STREAMS_PER_CLIENT } from '../../src/server/web/calls/status-events.ts'
 import { LIMITS } from '../../src/server/web/limits.ts';
 import { limitSockets, SOCKETS_AT_MOST, SOCKETS_PER_NETWORK } from '../../src/server/web/sockets.ts';
 import { eraseEnded, eraseSubscriber } from '../../src/server/transfers/retention.ts';
+import { run } from '../support/run.ts';
 import { fromClient, LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
 
 const ANN = `ann@${LEGACY_DOMAIN}`;
@@ -270,6 +271,26 @@ test('networks that hold all connections together let a newcomer in, and lose th
   // Node itself refuses none of them.
   expect(server.maxConnections).toBeGreaterThan(SOCKETS_AT_MOST);
   for (const socket of [quiet, ...others, ...newcomers]) socket.destroy();
+});
+
+test('a process that may have few files open keeps half of them from visitors', async () => {
+  const program = `import { openFilesAtMost } from '${import.meta.resolve('../../src/server/web/sockets.ts')}';
+    console.log(await openFilesAtMost());`;
+  const node = ['--input-type=module', '--eval', program];
+  const said = await run('sh', ['-c', 'ulimit -n 300; exec "$@"', 'sh', process.execPath, ...node]);
+  expect(said.toString().trim()).toBe(process.platform === 'linux' ? '300' : 'Infinity');
+
+  const server = createServer();
+  limitSockets(server, 0, 8);
+  const sockets = Array.from({ length: 6 }, (_, at) => {
+    const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: `198.51.${at}.1` });
+    server.emit('connection', socket);
+    return socket;
+  });
+  expect(sockets.map(({ destroyed }) => destroyed)).toEqual([true, true, false, false, false, false]);
+  for (const socket of sockets) socket.destroy();
+  limitSockets(server, 1, 8);
+  expect(server.maxConnections).toBe(4);
 });
 
 describe('what is known of a transfer', () => {

@@ -5,7 +5,7 @@ import { createApp } from './app.ts';
 import { readPortalFiles } from './portal-files.ts';
 import type { Web } from './services.ts';
 import { eraseEnded } from '../transfers/retention.ts';
-import { limitSockets } from './sockets.ts';
+import { limitSockets, openFilesAtMost } from './sockets.ts';
 import { createBoundedServer } from './bounded-server.ts';
 
 const HEADERS_WITHIN_MS = 10_000;
@@ -43,7 +43,7 @@ export async function startWeb(web: Web, options: WebOptions): Promise<RunningWe
   server.headersTimeout = HEADERS_WITHIN_MS;
   server.requestTimeout = REQUEST_WITHIN_MS;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
-  limitSockets(server, web.settings.proxies);
+  limitSockets(server, web.settings.proxies, await openFilesAtMost());
   await listen(server, host, port);
   const purging = setInterval(() => void purge(web), PURGE_EVERY_MS).unref();
   let stopped: Promise<void> | undefined;

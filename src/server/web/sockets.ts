@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { clientNetwork, widerNetwork } from './client-address.ts';
@@ -9,14 +10,24 @@ export const SOCKETS_PER_NETWORK = 200;
 export const SOCKETS_PER_WIDER_NETWORK = 1000;
 /** What has been closed counts with Node until its next turn. */
 const CLOSING_AT_MOST = 500;
+/** The others are for the database, mail servers and the disk. */
+const SHARE_OF_FILES = 0.5;
+
+/** How many files this process may have open, of which each connection is one; `Infinity` where no system says it. */
+export async function openFilesAtMost(): Promise<number> {
+  const limits = await readFile('/proc/self/limits', 'utf8').catch(() => '');
+  return Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Infinity);
+}
 
 /**
  * Closes connections beyond what one network may hold, so that none can hold them all. When many hold them all, a
  * newcomer is let in for the oldest connection of whoever has the most. Behind proxies of ours, which count for their
  * own, all come from one address.
+ * @param files how many this process may have open
  */
-export function limitSockets(server: Server, proxies: number): void {
-  server.maxConnections = proxies > 0 ? SOCKETS_AT_MOST : SOCKETS_AT_MOST + CLOSING_AT_MOST;
+export function limitSockets(server: Server, proxies: number, files = Infinity): void {
+  const atMost = Math.min(SOCKETS_AT_MOST, Math.floor(files * SHARE_OF_FILES));
+  server.maxConnections = proxies > 0 ? atMost : atMost + CLOSING_AT_MOST;
   if (proxies > 0) return;
   /** By wider network, then by network; the oldest first. */
   const held = new Map<string, Map<string, Set<Socket>>>();
@@ -49,7 +60,7 @@ export function limitSockets(server: Server, proxies: number): void {
       socket.destroy();
       return;
     }
-    if (total >= SOCKETS_AT_MOST) closeOneOfTheMost();
+    if (total >= atMost) closeOneOfTheMost();
     held.set(wider, networks.set(network, sockets.add(socket)));
     total += 1;
     socket.once('close', () => drop(wider, network, socket));
