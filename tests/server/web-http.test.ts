@@ -5,8 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { receiptAddress } from '../../src/contract/calls/receipt.ts';
+import { tooMany } from '../../src/server/web/limits.ts';
 import { startWeb } from '../../src/server/web/listen.ts';
 import { openWeb } from '../../src/server/web/services.ts';
+import { openLink } from '../support/followed-link.ts';
 import { openWebWorld, type WebWorld } from '../support/web-world.ts';
 
 const SCRIPT = 'console.log("portal");'.repeat(20);
@@ -234,6 +237,31 @@ test.each([
   expect(Math.max(...levels)).toBe(20);
 });
 
+test.each([
+  [429, '7', 'Too many attempts. Your mail is safe. Please try again in 7 seconds.'],
+  [500, undefined, 'Something went wrong on our side. Your mail is safe. Please try again later.'],
+])(
+  'a person who follows a link to a file and is refused with %i is shown a page',
+  async (status, retryAfter, words) => {
+    const limits = {
+      ...openWeb(world.services).limits,
+      take: () => Promise.reject(status === 429 ? tooMany(7000) : new Error('canary')),
+    };
+    const web = { ...openWeb(world.services), limits };
+    await using served = await startWeb(web, { host: '127.0.0.1', port: 0, portalFolder: folder });
+    const link = `http://127.0.0.1:${served.port}${receiptAddress('a'.repeat(32), 'html')}`;
+    const shown = await openLink(link);
+    expect([shown.status, shown.headers['retry-after']]).toEqual([status, retryAfter]);
+    expect(shown.text).toContain(`<p>${words}</p>`);
+    expect(shown.text).toContain('<a href="">Try again</a>');
+    expect(shown.text).toContain('<a href="/">');
+    expect(shown.text).not.toContain('canary');
+    // A script is told in JSON, whatever it accepts.
+    const script = await openLink(link, { 'sec-fetch-mode': 'cors' });
+    expect(script.headers['content-type']).toBe('application/json');
+  },
+);
+
 test('the server says that it lives and that it is ready', async () => {
   expect((await world.get('/healthz')).body).toEqual({ ok: true });
   expect((await world.get('/readyz')).body).toEqual({ ok: true });
@@ -266,20 +294,21 @@ describe('with other settings', () => {
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
   });
 
-  test('maintenance tells the visitor who follows a link of a mail in plain words', async () => {
+  test('maintenance shows the visitor who follows a link of a mail a page that says so', async () => {
     const services = { ...world.services, settings: { ...world.settings, maintenance: true } };
     await using web = await startWeb(openWeb(services), { host: '127.0.0.1', port: 0, portalFolder: folder });
-    const response = await fetch(`http://127.0.0.1:${web.port}/api/exports/${'a'.repeat(32)}/part-1-00000000.zip`, {
-      headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' },
-    });
-    expect([response.status, response.headers.get('content-type'), response.headers.get('retry-after')]).toEqual([
+    const link = `http://127.0.0.1:${web.port}/api/exports/${'a'.repeat(32)}/part-1-00000000.zip`;
+    const { status, headers, text } = await openLink(link);
+    expect([status, headers['content-type'], headers['retry-after'], headers['cache-control']]).toEqual([
       503,
-      'text/plain; charset=UTF-8',
+      'text/html; charset=UTF-8',
       '300',
+      'no-store',
     ]);
-    expect(await response.text()).toBe(
-      'The migration portal is unavailable at this time, we apologize for the inconvenience.',
-    );
+    expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-[^ ]+'; form-action/);
+    expect(text).toContain('The migration portal is unavailable at this time, we apologize for the inconvenience.');
+    expect(text).toContain('Your mail is safe.');
+    expect(text).toContain('<a href="">Try again</a>');
   });
 
   test.each([

@@ -1,16 +1,23 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
 
 type Answer = { readonly status: number | undefined; readonly leadsTo: string | undefined };
+type Shown = Answer & { readonly headers: IncomingMessage['headers']; readonly text: string };
 
-/** What a browser is answered that follows a link: `fetch` says of itself that it is none. */
+/** Where a browser is led that follows a link: `fetch` says of itself that it is none. */
 export async function followLink(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+  const { status, leadsTo } = await openLink(url, headers);
+  return { status, leadsTo };
+}
+
+/** The same, with what the browser is given to show. */
+export async function openLink(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Shown> {
   const asked = request(url, {
     headers: { accept: 'text/html,*/*;q=0.8', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document', ...headers },
   });
   asked.end();
   const [answer] = (await once(asked, 'response')) as [IncomingMessage];
-  answer.resume();
-  await once(answer, 'end');
-  return { status: answer.statusCode, leadsTo: answer.headers.location };
+  const { statusCode: status, headers: given } = answer;
+  return { status, leadsTo: given.location, headers: given, text: await text(answer) };
 }

@@ -179,6 +179,6 @@ const NAMES: Readonly<Record<string, string>> = {
   emailforwarding: 'Forwarding',
 };
 
-function escape(text = ''): string {
+export function escape(text = ''): string {
   return text.replaceAll(/[&<>"]/g, (sign) => `&#${sign.codePointAt(0)};`);
 }

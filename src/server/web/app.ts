@@ -3,6 +3,7 @@ import { Hono, type Context } from 'hono';
 import { askerOf } from './browser.ts';
 import { calls } from './calls/all.ts';
 import { statusStream } from '../../contract/calls/status.ts';
+import type { Settings } from '../../contract/settings.ts';
 import { WORK_HEADER } from '../../contract/work.ts';
 import { answerEvents, openStatusStreams } from './calls/status-events.ts';
 import type { Route } from './calls/route.ts';
@@ -14,6 +15,7 @@ import { oauthRoutes } from './oauth-routes.ts';
 import { servePortal, type PortalFiles } from './portal-files.ts';
 import { mountReceipts } from './receipts.ts';
 import { Refusal } from './refusal.ts';
+import { REFUSAL_PAGE_POLICY, refusalPage } from './refusal-page.ts';
 import type { Web } from './services.ts';
 import type { Visit } from './visit.ts';
 import type { SecurityEvent } from '../security-log.ts';
@@ -40,11 +42,11 @@ export function createApp(web: Web, portal: PortalFiles = new Map(), stopping?: 
     if (error instanceof Refusal) {
       const event = securityEventOf(error);
       if (event !== null) web.securityLog(event, { client: clientOf(c, settings), what: knownPath(c) });
-      return refuse(c, error);
+      return refuse(c, error, settings);
     }
     if (error instanceof DatabaseUnavailable) {
       log.error({ method: c.req.method, path: knownPath(c), err: error }, 'the database is unavailable');
-      return refuse(c, unavailable(DATABASE_RETRY_SECONDS));
+      return refuse(c, unavailable(DATABASE_RETRY_SECONDS), settings);
     }
     if (isBrokenOff(c, error)) {
       log.debug({ method: c.req.method, path: knownPath(c) }, 'a request was broken off');
@@ -54,6 +56,7 @@ export function createApp(web: Web, portal: PortalFiles = new Map(), stopping?: 
     return refuse(
       c,
       new Refusal(500, 'GENERAL_ERROR', 'Something went wrong on our side. Your mail is safe. Please try again later.'),
+      settings,
     );
   });
 
@@ -152,13 +155,12 @@ async function within<Answer>(answer: Promise<Answer>, signal: AbortSignal): Pro
   }
 }
 
-function refuse(c: Context, refusal: Refusal): Response {
+function refuse(c: Context, refusal: Refusal, settings: Settings): Response {
   if (refusal.retryAfter !== undefined) c.header('Retry-After', String(refusal.retryAfter));
   if (refusal.status === 405) c.header('Allow', methodsOf(c.req.path).join(', '));
-  if (isVisit(c) && refusal.page !== undefined) return c.redirect(refusal.page, 303);
-  // Elsewhere the words, and no JSON, are what the visitor sees.
-  const wantsText = c.req.method === 'GET' && (c.req.header('accept') ?? '').includes('text/html');
-  return wantsText ? c.text(refusal.message, refusal.status) : c.json(refusal.toJSON(), refusal.status);
+  if (!isVisit(c)) return c.json(refusal.toJSON(), refusal.status);
+  if (refusal.page !== undefined) return c.redirect(refusal.page, 303);
+  return c.html(refusalPage(refusal, settings), refusal.status, { 'Content-Security-Policy': REFUSAL_PAGE_POLICY });
 }
 
 /** What a refusal says of who asks; `null` where the portal itself, or a subscriber's slip, causes it. */
