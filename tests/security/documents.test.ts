@@ -12,6 +12,7 @@ import { CLOCKS_APART_MS, LIMITS } from '../../src/server/web/limits.ts';
 import { openApi } from '../../src/server/web/openapi.ts';
 import { SIGN_IN_WITHIN_MS } from '../../src/server/web/proof.ts';
 import { SESSION_MS } from '../../src/server/web/sessions.ts';
+import { DOWNLOADS_AT_ONCE } from '../../src/server/web/downloads.ts';
 import { SOCKETS_AT_MOST, SOCKETS_PER_NETWORK, SOCKETS_PER_WIDER_NETWORK } from '../../src/server/web/sockets.ts';
 import { DOWNLOAD_RESTS_MS, STANDS_STILL_MS, UNANSWERED_PER_SOCKET } from '../../src/server/web/bounded-server.ts';
 import { LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
@@ -60,6 +61,7 @@ describe('SECURITY.md', () => {
       `${UNANSWERED_PER_SOCKET} requests of a connection that wait`,
       `${STANDS_STILL_MS / 1000} s in which nothing moves on a connection (${DOWNLOAD_RESTS_MS / 1000} s for a download`,
       `${STREAMS_PER_CLIENT} streams of a client`,
+      `${DOWNLOADS_AT_ONCE} downloads of an export at once`,
       `${BODY_LIMIT_OCTETS} octets`,
       `after ${SIGN_IN_WITHIN_MS / 1000} s and a call after ${CALL_WITHIN_MS / 1000} s`,
     ])

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SettingsError } from '../../src/contract/settings.ts';
 import { FileGoneError, StoreError } from '../../src/server/export/storage/export-store.ts';
 import { checkExports } from '../../src/server/export/storage/check-exports.ts';
+import { openBucketStore } from '../../src/server/export/storage/bucket-store.ts';
 import { openExportStore } from '../../src/server/export/storage/open-export-store.ts';
 import type { Log } from '../../src/server/log.ts';
 import { openVerifiers } from '../../src/server/transfers/verifiers.ts';
@@ -149,6 +150,27 @@ test('a file that somebody else took out of the bucket is answered as gone', asy
   await expect(store.read('0'.repeat(32), 'part-1.zip', range, new AbortController().signal)).rejects.toThrow(
     FileGoneError,
   );
+});
+
+test.each([0, 9, 11])('a bucket that hands out %i octets instead of 10 can not be used', async (octets) => {
+  await using other = await startHttpListener((asked, answer) => {
+    asked.resume();
+    answer.end(Buffer.alloc(octets));
+  });
+  const exportsUrl = server.url.replace(`:${server.port}`, `:${other.port}`);
+  const store = openExportStore({ exportsUrl, dataDir: folder });
+  await expect(
+    store.read('4'.repeat(32), 'part-1.zip', { start: 5, end: 14 }, new AbortController().signal),
+  ).rejects.toThrow(StoreError);
+});
+
+test('a bucket that says nothing lets nobody wait for a download to begin', async () => {
+  await using silent = await startHttpListener((asked) => asked.resume());
+  const address = { bucket: 'exports', prefix: '', endpoint: `http://127.0.0.1:${silent.port}`, region: 'us-east-1' };
+  const store = openBucketStore(address, folder, 50);
+  await expect(
+    store.read('5'.repeat(32), 'part-1.zip', { start: 0, end: 9 }, new AbortController().signal),
+  ).rejects.toThrow(StoreError);
 });
 
 test.each(['s3://', 's3://B@d/x', 'https://example.com/exports', 's3://bucket/x?endpoint=nonsense', 'ftp://host/x'])(

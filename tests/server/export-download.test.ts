@@ -1,14 +1,19 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, readdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ReadableStream as Stream } from 'node:stream/web';
 import fc from 'fast-check';
 import * as v from 'valibot';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { ExportFile } from '../../src/contract/calls/status.ts';
-import { dispositionOf } from '../../src/server/web/downloads.ts';
+import { StoreError, type ExportStore } from '../../src/server/export/storage/export-store.ts';
+import { dispositionOf, DOWNLOADS_AT_ONCE } from '../../src/server/web/downloads.ts';
+import { LIMITS } from '../../src/server/web/limits.ts';
+import { startWeb } from '../../src/server/web/listen.ts';
 import { openWeb } from '../../src/server/web/services.ts';
 import { DOWNLOAD_RESTS_MS } from '../../src/server/web/bounded-server.ts';
 import { openVault } from '../../src/server/store/vault.ts';
@@ -16,10 +21,10 @@ import { openVerifiers } from '../../src/server/transfers/verifiers.ts';
 import { Stopped } from '../../src/server/mail/copy/lanes.ts';
 import { removeUnfinishedExport, sweepExports } from '../../src/server/export/download/sweeper.ts';
 import { openExportWorld, type ExportWorld } from '../support/export-world.ts';
-import { followLink } from '../support/followed-link.ts';
+import { followLink, openLink } from '../support/followed-link.ts';
 import { memoryAccount } from '../support/memory-mailbox.ts';
 import { needs } from '../support/needs.ts';
-import { fromBrowser, openWebWorld, type WebWorld } from '../support/web-world.ts';
+import { fromBrowser, fromClient, openWebWorld, type WebWorld } from '../support/web-world.ts';
 
 const DAY_MS = 86_400_000;
 const BROWSER = 'b'.repeat(64);
@@ -224,6 +229,92 @@ test(
     expect(await openFiles()).toBe(0);
   },
 );
+
+test('so many downloads of an export at once are enough, and the place of one that ends is free again', async () => {
+  const { file: slow } = await newExport(20_000_000);
+  const { port, pathname } = new URL(at(slow.url));
+  const ask = async () => {
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write(`GET ${pathname} HTTP/1.1\r\nHost: localhost\r\nCookie: browser=${BROWSER}\r\n\r\n`);
+    const [head] = (await once(socket, 'data')) as [Buffer];
+    socket.pause();
+    return { socket, status: head.subarray(9, 12).toString() };
+  };
+  const held = await Promise.all(Array.from({ length: DOWNLOADS_AT_ONCE }, ask));
+  expect(new Set(held.map(({ status }) => status))).toEqual(new Set(['200']));
+  const refused = await told(slow.url);
+  expect([refused.status, refused.headers['retry-after']]).toEqual([429, '30']);
+  expect((await fetched({ range: 'bytes=0-0' })).status, 'of another export').toBe(206);
+  held[0]?.socket.destroy();
+  await until(async () => (await told(slow.url, { headers: { range: 'bytes=0-0' } })).status === 206);
+  for (const { socket } of held) socket.destroy();
+});
+
+test('a file that somebody has cut off is not handed out, and its end is waited for by nobody', async () => {
+  const cut = await newExport(1000);
+  await chmod(cut.path, 0o600);
+  await truncate(cut.path, cut.file.size - 1);
+  expect((await told(cut.file.url)).status).toBe(404);
+  expect((await told(cut.file.url, { headers: { range: 'bytes=0-9' } })).status).toBe(206);
+  expect(web.logLines.join('')).toContain('a file that is offered is not in EXPORTS_URL');
+});
+
+/** The server with exports that are read otherwise. */
+async function servedBy(read: ExportStore['read']) {
+  const services = openWeb({ ...web.services, exports: { ...web.services.exports, read } });
+  const served = await startWeb(services, { host: '127.0.0.1', port: 0, portalFolder: null });
+  return { ...served, link: `http://127.0.0.1:${served.port}${new URL(file.url).pathname}` };
+}
+
+test('while the exports can not be read, a person is told to come back', async () => {
+  await using served = await servedBy(() => Promise.reject(new StoreError('The bucket is silent.')));
+  const shown = await openLink(served.link, fromBrowser(BROWSER));
+  expect([shown.status, shown.headers['retry-after']]).toEqual([503, '60']);
+  expect(shown.text).toContain('Try again');
+});
+
+async function* broken() {
+  yield whole.subarray(0, 1000);
+  throw new Error('EIO');
+}
+
+test('a file that breaks off in the middle cuts the connection, and is told to the operator', async () => {
+  await using served = await servedBy(async () => Stream.from(broken()) as ReadableStream<Uint8Array>);
+  const said = vi.spyOn(console, 'error');
+  web.logLines.length = 0;
+  const answer = await fetch(served.link, { headers: fromBrowser(BROWSER) });
+  await expect(answer.arrayBuffer()).rejects.toThrow('terminated');
+  expect(web.logLines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toContain('an answer broke off');
+  expect(said).not.toHaveBeenCalled();
+  said.mockRestore();
+});
+
+test('whoever goes away before a file is there is no fault of ours', async () => {
+  const asked = Promise.withResolvers<void>();
+  await using served = await servedBy((_name, _file, _range, signal) => {
+    asked.resolve();
+    return new Promise((_, reject) => {
+      signal.addEventListener('abort', () => reject(new DOMException('It was aborted.', 'AbortError')));
+    });
+  });
+  web.logLines.length = 0;
+  const leaving = new AbortController();
+  const answer = fetch(served.link, { headers: fromBrowser(BROWSER), signal: leaving.signal });
+  await asked.promise;
+  leaving.abort();
+  await expect(answer).rejects.toThrow('aborted');
+  await expect.poll(() => web.logLines.join('')).toContain('a request was broken off');
+  expect(web.logLines.join('')).not.toContain('"level":50');
+});
+
+test('who tries addresses of files is counted as for any other call', async () => {
+  const { burst } = LIMITS['calls by a client'];
+  const nowhere = file.url.replace(/exports\/[0-9a-f]+/, `exports/${'0'.repeat(32)}`);
+  const tries = Array.from({ length: burst + 50 }, () => told(nowhere, { headers: fromClient('203.0.113.9') }));
+  const statuses = (await Promise.all(tries)).map(({ status }) => status);
+  expect(statuses).toContain(429);
+  expect((await told(nowhere, { headers: fromClient('203.0.113.10') })).status).toBe(404);
+});
 
 type Told = { status: number; text: string; headers: Record<string, string> };
 

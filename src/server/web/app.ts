@@ -136,10 +136,11 @@ async function readJson(c: Context): Promise<unknown> {
   }
 }
 
-/** Whether the error is that the client went away before its whole body was there. */
+/** Whether the error is that the client went away before its whole body was there, or what it waits for. */
 function isBrokenOff(c: Context, error: unknown): boolean {
   const { incoming } = c.env as HttpBindings;
-  return !incoming.complete && error === incoming.errored;
+  const isAborted = c.req.raw.signal.aborted && error instanceof Error && error.name === 'AbortError';
+  return isAborted || (!incoming.complete && error === incoming.errored);
 }
 
 async function within<Answer>(answer: Promise<Answer>, signal: AbortSignal): Promise<Answer> {

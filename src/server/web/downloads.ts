@@ -1,15 +1,17 @@
+import type { HttpBindings } from '@hono/node-server';
 import type { Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { deleteExport as deletion, EXPORT_FILE } from '../../contract/calls/export-file.ts';
 import { statusAddress } from '../../contract/page-address.ts';
 import { askerOf } from './browser.ts';
-import { clientOf, limitedBody, ownJson } from './guards.ts';
+import { clientOf, limitedBody, ownJson, unavailable } from './guards.ts';
 import { mayManage } from './permission.ts';
 import { Refusal } from './refusal.ts';
 import type { Web } from './services.ts';
 import { mayRest } from './bounded-server.ts';
+import { streamed } from './streamed.ts';
 import { namesTag, namesTagWeakly, rangeOf } from '../export/download/byte-range.ts';
-import { FileGoneError, type OctetRange } from '../export/storage/export-store.ts';
+import { FileGoneError, StoreError, type OctetRange } from '../export/storage/export-store.ts';
 import { offeredFile, transferOfExport, type OfferedFile } from '../export/download/links.ts';
 import { deleteExport } from '../export/download/sweeper.ts';
 
@@ -18,17 +20,24 @@ const FileName = v.pipe(v.string(), v.regex(/^part-\d{1,6}-[0-9a-f]{8}\.zip$/));
 
 type Downloading = Pick<
   Web,
-  'settings' | 'database' | 'log' | 'exports' | 'now' | 'owners' | 'sessions' | 'verifiers' | 'securityLog'
+  'settings' | 'database' | 'log' | 'limits' | 'exports' | 'now' | 'owners' | 'sessions' | 'verifiers' | 'securityLog'
 >;
+
+/** Each takes some memory, and may rest. A program for downloads has some 16 connections. */
+export const DOWNLOADS_AT_ONCE = 20;
+const PLACE_RETRY_SECONDS = 30;
+/** For an operator to mend a disk. */
+const STORE_RETRY_SECONDS = 60;
 
 /** Serves and deletes finished exports for who may manage their transfer. To be mounted before whatever answers all of `/api/`. */
 export function mountExports(app: Hono, services: Downloading): void {
+  const places = openPlaces();
   app.get(EXPORT_FILE, async (c) => {
     const { exportName, transferId } = await ownExport(c, services);
     const name = v.safeParse(FileName, c.req.param('file'));
     const file = name.success ? await offeredFile(services, exportName, name.output) : null;
     if (file === null) throw notThere(transferId);
-    return download(c, file, transferId, services);
+    return download(c, file, transferId, services, places);
   });
   app.post(deletion.path, ownJson(services.settings), limitedBody, async (c) => {
     const { exportName } = await ownExport(c, services);
@@ -37,12 +46,14 @@ export function mountExports(app: Hono, services: Downloading): void {
   });
 }
 
-/** @throws {Refusal} when there is no export at the address for who asks */
+/** @throws {Refusal} when there is no export at the address for who asks, and when they ask too often */
 async function ownExport(c: Context, services: Downloading): Promise<{ exportName: string; transferId: string }> {
+  const client = clientOf(c, services.settings);
+  await services.limits.take('calls by a client', client);
   const name = v.safeParse(ExportName, c.req.param('export'));
   const transferId = name.success ? await transferOfExport(services.database, name.output) : null;
   if (transferId === null) throw notThere();
-  const facts = { client: clientOf(c, services.settings), transferId };
+  const facts = { client, transferId };
   if ((await mayManage(services, askerOf(c, services.settings), transferId)) !== true) {
     services.securityLog('call refused: not the owner', facts);
     throw notThere(transferId);
@@ -69,6 +80,7 @@ async function download(
   file: OfferedFile,
   transferId: string,
   { exports, log }: Downloading,
+  places: Places,
 ): Promise<Response> {
   const tag = `"${file.sha256}"`;
   const headers = {
@@ -94,15 +106,56 @@ async function download(
   };
   const status = range === null ? 200 : 206;
   if (c.req.method === 'HEAD') return c.body(null, status, described);
+  places.take(c, file.exportId);
   try {
     const stream = await exports.read(file.exportName, file.name, octets, c.req.raw.signal);
     mayRest(c);
-    return c.body(stream, status, described);
+    return c.body(streamed(c, stream, log), status, described);
   } catch (error) {
+    if (error instanceof StoreError) {
+      log.error(
+        { export: file.exportId, err: error },
+        'a file that is offered can not be read: can EXPORTS_URL be used?',
+      );
+      throw unavailable(STORE_RETRY_SECONDS);
+    }
     if (!(error instanceof FileGoneError)) throw error;
     log.error({ export: file.exportId }, 'a file that is offered is not in EXPORTS_URL');
     throw notThere(transferId);
   }
+}
+
+/** How many downloads are under way of each export. */
+type Places = {
+  /** Until the answer is over. @throws {Refusal} 429 when all are taken */
+  take(c: Context, exportId: number): void;
+};
+
+function openPlaces(): Places {
+  const taken = new Map<number, number>();
+  return {
+    take: (c, exportId) => {
+      const { outgoing } = c.env as HttpBindings;
+      // Nobody waits for it any more.
+      if (outgoing.destroyed) return;
+      const before = taken.get(exportId) ?? 0;
+      if (before >= DOWNLOADS_AT_ONCE)
+        throw new Refusal(
+          429,
+          'TOO_MANY_ATTEMPTS',
+          'Too many downloads of these files are under way. Please wait until one has ended.',
+          {
+            retryAfter: PLACE_RETRY_SECONDS,
+          },
+        );
+      taken.set(exportId, before + 1);
+      outgoing.once('close', () => {
+        const left = (taken.get(exportId) ?? 0) - 1;
+        if (left > 0) taken.set(exportId, left);
+        else taken.delete(exportId);
+      });
+    },
+  };
 }
 
 type Conditions = {

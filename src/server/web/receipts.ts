@@ -14,6 +14,7 @@ import { requireManager } from './permission.ts';
 import { Refusal } from './refusal.ts';
 import type { Web } from './services.ts';
 import { mayRest } from './bounded-server.ts';
+import { streamed } from './streamed.ts';
 
 type Receipts = Pick<Web, 'settings' | 'vault' | 'database' | 'log' | 'limits' | 'owners' | 'sessions' | 'securityLog'>;
 
@@ -30,7 +31,7 @@ const STYLE_DIGEST = createHash('sha256').update(STYLE).digest('base64');
 export function mountReceipts(app: Hono, services: Receipts): void {
   app.get(RECEIPT_KEY, (c) => c.text(publicPem(keyOf(services)), 200, { 'Content-Type': 'application/x-pem-file' }));
   app.get(RECEIPT, async (c) => {
-    const { settings, database, limits, securityLog } = services;
+    const { settings, database, limits, log, securityLog } = services;
     const client = clientOf(c, settings);
     await limits.take('calls by a client', client);
     const query = v.safeParse(ReceiptQuery, c.req.query());
@@ -45,7 +46,7 @@ export function mountReceipts(app: Hono, services: Receipts): void {
     securityLog('receipt handed out', { client, transferId: id });
     mayRest(c);
     const signing = { key: keyOf(services), keyAddress: `${settings.publicUrl}${RECEIPT_KEY}` };
-    return streamed(c, format, writeReceipt(format, database, facts, signing), facts.transfer);
+    return answerOf(c, format, writeReceipt(format, database, facts, signing), facts.transfer, log);
   });
 }
 
@@ -57,7 +58,25 @@ function keyOf({ settings, vault }: Pick<Web, 'settings' | 'vault'>): KeyObject 
   );
 }
 
-function streamed(c: Context, format: ReceiptFormat, parts: AsyncIterable<string>, id: string): Response {
+async function* encoded(parts: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  let text = '';
+  for await (const part of parts) {
+    text += part;
+    if (text.length < PART_LENGTH) continue;
+    yield encoder.encode(text);
+    text = '';
+  }
+  yield encoder.encode(text);
+}
+
+function answerOf(
+  c: Context,
+  format: ReceiptFormat,
+  parts: AsyncIterable<string>,
+  id: string,
+  log: Receipts['log'],
+): Response {
   const headers = {
     'Content-Type': TYPES[format],
     'Content-Security-Policy': `sandbox allow-modals; default-src 'none'; style-src 'sha256-${STYLE_DIGEST}'`,
@@ -66,25 +85,5 @@ function streamed(c: Context, format: ReceiptFormat, parts: AsyncIterable<string
       ? {}
       : { 'Content-Disposition': dispositionOf(`Transfer receipt ${id.slice(0, 8)}.${format}`) }),
   };
-  const encoder = new TextEncoder();
-  const iterator = parts[Symbol.asyncIterator]();
-  const stream = new ReadableStream<Uint8Array>({
-    pull: async (controller) => {
-      let text = '';
-      while (text.length < PART_LENGTH) {
-        const step = await iterator.next();
-        if (step.done === true) {
-          controller.enqueue(encoder.encode(text));
-          controller.close();
-          return;
-        }
-        text += step.value;
-      }
-      controller.enqueue(encoder.encode(text));
-    },
-    cancel: async () => {
-      await iterator.return?.();
-    },
-  });
-  return c.body(stream, 200, headers);
+  return c.body(streamed(c, encoded(parts), log), 200, headers);
 }

@@ -24,23 +24,23 @@ export type BucketAddress = {
 const PIECE = 8 * 1024 * 1024;
 const PIECES_AT_ONCE = 3;
 /**
- * In milliseconds, how long it may take to reach the bucket, and how long nothing may move on a connection; how often it
- * is tried; and how many connections there are: no kind waits for another. Who downloads may rest for a while. Somebody
- * waits for what is removed.
+ * In milliseconds, how long it may take to reach the bucket, how long until its answer begins (`0`: as long as silence),
+ * and how long nothing may move on a connection; how often it is tried; and how many connections there are: no kind
+ * waits for another. Who downloads may rest for a while, once it has begun. Somebody waits for what is removed.
  */
-const WRITING = { reached: 10_000, silence: 30_000, attempts: 2, connections: 100 };
-const REMOVING = { reached: 2000, silence: 3000, attempts: 2, connections: 20 };
-const READING = { reached: 10_000, silence: 600_000, attempts: 3, connections: 1000 };
+const WRITING = { reached: 10_000, begun: 0, silence: 30_000, attempts: 2, connections: 100 };
+const REMOVING = { reached: 2000, begun: 0, silence: 3000, attempts: 2, connections: 20 };
+const READING = { reached: 10_000, begun: 10_000, silence: 600_000, attempts: 2, connections: 1000 };
 
 /**
  * Exports in an S3-compatible bucket. A piece that a crash left behind is invisible; a lifecycle rule of the bucket
  * (AbortIncompleteMultipartUpload) clears it away.
  */
-export function openBucketStore(address: BucketAddress, staging: string): ExportStore {
+export function openBucketStore(address: BucketAddress, staging: string, begun = READING.begun): ExportStore {
   const { bucket, prefix } = address;
   const writing = clientOf(address, WRITING);
   const removing = clientOf(address, REMOVING);
-  const reading = clientOf(address, READING);
+  const reading = clientOf(address, { ...READING, begun });
   const keyOf = (...parts: string[]) => join(prefix, ...parts);
   const removeKey = async (key: string, options: Ending = {}) => {
     await removing.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }), options);
@@ -75,19 +75,23 @@ export function openBucketStore(address: BucketAddress, staging: string): Export
       await rm(file);
     },
     read: async (exportName, name, { start, end }, signal) => {
-      try {
-        const { Body } = await reading.send(
-          new GetObjectCommand({ Bucket: bucket, Key: keyOf(exportName, name), Range: `bytes=${start}-${end}` }),
-          { abortSignal: signal },
-        );
-        if (Body === undefined) throw new FileGoneError(name);
-        const stream = Body as Readable & typeof Body;
-        signal.addEventListener('abort', () => stream.destroy(), { once: true });
-        return stream.transformToWebStream() as ReadableStream<Uint8Array>;
-      } catch (error) {
-        if (error instanceof NoSuchKey) throw new FileGoneError(name, { cause: error });
-        throw error;
+      const { Body, ContentLength } = await reading
+        .send(new GetObjectCommand({ Bucket: bucket, Key: keyOf(exportName, name), Range: `bytes=${start}-${end}` }), {
+          abortSignal: signal,
+        })
+        .catch((error: unknown) => {
+          if (error instanceof NoSuchKey) throw new FileGoneError(name, { cause: error });
+          if (signal.aborted) throw error;
+          throw new StoreError('The bucket did not hand out a file.', { cause: error });
+        });
+      if (Body === undefined) throw new FileGoneError(name);
+      const stream = Body as Readable & typeof Body;
+      if (ContentLength !== end - start + 1) {
+        stream.destroy();
+        throw new StoreError('The bucket handed out another number of octets than it was asked for.');
       }
+      signal.addEventListener('abort', () => stream.destroy(), { once: true });
+      return stream.transformToWebStream() as ReadableStream<Uint8Array>;
     },
     remove: async (exportName, name) => {
       try {
@@ -121,6 +125,8 @@ function clientOf({ region, endpoint }: BucketAddress, limits: typeof WRITING): 
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
       connectionTimeout: limits.reached,
+      requestTimeout: limits.begun,
+      throwOnRequestTimeout: true,
       socketTimeout: limits.silence,
       httpAgent: { maxSockets: limits.connections },
       httpsAgent: { maxSockets: limits.connections },

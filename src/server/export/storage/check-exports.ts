@@ -34,7 +34,7 @@ export async function checkExports(exports: ExportStore, log: Log, answerWithin 
       log.error('EXPORTS_URL has no room: exports wait until there is some');
       return;
     }
-    const reason = error instanceof StoreError ? error.cause : error;
+    const reason = error instanceof StoreError ? (error.cause ?? error) : error;
     if (isInTrouble(reason)) {
       log.error({ err: reason }, 'EXPORTS_URL is in trouble at the moment: exports wait until it is well');
       return;

@@ -20,7 +20,7 @@ export type ExportStore = {
    * as can be told. An abort makes it throw where it would take long. @throws {StoreError}
    */
   put(exportName: string, name: string, file: string, signal: AbortSignal): Promise<void>;
-  /** @throws {FileGoneError} */
+  /** Just so many octets, unless it breaks off. @throws {FileGoneError}, {@link StoreError} */
   read(exportName: string, name: string, range: OctetRange, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
   /** Removes a file of an export, or all of them; fine when there are none. @throws {StoreError} */
   remove(exportName: string, name?: string): Promise<void>;

@@ -21,15 +21,18 @@ export function openFolderStore(root: string): ExportStore {
     staging: join(root, '.staging'),
     put: (exportName, name, file) => moveIn(exportName, name, file).catch(unusable),
     read: async (exportName, name, range, signal) => {
-      let handle;
-      try {
-        handle = await open(join(root, exportName, name), 'r');
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new FileGoneError(name, { cause: error });
-        throw error;
+      const handle = await open(join(root, exportName, name), 'r').catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') throw new FileGoneError(name, { cause: error });
+        return unusable(error);
+      });
+      const { size } = await handle.stat();
+      // Somebody has cut it off.
+      if (size <= range.end) {
+        await handle.close();
+        throw new FileGoneError(name);
       }
       const stream = createReadStream('', { fd: handle, ...range, signal, highWaterMark: 256 * 1024 });
-      return Readable.toWeb(stream) as ReadableStream<Uint8Array>;
+      return Readable.toWeb(stream, { strategy: { highWaterMark: 0 } }) as ReadableStream<Uint8Array>;
     },
     remove: (exportName, name) => remove(exportName, name).catch(unusable),
     prune: async (exportName, kept) => {
