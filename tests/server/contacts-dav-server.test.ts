@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { readSettings } from '../../src/contract/settings.ts';
 import type { Reading } from '../../src/server/contacts/contact-store.ts';
 import { CARD_OCTETS, CARDS_OCTETS, Dav } from '../../src/server/contacts/carddav/dav.ts';
@@ -148,6 +148,30 @@ describe('a CardDAV server', () => {
     expect(new Set(first).size).toBe(3);
     expect(uids(await readAll('/b/'))).toEqual(first);
     expect((await reader('/b/').survey(SIGNAL)).uids).toEqual(new Set(first));
+  });
+
+  test('may list many cards: they are read in parts, between which others have their turn', async () => {
+    const read = vi.spyOn(Response.prototype, 'text');
+    const hrefs = Array.from({ length: 10_000 }, (_, at) => `/b/${String(at).padStart(5, '0')}.vcf`);
+    script['PROPFIND /b/'] = () => multistatus(book('/b/'), ...hrefs.map(listed));
+    const url = new URL(`${api.url}/b/`);
+    const web = new Web(url, { email: 'a@legacy.example', password: 'x' });
+    const cards = await new Dav(web).cards(url, SIGNAL);
+    expect(cards.map((card) => card.url.pathname)).toEqual(hrefs);
+    // The whole first, and then its parts.
+    const [whole = '', ...parts] = await Promise.all(read.mock.results.map(({ value }) => value as Promise<string>));
+    read.mockRestore();
+    expect(whole.length).toBeGreaterThan(1_000_000);
+    expect(parts.length).toBeGreaterThan(4);
+    for (const part of parts) expect(part.length).toBeLessThan(300_000);
+  });
+
+  test('that lists a card at great length is left', async () => {
+    const endless = response('/b/1.vcf', `<getetag>"1"</getetag>${'<a/>'.repeat(CARDS_OCTETS / 4)}`);
+    script['PROPFIND /b/'] = () => multistatus(book('/b/'), endless, listed('/b/2.vcf'));
+    const url = new URL(`${api.url}/b/`);
+    const web = new Web(url, { email: 'a@legacy.example', password: 'x' });
+    await expect(new Dav(web).cards(url, SIGNAL)).rejects.toThrow('lists its cards at too great a length');
   });
 
   test('may have cards too large for one answer: they come in smaller ones, and one over the limit is skipped', async () => {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readSettings } from '../../src/contract/settings.ts';
 import type { Contact } from '../../src/contract/contact.ts';
+import { VALUES_AT_MOST } from '../../src/server/contacts/json-web.ts';
 import { openContactWriter } from '../../src/server/contacts/open-contacts.ts';
 import { copyInto } from '../support/contacts-copy.ts';
 import { contact, person, readerOf, BLANK } from '../support/contact-samples.ts';
@@ -237,5 +238,11 @@ describe('contacts to Google', () => {
     expect(cher).toMatchObject({ names: [{ unstructuredName: 'Cher' }] });
     expect(acme).toMatchObject({ organizations: [{ name: 'Acme' }] });
     expect(acme).not.toHaveProperty('names');
+  });
+
+  test('of which an answer has no end are left before its values are looked at', async () => {
+    const list = `{"connections":[],"more":[${'0,'.repeat(VALUES_AT_MOST)}0]}`;
+    api.faults.push(({ url }) => (url.pathname.endsWith('/connections') ? { status: 200, text: list } : null));
+    await expect(copy([JANE])).rejects.toThrow('answers something else than documented');
   });
 });

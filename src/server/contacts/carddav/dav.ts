@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { addressBookMultiGet, propfind, type DAVResponse } from 'tsdav';
 import { ContactStoreError } from '../contact-store.ts';
 import { ANSWER_OCTETS, AnswerTooLarge, type Web } from '../web.ts';
@@ -8,8 +9,10 @@ const CARDS_AT_ONCE = 50;
 const BOOKS_AT_MOST = 100;
 const CARDS_AT_MOST = 100_000;
 
-/** What one multiget may give, in octets, as its XML is read in one go; with more, fewer cards are asked for at once. */
+/** XML of so many octets is read in one go, and no more of it. With more in a multiget, fewer cards are asked for at once. */
 export const CARDS_OCTETS = 2 * 1024 * 1024;
+/** Of a list of cards so much is read in one go, in UTF-16 units. */
+const LISTED_AT_ONCE = 256 * 1024;
 /** The largest card, in octets. One that no multiget may give is asked for alone. */
 export const CARD_OCTETS = 16 * 1024 * 1024;
 /** The largest file that a card points to and that is taken, in octets. */
@@ -66,12 +69,7 @@ export class Dav {
 
   /** The addresses of a book's cards, in the order of their names, so that every run reads alike. */
   async cards(book: URL, signal: AbortSignal): Promise<ListedCard[]> {
-    const listed = await propfind({
-      url: book.href,
-      props: { 'd:getetag': {}, 'd:resourcetype': {}, 'd:getcontenttype': {} },
-      depth: '1',
-      fetch: this.#fetch(signal),
-    });
+    const listed = await this.#listed(book, signal);
     this.#check(listed, 'list its cards');
     const cards = listed
       .filter(({ href, props }) => href !== undefined && !isCollection(props))
@@ -80,6 +78,31 @@ export class Dav {
     if (cards.length > CARDS_AT_MOST)
       throw new ContactStoreError('unexpected', `${book.host} has more than ${CARDS_AT_MOST} cards`);
     return cards.toSorted((a, b) => (a.url.pathname < b.url.pathname ? -1 : 1));
+  }
+
+  /** Everybody else has their turn after each part of the list. */
+  async #listed(book: URL, signal: AbortSignal): Promise<DAVResponse[]> {
+    const ask = this.#fetch(signal);
+    const parts: string[] = [];
+    let said: ResponseInit = {};
+    const nextPart = () => new Response(parts.shift() ?? null, said);
+    const read = (fetch: DavFetch) => {
+      const props = { 'd:getetag': {}, 'd:resourcetype': {}, 'd:getcontenttype': {} };
+      return propfind({ url: book.href, props, depth: '1', fetch });
+    };
+    const listed = await read(async (...asked) => {
+      const answer = await ask(...asked);
+      said = { status: answer.status, headers: answer.headers };
+      parts.push(...partsOf(await answer.text()));
+      if (parts.some(({ length }) => length > CARDS_OCTETS))
+        throw new ContactStoreError('unexpected', `${book.host} lists its cards at too great a length`);
+      return nextPart();
+    });
+    while (parts.length > 0) {
+      await turn();
+      listed.push(...(await read(() => Promise.resolve(nextPart()))));
+    }
+    return listed;
   }
 
   /** The cards at these addresses; those gone meanwhile are left out. */
@@ -189,7 +212,7 @@ export class Dav {
         'card:addressbook-home-set': {},
       },
       depth,
-      fetch: this.#fetch(signal),
+      fetch: this.#fetch(signal, CARDS_OCTETS),
     });
     if (answers.every(({ props }) => props === undefined)) {
       if (answers.some(({ status }) => status === 403 || status === 404 || status === 405)) return [];
@@ -226,6 +249,26 @@ export class Dav {
       return new Response(status === 204 ? null : Uint8Array.from(body), { status, headers });
     };
   }
+}
+
+/** The documents of some responses each that a multistatus (RFC 4918 §13) is the same as. */
+function* partsOf(text: string): Iterable<string> {
+  const first = /<((?:[\w.-]+:)?)response[\s>]/.exec(text);
+  if (first === null) {
+    yield text;
+    return;
+  }
+  const [, prefix = ''] = first;
+  const head = text.slice(0, first.index);
+  const end = `</${prefix}response>`;
+  let from = first.index;
+  for (;;) {
+    const at = text.indexOf(end, from + LISTED_AT_ONCE);
+    if (at < 0) break;
+    yield `${head}${text.slice(from, at + end.length)}</${prefix}multistatus>`;
+    from = at + end.length;
+  }
+  yield `${head}${text.slice(from)}`;
 }
 
 function nameOf({ props }: DAVResponse): string {
