@@ -3,7 +3,7 @@ import type { NewRow } from '../../src/server/mail/copy/ledger.ts';
 import { openLedger } from '../../src/server/mail/copy/ledger-on-database.ts';
 import { foldersOf, skippedMessages } from '../../src/server/mail/copy/ledger-report.ts';
 import type { Database } from '../../src/server/store/database.ts';
-import { LeaseLost, releaseLease, takeTransfer, type Lease } from '../../src/server/transfers/lease.ts';
+import { confirmLease, LeaseLost, releaseLease, takeTransfer, type Lease } from '../../src/server/transfers/lease.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 
@@ -213,6 +213,16 @@ describe('a lease', () => {
     expect(second).toEqual({ heldForSeconds: expect.closeTo(60, -1) as number });
     await releaseLease(database, first.lease);
     expect(await takeTransfer(database, id, 60)).toMatchObject({ lease: { epoch: first.lease.epoch + 1 } });
+  });
+
+  test('that a clock gave which was ahead goes on for no longer than any other once it is put right', async () => {
+    const id = await ordered();
+    const first = await takeTransfer(database, id, 60);
+    await database.query("update transfers set leased_until = leased_until + interval '1 hour' where id = $1", [id]);
+    expect(await takeTransfer(database, id, 60)).toEqual({ heldForSeconds: expect.closeTo(60, -1) as number });
+    // Whoever has it keeps it, and may confirm it as ever.
+    if (first === null || !('lease' in first)) throw new Error('The transfer is not to be had.');
+    expect(await confirmLease(database, first.lease, 60)).toBe('ours');
   });
 
   test('is given to nobody once the transfer has ended', async () => {

@@ -24,17 +24,32 @@ export type Taking =
   | { readonly heldForSeconds: number }
   | null;
 
+/** Whether the transfer `other` is between the same mailboxes as `t`. */
+const BETWEEN_THE_SAME = `other.source_email = t.source_email and other.destination_email = t.destination_email
+  and (other.destination_provider = 'file_export') = (t.destination_provider = 'file_export')`;
+
 /**
  * Of the transfer `t` until when nobody may take it: its own lease, and those of others between the same mailboxes, which
  * were stopped, or take back what they have copied.
  */
-const LEASED_UNTIL = `(select max(other.leased_until) from transfers other where other.source_email = t.source_email
-  and other.destination_email = t.destination_email
-  and (other.destination_provider = 'file_export') = (t.destination_provider = 'file_export'))`;
+const LEASED_UNTIL = `(select max(other.leased_until) from transfers other where ${BETWEEN_THE_SAME})`;
 
 /** Its own row is looked at by itself: of two who take it at once, the second one sees it as the first has left it. */
 const IS_FREE = `(t.leased_until is null or t.leased_until < clock_timestamp())
   and coalesce(${LEASED_UNTIL} < clock_timestamp(), true)`;
+
+/**
+ * Nobody is given a lease for longer than so many seconds. One that goes on for longer was given by a clock of the
+ * database that was ahead and has been put right: its worker's death would keep everybody out for as long as that.
+ */
+async function shortenLeases(sql: Sql, id: string, seconds: number): Promise<void> {
+  await sql.query(
+    `update transfers other set leased_until = clock_timestamp() + make_interval(secs => $2)
+     from transfers t where t.id = $1 and ${BETWEEN_THE_SAME}
+       and other.leased_until > clock_timestamp() + make_interval(secs => $2)`,
+    [id, seconds],
+  );
+}
 
 /** Takes a transfer, unless another worker may still be writing. @param seconds until it may be taken over from us */
 export async function takeTransfer(sql: Sql, id: string, seconds: number): Promise<Taking> {
@@ -49,6 +64,7 @@ export async function takeTransfer(sql: Sql, id: string, seconds: number): Promi
       lease: { transferId: id, epoch: row.epoch },
       stopAsked: row.stop_asked !== null,
     };
+  await shortenLeases(sql, id, seconds);
   const [held] = await sql.query<{ seconds: number | null }>(
     `select extract(epoch from ${LEASED_UNTIL} - clock_timestamp())::float8 as seconds from transfers t
      where id = $1 and finished is null`,
@@ -68,6 +84,7 @@ export async function takeEndedTransfer(sql: Sql, id: string, seconds: number): 
     [id, seconds],
   );
   if (row !== undefined) return { transfer: transferOf(row), lease: { transferId: id, epoch: row.epoch } };
+  await shortenLeases(sql, id, seconds);
   const [held] = await sql.query<{ seconds: number | null }>(
     `select extract(epoch from ${LEASED_UNTIL} - clock_timestamp())::float8 as seconds from transfers t
      where id = $1 and exists (select 1 from take_backs where transfer_id = id and take_backs.finished is null)`,
