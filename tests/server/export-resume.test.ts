@@ -10,6 +10,7 @@ import { StoreError } from '../../src/server/export/storage/export-store.ts';
 import { fenced } from '../../src/server/export/staging/fenced.ts';
 import { openStagedMessages } from '../../src/server/export/staging/staged-messages.ts';
 import { LeaseLost, type Lease } from '../../src/server/transfers/lease.ts';
+import { SpoolError } from '../../src/server/export/staging/spool.ts';
 import { openFolderStore } from '../../src/server/export/storage/folder-store.ts';
 import { Stopped } from '../../src/server/mail/copy/lanes.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
@@ -256,6 +257,21 @@ test('staged messages that were damaged or lost are fetched again', needs('bsdta
     await world.exportMail(id, memoryAccount(source));
     expect(await digestsIn(id)).toEqual(digestsOf(source));
   }
+});
+
+test('a disk that loses again and again what is staged is waited for', needs('bsdtar'), async () => {
+  const source = mailboxes();
+  const id = await world.newTransfer();
+  let tries = 0;
+  const put = () => {
+    tries += 1;
+    return Promise.reject(new SpoolError('A segment of the staged messages can not be read.'));
+  };
+  const services = { ...world.services, exports: { ...openFolderStore(world.root), put } };
+  await expect(world.exportMail(id, memoryAccount(source), { services })).rejects.toThrow(ExportPaused);
+  expect(tries).toBe(3);
+  await world.exportMail(id, memoryAccount(source));
+  expect(await digestsIn(id)).toEqual(digestsOf(source));
 });
 
 test('nothing is left behind but the finished files', async () => {

@@ -231,7 +231,8 @@ async function withRoom<Result>(
       );
       throw new ExportPaused('There is no room for the export.', { cause: error });
     }
-    if (error instanceof StoreError || isDiskUnusable(error)) {
+    // A disk that loses again and again what is staged is no better.
+    if (error instanceof StoreError || error instanceof SpoolError || isDiskUnusable(error)) {
       log.error(facts, 'an export is paused: EXPORTS_URL can not be used. Mend it; the export goes on by itself');
       throw new ExportPaused('There is no place for the export.', { cause: error });
     }
