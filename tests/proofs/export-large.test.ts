@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openExportThread } from '../../src/server/export/thread/export-thread.ts';
 import { writeArchive } from '../../src/server/export/archive/zip-archive.ts';
 import { openWeb } from '../../src/server/web/services.ts';
 import { openBadLine } from '../support/bad-line.ts';
@@ -145,7 +146,8 @@ test(
           },
         };
     }
-    const written = await writeArchive(archive, files(), new AbortController().signal);
+    await using thread = openExportThread();
+    const written = await writeArchive(archive, files(), thread, new AbortController().signal);
     expect((await stat(archive)).size).toBe(written.size);
     expect((await run('unzip', ['-t', archive])).toString().match(/ OK$/gm)).toHaveLength(folders + messages);
     expect((await run('bsdtar', ['-tf', archive])).toString().trim().split('\n')).toHaveLength(folders + messages);

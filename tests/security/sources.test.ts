@@ -45,8 +45,13 @@ describe('the sources of the server', () => {
 
   test('run no program and no text as code', () => {
     const dangerous =
-      /node:(?:child_process|vm|worker_threads|cluster)|\beval\(|new Function\b|\bFunction\(|\bdeserialize\(|\bimport\((?!['"])/g;
+      /node:(?:child_process|vm|cluster)|\beval\(|new Function\b|\bFunction\(|\bdeserialize\(|\bimport\((?!['"])/g;
     expect(found(SERVER, dangerous)).toEqual([]);
+    // A thread of our own file, by its name.
+    expect(found(SERVER, /new Worker\([^{]*|IN_THREAD = .*/g)).toEqual([
+      "src/server/export/thread/export-thread.ts: IN_THREAD = new URL('in-thread.ts', import.meta.url);",
+      'src/server/export/thread/export-thread.ts: new Worker(entry, ',
+    ]);
   });
 
   test('make no expression of text, and fill no format of text', () => {

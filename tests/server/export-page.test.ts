@@ -3,17 +3,31 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32, inflateRawSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eml } from '../../src/server/export/archive/eml.format.ts';
-import { openReaderPage } from '../../src/server/export/archive/reader.ts';
-import { openSpoolReader, SpoolError, type SpoolReader } from '../../src/server/export/staging/spool.ts';
+import { openReaderPage } from '../../src/server/export/page/reader-page.ts';
+import {
+  openSpoolReader,
+  openSpoolWriter,
+  SpoolError,
+  type SpoolReader,
+  type StagedOctets,
+} from '../../src/server/export/staging/spool.ts';
 import type { PartMailbox, PartMessage } from '../../src/server/export/staging/staged-messages.ts';
+import { openExportThread, type ExportThread } from '../../src/server/export/thread/export-thread.ts';
 
+let folder: string;
 let scratch: string;
+let thread: ExportThread;
 beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'staged-'));
   scratch = await mkdtemp(join(tmpdir(), 'page-'));
+  thread = openExportThread();
 });
-afterAll(() => rm(scratch, { recursive: true, force: true }));
+afterAll(async () => {
+  await thread[Symbol.asyncDispose]();
+  for (const each of [folder, scratch]) await rm(each, { recursive: true, force: true });
+});
 
 const MAILBOX: PartMailbox = {
   mailboxId: 1,
@@ -24,51 +38,67 @@ const MAILBOX: PartMailbox = {
   before: 0,
 };
 
-function messageOf(number: number): PartMessage {
+function messageOf(number: number, staged: StagedOctets): PartMessage {
   return {
     mailboxId: 1,
     path: 'INBOX',
     folder: 'INBOX',
     number,
     uid: number,
-    size: 1,
     sha256: '',
     crc32: 0,
     internalDate: new Date(0),
     flags: [],
     lineEnds: 'crlf',
     label: `${number}.eml`,
-    segment: '',
-    position: 0,
+    ...staged,
   };
 }
 
-async function* only(text: string): AsyncGenerator<Buffer> {
-  yield Buffer.from(text);
+const textOf = (number: number) => Buffer.from(`Subject: letter ${number}\r\n\r\nThis is the text of ${number}.\r\n`);
+
+/** So many messages on the disk. */
+async function staged(messages: number): Promise<PartMessage[]> {
+  await using writer = await openSpoolWriter(folder);
+  const all: PartMessage[] = [];
+  for (let number = 1; number <= messages; number += 1) {
+    const place = writer.begin();
+    if (!writer.append(textOf(number))) await writer.drained();
+    all.push(messageOf(number, { ...place, ...writer.end() }));
+  }
+  await writer.sync();
+  return all;
 }
 
-/** A page over so many messages. */
-async function pageOver(messages: number, spool: SpoolReader) {
+async function pageOver(messages: readonly PartMessage[], spool: SpoolReader) {
   const page = await openReaderPage({
     ledger: { mailboxes: () => Promise.resolve([MAILBOX]) },
     spool,
+    thread,
+    folder,
+    scratch,
     part: 1,
     provider: 'San Bruno Cable',
     made: new Date(0),
     format: eml,
-    scratch,
   });
-  for (let number = 1; number <= messages; number += 1) {
-    const text = `Subject: letter ${number}\r\n\r\nThis is the text of ${number}.\r\n`;
-    for await (const _ of page.alongside(messageOf(number), only(text)));
-  }
+  for (const message of messages) await page.show(message);
   return page;
+}
+
+async function readAll(page: Awaited<ReturnType<typeof pageOver>>): Promise<unknown> {
+  try {
+    for await (const { content } of page.files()) for await (const _ of content());
+    return undefined;
+  } catch (error) {
+    return error;
+  }
 }
 
 test('the scripts of a page are kept deflated, in their order, and are what is said of them', async () => {
   {
     await using spool = openSpoolReader(scratch);
-    await using page = await pageOver(1100, spool);
+    await using page = await pageOver(await staged(1100), spool);
     const names: string[] = [];
     const shown: string[] = [];
     for await (const { path, known, sha256, content } of page.files()) {
@@ -92,19 +122,46 @@ test('the scripts of a page are kept deflated, in their order, and are what is s
   expect(await readdir(scratch)).toEqual([]);
 });
 
-test('a page that is damaged on the disk is no damaged mail: nothing is fetched again for it', async () => {
-  const spool: SpoolReader = {
-    // oxlint-disable-next-line require-yield
-    async *read() {
-      throw new SpoolError('It is gone.');
-    },
-    [Symbol.asyncDispose]: () => Promise.resolve(),
-  };
-  await using page = await pageOver(1, spool);
-  const read = async () => {
-    for await (const { content } of page.files()) for await (const _ of content());
-  };
-  const error = await read().catch((reason: unknown) => reason);
-  expect(error).toBeInstanceOf(Error);
-  expect(error).not.toBeInstanceOf(SpoolError);
+describe('what is damaged on the disk', () => {
+  test('is no damaged mail where it is of the page: nothing is fetched again for it', async () => {
+    const spool: SpoolReader = {
+      // oxlint-disable-next-line require-yield
+      async *read() {
+        throw new SpoolError('It is gone.');
+      },
+      [Symbol.asyncDispose]: () => Promise.resolve(),
+    };
+    await using page = await pageOver(await staged(1), spool);
+    const error = await readAll(page);
+    expect(error).toBeInstanceOf(Error);
+    expect(error).not.toBeInstanceOf(SpoolError);
+  });
+
+  test('is damaged mail where a message is gone, which other pages do not notice', async () => {
+    await using spool = openSpoolReader(scratch);
+    const messages = await staged(3);
+    await using whole = await pageOver(messages, spool);
+    await using broken = await pageOver(
+      messages.map((message) => ({ ...message, segment: 'gone.segment' })),
+      spool,
+    );
+    expect(await readAll(broken)).toBeInstanceOf(SpoolError);
+    expect(await readAll(whole)).toBeUndefined();
+  });
+
+  test('is told as the disk tells it, for whoever is to mend it', async () => {
+    const page = openReaderPage({
+      ledger: { mailboxes: () => Promise.resolve([MAILBOX]) },
+      spool: openSpoolReader(scratch),
+      thread,
+      folder,
+      scratch: '/dev/null/scratch',
+      part: 1,
+      provider: 'San Bruno Cable',
+      made: new Date(0),
+      format: eml,
+    });
+    await using broken = await page;
+    expect(await readAll(broken)).toMatchObject({ code: 'ENOTDIR', syscall: 'mkdir' });
+  });
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { crc32, deflateRawSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ArchiveFile, writeArchive } from '../../src/server/export/archive/zip-archive.ts';
+import { openExportThread, type ExportThread } from '../../src/server/export/thread/export-thread.ts';
 import { openSpoolReader, openSpoolWriter } from '../../src/server/export/staging/spool.ts';
 import { needs } from '../support/needs.ts';
 import { run } from '../support/run.ts';
@@ -13,10 +14,15 @@ const MODIFIED = new Date('2010-07-17T09:44:24Z');
 const NEVER = new AbortController().signal;
 
 let folder: string;
+let thread: ExportThread;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'zip-'));
+  thread = openExportThread();
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(async () => {
+  await thread[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
 
 async function* pieces(octets: Buffer, size: number): AsyncGenerator<Buffer> {
   // One piece of memory for all: a chunk is good until the next one is asked for.
@@ -77,6 +83,7 @@ describe('The writer of archives', () => {
         fileOf('mail/box.mbox', large),
         fileOf('mail/box of small ones.mbox', large, { grain: 1000 }),
       ]),
+      thread,
       NEVER,
     );
     const [time, digests] = ['2010-07-17T09:44:24', { small: sha256(small), large: sha256(large), none: sha256(none) }];
@@ -103,6 +110,7 @@ describe('The writer of archives', () => {
     await writeArchive(
       path,
       all(times.map((time, at) => fileOf(`${at}.eml`, octetsOf(10), { modified: new Date(time) }))),
+      thread,
       NEVER,
     );
     await run('env', ['TZ=UTC', 'unzip', '-q', path, '-d', join(folder, 'times')]);
@@ -119,7 +127,9 @@ describe('The writer of archives', () => {
     'has no file at %s',
     async (path) => {
       const at = join(folder, `${Buffer.from(path).toString('hex')}.zip`);
-      await expect(writeArchive(at, all([fileOf(path, octetsOf(10))]), NEVER)).rejects.toThrow('leads out of it');
+      await expect(writeArchive(at, all([fileOf(path, octetsOf(10))]), thread, NEVER)).rejects.toThrow(
+        'leads out of it',
+      );
     },
   );
 
@@ -135,7 +145,9 @@ describe('The writer of archives', () => {
     }
     const file = fileOf('a.eml', octets, { content: broken, grain: 10, ...(isKnown ? knownOf(octets) : {}) });
     const at = join(folder, `broken-${size}-${isKnown}.zip`);
-    await expect(writeArchive(at, all([fileOf('b.eml', octets), file]), NEVER)).rejects.toThrow('The disk is gone.');
+    await expect(writeArchive(at, all([fileOf('b.eml', octets), file]), thread, NEVER)).rejects.toThrow(
+      'The disk is gone.',
+    );
   });
 
   test('stops in the middle of a file when it is asked to', async () => {
@@ -147,7 +159,9 @@ describe('The writer of archives', () => {
       }
     }
     const file = fileOf('a.mbox', octetsOf(10), { content: endless });
-    await expect(writeArchive(join(folder, 'stopped.zip'), all([file]), stop.signal)).rejects.toThrow('Enough.');
+    await expect(writeArchive(join(folder, 'stopped.zip'), all([file]), thread, stop.signal)).rejects.toThrow(
+      'Enough.',
+    );
   });
 });
 

@@ -25,7 +25,7 @@ export function ourTexts(): OurText[] {
     ...wording.flatMap((file) => literalsIn(file)),
     ...filesUnder('src/server/web').flatMap((file) => literalsIn(file, TELLS)),
     ...textsOfPage('src/portal/index.html'),
-    ...textsOfPage('src/server/export/archive/reader.html'),
+    ...textsOfPage('src/server/export/page/reader.html'),
   ]
     .map(({ file, text }) => ({ file, text: text.replaceAll(/<[^<>]*>/g, '. ').trim() }))
     .filter(({ text }) => /\p{L} +\p{L}/u.test(text));

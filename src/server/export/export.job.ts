@@ -33,6 +33,7 @@ import { mbox } from './archive/mbox.format.ts';
 import { pst } from './archive/pst.format.ts';
 import { archiveFiles } from './archive/part.ts';
 import { openSpool, openSpoolReader, SpoolError, sweepSpool, type Spool } from './staging/spool.ts';
+import { openExportThread } from './thread/export-thread.ts';
 import { writeArchive } from './archive/zip-archive.ts';
 
 /** Each part has a format of its own: some remember where in it they have put what. */
@@ -274,6 +275,7 @@ async function writePart(part: number, workspace: Workspace, contents: Contents)
   const watch = watchRoom(folder, workspace.limits.diskReserve / 2);
   const name = `part-${part}-${randomUUID().slice(0, 8)}.zip`;
   const path = join(folder, name);
+  await using thread = openExportThread();
   await using reader = openSpoolReader(folder);
   const people = () => contacts.contacts();
   const source = {
@@ -285,12 +287,14 @@ async function writePart(part: number, workspace: Workspace, contents: Contents)
   try {
     const files = archiveFiles({
       ...source,
+      folder,
       ledger,
       part,
       isLast,
       limits: workspace.limits,
       skipped: isLast ? (mailUnsaved ?? mailSkipped?.length ?? 0) : 0,
       spool: reader,
+      thread,
       onWritten: (written) => {
         room.take(written);
         return watch(written);
@@ -302,7 +306,7 @@ async function writePart(part: number, workspace: Workspace, contents: Contents)
         ? {}
         : { contactFiles: await contactFiles(contactsFormat, contacts, source, format) }),
     });
-    const written = await writeArchive(path, files, work.signal);
+    const written = await writeArchive(path, files, thread, work.signal);
     await services.exports.put(workspace.export.name, name, path, work.signal);
     await note({ part, name, ...written }, workspace);
   } catch (error) {

@@ -7,12 +7,16 @@ import type { PartMessage } from '../staging/staged-messages.ts';
 import { verified } from '../staging/verified.ts';
 import type { MailFormat, PartFileContent, PartSource } from './mail-format.ts';
 import { manifestLines, manifestTable } from './manifest.ts';
-import { openReaderPage } from './reader.ts';
+import { openReaderPage } from '../page/reader-page.ts';
+import type { ExportThread } from '../thread/export-thread.ts';
 import { readme } from './readme.ts';
 import type { ArchiveFile } from './zip-archive.ts';
 
 export type PartContent = Omit<PartSource, 'octets'> & {
+  /** Where the messages are staged. */
+  readonly folder: string;
   readonly spool: SpoolReader;
+  readonly thread: ExportThread;
   readonly limits: ExportLimits;
   readonly skipped: number;
   readonly format: MailFormat;
@@ -48,7 +52,10 @@ export async function* archiveFiles(content: PartContent): AsyncGenerator<Archiv
 
   yield summed(plain('README.txt', () => only(Buffer.from(about))));
   await using page = await openReaderPage(content);
-  const octets = (message: PartMessage) => page.alongside(message, verified(content.spool, message));
+  async function* octets(message: PartMessage): AsyncGenerator<Buffer> {
+    await page.show(message);
+    yield* verified(content.spool, message);
+  }
   for await (const file of format.files({ ...content, octets })) yield summed(file);
   const empty = content.isLast ? await ledger.emptyFolders() : [];
   for (const path of empty.flatMap((folder) => format.empty(folder) ?? [])) yield summed(plain(path, none));

@@ -1,6 +1,6 @@
 import { counted } from '../../counted.ts';
 import type { ExportLimits } from '../staging/export-limits.ts';
-import { readerPage } from './reader.ts';
+import { readerPage } from '../page/reader-page.ts';
 import type { MailFormat } from './mail-format.ts';
 
 type About = {

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
-import { crc32, createDeflateRaw, deflateRaw, deflateRawSync } from 'node:zlib';
+import { crc32, createDeflateRaw } from 'node:zlib';
 import { alignedBuffer, alignedUp, openUnbuffered, type UnbufferedFile } from '../staging/unbuffered.ts';
+import type { ExportThread } from '../thread/export-thread.ts';
+import { COMPRESSION } from './compression.ts';
+import { openPacking } from './packing.ts';
 import { centralHeader, descriptor, endOfDirectory, localHeader, type ZipEntry } from './zip-format.ts';
 
 /**
@@ -22,25 +25,17 @@ export type WrittenFile = { readonly size: number; readonly sha256: string };
 /**
  * Smaller messages are text, which shrinks to a third. Larger ones are attachments in base64, and so are smaller ones
  * without a blank in their middle: a quarter could be taken off them at a fifth of the speed, so they are stored as they
- * are. The best level would take hardly more than the fastest.
+ * are. In octets.
  */
 const COMPRESSED_BELOW = 64 * 1024;
 const MIDDLE = 1024;
 const BLANK = 0x20;
-const COMPRESSION = { level: 1 };
-/** To hand so few octets to another thread takes longer than to compress them. They need no larger window. */
-const AT_ONCE_BELOW = 16 * 1024;
-const AT_ONCE = { ...COMPRESSION, windowBits: 14, memLevel: 6 };
-/** More than that compressing adds to octets that don't shrink, where there are few of them. */
-const ADDED = 64;
-/** Such files are read into memory that is used again, in octets. */
-const ROOM = COMPRESSED_BELOW;
-/** So many larger files, and octets in them, are compressed by Node's other threads while the next ones are read. */
-const [AHEAD, AHEAD_OCTETS] = [32, 4 * 1024 * 1024];
+/** Larger files are compressed while they are read, in octets. */
+const WHOLE = 4 * 1024 * 1024;
 /** Files in one archive at most: an entry of each stays in memory until the end. */
 export const ARCHIVE_ENTRIES = 16_000;
 /** What goes to the disk at once, and what of a file that is compressed while it is read, in octets. */
-const [BLOCK, STREAMED] = [512 * 1024, 128 * 1024];
+const [BLOCK, STREAMED] = [1024 * 1024, 128 * 1024];
 /** After so many octets the disk is asked to keep what it has, while others are written: the end waits for little. */
 const SYNCED_AHEAD = 32 * 1024 * 1024;
 
@@ -51,45 +46,20 @@ const SYNCED_AHEAD = 32 * 1024 * 1024;
 export async function writeArchive(
   path: string,
   files: AsyncIterable<ArchiveFile>,
+  thread: Pick<ExportThread, 'ask'>,
   signal: AbortSignal,
 ): Promise<WrittenFile> {
   await using file = await openUnbuffered(path, 'write');
   await using output = openOutput(file);
   const directory: ZipEntry[] = [];
-  const underWay: UnderWay[] = [];
-  // Memory of its own for each message would be more garbage than everything else.
-  const rooms: Buffer[] = [];
-  const roomFor = (size: number) =>
-    size > ROOM ? Buffer.allocUnsafeSlow(size) : (rooms.pop() ?? Buffer.allocUnsafeSlow(ROOM));
-  const giveBack = (room: Buffer) => {
-    if (room.length === ROOM) rooms.push(room);
-  };
-  let [place, octets] = [0, 0];
-  const finishPacked = async (most: number, mostOctets: number) => {
-    while (underWay.length > most || octets > mostOctets) {
-      const next = underWay.shift();
-      if (next === undefined) return;
-      directory[next.place] = await writeWhole(next.file, 'deflated', await next.packed, output);
-      octets -= next.file.known.size;
-      giveBack(next.room);
-    }
-  };
+  const packing = openPacking<Placed>(thread, async ({ place, file: packed }, octets) => {
+    directory[place] = await writeWhole(packed, 'deflated', octets, output);
+  });
+  let place = 0;
   const pack = async (file: Known) => {
-    const { size } = file.known;
-    const room = roomFor(size);
-    const content = await whole(file, room.subarray(0, size));
-    if (shrinks(content) && size >= AT_ONCE_BELOW) {
-      await finishPacked(AHEAD - 1, AHEAD_OCTETS - size);
-      const packed = deflated(content);
-      packed.catch(() => {});
-      underWay.push({ place, file, packed, room });
-      octets += size;
-      return;
-    }
-    directory[place] = shrinks(content)
-      ? await writeWhole(file, 'deflated', deflatedAtOnce(content), output)
-      : await writeWhole(file, 'stored', content, output);
-    giveBack(room);
+    const content = await whole(file, await packing.room(file.known.size));
+    if (shrinks(content)) packing.take({ place, file });
+    else directory[place] = await writeWhole(file, 'stored', content, output);
   };
   for await (const file of files) {
     signal.throwIfAborted();
@@ -97,7 +67,7 @@ export async function writeArchive(
     else directory[place] = await writeLarge(file, output, signal);
     place += 1;
   }
-  await finishPacked(0, 0);
+  await packing.end();
   const at = output.position();
   for (const entry of directory) await output.write(centralHeader(entry));
   await output.write(endOfDirectory({ entries: directory.length, size: output.position() - at, at }));
@@ -108,18 +78,10 @@ type Known = ArchiveFile & Required<Pick<ArchiveFile, 'known'>>;
 
 function isPackedWhole(file: ArchiveFile): file is Known {
   const { known, grain } = file;
-  return (
-    known !== undefined && known.packedSize === undefined && known.size <= AHEAD_OCTETS && grain < COMPRESSED_BELOW
-  );
+  return known !== undefined && known.packedSize === undefined && known.size <= WHOLE && grain < COMPRESSED_BELOW;
 }
 
-/** What other threads compress, and where its octets are. */
-type UnderWay = {
-  readonly place: number;
-  readonly file: Known;
-  readonly packed: Promise<Buffer>;
-  readonly room: Buffer;
-};
+type Placed = { readonly place: number; readonly file: Known };
 
 async function whole({ content }: Known, bytes: Buffer): Promise<Buffer> {
   let length = 0;
@@ -130,19 +92,6 @@ async function whole({ content }: Known, bytes: Buffer): Promise<Buffer> {
   return bytes;
 }
 
-function deflatedAtOnce(content: Buffer): Buffer {
-  return deflateRawSync(content, { ...AT_ONCE, chunkSize: content.length + ADDED });
-}
-
-/** On another thread. */
-export function deflated(content: Buffer): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    // In one piece: for each further one it would come back to this thread.
-    const options = { ...COMPRESSION, chunkSize: content.length + ADDED };
-    deflateRaw(content, options, (error, packed) => (error === null ? resolve(packed) : reject(error)));
-  });
-}
-
 function shrinks(content: Buffer): boolean {
   const middle = content.length >> 1;
   return content.length < MIDDLE || content.subarray(middle, middle + MIDDLE).includes(BLANK);
@@ -151,7 +100,7 @@ function shrinks(content: Buffer): boolean {
 async function writeWhole(
   { path, modified, known }: Known,
   method: ZipEntry['method'],
-  packed: Buffer,
+  packed: Uint8Array,
   output: Output,
 ): Promise<ZipEntry> {
   const entry: ZipEntry = {

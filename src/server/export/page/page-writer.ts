@@ -1,14 +1,12 @@
 import { createHash } from 'node:crypto';
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { deflated } from '../archive/compression.ts';
 import { type Address } from '../mime/header-fields.ts';
 import { openTextReader, type MessageText } from '../mime/message-text.ts';
-import type { PartMessage, StagedMessages } from '../staging/staged-messages.ts';
-import { openSpoolWriter, SpoolError, type SpoolReader, type StagedOctets } from '../staging/spool.ts';
-import { verified } from '../staging/verified.ts';
-import type { MailFormat, PartFileContent } from './mail-format.ts';
-import { deflated } from './zip-archive.ts';
+import type { PartMessage } from '../staging/staged-messages.ts';
+import { openSpoolReader, openSpoolWriter, type SpoolReader, type StagedOctets } from '../staging/spool.ts';
 
 /** So much of a message is looked into, in octets: its text comes before what is attached to it. */
 const LOOKED_INTO = 512 * 1024;
@@ -23,18 +21,21 @@ const SCRIPT = 64 * 1024;
 
 const UNSHOWN = ['head>', 'style', 'script'];
 
-type Source = {
-  readonly ledger: Pick<StagedMessages, 'mailboxes'>;
-  readonly spool: SpoolReader;
-  readonly part: number;
-  readonly provider: string;
-  readonly made: Date;
-  readonly format: MailFormat;
-  /** A folder for what is needed until the archive is written. */
-  readonly scratch: string;
+/** The folder of what is staged, and one for what is needed until the archive is written. */
+export type PageFolders = { readonly folder: string; readonly scratch: string };
+
+/** What is needed of a message; `file` leads to the message itself, where it is a file of its own. */
+export type PageMessage = StagedOctets & Pick<PartMessage, 'path' | 'internalDate'> & { readonly file: string };
+
+/** A script on the disk, deflated; `known` and `sha256` are of it as it is, `staged` is where it lies. */
+export type PageScript = {
+  readonly name: string;
+  readonly staged: StagedOctets & { readonly crc32: number };
+  readonly known: { readonly size: number; readonly crc32: number; readonly packedSize: number };
+  readonly sha256: string;
 };
 
-/** What the list shows and searches of a message; `file` leads to the message itself, where it is a file of its own. */
+/** What the list shows and searches of a message. */
 type Row = {
   readonly from: string;
   readonly to: string;
@@ -47,33 +48,27 @@ type Row = {
 /** What a message says, and the names of what is attached to it. */
 type Body = { readonly text: string; readonly html: string; readonly attached: readonly string[] };
 
-/** Its own name in each part, so that parts which are unpacked in one place keep theirs. */
-export function readerPage(part: number): string {
-  return part === 1 ? 'index.html' : `index-${part}.html`;
-}
+/** The scripts of a page, and how many messages' worth of each kind. */
+export type PageScripts = { readonly blocks: number; readonly scripts: readonly PageScript[] };
 
-/** The page of a part, made while the part's messages are written. */
-export type ReaderPage = AsyncDisposable & {
-  /** The octets of a message as they are; what the page is to show is read along, the first time. */
-  alongside(message: PartMessage, octets: AsyncIterable<Buffer>): AsyncGenerator<Buffer>;
-  /** After the last message. */
-  files(): AsyncGenerator<PartFileContent>;
+/** Makes the scripts of a page out of messages, by their text. */
+export type PageWriter = AsyncDisposable & {
+  /** One batch after another, in the order of the calls. @throws {SpoolError} when a message is not there any more */
+  add(messages: readonly PageMessage[]): Promise<void>;
+  /** After the last message: all scripts, which are on the disk until the writer is disposed of. */
+  end(): Promise<PageScripts>;
 };
 
-/**
- * A page that lists, searches, shows and prints the messages of a part in any browser, without a network. What it shows
- * lies beside it in scripts of nothing but data, since a browser lets a page of the disk read nothing else.
- */
-export async function openReaderPage(source: Source): Promise<ReaderPage> {
-  const { ledger, spool, part, provider, made, format, scratch } = source;
-  const mailboxes = new Map((await ledger.mailboxes(part)).map((mailbox) => [mailbox.mailboxId, mailbox]));
+export async function openPageWriter({ folder, scratch }: PageFolders): Promise<PageWriter> {
+  const spool = openSpoolReader(folder);
   // The scripts wait on the disk until the messages are written: a part may have a lot of text.
   const waiting = await openSpoolWriter(scratch);
   const scripts = { list: openScripts('archive.list'), text: openScripts('archive.text') };
-  const kept: Kept[] = [];
+  const kept: PageScript[] = [];
   let [messages, length, blocks] = [0, 0, 0];
-  let last: PartMessage | undefined;
-  /** While the next messages are written: in the end all of it would be waited for. */
+  let isOver = false;
+  let last: Promise<void> = Promise.resolve();
+  /** While the next messages are read. */
   let packing: Promise<void> = Promise.resolve();
   const keep = async (made: readonly Script[]) => {
     const packed = await Promise.all(made.map(({ octets }) => deflated(octets)));
@@ -94,81 +89,50 @@ export async function openReaderPage(source: Source): Promise<ReaderPage> {
     packing = keep(kinds.map((kind) => ({ name: `${kind}-${blocks}.js`, octets: scripts[kind].end() })));
     packing.catch(() => {});
   };
-  const add = async (message: PartMessage, said: MessageText) => {
-    const mailbox = mailboxes.get(message.mailboxId);
-    if (mailbox === undefined) throw new Error('A message is in no mailbox of its part.');
+  const add = async (message: PageMessage) => {
+    const said = await textOf(message, spool);
     const body = bodyOf(said);
     if (messages === BLOCK_MESSAGES || length + lengthOf(body) > BLOCK_TEXT) await endBlock();
-    // Only a format of one file for each message has files to lead to.
-    const { path, more } = format.place(message, mailbox, 0);
-    scripts.list.add(rowOf(message, said, 'index' in more ? '' : path));
+    scripts.list.add(rowOf(message, said));
     scripts.text.add(body);
     messages += 1;
     length += lengthOf(body);
   };
+  const addAfter = async (before: Promise<void>, batch: readonly PageMessage[]) => {
+    await before;
+    for (const message of batch) if (!isOver) await add(message);
+  };
   return {
-    alongside: async function* (message, octets) {
-      const isFirst = message !== last;
-      last = message;
-      const reader = openTextReader();
-      let left = isFirst ? LOOKED_INTO : 0;
-      for await (const chunk of octets) {
-        if (left > 0) reader.write(chunk.subarray(0, left));
-        left -= chunk.length;
-        yield chunk;
-      }
-      if (isFirst) await add(message, reader.end());
+    add: (batch) => {
+      last = addAfter(last, batch);
+      return last;
     },
-    files: async function* () {
+    end: async () => {
+      await last;
       await endBlock();
       await packing;
       await waiting.sync();
-      const place = `reader/part-${part}`;
-      for (const { name, staged, known, sha256 } of kept)
-        yield {
-          path: `${place}/${name}`,
-          modified: made,
-          grain: 0,
-          known,
-          sha256,
-          content: () => ownOctets(verified(spool, staged)),
-        };
-      const page = await readFile(join(import.meta.dirname, 'reader.html'), 'utf8');
-      const said = { PROVIDER: escaped(provider), PLACE: place, BLOCKS: String(blocks) };
-      const filled = Buffer.from(
-        Object.entries(said).reduce((text, [name, value]) => text.replaceAll(`%${name}%`, () => value), page),
-      );
-      yield {
-        path: readerPage(part),
-        modified: made,
-        grain: 0,
-        known: { size: filled.length, crc32: crc32(filled) },
-        content: async function* () {
-          yield filled;
-        },
-      };
+      return { blocks, scripts: kept };
     },
     [Symbol.asyncDispose]: async () => {
+      isOver = true;
+      await last.catch(() => {});
       await packing.catch(() => {});
       await waiting[Symbol.asyncDispose]();
+      await spool[Symbol.asyncDispose]();
       await rm(join(scratch, waiting.segment), { force: true });
     },
   };
 }
 
-type Script = { readonly name: string; readonly octets: Buffer };
-/** A script on the disk, deflated; `known` of it as it is. */
-type Kept = Pick<Script, 'name'> &
-  Required<Pick<PartFileContent, 'known' | 'sha256'>> & { readonly staged: StagedOctets & { readonly crc32: number } };
-
-/** Mail that is damaged on the disk is fetched again; of the page's own nothing is there to fetch. */
-async function* ownOctets(octets: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  try {
-    yield* octets;
-  } catch (error) {
-    throw error instanceof SpoolError ? new Error('What the page consists of is damaged.', { cause: error }) : error;
-  }
+async function textOf(message: PageMessage, spool: SpoolReader): Promise<MessageText> {
+  const reader = openTextReader();
+  const size = Math.min(message.size, LOOKED_INTO);
+  for await (const chunk of spool.read({ ...message, size })) reader.write(chunk);
+  return reader.end();
 }
+
+type Script = { readonly name: string; readonly octets: Buffer };
 
 /** Scripts of one call each, with its number and an array. `end` gives one, which is good until the next one is ended. */
 function openScripts(call: string): { add(value: object): void; end(): Buffer } {
@@ -208,7 +172,7 @@ function lengthOf({ text, html }: Body): number {
   return text.length + html.length;
 }
 
-function rowOf(message: PartMessage, { from, to, subject, text, html }: MessageText, file: string): Row {
+function rowOf(message: PageMessage, { from, to, subject, text, html }: MessageText): Row {
   return {
     from: field(people(from.slice(0, 1))),
     to: field(people(to)),
@@ -216,7 +180,7 @@ function rowOf(message: PartMessage, { from, to, subject, text, html }: MessageT
     folder: message.path,
     date: message.internalDate.toISOString(),
     start: field(html === '' ? text : wordsOf(html)),
-    file,
+    file: message.file,
   };
 }
 
@@ -257,8 +221,4 @@ function field(text: string): string {
 /** White space is one blank; where it is one already nothing is to be done. */
 function lineOf(text: string): string {
   return text.replaceAll(/\s{2,}|[^\S ]/g, ' ').trimStart();
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[&<>"]/g, (sign) => `&#${sign.codePointAt(0)};`);
 }

@@ -1,0 +1,117 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import type { MailFormat, PartFileContent } from '../archive/mail-format.ts';
+import type { PartMessage, StagedMessages } from '../staging/staged-messages.ts';
+import { SpoolError, type SpoolReader } from '../staging/spool.ts';
+import { verified } from '../staging/verified.ts';
+import type { ExportThread } from '../thread/export-thread.ts';
+import type { PageFolders, PageMessage } from './page-writer.ts';
+
+/** Messages that go to the thread together, and batches that it may have at a time. */
+const [BATCH, AHEAD] = [50, 20];
+
+type Source = PageFolders & {
+  readonly ledger: Pick<StagedMessages, 'mailboxes'>;
+  readonly spool: SpoolReader;
+  readonly thread: ExportThread;
+  readonly part: number;
+  readonly provider: string;
+  readonly made: Date;
+  readonly format: MailFormat;
+};
+
+/** Its own name in each part, so that parts which are unpacked in one place keep theirs. */
+export function readerPage(part: number): string {
+  return part === 1 ? 'index.html' : `index-${part}.html`;
+}
+
+/** The page of a part, made while the part's messages are written. */
+export type ReaderPage = AsyncDisposable & {
+  /** Shows a message; one that comes again at once is the same. @throws {SpoolError} when one is not there any more */
+  show(message: PartMessage): Promise<void>;
+  /** After the last message. */
+  files(): AsyncGenerator<PartFileContent>;
+};
+
+let pages = 0;
+
+/**
+ * A page that lists, searches, shows and prints the messages of a part in any browser, without a network. What it shows
+ * lies beside it in scripts of nothing but data, since a browser lets a page of the disk read nothing else.
+ */
+export async function openReaderPage(source: Source): Promise<ReaderPage> {
+  const { ledger, spool, thread, part, provider, made, format, folder, scratch } = source;
+  const mailboxes = new Map((await ledger.mailboxes(part)).map((mailbox) => [mailbox.mailboxId, mailbox]));
+  const page = (pages += 1);
+  const underWay = [thread.ask('beginPage', { page, folders: { folder, scratch } })];
+  underWay[0]?.catch(() => {});
+  let batch: PageMessage[] = [];
+  let last: PartMessage | undefined;
+  const send = async () => {
+    const sent = thread.ask('addToPage', { page, messages: batch });
+    sent.catch(() => {});
+    underWay.push(sent);
+    batch = [];
+    if (underWay.length === AHEAD) await underWay.shift();
+  };
+  return {
+    show: async (message) => {
+      if (message === last) return;
+      last = message;
+      const mailbox = mailboxes.get(message.mailboxId);
+      if (mailbox === undefined) throw new Error('A message is in no mailbox of its part.');
+      // Only a format of one file for each message has files to lead to.
+      const { path: file, more } = format.place(message, mailbox, 0);
+      const { path, internalDate, segment, position, size } = message;
+      batch.push({ path, internalDate, segment, position, size, file: 'index' in more ? '' : file });
+      if (batch.length === BATCH) await send();
+    },
+    files: async function* () {
+      await send();
+      await Promise.all(underWay);
+      const { blocks, scripts } = await thread.ask('endPage', { page });
+      const place = `reader/part-${part}`;
+      for (const { name, staged, known, sha256 } of scripts)
+        yield {
+          path: `${place}/${name}`,
+          modified: made,
+          grain: 0,
+          known,
+          sha256,
+          content: () => ownOctets(verified(spool, staged)),
+        };
+      const html = await readFile(join(import.meta.dirname, 'reader.html'), 'utf8');
+      const said = { PROVIDER: escaped(provider), PLACE: place, BLOCKS: String(blocks) };
+      const filled = Buffer.from(
+        Object.entries(said).reduce((text, [name, value]) => text.replaceAll(`%${name}%`, () => value), html),
+      );
+      yield {
+        path: readerPage(part),
+        modified: made,
+        grain: 0,
+        known: { size: filled.length, crc32: crc32(filled) },
+        content: async function* () {
+          yield filled;
+        },
+      };
+    },
+    [Symbol.asyncDispose]: async () => {
+      // A thread that died has nothing open.
+      await thread.ask('closePage', { page }).catch(() => {});
+    },
+  };
+}
+
+/** Mail that is damaged on the disk is fetched again; of the page's own nothing is there to fetch. */
+async function* ownOctets(octets: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield* octets;
+  } catch (error) {
+    throw error instanceof SpoolError ? new Error('What the page consists of is damaged.', { cause: error }) : error;
+  }
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[&<>"]/g, (sign) => `&#${sign.codePointAt(0)};`);
+}
