@@ -14,7 +14,7 @@ export type StagedOctets = Place & { readonly size: number };
 
 /** What is written at once, and read at once, in octets. */
 const BLOCK = 1024 * 1024;
-const WINDOW = 1024 * 1024;
+const WINDOW = 512 * 1024;
 /** Several runs stage at once, each into a segment: those that are read by turns stay open. */
 const OPEN_SEGMENTS = 8;
 

@@ -21,8 +21,8 @@ type Running = {
   users: number;
 };
 
-/** Where it needs more, in megabytes, the thread ends, and the process goes on. */
-const HEAP_MB = 256;
+/** Where it needs more the thread ends, and the process goes on; what is young is as little as in the other thread. */
+const LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 6 };
 const IN_THREAD = new URL('in-thread.ts', import.meta.url);
 let running: Running | undefined;
 
@@ -45,7 +45,7 @@ export function openExportThread(): ExportThread {
 
 /** @param entry what runs in it */
 export function startThread(entry: URL): Running {
-  const worker = new Worker(entry, { name: 'export', resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } });
+  const worker = new Worker(entry, { name: 'export', resourceLimits: LIMITS });
   const open = new Map<number, PromiseWithResolvers<unknown>>();
   let [asked, death]: [number, Error | undefined] = [0, undefined];
   const die = (cause?: unknown) => {
