@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, open, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32, deflateRawSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type ArchiveFile, writeArchive } from '../../src/server/export/archive/zip-archive.ts';
 import { openExportThread, type ExportThread } from '../../src/server/export/thread/export-thread.ts';
 import { openSpoolReader, openSpoolWriter } from '../../src/server/export/staging/spool.ts';
@@ -148,6 +148,35 @@ describe('The writer of archives', () => {
     await expect(writeArchive(at, all([fileOf('b.eml', octets), file]), thread, NEVER)).rejects.toThrow(
       'The disk is gone.',
     );
+  });
+
+  test('reads nothing any more once the disk took no more and its files are left', async () => {
+    const handle = await open('/dev/null');
+    const prototype = Object.getPrototypeOf(handle) as Pick<typeof handle, 'write'>;
+    await handle.close();
+    const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    const write = vi.spyOn(prototype, 'write').mockRejectedValue(full);
+    const order: string[] = [];
+    async function* content() {
+      try {
+        for (;;) yield randomBytes(64 * 1024);
+      } finally {
+        order.push('content');
+      }
+    }
+    async function* files() {
+      try {
+        yield { path: 'mail.mbox', modified: MODIFIED, grain: 0, content };
+      } finally {
+        order.push('files');
+      }
+    }
+    try {
+      await expect(writeArchive(join(folder, 'full.zip'), files(), thread, NEVER)).rejects.toBe(full);
+    } finally {
+      write.mockRestore();
+    }
+    expect(order).toEqual(['content', 'files']);
   });
 
   test('stops in the middle of a file when it is asked to', async () => {

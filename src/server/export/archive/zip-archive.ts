@@ -167,9 +167,13 @@ async function writeUnknown(file: ArchiveFile, output: Output, signal: AbortSign
 
 async function deflateInto(output: Output, content: AsyncIterable<Uint8Array>): Promise<void> {
   const deflate = createDeflateRaw({ ...COMPRESSION, chunkSize: STREAMED });
+  // Of what it has not read when it is closed it tells nobody.
+  let giveUp = (_: Error) => {};
+  deflate.once('close', () => giveUp(new Error('What was compressed could not be written.')));
   const feed = async () => {
     for await (const chunk of inBlocks(content))
       await new Promise<void>((resolve, reject) => {
+        giveUp = reject;
         deflate.write(chunk, (error) => (error == null ? resolve() : reject(error)));
       });
     deflate.end();
@@ -177,13 +181,19 @@ async function deflateInto(output: Output, content: AsyncIterable<Uint8Array>): 
   const drain = async () => {
     for await (const packed of deflate) await output.write(packed as Buffer);
   };
-  await Promise.all([
+  const both = [
     feed().catch((error: unknown) => {
       deflate.destroy();
       throw error;
     }),
     drain(),
-  ]);
+  ];
+  try {
+    await Promise.all(both);
+  } finally {
+    // Nothing is read any more when its caller closes what it is read from.
+    await Promise.allSettled(both);
+  }
 }
 
 /** A manifest comes line by line; each block is good until the next one is asked for. */
