@@ -168,8 +168,8 @@ async function writeUnknown(file: ArchiveFile, output: Output, signal: AbortSign
 async function deflateInto(output: Output, content: AsyncIterable<Uint8Array>): Promise<void> {
   const deflate = createDeflateRaw({ ...COMPRESSION, chunkSize: STREAMED });
   // Of what it has not read when it is closed it tells nobody.
-  let giveUp = (_: Error) => {};
-  deflate.once('close', () => giveUp(new Error('What was compressed could not be written.')));
+  let giveUp: ((error: Error) => void) | undefined;
+  deflate.once('close', () => giveUp?.(new Error('What was compressed could not be written.')));
   const feed = async () => {
     for await (const chunk of inBlocks(content))
       await new Promise<void>((resolve, reject) => {
