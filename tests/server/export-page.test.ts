@@ -70,7 +70,9 @@ async function staged(messages: number): Promise<PartMessage[]> {
   return all;
 }
 
-async function pageOver(messages: readonly PartMessage[], spool: SpoolReader) {
+type Source = Parameters<typeof openReaderPage>[0];
+
+async function pageOver(messages: readonly PartMessage[], spool: SpoolReader, more: Partial<Source> = {}) {
   const page = await openReaderPage({
     ledger: { mailboxes: () => Promise.resolve([MAILBOX]) },
     spool,
@@ -81,6 +83,8 @@ async function pageOver(messages: readonly PartMessage[], spool: SpoolReader) {
     provider: 'San Bruno Cable',
     made: new Date(0),
     format: eml,
+    signal: new AbortController().signal,
+    ...more,
   });
   for (const message of messages) await page.show(message);
   return page;
@@ -122,6 +126,27 @@ test('the scripts of a page are kept deflated, in their order, and are what is s
   expect(await readdir(scratch)).toEqual([]);
 });
 
+test.each([
+  ['its messages', 'addToPage'],
+  ['its end', 'endPage'],
+])('a page that is not wanted any more does not wait for the thread to be done with %s', async (_what, slow) => {
+  const stop = new AbortController();
+  const asked: string[] = [];
+  const ask = (name: string) => {
+    asked.push(name);
+    if (name !== slow) return Promise.resolve();
+    setImmediate(() => stop.abort());
+    return new Promise<never>(() => {});
+  };
+  const busy = { ask, [Symbol.asyncDispose]: () => Promise.resolve() } as unknown as ExportThread;
+  {
+    await using spool = openSpoolReader(scratch);
+    await using page = await pageOver(await staged(1), spool, { thread: busy, signal: stop.signal });
+    expect(await readAll(page)).toBe(stop.signal.reason);
+  }
+  expect(asked.at(-1)).toBe('closePage');
+});
+
 describe('what is damaged on the disk', () => {
   test('is no damaged mail where it is of the page: nothing is fetched again for it', async () => {
     const spool: SpoolReader = {
@@ -160,6 +185,7 @@ describe('what is damaged on the disk', () => {
       provider: 'San Bruno Cable',
       made: new Date(0),
       format: eml,
+      signal: new AbortController().signal,
     });
     await using broken = await page;
     expect(await readAll(broken)).toMatchObject({ code: 'ENOTDIR', syscall: 'mkdir' });

@@ -19,6 +19,7 @@ type Source = PageFolders & {
   readonly provider: string;
   readonly made: Date;
   readonly format: MailFormat;
+  readonly signal: AbortSignal;
 };
 
 /** Its own name in each part, so that parts which are unpacked in one place keep theirs. */
@@ -41,11 +42,16 @@ let pages = 0;
  * lies beside it in scripts of nothing but data, since a browser lets a page of the disk read nothing else.
  */
 export async function openReaderPage(source: Source): Promise<ReaderPage> {
-  const { ledger, spool, thread, part, provider, made, format, folder, scratch } = source;
+  const { ledger, spool, thread, part, provider, made, format, folder, scratch, signal } = source;
   const mailboxes = new Map((await ledger.mailboxes(part)).map((mailbox) => [mailbox.mailboxId, mailbox]));
   const page = (pages += 1);
   const underWay = [thread.ask('beginPage', { page, folders: { folder, scratch } })];
   underWay[0]?.catch(() => {});
+  // What the thread still has to read may take it minutes.
+  const over = Promise.withResolvers<never>();
+  over.promise.catch(() => {});
+  const giveUp = () => over.reject(signal.reason);
+  signal.addEventListener('abort', giveUp, { once: true });
   let batch: PageMessage[] = [];
   let last: PartMessage | undefined;
   const send = async () => {
@@ -53,7 +59,7 @@ export async function openReaderPage(source: Source): Promise<ReaderPage> {
     sent.catch(() => {});
     underWay.push(sent);
     batch = [];
-    if (underWay.length === AHEAD) await underWay.shift();
+    if (underWay.length === AHEAD) await Promise.race([underWay.shift(), over.promise]);
   };
   return {
     show: async (message) => {
@@ -69,8 +75,8 @@ export async function openReaderPage(source: Source): Promise<ReaderPage> {
     },
     files: async function* () {
       await send();
-      await Promise.all(underWay);
-      const { blocks, scripts } = await thread.ask('endPage', { page });
+      await Promise.race([Promise.all(underWay), over.promise]);
+      const { blocks, scripts } = await Promise.race([thread.ask('endPage', { page }), over.promise]);
       const place = `reader/part-${part}`;
       for (const { name, staged, known, sha256 } of scripts)
         yield {
@@ -97,6 +103,7 @@ export async function openReaderPage(source: Source): Promise<ReaderPage> {
       };
     },
     [Symbol.asyncDispose]: async () => {
+      signal.removeEventListener('abort', giveUp);
       // A thread that died has nothing open.
       await thread.ask('closePage', { page }).catch(() => {});
     },
