@@ -209,11 +209,13 @@ describe('a transfer that kills its worker', () => {
     const size = vi.spyOn(process.memoryUsage, 'rss').mockImplementation(() => {
       throw new Error('EMFILE: too many open files, uv_resident_set_memory');
     });
+    const allowed = vi.spyOn(process, 'constrainedMemory').mockReturnValue(1e9);
     using memory = watchMemory({ database: {} as Database, log: openLog('silent') });
     memory.during('a transfer');
     expect(() => vi.advanceTimersByTime(1000)).not.toThrow();
     expect(size).toHaveBeenCalled();
     size.mockRestore();
+    allowed.mockRestore();
     vi.useRealTimers();
   });
 

@@ -93,14 +93,16 @@ export function below(web: Web, path: string): URL {
 
 /** Values in one answer: its schema looks at each of them in one go. A thousand contacts have a fifth of that. */
 export const VALUES_AT_MOST = 500_000;
-const [COMMA, BRACKET, BRACE] = [0x2c, 0x5b, 0x7b];
+const [COMMA, BRACKET, BRACE, QUOTE, BACKSLASH] = [0x2c, 0x5b, 0x7b, 0x22, 0x5c];
 
-/** Each value has one of these signs before or in it; those in texts are counted with them. */
+/** Each value has one of these signs before or in it. */
 function isEndless(body: Buffer): boolean {
-  let signs = 0;
+  let [signs, isInText] = [0, false];
   for (let at = 0; at < body.length && signs <= VALUES_AT_MOST; at += 1) {
     const octet = body[at];
-    if (octet === COMMA || octet === BRACKET || octet === BRACE) signs += 1;
+    if (octet === QUOTE) isInText = !isInText;
+    else if (isInText) at += octet === BACKSLASH ? 1 : 0;
+    else if (octet === COMMA || octet === BRACKET || octet === BRACE) signs += 1;
   }
   return signs > VALUES_AT_MOST;
 }

@@ -1,5 +1,6 @@
 import { displayName } from '../../contract/provider-name.ts';
 import { counted } from '../counted.ts';
+import { escapeHtml } from '../escape-html.ts';
 import type { News, NotificationKind } from './news.ts';
 import { DAILY_IS_OFF, LONG_WAITS, takenBackLines } from './occasions.ts';
 
@@ -86,19 +87,19 @@ export function letterOf(news: Notification): Letter {
     `${senderName(legacyName)}\n${why}`,
   ].join('\n\n');
   const html = `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${escape(subject)}</title>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${escapeHtml(subject)}</title>
 <style>@media (prefers-color-scheme:dark){body{background:#1d1925!important;color:#f4f0f8!important}.soft{color:#c6bdd0!important}.button{background:#c9aef8!important;color:#1f0f3a!important}}</style></head>
 <body style="margin:0 auto;padding:16px;font-family:sans-serif;font-size:18px;line-height:1.5;background:#ffffff;color:#1b1b1f;max-width:36em;overflow-wrap:anywhere">
-<p class="soft" style="color:#5c5c66">${escape(senderName(legacyName))}</p>
-<h1 style="font-size:24px;line-height:1.25">${escape(headline(news))}</h1>
-${route.map(([name, value]) => `<p style="margin:0 0 8px"><span class="soft" style="color:#5c5c66">${escape(name)}</span><br><strong>${escape(value)}</strong></p>`).join('\n')}
-${details.map((line) => `<p>${escape(line)}</p>`).join('\n')}
+<p class="soft" style="color:#5c5c66">${escapeHtml(senderName(legacyName))}</p>
+<h1 style="font-size:24px;line-height:1.25">${escapeHtml(headline(news))}</h1>
+${route.map(([name, value]) => `<p style="margin:0 0 8px"><span class="soft" style="color:#5c5c66">${escapeHtml(name)}</span><br><strong>${escapeHtml(value)}</strong></p>`).join('\n')}
+${details.map((line) => `<p>${escapeHtml(line)}</p>`).join('\n')}
 <h2 style="font-size:20px">What to do next</h2>
-<p>${escape(next)}</p>
-<p><a class="button" href="${escape(statusUrl)}" style="display:inline-block;padding:12px 20px;border-radius:8px;background:#4b2a85;color:#ffffff;font-weight:bold;text-decoration:none">Check your transfer</a></p>
-<p>${escape(help)}</p>
-<p><strong>${escape(never)}</strong></p>
-<p class="soft" style="font-size:14px;color:#5c5c66">${escape(why)}</p>
+<p>${escapeHtml(next)}</p>
+<p><a class="button" href="${escapeHtml(statusUrl)}" style="display:inline-block;padding:12px 20px;border-radius:8px;background:#4b2a85;color:#ffffff;font-weight:bold;text-decoration:none">Check your transfer</a></p>
+<p>${escapeHtml(help)}</p>
+<p><strong>${escapeHtml(never)}</strong></p>
+<p class="soft" style="font-size:14px;color:#5c5c66">${escapeHtml(why)}</p>
 </body></html>
 `;
   return { subject, text, html };
@@ -317,8 +318,4 @@ const NUMBER = new Intl.NumberFormat('en-US');
 
 function wasOrWere(count: number): string {
   return count === 1 ? 'was' : 'were';
-}
-
-function escape(text: string): string {
-  return text.replaceAll(/[&<>"]/g, (sign) => `&#${sign.codePointAt(0)};`);
 }

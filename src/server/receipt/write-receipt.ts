@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { stringify } from 'csv-stringify/sync';
 import type { ReceiptFormat } from '../../contract/calls/receipt.ts';
+import { escapeHtml } from '../escape-html.ts';
 import type { Sql } from '../store/database.ts';
 import { comparisonOf, notMoved, type Facts } from './facts.ts';
 import { itemsOf, type Item, type ItemFate } from './items.ts';
@@ -117,30 +118,32 @@ ${[
   ['Messages copied', `${NUMBER.format(facts.copied)} (${NUMBER.format(facts.octets)} bytes)`],
   ...(facts.taken_back === undefined ? [] : [['Of these, taken back', NUMBER.format(facts.taken_back)]]),
 ]
-  .map(([name, value]) => `<tr><th scope="row">${escape(name)}</th><td>${escape(value)}</td></tr>`)
+  .map(([name = '', value = '']) => `<tr><th scope="row">${escapeHtml(name)}</th><td>${escapeHtml(value)}</td></tr>`)
   .join('\n')}
 </table>
 <h2>What was compared</h2>
-<p>${escape(comparisonOf(facts))}</p>
-${facts.operations.map((operation) => `<p>${escape(outcomeOf(operation))}</p>`).join('\n')}
+<p>${escapeHtml(comparisonOf(facts))}</p>
+${facts.operations.map((operation) => `<p>${escapeHtml(outcomeOf(operation))}</p>`).join('\n')}
 <h2>What did not move</h2>
 <ul>${notMoved(facts)
-    .map((what) => `<li>${escape(what)}</li>`)
+    .map((what) => `<li>${escapeHtml(what)}</li>`)
     .join('')}</ul>
 <h2>Messages and contacts</h2>
 <table class="list"><thead><tr><th>Folder</th><th>Date</th><th>Subject or name</th><th>Size</th><th>What became of it</th><th>SHA-256</th></tr></thead><tbody>
 `,
   line: ({ kind, folder, date, subject, size, sha256, fate, note }) =>
-    `<tr><td>${escape(kind === 'contact' ? 'Contacts' : folder)}</td><td>${escape(date === '' ? '' : SHORT.format(new Date(date)))}</td><td>${escape(subject)}</td><td>${size === null ? '' : NUMBER.format(size)}</td><td>${escape(note === '' ? FATES[fate] : `${FATES[fate]}: ${note}`)}</td><td class="digest">${escape(sha256)}</td></tr>\n`,
+    `<tr><td>${escapeHtml(kind === 'contact' ? 'Contacts' : folder)}</td><td>${escapeHtml(date === '' ? '' : SHORT.format(new Date(date)))}</td><td>${escapeHtml(subject)}</td><td>${size === null ? '' : NUMBER.format(size)}</td><td>${escapeHtml(note === '' ? FATES[fate] : `${FATES[fate]}: ${note}`)}</td><td class="digest">${escapeHtml(sha256)}</td></tr>\n`,
   foot: (_facts, sums, statement, signature, keyAddress) => `</tbody></table>
 <h2>Totals</h2>
 <table>${Object.entries(sums)
-    .map(([name, count]) => `<tr><th scope="row">${escape(sumName(name))}</th><td>${NUMBER.format(count)}</td></tr>`)
+    .map(
+      ([name, count]) => `<tr><th scope="row">${escapeHtml(sumName(name))}</th><td>${NUMBER.format(count)}</td></tr>`,
+    )
     .join('')}</table>
 <h2>Signature</h2>
-<p>This proves that the totals above came from us and were not changed. The public key is at ${escape(keyAddress)}.</p>
-<pre id="statement">${escape(statement)}</pre>
-<pre id="signature">${escape(signature)}</pre>
+<p>This proves that the totals above came from us and were not changed. The public key is at ${escapeHtml(keyAddress)}.</p>
+<pre id="statement">${escapeHtml(statement)}</pre>
+<pre id="signature">${escapeHtml(signature)}</pre>
 </body></html>
 `,
 };
@@ -178,7 +181,3 @@ const NAMES: Readonly<Record<string, string>> = {
   contactsmigration: 'Contacts',
   emailforwarding: 'Forwarding',
 };
-
-export function escape(text = ''): string {
-  return text.replaceAll(/[&<>"]/g, (sign) => `&#${sign.codePointAt(0)};`);
-}

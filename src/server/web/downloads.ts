@@ -144,9 +144,7 @@ function openPlaces(): Places {
           429,
           'TOO_MANY_ATTEMPTS',
           'Too many downloads of these files are under way. Please wait until one has ended.',
-          {
-            retryAfter: PLACE_RETRY_SECONDS,
-          },
+          { retryAfter: PLACE_RETRY_SECONDS },
         );
       taken.set(exportId, before + 1);
       outgoing.once('close', () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { UNAVAILABLE_STATUS } from '../../contract/failure-code.ts';
 import type { Settings } from '../../contract/settings.ts';
-import { escape } from '../receipt/write-receipt.ts';
+import { escapeHtml } from '../escape-html.ts';
 import type { Refusal } from './refusal.ts';
 
 const STYLE =
@@ -16,16 +16,16 @@ export function refusalPage(
   { status, message, retryAfter }: Refusal,
   { legacyName, supportPhone }: Pick<Settings, 'legacyName' | 'supportPhone'>,
 ): string {
-  const name = escape(`${legacyName} Email Data Transfer Tool`);
+  const name = escapeHtml(`${legacyName} Email Data Transfer Tool`);
   // The words of a call that is unavailable are the specification's, and say no more.
   const safe = status === UNAVAILABLE_STATUS ? '<p>Your mail is safe.</p>\n' : '';
   const again = retryAfter !== undefined || status >= 500 ? '<p><a href="">Try again</a></p>\n' : '';
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${name}</title><style>${STYLE}</style></head>
 <body><main><h1>${name}</h1>
-<p>${escape(message)}</p>
+<p>${escapeHtml(message)}</p>
 ${safe}${again}<p><a href="/">Go to the first page</a></p>
-<p>Do you need help? Call us at ${escape(supportPhone)}.</p>
+<p>Do you need help? Call us at ${escapeHtml(supportPhone)}.</p>
 </main></body></html>
 `;
 }

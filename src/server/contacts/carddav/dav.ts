@@ -253,20 +253,16 @@ export class Dav {
 
 /** The documents of some responses each that a multistatus (RFC 4918 §13) is the same as. */
 function* partsOf(text: string): Iterable<string> {
-  const first = /<((?:[\w.-]+:)?)response[\s>]/.exec(text);
-  if (first === null) {
-    yield text;
-    return;
-  }
-  const [, prefix = ''] = first;
-  const head = text.slice(0, first.index);
-  const end = `</${prefix}response>`;
-  let from = first.index;
-  for (;;) {
-    const at = text.indexOf(end, from + LISTED_AT_ONCE);
-    if (at < 0) break;
-    yield `${head}${text.slice(from, at + end.length)}</${prefix}multistatus>`;
-    from = at + end.length;
+  const first = text.search(/<(?:[\w.-]+:)?response[\s>]/);
+  const head = text.slice(0, Math.max(0, first));
+  const root = /<((?:[\w.-]+:)?multistatus)[\s>]/.exec(head)?.[1];
+  const ends = /<\/(?:[\w.-]+:)?response\s*>/g;
+  let from = head.length;
+  while (root !== undefined) {
+    ends.lastIndex = from + LISTED_AT_ONCE;
+    if (ends.exec(text) === null) break;
+    yield `${head}${text.slice(from, ends.lastIndex)}</${root}>`;
+    from = ends.lastIndex;
   }
   yield `${head}${text.slice(from)}`;
 }

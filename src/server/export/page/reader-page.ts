@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { MailFormat, PartFileContent } from '../archive/mail-format.ts';
 import type { PartMessage, StagedMessages } from '../staging/staged-messages.ts';
+import { escapeHtml } from '../../escape-html.ts';
 import { SpoolError, type SpoolReader } from '../staging/spool.ts';
 import { verified } from '../staging/verified.ts';
 import type { ExportThread } from '../thread/export-thread.ts';
@@ -88,7 +89,7 @@ export async function openReaderPage(source: Source): Promise<ReaderPage> {
           content: () => ownOctets(verified(spool, staged)),
         };
       const html = await readFile(join(import.meta.dirname, 'reader.html'), 'utf8');
-      const said = { PROVIDER: escaped(provider), PLACE: place, BLOCKS: String(blocks) };
+      const said = { PROVIDER: escapeHtml(provider), PLACE: place, BLOCKS: String(blocks) };
       const filled = Buffer.from(
         Object.entries(said).reduce((text, [name, value]) => text.replaceAll(`%${name}%`, () => value), html),
       );
@@ -117,8 +118,4 @@ async function* ownOctets(octets: AsyncIterable<Buffer>): AsyncGenerator<Buffer>
   } catch (error) {
     throw error instanceof SpoolError ? new Error('What the page consists of is damaged.', { cause: error }) : error;
   }
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[&<>"]/g, (sign) => `&#${sign.codePointAt(0)};`);
 }
