@@ -258,9 +258,9 @@ function* partsOf(text: string): Iterable<string> {
   const root = /<((?:[\w.-]+:)?multistatus)[\s>]/.exec(head)?.[1];
   const ends = /<\/(?:[\w.-]+:)?response\s*>/g;
   let from = head.length;
-  while (root !== undefined) {
+  for (;;) {
     ends.lastIndex = from + LISTED_AT_ONCE;
-    if (ends.exec(text) === null) break;
+    if (root === undefined || ends.exec(text) === null) break;
     yield `${head}${text.slice(from, ends.lastIndex)}</${root}>`;
     from = ends.lastIndex;
   }

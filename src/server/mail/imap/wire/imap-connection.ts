@@ -2,8 +2,8 @@ import type { Duplex } from 'node:stream';
 import { MailError, mailErrorOf } from '../mail-error.ts';
 import { Hold } from '../hold.ts';
 import type { Clock, MayWrite } from '../wire.ts';
+import { Carrier } from './carrier.ts';
 import { CommandsUnderWay, type Listeners } from './commands-under-way.ts';
-import { openDeflate } from './deflate.ts';
 import { Incoming } from './incoming.ts';
 import type { Inlet } from './inlet.ts';
 import { Outgoing } from './outgoing.ts';
@@ -46,15 +46,13 @@ export class ImapConnection implements AsyncDisposable {
   readonly #leave = new AbortController();
   readonly #impatience: AbortSignal;
   readonly #silence: Silence;
+  readonly #carrier: Carrier;
   readonly #parser: ResponseParser;
   readonly #unasked = new Unasked();
   readonly #commands = new CommandsUnderWay();
   /** Told when the connection ends. */
   readonly #endings = new Set<(error: MailError) => void>();
   readonly #greeting = Promise.withResolvers<StatusResponse>();
-  #socket: Duplex;
-  /** What comes off the socket before compression. */
-  #below: Duplex;
   #capabilities = new Set<string>();
   #greeted = false;
   #ended: MailError | undefined;
@@ -94,9 +92,9 @@ export class ImapConnection implements AsyncDisposable {
       failed: (error) => this.end(lostBy(error)),
     });
     this.#greeting.promise.catch(() => {});
-    this.#socket = socket;
-    this.#below = socket;
-    this.#watch(socket);
+    this.#carrier = new Carrier(socket, (error) =>
+      this.end(this.#bye === undefined ? lostBy(error) : errorOf(this.#bye)),
+    );
     this.incoming.listen();
     this.#silence.watch();
   }
@@ -213,29 +211,23 @@ export class ImapConnection implements AsyncDisposable {
    * something between its OK and TLS (RFC 9051 §11.1).
    */
   async startTls(encrypt: () => Promise<Duplex>): Promise<void> {
-    const plain = this.#socket;
     await this.command('STARTTLS', { handsOver: true });
-    if (!this.#parser.between || plain.readableLength > 0)
+    if (!this.#parser.between || this.#carrier.top.readableLength > 0)
       throw new MailError('certificate', 'The mail server said something between STARTTLS and TLS.');
     this.forgetCapabilities();
     const socket = await encrypt();
-    this.#socket = socket;
-    this.#below = socket;
+    this.#carrier.encrypt(socket);
     this.outgoing.changeTo(socket);
     this.incoming.changeTo(socket);
-    this.#watch(socket);
   }
 
   /** COMPRESS=DEFLATE (RFC 4978). */
   async compress(): Promise<void> {
-    const below = this.#socket;
     await this.command('COMPRESS DEFLATE', { handsOver: true });
-    const socket = openDeflate(below);
-    this.#socket = socket;
+    this.#carrier.compress();
     // It compresses on a thread of its own.
-    this.outgoing.changeTo(socket, { readsLate: true });
-    this.incoming.changeTo(socket);
-    this.#watch(socket);
+    this.outgoing.changeTo(this.#carrier.top, { readsLate: true });
+    this.incoming.changeTo(this.#carrier.top);
   }
 
   /** Says goodbye, if the connection stands, and closes it. One that may not write any more has its late answers first. */
@@ -278,25 +270,12 @@ export class ImapConnection implements AsyncDisposable {
     this.outgoing.end(error);
     this.incoming.end();
     this.#silence.stop();
-    this.#socket.destroy();
-    this.#below.destroy();
+    this.#carrier.destroy();
     this.#commands.reject(error);
     this.#greeting.reject(error);
     this.#continuation?.reject(error);
     for (const tell of this.#endings) tell(error);
     this.#endings.clear();
-  }
-
-  readonly #onError = (error: unknown) => this.end(this.#bye === undefined ? lostBy(error) : errorOf(this.#bye));
-  readonly #onClose = () =>
-    this.end(
-      this.#bye === undefined ? new MailError('lost', 'The mail server closed the connection.') : errorOf(this.#bye),
-    );
-
-  #watch(socket: Duplex): void {
-    socket.on('error', this.#onError);
-    socket.on('end', this.#onClose);
-    socket.on('close', this.#onClose);
   }
 
   #response(parts: readonly Part[]): void {
@@ -366,7 +345,7 @@ export class ImapConnection implements AsyncDisposable {
     if (answer.status === 'OK') {
       if (command.handsOver === true) {
         this.incoming.handOver();
-        this.#socket.off('end', this.#onClose);
+        this.#carrier.handOver();
       }
       command.resolve(answer);
     } else command.reject(this.#heard(errorOf(answer, command.signingIn === true ? { signingIn: true } : {})));
@@ -409,6 +388,7 @@ function isExpunge(line: string): boolean {
 /** What ended a connection that stood: its cause is told apart only where that says what is to be done. */
 function lostBy(error: unknown): MailError {
   if (error instanceof MailError) return error;
+  if (error === undefined) return new MailError('lost', 'The mail server closed the connection.');
   if (!(error instanceof Error)) throw error;
   const code = (error as NodeJS.ErrnoException).code;
   if (code === 'ETIMEDOUT') return mailErrorOf(error);
