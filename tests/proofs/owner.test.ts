@@ -223,7 +223,10 @@ describe('a transfer in the hands of its owner, in Chromium (needs chromium)', n
       await dialog.getByRole('button', { name: 'Take it back', exact: true }).click();
       await dialog.getByLabel('New mailbox password', { exact: true }).fill(WALTER.password);
     }
+    // The dialog is gone before the page asks how it stands: only after that answer has it nothing more to ask.
+    const answered = page.waitForResponse((response) => new URL(response.url()).pathname === '/api/v2/status/', WITHIN);
     await confirm('Take it back');
+    await answered;
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     asked.length = 0;
     await inOther('Take it back');
