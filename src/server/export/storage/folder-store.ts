@@ -25,11 +25,12 @@ export function openFolderStore(root: string): ExportStore {
         if (error.code === 'ENOENT') throw new FileGoneError(name, { cause: error });
         return unusable(error);
       });
-      const { size } = await handle.stat();
-      // Somebody has cut it off.
-      if (size <= range.end) {
+      try {
+        // Somebody has cut it off.
+        if ((await handle.stat()).size <= range.end) throw new FileGoneError(name);
+      } catch (error) {
         await handle.close();
-        throw new FileGoneError(name);
+        throw error;
       }
       const stream = createReadStream('', { fd: handle, ...range, signal, highWaterMark: 256 * 1024 });
       return Readable.toWeb(stream, { strategy: { highWaterMark: 0 } }) as ReadableStream<Uint8Array>;
