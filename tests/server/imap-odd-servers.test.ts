@@ -508,6 +508,48 @@ describe('Reading from odd servers', () => {
     await expect(fetched).rejects.toMatchObject({ fault: 'slow' });
   });
 
+  test.each([
+    ['of a listing', '* OK xxxxxxxx'],
+    ['of a message', `* 1 FETCH (UID 3 ${ROW} BODY[] {600000}\r\n`],
+    ['of its answer', `A3 OK [`],
+  ])('a server that gives one octet a second %s is left in the end', async (_, said) => {
+    const asked = Promise.withResolvers<Stage>();
+    const { reader, clock, connection } = await reading((line, stage) => {
+      if (!isFetch(line)) return false;
+      asked.resolve(stage);
+    });
+    const fetched = bodies(reader.fetch('INBOX', [3]));
+    fetched.catch(() => {});
+    const { say } = await asked.promise;
+    say(Buffer.from(said));
+    let seconds = 0;
+    for (; connection.ended === undefined && seconds < 3600; seconds += 1) {
+      say(Buffer.from('x'));
+      await new Promise(setImmediate);
+      clock.pass(1000);
+    }
+    expect(seconds).toBe(600);
+    await expect(fetched).rejects.toMatchObject({ fault: 'slow' });
+  });
+
+  test('a server that gives what it owes slowly, but does, is not left', async () => {
+    const asked = Promise.withResolvers<Stage>();
+    const { reader, clock } = await reading((line, stage) => {
+      if (!isFetch(line)) return false;
+      asked.resolve(stage);
+    });
+    const fetched = bodies(reader.fetch('INBOX', [3]));
+    const { say, tag } = await asked.promise;
+    say(`* 1 FETCH (UID 3 ${ROW} BODY[] {100000}`);
+    for (let piece = 0; piece < 10; piece++) {
+      say(Buffer.alloc(10_000, 'x'));
+      await new Promise(setImmediate);
+      clock.pass(80_000);
+    }
+    say(')', `${tag} OK done`);
+    expect((await fetched)[0]?.[1].length).toBe(100_000);
+  });
+
   test('a reader that takes its time makes no server slow', async () => {
     let stage: Stage | undefined;
     const { reader, clock, connection } = await reading((line, given) => {
@@ -548,6 +590,29 @@ const answering = (answer: (tag: string) => string, seen: string[] = []): Script
     }
   };
 };
+
+test('a destination is not blamed for the time that the source took for a message', async () => {
+  let append: Stage | undefined;
+  const { writer, clock, connection } = await writing((line, stage) => {
+    if (!line.includes(' APPEND ')) return append !== undefined;
+    append = stage;
+  }, 'LITERAL+');
+  async function* dripping() {
+    for (const octet of 'abc') {
+      yield Buffer.from(octet);
+      await new Promise(setImmediate);
+      clock.pass(59_000);
+    }
+  }
+  const { sent, outcome } = writer.append('INBOX', inPieces([newMessage('', { size: 3, octets: dripping() })]), {
+    together: false,
+  });
+  await sent;
+  clock.pass(60_000);
+  expect(connection.ended).toBeUndefined();
+  append?.say(`${append.tag} OK done`);
+  expect(await outcome).toMatchObject([{ kind: 'stored' }]);
+});
 
 async function* slowly() {
   yield Buffer.from('x');

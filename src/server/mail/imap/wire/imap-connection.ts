@@ -341,6 +341,7 @@ export class ImapConnection implements AsyncDisposable {
     if (command === undefined || answer === undefined)
       throw new MailError('lost', 'The mail server answered something that was not asked.');
     this.#unasked.forget();
+    this.#silence.heard();
     this.#learn(answer);
     if (answer.status === 'OK') {
       if (command.handsOver === true) {

@@ -89,7 +89,7 @@ export class Incoming {
 
   readonly #onData = (chunk: Buffer) => {
     const { parser, silence, failed } = this.#options;
-    silence.heard();
+    silence.brought(chunk.length);
     try {
       const taken = parser.feed(chunk);
       if (taken < chunk.length && !this.#over) this.#socket.unshift(Buffer.from(chunk.subarray(taken)));

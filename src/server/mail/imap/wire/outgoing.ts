@@ -78,6 +78,8 @@ export class Outgoing {
   }
 
   giveTurn(): void {
+    // Nothing was owed while this side was still writing.
+    this.#options.silence.heard();
     const next = this.#turns.shift();
     if (next === undefined) this.#isTaken = false;
     else next();
