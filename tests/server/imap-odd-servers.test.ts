@@ -594,8 +594,8 @@ const answering = (answer: (tag: string) => string, seen: string[] = []): Script
 test('a destination is not blamed for the time that the source took for a message', async () => {
   let append: Stage | undefined;
   const { writer, clock, connection } = await writing((line, stage) => {
-    if (!line.includes(' APPEND ')) return append !== undefined;
-    append = stage;
+    if (line.includes(' APPEND ')) append = stage;
+    else if (append === undefined) return false;
   }, 'LITERAL+');
   async function* dripping() {
     for (const octet of 'abc') {

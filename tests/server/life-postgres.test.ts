@@ -4,6 +4,7 @@ import { receiptAddress, RECEIPT_KEY } from '../../src/contract/calls/receipt.ts
 import { openLog } from '../../src/server/log.ts';
 import { startWeb } from '../../src/server/web/listen.ts';
 import { openWeb } from '../../src/server/web/services.ts';
+import { takeEndedTransfer, takeTransfer } from '../../src/server/transfers/lease.ts';
 import { checkReceipt } from '../../src/server/receipt/check-receipt.ts';
 import { createEmptyDatabase } from '../support/fresh-database.ts';
 import {
@@ -11,6 +12,7 @@ import {
   mailWhen,
   NEW_ANN,
   openLifeWorld,
+  openWorldOfTest,
   PASSWORD,
   statusOf,
   whenEnded,
@@ -88,3 +90,21 @@ describe('a web server that did not order the transfer, on the same PostgreSQL',
     expect((await statusOf(world, last)).emailmigration).toHaveProperty('finished');
   });
 });
+
+test(
+  'a taking back and an order between the same mailboxes that begin at once are not both worked on',
+  { ...needs('postgresql'), timeout: 60_000 },
+  async () => {
+    const world = await openWorldOfTest();
+    const { database } = world.web;
+    const { id: ended } = await world.order();
+    await database.query('update transfers set finished = now() where id = $1', [ended]);
+    await database.query('insert into take_backs (transfer_id) values ($1)', [ended]);
+    const { id: ordered } = await world.order();
+    for (let turn = 0; turn < 200; turn += 1) {
+      await database.query('update transfers set leased_until = null');
+      const taken = await Promise.all([takeEndedTransfer(database, ended, 30), takeTransfer(database, ordered, 30)]);
+      expect(taken.filter((each) => each !== null && 'lease' in each)).toHaveLength(1);
+    }
+  },
+);

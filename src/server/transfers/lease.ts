@@ -1,4 +1,4 @@
-import type { Sql } from '../store/database.ts';
+import type { Database, Sql } from '../store/database.ts';
 import { transferOf, type Transfer, type TransferRow } from './transfer.ts';
 
 /** Another worker has taken the transfer over; this one must stop at once and touch nothing more. */
@@ -34,7 +34,7 @@ const BETWEEN_THE_SAME = `other.source_email = t.source_email and other.destinat
  */
 const LEASED_UNTIL = `(select max(other.leased_until) from transfers other where ${BETWEEN_THE_SAME})`;
 
-/** Its own row is looked at by itself: of two who take it at once, the second one sees it as the first has left it. */
+/** To be asked for by {@link takeAlone}: of two who take transfers between the same mailboxes neither sees the other's lease else. */
 const IS_FREE = `(t.leased_until is null or t.leased_until < clock_timestamp())
   and coalesce(${LEASED_UNTIL} < clock_timestamp(), true)`;
 
@@ -51,21 +51,36 @@ async function shortenLeases(sql: Sql, id: string, seconds: number): Promise<voi
   );
 }
 
+type Taken = TransferRow & { readonly stop_asked: Date | null };
+
+/** Takes a transfer that is free, and of which `isSo`, while nobody else takes one between the same mailboxes. */
+async function takeAlone(database: Database, id: string, seconds: number, isSo: string): Promise<Taken | undefined> {
+  const [, rows] = await database.commit([
+    {
+      text: `select pg_advisory_xact_lock(hashtextextended(source_email || ' ' || destination_email, 0))
+        from transfers where id = $1`,
+      parameters: [id],
+    },
+    {
+      text: `update transfers t set epoch = epoch + 1, leased_until = clock_timestamp() + make_interval(secs => $2)
+        where id = $1 and ${isSo} and ${IS_FREE} returning *`,
+      parameters: [id, seconds],
+    },
+  ]);
+  return rows?.[0] as Taken | undefined;
+}
+
 /** Takes a transfer, unless another worker may still be writing. @param seconds until it may be taken over from us */
-export async function takeTransfer(sql: Sql, id: string, seconds: number): Promise<Taking> {
-  const [row] = await sql.query<TransferRow & { stop_asked: Date | null }>(
-    `update transfers t set epoch = epoch + 1, leased_until = clock_timestamp() + make_interval(secs => $2)
-     where id = $1 and finished is null and ${IS_FREE} returning *`,
-    [id, seconds],
-  );
+export async function takeTransfer(database: Database, id: string, seconds: number): Promise<Taking> {
+  const row = await takeAlone(database, id, seconds, 'finished is null');
   if (row !== undefined)
     return {
       transfer: transferOf(row),
       lease: { transferId: id, epoch: row.epoch },
       stopAsked: row.stop_asked !== null,
     };
-  await shortenLeases(sql, id, seconds);
-  const [held] = await sql.query<{ seconds: number | null }>(
+  await shortenLeases(database, id, seconds);
+  const [held] = await database.query<{ seconds: number | null }>(
     `select extract(epoch from ${LEASED_UNTIL} - clock_timestamp())::float8 as seconds from transfers t
      where id = $1 and finished is null`,
     [id],
@@ -76,16 +91,13 @@ export async function takeTransfer(sql: Sql, id: string, seconds: number): Promi
 type EndedTaking = { readonly transfer: Transfer; readonly lease: Lease } | { readonly heldForSeconds: number } | null;
 
 /** The same for a transfer that has ended, whose copy is to be taken back. */
-export async function takeEndedTransfer(sql: Sql, id: string, seconds: number): Promise<EndedTaking> {
-  const [row] = await sql.query<TransferRow>(
-    `update transfers t set epoch = epoch + 1, leased_until = clock_timestamp() + make_interval(secs => $2)
-     where id = $1 and finished is not null and ${IS_FREE}
-       and exists (select 1 from take_backs where transfer_id = id and take_backs.finished is null) returning *`,
-    [id, seconds],
-  );
+export async function takeEndedTransfer(database: Database, id: string, seconds: number): Promise<EndedTaking> {
+  const isToBeTakenBack = `finished is not null
+    and exists (select 1 from take_backs where transfer_id = id and take_backs.finished is null)`;
+  const row = await takeAlone(database, id, seconds, isToBeTakenBack);
   if (row !== undefined) return { transfer: transferOf(row), lease: { transferId: id, epoch: row.epoch } };
-  await shortenLeases(sql, id, seconds);
-  const [held] = await sql.query<{ seconds: number | null }>(
+  await shortenLeases(database, id, seconds);
+  const [held] = await database.query<{ seconds: number | null }>(
     `select extract(epoch from ${LEASED_UNTIL} - clock_timestamp())::float8 as seconds from transfers t
      where id = $1 and exists (select 1 from take_backs where transfer_id = id and take_backs.finished is null)`,
     [id],
