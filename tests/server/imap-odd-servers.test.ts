@@ -532,6 +532,24 @@ describe('Reading from odd servers', () => {
     await expect(fetched).rejects.toMatchObject({ fault: 'slow' });
   });
 
+  test('a server that owes an answer is left soon after the work is called off', async () => {
+    const silent = Promise.withResolvers<void>();
+    const server = scriptedServer((line) => {
+      if (!isFetch(line)) return false;
+      silent.resolve();
+    });
+    const work = new AbortController();
+    const connection = await scriptedSession(server, { signal: work.signal });
+    const fetched = gathered(openStreamReader(connection).fetch('INBOX', [3]));
+    fetched.catch(() => {});
+    await silent.promise;
+    work.abort();
+    server.clock.pass(9999);
+    expect(connection.ended).toBeUndefined();
+    server.clock.pass(1);
+    await expect(fetched).rejects.toMatchObject({ fault: 'lost' });
+  });
+
   test('a server that gives what it owes slowly, but does, is not left', async () => {
     const asked = Promise.withResolvers<Stage>();
     const { reader, clock } = await reading((line, stage) => {

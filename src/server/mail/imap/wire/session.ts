@@ -8,11 +8,14 @@ import { isQuotable, quoted } from './mailbox-name.ts';
 /** Whose connection this is, told to servers that want to know before they open a mailbox (NetEase). */
 const CLIENT = '("name" "email-data-transfer")';
 
+/** After the work is called off a server may take so long for what it owes, in milliseconds; then the connection is closed. */
+const SETTLED_WITHIN = 10_000;
+
 export type SessionOptions = {
   readonly dial: Dial;
   readonly clock: Clock;
   readonly times?: MailTimes;
-  /** Gives up the attempt; a connection that stands is not touched by it, but waits for no pause any more. */
+  /** Gives up the attempt. A connection that stands waits for no pause any more, and is closed soon after. */
   readonly signal?: AbortSignal;
   readonly mayWrite?: MayWrite;
   /**
@@ -75,6 +78,7 @@ async function signIn(account: MailAccount, secret: Secret, options: SessionOpti
     giveUp.signal.throwIfAborted();
     await prepare(connection, startTls, account, secret);
     if (options.compress === true && connection.capabilities.has('COMPRESS=DEFLATE')) await connection.compress();
+    if (signal !== undefined) closeWhenCalledOff(connection, signal, clock);
     return connection;
   } catch (error) {
     connection?.destroy();
@@ -84,6 +88,20 @@ async function signIn(account: MailAccount, secret: Secret, options: SessionOpti
     off();
     signal?.removeEventListener('abort', calledOff);
   }
+}
+
+/** Whoever works with it ends in time what it has under way, unless the server is gone, or likes to take its time. */
+function closeWhenCalledOff(connection: ImapConnection, signal: AbortSignal, clock: Clock): void {
+  let callOff: (() => void) | undefined;
+  const end = () => connection.end(new MailError('lost', 'The work was called off before the mail server was done.'));
+  const settle = () => {
+    callOff = clock.after(SETTLED_WITHIN, end);
+  };
+  signal.addEventListener('abort', settle, { once: true });
+  connection.whenEnded(() => {
+    signal.removeEventListener('abort', settle);
+    callOff?.();
+  });
 }
 
 async function prepare(
