@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { ContactStoreError } from '../../src/server/contacts/contact-store.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import { DatabaseUnavailable } from '../../src/server/store/database.ts';
+import { SENTENCES } from '../../src/server/worker/sentences.ts';
 import { verdictOn } from '../../src/server/worker/verdict.ts';
 
 /** How long an operation is tried of which each run ends so, in seconds. */
@@ -30,6 +31,14 @@ test.each([0, 1000, undefined])(
 test('a mail server that is busy is asked again to the second, and for as long as it is', () => {
   expect(verdictOn(new MailError('busy', 'Later.', { pause: 5000 }), 20, false, 0)).toMatchObject({ seconds: 5 });
   expect(triedFor(new MailError('busy', 'Later.'))).toBe(Infinity);
+});
+
+test('a mail server without TLS that is safe is tried for as long as one that is away, and then told as that', () => {
+  const unsafe = new MailError('certificate', 'CERT_HAS_EXPIRED');
+  expect(unsafe.passing).toBe(true);
+  expect(verdictOn(unsafe, 1, true, 0)).toMatchObject({ kind: 'later', waiting: { reason: 'unreachable' } });
+  expect(triedFor(unsafe)).toBe(triedFor(new MailError('unreachable', 'ECONNREFUSED')));
+  expect(verdictOn(unsafe, 1000, true, 0)).toMatchObject({ end: { failure: SENTENCES.certificate } });
 });
 
 test('what a mail server refuses without a reason is tried again for some minutes, and then it is for the owner', () => {

@@ -124,23 +124,22 @@ function ending(failure: string): Verdict {
 
 /** For what only a person can mend; `null` for what may pass. */
 function sentenceFor(error: unknown): string | null {
-  if (error instanceof ContactStoreError)
-    switch (error.fault) {
-      case 'refused':
-      case 'unexpected':
-        return SENTENCES.contactsRefused;
-      case 'full':
-      case 'authentication':
-      case 'unavailable':
-        return null;
-    }
-  if (!(error instanceof MailError)) return null;
-  return error.fault === 'certificate' ? SENTENCES.certificate : null;
+  if (!(error instanceof ContactStoreError)) return null;
+  switch (error.fault) {
+    case 'refused':
+    case 'unexpected':
+      return SENTENCES.contactsRefused;
+    case 'full':
+    case 'authentication':
+    case 'unavailable':
+      return null;
+  }
 }
 
 /** For what did not pass after all. */
 function sentenceAfterAll(error: unknown): string {
   if (error instanceof MailError) {
+    if (error.fault === 'certificate') return SENTENCES.certificate;
     if (error.account === 'source') return SENTENCES.sourceUnreachable;
     return error.account === 'destination' ? SENTENCES.destinationUnreachable : SENTENCES.unreachable;
   }

@@ -32,16 +32,19 @@ export class MailError extends Error {
     this.responseCode = options.responseCode;
   }
 
-  /** Whether the same may work later without anybody doing something. */
+  /**
+   * Whether the same may work later without its owner doing something. TLS fails for a moment as well: a crowded server
+   * says so by an alert or in clear, one of many has an old certificate, and those that run out are renewed.
+   */
   get passing(): boolean {
     switch (this.fault) {
       case 'unreachable':
+      case 'certificate':
       case 'slow':
       case 'lost':
       case 'busy':
         return true;
       case 'credentials':
-      case 'certificate':
       case 'full':
       case 'refused':
         return false;
