@@ -91,7 +91,7 @@ describe('a transfer whose new mailbox refuses the password', { timeout: 60_000 
     }
     const began = Date.now();
     for (const days of [0, 1.9, 2.1, 3, 5.9, 6.1, 13])
-      await askAgain({ database, queue: world.web.queue }, began + days * DAY_MS);
+      await askAgain({ database, queue: world.web.queue, log: world.web.services.log }, began + days * DAY_MS);
     const first = '0.destination.password';
     expect(await told(world)).toEqual([first, `${first}.2`, `${first}.6`]);
     // A worker whose clock is 15 days on finds it by itself.
@@ -104,6 +104,28 @@ describe('a transfer whose new mailbox refuses the password', { timeout: 60_000 
     await expect.poll(() => rolesKept(world)).toEqual([]);
     expect((await statusOf(world, ordered)).emailmigration).not.toHaveProperty('attention');
     expect((await call(world, 'resume', ordered, { password: NEW_PASSWORD })).status).toBe(409);
+  });
+
+  test('is asked for again beside one whose row is damaged', async () => {
+    const world = await openWorldOfTest();
+    const { database, services, queue } = world.web;
+    const rest = (id: string, since: string) =>
+      database.query(
+        `update operations set attention_side = 'destination', attention_reason = 'full', attention_since = $2::timestamptz
+         where transfer_id = $1`,
+        [id, since],
+      );
+    const account = { email: 'bob@mail.example', password: 'any', provider: 'other' } as const;
+    const damaged = await services.transfers.start({
+      source: { ...account, provider: 'sanbruno' },
+      destination: account,
+      operations: ['emailmigration'],
+      inQa: false,
+    });
+    await rest(damaged.id, 'infinity');
+    await rest((await world.order()).id, '2025-11-01T00:00:00Z');
+    await askAgain({ database, queue, log: services.log }, Date.parse('2025-11-04T00:00:00Z'));
+    expect(await told(world)).toEqual(['0.destination.full.2']);
   });
 
   test('goes on when it is ordered again with the right password', async () => {

@@ -1,5 +1,6 @@
 import type { Attention, AttentionReason } from '../../contract/calls/status.ts';
 import type { Operation } from '../../contract/operation.ts';
+import type { Log } from '../log.ts';
 import type { Database, Sql } from '../store/database.ts';
 import type { Safe } from '../store/safe.ts';
 import { destroyCredential, insertCredentials, sealCredential, type Role, type Secret } from './credentials.ts';
@@ -113,26 +114,34 @@ export async function eraseRefused(
 
 type Asking = {
   readonly database: Database;
+  readonly log: Log;
   readonly queue: {
     readonly announce: Announce;
     readonly sendUnlessWaiting: (transferId: string, afterSeconds: number) => Promise<void>;
   };
 };
 
+type Waiting = Attention & { readonly id: string; readonly since: Date; readonly resumed: number };
+
 /** Asks the owners again whose operations have rested for so long, and has those ended that have rested for too long. */
-export async function askAgain({ database, queue }: Asking, now: number): Promise<void> {
-  const rows = await database.query<Attention & { id: string; since: Date; resumed: number }>(
+export async function askAgain(services: Asking, now: number): Promise<void> {
+  const rows = await services.database.query<Waiting>(
     `select transfer_id as id, attention_side as side, attention_reason as reason, attention_since as since, resumed
      from operations join transfers on transfers.id = transfer_id
      where attention_since is not null and operations.finished is null`,
   );
-  for (const { id, since, resumed, ...attention } of rows) {
-    const age = now - since.getTime();
-    const day = ASKED_AGAIN_DAYS.findLast((each) => age >= each * DAY_MS);
-    if (age >= ENDS_AFTER_MS) await queue.sendUnlessWaiting(id, 0);
-    else if (day !== undefined)
-      await queue.announce(id, 'paused', { occurrence: `${occurrenceOf(resumed, attention)}.${day}` });
-  }
+  for (const row of rows)
+    await askOwner(services, row, now).catch((error: unknown) =>
+      services.log.error({ err: error, transferId: row.id }, 'an owner could not be asked again'),
+    );
+}
+
+async function askOwner({ queue }: Asking, { id, since, resumed, ...attention }: Waiting, now: number): Promise<void> {
+  const age = now - since.getTime();
+  const day = ASKED_AGAIN_DAYS.findLast((each) => age >= each * DAY_MS);
+  if (age >= ENDS_AFTER_MS) await queue.sendUnlessWaiting(id, 0);
+  else if (day !== undefined)
+    await queue.announce(id, 'paused', { occurrence: `${occurrenceOf(resumed, attention)}.${day}` });
 }
 
 type PuttingRight = {
