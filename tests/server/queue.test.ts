@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { openLog } from '../../src/server/log.ts';
 import { openJobQueue } from '../../src/server/worker/queue.ts';
-import { EMBEDDED, FRESH, openTestDatabase } from '../support/fresh-database.ts';
+import { EMBEDDED, FRESH, openTestDatabase, type TestAddress } from '../support/fresh-database.ts';
 
 const LOOK = 'select 1 from pgboss.job';
 
@@ -63,6 +63,51 @@ test.each([FRESH, EMBEDDED])('what a worker that died had goes on before orders 
   await all.promise;
   expect(taken).toEqual(['held', 'first', 'second']);
 });
+
+/** How many calls it takes to put back so many transfers, one of which waits already, twice; and which wait then. */
+async function putBack(address: TestAddress, count: number) {
+  await using database = await openTestDatabase(address);
+  let asked = 0;
+  const counting = <Service extends object>(service: Service) =>
+    new Proxy(service, {
+      get: (of, name) => {
+        const found: unknown = Reflect.get(of, name);
+        if (typeof found !== 'function') return found;
+        return (...given: unknown[]): unknown => {
+          asked += 1;
+          return found.apply(of, given);
+        };
+      },
+    });
+  const counted = counting({ ...database, queue: () => counting(database.queue({ schedule: false })) });
+  await using queue = await openJobQueue({ database: counted, log: openLog('silent') });
+  await database.query(
+    `insert into transfers (id, submit_key, source_email, source_provider, destination_email, destination_provider,
+       operations, in_qa, created)
+     select lpad(n::text, 32, '0'), n, n, 'sanbruno', n, 'other', '{emailmigration}', false, now() + make_interval(secs => n)
+     from generate_series(1, $1::integer) n`,
+    [count],
+  );
+  await queue.send('2'.padStart(32, '0'));
+  asked = 0;
+  await queue.resume();
+  await queue.resume();
+  const put = await database.query<{ id: string }>(
+    "select singleton_key as id from pgboss.job where name = 'transfers' and state = 'created'",
+  );
+  return { asked, ids: put.map(({ id }) => Number(id)).toSorted((one, other) => one - other) };
+}
+
+test.each([FRESH, EMBEDDED])(
+  'a start puts back what nobody works on, however much, at one go (%s)',
+  async (address) => {
+    const few = await putBack(address, 3);
+    expect(few.ids).toEqual([1, 2, 3]);
+    const many = await putBack(address, 300);
+    expect(many.ids).toEqual(Array.from({ length: 300 }, (_, at) => at + 1));
+    expect(many.asked).toBe(few.asked);
+  },
+);
 
 test('what a server said when a job failed, in which an address may stand, is not kept with the job', async () => {
   await using database = await openTestDatabase(FRESH);

@@ -276,9 +276,3 @@ async function completedTransfer(sql: Sql, submitKey: string): Promise<{ id: str
   );
   return row === undefined ? null : { id: row.id, secondsAgo: row.seconds_ago };
 }
-
-export async function unfinishedTransfers(sql: Sql): Promise<string[]> {
-  return (await sql.query<{ id: string }>('select id from transfers where finished is null order by created')).map(
-    (row) => row.id,
-  );
-}

@@ -5,7 +5,6 @@ import { Stopped } from '../mail/copy/lanes.ts';
 import { keyOf, type NotificationJob } from '../notifications/notifier.ts';
 import type { Database, Sql } from '../store/database.ts';
 import { releaseAllLeases } from '../transfers/lease.ts';
-import { unfinishedTransfers } from '../transfers/orders.ts';
 
 const TRANSFERS = 'transfers';
 type TransferJob = { readonly transferId: string };
@@ -23,6 +22,12 @@ const STOP_WITHIN_MS = 30_000;
 const LOOK_FOR_TRANSFERS_SECONDS = 0.5;
 /** What another worker seems to have goes before what only waits: else a dead worker's transfers would wait for all orders. */
 const HELD_PRIORITY = 1;
+
+const WORKED_ON = `select id from pgboss.job where name = '${TRANSFERS}' and state = 'active'`;
+const WITHOUT_JOB = `select id from transfers where finished is null and not exists (select 1 from pgboss.job
+    where name = '${TRANSFERS}' and singleton_key = transfers.id and state in ('created', 'retry', 'active'))
+  order by created`;
+const SENT_TOGETHER = 1000;
 
 const TAKE_BACKS = 'take-backs';
 const NOTIFICATIONS = 'notifications';
@@ -165,12 +170,20 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     },
     resume: async () => {
       if (database.kind === 'pglite') await releaseAllLeases(database);
-      for (const transferId of await unfinishedTransfers(database)) {
-        const jobs = await boss.findJobs<TransferJob>(TRANSFERS, { key: transferId });
-        const active = jobs.filter((job) => job.state === 'active').map((job) => job.id);
-        const waiting = jobs.some((job) => job.state === 'created' || job.state === 'retry');
-        if (active.length > 0 && database.kind === 'pglite') await boss.fail(TRANSFERS, active);
-        else if (active.length === 0 && !waiting) await send(transferId);
+      // A town's worth may wait, and visitors wait for this: they are not looked for one by one.
+      const worked = database.kind === 'pglite' ? await database.query<{ id: string }>(WORKED_ON) : [];
+      if (worked.length > 0)
+        await boss.fail(
+          TRANSFERS,
+          worked.map(({ id }) => id),
+        );
+      const idle = await database.query<{ id: string }>(WITHOUT_JOB);
+      for (let from = 0; from < idle.length; from += SENT_TOGETHER) {
+        const jobs = idle.slice(from, from + SENT_TOGETHER);
+        await boss.insert(
+          TRANSFERS,
+          jobs.map(({ id }) => ({ data: { transferId: id } satisfies TransferJob, singletonKey: id })),
+        );
       }
     },
     workOnTransfers: (atOnce, run) => workOn(TRANSFERS, atOnce, run),
