@@ -154,8 +154,8 @@ export function openLedger(database: Database, { transferId, epoch }: Lease): Le
       database.transaction(async (sql) => {
         const place = [transferId, nameKey(destinationPath), uidValidity.toString(), uid];
         const transfer = await sql.query('select 1 from transfers where id = $1 for update', [transferId]);
-        // Its subscriber has been erased: there is nobody who could claim it, now or later.
-        if (transfer.length === 0) return true;
+        // Its subscriber has been erased: a new order of theirs, which nothing here knows, may count on it already.
+        if (transfer.length === 0) return false;
         const claims = await sql.query(
           `select 1 from ledger l join ledger_mailboxes m on m.id = l.mailbox_id
            where m.transfer_id = $1 and m.destination_path = $2 and l.destination_uid_validity = $3

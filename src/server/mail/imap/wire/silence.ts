@@ -4,7 +4,7 @@ import type { Clock } from '../wire.ts';
 const STOOD_STILL = 1000;
 /** Who owes something is given up that brings less than so many octets of it in so many milliseconds, however steadily. */
 const LEAST_BROUGHT = 64 * 1024;
-const BROUGHT_WITHIN = 10 * 60_000;
+const BROUGHT_WITHIN = 30 * 60_000;
 
 type SilenceOptions = {
   readonly clock: Clock;
