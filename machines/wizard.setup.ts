@@ -330,7 +330,9 @@ export const wizard = setup({
       transfers: (_, params: { transfers: TransfersByHash }) =>
         Object.entries(params.transfers)
           .map(([id, started]) => ({ id, started }))
-          .toSorted((one, other) => Date.parse(other.started) - Date.parse(one.started))
+          // Safari 15 has no `toSorted`.
+          // oxlint-disable-next-line unicorn/no-array-sort
+          .sort((one, other) => Date.parse(other.started) - Date.parse(one.started))
           .slice(0, LISTED_TRANSFERS),
       statuses: {},
     }),
