@@ -13,6 +13,9 @@ export const HEADLESS_CHROMIUM = 'chromium-headless-shell';
 /** The browser that tests run in. */
 export const CHROMIUM = process.env['CHROMIUM_PATH'] ?? installed(HEADLESS_CHROMIUM) ?? installed('chromium');
 
+/** Debian's Firefox, and everybody else's. */
+export const FIREFOX = installed('firefox-esr') ?? installed('firefox');
+
 /** The path of a program of this machine, or `null`: a test that needs it says so by `needs`. */
 export function installed(program: string): string | null {
   for (const folder of isAbsolute(program) ? [''] : FOLDERS) {

@@ -1,0 +1,190 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
+import { FIREFOX } from './installed.ts';
+
+const WITHIN_MS = 60_000;
+const LOOK_EVERY_MS = 100;
+
+/** Nothing that asks or calls home, and downloads that ask nothing either. */
+const preferencesOf = (downloads: string) => ({
+  'browser.download.folderList': 2,
+  'browser.download.dir': downloads,
+  'browser.shell.checkDefaultBrowser': false,
+  'browser.startup.homepage_override.mstone': 'ignore',
+  'app.update.enabled': false,
+  'app.normandy.enabled': false,
+  'datareporting.policy.dataSubmissionEnabled': false,
+  'toolkit.telemetry.enabled': false,
+  'network.captive-portal-service.enabled': false,
+  'network.connectivity-service.enabled': false,
+});
+
+/** What a person finds by its name: the field of a label, or what can be pressed; in the dialog, if one is open. */
+const FIND = `(kind, name) => {
+  const place = document.querySelector('dialog[open]') ?? document;
+  const nameOf = (element) => (element.getAttribute('aria-label') ?? element.textContent).trim();
+  const isNamed = (element) =>
+    name.endsWith('…') ? nameOf(element).startsWith(name.slice(0, -1)) : nameOf(element) === name;
+  const found =
+    kind === 'field'
+      ? [...place.querySelectorAll('label')].find(isNamed)?.control
+      : [...place.querySelectorAll('button:enabled, a, summary')].find(isNamed);
+  found?.scrollIntoView({ block: 'center', behavior: 'instant' });
+  return found ?? null;
+}`;
+
+type Value = { readonly sharedId?: string; readonly value?: unknown };
+type Answer = {
+  readonly id?: number;
+  readonly error?: string;
+  readonly message?: string;
+  readonly method?: string;
+  readonly params?: { readonly level?: string; readonly text?: string };
+  readonly result?: { readonly result?: Value; readonly context?: string };
+};
+
+export type FirefoxPage = {
+  readonly goto: (url: string) => Promise<void>;
+  /** Waits until the page's address fits. */
+  readonly at: (address: RegExp) => Promise<URL>;
+  readonly says: (text: string) => Promise<void>;
+  /** With an ellipsis at the end, what begins so. */
+  readonly press: (name: string) => Promise<void>;
+  readonly fill: (label: string, text: string) => Promise<void>;
+};
+
+export type Firefox = AsyncDisposable & {
+  readonly newPage: () => Promise<FirefoxPage>;
+  /** Where downloads go. */
+  readonly downloads: string;
+  /** What has been complained of in the console, on any page. */
+  readonly errors: readonly string[];
+};
+
+/** Firefox in a new profile, by WebDriver BiDi. */
+export async function openFirefox(): Promise<Firefox> {
+  if (FIREFOX === null) throw new Error('Firefox is not installed.');
+  const profile = await mkdtemp(join(tmpdir(), 'firefox-'));
+  const downloads = join(profile, 'downloads');
+  await mkdir(downloads);
+  await writeFile(
+    join(profile, 'user.js'),
+    Object.entries(preferencesOf(downloads))
+      .map(([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});\n`)
+      .join(''),
+  );
+  const child = spawn(
+    FIREFOX,
+    ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port', '0', 'about:blank'],
+    // Debian's is a script that starts the program: as a group of their own they end together.
+    { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, HOME: profile }, detached: true },
+  );
+  const ended = once(child, 'exit');
+  const close = async () => {
+    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid);
+    await ended;
+    await rm(profile, { recursive: true, force: true, maxRetries: 5 });
+  };
+  try {
+    const errors: string[] = [];
+    const ask = await spokenTo(await addressOf(child.stderr), errors);
+    await ask('session.new', { capabilities: {} });
+    await ask('session.subscribe', { events: ['log.entryAdded'] });
+    const newPage = async () => {
+      const { context = '' } = await ask('browsingContext.create', { type: 'tab' });
+      return pageIn(context, ask);
+    };
+    return { newPage, downloads, errors, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function addressOf(said: NodeJS.ReadableStream): Promise<string> {
+  for await (const line of createInterface(said)) {
+    const address = /^WebDriver BiDi listening on (\S+)$/.exec(line)?.[1];
+    if (address === undefined) continue;
+    // What it says later is not read, and must not stop it.
+    said.resume();
+    return address;
+  }
+  throw new Error('Firefox did not start.');
+}
+
+type Ask = (method: string, params: object) => Promise<NonNullable<Answer['result']>>;
+
+async function spokenTo(address: string, errors: string[]): Promise<Ask> {
+  const socket = new WebSocket(`${address}/session`);
+  await once(socket, 'open');
+  const waiting = new Map<number, (answer: Answer) => void>();
+  let last = 0;
+  socket.addEventListener('message', ({ data }) => {
+    const answer = JSON.parse(String(data)) as Answer;
+    if (answer.id !== undefined) waiting.get(answer.id)?.(answer);
+    else if (answer.params?.level === 'error') errors.push(answer.params.text ?? '');
+  });
+  return async (method, params) => {
+    const id = (last += 1);
+    const { promise, resolve } = Promise.withResolvers<Answer>();
+    waiting.set(id, resolve);
+    socket.send(JSON.stringify({ id, method, params }));
+    const { error, message, result = {} } = await promise;
+    waiting.delete(id);
+    if (error !== undefined) throw new Error(`${method}: ${error}, ${message}`);
+    return result;
+  };
+}
+
+function pageIn(context: string, ask: Ask): FirefoxPage {
+  const call = async (functionDeclaration: string, ...texts: readonly string[]) => {
+    const given = { functionDeclaration, arguments: texts.map((value) => ({ type: 'string', value })) };
+    const { result } = await ask('script.callFunction', { ...given, target: { context }, awaitPromise: false });
+    return result;
+  };
+  const until = async <Found>(what: string, look: () => Promise<Found | null | undefined>): Promise<Found> => {
+    for (const late = Date.now() + WITHIN_MS; Date.now() < late; await wait(LOOK_EVERY_MS)) {
+      // A page that is just being left can't be asked.
+      const found = await look().catch(() => null);
+      if (found !== null && found !== undefined) return found;
+    }
+    const shown = await call('() => location.href + " " + document.body.innerText');
+    throw new Error(`${what} did not come in time: ${String(shown?.value)}`);
+  };
+  const press = async (kind: 'field' | 'button', name: string) =>
+    until(name, async () => {
+      const sharedId = (await call(FIND, kind, name))?.sharedId;
+      if (sharedId === undefined) return null;
+      const origin = { type: 'element', element: { sharedId } };
+      const pressing = [
+        { type: 'pointerMove', x: 0, y: 0, origin },
+        { type: 'pointerDown', button: 0 },
+        { type: 'pointerUp', button: 0 },
+      ];
+      return ask('input.performActions', { context, actions: [{ type: 'pointer', id: 'mouse', actions: pressing }] });
+    });
+  return {
+    goto: async (url) => void (await ask('browsingContext.navigate', { context, url, wait: 'complete' })),
+    at: (address) =>
+      until(String(address), async () => {
+        const href = String((await call('() => location.href'))?.value);
+        return address.test(href) ? new URL(href) : null;
+      }),
+    says: async (text) => {
+      await until(text, async () =>
+        (await call('(text) => document.body.innerText.includes(text)', text))?.value === true ? text : null,
+      );
+    },
+    press: async (name) => void (await press('button', name)),
+    fill: async (label, text) => {
+      await press('field', label);
+      const keys = Array.from(text, (value) => ['keyDown', 'keyUp'].map((type) => ({ type, value }))).flat();
+      await ask('input.performActions', { context, actions: [{ type: 'key', id: 'keys', actions: keys }] });
+    },
+  };
+}
