@@ -1,14 +1,15 @@
-import { createTransport, type Transporter } from 'nodemailer';
 import * as v from 'valibot';
 import { statusAddress } from '../../contract/page-address.ts';
 import type { Settings } from '../../contract/settings.ts';
 import { UsPhone } from '../../contract/transfer.ts';
 import type { Log } from '../log.ts';
+import { type Letters, openLetters } from './letters.ts';
 import type { News, NotificationKind } from './news.ts';
 import { reviewLetterOf, type Review } from './review.ts';
 import { letterOf, senderOf, smsOf, type Notification } from './wording.ts';
 
 const SEND_WITHIN_MS = 30_000;
+const LETTER_WITHIN_MS = 60_000;
 /** So many of the last ones sent are remembered, in case the queue asks for them again. */
 const SENT_REMEMBERED = 10_000;
 
@@ -40,7 +41,7 @@ export type Notifier = Disposable & {
 
 /** Sends letters and SMS. Without an SMTP server or a gateway for SMS, that way of sending is off. */
 export function openNotifier({ settings, log, news, review }: NotifierServices): Notifier {
-  const mail = settings.smtpUrl === undefined ? null : transportTo(settings.smtpUrl, settings.smtpInClear);
+  const letters = settings.smtpUrl === undefined ? null : lettersTo(settings.smtpUrl, settings.smtpInClear);
   const sent = new Set<string>();
   return {
     tell: async (job) => {
@@ -53,13 +54,13 @@ export function openNotifier({ settings, log, news, review }: NotifierServices):
       try {
         if (kind === 'review') {
           const found = await review(transferId);
-          if (found !== null) await tellSupport(found, { transferId, statusUrl, legacyName }, settings, mail);
+          if (found !== null) await tellSupport(found, { transferId, statusUrl, legacyName }, settings, letters);
         } else {
           const told = await news(transferId);
           if (told === null || isOver(job, told)) return;
           // A stranger's address or telephone hears nothing of the beginning.
           if (!told.isConfirmed && kind === 'started') return;
-          await send({ ...told, kind, transferId, statusUrl, legacyName, supportPhone }, key, settings, mail);
+          await send({ ...told, kind, transferId, statusUrl, legacyName, supportPhone }, key, settings, letters);
         }
       } catch (error) {
         log.warn({ err: error, transferId, kind }, 'a notification was not sent; it is tried again');
@@ -71,18 +72,12 @@ export function openNotifier({ settings, log, news, review }: NotifierServices):
         sent.delete(oldest);
       }
     },
-    [Symbol.dispose]: () => mail?.close(),
+    [Symbol.dispose]: () => letters?.[Symbol.dispose](),
   };
 }
 
-function transportTo(url: string, inClear: boolean): Transporter {
-  return createTransport({
-    url,
-    requireTLS: !inClear,
-    connectionTimeout: SEND_WITHIN_MS,
-    greetingTimeout: SEND_WITHIN_MS,
-    socketTimeout: SEND_WITHIN_MS,
-  });
+function lettersTo(url: string, inClear: boolean): Letters {
+  return openLetters({ url, inClear, silence: SEND_WITHIN_MS, letterWithin: LETTER_WITHIN_MS });
 }
 
 export function keyOf({ transferId, kind, occurrence }: NotificationJob): string {
@@ -102,15 +97,15 @@ async function send(
   notification: Notification,
   key: string,
   settings: NotifierSettings,
-  mail: Transporter | null,
+  letters: Letters | null,
 ): Promise<void> {
   const { contact } = notification;
   if (v.is(UsPhone, contact)) {
     if (settings.sms !== undefined) await sendSms(settings.sms, contact, smsOf(notification), key);
     return;
   }
-  if (mail === null || settings.mailFrom === undefined) return;
-  await mail.sendMail({
+  if (letters === null || settings.mailFrom === undefined) return;
+  await letters.send({
     from: senderOf(settings.mailFrom, settings.legacyName),
     to: contact,
     ...letterOf(notification),
@@ -124,10 +119,10 @@ async function tellSupport(
   review: Review,
   about: { transferId: string; statusUrl: string; legacyName: string },
   { mailFrom, supportEmail, publicUrl, legacyName }: NotifierSettings,
-  mail: Transporter | null,
+  letters: Letters | null,
 ): Promise<void> {
-  if (mail === null || mailFrom === undefined || supportEmail === undefined) return;
-  await mail.sendMail({
+  if (letters === null || mailFrom === undefined || supportEmail === undefined) return;
+  await letters.send({
     from: senderOf(mailFrom, legacyName),
     to: supportEmail,
     ...reviewLetterOf(review, about),

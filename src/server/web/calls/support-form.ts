@@ -1,7 +1,7 @@
-import { createTransport } from 'nodemailer';
 import { supportForm } from '../../../contract/calls/support-form.ts';
 import { isAtDomain, isEmail } from '../../../contract/email-address.ts';
 import { supportReference } from '../../../contract/support-reference.ts';
+import { openLetters } from '../../notifications/letters.ts';
 import { supportCopyOf } from '../../notifications/support-copy.ts';
 import { senderOf } from '../../notifications/wording.ts';
 import { hasProven } from '../permission.ts';
@@ -9,7 +9,8 @@ import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
 import { route } from './route.ts';
 
-const MAIL_SERVER_WITHIN_MS = 10_000;
+const SILENCE_MS = 10_000;
+const LETTER_WITHIN_MS = 20_000;
 
 type Writing = Pick<Web, 'settings' | 'limits' | 'log' | 'owners' | 'sessions'>;
 
@@ -34,17 +35,14 @@ export const answerSupportForm = route(
     }
     const replyTo = body.destinationEmail ?? body.emailAddress;
     const reference = supportReference(body);
-    const transport = createTransport({
+    using letters = openLetters({
       url: smtpUrl,
-      connectionTimeout: MAIL_SERVER_WITHIN_MS,
-      greetingTimeout: MAIL_SERVER_WITHIN_MS,
-      socketTimeout: MAIL_SERVER_WITHIN_MS,
-      requireTLS: !settings.smtpInClear,
-      disableFileAccess: true,
-      disableUrlAccess: true,
+      inClear: settings.smtpInClear,
+      silence: SILENCE_MS,
+      letterWithin: LETTER_WITHIN_MS,
     });
     try {
-      await transport.sendMail({
+      await letters.send({
         from: mailFrom,
         to: supportEmail,
         ...(isEmail(replyTo) ? { replyTo: { name: '', address: replyTo } } : {}),
@@ -60,7 +58,6 @@ export const answerSupportForm = route(
         ].join('\n'),
       });
     } catch (error) {
-      transport.close();
       log.error({ err: error }, 'a support message could not be sent');
       throw notSent(error);
     }
@@ -70,7 +67,7 @@ export const answerSupportForm = route(
         isOwner ? 'copies of support messages to an address' : 'answers to support messages of strangers to an address',
         replyTo,
       );
-      await transport.sendMail({
+      await letters.send({
         from: senderOf(mailFrom, legacyName),
         to: { name: '', address: replyTo },
         ...supportCopyOf({ request: isOwner ? body : null, reference, legacyName, supportPhone }),
@@ -79,8 +76,6 @@ export const answerSupportForm = route(
     } catch (error) {
       // Support has the message: who wrote it must not be told that it was lost.
       log.warn({ err: error }, 'the copy of a support message was not sent');
-    } finally {
-      transport.close();
     }
     return { ok: true };
   },
