@@ -302,4 +302,30 @@ export const FOUND_BY_READERS: readonly (readonly [string, Scenario])[] = [
       },
     },
   ],
+  [
+    'a message that is refused keeps none back whose source says goodbye at the next one',
+    {
+      ...PLAIN,
+      seed: 2,
+      weather: { ...FAST, jitter: 0 },
+      source: { thinking: 0 },
+      folders: [{ name: 'Letters', letters: 4 }],
+      connections: 1,
+      destination: { multiAppend: false, thinking: 0.5 },
+      poison: [
+        { letter: 0, code: 'LIMIT' },
+        { letter: 1, side: 'source', breaks: 'hangs up' },
+      ],
+      sizes: {
+        group: { messages: 2, octets: 30_000 },
+        fetch: { messages: 1, octets: 30_000 },
+        readBack: { messages: 3, octets: 30_000 },
+        sent: { said: 6, unsaid: 4 },
+        mac: 0,
+        newest: 6,
+        listed: 1,
+        readAhead: 1000,
+      },
+    },
+  ],
 ];

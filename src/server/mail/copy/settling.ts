@@ -117,7 +117,8 @@ export async function settleGroup(
       }
       case 'refused': {
         const { size, sha256, head } = one.digest();
-        const hasRow = !together || group.messages.length === 1;
+        // Of what was sent together any may be the culprit.
+        const hasRow = !together || sent.length === 1;
         if (hasRow) rows.push({ ...refusal(mailbox, message, outcome.reason), ...subjectIn(head) });
         else refusedTogether.push(planned);
         if (outcome.reason === 'not accepted' && size === message.size)
