@@ -282,10 +282,17 @@ function withTrouble(scenario: Scenario, chance: Chance): Scenario {
 
 /** Messages are refused for now, and some of those destinations have stored them. */
 function withRefusals(scenario: Scenario, chance: Chance): Scenario {
-  if (!chance.happens(0.06)) return scenario;
+  if (!chance.happens(0.06)) return withSomeThere(scenario, chance);
   const stores = chance.happens(0.7) && isFair(scenario);
   const refusals = { refusesNow: chance.one([0.05, 0.3]), ...(stores ? { storesRefused: true } : {}) };
-  return { ...scenario, destination: { ...scenario.destination, ...refusals } };
+  return withSomeThere({ ...scenario, destination: { ...scenario.destination, ...refusals } }, chance);
+}
+
+/** The destination has some of it before, such as from a transfer that has been forgotten. */
+function withSomeThere(scenario: Scenario, chance: Chance): Scenario {
+  // Without dates one that was there is not told from an equal one, once its mailbox is renumbered.
+  if (!chance.happens(0.1) || scenario.source.oddDates !== undefined) return scenario;
+  return { ...scenario, mail: { ...scenario.mail, ownEqual: chance.one([0.1, 0.5, 1]) } };
 }
 
 /** Whether nothing else keeps a run from looking for what was refused, nor from knowing it. */

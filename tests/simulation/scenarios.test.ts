@@ -429,3 +429,15 @@ test('a folder that gets another name, while its old name is used anew, is copie
         });
       }
 });
+
+test('what the destination has already is not stored again, wherever a worker dies', async () => {
+  const mail = { ownEqual: 1 };
+  for (let part = 0.1; part < 1; part += 0.05) {
+    const scenario = await dyingAt([part], scenarioWith([40], { mail }));
+    const { wrong, receipts, accounts } = await simulate(scenario);
+    expect({ part, wrong }).toEqual({ part, wrong: [] });
+    expect(receipts.map(({ status }) => status)).toEqual(['completed']);
+    const stored = accounts.destination.history.filter(({ kind, by }) => kind === 'stored' && by !== 'before');
+    expect(stored).toEqual([]);
+  }
+});

@@ -8,6 +8,7 @@ import { listMailbox, type Listing } from './listing.ts';
 import { settleOpen, settleUnsaid, wantedOf } from './recovery.ts';
 import { findAnew } from './renumbered.ts';
 import { makeMailbox } from './making.ts';
+import { perhapsPresent, settlePresent } from './present.ts';
 import { FolderLeft, type Run, type Session } from './run.ts';
 import { askForFirst, sendMessages } from './sending.ts';
 import { refuse, type Sending, type Unsaid } from './settling.ts';
@@ -142,7 +143,18 @@ async function copyInto(destinationPath: string, begun: Begun | undefined, work:
       for (const row of rows) known.settled.add(row.uid);
       run.settled(sourcePath, rows);
     }
-    await sendWaiting(waiting(), { mailbox, selected, claims, session, run, goesOn }, begun, folder);
+    const into = { mailbox, selected, claims, session, run, goesOn };
+    const perhaps = await perhapsPresent(waiting(), into);
+    if (perhaps.length > 0) {
+      if (begun !== undefined) {
+        run.looked();
+        throw new MailError('lost', 'The destination may have some of it, and the source is giving all of it.');
+      }
+      const rows = await settlePresent(perhaps, into);
+      for (const row of rows) known.settled.add(row.uid);
+      run.settled(sourcePath, rows);
+    }
+    await sendWaiting(waiting(), into, begun, folder);
   }
   for (const check of known.checks) run.check(check);
   return todo;

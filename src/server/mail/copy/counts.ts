@@ -40,11 +40,11 @@ export function openCounts({ onProgress }: Pick<MailCopy, 'onProgress'>): Counts
       for (const { size } of rows) movedOctets += size;
       const count = folders.get(path);
       if (count === undefined) return;
-      for (const { fate, size } of rows) {
+      for (const { fate, size, earlier = false } of rows) {
         count.done += 1;
         if (count.octetsLeft !== null) count.octetsLeft = Math.max(0, count.octetsLeft - size);
         if (fate === 'kept') count.kept += 1;
-        if (fate === 'stored' || fate === 'kept' || fate === 'changed') count.bytes += size;
+        if (!earlier && (fate === 'stored' || fate === 'kept' || fate === 'changed')) count.bytes += size;
       }
       count.total = Math.max(count.total, count.done);
       tell();
