@@ -1,7 +1,17 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Database, DatabaseUnavailable, openDatabase } from '../../src/server/store/database.ts';
-import { createSharedDatabase, EMBEDDED, FRESH, openTestDatabase } from '../support/fresh-database.ts';
+import { SettingsError } from '../../src/contract/settings.ts';
+import { openLog } from '../../src/server/log.ts';
+import { openJobQueue } from '../../src/server/worker/queue.ts';
+import {
+  createEmptyDatabase,
+  createSharedDatabase,
+  EMBEDDED,
+  FRESH,
+  openTestDatabase,
+} from '../support/fresh-database.ts';
 import { needs } from '../support/needs.ts';
+import { command } from '../support/postgres.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 
 const ADD = 'insert into numbers (number) values ($1) returning number';
@@ -133,3 +143,94 @@ test(
     expect(await numbersIn(world.database)).toEqual([2]);
   },
 );
+
+test(
+  'a transaction whose process stands still is ended, and nothing of that is asked of what lets connections in',
+  needs('postgresql'),
+  async () => {
+    const shared = await createSharedDatabase();
+    if (shared === null) throw new Error('PostgreSQL is not installed.');
+    const asked: string[] = [];
+    const proxy = await startTcpProxy(Number(new URL(shared.url).port), {
+      change: (direction, part) => {
+        if (direction === 'to server') asked.push(part.toString('latin1'));
+        return part;
+      },
+    });
+    const url = new URL(shared.url);
+    url.port = `${proxy.port}`;
+    const limit = `select current_setting('idle_in_transaction_session_timeout') as limit`;
+    {
+      await using database = await openDatabase({ url: url.href });
+      // PgBouncer refuses a connection with parameters that it does not know.
+      expect(asked[0]).not.toContain('idle_in_transaction_session_timeout');
+      expect(await database.transaction((sql) => sql.query(limit))).toEqual([{ limit: '10s' }]);
+      expect(await database.commit([{ text: limit }])).toEqual([[{ limit: '10s' }]]);
+      expect(await database.query(limit)).toEqual([{ limit: '0' }]);
+    }
+    await proxy[Symbol.asyncDispose]();
+    await shared.drop();
+  },
+);
+
+describe('a database that the product can not work on is refused at the start, with what to do', () => {
+  const nameOf = (url: string) => new URL(url).pathname.slice(1);
+
+  test('its encoding', needs('postgresql'), async () => {
+    const url = await createEmptyDatabase();
+    const name = `${nameOf(url)}_latin1`;
+    await command(url, `create database ${name} template template0 encoding 'LATIN1' lc_collate 'C' lc_ctype 'C'`);
+    await expect(openDatabase({ url: url.replace(nameOf(url), name) })).rejects.toThrow(
+      new SettingsError([
+        "DATABASE_URL names a database whose encoding is LATIN1, and it must be UTF8. Example: CREATE DATABASE portal TEMPLATE template0 ENCODING 'UTF8'",
+      ]),
+    );
+    await command(url, `drop database ${name}`);
+  });
+
+  test.each(['serializable', 'repeatable read'])('what it isolates by: %s', needs('postgresql'), async (isolation) => {
+    const url = await createEmptyDatabase();
+    await command(url, `alter database ${nameOf(url)} set default_transaction_isolation = '${isolation}'`);
+    await expect(openDatabase({ url })).rejects.toThrow(
+      `default_transaction_isolation is ${isolation}, and it must be read committed. Example: ALTER ROLE portal`,
+    );
+  });
+
+  test.each([
+    [
+      'may not make tables',
+      'revoke create on schema public from public',
+      'its role lacks a right (42501). Let it create',
+    ],
+    ['has no schema', "alter role ROLE set search_path = 'nowhere'", 'names no schema that it may use (3F000)'],
+    ['only reads', 'alter role ROLE set default_transaction_read_only = on', 'the database only reads (25006)'],
+    [
+      'has no connection',
+      'alter role ROLE connection limit 0',
+      'has no connection left, and a process takes up to 20 (53300)',
+    ],
+  ])('a role that %s', needs('postgresql'), async (_, statement, said) => {
+    const url = await createEmptyDatabase();
+    const role = `role_${nameOf(url)}`;
+    await command(url, `create role ${role} login`);
+    await command(url, statement.replace('ROLE', role));
+    const opening = openDatabase({ url: url.replace('//portal@', `//${role}@`) });
+    await expect(opening).rejects.toThrow(DatabaseUnavailable);
+    await expect(opening).rejects.toThrow(said);
+    await command(url, `drop owned by ${role}`);
+    await command(url, `drop role ${role}`);
+  });
+
+  test('a role that may make tables, and no schema for the queue', needs('postgresql'), async () => {
+    const url = await createEmptyDatabase();
+    const role = `role_${nameOf(url)}`;
+    await command(url, `create role ${role} login`);
+    await command(url, `grant all on schema public to ${role}`);
+    {
+      await using database = await openDatabase({ url: url.replace('//portal@', `//${role}@`) });
+      await expect(openJobQueue({ database, log: openLog('silent') })).rejects.toThrow(DatabaseUnavailable);
+    }
+    await command(url, `drop owned by ${role}`);
+    await command(url, `drop role ${role}`);
+  });
+});

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import { fromPglite, PgBoss, type ConstructorOptions } from 'pg-boss';
+import { SettingsError } from '../../contract/settings.ts';
 
 /** Runs one statement with `$1`-style parameters and answers its rows. */
 export type Sql = {
@@ -39,16 +40,44 @@ const CONNECTED_WITHIN_MS = 20_000;
 /** A statement without an answer for so long went to a machine that is gone; its connection is given up. */
 const ANSWERED_WITHIN_MS = 60_000;
 const POOL = {
-  // A process that stands still in the middle of a transaction lets go of what it has locked.
-  idle_in_transaction_session_timeout: 10_000,
   max: POOL_SIZE,
   connectionTimeoutMillis: CONNECTED_WITHIN_MS,
   query_timeout: ANSWERED_WITHIN_MS,
   keepAlive: true,
 } as const;
 
+/**
+ * A process that stands still in the middle of a transaction lets go of what it has locked. PgBouncer lets nobody in who
+ * asks for that with the connection.
+ */
+const BEGIN = 'begin; set local idle_in_transaction_session_timeout = 10000';
+
 /** Where the database is: a PostgreSQL by `url`, else PGlite in `folder` (`memory://` for tests). */
 export type DatabaseAddress = { readonly url: string } | { readonly folder: string };
+
+/** What is wrong and what to do, by how the code begins (PostgreSQL, appendix A). */
+const REMEDIES = [
+  ['28', 'the database refused the name or the password', 'Mend them, or let its role in by pg_hba.conf'],
+  ['3D000', 'there is no database of that name', 'Create it, or mend the name'],
+  [
+    '3F000',
+    'the search_path of its role names no schema that it may use',
+    'Create it and GRANT USAGE, CREATE on it, or mend the search_path',
+  ],
+  [
+    '42501',
+    'its role lacks a right',
+    'Let it create a schema and tables: GRANT CREATE ON DATABASE and ON SCHEMA, or make it the owner',
+  ],
+  ['25006', 'the database only reads', 'Name the primary, not a standby, and leave default_transaction_read_only off'],
+  ['53100', 'the disk of the database is full', 'Make room there'],
+  [
+    '53300',
+    `the database has no connection left, and a process takes up to ${2 * POOL_SIZE}`,
+    'Raise max_connections or the limit of its role, or put a pooler in front',
+  ],
+] as const;
+const LET_NOBODY_IN = ['', 'the database did not let us in', 'Start it, or mend the address'] as const;
 
 /** The PostgreSQL of `DATABASE_URL` can't be used, at the start or later. The message is for the operator. */
 export class DatabaseUnavailable extends Error {
@@ -57,8 +86,9 @@ export class DatabaseUnavailable extends Error {
   readonly code: string;
   constructor(cause: unknown) {
     const { code = 'no code' } = cause as { code?: string };
+    const [, fault, remedy] = REMEDIES.find(([begin]) => code.startsWith(begin)) ?? LET_NOBODY_IN;
     super(
-      `DATABASE_URL can't be used: the database did not let us in (${code}). Start it, or mend the address. Example: DATABASE_URL=postgres://portal:secret@db.example.com/portal`,
+      `DATABASE_URL can't be used: ${fault} (${code}). ${remedy}. Example: DATABASE_URL=postgres://portal:secret@db.example.com/portal`,
       { cause },
     );
     this.code = code;
@@ -72,21 +102,36 @@ export class DatabaseUnavailable extends Error {
 export async function openDatabase(address: DatabaseAddress): Promise<Database> {
   const database = 'url' in address ? openPostgres(address.url) : await openPglite(address.folder);
   try {
-    if (database.kind === 'postgres') await reach(database);
+    if (database.kind === 'postgres') await requireFitting(database);
     await migrate(database);
   } catch (error) {
     await database[Symbol.asyncDispose]();
-    throw error;
+    throw startFault(error);
   }
   return database;
 }
 
-async function reach(database: Database): Promise<void> {
-  try {
-    await database.query('select 1');
-  } catch (cause) {
-    throw cause instanceof DatabaseUnavailable ? cause : new DatabaseUnavailable(cause);
-  }
+/** At the start whatever PostgreSQL refuses is for the operator to mend, such as a right that its role lacks. */
+export function startFault(error: unknown): unknown {
+  return error instanceof pg.DatabaseError ? new DatabaseUnavailable(error) : error;
+}
+
+/**
+ * Names of mailboxes and subjects are in any script, and what two processes do at once is written for read committed.
+ * @throws {SettingsError}
+ */
+async function requireFitting(database: Database): Promise<void> {
+  const [set] = await database.query<{ encoding: string; isolation: string }>(
+    `select current_setting('server_encoding') as encoding, current_setting('default_transaction_isolation') as isolation`,
+  );
+  if (set?.encoding !== 'UTF8')
+    throw new SettingsError([
+      `DATABASE_URL names a database whose encoding is ${set?.encoding}, and it must be UTF8. Example: CREATE DATABASE portal TEMPLATE template0 ENCODING 'UTF8'`,
+    ]);
+  if (set.isolation !== 'read committed')
+    throw new SettingsError([
+      `DATABASE_URL names a database or a role whose default_transaction_isolation is ${set.isolation}, and it must be read committed. Example: ALTER ROLE portal SET default_transaction_isolation = 'read committed'`,
+    ]);
 }
 
 /**
@@ -116,7 +161,7 @@ function openPostgres(url: string): Database {
       let isThere = true;
       try {
         const sql = sqlOn(client);
-        const all: Statement[] = [{ text: 'begin' }, ...statements, { text: 'commit' }];
+        const all: Statement[] = [{ text: BEGIN }, ...statements, { text: 'commit' }];
         const answers = await Promise.allSettled(all.map(({ text, parameters }) => sql.query(text, parameters)));
         // Behind one that fails PostgreSQL refuses the others, and takes `commit` for `rollback`.
         const rows = answers.map((answer) => {
@@ -136,7 +181,7 @@ function openPostgres(url: string): Database {
       const sql = sqlOn(client);
       const { promise: committed, resolve } = Promise.withResolvers<void>();
       try {
-        await sql.query('begin');
+        await sql.query(BEGIN);
         const result = await work({ ...sql, committed });
         await sql.query('commit');
         resolve();

@@ -3,7 +3,7 @@ import type { PgBoss, SendOptions } from 'pg-boss';
 import type { Log } from '../log.ts';
 import { Stopped } from '../mail/copy/lanes.ts';
 import { keyOf, type NotificationJob } from '../notifications/notifier.ts';
-import type { Database, Sql } from '../store/database.ts';
+import { type Database, type Sql, startFault } from '../store/database.ts';
 import { releaseAllLeases } from '../transfers/lease.ts';
 
 const TRANSFERS = 'transfers';
@@ -90,7 +90,9 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     monitorIntervalSeconds: SUPERVISE_SECONDS,
   });
   boss.on('error', (error) => log.error({ err: error }, 'the job queue had an error'));
-  await boss.start();
+  await boss.start().catch((error: unknown) => {
+    throw startFault(error);
+  });
   for (const queue of [TRANSFERS, TAKE_BACKS])
     await boss.createQueue(queue, {
       policy: 'standard',
