@@ -3,7 +3,7 @@ import { type OauthProvider } from './provider.ts';
 import { OAUTH_PROVIDERS } from './provider-name.ts';
 import { CLEAR_TEXT_SETTINGS, clearTextProblems, isLoopback, publicProblems } from './settings/clear-text.ts';
 import { withoutEnd } from './without-end.ts';
-import { SETTING_NAMES, VARIABLES, type Values } from './settings/variables.ts';
+import { FILE_SETTINGS, SETTING_NAMES, VARIABLES, type Values } from './settings/variables.ts';
 
 export type ProviderSettings = {
   readonly client?: { readonly id: string; readonly secret: string };
@@ -118,15 +118,16 @@ export function readSettings(environment: Environment): Settings {
     else problems.push(`${name} ${result.issues[0].message}`);
   }
   const set = values as Values;
-  problems.push(...contradictions(set));
+  problems.push(...contradictions(set, (name) => (environment[name]?.trim() ?? '') !== ''), ...misspelt(environment));
   if (problems.length > 0) throw new SettingsError(problems);
   return settle(set);
 }
 
-function contradictions(set: Values): string[] {
+/** @param isGiven whether something stands there, right or wrong */
+function contradictions(set: Values, isGiven: (name: keyof Values) => boolean): string[] {
   const problems: string[] = [];
   const needs = (name: keyof Values, other: keyof Values, example: string) => {
-    if (set[name] !== undefined && set[other] === undefined)
+    if (set[name] !== undefined && !isGiven(other))
       problems.push(`${other} is needed with ${name}. Example: ${example}`);
   };
   needs('DATABASE_URL', 'SECRET_KEY', 'SECRET_KEY=$(openssl rand -base64 32)');
@@ -137,11 +138,11 @@ function contradictions(set: Values): string[] {
     needs(`${name}_CLIENT_ID`, `${name}_CLIENT_SECRET`, `${name}_CLIENT_SECRET=…`);
     needs(`${name}_CLIENT_SECRET`, `${name}_CLIENT_ID`, `${name}_CLIENT_ID=…`);
   }
-  if (!sandboxed(set) && set.LEGACY_IMAP_URL === undefined)
+  if (!sandboxed(set) && !isGiven('LEGACY_IMAP_URL'))
     problems.push(
       'LEGACY_IMAP_URL is needed when the sandbox is off. Example: LEGACY_IMAP_URL=imaps://imap.example.com:993',
     );
-  if (set.ROLE !== undefined && set.ROLE !== 'all' && set.DATABASE_URL === undefined)
+  if (set.ROLE !== undefined && set.ROLE !== 'all' && !isGiven('DATABASE_URL'))
     problems.push(
       'DATABASE_URL is needed when ROLE is web or worker: the embedded database belongs to one process. Example: ROLE=all',
     );
@@ -154,6 +155,35 @@ function contradictions(set: Values): string[] {
     problems.push('ALLOW_CLEAR_TEXT must be names of settings, separated by commas. Example: ALLOW_CLEAR_TEXT=SMS_URL');
   problems.push(...clearTextProblems(set), ...publicProblems(set, sandboxed(set)));
   return problems;
+}
+
+/** A shorter name is near to many that are not ours. */
+const SHORTEST_MISSPELT = 8;
+const SLIPS = 2;
+
+/** What is nearly a setting would count as unset. */
+function misspelt(environment: Environment): string[] {
+  const known: readonly string[] = [...SETTING_NAMES, ...FILE_SETTINGS.map((name) => `${name}_FILE`)];
+  return Object.keys(environment).flatMap((name) => {
+    if (name.length < SHORTEST_MISSPELT || known.includes(name) || (environment[name]?.trim() ?? '') === '') return [];
+    const meant = known.find((each) => slipsBetween(name, each) <= SLIPS);
+    return meant === undefined ? [] : `${name} is no setting. ${meant} may be meant: rename it, or take it out.`;
+  });
+}
+
+/** Letters to put in, take out or change (Levenshtein), told exactly up to `SLIPS`. */
+function slipsBetween(a: string, b: string): number {
+  if (Math.abs(a.length - b.length) > SLIPS) return Infinity;
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let at = 0; at < a.length; at += 1) {
+    const next = [at + 1];
+    for (let index = 0; index < b.length; index += 1)
+      next.push(
+        Math.min((row[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1, (row[index] ?? 0) + (a[at] === b[index] ? 0 : 1)),
+      );
+    row = next;
+  }
+  return row[b.length] ?? Infinity;
 }
 
 function sandboxed(set: Values): boolean {

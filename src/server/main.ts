@@ -37,8 +37,14 @@ export type ServerOptions = {
 
 /** What the start warns of: what the product runs without, as nothing was configured for it, and what it may give away. */
 export function shortcomings(settings: Settings): string[] {
-  const { host, publicUrl } = settings;
+  const { host, publicUrl, proxies } = settings;
   return [
+    // TLS ends before this process.
+    ...(publicUrl.startsWith('https://') && proxies === 0
+      ? [
+          'PROXIES is 0 and PUBLIC_URL starts with https://: what stands before this process counts as one visitor, and the limits of one hold for all of them. Set PROXIES to how many proxies append to X-Forwarded-For, such as PROXIES=1.',
+        ]
+      : []),
     ...(publicUrl.startsWith('http://') && !isLoopback(`http://${host.includes(':') ? `[${host}]` : host}`)
       ? [
           `HOST is ${host} and PUBLIC_URL is ${publicUrl}: who reaches this port from elsewhere does so in clear text, passwords included. Set PUBLIC_URL to the https:// address of what stands before it.`,

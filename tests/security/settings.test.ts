@@ -131,6 +131,43 @@ describe('at a public address', () => {
   });
 });
 
+test.each([
+  [{ EXPORT_DAY: '3' }, 'EXPORT_DAY is no setting. EXPORT_DAYS may be meant: rename it, or take it out.'],
+  [
+    { FORMER_SECRET_KEY: 'canary' },
+    'FORMER_SECRET_KEY is no setting. FORMER_SECRET_KEYS may be meant: rename it, or take it out.',
+  ],
+  [
+    { SMTP_URL_FIEL: '/run/canary' },
+    'SMTP_URL_FIEL is no setting. SMTP_URL_FILE may be meant: rename it, or take it out.',
+  ],
+])('a name that is nearly that of a setting is refused, as it would count as unset: %o', (environment, problem) => {
+  expect(problemsOf({ ...LEGACY, ...environment })).toEqual([problem]);
+});
+
+test('what is no setting and near to none is left alone', () => {
+  const others = { HOSTNAME: 'a', PORTS: '1', SMTP_HOST: 'b', DATABASE_PORT: '5432', EXPORT_DAY: ' ' };
+  expect(problemsOf({ ...LEGACY, ...others })).toEqual([]);
+});
+
+test('what is there and wrong is not told as missing too', () => {
+  const database = { DATABASE_URL: 'postgres://localhost/portal', SECRET_KEY: 'canary', ROLE: 'web' };
+  expect(problemsOf({ ...LEGACY, ...database })).toEqual([expect.stringMatching('^SECRET_KEY must be 32 bytes')]);
+  const mail = { SMTP_URL: 'smtps://smtp.example.com', MAIL_FROM: 'canary' };
+  expect(problemsOf({ ...LEGACY, ...mail })).toEqual([expect.stringMatching('^MAIL_FROM must be an address')]);
+});
+
+test.each([
+  [{ PUBLIC_URL: 'https://transfer.example.com' }, 1],
+  [{ PUBLIC_URL: 'https://transfer.example.com', PROXIES: '1' }, 0],
+  [{}, 0],
+])('the start warns where all visitors count as one: %o', (environment, count) => {
+  const warned = shortcomings(readSettings({ ...LEGACY, ...environment })).filter((line) =>
+    line.startsWith('PROXIES is'),
+  );
+  expect(warned).toHaveLength(count);
+});
+
 test('a transfer is not erased before its files are', () => {
   expect(problemsOf({ ...LEGACY, EXPORT_DAYS: '40' })).toEqual([
     expect.stringMatching('^RETENTION_DAYS must not be less'),

@@ -173,9 +173,9 @@ test(
   },
 );
 
-describe('a database that the product can not work on is refused at the start, with what to do', () => {
-  const nameOf = (url: string) => new URL(url).pathname.slice(1);
+const nameOf = (url: string) => new URL(url).pathname.slice(1);
 
+describe('a database that the product can not work on is refused at the start, with what to do', () => {
   test('its encoding', needs('postgresql'), async () => {
     const url = await createEmptyDatabase();
     const name = `${nameOf(url)}_latin1`;
