@@ -33,6 +33,17 @@ test('a mail server that is busy is asked again to the second, and for as long a
   expect(triedFor(new MailError('busy', 'Later.'))).toBe(Infinity);
 });
 
+test.each(['unreachable', 'lost', 'slow'] as const)(
+  'a mail server that is away (%s) is waited for over a weekend, after two hours by half hours',
+  (fault) => {
+    const away = new MailError(fault, 'ECONNREFUSED');
+    expect(triedFor(away)).toBeGreaterThan(72 * HOUR);
+    expect(triedFor(away)).toBeLessThan(80 * HOUR);
+    expect(verdictOn(away, 27, false, 0)).toMatchObject({ seconds: 300, waiting: { reason: 'unreachable' } });
+    expect(verdictOn(away, 28, false, 0)).toMatchObject({ seconds: 1800, waiting: { reason: 'unreachable' } });
+  },
+);
+
 test('a mail server without TLS that is safe is tried for as long as one that is away, and then told as that', () => {
   const unsafe = new MailError('certificate', 'CERT_HAS_EXPIRED');
   expect(unsafe.passing).toBe(true);

@@ -14,12 +14,15 @@ import { SENTENCES } from './sentences.ts';
 
 /** Runs in a row that moved nothing, with pauses of up to five minutes: about two hours. */
 const IDLE_RUNS = 28;
+/** A mail server may be away for a night or a weekend: so many runs more, with pauses of half an hour, are three days. */
+const AWAY_RUNS = IDLE_RUNS + 144;
 /** Runs in a row that moved nothing because a server says no more than NO, with pauses: some four minutes. */
 const REFUSED_RUNS = 8;
 /** A sign-in that has worked before may be refused for a moment; so often it is tried again. */
 const SIGN_IN_TRIES = 3;
 const FIRST_PAUSE_SECONDS = 2;
 const LONGEST_PAUSE_SECONDS = 300;
+const LONGEST_AWAY_PAUSE_SECONDS = 1800;
 const LONGEST_BUSY_PAUSE_SECONDS = 3600;
 
 /** What becomes of an operation after something stopped it. `pass on`: it is not this worker's to judge. */
@@ -66,8 +69,9 @@ export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean, n
   const isMail = error instanceof MailError;
   const isBusy = isMail && error.fault === 'busy';
   // A server that asks for a pause will let us go on, however often it does.
-  if (idleRuns >= IDLE_RUNS && !isBusy) return ending(sentenceAfterAll(error));
-  const longest = isBusy ? LONGEST_BUSY_PAUSE_SECONDS : LONGEST_PAUSE_SECONDS;
+  if (idleRuns >= (isMail ? AWAY_RUNS : IDLE_RUNS) && !isBusy) return ending(sentenceAfterAll(error));
+  const awayPause = idleRuns < IDLE_RUNS ? LONGEST_PAUSE_SECONDS : LONGEST_AWAY_PAUSE_SECONDS;
+  const longest = isBusy ? LONGEST_BUSY_PAUSE_SECONDS : awayPause;
   const pause = pauseAfter(idleRuns, longest);
   // A hint is obeyed to the second. Where each run counts against the operation, short ones don't make its tries shorter.
   const asked = isMail || error instanceof ContactStoreError ? error.pause : undefined;
