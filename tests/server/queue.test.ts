@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { openLog } from '../../src/server/log.ts';
-import { openJobQueue } from '../../src/server/worker/queue.ts';
+import { openJobQueue, toldNowAndThen } from '../../src/server/worker/queue.ts';
 import { EMBEDDED, FRESH, openTestDatabase, type TestAddress } from '../support/fresh-database.ts';
 
 const LOOK = 'select 1 from pgboss.job';
@@ -137,4 +137,48 @@ test('what a server said when a job failed, in which an address may stand, is no
   expect(heard).toContainEqual({ err: said, queue: 'transfers', transferId: 'moved' });
   expect(heard).toContainEqual({ err: said, queue: 'take-backs', transferId: 'taken back' });
   expect(heard).not.toContainEqual(expect.objectContaining({ transferId: 'told' }));
+});
+
+test('a start takes no long look for those among ten thousand waiting transfers that nobody works on', async () => {
+  await using database = await openTestDatabase(FRESH);
+  await using queue = await openJobQueue({ database, log: openLog('silent') });
+  const add = (count: number, finished: string) =>
+    database.query<{ id: string }>(
+      `insert into transfers (id, submit_key, source_email, source_provider, destination_email, destination_provider,
+         operations, finished)
+       select md5(number || ' ' || coalesce(${finished}::text, '')), number, number, 'sanbruno', number, 'yahoo', '{emailmigration}',
+         ${finished} from generate_series(1, ${count}) as number returning id`,
+    );
+  // PostgreSQL knows of a quiet week in which none was waiting.
+  await add(20_000, 'now()');
+  for (const table of ['transfers', 'pgboss.job_common']) {
+    await database.query(`alter table ${table} set (autovacuum_enabled = off)`);
+    await database.query(`analyze ${table}`);
+  }
+  const [row] = await add(10_000, 'null::timestamptz');
+  await queue.resume();
+  await database.query("delete from pgboss.job where name = 'transfers' and singleton_key = $1", [row?.id]);
+  const waiting = `select count(*)::integer as count from pgboss.job where name = 'transfers'`;
+  expect(await database.query(waiting)).toEqual([{ count: 9999 }]);
+  // Each with each of the others was 19 s.
+  const began = process.hrtime.bigint();
+  await queue.resume();
+  expect(Number(process.hrtime.bigint() - began) / 1e9).toBeLessThan(4);
+  expect(await database.query(waiting)).toEqual([{ count: 10_000 }]);
+});
+
+test('errors of the queue that are alike are told once a minute, with how many there were', () => {
+  const lines: string[] = [];
+  const log = openLog('error', { write: (line: string) => void lines.push(line) });
+  let now = 0;
+  const tell = toldNowAndThen(log, () => now);
+  const away = Object.assign(new Error('No.'), { code: 'ECONNREFUSED' });
+  for (; now < 60_000; now += 100) tell(away);
+  tell(Object.assign(new Error('No.'), { code: '53300' }));
+  tell(away);
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+    expect.objectContaining({ err: expect.objectContaining({ code: 'ECONNREFUSED' }) }),
+    expect.objectContaining({ err: expect.objectContaining({ code: '53300' }) }),
+    expect.objectContaining({ err: expect.objectContaining({ code: 'ECONNREFUSED' }), alike: 599 }),
+  ]);
 });
