@@ -173,6 +173,29 @@ test(
   },
 );
 
+test(
+  'a statement that a time limit of the DBA cuts short is no fault of the statement',
+  needs('postgresql'),
+  async () => {
+    const url = await createEmptyDatabase();
+    await using database = await openDatabase({ url });
+    for (const [limit, text] of [
+      ['statement_timeout', 'select pg_sleep(60)'],
+      ['lock_timeout', 'lock table schema_migrations'],
+    ] as const) {
+      await using holder = await openDatabase({ url });
+      await holder.transaction(async (sql) => {
+        await sql.query('lock table schema_migrations');
+        const cut = database.transaction(async (own) => {
+          await own.query(`set local ${limit} = 10`);
+          await own.query(text);
+        });
+        await expect(cut).rejects.toThrow(DatabaseUnavailable);
+      });
+    }
+  },
+);
+
 const nameOf = (url: string) => new URL(url).pathname.slice(1);
 
 describe('a database that the product can not work on is refused at the start, with what to do', () => {

@@ -70,6 +70,7 @@ const REMEDIES = [
     'Let it create a schema and tables: GRANT CREATE ON DATABASE and ON SCHEMA, or make it the owner',
   ],
   ['25006', 'the database only reads', 'Name the primary, not a standby, and leave default_transaction_read_only off'],
+  ['57014', 'a statement was cut short', 'Raise the statement_timeout of its role'],
   ['53100', 'the disk of the database is full', 'Make room there'],
   [
     '53300',
@@ -135,10 +136,10 @@ async function requireFitting(database: Database): Promise<void> {
 }
 
 /**
- * Connection exceptions, too many connections, shutdown or start under way, faults of its machine, and a standby that
- * only reads (PostgreSQL, appendix A).
+ * Connection exceptions, too many connections, a statement or a wait for a lock that was cut short, shutdown or start
+ * under way, a deadlock, faults of its machine, and a standby that only reads (PostgreSQL, appendix A).
  */
-const NOT_THERE = /^(?:08|53|57P|58|25006)/;
+const NOT_THERE = /^(?:08|25006|40|53|55P03|57|58)/;
 
 /** An error that is no fault of the statement means that the database is not there. */
 function faultOf(error: unknown): unknown {
