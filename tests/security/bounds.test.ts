@@ -312,6 +312,18 @@ describe('what is known of a transfer', () => {
     expect(await world.database.query('select 1 from transfer_browsers')).toEqual([]);
   });
 
+  test('is erased with that of others only as far as one statement may delete', async () => {
+    await world.database.query(
+      `with ended as (insert into transfers (id, submit_key, source_email, source_provider, destination_email,
+         destination_provider, operations, finished)
+         select md5(number::text), number, number, 'sanbruno', number, 'yahoo', '{emailmigration}', now()
+         from generate_series(1, 5) as number returning id)
+       insert into operations (transfer_id, operation, done, total) select id, 'emailmigration', 60000, 60000 from ended`,
+    );
+    const erased = () => eraseEnded(world.database, 30, Date.now() + 31 * DAY_MS);
+    expect([await erased(), await erased(), await erased(), await erased()]).toEqual([2, 2, 1, 0]);
+  });
+
   test('is erased at once when its subscriber asks for it, files and running transfers with it', async () => {
     const { jobid } = (await order()).body as { jobid: string };
     await world.database.query('update transfers set finished = null');

@@ -10,6 +10,8 @@ import { destroyCredentials, openCredentials } from './credentials.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const ERASED_AT_ONCE = 50;
+/** A transfer begins to be erased with others while they have fewer; fifty of 60,000 took 83 s, which no statement may. */
+const MESSAGES_AT_ONCE = 100_000;
 const NOBODY = 'erased@erased.invalid';
 
 /**
@@ -23,7 +25,7 @@ export async function eraseEnded(database: Database, retentionDays: number, now:
   await database.query('delete from announced_moves where announced < $1', [before]);
   return database.transaction(async (sql) => {
     const erased = await sql.query<{ id: string }>(
-      `delete from transfers where id in
+      `with due as materialized
        (select id from transfers where finished < $1 and not exists
          (select 1 from exports join export_files on export_id = exports.id where transfer_id = transfers.id)
         and not exists (select 1 from dailies where transfer_id = transfers.id and ended is null)
@@ -31,7 +33,12 @@ export async function eraseEnded(database: Database, retentionDays: number, now:
         and not exists (select 1 from transfers later where later.finished is null
           and later.source_email = transfers.source_email and later.destination_email = transfers.destination_email
           and not exists (select 1 from ledger_adoptions where transfer_id = later.id))
-        limit ${ERASED_AT_ONCE})
+        limit ${ERASED_AT_ONCE}),
+       counted as
+       (select id, (select coalesce(sum(greatest(done, total)), 0) from operations where transfer_id = due.id) as messages
+        from due),
+       summed as (select id, sum(messages) over (order by id) - messages as before from counted)
+       delete from transfers where id in (select id from summed where before < ${MESSAGES_AT_ONCE})
      returning id`,
       [before],
     );
