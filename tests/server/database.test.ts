@@ -196,6 +196,17 @@ test(
   },
 );
 
+test.each([
+  ['ENOENT', 'there is no file or socket where it points (ENOENT). Mend its path.'],
+  ['SELF_SIGNED_CERT_IN_CHAIN', 'its certificate is not one to believe (SELF_SIGNED_CERT_IN_CHAIN). Name who vouches'],
+  ['28P01', 'the database refused the name or the password (28P01). Mend them'],
+  ['ECONNREFUSED', 'the database did not let us in (ECONNREFUSED). Start it, or mend the address.'],
+])('an operator is told what to do about %s', (code, said) => {
+  expect(new DatabaseUnavailable(Object.assign(new Error('canary'), { code })).message).toContain(
+    `DATABASE_URL can't be used: ${said}`,
+  );
+});
+
 const nameOf = (url: string) => new URL(url).pathname.slice(1);
 
 describe('a database that the product can not work on is refused at the start, with what to do', () => {

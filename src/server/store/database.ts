@@ -55,7 +55,7 @@ const BEGIN = 'begin; set local idle_in_transaction_session_timeout = 10000';
 /** Where the database is: a PostgreSQL by `url`, else PGlite in `folder` (`memory://` for tests). */
 export type DatabaseAddress = { readonly url: string } | { readonly folder: string };
 
-/** What is wrong and what to do, by how the code begins (PostgreSQL, appendix A). */
+/** What is wrong and what to do, by how the code begins: PostgreSQL's (appendix A), the system's or OpenSSL's. */
 const REMEDIES = [
   ['28', 'the database refused the name or the password', 'Mend them, or let its role in by pg_hba.conf'],
   ['3D000', 'there is no database of that name', 'Create it, or mend the name'],
@@ -71,6 +71,10 @@ const REMEDIES = [
   ],
   ['25006', 'the database only reads', 'Name the primary, not a standby, and leave default_transaction_read_only off'],
   ['57014', 'a statement was cut short', 'Raise the statement_timeout of its role'],
+  ['ENOENT', 'there is no file or socket where it points', 'Mend its path'],
+  ...['CERT_', 'DEPTH_ZERO_', 'ERR_TLS_CERT_', 'SELF_SIGNED_', 'UNABLE_TO_'].map(
+    (begin) => [begin, 'its certificate is not one to believe', 'Name who vouches for it by sslrootcert'] as const,
+  ),
   ['53100', 'the disk of the database is full', 'Make room there'],
   [
     '53300',
