@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,7 +9,7 @@ import { type Product, startProductOnPostgres } from '../support/product.ts';
 
 const WITHIN = { timeout: 60_000 };
 
-describe('the product in Firefox (needs firefox)', needs('firefox'), () => {
+describe('the product in Firefox (needs firefox and pdftotext)', needs('firefox', 'pdftotext'), () => {
   let product: Product;
   let firefox: Firefox;
   let page: FirefoxPage;
@@ -50,6 +51,7 @@ describe('the product in Firefox (needs firefox)', needs('firefox'), () => {
     );
     return files.length === 1 && files[0] !== undefined && files[0].length > 0 ? files[0] : null;
   };
+  const paper = async () => execFileSync('pdftotext', ['-', '-'], { input: await page.print(), encoding: 'utf8' });
   /** The sandbox's own pages have no icon. */
   const complaints = () => firefox.errors.filter((text) => !text.includes('/favicon.ico'));
 
@@ -65,6 +67,10 @@ describe('the product in Firefox (needs firefox)', needs('firefox'), () => {
     await page.press('Move');
     await openStatus();
     await page.says('We compared both sides: no message is missing, duplicated or changed.');
+    expect(await paper()).toMatch(new RegExp(`From\\s+${subscriber.email}\\s`));
+    await page.press('Set up your phone and computer');
+    await page.says('Set up Yahoo Mail on your phone and computer');
+    expect(await paper()).toContain('imap.mail.yahoo.com');
     await page.press('Sign out');
     await page.says('You are signed out');
     expect(complaints()).toEqual([]);

@@ -45,7 +45,7 @@ type Answer = {
   readonly message?: string;
   readonly method?: string;
   readonly params?: { readonly level?: string; readonly text?: string };
-  readonly result?: { readonly result?: Value; readonly context?: string };
+  readonly result?: { readonly result?: Value; readonly context?: string; readonly data?: string };
 };
 
 export type FirefoxPage = {
@@ -56,6 +56,8 @@ export type FirefoxPage = {
   /** With an ellipsis at the end, what begins so. */
   readonly press: (name: string) => Promise<void>;
   readonly fill: (label: string, text: string) => Promise<void>;
+  /** What comes out of the printer, as a PDF. */
+  readonly print: () => Promise<Buffer>;
 };
 
 export type Firefox = AsyncDisposable & {
@@ -186,5 +188,6 @@ function pageIn(context: string, ask: Ask): FirefoxPage {
       const keys = Array.from(text, (value) => ['keyDown', 'keyUp'].map((type) => ({ type, value }))).flat();
       await ask('input.performActions', { context, actions: [{ type: 'key', id: 'keys', actions: keys }] });
     },
+    print: async () => Buffer.from((await ask('browsingContext.print', { context })).data ?? '', 'base64'),
   };
 }

@@ -54,6 +54,7 @@ const PROGRAMS = {
   script: { debian: 'bsdutils' },
   // The smallest package with a Calc that needs no screen: 89 MB, 20 seconds.
   soffice: { debian: 'libreoffice-calc-nogui', homebrew: 'libreoffice' },
+  pdftotext: { debian: 'poppler-utils', homebrew: 'poppler', forProofs: true },
   firefox: { program: 'firefox-esr', instead: 'firefox', debian: 'firefox-esr', forProofs: true },
   thunderbird: { debian: 'thunderbird', homebrew: 'thunderbird', forProofs: true },
 } as const satisfies Record<string, Program>;
