@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -111,8 +111,7 @@ describe(
       const id = await world.newTransfer({ email: format });
       const at = `http://127.0.0.1:${(tracker.address() as AddressInfo).port}`;
       await world.exportMail(id, accountOf(at), { format });
-      const folder = join(scratch, format);
-      await mkdir(folder);
+      const folder = await mkdtemp(join(scratch, `${format}-`));
       await run('bsdtar', ['-xf', (await world.files(id))[0] ?? ''], { cwd: folder });
       page = await (await browser.newContext({ viewport: { width: 390, height: 844 } })).newPage();
       asked.length = 0;
@@ -159,6 +158,33 @@ describe(
       expect(await page.getByRole('link', { name: 'Open this message' }).count()).toBe(0);
       await page.getByRole('button', { name: 'Back to the list' }).click();
       await page.getByText('301 messages').waitFor();
+      await page.context().close();
+    });
+
+    test('a letter of many sheets is printed by itself, with its sender; by the menu nothing of it is missing', async () => {
+      await opened('eml');
+      await messages().first().click();
+      const letter = page.frameLocator('iframe[title="The message"]').locator('html');
+      await letter.getByRole('heading', { name: 'Dear reader' }).waitFor();
+      await letter.evaluate((element) => element.querySelector('body')?.append('A long letter. '.repeat(3_000)));
+      // Nothing runs in the frame itself, so that only the page can listen.
+      await page.evaluate(() => {
+        const { contentWindow } = document.querySelector('iframe') ?? {};
+        contentWindow?.addEventListener('beforeprint', () => (document.title = 'printed'));
+      });
+      await page.getByRole('button', { name: 'Print this message' }).click();
+      await expect.poll(() => page.title()).toBe('printed');
+      await page.emulateMedia({ media: 'print' });
+      const sender = letter.locator('.on-paper').getByText('@', { exact: false }).first();
+      expect(await sender.isVisible()).toBe(true);
+      await page.setViewportSize({ width: 690, height: 900 });
+      await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+      const { missing, width } = await letter.evaluate(({ scrollHeight, clientHeight, clientWidth }) => ({
+        missing: scrollHeight - clientHeight,
+        width: clientWidth,
+      }));
+      expect({ missing, width }).toEqual({ missing: 0, width: 640 });
+      expect(await sender.isVisible(), 'once is enough').toBe(false);
       await page.context().close();
     });
   },
