@@ -65,7 +65,7 @@ export const finished = {
         icon: DRAWINGS.calendar,
         text: isClosed
           ? `${legacyName} email was due to close on ${pacificDate(accessEnd)}.`
-          : `You can still read new mail there until ${pacificDate(accessEnd)}.`,
+          : `You can still read new mail in your ${legacyName} mailbox until ${pacificDate(accessEnd)}.`,
       },
     ] as const,
   /** `how`: what becomes of new mail until then. */
