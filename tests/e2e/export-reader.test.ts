@@ -136,6 +136,8 @@ describe(
       const link = await page.getByRole('link', { name: 'Open this message' }).getAttribute('href');
       expect(await readFile(join(folder, decodeURIComponent(link ?? '')), 'utf8')).toContain('Take four apples.');
       await page.getByRole('button', { name: 'Back to the list' }).click();
+      await page.getByLabel('Search').fill('four pears');
+      await page.getByText('Nothing found. The search looks at names, subjects and the first lines').waitFor();
       await page.getByLabel('Search').fill('');
       await page.getByLabel('Folder').selectOption('INBOX');
       await page.getByText('300 messages').waitFor();
