@@ -46,7 +46,14 @@ export type Message =
   | { readonly about: 'support sent' }
   | { readonly about: 'support failed'; readonly code: CallFailureCode }
   | { readonly about: 'export deletion failed'; readonly code: CallFailureCode }
-  | { readonly about: 'not the owner' | 'signed out' | 'signed out everywhere' | 'sign-out unfinished' }
+  | {
+      readonly about:
+        | 'not the owner'
+        | 'signed out'
+        | 'signed out everywhere'
+        | 'sign-out unfinished'
+        | 'start unknown';
+    }
   /** To copy what is new, one of the two mailboxes was not signed in to. */
   | { readonly about: 'source refused' | 'destination refused' }
   | { readonly about: 'stop asked' | 'download stop asked' | 'daily started' | 'daily stopped' }

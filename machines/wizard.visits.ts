@@ -73,7 +73,11 @@ const entrances = wizard.createStateConfig({
         target: '#returned',
         actions: { type: 'read the return', params: ({ event }) => returnOf(event) },
       },
-      { target: '#home' },
+      // In another tab, or where the browser keeps nothing.
+      {
+        target: '#home',
+        actions: { type: 'show the message', params: { message: { about: 'start unknown' } } },
+      },
     ],
     'oauth-callback-for-status.visit': {
       target: '#returned-for-status',

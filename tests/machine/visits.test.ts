@@ -57,6 +57,11 @@ describe('each address', () => {
     expect(arriveAt(to, {}, SESSIONS[session]).address()).toBe(shown);
   });
 
+  test('who comes back from a provider to a tab that knows nothing is told so', () => {
+    const wizard = arriveAt(`/oauth-callback?${RETURN}`);
+    expect(wizard.context().message).toEqual({ about: 'start unknown' });
+  });
+
   test('a sign-in elsewhere that was begun leads nowhere once the password is forgotten', () => {
     const forgotten = { ...SESSIONS.choosingGoogle, source: SESSIONS.ordered.source };
     expect(arriveAt('/start-migration', {}, forgotten).address()).toBe('/');

@@ -74,6 +74,16 @@ export function messageWords(message: Message, legacyName: string): MessageWords
           'To end it sooner, sign in here again and press “Sign out”.',
         ],
       };
+    case 'start unknown':
+      return {
+        kind: 'warning',
+        title: 'Please start once more',
+        content: [
+          `This page does not know which ${legacyName} mailbox you began with. Perhaps you came back in another tab, or your browser keeps nothing for this page.`,
+          'Your mail is safe. If the first tab is still open, go on there. If not, press “Start”.',
+          'If this keeps happening, try another browser or contact support.',
+        ],
+      };
     case 'stop asked':
     case 'download stop asked':
     case 'mended':
