@@ -14,7 +14,7 @@ import { SENTENCES } from './sentences.ts';
 
 /** Runs in a row that moved nothing, with pauses of up to five minutes: about two hours. */
 const IDLE_RUNS = 28;
-/** A mail server may be away for a night or a weekend: so many runs more, with pauses of half an hour, are three days. */
+/** A mail server may be out of reach for a night or a weekend: so many runs more, with pauses of half an hour, are three days. */
 const AWAY_RUNS = IDLE_RUNS + 144;
 /** Runs in a row that moved nothing because a server says no more than NO, with pauses: some four minutes. */
 const REFUSED_RUNS = 8;
@@ -69,7 +69,8 @@ export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean, n
   const isMail = error instanceof MailError;
   const isBusy = isMail && error.fault === 'busy';
   // A server that asks for a pause will let us go on, however often it does.
-  if (idleRuns >= (isMail ? AWAY_RUNS : IDLE_RUNS) && !isBusy) return ending(sentenceAfterAll(error));
+  const isAway = isMail && (error.fault === 'unreachable' || error.fault === 'certificate');
+  if (idleRuns >= (isAway ? AWAY_RUNS : IDLE_RUNS) && !isBusy) return ending(sentenceAfterAll(error));
   const awayPause = idleRuns < IDLE_RUNS ? LONGEST_PAUSE_SECONDS : LONGEST_AWAY_PAUSE_SECONDS;
   const longest = isBusy ? LONGEST_BUSY_PAUSE_SECONDS : awayPause;
   const pause = pauseAfter(idleRuns, longest);
