@@ -136,7 +136,10 @@ test(
     await using _worker = await world.work({
       onStep: async (step) => {
         if (step === 'listed')
-          await database.query("insert into ledger_disowned select id, 'INBOX', $1, 1 from transfers on conflict do nothing", [uidValidity]);
+          await database.query(
+            "insert into ledger_disowned select id, 'INBOX', $1, 1 from transfers on conflict do nothing",
+            [uidValidity],
+          );
       },
     });
     const ordered = await world.order();
