@@ -81,7 +81,7 @@ export function messageWords(message: Message, legacyName: string): MessageWords
         content: [
           `This page does not know which ${legacyName} mailbox you began with. Perhaps you came back in another tab, or your browser keeps nothing for this page.`,
           'Your mail is safe. If the first tab is still open, go on there. If not, press “Start”.',
-          'If this keeps happening, try another browser or contact support.',
+          'If you end up here again, use another browser or ask support.',
         ],
       };
     case 'stop asked':
