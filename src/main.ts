@@ -19,7 +19,7 @@ if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE)
   );
 
 const stopping = new AbortController();
-for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+for (const name of ['SIGINT', 'SIGTERM'] as const)
   process.on(name, () => {
     // The second signal ends at once.
     if (stopping.signal.aborted) process.exit(130);
