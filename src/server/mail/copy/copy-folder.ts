@@ -150,9 +150,7 @@ async function copyInto(destinationPath: string, begun: Begun | undefined, work:
         run.looked();
         throw new MailError('lost', 'The destination may have some of it, and the source is giving all of it.');
       }
-      const rows = await settlePresent(perhaps, into);
-      for (const row of rows) known.settled.add(row.uid);
-      run.settled(sourcePath, rows);
+      for (const { uid } of await settlePresent(perhaps, into)) known.settled.add(uid);
     }
     await sendWaiting(waiting(), into, begun, folder);
   }

@@ -1,6 +1,7 @@
 import { destinationPlace, sourcePlace } from './breaks.ts';
 import { secondsOf } from './digest.ts';
 import type { LedgerMailbox, NewRow, Planned } from './ledger.ts';
+import { Stopped } from './lanes.ts';
 import { nameKey } from './ledger-rows.ts';
 import { listedFrom, match } from './matching.ts';
 import type { Run } from './run.ts';
@@ -75,19 +76,22 @@ async function firstOfOurs({ destinationPath }: LedgerMailbox, uidValidity: bigi
   return Math.min(...begun, Infinity);
 }
 
-/** Reads these of both sides, and settles those that are the same there, with the same date: they are not stored again. */
+/**
+ * Reads these of both sides, and settles those that are the same there, with the same date: they are not stored again.
+ * @throws {MailError}, {@link Stopped}, {@link LeaseLost}
+ */
 export async function settlePresent(parts: readonly Perhaps[], into: Into): Promise<readonly NewRow[]> {
-  const { mailbox, run } = into;
+  const { mailbox, claims, run, goesOn } = into;
   run.noteFault(triesAt(mailbox));
   const all: NewRow[] = [];
   for (const part of parts) {
+    if (run.copy.signal.aborted || !goesOn()) throw new Stopped('The copy was asked to stop.');
     const rows = await presentOf(part, into);
     const unwritten = await run.copy.ledger.settle(rows);
-    for (const row of rows) {
-      if (unwritten.includes(row)) continue;
-      all.push(row);
-      if (row.destinationUid !== undefined) into.claims.add(row.destinationUid);
-    }
+    const settled = rows.filter((row) => !unwritten.includes(row));
+    run.settled(mailbox.sourcePath, settled);
+    all.push(...settled);
+    for (const { destinationUid } of settled) if (destinationUid !== undefined) claims.add(destinationUid);
     if (rows.length === 0) continue;
     run.looked();
     run.forgetFaults(triesAt(mailbox));
