@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readFile } from 'node:fs/promises';
 import { statusAddress } from '../../src/contract/page-address.ts';
 import { openBrowser } from '../support/browser.ts';
-import { openMailClient } from '../support/mail-client.ts';
+import { openMailClient, quoted } from '../support/mail-client.ts';
 import { differenceOf } from '../support/mail-comparison.ts';
 import { needs } from '../support/needs.ts';
 import { type Product, startProductOnPostgres } from '../support/product.ts';
@@ -86,6 +86,17 @@ describe('a transfer in the hands of its owner, in Chromium (needs chromium)', n
     return count;
   };
 
+  /** What is there already is not copied again. */
+  const emptied = async () => {
+    const [, { port, user, password }] = await sides();
+    await using client = await openMailClient(port, user, password);
+    for (const each of await client.mailboxes()) {
+      await client.command(`SELECT ${quoted(each)}`);
+      await client.command('UID STORE 1:* +FLAGS (\\Deleted)');
+      await client.command('EXPUNGE');
+    }
+  };
+
   test('is taken back, run again to its end, and has a receipt, by the buttons of the status page', async () => {
     const [subscriber] = product.subscribers;
     if (subscriber === undefined) throw new Error('The start printed no subscriber.');
@@ -159,6 +170,7 @@ describe('a transfer in the hands of its owner, in Chromium (needs chromium)', n
     const [subscriber] = product.subscribers;
     if (subscriber === undefined) throw new Error('The start printed no subscriber.');
     toMailbox.grant(Infinity);
+    await emptied();
     const before = await held();
     await page.goto(product.url);
     await signIn(page, subscriber);

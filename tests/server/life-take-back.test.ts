@@ -15,11 +15,14 @@ import {
 } from '../support/life-world.ts';
 import { IS_PROOF } from '../folders.ts';
 import { HASTY_CLOCK } from '../support/hasty-clock.ts';
+import type { Letter } from '../support/mail-client.ts';
 import { letter } from '../support/mail-letters.ts';
 import { needs } from '../support/needs.ts';
 import { fromBrowser } from '../support/web-world.ts';
 
 const some = (from: number, count: number) => Array.from({ length: count }, (_, number) => letter(from + number));
+/** Else what is there already would not be copied. */
+const ofAnotherDate = (letters: readonly Letter[]) => letters.map((each) => ({ ...each, date: letter(99).date }));
 const MAIL = { INBOX: some(0, 8), Family: some(20, 4), 'Family/Old': some(30, 2), Kept: some(40, 3) };
 
 /** All that is at the destination: `mailbox: sha256 flags`, without UIDs. */
@@ -231,7 +234,7 @@ describe.each([{ dovecots: true }, ...(IS_PROOF ? [{ dovecots: false }] : [])])(
       const world = await openWorldOfTest({ ...options, mail: MAIL });
       {
         await using client = await world.destinationMail();
-        await client.append('INBOX', some(0, 8));
+        await client.append('INBOX', ofAnotherDate(some(0, 8)));
       }
       const before = await everything(world);
       const deaths = new Set<TakeBackStep>();
@@ -254,32 +257,57 @@ describe.each([{ dovecots: true }, ...(IS_PROOF ? [{ dovecots: false }] : [])])(
       const world = await openWorldOfTest({ ...options, mail: MAIL });
       {
         await using client = await world.destinationMail();
-        // Equal to what comes, octet for octet, date and flags included.
-        await client.append('INBOX', some(0, 8));
+        // Equal to what comes, octet for octet, flags included.
+        await client.append('INBOX', ofAnotherDate(some(0, 8)));
         await client.create('Kept');
-        await client.append('Kept', some(40, 3));
+        await client.append('Kept', ofAnotherDate(some(40, 3)));
       }
-      const before = await everything(world);
+      const { length } = await everything(world);
       await using _worker = await world.work();
       const ordered = await world.order();
       expect(await whenEnded(world, ordered)).toMatchObject({ status: 'completed', done: 17 });
-      expect((await everything(world)).length).toBe(before.length + 17 + 2);
+      expect((await everything(world)).length).toBe(length + 17 + 2);
+      {
+        await using client = await world.destinationMail();
+        await client.append('INBOX', some(0, 8));
+        await client.append('Kept', some(40, 3));
+      }
+      const copied = await everything(world);
       await takenBack(world, ordered);
-      expect(await everything(world)).toEqual(before);
+      const left = await everything(world);
+      expect(left).toHaveLength(length + 11);
+      expect(copied).toEqual(expect.arrayContaining(left));
       expect((await statusOf(world, ordered)).emailmigration).toMatchObject({ taken_back: 17 });
       // A second time there is nothing.
       await takenBack(world, ordered);
-      expect(await everything(world)).toEqual(before);
-      // And the same can be copied again, all of it.
+      expect(await everything(world)).toEqual(left);
+      // And the same can be copied again, all of it; what came after the first copy is told as there twice.
       const again = await world.order();
       expect(again.id).not.toBe(ordered.id);
-      expect(await whenEnded(world, again)).toMatchObject({ status: 'completed', done: 17 });
-      expect((await everything(world)).length).toBe(before.length + 17 + 2);
+      expect(await whenEnded(world, again)).toMatchObject({ done: 17, copied: 17, duplicated: 11 });
+      expect(await everything(world)).toEqual(copied);
     });
   },
 );
 
 describe('taking back', { timeout: 60_000 }, () => {
+  test('leaves what was there before it', async () => {
+    const world = await openWorldOfTest({ mail: MAIL });
+    {
+      await using client = await world.destinationMail();
+      await client.append('INBOX', some(0, 8));
+      await client.create('Kept');
+      await client.append('Kept', some(40, 3));
+    }
+    const before = await everything(world);
+    await using _worker = await world.work();
+    const ordered = await world.order();
+    expect(await whenEnded(world, ordered)).toMatchObject({ status: 'completed', done: 17, present: 11, copied: 6 });
+    await takenBack(world, ordered);
+    expect(await everything(world)).toEqual(before);
+    expect((await statusOf(world, ordered)).emailmigration).toMatchObject({ taken_back: 6 });
+  });
+
   test('takes what a stopped transfer had copied, and copying what is new then brings all of it', async () => {
     const world = await openWorldOfTest({ mail: { INBOX: some(0, 5) } });
     const { database } = world.web;

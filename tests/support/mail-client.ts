@@ -104,7 +104,7 @@ function letterIn({ line, literals }: Piece): FoundLetter {
   };
 }
 
-function quoted(text: string): string {
+export function quoted(text: string): string {
   return `"${text.replaceAll(/["\\]/g, (sign) => `\\${sign}`)}"`;
 }
 
