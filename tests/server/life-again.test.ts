@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Database } from '../../src/server/store/database.ts';
 import { eraseEnded } from '../../src/server/transfers/retention.ts';
 import {
   call,
@@ -37,6 +38,22 @@ async function again(world: LifeWorld, ordered: Ordered): Promise<Ordered> {
   const answer = await call(world, 'again', ordered, GIVEN);
   expect(answer.status).toBe(200);
   return { id: (answer.body as { jobid: string }).jobid, headers: ordered.headers };
+}
+
+/** @returns what restores all tables as they are now */
+async function backUp(database: Database): Promise<() => Promise<void>> {
+  const tables = await database.query<{ name: string }>(
+    "select tablename as name from pg_tables where schemaname = 'public'",
+  );
+  await database.query('create schema backup');
+  for (const { name } of tables) await database.query(`create table backup.${name} as table public.${name}`);
+  return () =>
+    database.transaction(async (sql) => {
+      await sql.query('set local session_replication_role = replica');
+      await sql.query(`truncate ${tables.map(({ name }) => `public.${name}`).join()} cascade`);
+      for (const { name } of tables)
+        await sql.query(`insert into public.${name} overriding system value table backup.${name}`);
+    });
 }
 
 describe.each([{ dovecots: false }, { dovecots: true }])('copying what is new, on Dovecot: $dovecots', (options) => {
@@ -133,6 +150,45 @@ describe.each([{ dovecots: false }, { dovecots: true }])('copying what is new, o
     expect(before.filter((line) => !after.includes(line))).toEqual([]);
     const came = after.filter((line) => !before.includes(line));
     expect(came.map((line) => line.split(' ')[0])).toEqual(['Family', 'INBOX', 'INBOX']);
+  });
+
+  test('doubles nothing after an older backup has been restored', { ...needed, timeout: 60_000 }, async () => {
+    const world = await openWorldOfTest({ ...options, mail: { INBOX: some(0, 8), Family: some(20, 4) } });
+    const { database } = world.web;
+    let ordered: Ordered;
+    {
+      await using _worker = await world.work();
+      ordered = await world.order();
+      expect(await whenEnded(world, ordered)).toMatchObject({ status: 'completed', done: 12 });
+    }
+    const restore = await backUp(database);
+    {
+      await using client = await world.sourceMail();
+      await client.append('INBOX', [letter(50), letter(3)]);
+      await client.append('Family', [letter(51)]);
+    }
+    {
+      await using _worker = await world.work();
+      expect(await whenEnded(world, await again(world, ordered))).toMatchObject({ copied: 3 });
+    }
+    await restore();
+    {
+      await using client = await world.sourceMail();
+      await client.append('Family', [letter(52)]);
+    }
+    const before = await everything(world);
+    await using _worker = await world.work();
+    expect(await whenEnded(world, await again(world, ordered))).toMatchObject({
+      status: 'completed',
+      done: 16,
+      present: 15,
+      copied: 1,
+      lost: 0,
+      duplicated: 0,
+    });
+    const after = await everything(world);
+    expect(after.filter((line) => !before.includes(line)).map((line) => line.split(' ')[0])).toEqual(['Family']);
+    expect(after).toHaveLength(16);
   });
 });
 

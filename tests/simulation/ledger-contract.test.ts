@@ -129,6 +129,7 @@ function questionOf(chance: Chance): Question {
     size: chance.integer(0, 5_000_000_000),
     date: chance.happens(0.2) ? null : chance.integer(-5_000_000_000, 5_000_000_000),
     verified: chance.happens(0.5),
+    ...(chance.happens(0.2) ? { earlier: true } : {}),
     ...(chance.happens(0.7) ? { sha256: chance.one(DIGESTS) } : {}),
     ...(chance.happens(0.7) ? { destinationUidValidity: uidValidity, destinationUid: chance.integer(1, 6) } : {}),
     ...(chance.happens(0.3) ? { reason: chance.one(['not accepted', 'unreadable', 'too large']) } : {}),

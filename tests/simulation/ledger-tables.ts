@@ -56,6 +56,20 @@ export class LedgerTables {
     this.#now = now;
   }
 
+  /** @returns what restores all of it as it is now */
+  backUp(): () => void {
+    const tables = [this.transfers, this.#mailboxes, this.#rows, this.#groups, this.#disowned] as const;
+    const copies = tables.map((table) => structuredClone(table));
+    const [nextMailbox, nextNumber] = [this.#nextMailbox, this.#nextNumber];
+    return () => {
+      for (const [at, table] of tables.entries()) {
+        table.clear();
+        for (const [key, value] of structuredClone(copies[at]) ?? []) table.set(key as never, value as never);
+      }
+      [this.#nextMailbox, this.#nextNumber] = [nextMailbox, nextNumber];
+    };
+  }
+
   begin(id: string): void {
     this.transfers.set(id, { id, epoch: 0, finished: false, adopted: false, leasedUntil: -Infinity });
     this.#groups.set(id, new Map());
@@ -193,7 +207,7 @@ export class LedgerTables {
       this.#rowsOf(mailboxId).set(row.uid, {
         ...rest,
         ...(subject === undefined ? {} : { subject }),
-        earlier: before?.earlier ?? false,
+        earlier: before?.earlier ?? row.earlier ?? false,
         settled: this.#now(),
       });
     }

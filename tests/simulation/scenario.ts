@@ -56,6 +56,8 @@ export type Scenario = {
   readonly database: readonly DatabaseFault[];
   /** The wall clock of all processes jumps, at so many milliseconds, by so many. */
   readonly clockJumps: readonly { readonly at: number; readonly by: number }[];
+  /** A backup of the ledger is taken after so many milliseconds, and restored before another worker starts in place of one that has died since. */
+  readonly backedUpAt?: number;
   /** Workers that start together. */
   readonly workers: number;
   /** The same is ordered again after it has ended, so often. */
@@ -80,6 +82,18 @@ export const PLAIN: Scenario = {
   clockJumps: [],
   workers: 1,
   orders: 1,
+};
+
+/** So little goes together that a folder of some letters has several of everything. */
+export const SMALL = {
+  group: { messages: 2, octets: 30_000 },
+  fetch: { messages: 4, octets: 30_000 },
+  readBack: { messages: 3, octets: 30_000 },
+  sent: { said: 4, unsaid: 3 },
+  mac: 0,
+  newest: 3,
+  listed: 2,
+  readAhead: 5000,
 };
 
 const NAMES = ['Sent', 'Letters', 'Archive/2019', 'letters', 'A folder with a rather long name for a small server'];
@@ -291,8 +305,31 @@ function withRefusals(scenario: Scenario, chance: Chance): Scenario {
 /** The destination has some of it before, such as from a transfer that has been forgotten. */
 function withSomeThere(scenario: Scenario, chance: Chance): Scenario {
   // Without dates one that was there is not told from an equal one, once its mailbox is renumbered.
-  if (!chance.happens(0.1) || scenario.source.oddDates !== undefined) return scenario;
-  return { ...scenario, mail: { ...scenario.mail, ownEqual: chance.one([0.1, 0.5, 1]) } };
+  if (!chance.happens(0.1) || scenario.source.oddDates !== undefined) return withBackup(scenario, chance);
+  return withBackup({ ...scenario, mail: { ...scenario.mail, ownEqual: chance.one([0.1, 0.5, 1]) } }, chance);
+}
+
+/** The ledger is restored from a backup; all other workers have ended by then. */
+function withBackup(scenario: Scenario, chance: Chance): Scenario {
+  if (!chance.happens(0.06) || scenario.orders > 1) return scenario;
+  const { source, destination, poison } = scenario;
+  // What has been stored since is known by its date and octets, in the mailbox that it was stored in.
+  const isKnown =
+    (destination.ignoresDate ??
+      source.oddDates ??
+      destination.foldsCase ??
+      destination.refusesReading ??
+      destination.storesRefused) === undefined &&
+    !scenario.deeds.some(({ does }) => does.startsWith('renames') || does.startsWith('writes')) &&
+    !poison.some((each) => 'breaks' in each && each.side === 'destination');
+  if (!isKnown) return scenario;
+  const stops = scenario.stops.filter(({ freezeFor }) => freezeFor === undefined);
+  return {
+    ...scenario,
+    workers: 1,
+    stops: [...stops, { worker: 1, atEffect: chance.integer(1, 400) }],
+    backedUpAt: Math.floor(chance.skewed(2000)),
+  };
 }
 
 /** Whether nothing else keeps a run from looking for what was refused, nor from knowing it. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { sampleOf } from '../folders.ts';
 import { SIZES } from '../../src/server/mail/copy/sizes.ts';
 import type { Quirks } from './account.ts';
-import { PLAIN, type Scenario } from './scenario.ts';
+import { PLAIN, SMALL, type Scenario } from './scenario.ts';
 import { simulate } from './simulate.ts';
 
 /** What the seeds do not make: folders as large as is said, and fair weather but for what is said. */
@@ -440,4 +440,23 @@ test('what the destination has already is not stored again, wherever a worker di
     const stored = accounts.destination.history.filter(({ kind, by }) => kind === 'stored' && by !== 'before');
     expect(stored).toEqual([]);
   }
+});
+
+test('what was stored after the backup that a ledger is restored from is not stored again', async () => {
+  for (const [letters, given] of [
+    [[40], {}],
+    [[60, 30, 30], { sizes: SMALL }],
+    [[60, 30, 30], { sizes: SMALL, destination: { uidPlus: false } }],
+    [[60, 30, 30], { sizes: SMALL, destination: { rewriting: 'adds headers' } }],
+  ] as const)
+    for (let taken = 0.05; taken < 1; taken += 0.15)
+      for (let dies = taken + 0.05; dies < 1; dies += 0.2) {
+        const scenario = await dyingAt([dies], scenarioWith(letters, given));
+        const { trace } = await simulate(scenario, { keepsTrace: true });
+        const died = trace.findIndex((line) => line.includes('worker1 is killed'));
+        const at = Number.parseFloat(trace[Math.floor((died * taken) / dies)] ?? '');
+        const { wrong, receipts } = await simulate({ ...scenario, backedUpAt: at });
+        expect({ letters, given, taken, dies, wrong }).toEqual({ letters, given, taken, dies, wrong: [] });
+        expect(receipts.map(({ status }) => status)).toEqual(['completed']);
+      }
 });

@@ -52,7 +52,17 @@ async function simulated(
   tables.isFenced = options.mutation?.isUnfenced !== true;
   const wrong: string[] = [];
   const receipts: Receipt[] = [];
-  const workers = { started: 0, died: 0 };
+  const workers: Workers = { started: 0, died: 0 };
+  const { backedUpAt } = scenario;
+  if (backedUpAt !== undefined)
+    scheduler.after(backedUpAt, 'a backup is taken', () => {
+      const restore = tables.backUp();
+      workers.restore = () => {
+        scheduler.note('the backup is restored');
+        restore();
+        delete workers.restore;
+      };
+    });
   for (let order = 1; order <= scenario.orders && wrong.length === 0; order += 1) {
     const transfer = `order ${order}`;
     tables.begin(transfer);
@@ -110,8 +120,13 @@ function isCalm({ stops, links, workers }: Scenario): boolean {
   return stops.length + links.length === 0 && workers === 1;
 }
 
-function startWorker(job: Work, workers: { started: number; died: number }): void {
+/** `restore`: once there is a backup that has not been restored. */
+type Workers = { started: number; died: number; restore?: () => void };
+
+function startWorker(job: Work, workers: Workers): void {
   const { scheduler, scenario, chance } = job.world;
+  // What the one that died had asked of the database before is not asked of the restored one.
+  if (workers.died > 0) workers.restore?.();
   workers.started += 1;
   const number = workers.started;
   const worker = openProcess(

@@ -1,20 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { messageIdOf, type StoredMail } from './account.ts';
-import { PLAIN, type Scenario } from './scenario.ts';
+import { PLAIN, SMALL, type Scenario } from './scenario.ts';
 import { simulate, type Outcome } from './simulate.ts';
 
 const SLOW = { latency: 20, jitter: 1, pieces: false };
 const FAST = { latency: 0.1, jitter: 1, pieces: false };
-const SMALL = {
-  group: { messages: 2, octets: 30_000 },
-  fetch: { messages: 4, octets: 30_000 },
-  readBack: { messages: 3, octets: 30_000 },
-  sent: { said: 4, unsaid: 3 },
-  mac: 0,
-  newest: 3,
-  listed: 2,
-  readAhead: 5000,
-};
 const COMPLETED = { status: 'completed', lost: 0, duplicated: 0, changed: 0, mailboxesLeft: 0 };
 const REVIEW = { ...COMPLETED, status: 'review' };
 

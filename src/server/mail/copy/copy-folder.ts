@@ -2,8 +2,8 @@ import { isRefusal, MailboxRenumbered, MailError } from '../imap/mail-error.ts';
 import type { Listed, MailReader, MailWriter, Opened, Selected } from '../imap/streams.ts';
 import { BREAKS_ALONE, BREAKS_TOGETHER, messageName, sourcePlace } from './breaks.ts';
 import type { Fetches } from './fetches.ts';
-import { noRows, olderOf, readRows, takeOverOlder } from './known-rows.ts';
-import type { AddedMailbox, Planned } from './ledger.ts';
+import { noRows, olderOf, readRows, takeOverOlder, type KnownRows } from './known-rows.ts';
+import type { AddedMailbox, Group, LedgerMailbox, Planned } from './ledger.ts';
 import { listMailbox, type Listing } from './listing.ts';
 import { settleOpen, settleUnsaid, wantedOf } from './recovery.ts';
 import { findAnew } from './renumbered.ts';
@@ -144,7 +144,7 @@ async function copyInto(destinationPath: string, begun: Begun | undefined, work:
       run.settled(sourcePath, rows);
     }
     const into = { mailbox, selected, claims, session, run, goesOn };
-    const perhaps = await perhapsPresent(waiting(), into);
+    const perhaps = await perhapsPresent(waiting(), unknownFrom(mailbox, selected, known, groups), into);
     if (perhaps.length > 0) {
       if (begun !== undefined) {
         run.looked();
@@ -156,6 +156,17 @@ async function copyInto(destinationPath: string, begun: Begun | undefined, work:
   }
   for (const check of known.checks) run.check(check);
   return todo;
+}
+
+/** What the destination got since the last of what was stored, or may have been, is not known to be somebody else's. */
+function unknownFrom(
+  { destination }: LedgerMailbox,
+  { uidValidity }: Selected,
+  { lastUid }: KnownRows,
+  groups: readonly Group[],
+): number {
+  if (destination?.uidValidity !== uidValidity) return 1;
+  return Math.min(...groups.map((group) => group.uidNext), Math.max(destination.uidNext, lastUid + 1));
 }
 
 async function mailboxOf(destinationPath: string, { folder, listing, run }: Work): Promise<AddedMailbox> {

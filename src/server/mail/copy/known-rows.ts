@@ -12,6 +12,8 @@ const CHECKED_AT_ONCE = 200;
 export type KnownRows = {
   readonly settled: UidSet;
   readonly validities: ReadonlySet<bigint>;
+  /** The highest UID of what was stored, as far as it was said. */
+  readonly lastUid: number;
   readonly checks: readonly Check[];
   readonly count: FolderCount;
 };
@@ -30,12 +32,13 @@ export function isUnread({ fate, verified, sha256, destinationUid }: Row): boole
 
 export function noRows() {
   const count: FolderCount = { done: 0, total: 0, bytes: 0, kept: 0, octetsLeft: null };
-  return { settled: new UidSet(), validities: new Set<bigint>(), checks: [] as Check[], count };
+  return { settled: new UidSet(), validities: new Set<bigint>(), lastUid: 0, checks: [] as Check[], count };
 }
 
 /** @param listed what the source lists now: what was gone and is there again waits as if it had never been. */
 export async function readRows(mailbox: LedgerMailbox, { copy }: Run, listed?: MessageList): Promise<KnownRows> {
   const { settled, validities, checks, count } = noRows();
+  let lastUid = 0;
   let unchecked: { uidValidity: bigint; messages: Check['messages'][number][] } | undefined;
   for await (const page of copy.ledger.rows(mailbox.id))
     for (const row of page) {
@@ -44,6 +47,8 @@ export async function readRows(mailbox: LedgerMailbox, { copy }: Run, listed?: M
       settled.add(uid);
       if (!AT_DESTINATION.has(fate) || uidValidity === undefined || destinationUid === undefined) continue;
       validities.add(uidValidity);
+      // A twin is another message, or the subscriber's own.
+      if (fate !== 'twin') lastUid = Math.max(lastUid, destinationUid);
       if (!row.earlier && fate !== 'twin') count.bytes += size;
       if (fate === 'kept') count.kept += 1;
       if (sha256 === undefined || !isUnread(row)) continue;
@@ -62,7 +67,7 @@ export async function readRows(mailbox: LedgerMailbox, { copy }: Run, listed?: M
         ...(subject === undefined ? {} : { subject }),
       });
     }
-  return { settled, validities, checks, count };
+  return { settled, validities, lastUid, checks, count };
 }
 
 /**

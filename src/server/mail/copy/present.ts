@@ -1,14 +1,15 @@
 import { destinationPlace, sourcePlace } from './breaks.ts';
 import { secondsOf } from './digest.ts';
 import type { LedgerMailbox, NewRow, Planned } from './ledger.ts';
+import { isBreak } from '../imap/mail-error.ts';
 import { Stopped } from './lanes.ts';
 import { nameKey } from './ledger-rows.ts';
 import { listedFrom, match } from './matching.ts';
 import type { Run } from './run.ts';
 import type { Sending } from './settling.ts';
 
-/** So many messages are read of both sides before what they are is settled. */
-const READ_TOGETHER = 200;
+/** So many messages are read of both sides before what they are is settled: fewer after each failure, which one may be the cause of. */
+const READ_TOGETHER = [200, 50, 10, 1];
 /** After so many tries in a run that have settled nothing, a mailbox is copied without having been looked through. */
 const TRIES = 5;
 
@@ -18,28 +19,55 @@ type Dated = Planned & { readonly date: number };
 type Into = Omit<Sending, 'resolve'>;
 
 /**
- * What of these messages the destination seems to have had before this transfer, by its listing: such as from one that
- * has been forgotten since, or from another program. In parts that can be compared by themselves.
+ * What of these messages the destination seems to have by its listing, though no row knows it: from before this
+ * transfer, such as from one that has been forgotten since, or from after the backup that the ledger was restored from.
+ * In parts that can be compared by themselves.
+ * @param from what has a lower UID was looked through before, or has a row
  */
 export async function perhapsPresent(
   waiting: readonly Planned[],
-  { mailbox, selected, claims, session: { checker }, run }: Into,
+  from: number,
+  { mailbox, selected, session: { checker }, run }: Into,
 ): Promise<readonly Perhaps[]> {
-  if (mailbox.destination !== undefined || selected.exists <= claims.size || run.faults(triesAt(mailbox)) >= TRIES)
-    return [];
+  if (selected.exists === 0 || run.faults(triesAt(mailbox)) >= TRIES) return [];
   const dates = new Set<number>();
   for (const { date } of waiting) if (date !== null) dates.add(date);
+  const path = mailbox.destinationPath;
   const there: Dated[] = [];
-  await checker.open(mailbox.destinationPath);
-  for await (const { uid, size, internalDate } of listedFrom(checker, mailbox.destinationPath, 1)) {
+  await checker.open(path);
+  for await (const { uid, size, internalDate } of listedFrom(checker, path, from)) {
     const date = secondsOf(internalDate);
-    if (date !== null && dates.has(date) && !claims.has(uid)) there.push({ uid, size, date });
+    if (date !== null && dates.has(date)) there.push({ uid, size, date });
   }
-  const first = await firstOfOurs(mailbox, selected.uidValidity, run);
-  return partsOf(
+  if (there.length === 0) return [];
+  const { until, claims } = await known(mailbox, selected.uidValidity, run);
+  const parts = partsOf(
     waiting.filter(isDated),
-    there.filter(({ uid }) => uid < first),
+    there.filter(({ uid }) => uid < until && !claims.has(uid)),
+    READ_TOGETHER[Math.min(run.faults(failuresAt(mailbox)), READ_TOGETHER.length - 1)] ?? 1,
   );
+  // One that can't be read is not to keep the others back.
+  const first = parts.length === 0 ? 0 : run.faults(failuresAt(mailbox)) % parts.length;
+  return [...parts.slice(first), ...parts.slice(0, first)];
+}
+
+/**
+ * Of a mailbox that another folder of the source goes to as well: the UIDs that have rows, and from where on that one's
+ * lane may be storing more. Asked for after the mailbox was listed: what is listed and stored by it is in one of the two.
+ */
+async function known({ id, destinationPath }: LedgerMailbox, uidValidity: bigint, { copy: { ledger } }: Run) {
+  const path = nameKey(destinationPath);
+  const others = new Set(
+    (await ledger.mailboxes()).flatMap((each) =>
+      each.id !== id && nameKey(each.destinationPath) === path ? [each.id] : [],
+    ),
+  );
+  const open = others.size === 0 ? [] : await ledger.groups();
+  const until = Math.min(
+    ...open.flatMap(({ mailboxId, uidNext }) => (others.has(mailboxId) ? [uidNext] : [])),
+    Infinity,
+  );
+  return { until, claims: await ledger.claimed(destinationPath, uidValidity) };
 }
 
 function isDated(message: Planned): message is Dated {
@@ -47,7 +75,7 @@ function isDated(message: Planned): message is Dated {
 }
 
 /** Those of one date stay together. */
-function partsOf(waiting: readonly Dated[], there: readonly Dated[]): readonly Perhaps[] {
+function partsOf(waiting: readonly Dated[], there: readonly Dated[], together: number): readonly Perhaps[] {
   const candidates = Map.groupBy(there, ({ date }) => date);
   const wanted = Map.groupBy(
     waiting.filter(({ date }) => candidates.has(date)),
@@ -56,7 +84,7 @@ function partsOf(waiting: readonly Dated[], there: readonly Dated[]): readonly P
   const parts: { readonly wanted: Dated[]; readonly candidates: Dated[] }[] = [];
   for (const [date, messages] of wanted) {
     let part = parts.at(-1);
-    if (part === undefined || part.wanted.length + messages.length > READ_TOGETHER)
+    if (part === undefined || part.wanted.length + messages.length > together)
       parts.push((part = { wanted: [], candidates: [] }));
     for (const message of messages) part.wanted.push(message);
     for (const message of candidates.get(date) ?? []) part.candidates.push(message);
@@ -68,12 +96,8 @@ function triesAt({ id }: LedgerMailbox): string {
   return `present ${id}`;
 }
 
-/** The first UID that this transfer may have given there: another folder of the source can go there as well. */
-async function firstOfOurs({ destinationPath }: LedgerMailbox, uidValidity: bigint, run: Run): Promise<number> {
-  const begun = (await run.copy.ledger.mailboxes()).flatMap(({ destinationPath: path, destination }) =>
-    nameKey(path) === nameKey(destinationPath) && destination?.uidValidity === uidValidity ? [destination.uidNext] : [],
-  );
-  return Math.min(...begun, Infinity);
+function failuresAt({ id }: LedgerMailbox): string {
+  return `present in vain ${id}`;
 }
 
 /**
@@ -82,24 +106,33 @@ async function firstOfOurs({ destinationPath }: LedgerMailbox, uidValidity: bigi
  */
 export async function settlePresent(parts: readonly Perhaps[], into: Into): Promise<readonly NewRow[]> {
   const { mailbox, claims, run, goesOn } = into;
-  run.noteFault(triesAt(mailbox));
   const all: NewRow[] = [];
   for (const part of parts) {
     if (run.copy.signal.aborted || !goesOn()) throw new Stopped('The copy was asked to stop.');
-    const rows = await presentOf(part, into);
+    const { rows, unseen } = await presentOf(part, into).catch((error: unknown) => {
+      // Trouble that passes is waited for.
+      if (isBreak(error)) for (const name of [triesAt(mailbox), failuresAt(mailbox)]) run.noteFault(name);
+      throw error;
+    });
     const unwritten = await run.copy.ledger.settle(rows);
     const settled = rows.filter((row) => !unwritten.includes(row));
     run.settled(mailbox.sourcePath, settled);
     all.push(...settled);
     for (const { destinationUid } of settled) if (destinationUid !== undefined) claims.add(destinationUid);
+    run.askAgain(unseen);
     if (rows.length === 0) continue;
     run.looked();
     run.forgetFaults(triesAt(mailbox));
   }
+  // What is none of them is not read again after each fault.
+  if (all.length === 0) run.noteFault(triesAt(mailbox));
   return all;
 }
 
-async function presentOf({ wanted, candidates }: Perhaps, into: Into): Promise<readonly NewRow[]> {
+async function presentOf(
+  { wanted, candidates }: Perhaps,
+  into: Into,
+): Promise<{ readonly rows: readonly NewRow[]; readonly unseen: readonly string[] }> {
   const { mailbox, selected, session, run } = into;
   const { uidValidity } = selected;
   const source = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
@@ -110,12 +143,13 @@ async function presentOf({ wanted, candidates }: Perhaps, into: Into): Promise<r
     flags: [],
     internalDate: new Date(date * 1000),
   }));
-  const { found } = await match(wanted, source, listed, destination, run);
-  return wanted.flatMap(({ uid, date }): NewRow[] => {
+  const { found, unseen } = await match(wanted, source, listed, destination, run);
+  const rows = wanted.flatMap(({ uid, date }): NewRow[] => {
     const one = found.get(uid);
     if (one === undefined || one.fate === 'changed' || !one.isRead || !one.hasDate) return [];
     const { isRead: verified, hasDate: _, ...what } = one;
     const place = { mailboxId: mailbox.id, destinationUidValidity: uidValidity };
     return [{ ...what, ...place, uid, date, verified, earlier: true }];
   });
+  return { rows, unseen };
 }
