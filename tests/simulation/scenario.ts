@@ -319,7 +319,8 @@ function withBackup(scenario: Scenario, chance: Chance): Scenario {
       source.oddDates ??
       destination.foldsCase ??
       destination.refusesReading ??
-      destination.storesRefused) === undefined &&
+      destination.storesRefused ??
+      destination.shortListings) === undefined &&
     !scenario.deeds.some(({ does }) => does.startsWith('renames') || does.startsWith('writes')) &&
     !poison.some((each) => 'breaks' in each && each.side === 'destination');
   if (!isKnown) return scenario;

@@ -145,14 +145,16 @@ async function copyInto(destinationPath: string, begun: Begun | undefined, work:
     }
     const into = { mailbox, selected, claims, session, run, goesOn };
     const perhaps = await perhapsPresent(waiting(), unknownFrom(mailbox, selected, known, groups), into);
-    if (perhaps.length > 0) {
-      if (begun !== undefined) {
-        run.looked();
-        throw new MailError('lost', 'The destination may have some of it, and the source is giving all of it.');
-      }
-      for (const { uid } of await settlePresent(perhaps, into)) known.settled.add(uid);
+    if (perhaps.length === 0) await sendWaiting(waiting(), into, begun, folder);
+    else {
+      const lookAndSend = async (by: Session) => {
+        for (const { uid } of await settlePresent(perhaps, { ...into, session: by })) known.settled.add(uid);
+        await sendWaiting(waiting(), { ...into, session: by }, undefined, folder);
+      };
+      // The source is giving all of it by then.
+      await begun?.fetches.letGo();
+      await (begun === undefined ? lookAndSend(session) : overNewReader(session, mailbox, run, lookAndSend));
     }
-    await sendWaiting(waiting(), into, begun, folder);
   }
   for (const check of known.checks) run.check(check);
   return todo;
@@ -228,10 +230,20 @@ async function sendAlone(
   { session, mailbox, run }: Sending,
   sendingOver: (session: Session) => Sending,
 ): Promise<void> {
+  await overNewReader(session, mailbox, run, (by) => sendMessages([message], sendingOver(by)));
+}
+
+/** The session's own is closed for it: an account may allow no more. */
+async function overNewReader(
+  session: Session,
+  { sourcePath, sourceUidValidity }: LedgerMailbox,
+  run: Run,
+  work: (session: Session) => Promise<void>,
+): Promise<void> {
   await session.reader[Symbol.asyncDispose]();
   await using reader = await run.copy.source.reader();
-  await reopen(reader, mailbox.sourcePath, mailbox.sourceUidValidity);
-  await sendMessages([message], sendingOver({ ...session, reader }));
+  await reopen(reader, sourcePath, sourceUidValidity);
+  await work({ ...session, reader });
 }
 
 /** Opens a mailbox and the one that it is copied into. @throws {MailError}, {@link FolderLeft} */
