@@ -99,3 +99,29 @@ describe('what is told as copied', { timeout: 60_000 }, () => {
     expect({ copied, present: sums['message present'] }).toEqual({ copied: 3, present: 4 });
   });
 });
+
+const HOUR_LATER = "now() + interval '1 hour'";
+
+test.each([true, false])(
+  'with a clock that is put back meanwhile nothing ends before it began, stopped (%s) and taken back',
+  async (isStopped) => {
+    const world = await openWorldOfTest({ mail: { INBOX: some(0, 2) } });
+    const { database } = world.web;
+    const ordered = await world.order();
+    await database.query(`update transfers set created = ${HOUR_LATER}`);
+    await database.query(`update operations set started = ${HOUR_LATER}`);
+    if (isStopped) await call(world, 'cancel', ordered);
+    {
+      await using _worker = await world.work();
+      const { started, finished } = await whenEnded(world, ordered);
+      expect(finished).toBe(started);
+    }
+    const { body } = await world.web.get(receiptAddress(ordered.id, 'json'), ordered.headers);
+    expect(body).toHaveProperty('ended', (body as { ordered: string }).ordered);
+    await call(world, 'take-back', ordered, { password: PASSWORD });
+    await database.query(`update take_backs set asked = ${HOUR_LATER}`);
+    await using _worker = await world.work();
+    const over = 'select finished >= asked as follows from take_backs where finished is not null';
+    await expect.poll(() => database.query(over), { timeout: 20_000 }).toEqual([{ follows: true }]);
+  },
+);

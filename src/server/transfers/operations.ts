@@ -137,7 +137,10 @@ export async function noteWaiting(
   return Math.max(now, until ?? now) - since >= LONG_WAIT_MS ? since : null;
 }
 
-/** @throws {LeaseLost} when another worker has the transfer. */
+/**
+ * No end is before its beginning, here and wherever else one is noted: the clock may have been put back.
+ * @throws {LeaseLost} when another worker has the transfer.
+ */
 export async function endOperation(
   sql: Sql,
   { transferId, epoch }: Lease,
@@ -147,7 +150,7 @@ export async function endOperation(
   const rows = await sql.query(
     `update operations set status = $4, failure = $5, lost = $6, duplicated = $7, changed = $8, skipped = $9::jsonb,
        attention_side = null, attention_reason = null, attention_since = null, left_seconds = null,
-       waiting_since = null, finished = now(), total = case when $4 = 'completed' then coalesce(total, done) else total end
+       waiting_since = null, finished = greatest(now(), started), total = case when $4 = 'completed' then coalesce(total, done) else total end
      where transfer_id = $1 and operation = $3 and finished is null and ${HELD}
      returning 1`,
     [
@@ -174,7 +177,7 @@ type Ended = { readonly allCompleted: boolean; readonly wasPutRight: boolean };
  */
 export async function endTransfer(sql: Sql, { transferId, epoch }: Lease): Promise<Ended> {
   const [ended] = await sql.query<{ resumed: number }>(
-    'update transfers set finished = now() where id = $1 and epoch = $2 and finished is null returning resumed',
+    'update transfers set finished = greatest(now(), created) where id = $1 and epoch = $2 and finished is null returning resumed',
     [transferId, epoch],
   );
   if (ended === undefined) throw new LeaseLost(transferId);

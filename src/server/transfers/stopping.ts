@@ -78,13 +78,13 @@ export async function endStopped(
   const destination = await credentialsIfAny(database, safe, id, 'destination');
   const isEnded = await database.transaction(async (sql) => {
     const ended = await sql.query(
-      `update transfers set finished = now(), epoch = epoch + case when $2::integer is null then 1 else 0 end
+      `update transfers set finished = greatest(now(), created), epoch = epoch + case when $2::integer is null then 1 else 0 end
        where id = $1 and finished is null and ($2::integer is null or epoch = $2) returning 1`,
       [id, lease?.epoch ?? null],
     );
     if (ended.length === 0) return false;
     await sql.query(
-      `update operations set status = 'review', cancelled = true, failure = null, finished = now(),
+      `update operations set status = 'review', cancelled = true, failure = null, finished = greatest(now(), started),
          waiting_reason = null, waiting_until = null, attention_side = null, attention_reason = null,
          attention_since = null, left_seconds = null
        where transfer_id = $1 and finished is null`,

@@ -74,7 +74,7 @@ export async function endTakeBack(
     ]);
     if (held.length === 0) throw new LeaseLost(transferId);
     const [ended] = await sql.query<{ asked: Date }>(
-      'update take_backs set finished = now(), remark = $2 where transfer_id = $1 returning asked',
+      'update take_backs set finished = greatest(now(), asked), remark = $2 where transfer_id = $1 returning asked',
       [transferId, failure],
     );
     await queue.announce(transferId, 'taken back', { sql, occurrence: String(ended?.asked.getTime() ?? 0) });
