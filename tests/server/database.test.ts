@@ -1,5 +1,13 @@
-import { describe, expect, test } from 'vitest';
-import { type Database, DatabaseUnavailable, openDatabase } from '../../src/server/store/database.ts';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import {
+  type Database,
+  type DatabaseAddress,
+  DatabaseUnavailable,
+  openDatabase,
+} from '../../src/server/store/database.ts';
 import { SettingsError } from '../../src/contract/settings.ts';
 import { openLog } from '../../src/server/log.ts';
 import { openJobQueue } from '../../src/server/worker/queue.ts';
@@ -8,6 +16,7 @@ import {
   createSharedDatabase,
   EMBEDDED,
   FRESH,
+  layFreshDatabase,
   openTestDatabase,
 } from '../support/fresh-database.ts';
 import { needs } from '../support/needs.ts';
@@ -210,6 +219,36 @@ test.each([
 const nameOf = (url: string) => new URL(url).pathname.slice(1);
 
 describe('a database that the product can not work on is refused at the start, with what to do', () => {
+  async function newer(address: DatabaseAddress, where: string): Promise<void> {
+    const said = (sign: string) =>
+      new SettingsError([
+        `${where} a database that a newer version of this program has changed (${sign}): start that version, or restore a backup from before it.`,
+      ]);
+    {
+      await using database = await openDatabase(address);
+      await database.query('update pgboss.version set version = 9999');
+      await expect(openJobQueue({ database, log: openLog('silent') })).rejects.toThrow(said('pgboss 9999'));
+      await database.query("insert into schema_migrations (name) values ('999-later.sql')");
+    }
+    await expect(openDatabase(address)).rejects.toThrow(said('999-later.sql'));
+  }
+
+  test('a PostgreSQL that a newer version has changed', needs('postgresql'), async () => {
+    const url = await createEmptyDatabase();
+    {
+      await using database = await openDatabase({ url });
+      await using _queue = await openJobQueue({ database, log: openLog('silent') });
+    }
+    await newer({ url }, 'DATABASE_URL names');
+  });
+
+  test('an embedded one that a newer version has changed', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'newer-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    await layFreshDatabase(folder);
+    await newer({ folder: join(folder, 'database') }, 'DATA_DIR holds');
+  });
+
   test('its encoding', needs('postgresql'), async () => {
     const url = await createEmptyDatabase();
     const name = `${nameOf(url)}_latin1`;

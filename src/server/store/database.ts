@@ -103,6 +103,7 @@ export class DatabaseUnavailable extends Error {
 /**
  * Opens the database and brings its tables up to date.
  * @throws {DatabaseUnavailable}
+ * @throws {SettingsError}
  */
 export async function openDatabase(address: DatabaseAddress): Promise<Database> {
   const database = 'url' in address ? openPostgres(address.url) : await openPglite(address.folder);
@@ -114,6 +115,14 @@ export async function openDatabase(address: DatabaseAddress): Promise<Database> 
     throw startFault(error);
   }
   return database;
+}
+
+/** Nobody knows what an older version would do to tables that it does not know. @param sign what is newer */
+export function madeByNewer({ kind }: Pick<Database, 'kind'>, sign: string): SettingsError {
+  const where = kind === 'pglite' ? 'DATA_DIR holds' : 'DATABASE_URL names';
+  return new SettingsError([
+    `${where} a database that a newer version of this program has changed (${sign}): start that version, or restore a backup from before it.`,
+  ]);
 }
 
 /** At the start whatever PostgreSQL refuses is for the operator to mend, such as a right that its role lacks. */
@@ -267,7 +276,10 @@ async function openPglite(folder: string): Promise<Database> {
   };
 }
 
-/** Applies the numbered SQL files that this database has not seen, one transaction for all of them. */
+/**
+ * Applies the numbered SQL files that this database has not seen, one transaction for all of them.
+ * @throws {SettingsError} when it has seen others
+ */
 async function migrate(database: Database): Promise<void> {
   const files = (await readdir(MIGRATIONS)).filter((name) => name.endsWith('.sql')).toSorted();
   await database.transaction(async (sql) => {
@@ -278,6 +290,8 @@ async function migrate(database: Database): Promise<void> {
     const applied = new Set(
       (await sql.query<{ name: string }>('select name from schema_migrations')).map((row) => row.name),
     );
+    const unknown = [...applied].find((name) => !files.includes(name));
+    if (unknown !== undefined) throw madeByNewer(database, unknown);
     for (const name of files.filter((file) => !applied.has(file))) {
       const text = await readFile(join(MIGRATIONS, name), 'utf8');
       for (const statement of statementsOf(text)) await sql.query(statement);

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { PgBoss, SendOptions } from 'pg-boss';
+import pgBoss from 'pg-boss/package.json' with { type: 'json' };
 import type { Log } from '../log.ts';
 import { Stopped } from '../mail/copy/lanes.ts';
 import { keyOf, type NotificationJob } from '../notifications/notifier.ts';
-import { type Database, type Sql, startFault } from '../store/database.ts';
+import { type Database, madeByNewer, type Sql, startFault } from '../store/database.ts';
 import { releaseAllLeases } from '../transfers/lease.ts';
 
 const TRANSFERS = 'transfers';
@@ -87,6 +88,7 @@ export type JobQueue = AsyncDisposable & {
   workOnNotifications(tell: (job: NotificationJob) => Promise<void>): Promise<AsyncDisposable>;
 };
 
+/** @throws {DatabaseUnavailable}, {@link SettingsError} when it can't be used */
 export async function openJobQueue({ database, log }: { database: Database; log: Log }): Promise<JobQueue> {
   const boss = database.queue({
     schedule: false,
@@ -97,6 +99,11 @@ export async function openJobQueue({ database, log }: { database: Database; log:
   await boss.start().catch((error: unknown) => {
     throw startFault(error);
   });
+  const tables = await boss.schemaVersion();
+  if (tables !== null && tables > pgBoss.pgboss.schema) {
+    await boss.stop({ graceful: false });
+    throw madeByNewer(database, `pgboss ${tables}`);
+  }
   for (const queue of [TRANSFERS, TAKE_BACKS])
     await boss.createQueue(queue, {
       policy: 'standard',
