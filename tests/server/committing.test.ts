@@ -23,12 +23,16 @@ function worker({
   refused = [],
   disown = () => true,
   expunge = () => undefined,
+  endsAt = Infinity,
 }: {
   readonly settle?: (at: number) => unknown;
   readonly refused?: readonly number[];
   readonly disown?: (at: number, uid: number) => unknown;
   readonly expunge?: (at: number) => unknown;
+  /** When its process is asked to end, in milliseconds. */
+  readonly endsAt?: number;
 }) {
+  const ending = new AbortController();
   let now = 0;
   const [told, expunged, settled]: [(number | null)[], number[], string[]] = [[], [], []];
   const writer = {
@@ -43,11 +47,16 @@ function worker({
     clock: {
       elapsed: () => now,
       after: (wait: number, then: () => void) => {
-        now += wait;
-        queueMicrotask(then);
+        const until = now + wait;
+        now = until < endsAt || ending.signal.aborted ? until : endsAt;
+        queueMicrotask(() => {
+          if (now >= endsAt) ending.abort();
+          then();
+        });
         return () => {};
       },
     },
+    processEnds: ending.signal,
     lease: { transferId: 'one', mayWrite: () => false },
     ledger: {
       settle: async (rows: readonly NewRow[]) => {
@@ -112,4 +121,14 @@ test.each<[string, Parameters<typeof worker>[0], readonly number[]]>([
   expect(expunged).toEqual([]);
   expect(told).toEqual([null, null, ...left]);
   expect(now()).toBeLessThanOrEqual(TEN_MINUTES * 2);
+});
+
+test.each<[string, Parameters<typeof worker>[0]]>([
+  ['the database is gone', { settle: () => GONE }],
+  ['its server is gone', { settle: () => LOST, expunge: () => new MailError('unreachable', 'No way.') }],
+])('a process that is to end waits for nothing any more while %s, and tells the operator', async (_, failing) => {
+  const { commit, told, now } = worker({ ...failing, endsAt: 7000 });
+  await expect(commit()).rejects.toBeInstanceOf(Error);
+  expect(told).toEqual([101, 102]);
+  expect(now()).toBe(7000);
 });

@@ -105,6 +105,7 @@ describe('a transfer whose connection is reset', needs('dovecot'), () => {
       lease: { ...taken.lease, mayWrite: () => true },
       clock,
       signal,
+      processEnds: signal,
       onStep,
       onProgress: () => {},
       onMade: async () => {},

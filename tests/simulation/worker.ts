@@ -266,6 +266,7 @@ function copyOf(
     lease,
     clock,
     signal,
+    processEnds: signal,
     onStep: (step: string, mailbox: string) => scheduler.note(`${process.name} step ${step} in ${mailbox}`),
     onProgress,
     onMade: async (path: string) => scheduler.note(`${process.name} made ${path}`),

@@ -58,6 +58,7 @@ async function copyOf(run: Run, services: RunnerServices): Promise<MailCopy> {
     lease,
     clock,
     signal,
+    processEnds: services.processEnds,
     onStep: services.onStep,
     onProgress: run.onProgress,
     // So that it can be taken back.

@@ -35,6 +35,8 @@ export type RunnerServices = {
   readonly resolver: Resolver;
   readonly exports: ExportStore;
   readonly onUncheckedCertificate: UncheckedCertificates;
+  /** Aborts when the worker is to end, and with it the process. */
+  readonly processEnds: AbortSignal;
   readonly pause: Pause;
   readonly clock: Clock;
   /** What mail servers have asked for, whatever asks them. */

@@ -34,7 +34,7 @@ const KEPT_AFTER_MS = 24 * 3_600_000;
 /** What a test may give. */
 type Given = 'pause' | 'clock' | 'times' | 'onStep' | 'onTakeBackStep' | 'resolver';
 
-export type WorkerServices = Omit<RunnerServices, Given | 'holds'> &
+export type WorkerServices = Omit<RunnerServices, Given | 'holds' | 'processEnds'> &
   Partial<Pick<RunnerServices, Given>> & {
     readonly queue: JobQueue;
     readonly transfers: Pick<Transfers, 'news' | 'start' | 'running'>;
@@ -45,7 +45,9 @@ export type WorkerServices = Omit<RunnerServices, Given | 'holds'> &
  * and what is left goes back to the queue.
  */
 export async function startWorker(given: WorkerServices): Promise<AsyncDisposable> {
+  const stop = new AbortController();
   const services = {
+    processEnds: stop.signal,
     pause,
     clock: MACHINE_CLOCK,
     holds: openHolds(given.clock ?? MACHINE_CLOCK),
@@ -57,7 +59,6 @@ export async function startWorker(given: WorkerServices): Promise<AsyncDisposabl
   };
   const { queue, settings, log } = services;
   await using starting = new AsyncDisposableStack();
-  const stop = new AbortController();
   starting.defer(() => log.info('the worker has stopped'));
   const memory = starting.use(watchMemory(services));
   const notifier = starting.use(

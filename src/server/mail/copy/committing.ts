@@ -1,19 +1,20 @@
 import { LeaseLost } from '../../transfers/lease.ts';
 import { MailError, unlessRefused } from '../imap/mail-error.ts';
-import type { Clock } from '../imap/wire.ts';
+import { pause, type Clock } from '../imap/wire.ts';
 import { closeOthers, type Engine } from './engine.ts';
 import { workOf } from './lanes.ts';
 import type { LedgerMailbox, NewRow } from './ledger.ts';
 import type { Run, Session } from './run.ts';
 
 /**
- * What this worker stored after its lease may have been lost is asked about, and taken back, again after these; then the
- * operator is told. In milliseconds.
+ * What this worker stored after its lease may have been lost is asked about, and taken back, again after these; then, or
+ * when its process is to end, the operator is told. In milliseconds.
  */
 const AGAIN_AFTER_MS = [5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 320_000];
 
 /** Where messages were stored, over which connections, in which run. */
 type Where = { readonly mailbox: LedgerMailbox; readonly session: Session; readonly run: Run };
+type Waiting = { readonly clock: Clock; readonly processEnds: AbortSignal };
 type Stored = { readonly uid: number; readonly uidValidity: bigint };
 
 /**
@@ -29,13 +30,13 @@ export async function commitOutcome(
   unsaid = 0,
 ): Promise<void> {
   const { mailbox, run } = where;
-  const { ledger, lease, clock, onStep, onOrphan } = run.copy;
+  const { ledger, lease, onStep, onOrphan } = run.copy;
   const path = mailbox.destinationPath;
   const stored = rows.flatMap(storedBy);
   let failure: unknown;
   let unwritten: readonly NewRow[] = [];
   let disowned: readonly Stored[] | undefined;
-  await again(clock, async () => {
+  await again(run.copy, async () => {
     const settling = ledger.settle(rows, closed);
     failure = await failureOf(settling);
     if (failure === undefined) {
@@ -132,7 +133,7 @@ async function takeBack(stored: readonly Stored[], { mailbox, run, session }: Wh
   if (left.size === 0) return left;
   const path = mailbox.destinationPath;
   await session.writer[Symbol.asyncDispose]();
-  await again(run.copy.clock, async () => {
+  await again(run.copy, async () => {
     try {
       await using writer = await run.copy.destination.writer({ evenStopped: true });
       const selected = await writer.select(path);
@@ -150,13 +151,12 @@ async function takeBack(stored: readonly Stored[], { mailbox, run, session }: Wh
   return left;
 }
 
-/** Tries something until it is done, after longer and longer pauses, as often as there are pauses. */
-async function again(clock: Clock, attempt: () => Promise<boolean>): Promise<void> {
+/** Tries something until it is done, after longer and longer pauses, as often as there are pauses and the process lives. */
+async function again({ clock, processEnds }: Waiting, attempt: () => Promise<boolean>): Promise<void> {
   for (const wait of AGAIN_AFTER_MS) {
     if (await attempt()) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    clock.after(wait, resolve);
-    await promise;
+    await pause(clock, wait, processEnds);
+    if (processEnds.aborted) return;
   }
   await attempt();
 }

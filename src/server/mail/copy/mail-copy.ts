@@ -53,6 +53,8 @@ export type MailCopy = {
   readonly lease: Pick<HeldLease, 'transferId' | 'mayWrite'>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** Aborts when the worker's process is to end; `signal` does so as well when the lease is lost. */
+  readonly processEnds: AbortSignal;
   readonly onStep: StepListener;
   readonly onProgress: (progress: CopyProgress) => void;
   /** A mailbox was made at the destination that was not there before. */
