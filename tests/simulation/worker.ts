@@ -79,6 +79,7 @@ export async function work(process: SimulatedProcess, job: Work): Promise<void> 
     const lease = holdLease(leaseDatabase(process, world, holding), { transferId: transfer, epoch: taken }, taking, {
       clock,
       log: logOf(process, world),
+      processEnds: new AbortController().signal,
     });
     const before = { done, bytes };
     let rest = 0;

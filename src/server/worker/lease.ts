@@ -33,7 +33,7 @@ export function holdLease(
   database: Database,
   lease: Lease,
   taken: number,
-  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  { clock, log, processEnds }: { readonly clock: Clock; readonly log: Log; readonly processEnds: AbortSignal },
 ): WorkersLease {
   let confirmed = taken;
   let why: 'stop' | 'lost' | null = null;
@@ -73,7 +73,11 @@ export function holdLease(
       await releaseLease(database, lease);
     } catch (error) {
       log.warn({ err: error, transferId: lease.transferId }, 'the lease of a transfer could not be released');
-      if (clock.elapsed() - confirmed < TAKEN_FOR_SECONDS * 1000) clock.after(CONFIRM_EVERY_MS, () => void release());
+      if (clock.elapsed() - confirmed >= TAKEN_FOR_SECONDS * 1000) return;
+      clock.after(CONFIRM_EVERY_MS, () => {
+        // With the process its database is let go of, and nobody could be told any more.
+        if (!processEnds.aborted) void release();
+      });
     }
   };
   return {

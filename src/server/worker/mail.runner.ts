@@ -66,7 +66,7 @@ async function copyOf(run: Run, services: RunnerServices): Promise<MailCopy> {
     onOrphan: (mailbox, uid) =>
       log.error(
         { transferId: transfer.id, mailbox, uid },
-        'a message was stored after the lease was lost, and was not taken back',
+        'a message was stored, and could neither be noted nor taken back: it may be there twice',
       ),
     forwardedMark: markOf(transfer.destinationEmail),
     refusalWaits: run.refusalWaits,
