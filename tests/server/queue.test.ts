@@ -112,7 +112,7 @@ test.each([FRESH, EMBEDDED])(
 test('what a server said when a job failed, in which an address may stand, is not kept with the job', async () => {
   await using database = await openTestDatabase(FRESH);
   const log = openLog('silent');
-  const warned = vi.spyOn(log, 'warn');
+  const told = vi.spyOn(log, 'error');
   await using queue = await openJobQueue({ database, log });
   const said = Object.assign(new Error('550 <ann@third.example>: Recipient address rejected'), {
     code: 'EENVELOPE',
@@ -126,14 +126,11 @@ test('what a server said when a job failed, in which an address may stand, is no
   await using _moves = await queue.workOnTransfers(1, refuse);
   await using _takeBacks = await queue.workOnTakeBacks(refuse);
   await using _letters = await queue.workOnNotifications(refuse);
-  const failed = 'select name, output::text as output from pgboss.job where output is not null order by name';
+  const failed = "select job::text as kept from pgboss.job where job::text like '%EENVELOPE%'";
   await expect.poll(() => database.query(failed), { timeout: 20_000 }).toHaveLength(3);
-  for (const { output } of await database.query<{ output: string }>(failed)) {
-    expect(output).toContain('EENVELOPE');
-    expect(output).not.toContain('third.example');
-  }
+  expect(JSON.stringify(await database.query('select job::text from pgboss.job'))).not.toContain('third.example');
   // The operator hears of it; of letters their teller tells.
-  const heard = warned.mock.calls.map(([facts]) => facts);
+  const heard = told.mock.calls.map(([facts]) => facts);
   expect(heard).toContainEqual({ err: said, queue: 'transfers', transferId: 'moved' });
   expect(heard).toContainEqual({ err: said, queue: 'take-backs', transferId: 'taken back' });
   expect(heard).not.toContainEqual(expect.objectContaining({ transferId: 'told' }));
@@ -181,4 +178,46 @@ test('errors of the queue that are alike are told once a minute, with how many t
     expect.objectContaining({ err: expect.objectContaining({ code: '53300' }) }),
     expect.objectContaining({ err: expect.objectContaining({ code: 'ECONNREFUSED' }), alike: 599 }),
   ]);
+});
+
+test('a transfer that breaks off each time is tried after longer and longer pauses, told once, and keeps nobody out', async () => {
+  await using database = await openTestDatabase(FRESH);
+  const log = openLog('silent');
+  const told = vi.spyOn(log, 'error');
+  await using queue = await openJobQueue({ database, log });
+  const tries = new Map<string, number>();
+  let fault: Error | null = new TypeError('Of the program itself.');
+  await using _working = await queue.workOnTransfers(1, async (id) => {
+    tries.set(id, (tries.get(id) ?? 0) + 1);
+    if (id === 'broken' && fault !== null) throw fault;
+  });
+  const waiting = async () => {
+    const [job] = await database.query<{ seconds: number }>(
+      `select round(extract(epoch from start_after - created_on))::integer as seconds from pgboss.job
+       where name = 'transfers' and state = 'created' and singleton_key = 'broken'`,
+    );
+    return job?.seconds;
+  };
+  const goOn = () => database.query("update pgboss.job set start_after = created_on where singleton_key = 'broken'");
+  await queue.send('broken');
+  const pauses: (number | undefined)[] = [];
+  for (let attempt = 1; attempt <= 14; attempt += 1) {
+    await expect.poll(async () => [tries.get('broken'), (await waiting()) !== undefined]).toEqual([attempt, true]);
+    pauses.push(await waiting());
+    if (attempt === 14) fault = new RangeError('Another one.');
+    await goOn();
+  }
+  expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1800, 1800, 1800]);
+  await expect.poll(() => tries.get('broken')).toBe(15);
+  await expect.poll(waiting).toBe(1800);
+  await queue.send('other');
+  await expect.poll(() => tries.get('other')).toBe(1);
+  expect(told.mock.calls.map(([facts]) => facts)).toEqual([
+    { err: expect.any(TypeError), queue: 'transfers', transferId: 'broken' },
+    { err: expect.any(RangeError), queue: 'transfers', transferId: 'broken' },
+  ]);
+  fault = null;
+  await goOn();
+  await expect.poll(() => tries.get('broken')).toBe(16);
+  await expect.poll(waiting).toBeUndefined();
 });

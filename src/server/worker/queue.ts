@@ -8,7 +8,8 @@ import { type Database, madeByNewer, type Sql, startFault } from '../store/datab
 import { releaseAllLeases } from '../transfers/lease.ts';
 
 const TRANSFERS = 'transfers';
-type TransferJob = { readonly transferId: string };
+/** `failures`: how often in a row it has broken off outside of a step, where its own faults are waited for; `fault`: the last. */
+type TransferJob = { readonly transferId: string; readonly failures?: number; readonly fault?: string };
 
 /** A worker that does not say for so long that it is alive has died; another one takes its job. */
 const HEARTBEAT_SECONDS = 10;
@@ -16,6 +17,9 @@ const SUPERVISE_SECONDS = 5;
 /** pg-boss lets no job run longer; a transfer that does is given back and taken again. */
 const JOB_SECONDS = 24 * 3600 - 60;
 const RETRY_SECONDS = 1;
+/** What has broken off outside of a step is tried again after this, doubling, for as long as it takes an operator to mend it. */
+const FIRST_AGAIN_SECONDS = 1;
+const LAST_AGAIN_SECONDS = 1800;
 /** Deaths of workers are no fault of a transfer. What is counted against it is in `operations.idle_runs`. */
 const RETRIES = 100_000;
 const KEPT_SECONDS = 3600;
@@ -133,9 +137,14 @@ export async function openJobQueue({ database, log }: { database: Database; log:
   const sendTo = async (
     queue: string,
     transferId: string,
-    { sql, afterSeconds, isHeld = false }: Within & { readonly afterSeconds?: number; readonly isHeld?: boolean } = {},
+    {
+      sql,
+      afterSeconds,
+      isHeld = false,
+      ...failed
+    }: Within & Omit<TransferJob, 'transferId'> & { readonly afterSeconds?: number; readonly isHeld?: boolean } = {},
   ) => {
-    const job: TransferJob = { transferId };
+    const job: TransferJob = { transferId, ...failed };
     await boss.send(queue, job, {
       singletonKey: transferId,
       ...(afterSeconds === undefined ? {} : { startAfter: Math.ceil(afterSeconds) }),
@@ -145,6 +154,17 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     if (afterSeconds === undefined) void (sql?.committed ?? Promise.resolve()).then(() => wake(queue));
   };
   const send: JobQueue['send'] = (transferId, options) => sendTo(TRANSFERS, transferId, options);
+  /** Its operator is told when it begins to break off, or does so otherwise than before. */
+  const putOff = async (queue: string, { transferId, failures = 0, fault: before }: TransferJob, error: unknown) => {
+    const fault = `${error instanceof Error ? error.name : typeof error} ${new JobFailed(error).code}`;
+    if (fault !== before)
+      log.error(
+        { err: error, queue, transferId },
+        'a job broke off, and is tried again after longer and longer pauses',
+      );
+    const afterSeconds = Math.min(LAST_AGAIN_SECONDS, FIRST_AGAIN_SECONDS * 2 ** failures);
+    await sendTo(queue, transferId, { afterSeconds, failures: failures + 1, fault });
+  };
   const workOn = async (
     queue: string,
     atOnce: number,
@@ -153,13 +173,11 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     const options = { batchSize: 1, pollingIntervalSeconds: LOOK_FOR_TRANSFERS_SECONDS };
     const take = async (): Promise<string> => {
       const taker = await boss.work<TransferJob>(queue, options, async (jobs) => {
-        for (const { data, signal } of jobs) {
-          const { transferId } = data;
+        for (const { data, signal } of jobs)
           await handled(
-            () => run(transferId, signal),
-            (err) => log.warn({ err, queue, transferId }, 'a job broke off, and is taken again'),
+            () => run(data.transferId, signal),
+            (error) => putOff(queue, data, error),
           );
-        }
         // Many mailboxes take less time than lies between two looks.
         boss.notifyWorker(taker);
       });
@@ -230,13 +248,15 @@ export function toldNowAndThen(log: Log, now: () => number): (error: unknown) =>
   };
 }
 
-/** @param say is told what went wrong, unless the worker only stops. @throws {JobFailed} */
-async function handled(run: () => Promise<void>, say: (error: unknown) => void = () => {}): Promise<void> {
+/** @param settle does in place of a failure what is to be done, unless the worker only stops. @throws {JobFailed} */
+async function handled(run: () => Promise<void>, settle?: (error: unknown) => Promise<void>): Promise<void> {
   try {
     await run();
   } catch (error) {
-    if (!(error instanceof Stopped)) say(error);
-    throw new JobFailed(error);
+    if (settle === undefined || error instanceof Stopped) throw new JobFailed(error);
+    await settle(error).catch(() => {
+      throw new JobFailed(error);
+    });
   }
 }
 
