@@ -11,6 +11,7 @@ import * as v from 'valibot';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { ExportFile } from '../../src/contract/calls/status.ts';
 import { StoreError, type ExportStore } from '../../src/server/export/storage/export-store.ts';
+import { PIECE } from '../../src/server/export/storage/pieces.ts';
 import { dispositionOf, DOWNLOADS_AT_ONCE } from '../../src/server/web/downloads.ts';
 import { LIMITS } from '../../src/server/web/limits.ts';
 import { startWeb } from '../../src/server/web/listen.ts';
@@ -251,12 +252,44 @@ test('so many downloads of an export at once are enough, and the place of one th
 });
 
 test('a file that somebody has cut off is not handed out, and its end is waited for by nobody', async () => {
-  const cut = await newExport(1000);
+  const cut = await newExport(PIECE);
   await chmod(cut.path, 0o600);
   await truncate(cut.path, cut.file.size - 1);
   expect((await told(cut.file.url)).status).toBe(404);
-  expect((await told(cut.file.url, { headers: { range: 'bytes=0-9' } })).status).toBe(206);
+  const statusOfRange = async (range: string) => (await told(cut.file.url, { headers: { range } })).status;
+  expect(await statusOfRange('bytes=0-9')).toBe(206);
+  expect(await statusOfRange(`bytes=${PIECE}-${PIECE + 9}`)).toBe(404);
   expect(web.logLines.join('')).toContain('a file that is offered is not in EXPORTS_URL');
+});
+
+test('of a file that is damaged where it lies no wrong octet is handed out, and its operator is told', async () => {
+  const damaged = await newExport(3 * PIECE);
+  const octets = await readFile(damaged.path);
+  const ask = (range?: string) =>
+    fetch(at(damaged.file.url), { headers: { ...fromBrowser(BROWSER), ...(range === undefined ? {} : { range }) } });
+  const right = async (start: number, end: number) => {
+    const answer = await ask(`bytes=${start}-${end}`);
+    return answer.status === 206 && octets.subarray(start, end + 1).equals(Buffer.from(await answer.arrayBuffer()));
+  };
+  for (const start of [0, 1, PIECE - 1, PIECE, PIECE + 1, octets.length - 1])
+    for (const end of [start, start + 1, 2 * PIECE - 1, 2 * PIECE, octets.length - 1])
+      if (start <= end && end < octets.length) expect(await right(start, end), `${start}-${end}`).toBe(true);
+
+  const wrong = Buffer.from(octets);
+  wrong[2 * PIECE + 77] = (wrong[2 * PIECE + 77] ?? 0) ^ 1;
+  await chmod(damaged.path, 0o600);
+  await writeFile(damaged.path, wrong);
+  web.logLines.length = 0;
+  await expect((await ask()).arrayBuffer()).rejects.toThrow('terminated');
+  expect(await right(5, 2 * PIECE - 1)).toBe(true);
+  expect((await ask(`bytes=${2 * PIECE}-`)).status).toBe(404);
+  expect((await ask(`bytes=${2 * PIECE + 500}-${2 * PIECE + 600}`)).status).toBe(404);
+  const said = web.logLines.map((line) => (JSON.parse(line) as { msg: string }).msg);
+  expect(said).toContain('an answer broke off');
+  expect(said).toContain('a file that is offered is not in EXPORTS_URL, or not as it was written');
+  // What an older version has written has nothing to be checked by.
+  await web.database.query('update export_files set pieces = null where sha256 = $1', [damaged.file.sha256]);
+  expect(Buffer.from(await (await ask()).arrayBuffer()).equals(wrong)).toBe(true);
 });
 
 /** The server with exports that are read otherwise. */

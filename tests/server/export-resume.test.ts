@@ -378,7 +378,8 @@ test('a worker that was frozen changes nothing once another one has the export',
   await expect(old.forget(1)).rejects.toThrow(LeaseLost);
   await expect(old.seal()).rejects.toThrow(LeaseLost);
   await expect(old.segments()).rejects.toThrow(LeaseLost);
-  await expect(old.written({ part: 9, name: 'part-9.zip', size: 1, sha256: '' })).rejects.toThrow(LeaseLost);
+  const part = { part: 9, name: 'part-9.zip', size: 1, sha256: '', pieces: Buffer.alloc(4) };
+  await expect(old.written(part)).rejects.toThrow(LeaseLost);
   await expect(old.finish(new Date(0), new Date(1))).rejects.toThrow(LeaseLost);
   expect(await noted()).toEqual(before);
 

@@ -12,6 +12,7 @@ import { mayRest } from './bounded-server.ts';
 import { streamed } from './streamed.ts';
 import { namesTag, namesTagWeakly, rangeOf } from '../export/download/byte-range.ts';
 import { FileGoneError, StoreError, type OctetRange } from '../export/storage/export-store.ts';
+import { checked, piecesWith } from '../export/storage/pieces.ts';
 import { offeredFile, transferOfExport, type OfferedFile } from '../export/download/links.ts';
 import { deleteExport } from '../export/download/sweeper.ts';
 
@@ -79,7 +80,7 @@ async function download(
   c: Context,
   file: OfferedFile,
   transferId: string,
-  { exports, log }: Downloading,
+  { database, exports, log }: Downloading,
   places: Places,
 ): Promise<Response> {
   const tag = `"${file.sha256}"`;
@@ -108,9 +109,11 @@ async function download(
   if (c.req.method === 'HEAD') return c.body(null, status, described);
   places.take(c, file.exportId);
   try {
-    const stream = await exports.read(file.exportName, file.name, octets, c.req.raw.signal);
+    const pieces = await piecesWith(database, file, octets);
+    const stream = await exports.read(file.exportName, file.name, pieces.range, c.req.raw.signal);
+    const content = await begun(checked(stream, pieces, octets));
     mayRest(c);
-    return c.body(streamed(c, stream, log), status, described);
+    return c.body(streamed(c, content, log), status, described);
   } catch (error) {
     if (error instanceof StoreError) {
       log.error(
@@ -120,9 +123,25 @@ async function download(
       throw unavailable(STORE_RETRY_SECONDS);
     }
     if (!(error instanceof FileGoneError)) throw error;
-    log.error({ export: file.exportId }, 'a file that is offered is not in EXPORTS_URL');
+    log.error({ export: file.exportId }, 'a file that is offered is not in EXPORTS_URL, or not as it was written');
     throw notThere(transferId);
   }
+}
+
+/** What is asked for first is looked at before anything is answered. @throws {FileGoneError} when it is damaged */
+async function begun(octets: AsyncGenerator<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
+  const first = octets.next();
+  await first.catch((error: unknown) => {
+    if (error instanceof FileGoneError) throw error;
+  });
+  return {
+    async *[Symbol.asyncIterator]() {
+      const { done, value } = await first;
+      if (done === true) return;
+      yield value;
+      yield* octets;
+    },
+  };
 }
 
 /** How many downloads are under way of each export. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { crc32, createDeflateRaw } from 'node:zlib';
+import { checksumOf, PIECE } from '../storage/pieces.ts';
 import { alignedBuffer, alignedUp, openUnbuffered, type UnbufferedFile } from '../staging/unbuffered.ts';
 import type { ExportThread } from '../thread/export-thread.ts';
 import { COMPRESSION } from './compression.ts';
@@ -20,7 +21,8 @@ export type ArchiveFile = {
   readonly known?: { readonly size: number; readonly crc32: number; readonly packedSize?: number };
 };
 
-export type WrittenFile = { readonly size: number; readonly sha256: string };
+/** `pieces`: the checksum of each piece (`PIECE`), one behind the other. */
+export type WrittenFile = { readonly size: number; readonly sha256: string; readonly pieces: Buffer };
 
 /**
  * Smaller messages are text, which shrinks to a third. Larger ones are attachments in base64, and so are smaller ones
@@ -35,7 +37,7 @@ const WHOLE = 4 * 1024 * 1024;
 /** Files in one archive at most: an entry of each stays in memory until the end. */
 export const ARCHIVE_ENTRIES = 16_000;
 /** What goes to the disk at once, and what of a file that is compressed while it is read, in octets. */
-const [BLOCK, STREAMED] = [1024 * 1024, 128 * 1024];
+const [BLOCK, STREAMED] = [PIECE, 128 * 1024];
 /** After so many octets the disk is asked to keep what it has, while others are written: the end waits for little. */
 const SYNCED_AHEAD = 32 * 1024 * 1024;
 
@@ -224,6 +226,7 @@ type Output = AsyncDisposable & {
 /** Gathers what is written into blocks; one is filled while the other goes to the disk. */
 function openOutput(file: UnbufferedFile): Output {
   const digest = createHash('sha256');
+  const pieces: Buffer[] = [];
   let [block, other] = [alignedBuffer(BLOCK), alignedBuffer(BLOCK)];
   let [filled, flushed, synced] = [0, 0, 0];
   let writing: Promise<void> = Promise.resolve();
@@ -245,6 +248,7 @@ function openOutput(file: UnbufferedFile): Output {
     writing = file.write(block.subarray(0, alignedUp(filled)), flushed);
     writing.catch(() => {});
     digest.update(block.subarray(0, filled));
+    if (filled > 0) pieces.push(checksumOf(block.subarray(0, filled)));
     [block, other] = [other, block];
     flushed += filled;
     filled = 0;
@@ -267,7 +271,7 @@ function openOutput(file: UnbufferedFile): Output {
       await syncing;
       await file.truncate(flushed);
       await file.sync();
-      return { size: flushed, sha256: digest.digest('hex') };
+      return { size: flushed, sha256: digest.digest('hex'), pieces: Buffer.concat(pieces) };
     },
     // The file is not closed under a write.
     [Symbol.asyncDispose]: async () => {

@@ -57,7 +57,13 @@ export type MailboxName = {
   readonly specialUse: string;
 };
 
-export type PartFile = { readonly part: number; readonly name: string; readonly size: number; readonly sha256: string };
+export type PartFile = {
+  readonly part: number;
+  readonly name: string;
+  readonly size: number;
+  readonly sha256: string;
+  readonly pieces: Buffer;
+};
 
 const PAGE = 500;
 /** The most skipped messages that are told one by one. */
@@ -291,15 +297,12 @@ export function openStagedMessages(database: Fenced, exportId: number) {
       return new Set(rows.map(({ segment }) => segment));
     },
 
-    written: async ({ part, name, size, sha256 }: PartFile): Promise<void> => {
+    written: async ({ part, name, size, sha256, pieces }: PartFile): Promise<void> => {
       await database.write((sql) =>
-        sql.query('insert into export_files (export_id, part, name, size, sha256) values ($1, $2, $3, $4, $5)', [
-          exportId,
-          part,
-          name,
-          size,
-          sha256,
-        ]),
+        sql.query(
+          'insert into export_files (export_id, part, name, size, sha256, pieces) values ($1, $2, $3, $4, $5, $6)',
+          [exportId, part, name, size, sha256, pieces],
+        ),
       );
     },
 

@@ -1,7 +1,7 @@
 /** Octets from `start` to `end`, both included. */
 export type OctetRange = { readonly start: number; readonly end: number };
 
-/** The file that was asked for is not there any more. */
+/** The file that was asked for is not there any more, or is not whole. */
 export class FileGoneError extends Error {
   override name = 'FileGoneError';
 }
