@@ -272,8 +272,10 @@ test('of a file that is damaged where it lies no wrong octet is handed out, and 
     return answer.status === 206 && octets.subarray(start, end + 1).equals(Buffer.from(await answer.arrayBuffer()));
   };
   for (const start of [0, 1, PIECE - 1, PIECE, PIECE + 1, octets.length - 1])
-    for (const end of [start, start + 1, 2 * PIECE - 1, 2 * PIECE, octets.length - 1])
-      if (start <= end && end < octets.length) expect(await right(start, end), `${start}-${end}`).toBe(true);
+    for (const more of [0, 1, PIECE - 1, PIECE, octets.length]) {
+      const end = Math.min(start + more, octets.length - 1);
+      expect(await right(start, end), `${start}-${end}`).toBe(true);
+    }
 
   const wrong = Buffer.from(octets);
   wrong[2 * PIECE + 77] = (wrong[2 * PIECE + 77] ?? 0) ^ 1;
