@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { RULES, SECTIONS } from '../specification/all.ts';
 import { DECISIONS } from '../specification/decisions.ts';
+import type { Rule } from '../specification/rule.ts';
 import { needs, SPECIFICATION } from '../support/needs.ts';
 
 const TESTS = join(import.meta.dirname, '..');
@@ -12,11 +13,21 @@ function wordsOf(markdown: string): string {
   return markdown.replaceAll(/^\s*\|[\s|-]+\|\s*$/gm, ' ').replaceAll(/\s+/g, ' ');
 }
 
-function sectionOf(number: number): string {
-  const text = readFileSync(join(SPECIFICATION, 'portal.md'), 'utf8');
-  const section = text.split(/^## /m).find((part) => part.startsWith(`${number}. `));
-  if (section === undefined) throw new Error(`portal.md has no section ${number}.`);
+function sectionOf(file: string, heading: string): string {
+  const text = readFileSync(join(SPECIFICATION, file), 'utf8');
+  const section = text.split(/^## /m).find((part) => part.startsWith(heading));
+  if (section === undefined) throw new Error(`${file} has no section "${heading}".`);
   return wordsOf(section.slice(section.indexOf('\n')));
+}
+
+/** What of a section is in none of the listed lines. */
+function unlisted(section: string, listed: readonly Rule[]): string {
+  let rest = section;
+  for (const { line } of listed) {
+    expect(rest).toContain(line);
+    rest = rest.replace(line, ' ');
+  }
+  return rest.replaceAll(/[^\p{L}\p{N}]+/gu, ' ').trim();
 }
 
 /** Every title of a test: a literal that is followed by the test's function. */
@@ -45,16 +56,18 @@ test('every line of the specification that demands something names the test that
 
 describe('the specification', needs('the specification beside the repository'), () => {
   test.each(SECTIONS)('section %i of portal.md is listed line by line, and nothing else', (number, listed) => {
-    let rest = sectionOf(number);
-    for (const { line } of listed) {
-      expect(rest).toContain(line);
-      rest = rest.replace(line, ' ');
-    }
-    expect(rest.replaceAll(/[^\p{L}\p{N}]+/gu, ' ').trim()).toBe('');
+    expect(unlisted(sectionOf('portal.md', `${number}. `), listed)).toBe('');
   });
 
-  test('what is listed of decisions.md stands there', () => {
-    const text = wordsOf(readFileSync(join(SPECIFICATION, 'decisions.md'), 'utf8'));
-    expect(DECISIONS.map(({ line }) => line).filter((line) => !text.includes(line))).toEqual([]);
+  test.each(DECISIONS)('"%s" of decisions.md is listed line by line, and nothing else', (heading, listed) => {
+    expect(unlisted(sectionOf('decisions.md', `${heading}\n`), listed)).toBe('');
+  });
+
+  test.each([
+    ['portal.md', SECTIONS.map(([number]) => `${number}. `)],
+    ['decisions.md', DECISIONS.map(([heading]) => `${heading}\n`)],
+  ])('%s has no other section', (file, headings) => {
+    const [, ...sections] = readFileSync(join(SPECIFICATION, file), 'utf8').split(/^## /m);
+    expect(sections.filter((section) => !headings.some((heading) => section.startsWith(heading)))).toEqual([]);
   });
 });

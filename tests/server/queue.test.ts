@@ -64,6 +64,29 @@ test.each([FRESH, EMBEDDED])('what a worker that died had goes on before orders 
   expect(taken).toEqual(['held', 'first', 'second']);
 });
 
+test.each([FRESH, EMBEDDED])(
+  'a worker has so many transfers at a time, and then takes the next one (%s)',
+  async (address) => {
+    await using database = await openTestDatabase(address);
+    await using queue = await openJobQueue({ database, log: openLog('silent') });
+    for (const id of ['first', 'second', 'third']) await queue.send(id);
+    const taken: string[] = [];
+    const [both, all, ended] = [0, 0, 0].map(() => Promise.withResolvers<void>());
+    await using _working = await queue.workOnTransfers(2, async (id) => {
+      taken.push(id);
+      if (taken.length === 2) both?.resolve();
+      if (taken.length === 3) all?.resolve();
+      if (id !== 'third') await ended?.promise;
+    });
+    await both?.promise;
+    for (let looks = 0; looks < 50; looks += 1) await database.query(LOOK);
+    expect(taken).toEqual(['first', 'second']);
+    ended?.resolve();
+    await all?.promise;
+    expect(taken).toEqual(['first', 'second', 'third']);
+  },
+);
+
 /** How many calls it takes to put back so many transfers, one of which waits already, twice; and which wait then. */
 async function putBack(address: TestAddress, count: number) {
   await using database = await openTestDatabase(address);

@@ -350,6 +350,10 @@ describe('notification contacts', () => {
     const answer = await world.get(`/api/v2/phone-number-validation/?number=${encodeURIComponent(number)}`);
     expect([answer.status, answer.body]).toEqual([200, { valid }]);
   });
+
+  test('a missing phone number is refused', async () => {
+    expect((await world.get('/api/v2/phone-number-validation/')).status).toBe(400);
+  });
 });
 
 describe('status', () => {

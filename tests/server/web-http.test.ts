@@ -374,6 +374,22 @@ describe('with other settings', () => {
     ]);
   });
 
+  test('where the legacy service has no address book, contacts are not offered', async () => {
+    const { legacyCarddavUrl: _, ...settings } = world.settings;
+    const services = { ...world.services, settings };
+    await using web = await startWeb(openWeb(services), { host: '127.0.0.1', port: 0, portalFolder: null });
+    const offered = async (email: string) => {
+      const response = await fetch(`http://127.0.0.1:${web.port}/api/capabilities/`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ email }),
+      });
+      return ((await response.json()) as { allowed_operations?: string[] }).allowed_operations;
+    };
+    expect(await offered('ann@sanbrunocable.example')).toEqual(['emailmigration']);
+    expect(await offered('ann@gmail.com')).toEqual(['emailmigration']);
+  });
+
   test('a stopping server finishes what it answers, and takes nothing new', async () => {
     const stopping = new AbortController();
     const web = await startWeb(openWeb(world.services), {

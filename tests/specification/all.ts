@@ -1,4 +1,5 @@
 import { SECTION_4, SECTION_5, SECTION_6 } from './behaviour.ts';
+import { SECTION_7 } from './calls.ts';
 import { DECISIONS } from './decisions.ts';
 import { STANDARDS } from '../security/standards.ts';
 import { SECTION_8, SECTION_9 } from './messages.ts';
@@ -12,9 +13,10 @@ export const SECTIONS: readonly (readonly [number: number, rules: readonly Rule[
   [4, SECTION_4],
   [5, SECTION_5],
   [6, SECTION_6],
+  [7, SECTION_7],
   [8, SECTION_8],
   [9, SECTION_9],
 ];
 
 /** Every line of the specification and of the security standards. */
-export const RULES: readonly Rule[] = [...SECTIONS.flatMap(([, listed]) => listed), ...DECISIONS, ...STANDARDS];
+export const RULES: readonly Rule[] = [...[...SECTIONS, ...DECISIONS].flatMap(([, listed]) => listed), ...STANDARDS];

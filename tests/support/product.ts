@@ -32,10 +32,10 @@ export type Run = {
   readonly ended: Promise<number | null>;
 };
 
-/** Runs `npm start`'s program with these settings and nothing of the tests' own environment. */
-export function runProduct(environment: Readonly<Record<string, string>>): Run {
-  const child = spawn(process.execPath, [...startFlags(), 'src/main.ts'], {
-    cwd: ROOT,
+/** Runs `npm start`'s program in a folder, with these settings and nothing of the tests' own environment. */
+export function runProduct(environment: Readonly<Record<string, string>>, folder = ROOT): Run {
+  const child = spawn(process.execPath, [...startFlags(), join(ROOT, 'src/main.ts')], {
+    cwd: folder,
     env: { ...ofTheTests('PATH', 'HOME', 'NODE_COMPILE_CACHE'), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
