@@ -39,7 +39,8 @@ function namesOf(machine: AnyStateMachine): Names {
   const events = new Map<string, string>();
   const read = (node: AnyStateNode) => {
     for (const { id, src } of node.invoke) if (typeof src === 'string') calls.set(id, src);
-    for (const type of node.transitions.keys()) events.set(type, eventWords(node, type));
+    const answers = node.invoke.flatMap(({ id }) => [`xstate.done.actor.${id}`, `xstate.error.actor.${id}`]);
+    for (const type of [...node.transitions.keys(), ...answers]) events.set(type, eventWords(node, type));
     for (const inner of Object.values(node.states)) read(inner);
   };
   read(machine.root);

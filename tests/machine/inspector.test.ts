@@ -86,6 +86,25 @@ test('the recorder names timers and answers as the machine does, and keeps calls
   expect(recorder.now().moments).toEqual([]);
 });
 
+test('an answer that no state waits for has its name as well', () => {
+  const [{ id, src } = { id: '', src: '' }] = wizardMachine.root.invoke;
+  const answers = ['done', 'error'].map((end) => ({
+    ...wizard,
+    type: '@xstate.event',
+    event: { type: `xstate.${end}.actor.${id}` },
+  }));
+  const known = {
+    ...wizard,
+    type: '@xstate.actor',
+    name: 'wizard',
+    definition: '{}',
+    parentId: undefined,
+    snapshot: {},
+  };
+  const { entries } = recorded([known, ...answers]).now();
+  expect(entries.slice(1).map(({ words }) => words)).toEqual([`done: ${String(src)}`, `failed: ${String(src)}`]);
+});
+
 test('a state value is all the states that are active in it', () => {
   expect([...activeIn({ home: { page: 'resting', banner: 'hidden' } })]).toEqual([
     'home',
