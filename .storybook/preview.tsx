@@ -10,7 +10,8 @@ const dark = matchMedia('(prefers-color-scheme: dark)').matches;
 
 listenToPanel();
 // A test moves on within a page's fade, and the router lets the fade that is cut short fail unheard.
-if (underTest) Reflect.deleteProperty(Document.prototype, 'startViewTransition');
+if (underTest && matchMedia('(prefers-reduced-motion: reduce)').matches)
+  Reflect.deleteProperty(Document.prototype, 'startViewTransition');
 
 const preview: Preview = {
   initialGlobals: {
@@ -43,7 +44,30 @@ const preview: Preview = {
         desktop: { name: 'Desktop', type: 'desktop', styles: { width: '1280px', height: '900px' } },
       },
     },
-    options: { storySort: { order: ['Flows', 'States', 'Parts'] } },
+    options: {
+      storySort: {
+        // What opens first stands still; pages come as a visitor meets them.
+        order: [
+          'States',
+          [
+            'Home',
+            'Destination',
+            'Start migration',
+            'Complete',
+            'Status',
+            'Status from email',
+            'Support',
+            'Short pages',
+          ],
+          'Flows',
+          ['Move to Yahoo', 'Transfer', 'Download', 'Status', 'Support'],
+          'Life',
+          'Finished',
+          'Downloads',
+          'Parts',
+        ],
+      },
+    },
   },
   decorators: [
     (Story, { globals }) => {

@@ -3,15 +3,22 @@ import { storybookTest } from '@storybook/addon-vitest/vitest-plugin';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
 import { STORIES, WORKERS } from '../tests/folders.ts';
-import { CHROMIUM_FLAGS } from '../tests/support/browser.ts';
+import { CHROMIUM_FLAGS, LESS_MOTION } from '../tests/support/browser.ts';
 import { CHROMIUM } from '../tests/support/installed.ts';
 
-const browser = (name: string, colorScheme: 'light' | 'dark') => ({
+const browser = (
+  name: string,
+  colorScheme: 'light' | 'dark',
+  reducedMotion: 'reduce' | 'no-preference' = 'reduce',
+) => ({
   browser: 'chromium' as const,
   name,
   provider: playwright({
-    launchOptions: { executablePath: CHROMIUM ?? 'chromium', args: [...CHROMIUM_FLAGS] },
-    contextOptions: { colorScheme, reducedMotion: 'reduce' },
+    launchOptions: {
+      executablePath: CHROMIUM ?? 'chromium',
+      args: CHROMIUM_FLAGS.filter((flag) => reducedMotion === 'reduce' || flag !== LESS_MOTION),
+    },
+    contextOptions: { colorScheme, reducedMotion },
   }),
 });
 
@@ -29,8 +36,12 @@ export default defineConfig({
       enabled: true,
       headless: true,
       provider: browser('light', 'light').provider,
-      // A journey is many pages, each of which is a story of its own: it is walked once.
-      instances: [{ ...browser(STORIES.light, 'light'), exclude: ['stories/flows/**'] }, browser(STORIES.dark, 'dark')],
+      // A journey is many pages, each of which is a story of its own: it is walked once, and some as a designer sees them.
+      instances: [
+        { ...browser(STORIES.light, 'light'), exclude: ['stories/flows/**'] },
+        browser(STORIES.dark, 'dark'),
+        { ...browser(STORIES.moving, 'light', 'no-preference'), include: ['stories/flows/{move,support}.stories.tsx'] },
+      ],
       screenshotFailures: false,
     },
   },

@@ -9,7 +9,7 @@ import { createWizardRouter } from '../src/portal/router.tsx';
 import { type WizardActor, WizardProvider } from '../src/portal/wizard-context.tsx';
 import { storyIdOf, valueOf } from './leaf.ts';
 import { BLANK } from './people.ts';
-import { PACE, scripted } from './script.ts';
+import { scriptedWizard } from './script.ts';
 import { enter } from './stage.ts';
 
 type Router = ReturnType<typeof createWizardRouter>;
@@ -59,11 +59,7 @@ async function sceneOf(snapshot: WizardSnapshot): Promise<Scene> {
 
 /** Stands in its state, unstarted, until the first event. */
 function sleeper(snapshot: WizardSnapshot): { actor: WizardActor; isAwake: () => boolean } {
-  const machine = wizardMachine.provide({
-    actors: scripted({}),
-    delays: PACE,
-    actions: { 'leave for': () => {}, 'drop the stored token': () => {} },
-  });
+  const machine = scriptedWizard({}, () => {});
   const actor = createActor(machine, { snapshot, input: { settings: BLANK.settings, now: BLANK.now } });
   const send = actor.send.bind(actor);
   let awake = false;

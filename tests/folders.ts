@@ -71,5 +71,9 @@ export function sampleOf<Case>(cases: readonly Case[], every: number): readonly 
 /** Whether a proof is to go on for as long as it may, with its largest numbers: some take hours. */
 export const ALL_PROOFS = process.env['PROOFS'] === 'all';
 
-/** The stories, which `.storybook/vitest.config.ts` describes, in two browsers: `npm run proofs` looks at both. */
-export const STORIES = { light: 'storybook: light, desktop', dark: 'storybook: dark, phone' } as const;
+/** The stories, which `.storybook/vitest.config.ts` describes, in three browsers: `npm run proofs` looks at all. */
+export const STORIES = {
+  light: 'storybook: light, desktop',
+  dark: 'storybook: dark, phone',
+  moving: 'storybook: journeys, with pages that fade',
+} as const;

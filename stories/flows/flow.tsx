@@ -63,10 +63,11 @@ function handOn(element: HTMLElement): Hand {
     tick: async (label) => user.click(await find('checkbox', label)),
     leave: () => user.tab(),
     see: async (text) => {
-      await expect((await page.findAllByText(text, {}, patience))[0]).toBeVisible();
+      await waitFor(() => expect(page.getAllByText(text)[0]).toBeVisible(), patience);
     },
-    arriveAt: async (heading) => {
-      await expect(await page.findByRole('heading', { level: 1, name: heading, hidden: true }, patience)).toBeVisible();
+    // Looked for anew each time: while pages fade, what was found first may be taken away again.
+    arriveAt: async (name) => {
+      await waitFor(() => expect(page.getByRole('heading', { level: 1, name, hidden: true })).toBeVisible(), patience);
     },
   };
 }

@@ -2,13 +2,12 @@ import { createMemoryHistory, RouterProvider } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { createActor } from 'xstate';
 import { BLANK_SESSION, sessionOf } from '../../machines/wizard.context.ts';
-import { wizardMachine } from '../../machines/wizard.machine.ts';
 import type { Session } from '../../machines/wizard.types.ts';
 import { createWizardRouter } from '../../src/portal/router.tsx';
 import { settings } from '../../src/portal/settings.ts';
 import { WizardProvider } from '../../src/portal/wizard-context.tsx';
 import { TODAY } from '../people.ts';
-import { PACE, type Script, scripted } from '../script.ts';
+import { type Script, scriptedWizard } from '../script.ts';
 import { enter } from '../stage.ts';
 import { Elsewhere } from './elsewhere.tsx';
 
@@ -52,14 +51,7 @@ function Loaded({ load, script, onLeave }: LoadedProps) {
 }
 
 function openWizard({ path, session }: Load, script: Script, onLeave: (away: Away) => void) {
-  const machine = wizardMachine.provide({
-    actors: scripted(script),
-    delays: PACE,
-    actions: {
-      'leave for': ({ context }, { address }) => onLeave({ address, session: sessionOf(context) }),
-      'drop the stored token': () => {},
-    },
-  });
+  const machine = scriptedWizard(script, (address, context) => onLeave({ address, session: sessionOf(context) }));
   const actor = createActor(machine, { input: { settings, now: TODAY, session } });
   const router = createWizardRouter(actor.start(), createMemoryHistory({ initialEntries: [path] }));
   return { actor, router };

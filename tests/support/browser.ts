@@ -1,6 +1,8 @@
 import { type Browser, chromium } from 'playwright';
 import { CHROMIUM } from './installed.ts';
 
+export const LESS_MOTION = '--force-prefers-reduced-motion';
+
 /** Fades and turning dots are drawn without a graphics card: a test that looks at them asks for them. */
 export const CHROMIUM_FLAGS = [
   '--no-sandbox',
@@ -9,7 +11,7 @@ export const CHROMIUM_FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--no-first-run',
-  '--force-prefers-reduced-motion',
+  LESS_MOTION,
 ] as const;
 
 /** Debian's Chromium, as it runs for root and without a network of its own. */
