@@ -10,6 +10,7 @@ import { HASTY_CLOCK } from '../support/hasty-clock.ts';
 import { handOn, startHttpListener } from '../support/http-listener.ts';
 import {
   ANN,
+  call,
   mailWhen,
   openWorldOfTest,
   orderExport,
@@ -180,6 +181,20 @@ describe('an export into a bucket', { ...needs('dovecot', 'unzip'), timeout: 90_
     expect(await messagesIn(Buffer.from(await answer.arrayBuffer()))).toEqual(
       letters.map(({ bytes }) => String(bytes)).toSorted(),
     );
+  });
+});
+
+test('an export is neither copied again nor taken back, and the answer says why', async () => {
+  const world = await openWorldOfTest();
+  const ordered = await orderExport(world);
+  const refused = async (name: 'again' | 'take-back', body: object) => (await call(world, name, ordered, body)).body;
+  expect(await refused('again', { source_account: { password: PASSWORD } })).toEqual({
+    error: 'OPERATION_NOT_ALLOWED',
+    message: 'These are files. Please start a new download for what is new.',
+  });
+  expect(await refused('take-back', {})).toEqual({
+    error: 'OPERATION_NOT_ALLOWED',
+    message: 'These are files. Nothing was put into a mailbox, so there is nothing to take back.',
   });
 });
 

@@ -137,6 +137,11 @@ describe('a receipt', () => {
         });
     for (const address of [receiptAddress('e'.repeat(32), 'csv'), receiptAddress('nonsense', 'csv')])
       expect((await world.web.get(address, ordered.headers)).status).toBe(404);
+    const asPdf = receiptAddress(ordered.id, 'csv').replace('csv', 'pdf');
+    expect(await world.web.get(asPdf, ordered.headers)).toMatchObject({
+      status: 400,
+      body: { error: 'GENERAL_ERROR' },
+    });
     expect(world.web.logLines.some((line) => line.includes('"security":"receipt handed out"'))).toBe(true);
   });
 

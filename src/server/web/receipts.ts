@@ -1,13 +1,13 @@
 import type { KeyObject } from 'node:crypto';
 import { createHash } from 'node:crypto';
 import type { Context, Hono } from 'hono';
-import * as v from 'valibot';
 import { RECEIPT, RECEIPT_KEY, ReceiptQuery, type ReceiptFormat } from '../../contract/calls/receipt.ts';
 import { statusAddress } from '../../contract/page-address.ts';
 import { factsOf } from '../receipt/facts.ts';
 import { publicPem, receiptKey } from '../receipt/signing.ts';
 import { STYLE, writeReceipt } from '../receipt/write-receipt.ts';
 import { askerOf } from './browser.ts';
+import { parse } from './calls/route.ts';
 import { dispositionOf } from './downloads.ts';
 import { clientOf } from './guards.ts';
 import { requireManager } from './permission.ts';
@@ -34,9 +34,7 @@ export function mountReceipts(app: Hono, services: Receipts): void {
     const { settings, database, limits, log, securityLog } = services;
     const client = clientOf(c, settings);
     await limits.take('calls by a client', client);
-    const query = v.safeParse(ReceiptQuery, c.req.query());
-    if (!query.success) throw new Refusal(404, 'MIGRATION_ID_NOT_FOUND', 'Your transfer ID has not been found.');
-    const { job_id: id, format } = query.output;
+    const { job_id: id, format } = parse(ReceiptQuery, c.req.query());
     await requireManager(services, askerOf(c, settings), id);
     const facts = await factsOf(database, id, settings.legacyName);
     if (facts === null)

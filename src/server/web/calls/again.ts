@@ -32,8 +32,9 @@ export const answerAgain = route(again, 'calls by a client', async ({ body }, se
   await requireManager(services, visit, id);
   const { database, transfers, tokens, limits } = services;
   const transfer = await transferById(database, id);
-  const isTakenBack = await takingBack(database, id);
-  if (transfer === null || transfer.destinationProvider === 'file_export' || isTakenBack !== false)
+  if (transfer?.destinationProvider === 'file_export')
+    throw new Refusal(409, 'OPERATION_NOT_ALLOWED', 'These are files. Please start a new download for what is new.');
+  if (transfer === null || (await takingBack(database, id)) !== false)
     throw new Refusal(
       409,
       'OPERATION_NOT_ALLOWED',

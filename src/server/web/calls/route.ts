@@ -48,7 +48,8 @@ export function route<const C extends Call>(
   };
 }
 
-function parse(schema: v.GenericSchema<unknown, unknown>, input: unknown): unknown {
+/** @throws {Refusal} by the first field that does not fit */
+export function parse<Output>(schema: v.GenericSchema<unknown, Output>, input: unknown): Output {
   const result = v.safeParse(schema, input, { abortEarly: true });
   if (result.success) return result.output;
   const keys = result.issues[0].path?.map(({ key }) => key) ?? [];

@@ -20,8 +20,14 @@ export const answerTakeBack = route(takeBack, 'calls by a client', async ({ body
   await requireManager(services, visit, id);
   const { database, tokens } = services;
   const transfer = await transferById(database, id);
+  if (transfer?.destinationProvider === 'file_export')
+    throw new Refusal(
+      409,
+      'OPERATION_NOT_ALLOWED',
+      'These are files. Nothing was put into a mailbox, so there is nothing to take back.',
+    );
   const isRunning = await takingBack(database, id);
-  if (transfer === null || transfer.destinationProvider === 'file_export' || isRunning === null)
+  if (transfer === null || isRunning === null)
     throw new Refusal(
       409,
       'OPERATION_NOT_ALLOWED',
