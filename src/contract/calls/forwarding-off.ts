@@ -1,6 +1,8 @@
 import * as v from 'valibot';
+import { GivenPassword } from '../account.ts';
 import { TransferId } from '../transfer.ts';
 import type { Call } from './call.ts';
+import { Ok } from './ok.ts';
 
 /**
  * Switches the forwarding of a transfer off. The password of the San Bruno mailbox comes with it: what a transfer knew of
@@ -9,6 +11,6 @@ import type { Call } from './call.ts';
 export const forwardingOff = {
   method: 'POST',
   path: '/api/v2/transfers/forwarding-off/',
-  Request: v.object({ job_id: TransferId, password: v.pipe(v.string(), v.minLength(1), v.maxLength(1024)) }),
-  Answer: v.object({ ok: v.literal(true) }),
+  Request: v.object({ job_id: TransferId, password: GivenPassword }),
+  Answer: Ok,
 } as const satisfies Call;

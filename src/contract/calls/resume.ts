@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { TOKEN_ID_LENGTH } from '../token-id.ts';
+import { GivenPassword, TokenId } from '../account.ts';
 import { TransferId } from '../transfer.ts';
 import type { Call } from './call.ts';
 import { Ok } from './ok.ts';
@@ -18,8 +18,8 @@ export const resume = {
   Request: v.object({
     job_id: TransferId,
     side: v.optional(Side),
-    password: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(1024))),
-    token_id: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(TOKEN_ID_LENGTH))),
+    password: v.optional(GivenPassword),
+    token_id: v.optional(TokenId),
   }),
   Answer: Ok,
 } as const satisfies Call;

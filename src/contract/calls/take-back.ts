@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { TOKEN_ID_LENGTH } from '../token-id.ts';
+import { GivenPassword, TokenId } from '../account.ts';
 import { TransferId } from '../transfer.ts';
 import type { Call } from './call.ts';
 import { Ok } from './ok.ts';
@@ -13,8 +13,8 @@ export const takeBack = {
   path: '/api/v2/transfers/take-back/',
   Request: v.object({
     job_id: TransferId,
-    password: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(1024))),
-    token_id: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(TOKEN_ID_LENGTH))),
+    password: v.optional(GivenPassword),
+    token_id: v.optional(TokenId),
   }),
   Answer: Ok,
 } as const satisfies Call;
