@@ -3,7 +3,7 @@ import { DELAYS } from '../../machines/wizard.delays.ts';
 import { wizardMachine } from '../../machines/wizard.machine.ts';
 import type { Event, Session } from '../../machines/wizard.types.ts';
 import { outcomesOf } from '../support/guards.ts';
-import { ANSWERS, ID, type Move, PASSWORD, SESSIONS } from '../support/moves.ts';
+import { ANSWERS, EVENTS, ID, type Move, PASSWORD, SESSIONS, VISITS } from '../support/moves.ts';
 import { randomOf } from '../support/random.ts';
 import { search } from '../support/search.ts';
 import { leavesOf, nodesOf, transitionsOf } from '../support/transitions.ts';
@@ -118,6 +118,13 @@ test('every transition of the wizard is taken', () => {
 
 test('every guard of the wizard lets through and holds back', () => {
   expect(missedOf(outcomes, seen.guards)).toEqual([]);
+});
+
+test('every event that the wizard takes is among those that the searches send, or is its own', () => {
+  const sent: ReadonlySet<string> = new Set([...EVENTS, ...VISITS].map(({ type }) => type));
+  const own = ['message.show', 'password.refuse'];
+  const taken = wizardMachine.events.filter((type) => !type.startsWith('xstate.'));
+  expect(taken.filter((type) => !sent.has(type)).toSorted()).toEqual(own);
 });
 
 test('every delay that a state waits for is declared, and every declared delay is waited for', () => {
