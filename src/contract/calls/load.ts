@@ -52,31 +52,22 @@ export const load = {
 } as const satisfies Call;
 export type LoadRequest = v.InferOutput<typeof LoadRequest>;
 
-/** The request as it goes over the wire: snake case, absent values left out. */
+/** The request as it goes over the wire, in snake case; what is absent is `undefined`, which JSON leaves out. */
 export function writeLoad(request: LoadRequest): v.InferInput<typeof LoadRequest> {
-  const { sourceAccount, destinationAccount, parameters, fileExportParameters } = request;
-  const { tokenId, ...destination } = destinationAccount;
+  const { sourceAccount, operations, parameters, fileExportParameters } = request;
+  const { tokenId, ...destination } = request.destinationAccount;
+  const { emailFormat, contactsFormat } = fileExportParameters;
+  const isExport = emailFormat !== undefined || contactsFormat !== undefined;
   return {
     source_account: sourceAccount,
-    destination_account: { ...destination, ...(tokenId === undefined ? {} : { token_id: tokenId }) },
-    operations: request.operations,
+    destination_account: { ...destination, token_id: tokenId },
+    operations,
     parameters: {
-      ...(parameters.sourceImap === undefined ? {} : { source_imap: parameters.sourceImap }),
-      ...(parameters.destinationImap === undefined ? {} : { destination_imap: parameters.destinationImap }),
-      ...(parameters.notificationEmail === undefined ? {} : { notification_email: parameters.notificationEmail }),
+      source_imap: parameters.sourceImap,
+      destination_imap: parameters.destinationImap,
+      notification_email: parameters.notificationEmail,
       in_qa: parameters.inQa,
     },
-    ...(fileExportParameters.emailFormat === undefined && fileExportParameters.contactsFormat === undefined
-      ? {}
-      : {
-          file_export_parameters: {
-            ...(fileExportParameters.emailFormat === undefined
-              ? {}
-              : { email_format: fileExportParameters.emailFormat }),
-            ...(fileExportParameters.contactsFormat === undefined
-              ? {}
-              : { contacts_format: fileExportParameters.contactsFormat }),
-          },
-        }),
+    file_export_parameters: isExport ? { email_format: emailFormat, contacts_format: contactsFormat } : undefined,
   };
 }

@@ -33,12 +33,12 @@ export const supportForm = {
 } as const satisfies Call;
 export type SupportRequest = v.InferOutput<typeof SupportRequest>;
 
-/** The request as it goes over the wire: snake case, absent values left out. */
+/** The request as it goes over the wire, in snake case; what is absent is `undefined`, which JSON leaves out. */
 export function writeSupportForm(request: SupportRequest): v.InferInput<typeof SupportRequest> {
   return {
     email_address: request.emailAddress,
+    destination_email: request.destinationEmail,
+    migration_id: request.migrationId,
     issue: request.issue,
-    ...(request.destinationEmail === undefined ? {} : { destination_email: request.destinationEmail }),
-    ...(request.migrationId === undefined ? {} : { migration_id: request.migrationId }),
   };
 }
