@@ -1,3 +1,4 @@
+import type { StoryObj } from '@storybook/react-vite';
 import { useState } from 'react';
 import { Button } from '../../src/portal/parts/button.tsx';
 import { CopyButton } from '../../src/portal/parts/copy-button.tsx';
@@ -9,6 +10,16 @@ import { inColumn } from './in-column.tsx';
 
 export default { title: 'Parts/Controls', decorators: [inColumn] };
 
+export const AnyButton: StoryObj<typeof Button> = {
+  parameters: { controls: { disable: false, include: ['children', 'rank', 'size', 'busy', 'disabled'] } },
+  args: { children: 'Continue', rank: 'primary', busy: false, disabled: false },
+  argTypes: {
+    children: { name: 'label', control: 'text' },
+    rank: { control: 'inline-radio', options: ['primary', 'secondary', 'quiet'] },
+    size: { control: 'inline-radio', options: [undefined, 'large'] },
+  },
+  render: (args) => <Button {...args} />,
+};
 export const Primary = () => <Button rank="primary">Start</Button>;
 export const PrimaryLarge = () => (
   <Button rank="primary" size="large">

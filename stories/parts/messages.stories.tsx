@@ -1,3 +1,4 @@
+import type { StoryObj } from '@storybook/react-vite';
 import { Message, MessagePlace } from '../../src/portal/parts/message.tsx';
 import { homeSignInWords, messageWords } from '../../src/portal/wording/message.ts';
 import type { Message as Subject } from '../../machines/wizard.types.ts';
@@ -6,6 +7,16 @@ import { inColumn } from './in-column.tsx';
 
 export default { title: 'Parts/Messages', decorators: [inColumn] };
 
+export const AnyMessage: StoryObj<typeof Message> = {
+  parameters: { controls: { disable: false, include: ['kind', 'title', 'content'] } },
+  args: { kind: 'info', title: 'Transfer is already completed', content: ['Your mail is at Yahoo Mail.'] },
+  argTypes: {
+    kind: { control: 'inline-radio', options: ['error', 'success', 'warning', 'info'] },
+    title: { control: 'text' },
+    content: { control: 'object' },
+  },
+  render: (args) => <Message {...args} />,
+};
 export const ErrorLarge = () => (
   <Message
     kind="error"
