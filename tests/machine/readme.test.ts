@@ -1,7 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseEnv } from 'node:util';
 import { expect, test } from 'vitest';
 import { PATHS } from '../../machines/wizard.routes.ts';
+import { readSettings } from '../../src/contract/settings.ts';
 import { SETTING_NAMES } from '../../src/contract/settings/variables.ts';
 import { needs, SPECIFICATION } from '../support/needs.ts';
 
@@ -40,6 +42,22 @@ test('each command of the README is there', () => {
 test('each page that the README names has that address', () => {
   const known = [...Object.values(PATHS), '/healthz', '/readyz'];
   expect(found(/`(\/[a-z-]+)(?:\?[^`]*)?`/g).filter((path) => !known.includes(path))).toEqual([]);
+});
+
+test('the settings for real providers are lines of a .env file, and the start takes them', () => {
+  const [, block = ''] = /```sh\n(PUBLIC_URL=[^`]*)```/.exec(README) ?? [];
+  const environment = parseEnv(block.replaceAll('…', 'canary'));
+  expect(Object.keys(environment).filter((name) => !SETTING_NAMES.some((known) => known === name))).toEqual([]);
+  const { publicUrl, smtpUrl, mailFrom, supportEmail, sms, provisioning, providers } = readSettings(environment);
+  expect({ publicUrl, smtpUrl, mailFrom, supportEmail, sms, provisioning }).toEqual({
+    publicUrl: 'https://transfer.example.com',
+    smtpUrl: 'smtps://user:secret@smtp.example.com',
+    mailFrom: 'no-reply@example.com',
+    supportEmail: 'help@example.com',
+    sms: { url: 'https://sms.example.com/send', token: 'canary' },
+    provisioning: { url: 'https://accounts.example.com/v1', token: 'canary' },
+  });
+  expect(providers.yahoo.client).toEqual({ id: 'canary', secret: 'canary' });
 });
 
 test(
