@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { beginRun, endOperation, noteProgress } from '../../src/server/transfers/operations.ts';
+import { putToRest } from '../../src/server/transfers/attention.ts';
+import { beginRun, endOperation, noteProgress, noteWaiting } from '../../src/server/transfers/operations.ts';
 import { statusOf } from '../../src/server/transfers/status.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
@@ -90,4 +91,42 @@ test('the time that is left runs down between reckonings, and is not told when i
   expect(await leftAfter(0)).toBe(90);
   expect(await leftAfter(30)).toBe(60);
   expect(await leftAfter(91)).toBeUndefined();
+});
+
+test('a wait, a rest, what is kept, the folders and what was taken back are told as decided', async () => {
+  await using database = await openTestDatabase(FRESH);
+  await insertTransfer(database, TRANSFER, 'key');
+  const now = Date.parse('2026-03-01T12:00:00Z');
+  const folders = [
+    { name: 'INBOX', done: 5, total: 5 },
+    { name: 'Archive', done: 0, total: 4 },
+  ];
+  const sources = {
+    ...NOTHING_ELSE,
+    folders: async () => folders,
+    takenBack: async () => ({ removed: 3, goesOn: false }),
+  };
+  const mail = async () => (await statusOf(database, sources, ID))?.emailmigration;
+  await noteProgress(database, LEASE, 'emailmigration', { done: 5, total: 9, bytes: 50, kept: 2 });
+  for (const reason of ['provider_limit', 'unreachable', 'busy', 'queue', 'disk'] as const) {
+    await noteWaiting(database, LEASE, 'emailmigration', { reason, until: now }, now);
+    expect((await mail())?.waiting).toEqual({ reason, until: '2026-03-01T12:00:00.000Z' });
+  }
+  await noteWaiting(database, LEASE, 'emailmigration', { reason: 'queue' }, now);
+  expect(await mail()).toMatchObject({ waiting: { reason: 'queue' }, kept: 2, folders, taken_back: 3 });
+
+  const queue = { announce: async () => {} };
+  for (const side of ['source', 'destination'] as const)
+    for (const [reason, status] of [
+      ['password', 'authentication_error'],
+      ['consent', 'authentication_error'],
+      ['full', 'review'],
+      ['refused', 'review'],
+    ] as const) {
+      const rest = { status, side, reason, failure: 'It stopped.' };
+      await putToRest({ database, queue }, LEASE, 'emailmigration', rest, now);
+      const { waiting, ...told } = (await mail()) ?? { status: '' };
+      expect(waiting).toBeUndefined();
+      expect(told).toMatchObject({ status, attention: { side, reason, until: '2026-03-15T12:00:00.000Z' } });
+    }
 });

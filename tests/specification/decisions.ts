@@ -373,7 +373,7 @@ const LIFE: readonly Rule[] = [
     '`waiting: {reason, until?}` | goes on by itself: `provider_limit`, `unreachable`, `busy`, `queue`, `disk`',
     'a transfer that waits says why, and one that was stopped what to do next',
     'why a transfer waits is said for %s, with the moment when it is known',
-    'messages that a destination refuses without a reason for a while are stored after all',
+    'a wait, a rest, what is kept, the folders and what was taken back are told as decided',
   ),
   rule(
     '`attention: {side, reason}` | goes on when its owner has put it right; `side` `source` or `destination`; `reason` `password`, `consent`, `full`, `refused`. The status is then `authentication_error` (password, consent) or `review`',
@@ -382,6 +382,7 @@ const LIFE: readonly Rule[] = [
     'rests, keeps the other credential, tells its owner once, and goes on with the right password',
     'is full goes on where it stopped once there is room, with nothing twice',
     'refuses every message rests, and goes on when it takes them',
+    'a wait, a rest, what is kept, the folders and what was taken back are told as decided',
   ),
   rule(
     '`ended: "cancelled"` | with status `review`',
@@ -396,14 +397,19 @@ const LIFE: readonly Rule[] = [
   rule(
     '`folders: [{name?, done, total}]` | in the order of work',
     'a transfer that runs says how far it is, folder by folder, and how long it still takes',
+    'a wait, a rest, what is kept, the folders and what was taken back are told as decided',
     'tells numbers, and no subject, folder, address or file',
   ),
   rule(
     '`kept` | how many messages the provider keeps in a form of its own',
-    'counts that come late or out of order never make a status fall, and done never exceeds total',
+    'a wait, a rest, what is kept, the folders and what was taken back are told as decided',
     'names each message with its folder, date, subject, size, digest and fate',
   ),
-  rule('`taken_back` | how many were removed again', 'keeps what was read, flagged, moved or put there since'),
+  rule(
+    '`taken_back` | how many were removed again',
+    'keeps what was read, flagged, moved or put there since',
+    'a wait, a rest, what is kept, the folders and what was taken back are told as decided',
+  ),
   frame('call | request | success | failure'),
   rule(
     'POST /api/v2/transfers/cancel/ | `{job_id}` | `{ok: true}`; nothing is appended 5 s later | 401 `INVALID_TOKEN`, 404 `MIGRATION_ID_NOT_FOUND`, 409 `OPERATION_NOT_ALLOWED`',
