@@ -75,6 +75,13 @@ const accountOf = (tracker: string) =>
           'PDF',
           '--x--',
         ]),
+        letter(2, [
+          'From: משה כהן (בית) <moshe@mail.example>',
+          'Subject: דוח (2019), v1.2',
+          'Content-Type: text/plain; charset=utf-8',
+          '',
+          'שלום,',
+        ]),
       ],
     },
   ]);
@@ -116,7 +123,7 @@ describe(
       page = await (await browser.newContext({ viewport: { width: 390, height: 844 } })).newPage();
       asked.length = 0;
       await page.goto(pathToFileURL(join(folder, 'index.html')).href);
-      await page.getByText('301 messages').waitFor();
+      await page.getByText('302 messages').waitFor();
       return folder;
     };
     const messages = () => page.locator('button.message');
@@ -145,6 +152,56 @@ describe(
       await page.context().close();
     });
 
+    test("the browser's Back leads from a message to where one was in the list, and Forward to the message", async () => {
+      await opened('eml');
+      await page.getByRole('button', { name: 'Show more' }).click();
+      const focused = page.locator('button.message:focus');
+      expect(await focused.innerText(), 'the first that was not there').toContain('Letter 200');
+      await focused.dblclick();
+      const heading = page.getByRole('heading', { name: 'Letter 200' });
+      await heading.waitFor();
+      await page.goBack();
+      await page.getByText('302 messages').waitFor();
+      expect(await focused.innerText()).toContain('Letter 200');
+      await page.goForward();
+      await page.reload();
+      await heading.waitFor();
+      await page.getByRole('button', { name: 'Back to the list' }).click();
+      await page.getByText('302 messages').waitFor();
+      await page.goBack();
+      expect(page.url()).toBe('about:blank');
+      await page.context().close();
+    });
+
+    test('what is written from right to left is shown so', async () => {
+      await opened('mbox');
+      await page.getByLabel('Folder').selectOption('Recipes');
+      await messages().first().click();
+      await page.getByText('שלום,').waitFor();
+      const directions = await page
+        .locator('#subject, dd:not(.screen)')
+        .evaluateAll((all) => all.map((each) => getComputedStyle(each).direction));
+      expect(directions, 'subject, sender, date and folder').toEqual(['rtl', 'rtl', 'ltr', 'ltr']);
+      const [word = 0, comma = 0] = await page.locator('#body pre').evaluate(({ firstChild }) =>
+        [0, 4].map((at) => {
+          const letters = document.createRange();
+          letters.setStart(firstChild as Text, at);
+          letters.setEnd(firstChild as Text, at + 1);
+          return letters.getBoundingClientRect().x;
+        }),
+      );
+      expect(comma).toBeLessThan(word);
+      await page.context().close();
+    });
+
+    test('a message whose text was not unpacked says so', async () => {
+      const folder = await opened('mbox');
+      for (const block of [1, 2]) await rm(join(folder, `reader/part-1/text-${block}.js`));
+      await messages().nth(2).click();
+      await page.getByText('The text of this message is not here.').waitFor();
+      await page.context().close();
+    });
+
     test("somebody else's HTML runs nothing, loads nothing and leads nowhere", async () => {
       await opened('mbox');
       await messages().first().click();
@@ -159,7 +216,7 @@ describe(
       expect(asked).toEqual([]);
       expect(await page.getByRole('link', { name: 'Open this message' }).count()).toBe(0);
       await page.getByRole('button', { name: 'Back to the list' }).click();
-      await page.getByText('301 messages').waitFor();
+      await page.getByText('302 messages').waitFor();
       await page.context().close();
     });
 
