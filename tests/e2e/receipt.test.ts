@@ -20,10 +20,10 @@ const MESSAGE = {
   reason: null,
   verified: true,
 };
-/** One message, and no contacts. */
-const ITEMS = {
-  query: <Row>(text: string) => Promise.resolve((text.includes('from ledger') ? [MESSAGE] : []) as Row[]),
-};
+/** Messages, and no contacts. */
+const items = (messages: readonly object[]) => ({
+  query: <Row>(text: string) => Promise.resolve((text.includes('from ledger') ? messages : []) as Row[]),
+});
 const SIGNING = { key: receiptKey(new Uint8Array(32)), keyAddress: 'https://transfer.example/key.pem' };
 const FACTS: Facts = {
   transfer: '0123456789abcdef'.repeat(2),
@@ -62,13 +62,33 @@ describe('the page of a receipt, in Chromium (needs chromium)', needs('chromium'
     await page.setViewportSize({ width, height: 640 });
     await show();
     expect((await page.locator('.list td').allInnerTexts()).slice(3, 5)).toEqual(['1,234,567', 'Copied']);
-    expect(await brokenWords('.list td:not(.digest)')).toEqual([]);
+    expect(await brokenWords('.list td:not(:has(bdi)), .list bdi')).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
   });
 
-  async function show(): Promise<void> {
+  test('of 400 messages that were not copied takes fourteen sheets', async () => {
+    const skipped = { ...MESSAGE, fate: 'refused', reason: 'too large' };
+    await show(Array.from({ length: 400 }, (_, uid) => ({ ...skipped, uid })));
+    const paper = await page.pdf({ format: 'A4' });
+    expect([...paper.toString('latin1').matchAll(/\/Type \/Page\b/g)].length).toBeLessThanOrEqual(14);
+  });
+
+  test('shows what is written from right to left so, and keeps its marks from what stands beside it', async () => {
+    await show([{ ...MESSAGE, folder: 'משפחה (2019)', subject: 'invoice \u202Efdp.exe' }]);
+    const x = (selector: string, at: number) =>
+      page.locator(selector).evaluate((element, from) => {
+        const letter = document.createRange();
+        letter.setStart(element.firstChild as Text, from);
+        letter.setEnd(element.firstChild as Text, from + 1);
+        return letter.getBoundingClientRect().x;
+      }, at);
+    expect(await x('.list bdi >> nth=0', 7)).toBeLessThan(await x('.list bdi >> nth=0', 0));
+    expect(await x('.list .digest', 0)).toBeLessThan(await x('.list .digest', 1));
+  });
+
+  async function show(messages: readonly object[] = [MESSAGE]): Promise<void> {
     let html = '';
-    for await (const part of writeReceipt('html', ITEMS, FACTS, SIGNING)) html += part;
+    for await (const part of writeReceipt('html', items(messages), FACTS, SIGNING)) html += part;
     await page.setContent(html);
   }
 

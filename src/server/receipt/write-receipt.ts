@@ -88,9 +88,12 @@ export const STYLE = `body{font:16px/1.5 sans-serif;max-width:70em;margin:0 auto
 h1,h2{line-height:1.25}th{text-align:left}td,th{padding:.2em .8em .2em 0;vertical-align:top;overflow-wrap:anywhere}th[scope=row]{overflow-wrap:normal}
 table.list{font-size:13px;border-collapse:collapse;width:100%}table.list tr{border-bottom:1px solid #ccc}
 .list th,.list td:nth-child(2),.list td:nth-child(4),.list td:nth-child(5){overflow-wrap:normal}
-td.digest,pre{font-family:monospace;font-size:11px;white-space:pre-wrap;overflow-wrap:anywhere}
+.digest,pre{font-family:monospace;font-size:11px;white-space:pre-wrap;overflow-wrap:anywhere}.digest{display:block}
 @media screen and (max-width:40em){.list tr{display:flex;flex-wrap:wrap}}
-@media print{body{max-width:none;padding:0}tr{break-inside:avoid}thead{display:table-header-group}}`;
+@page{margin:10mm}
+@media print{body{max-width:none;padding:0;font-size:10pt;line-height:1.4}h1{font-size:16pt;margin:0}h2{font-size:12pt;margin:1em 0 .3em;break-after:avoid}p,ul{margin:.3em 0}
+tr{break-inside:avoid}thead{display:table-header-group}table.list{table-layout:fixed;font-size:7.5pt;line-height:1.25}td,th{box-sizing:border-box;padding:.1em .5em .1em 0}
+.list th:nth-child(1){width:13%}.list th:nth-child(2){width:11%}.list th:nth-child(4){width:9%}.list th:nth-child(5){width:26%}.list .digest{font-size:5.5pt}pre{font-size:7pt}}`;
 
 const DAY = new Intl.DateTimeFormat('en-US', {
   year: 'numeric',
@@ -129,10 +132,10 @@ ${facts.operations.map((operation) => `<p>${escapeHtml(outcomeOf(operation))}</p
     .map((what) => `<li>${escapeHtml(what)}</li>`)
     .join('')}</ul>
 <h2>Messages and contacts</h2>
-<table class="list"><thead><tr><th>Folder</th><th>Date</th><th>Subject or name</th><th>Size</th><th>What became of it</th><th>SHA-256</th></tr></thead><tbody>
+<table class="list"><thead><tr><th>Folder</th><th>Date</th><th>Subject or name, SHA-256</th><th>Size</th><th>What became of it</th></tr></thead><tbody>
 `,
   line: ({ kind, folder, date, subject, size, sha256, fate, note }) =>
-    `<tr><td>${escapeHtml(kind === 'contact' ? 'Contacts' : folder)}</td><td>${escapeHtml(date === '' ? '' : SHORT.format(new Date(date)))}</td><td>${escapeHtml(subject)}</td><td>${size === null ? '' : NUMBER.format(size)}</td><td>${escapeHtml(note === '' ? FATES[fate] : `${FATES[fate]}: ${note}`)}</td><td class="digest">${escapeHtml(sha256)}</td></tr>\n`,
+    `<tr><td>${foreign(kind === 'contact' ? 'Contacts' : folder)}</td><td>${escapeHtml(date === '' ? '' : SHORT.format(new Date(date)))}</td><td>${foreign(subject)}<span class="digest">${escapeHtml(sha256)}</span></td><td>${size === null ? '' : NUMBER.format(size)}</td><td>${escapeHtml(note === '' ? FATES[fate] : `${FATES[fate]}: ${note}`)}</td></tr>\n`,
   foot: (_facts, sums, statement, signature, keyAddress) => `</tbody></table>
 <h2>Totals</h2>
 <table>${Object.entries(sums)
@@ -147,6 +150,11 @@ ${facts.operations.map((operation) => `<p>${escapeHtml(outcomeOf(operation))}</p
 </body></html>
 `,
 };
+
+/** What may be written from right to left. */
+function foreign(text: string): string {
+  return `<bdi>${escapeHtml(text)}</bdi>`;
+}
 
 const PAGES: Readonly<Record<ReceiptFormat, Page>> = { csv, json, html };
 
