@@ -93,14 +93,23 @@ type Counted = {
   readonly done?: number | undefined;
   readonly copied?: number | undefined;
   readonly present?: number | undefined;
-  readonly skipped?: readonly unknown[] | undefined;
+  readonly skipped?: readonly { readonly folder?: true | undefined }[] | undefined;
   /** Of contacts: what became of them. */
   readonly contacts?: Readonly<Record<'copied' | 'remarked' | 'present' | 'completed' | 'refused', number>> | undefined;
 };
 
 /** How many messages or contacts an operation could not copy; there may be more when all that are told are {@link SKIPPED_SHOWN}. */
 export function refusedBy({ skipped = [], contacts }: Counted): number {
-  return contacts?.refused ?? skipped.length;
+  return contacts?.refused ?? skipped.length - foldersLeftBy({ skipped });
+}
+
+/** Of how many whole folders there is something to say. */
+export function foldersLeftBy({ skipped = [] }: Pick<Counted, 'skipped'>): number {
+  return skipped.filter(({ folder }) => folder).length;
+}
+
+export function leavesSomeOut(operation: Counted): boolean {
+  return refusedBy(operation) + foldersLeftBy(operation) > 0;
 }
 
 /** How many it has copied: neither those that it could not, nor those that were there before. */

@@ -421,6 +421,8 @@ describe('what every page has in common, in Chromium (needs chromium)', needs('c
     const failure = page.getByRole('alert').filter({ hasText: 'There was an error submitting your message' });
     await failure.waitFor();
     await expect.poll(() => isInSight(failure)).toBe(true);
+    // Who looked away while that was shown.
+    await page.getByText('We have not heard that your message arrived.').waitFor();
   });
 
   describe('messages', () => {

@@ -261,6 +261,28 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     expect(await page.getByText(/nothing new|no messages/).count()).toBe(0);
   });
 
+  test('a folder that could not be read is told as a folder, and as no message', async () => {
+    const skipped = [
+      { mailbox: 'משפחה (2019)', reason: 'The mail server does not let us read this folder.', folder: true },
+      { mailbox: 'INBOX', reason: 'It is too large.', subject: 'תמונות!' },
+    ];
+    await open({ ...FINISHED_EXPORT.json, emailmigration: { ...DONE, done: 12, total: 12, skipped } });
+    const left = page.getByRole('region', { name: 'What is not in your files' });
+    await left.getByText('1 folder could not be copied or checked. See the list below.').waitFor();
+    await left.getByText('1 message could not be copied. See the list below.').waitFor();
+    const card = page.getByRole('region', { name: 'Email transfer' });
+    await card.getByText('1 folder could not be copied or checked').click();
+    await card.getByText('1 message could not be copied').click();
+    expect(await card.locator('li').allInnerTexts()).toEqual([
+      'משפחה (2019): The mail server does not let us read this folder.',
+      'תמונות! (INBOX): It is too large.',
+    ]);
+    const directions = await card
+      .locator('li bdi')
+      .evaluateAll((all) => all.map((each) => getComputedStyle(each).direction));
+    expect(directions).toEqual(['rtl', 'rtl', 'ltr']);
+  });
+
   test('files that were deleted are told as what was there', async () => {
     await open({ ...MOVED, files: 'deleted' });
     await page.getByRole('heading', { name: 'What was in your files' }).waitFor();

@@ -4,8 +4,8 @@ import {
   comparisonOf,
   copiedBy,
   isTakenBack,
+  leavesSomeOut,
   presentOf,
-  refusedBy,
   standingOf,
 } from '../../contract/transfer-status.ts';
 import { DRAWINGS } from '../parts/drawings.ts';
@@ -101,18 +101,33 @@ export function OperationCard({ kind, title, progress, ofExport, hasNoFiles, chi
       </dl>
       {!hasNoFiles && children}
       {!hasNoFiles && <Folders progress={progress} />}
-      {!hasNoFiles && skipped.length > 0 && (
+      {!hasNoFiles && <LeftOut kind={kind} items={skipped} />}
+    </section>
+  );
+}
+
+function nothingCopied(kind: Props['kind'], progress: Progress): string {
+  if (leavesSomeOut(progress)) return words.notCopied;
+  return presentOf(progress) > 0 ? words.nothing : words.empty[kind];
+}
+
+/** Whole folders, and messages or contacts, that are not there; who may not see their names reads the reasons alone. */
+function LeftOut({ kind, items }: { readonly kind: Props['kind']; readonly items: NonNullable<Progress['skipped']> }) {
+  const folders = items.filter(({ folder }) => folder);
+  const others = items.filter(({ folder }) => !folder);
+  return (
+    <>
+      {folders.length > 0 && (
         <details>
-          <summary>{words.skipped(kind, skipped.length)}</summary>
-          <p>{words.skippedHelp(skipped.length)}</p>
+          <summary>{words.foldersLeft(folders.length)}</summary>
+          <p>{words.foldersLeftHelp}</p>
           <ul>
-            {skipped.map((item, index) => (
-              // The list only ever grows at its end.
+            {folders.map((item, index) => (
               // oxlint-disable-next-line react/no-array-index-key
               <li key={index}>
                 {'mailbox' in item && (
                   <>
-                    <span className="strong">{item.subject ?? words.noSubject}</span> ({item.mailbox}):{' '}
+                    <bdi className="strong">{item.mailbox}</bdi>:{' '}
                   </>
                 )}
                 {item.reason}
@@ -121,21 +136,35 @@ export function OperationCard({ kind, title, progress, ofExport, hasNoFiles, chi
           </ul>
         </details>
       )}
-    </section>
+      {others.length > 0 && (
+        <details>
+          <summary>{words.skipped(kind, others.length)}</summary>
+          <p>{words.skippedHelp(others.length)}</p>
+          <ul>
+            {others.map((item, index) => (
+              // The list only ever grows at its end.
+              // oxlint-disable-next-line react/no-array-index-key
+              <li key={index}>
+                {'mailbox' in item && (
+                  <>
+                    <bdi className="strong">{item.subject ?? words.noSubject}</bdi> (<bdi>{item.mailbox}</bdi>):{' '}
+                  </>
+                )}
+                {item.reason}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
   );
-}
-
-function nothingCopied(kind: Props['kind'], progress: Progress): string {
-  if (refusedBy(progress) > 0) return words.notCopied;
-  return presentOf(progress) > 0 ? words.nothing : words.empty[kind];
 }
 
 /** The engine's final comparison, once it has been made. */
 function Proof({ kind, progress }: { readonly kind: 'email' | 'contacts'; readonly progress: Progress }) {
   const found = comparisonOf(progress);
   if (found === null) return null;
-  if (found.isClean)
-    return <dd>{((progress.skipped ?? []).length === 0 ? words.proven : words.provenBesides)[kind]}</dd>;
+  if (found.isClean) return <dd>{(leavesSomeOut(progress) ? words.provenBesides : words.proven)[kind]}</dd>;
   return (
     <dd>{words.unproven(formatNumber(found.lost), formatNumber(found.duplicated), formatNumber(found.changed))}</dd>
   );

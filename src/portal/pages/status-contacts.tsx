@@ -31,7 +31,7 @@ export function ContactsOutcome({ progress }: { readonly progress: ContactsProgr
               // Two contacts may have one name and one remark.
               // oxlint-disable-next-line react/no-array-index-key
               <li key={index}>
-                <span className="strong">{subject ?? contactsRemarks.noName}</span>: {reason}
+                <bdi className="strong">{subject ?? contactsRemarks.noName}</bdi>: {reason}
               </li>
             ))}
           </ul>

@@ -7,8 +7,10 @@ import { isOauthProvider } from '../../contract/provider-name.ts';
 import {
   comparisonOf,
   copiedBy,
+  foldersLeftBy,
   isExport,
   isTakenBack,
+  leavesSomeOut,
   presentOf,
   refusedBy,
   SKIPPED_SHOWN,
@@ -65,6 +67,7 @@ export function Finished({ snapshot }: Props) {
           facts={[
             ...refused('email', emailmigration),
             ...refused('contacts', contactsmigration),
+            ...foldersLeft(emailmigration),
             ...(contactsmigration === undefined && !ofExport
               ? [{ icon: 'info', text: noContacts(snapshot) } as const]
               : []),
@@ -166,7 +169,7 @@ function arrived(kind: 'email' | 'contacts', progress: ContactsProgress | undefi
   if (progress?.done === undefined) return [];
   const copied = copiedBy(progress);
   const present = presentOf(progress);
-  const said = copied === 0 && (present > 0 || refusedBy(progress) > 0) ? [] : [words.arrived(kind, copied, ofExport)];
+  const said = copied === 0 && (present > 0 || leavesSomeOut(progress)) ? [] : [words.arrived(kind, copied, ofExport)];
   return [...said, ...(present > 0 ? [standing.present(kind, present)] : [])].map((text) => ({
     icon: 'success',
     text,
@@ -180,6 +183,11 @@ function refused(kind: 'email' | 'contacts', progress: Progress | undefined): Fa
   return [{ icon: 'warning', text: isAll ? words.refused(kind, count) : words.refusedMany(kind, count) }];
 }
 
+function foldersLeft(progress: Progress = { status: '' }): Fact[] {
+  const count = foldersLeftBy(progress);
+  return count === 0 ? [] : [{ icon: 'warning', text: words.foldersLeft(count) }];
+}
+
 /** How the contacts could come too. */
 function noContacts({ context }: WizardSnapshot): string {
   const { permitted, typed } = words.noContacts;
@@ -190,7 +198,5 @@ function noContacts({ context }: WizardSnapshot): string {
 function proof(operations: readonly (Progress | undefined)[]): Fact[] {
   const all = operations.filter((each) => each !== undefined);
   if (!all.every((each) => comparisonOf(each)?.isClean === true)) return [];
-  return [
-    { icon: DRAWINGS.ticked, text: all.every((each) => refusedBy(each) === 0) ? words.proven : words.provenBesides },
-  ];
+  return [{ icon: DRAWINGS.ticked, text: all.some(leavesSomeOut) ? words.provenBesides : words.proven }];
 }

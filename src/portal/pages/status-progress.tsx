@@ -38,7 +38,7 @@ export function Folders({ progress: { folders = [] } }: Props) {
           // The order of work does not change.
           // oxlint-disable-next-line react/no-array-index-key
           <li key={index}>
-            <span>{name ?? folderWords.unnamed(index + 1)}</span>
+            <bdi>{name ?? folderWords.unnamed(index + 1)}</bdi>
             <span className="soft">{folderWords.count(done, total)}</span>
           </li>
         ))}

@@ -1,4 +1,4 @@
-import { useId } from 'react';
+import { useId, useState } from 'react';
 import { SUPPORT_ISSUE_LENGTH } from '../../contract/support-issue.ts';
 import { TRANSFER_ID_LENGTH } from '../../contract/transfer-status.ts';
 import { supportReference } from '../../contract/support-reference.ts';
@@ -24,6 +24,8 @@ export function SupportPage() {
   const complete = snapshot.can({ type: 'support.submit' });
   const cableDomain = legacyDomains[0] ?? '';
   const needs = useId();
+  const [wasTried, setTried] = useState(false);
+  if (busy && !wasTried) setTried(true);
   if (snapshot.matches({ support: { sending: 'sent' } })) return <Sent snapshot={snapshot} />;
   return (
     <WizardPage heading={words.heading} lead={words.lead(settings.supportPhone)} view="form">
@@ -81,7 +83,7 @@ export function SupportPage() {
         </div>
         <div className="stack" data-gap="small">
           <p className="soft small" aria-live="polite" id={needs}>
-            {needsOf(snapshot, complete)}
+            {needsOf(snapshot, complete, wasTried && !busy)}
           </p>
           <div className="actions">
             <Button
@@ -105,13 +107,14 @@ export function SupportPage() {
   );
 }
 
-/** What it takes to send. */
-function needsOf(snapshot: WizardSnapshot, complete: boolean): string {
+/** What it takes to send; when that was tried in vain, the page still says so after its message has gone. */
+function needsOf(snapshot: WizardSnapshot, complete: boolean, wasTried: boolean): string {
   if (!complete) return words.incomplete(snapshot.context.settings.legacyDomains[0] ?? '');
   const isWrong = (['contactEmail', 'transferId'] as const).some((field) =>
     snapshot.matches({ support: { [field]: 'wrong' } }),
   );
-  return isWrong ? words.wrong : words.complete;
+  if (isWrong) return words.wrong;
+  return wasTried ? words.tried : words.complete;
 }
 
 /** What was sent, what it is called on the telephone, and where the answer goes. */
@@ -155,7 +158,9 @@ function Sent({ snapshot }: { readonly snapshot: WizardSnapshot }) {
           )}
           <div>
             <dt>{words.sent.issue}</dt>
-            <dd className="as-written">{issue}</dd>
+            <dd className="as-written" dir="auto">
+              {issue}
+            </dd>
           </div>
         </dl>
       </section>

@@ -32,6 +32,7 @@ export const finished = {
   refused: (kind: Kind, count: number) => `${counted(kind, count)} could not be copied. See the list below.`,
   refusedMany: (kind: Kind, least: number) =>
     `At least ${formatNumber(least)} ${kind === 'email' ? 'messages' : 'contacts'} could not be copied. See the list below.`,
+  foldersLeft: (count: number) => `${status.foldersLeft(count)}. See the list below.`,
   noContacts: {
     permitted: 'Your contacts. To bring them too, start a new transfer and allow contacts. No message is copied twice.',
     typed: 'Your contacts. You can download them as files, and add them to your new mailbox yourself.',

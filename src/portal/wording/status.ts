@@ -167,6 +167,9 @@ export const status = {
   skippedHelp: (count: number) =>
     `${plural.select(count) === 'one' ? 'It is' : 'They are'} still in the mailbox you are moving.`,
   noSubject: 'No subject',
+  foldersLeft: (count: number) =>
+    `${formatNumber(count)} ${plural.select(count) === 'one' ? 'folder' : 'folders'} could not be copied or checked`,
+  foldersLeftHelp: 'Nothing was deleted from the mailbox you are moving.',
   wrong: {
     before: (legacyName: string) => `Your mail is safe in your ${legacyName} mailbox. Please `,
     link: 'contact support',

@@ -23,6 +23,7 @@ export const support = {
     `To send, fill in your ${host} address and describe your issue in more than ${SUPPORT_ISSUE_LENGTH.longerThan} characters.`,
   wrong: 'Please correct what is marked above. Then you can send your message.',
   complete: 'You can send your message now.',
+  tried: 'We have not heard that your message arrived. Please send it again, or call us.',
   sent: {
     lead: "We have your message. We'll reply by email. Your mail is safe while you wait.",
     reference: 'Your reference number',

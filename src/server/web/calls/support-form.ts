@@ -11,6 +11,8 @@ import { route } from './route.ts';
 
 const SILENCE_MS = 10_000;
 const LETTER_WITHIN_MS = 20_000;
+/** Both letters: less than the page waits, which would say then that nothing was sent. */
+const BOTH_WITHIN_MS = 25_000;
 
 type Writing = Pick<Web, 'settings' | 'limits' | 'log' | 'owners' | 'sessions'>;
 
@@ -35,11 +37,13 @@ export const answerSupportForm = route(
     }
     const replyTo = body.destinationEmail ?? body.emailAddress;
     const reference = supportReference(body);
+    const over = AbortSignal.timeout(BOTH_WITHIN_MS);
     using letters = openLetters({
       url: smtpUrl,
       inClear: settings.smtpInClear,
       silence: SILENCE_MS,
       letterWithin: LETTER_WITHIN_MS,
+      timeout: (milliseconds) => AbortSignal.any([AbortSignal.timeout(milliseconds), over]),
     });
     try {
       await letters.send({
