@@ -405,6 +405,18 @@ describe('what every page has in common, in Chromium (needs chromium)', needs('c
     expect(rooms.length).toBeGreaterThan(5);
   });
 
+  test('on a small laptop the first button is in sight, and where one came back to another tab as well', async () => {
+    await page.setViewportSize({ width: 1366, height: 650 });
+    await arrive('/');
+    const start = page.getByRole('button', { name: 'Start', exact: true });
+    await start.waitFor();
+    expect(await isInSight(start)).toBe(true);
+    await page.setViewportSize({ width: 1280, height: 720 });
+    await arrive('/oauth-callback?token_id=abc&email=maria@mail.example');
+    await page.getByText('Please start once more').waitFor();
+    await expect.poll(() => isInSight(start)).toBe(true);
+  });
+
   test('what went wrong is scrolled to on a small screen, even within a modal', async () => {
     await page.setViewportSize({ width: 360, height: 560 });
     wire.answer('/api/validate/', { status: 401, json: { error: 'INVALID_CREDENTIALS' } });

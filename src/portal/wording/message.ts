@@ -79,8 +79,8 @@ export function messageWords(message: Message, legacyName: string): MessageWords
         kind: 'warning',
         title: 'Please start once more',
         content: [
-          `This page does not know which ${legacyName} mailbox you began with. Perhaps you came back in another tab, or your browser keeps nothing for this page.`,
-          'Your mail is safe. If the first tab is still open, go on there. If not, press “Start”.',
+          `This page does not know which ${legacyName} mailbox you began with. Your mail is safe.`,
+          'If your first tab is still open, go on there. If not, press “Start”.',
           'If you end up here again, use another browser or ask support.',
         ],
       };
