@@ -261,6 +261,15 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     expect(await page.getByText(/nothing new|no messages/).count()).toBe(0);
   });
 
+  test('what was stopped before anything was copied is not said to be still to come', async () => {
+    const stopped = { status: 'review', ended: 'cancelled', done: 0, total: 400, finished: FINISHED_AT };
+    wire.answer('/api/v2/status/', { json: { emailmigration: stopped, destination: 'google' } });
+    await page.goto(`${portal.url}/status?migration_id=${TRANSFER_ID}`);
+    const card = page.getByRole('region', { name: 'Email transfer' });
+    await card.getByText('Nothing was copied.').waitFor();
+    expect(await card.getByText('yet').count()).toBe(0);
+  });
+
   test('a folder that could not be read is told as a folder, and as no message', async () => {
     const skipped = [
       { mailbox: 'משפחה (2019)', reason: 'The mail server does not let us read this folder.', folder: true },

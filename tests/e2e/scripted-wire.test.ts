@@ -179,7 +179,7 @@ const PLACES: readonly Place[] = [
     refusal: {
       status: 409,
       code: 'MIGRATION_IN_PROGRESS',
-      said: ['A transfer of this mailbox is already running. We did not start a second one, and your mail is safe.'],
+      said: ['A transfer of this mailbox is not finished yet. We did not start a second one, and your mail is safe.'],
     },
     failed: NOT_STARTED,
     makesWay: true,

@@ -99,7 +99,7 @@ test.each([
   [
     'ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS',
     false,
-    'Your other transfer is still running. You can see how far along it is.',
+    'Your other transfer is not finished yet. You can see how far along it is, and if it needs you.',
   ],
 ] as const)('a transfer in the way of another is told as what it is (%s)', async (error, isCompleted, text) => {
   const [order] = ORDERS;
@@ -109,7 +109,7 @@ test.each([
   expect(wizard.context().transferInTheWay).toEqual({ id: ID, isCompleted });
   const words = transferInTheWay[isCompleted ? 'completed' : 'running'];
   expect(words.text).toBe(text);
-  expect(words.text.includes('still running')).toBe(!isCompleted);
+  expect(words.text.includes('not finished')).toBe(!isCompleted);
   await wizard.send(openIt);
   expect(wizard.address()).toBe(`/status?migration_id=${ID}`);
 });

@@ -71,7 +71,9 @@ export function OperationCard({ kind, title, progress, ofExport, hasNoFiles, chi
           {hasNoFiles ? (
             <dd>{cancelled.noFiles}</dd>
           ) : (
-            <dd>{isDone && copied === 0 ? nothingCopied(kind, progress) : words.done(kind, copied, bytes)}</dd>
+            <dd>
+              {finished !== undefined && copied === 0 ? nothingCopied(kind, progress) : words.done(kind, copied, bytes)}
+            </dd>
           )}
           {kind === 'email' && presentOf(progress) > 0 && <dd>{words.present(kind, presentOf(progress))}</dd>}
           {started !== undefined && <dd>{words.startedAt(started)}</dd>}
@@ -107,7 +109,7 @@ export function OperationCard({ kind, title, progress, ofExport, hasNoFiles, chi
 }
 
 function nothingCopied(kind: Props['kind'], progress: Progress): string {
-  if (leavesSomeOut(progress)) return words.notCopied;
+  if (standingOf(progress) !== 'success' || leavesSomeOut(progress)) return words.notCopied;
   return presentOf(progress) > 0 ? words.nothing : words.empty[kind];
 }
 

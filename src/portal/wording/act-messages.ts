@@ -21,8 +21,8 @@ export function actRefusedWords(about: ActRefused, code: CallFailureCode): Words
       if (code === 'MIGRATION_IN_PROGRESS')
         return [
           'Transfer is already in progress',
-          'A transfer of this mailbox is already running, and your mail is safe.',
-          "Please wait until it's done.",
+          'A transfer of this mailbox is not finished yet, and your mail is safe.',
+          'Please check its progress. It may be waiting for you.',
         ];
       return UNKNOWN;
     case 'daily-off refused':

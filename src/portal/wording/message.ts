@@ -15,7 +15,10 @@ export type MessageWords = {
 
 /** A transfer of the same mailbox that is there already. */
 export const transferInTheWay = {
-  running: { text: 'Your other transfer is still running. You can see how far along it is.', open: 'Check progress' },
+  running: {
+    text: 'Your other transfer is not finished yet. You can see how far along it is, and if it needs you.',
+    open: 'Check progress',
+  },
   completed: { text: 'You can look at the transfer that brought your mail to Yahoo Mail.', open: 'See its status' },
 } as const;
 
@@ -257,8 +260,8 @@ function loadWords(code: CallFailureCode): Words {
     case 'MIGRATION_IN_PROGRESS':
       return [
         'Transfer is already in progress',
-        'A transfer of this mailbox is already running. We did not start a second one, and your mail is safe.',
-        "Please wait until it's done.",
+        'A transfer of this mailbox is not finished yet. We did not start a second one, and your mail is safe.',
+        'Please check its progress. It may be waiting for you.',
       ];
     case 'INVALID_CREDENTIALS':
       return [
