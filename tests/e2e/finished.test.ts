@@ -249,6 +249,23 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     expect(await main.getByText('maria@gmail.com').isVisible()).toBe(true);
   });
 
+  test('on paper a list of 400 messages is small, and no heading stands alone at the end of a sheet', async () => {
+    const skipped = Array.from({ length: 400 }, (_, at) => ({
+      mailbox: 'Archive/2019',
+      reason: 'The message is too large for the new mailbox.',
+      subject: `The photos of our trip, part ${at}`,
+    }));
+    await open({ ...AT_GMAIL, emailmigration: { ...AT_GMAIL.emailmigration, done: 412, total: 412, skipped } });
+    const paper = await page.pdf({
+      format: 'Letter',
+      margin: { top: '10mm', bottom: '10mm', left: '10mm', right: '10mm' },
+    });
+    expect([...paper.toString('latin1').matchAll(/\/Type \/Page\b/g)].length).toBeLessThanOrEqual(11);
+    await page.emulateMedia({ media: 'print' });
+    const breaks = await page.locator('h2').evaluateAll((all) => all.map((each) => getComputedStyle(each).breakAfter));
+    expect(new Set(breaks)).toEqual(new Set(['avoid']));
+  });
+
   test('an empty mailbox that is done has nothing to count', async () => {
     await open({ emailmigration: { ...DONE, done: 0, total: 0 } });
     const card = page.getByRole('region', { name: 'Email transfer' });
