@@ -44,12 +44,12 @@ export function transferInTheWay({ event }: Failed): { transfer: Context['transf
 
 type Failed = { event: { readonly type: string; readonly error?: unknown } };
 
-/** What a message says of a call that failed, or that was given up: then it has no code of its own. */
+/** What a message says of a call that failed, or that was given up: then nobody knows what came of it, as of one whose answer can't be read. */
 export function failureOf<About extends Extract<Message, { readonly code: unknown }>['about']>(about: About) {
   return ({ event }: Failed) => ({
     message: {
       about,
-      code: event.type.startsWith('xstate.error.') ? failureCodeOf(event.error) : ('GENERAL_ERROR' as const),
+      code: event.type.startsWith('xstate.error.') ? failureCodeOf(event.error) : ('UNEXPECTED_ANSWER' as const),
     },
   });
 }

@@ -167,7 +167,8 @@ const PLACES: readonly Place[] = [
     at: '/start-migration',
     act: press('Move'),
     refusal: { status: 400, code: 'INVALID_EMAIL', said: NOT_STARTED },
-    failed: NOT_STARTED,
+    // Whether it has started is known after some faults only.
+    failed: ['Unknown error, please try again.', 'Your mail is safe'],
     makesWay: true,
   },
   {
@@ -181,7 +182,8 @@ const PLACES: readonly Place[] = [
       code: 'MIGRATION_IN_PROGRESS',
       said: ['A transfer of this mailbox is not finished yet. We did not start a second one, and your mail is safe.'],
     },
-    failed: NOT_STARTED,
+    // Whether it has started is known after some faults only.
+    failed: ['Unknown error, please try again.', 'Your mail is safe'],
     makesWay: true,
   },
   {
@@ -226,7 +228,7 @@ const PLACES: readonly Place[] = [
       await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
     },
     refusal: { status: 404, code: 'MIGRATION_ID_NOT_FOUND', said: ['The files could not be deleted'] },
-    failed: ['The files could not be deleted', 'They are still there, and so is your mail. Please try again.'],
+    failed: ['The files could not be deleted', 'They may still be there. Your mail is safe. Please try again.'],
     makesWay: false,
   },
 ];

@@ -449,7 +449,7 @@ describe('the status page', () => {
       await wizard.wait(10_000);
       expect(wizard.has('slow')).toBe(true);
       await wizard.wait(20_000);
-      expect(wizard.context().message).toEqual({ about: 'export deletion failed', code: 'GENERAL_ERROR' });
+      expect(wizard.context().message).toEqual({ about: 'export deletion failed', code: 'UNEXPECTED_ANSWER' });
     });
   });
 });

@@ -111,7 +111,7 @@ describe('the primary move', () => {
     expect(wizard.isAt(`${MOVE}.creatingAccount`)).toBe(true);
     await wizard.wait(1);
     expect(wizard.isAt(`${MOVE}.offered`)).toBe(true);
-    expect(wizard.context().message).toEqual({ about: 'account creation', code: 'GENERAL_ERROR' });
+    expect(wizard.context().message).toEqual({ about: 'account creation', code: 'UNEXPECTED_ANSWER' });
   });
 
   test.each(['call.retry'] as const)(

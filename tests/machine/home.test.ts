@@ -354,7 +354,7 @@ describe('the sign-in', () => {
       expect(wizard.isAt(`${SIGN_IN}.credentials.${state}`)).toBe(true);
       await wizard.wait(1);
       expect(wizard.isAt(`${SIGN_IN}.credentials.refused`)).toBe(true);
-      expect(wizard.context().message).toEqual({ about: 'sign-in refused', code: 'GENERAL_ERROR' });
+      expect(wizard.context().message).toEqual({ about: 'sign-in refused', code: 'UNEXPECTED_ANSWER' });
       script['ask for capabilities'] = capable;
       script['validate the account'] = ok;
       await wizard.send(submit);

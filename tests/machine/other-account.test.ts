@@ -330,7 +330,7 @@ describe('the sign-in to another account', () => {
       expect(wizard.isAt(`${OTHER}.credentials.${state}`)).toBe(true);
       await wizard.wait(1);
       expect(wizard.isAt(`${OTHER}.credentials.editing`)).toBe(true);
-      expect(wizard.context().message).toEqual({ about: 'sign-in refused', code: 'GENERAL_ERROR' });
+      expect(wizard.context().message).toEqual({ about: 'sign-in refused', code: 'UNEXPECTED_ANSWER' });
     },
   );
 

@@ -68,7 +68,7 @@ describe('the sign-in for all of a status', () => {
     await wizard.wait(1);
     expect(wizard.isAt(`${SIGN_IN}.refused`)).toBe(true);
     expect(wizard.context()).toMatchObject({
-      message: { about: 'sign-in refused', code: 'GENERAL_ERROR' },
+      message: { about: 'sign-in refused', code: 'UNEXPECTED_ANSWER' },
       typed: { email: LEGACY, password: '' },
     });
   });

@@ -390,7 +390,7 @@ describe('the start of the transfer', () => {
       expect(wizard.isAt(`${SUBMISSION}.${state}`)).toBe(true);
       await wizard.wait(1);
       expect(wizard.isAt(`${SUBMISSION}.waiting`)).toBe(true);
-      expect(wizard.context().message).toEqual({ about: 'load failed', code: 'GENERAL_ERROR' });
+      expect(wizard.context().message).toEqual({ about: 'load failed', code: 'UNEXPECTED_ANSWER' });
     },
   );
 

@@ -191,7 +191,7 @@ describe('the letter to support', () => {
     await wizard.wait(19_999);
     expect(wizard.isAt('support.sending.posting')).toBe(true);
     await wizard.wait(1);
-    expect(wizard.context().message).toEqual({ about: 'support failed', code: 'GENERAL_ERROR' });
+    expect(wizard.context().message).toEqual({ about: 'support failed', code: 'UNEXPECTED_ANSWER' });
     expect(wizard.context().typed.issue).toBe(ISSUE);
   });
 

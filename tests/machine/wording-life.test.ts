@@ -247,6 +247,11 @@ describe('an act that is refused', () => {
     for (const code of codesBut('TOO_MANY_ATTEMPTS')) expect(said(about, code).title).not.toBe('Too many attempts');
   });
 
+  test.each(abouts)('that was not answered may have been done after all: %s', (about) => {
+    expect(said(about, 'UNEXPECTED_ANSWER').title).toBe('We have not heard back');
+    expect(said(about, 'GENERAL_ERROR').title).not.toBe('We have not heard back');
+  });
+
   test('whoever is not known any more is led to the sign-in', () => {
     expect(said('act overtaken', 'INVALID_TOKEN').content.join(' ')).toContain(`“${status.more.button}”`);
     expect(said('act overtaken', 'OPERATION_NOT_ALLOWED').title).toBe('Something has changed');

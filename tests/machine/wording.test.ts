@@ -286,11 +286,18 @@ describe('the words of the messages', () => {
 
   test.each(
     EVERY_CODE.filter(
-      (code) => !['OPERATION_NOT_ALLOWED', 'MIGRATION_IN_PROGRESS', 'INVALID_CREDENTIALS'].includes(code),
+      (code) =>
+        !['OPERATION_NOT_ALLOWED', 'MIGRATION_IN_PROGRESS', 'INVALID_CREDENTIALS', 'UNEXPECTED_ANSWER'].includes(code),
     ),
   )('a transfer that does not start for %s is the unknown error', (code) => {
     expect(said({ about: 'load failed', code })).toContain(
       'error | Your transfer has not started | Unknown error, please try again.',
+    );
+  });
+
+  test('of a transfer whose answer did not come, or could not be read, nobody says that it has not started', () => {
+    expect(said({ about: 'load failed', code: 'UNEXPECTED_ANSWER' })).toBe(
+      'error | We have not heard if your transfer has started | Unknown error, please try again. | Your mail is safe. If it has started, trying again does not start a second one.',
     );
   });
 

@@ -119,7 +119,7 @@ export function messageWords(message: Message, legacyName: string): MessageWords
     case 'export deletion failed':
       return error(
         'The files could not be deleted',
-        'They are still there, and so is your mail. Please try again.',
+        'They may still be there. Your mail is safe. Please try again.',
         'If you do nothing, we delete them on the date shown.',
       );
   }
@@ -283,7 +283,12 @@ function loadWords(code: CallFailureCode): Words {
     case 'MISSING_SCOPE':
     case 'GENERAL_ERROR':
     case 'UNAVAILABLE':
-    case 'UNEXPECTED_ANSWER':
       return ['Your transfer has not started', 'Unknown error, please try again.', `${SAFE} ${AGAIN}`];
+    case 'UNEXPECTED_ANSWER':
+      return [
+        'We have not heard if your transfer has started',
+        'Unknown error, please try again.',
+        'Your mail is safe. If it has started, trying again does not start a second one.',
+      ];
   }
 }
