@@ -93,7 +93,7 @@ type Counted = {
   readonly done?: number | undefined;
   readonly copied?: number | undefined;
   readonly present?: number | undefined;
-  readonly skipped?: readonly { readonly folder?: true | undefined }[] | undefined;
+  readonly skipped?: readonly { readonly reason: string }[] | undefined;
   /** Of contacts: what became of them. */
   readonly contacts?: Readonly<Record<'copied' | 'remarked' | 'present' | 'completed' | 'refused', number>> | undefined;
 };
@@ -103,9 +103,16 @@ export function refusedBy({ skipped = [], contacts }: Counted): number {
   return contacts?.refused ?? skipped.length - foldersLeftBy({ skipped });
 }
 
+/** Each reason that is of a whole folder says so, and no other one does. */
+export const OF_FOLDER = 'this folder';
+
+export function isOfFolder({ reason }: { readonly reason: string }): boolean {
+  return reason.includes(OF_FOLDER);
+}
+
 /** Of how many whole folders there is something to say. */
 export function foldersLeftBy({ skipped = [] }: Pick<Counted, 'skipped'>): number {
-  return skipped.filter(({ folder }) => folder).length;
+  return skipped.filter(isOfFolder).length;
 }
 
 export function leavesSomeOut(operation: Counted): boolean {

@@ -289,7 +289,7 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
 
   test('a folder that could not be read is told as a folder, and as no message', async () => {
     const skipped = [
-      { mailbox: 'משפחה (2019)', reason: 'The mail server does not let us read this folder.', folder: true },
+      { mailbox: 'משפחה (2019)', reason: 'The mail server does not let us read this folder.' },
       { mailbox: 'INBOX', reason: 'It is too large.', subject: 'תמונות!' },
     ];
     await open({ ...FINISHED_EXPORT.json, emailmigration: { ...DONE, done: 12, total: 12, skipped } });

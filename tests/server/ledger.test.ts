@@ -201,7 +201,7 @@ describe('the ledger', () => {
     await ledger.addMailboxes([{ ...INBOX, sourcePath: 'Locked', total: 0, reason: 'mailbox unreadable' }]);
     await ledger.settle([row(1), row(2, { fate: 'refused', reason: 'too large', subject: 'Film' })]);
     expect(await skippedMessages(database, lease.transferId, 10)).toEqual([
-      { mailbox: 'Locked', reason: 'The mail server does not let us read this folder.', folder: true },
+      { mailbox: 'Locked', reason: 'The mail server does not let us read this folder.' },
       { mailbox: 'INBOX', reason: 'The message is too large for the new mailbox.', subject: 'Film' },
     ]);
     expect(await foldersOf(database, lease.transferId)).toEqual([

@@ -16,18 +16,11 @@ export const status = {
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
-const whole = v.optional(v.literal(true));
-
-/** A message or contact that the destination did not take, or what there is to say of a whole `folder`, in words for the subscriber. */
-export const Skipped = v.object({
-  mailbox: v.string(),
-  reason: v.string(),
-  subject: v.optional(v.string()),
-  folder: whole,
-});
+/** A message or contact that the destination did not take, or what there is to say of a whole folder, in words for the subscriber. */
+export const Skipped = v.object({ mailbox: v.string(), reason: v.string(), subject: v.optional(v.string()) });
 export type Skipped = v.InferOutput<typeof Skipped>;
 /** What of it anyone with the transfer's ID is told. */
-const SkippedForStrangers = v.object({ reason: v.string(), folder: whole });
+const SkippedForStrangers = v.object({ reason: v.string() });
 
 /** Why an operation goes on by itself, but not now. */
 const WaitingReason = v.picklist(['provider_limit', 'unreachable', 'busy', 'queue', 'disk']);

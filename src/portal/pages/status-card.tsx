@@ -3,6 +3,7 @@ import type { Progress } from '../../contract/calls/status.ts';
 import {
   comparisonOf,
   copiedBy,
+  isOfFolder,
   isTakenBack,
   leavesSomeOut,
   presentOf,
@@ -115,8 +116,8 @@ function nothingCopied(kind: Props['kind'], progress: Progress): string {
 
 /** Whole folders, and messages or contacts, that are not there; who may not see their names reads the reasons alone. */
 function LeftOut({ kind, items }: { readonly kind: Props['kind']; readonly items: NonNullable<Progress['skipped']> }) {
-  const folders = items.filter(({ folder }) => folder);
-  const others = items.filter(({ folder }) => !folder);
+  const folders = items.filter(isOfFolder);
+  const others = items.filter((item) => !isOfFolder(item));
   return (
     <>
       {folders.length > 0 && (

@@ -173,11 +173,16 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     const options = { batchSize: 1, pollingIntervalSeconds: LOOK_FOR_TRANSFERS_SECONDS };
     const take = async (): Promise<string> => {
       const taker = await boss.work<TransferJob>(queue, options, async (jobs) => {
-        for (const { data, signal } of jobs)
+        for (const { data, signal } of jobs) {
+          const begun = performance.now();
+          // What went on for long has not failed in a row.
+          const failed = () =>
+            performance.now() - begun > LAST_AGAIN_SECONDS * 1000 ? { transferId: data.transferId } : data;
           await handled(
             () => run(data.transferId, signal),
-            (error) => putOff(queue, data, error),
+            (error) => putOff(queue, failed(), error),
           );
+        }
         // Many mailboxes take less time than lies between two looks.
         boss.notifyWorker(taker);
       });

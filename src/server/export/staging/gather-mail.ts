@@ -55,13 +55,9 @@ function lacksSome({ wanted, taken }: MailboxListing): boolean {
 
 function skippedOf({ listings, unreadable }: Found): Skipped[] {
   return [
-    ...unreadable.map(({ mailbox: { path } }) => ({
-      mailbox: path,
-      reason: wordsFor('mailbox unreadable'),
-      folder: true as const,
-    })),
+    ...unreadable.map(({ mailbox: { path } }) => ({ mailbox: path, reason: wordsFor('mailbox unreadable') })),
     ...listings.flatMap(({ mailbox: { path: mailbox }, unlisted, wanted, taken }) => [
-      ...(unlisted === 0 ? [] : [{ mailbox, reason: wordsFor('mailbox not complete'), folder: true as const }]),
+      ...(unlisted === 0 ? [] : [{ mailbox, reason: wordsFor('mailbox not complete') }]),
       ...wanted.filter(({ uid }) => !taken.has(uid)).map(({ size }) => ({ mailbox, reason: reasonFor(size) })),
     ]),
   ];

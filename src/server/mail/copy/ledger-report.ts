@@ -7,20 +7,19 @@ const LEFT_OUT = `l.fate in ('refused', 'lost', 'changed', 'taken') and (l.reaso
 
 /** What was left out, mailboxes first, with the reasons in words. */
 export async function skippedMessages(sql: Sql, transferId: string, atMost: number): Promise<Skipped[]> {
-  const rows = await sql.query<{ mailbox: string; reason: string; subject: string | null; folder: boolean }>(
-    `(select source_path as mailbox, reason, null as subject, true as folder from ledger_mailboxes
+  const rows = await sql.query<{ mailbox: string; reason: string; subject: string | null }>(
+    `(select source_path as mailbox, reason, null as subject from ledger_mailboxes
       where transfer_id = $1 and reason is not null order by id)
      union all
-     (select m.source_path, coalesce(l.reason, l.fate), l.subject, false
+     (select m.source_path, coalesce(l.reason, l.fate), l.subject
       from ledger l join ledger_mailboxes m on m.id = l.mailbox_id
       where m.transfer_id = $1 and ${LEFT_OUT} order by m.id, l.uid limit $2)`,
     [transferId, atMost],
   );
-  return rows.slice(0, atMost).map(({ mailbox, reason, subject, folder }) => ({
+  return rows.slice(0, atMost).map(({ mailbox, reason, subject }) => ({
     mailbox,
     reason: wordsFor(reason),
     ...(subject === null ? {} : { subject }),
-    ...(folder ? { folder } : {}),
   }));
 }
 

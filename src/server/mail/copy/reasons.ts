@@ -1,8 +1,10 @@
+import type { OF_FOLDER } from '../../../contract/transfer-status.ts';
 import type { RefusalReason } from '../imap/streams.ts';
 import type { FolderReason } from './run.ts';
 
 /** Why a message or a mailbox was left out, for the subscriber. */
-const REASONS: Readonly<Record<RefusalReason | FolderReason | 'unreadable' | 'lost' | 'removed', string>> = {
+const REASONS: Readonly<Record<RefusalReason | 'unreadable' | 'lost' | 'removed', string>> &
+  Readonly<Record<FolderReason, `${string}${typeof OF_FOLDER}${string}`>> = {
   'too large': 'The message is too large for the new mailbox.',
   'not accepted': 'The new mailbox did not accept the message.',
   virus: 'The new mailbox refused the message because of a virus.',

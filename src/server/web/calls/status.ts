@@ -52,7 +52,7 @@ const FOR_STRANGERS: { readonly [Key in keyof Progress]-?: (value: Progress[Key]
   done: (done) => done,
   total: (total) => total,
   bytes: (bytes) => bytes,
-  skipped: (skipped) => skipped?.map(({ reason, folder }) => ({ reason, ...(folder === undefined ? {} : { folder }) })),
+  skipped: (skipped) => skipped?.map(({ reason }) => ({ reason })),
   failure: (failure) => failure,
   lost: (lost) => lost,
   duplicated: (duplicated) => duplicated,
