@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates, TLSSocket } from 'node:tls';
+import { setImmediate as later } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readSettings } from '../../src/contract/settings.ts';
 import { type MailPlace, placeOf } from '../../src/server/mail/imap/connection.ts';
@@ -170,4 +171,49 @@ describe('The way to a mail server', needs('openssl'), () => {
     for (const security of ['tls', 'open'] as const)
       await expect(signIn({ port, security })).rejects.toMatchObject({ fault: 'unreachable' });
   });
+
+  test.each(['tls', 'starttls', 'plain'] as const)(
+    'nothing leaves any more when a server that takes it slowly is given up (%s)',
+    async (kind) => {
+      const { port } = await listening(kind, good);
+      const line = Promise.withResolvers<Socket>();
+      let arrived = 0;
+      const between = createServer((near) => {
+        const far = connect(port, '127.0.0.1');
+        for (const end of [near, far]) end.on('error', () => {});
+        far.pipe(near).pipe(far);
+        near.on('data', ({ length }: Buffer) => {
+          arrived += length;
+        });
+        line.resolve(near);
+      });
+      servers.push(between.listen(0, '127.0.0.1'));
+      await once(between, 'listening');
+      const connection = await openSession(
+        {
+          email: 'anna',
+          place: {
+            host: 'localhost',
+            port: (between.address() as AddressInfo).port,
+            security: kind === 'plain' ? 'open' : kind,
+            named: 'by operator',
+          },
+          credentials: { kind: 'password', password: 'x' },
+        },
+        { dial: openDial({ trusted: kind === 'plain' ? ['localhost'] : [] }), clock: MACHINE_CLOCK },
+      );
+      const slow = await line.promise;
+      slow.pause();
+      arrived = 0;
+      const { done } = connection.begin({});
+      connection.outgoing.write(Buffer.alloc(32_000_000));
+      await later();
+      connection.destroy();
+      await expect(done).rejects.toThrow('The connection was closed.');
+      slow.resume();
+      await new Promise((resolve) => slow.once('close', resolve));
+      // What the other side had taken in by then is its own; the kernel here had megabytes more.
+      expect(arrived).toBeLessThan(1_000_000);
+    },
+  );
 });

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { openDeflate } from './deflate.ts';
+import { reset } from './reset.ts';
 
 /** What carries a connection: a socket, later perhaps TLS in its place, and compression over either. */
 export class Carrier {
@@ -41,6 +42,12 @@ export class Carrier {
   destroy(): void {
     this.#top.destroy();
     this.#below.destroy();
+  }
+
+  /** Nothing of what was written leaves any more. */
+  reset(): void {
+    reset(this.#below);
+    this.#top.destroy();
   }
 
   #watch(socket: Duplex): void {
