@@ -120,7 +120,7 @@ describe('a receipt', () => {
     expect(csv.text).toContain(`"'=HYPERLINK(""http://evil.example"",""press, please"")"`);
     const html = await receipt('html');
     expect(html.headers.get('content-security-policy')).toMatch(
-      /^sandbox [^;]*; default-src 'none'; style-src 'sha256-/,
+      /^sandbox [^;]*; default-src 'none'; style-src 'sha256-[^;]*; frame-ancestors 'none'$/,
     );
     expect(html.text).not.toContain('<script>');
     expect(html.text).toContain('&#60;script&#62;');

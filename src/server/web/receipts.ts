@@ -77,7 +77,7 @@ function answerOf(
 ): Response {
   const headers = {
     'Content-Type': TYPES[format],
-    'Content-Security-Policy': `sandbox allow-modals; default-src 'none'; style-src 'sha256-${STYLE_DIGEST}'`,
+    'Content-Security-Policy': `sandbox allow-modals; default-src 'none'; style-src 'sha256-${STYLE_DIGEST}'; frame-ancestors 'none'`,
     'X-Content-Type-Options': 'nosniff',
     ...(format === 'html'
       ? {}
