@@ -121,6 +121,19 @@ describe('sign-ins', () => {
 const send = (client: string) =>
   world.post('/api/v2/support-form/', { email_address: ANN, issue: 'Please help me.' }, fromClient(client));
 
+test('sign-ins to ever new domains make no more look-ups than a client may ask for', async () => {
+  const { burst } = LIMITS['look-ups by a client'];
+  const statuses = await Promise.all(
+    Array.from({ length: 2 * burst }, async (_, at) => {
+      const body = { email: `ann@a${at}.example`, password: PASSWORD, provider: 'other' };
+      return (await world.post('/api/validate/', body, fromClient('192.0.2.77'))).status;
+    }),
+  );
+  // Some more when it takes longer than a second.
+  expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(burst / 2);
+  expect(statuses.filter((status) => status === 400).length).toBeGreaterThanOrEqual(burst);
+});
+
 test('support messages are limited by client', async () => {
   for (let at = 0; at < LIMITS['support messages by a client'].burst; at += 1)
     expect((await send('2001:db8:1:2::1')).status).toBe(200);

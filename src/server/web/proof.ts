@@ -1,5 +1,6 @@
 import type { Provider } from '../../contract/provider.ts';
 import type { Settings } from '../../contract/settings.ts';
+import type { Limits } from './limits.ts';
 import type { Outcome, SignInLimits } from './sign-in-limits.ts';
 import type { Resolver } from '../network/resolver.ts';
 import { Refusal } from './refusal.ts';
@@ -40,6 +41,7 @@ export type Proofs = {
 type Services = {
   readonly settings: Settings;
   readonly resolver: Resolver;
+  readonly limits: Pick<Limits, 'take'>;
   readonly signInLimits: Pick<SignInLimits, 'trySignIn'>;
   readonly discovery: Discovery;
   readonly verifiers: Pick<Verifiers, 'check'>;
@@ -51,10 +53,16 @@ type Services = {
 type Asker = Pick<Visit, 'client' | 'call' | 'solution'> & { readonly browser: string };
 
 export function openProofs(services: Services): Proofs {
-  const { settings, resolver, signInLimits, discovery, verifiers, securityLog, onUncheckedCertificate, now } = services;
-  async function findPlace(claim: Claim): Promise<MailPlace> {
+  const { settings, resolver, limits, signInLimits, discovery, verifiers, securityLog } = services;
+  const { onUncheckedCertificate, now } = services;
+
+  async function findPlace(claim: Claim, { client }: Pick<Asker, 'client'>): Promise<MailPlace> {
     try {
-      return await placeOf(settings, claim, async (email) => (await discovery.find(email))?.imap ?? null);
+      return await placeOf(settings, claim, async (email) => {
+        // It asks name servers and web servers of the visitor's choice, before any limit of sign-ins counts.
+        await limits.take('look-ups by a client', client);
+        return (await discovery.find(email))?.imap ?? null;
+      });
     } catch (error) {
       if (error instanceof MailError) throw refusalOf('unreachable', claim);
       throw error;
@@ -63,7 +71,7 @@ export function openProofs(services: Services): Proofs {
 
   /** Counted and asked to its end, however long the visitor waits: who hangs up after a guess has made it. */
   async function signIn(claim: Claim, asker: Asker, checkKept: boolean): Promise<SignIn> {
-    const place = await findPlace(claim);
+    const place = await findPlace(claim, asker);
     const facts = { mailbox: claim.email, client: asker.client, what: claim.provider };
     const attempt = {
       ...asker,

@@ -75,7 +75,7 @@ export function openWeb(services: Services): Web {
     securityLog,
     owners: openOwners(services),
     announcements: openAnnouncements(services),
-    proofs: openProofs({ ...services, signInLimits, verifiers, securityLog }),
+    proofs: openProofs({ ...services, limits, signInLimits, verifiers, securityLog }),
     sessions: openSessions(services),
     consents: openConsents(services),
   };
