@@ -24,6 +24,13 @@ function run(command: string, ...parameters: string[]): boolean {
   return spawnSync(command, parameters, { stdio: ['ignore', 'ignore', 'inherit'] }).status === 0;
 }
 
+/** Programs that unpack archives can't name what is written in other letters on a machine that has no locale. */
+function setLocale(): void {
+  const { LC_ALL, LC_CTYPE, LANG } = process.env;
+  if (!/utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || ''))
+    process.env['LC_ALL'] = process.platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8';
+}
+
 /** Fetches what the machine lacks by its package manager, where it may; `TEST_SETUP=off` keeps it from it. */
 function setUp(): void {
   const lacking = wantedPrograms(isAllProofs);
@@ -85,6 +92,7 @@ function figuresOf(vitest: Vitest): string[] {
     .map(({ message }) => message);
 }
 
+setLocale();
 setUp();
 const vitest = await startVitest('test', files, { watch: false, project: projects() });
 const modules = vitest.state.getTestModules();

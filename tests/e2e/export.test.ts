@@ -144,7 +144,8 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
     const id = await order(subscriber('ines'), product.url, 'eml', 'csv');
     await isComplete();
     await page.context().clearCookies();
-    await page.evaluate(() => sessionStorage.clear());
+    // Whatever the page that is open writes into it until then.
+    await page.addInitScript(() => sessionStorage.clear());
     await files().getByRole('link').click();
     await page.getByText('To download them, press “Show more” and sign in.').waitFor();
     expect(page.url()).toBe(`${product.url}/status?migration_id=${id}`);
