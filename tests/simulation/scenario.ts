@@ -317,6 +317,7 @@ function withBackup(scenario: Scenario, chance: Chance): Scenario {
   const isKnown =
     (destination.ignoresDate ??
       source.oddDates ??
+      source.refusesReading ??
       destination.foldsCase ??
       destination.refusesReading ??
       destination.storesRefused ??
