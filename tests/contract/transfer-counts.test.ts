@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { copiedBy, refusedBy } from '../../src/contract/transfer-status.ts';
+import { copiedBy, foldersLeftBy, isOfFolder, refusedBy } from '../../src/contract/transfer-status.ts';
+import { wordsFor } from '../../src/server/mail/copy/reasons.ts';
 
 const REFUSED = { reason: 'It is too large.' };
 
@@ -17,3 +18,16 @@ test.each([
     expect(refusedBy(operation)).toBe(refused);
   },
 );
+
+test('a reason says of a whole folder that it is of one, and of a message that it is not', () => {
+  const messages = ['too large', 'not accepted', 'virus', 'unreadable', 'lost', 'removed'];
+  const folders = ['unreadable', 'not created', 'closed', 'not read back', 'not complete'].map(
+    (name) => `mailbox ${name}`,
+  );
+  const skipped = [...messages, ...folders].map((name) => ({ reason: wordsFor(name) }));
+  // Each is known by its name.
+  expect(skipped.every(({ reason }) => reason.endsWith('.'))).toBe(true);
+  expect(skipped.map(isOfFolder)).toEqual([...messages.map(() => false), ...folders.map(() => true)]);
+  expect(foldersLeftBy({ skipped })).toBe(folders.length);
+  expect(refusedBy({ skipped })).toBe(messages.length);
+});
