@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { connect, Socket, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { EXPORTS_AT_ONCE } from '../../src/server/web/calls/load.ts';
-import { STREAMS_PER_CLIENT } from '../../src/server/web/calls/status-events.ts';
+import { openStatusStreams, STREAMS_AT_MOST, STREAMS_PER_CLIENT } from '../../src/server/web/calls/status-events.ts';
 import { LIMITS } from '../../src/server/web/limits.ts';
 import { limitSockets, SOCKETS_AT_MOST, SOCKETS_PER_NETWORK } from '../../src/server/web/sockets.ts';
 import { eraseEnded, eraseSubscriber } from '../../src/server/transfers/retention.ts';
@@ -130,6 +130,58 @@ test('who only asks for the head of a status stream takes no place of those who 
   expect((await fetch(unknown, { method: 'HEAD', headers: fromClient('203.0.113.1') })).status).toBe(404);
   const watching = await world.get(`/api/v2/status/events/?job_id=${jobid}`, fromClient('203.0.113.1'));
   expect(watching.status).toBe(200);
+});
+
+describe('streams that are opened all at once', () => {
+  const crowd = (amount: number) => Array.from({ length: amount }, (_, at) => `10.${at >> 8}.${at & 255}.9`);
+  /** @returns those that stand when all have been answered */
+  async function opened(id: string, clients: readonly string[], streams: ReturnType<typeof openStatusStreams>) {
+    const standing = new Set<number>();
+    const answers = clients.map(async (client, at) => {
+      const viewer = { changed: () => {}, ended: () => standing.delete(at) };
+      standing.add(at);
+      const { close } = await streams.open(id, client, viewer).catch((error: unknown) => {
+        standing.delete(at);
+        throw error;
+      });
+      return close;
+    });
+    const closes = (await Promise.allSettled(answers)).flatMap((each) => (each.status === 'fulfilled' ? [each] : []));
+    return { standing, close: () => closes.forEach(({ value }) => value()) };
+  }
+
+  async function streamsOfOneTransfer() {
+    const { jobid } = (await order()).body as { jobid: string };
+    const status = await world.services.transfers.status(jobid);
+    const transfers = { ...world.services.transfers, status: () => Promise.resolve(status) };
+    return { jobid, streams: openStatusStreams({ ...world.services, transfers }) };
+  }
+
+  test('are no more than there may be, and nobody who watches alone loses theirs', async () => {
+    const { jobid, streams } = await streamsOfOneTransfer();
+    const { standing, close } = await opened(jobid, crowd(3 * STREAMS_AT_MOST), streams);
+    expect([...standing]).toEqual(Array.from({ length: STREAMS_AT_MOST }, (_, at) => at));
+    close();
+    const again = await opened(jobid, crowd(STREAMS_AT_MOST), streams);
+    expect(again.standing.size).toBe(STREAMS_AT_MOST);
+    again.close();
+  });
+
+  test('are let in for the oldest of whoever has more', async () => {
+    const { jobid, streams } = await streamsOfOneTransfer();
+    const alone = crowd(STREAMS_AT_MOST - 3);
+    const { standing, close } = await opened(jobid, ['192.0.2.1', '192.0.2.1', '192.0.2.1', ...alone], streams);
+    const newcomers = await opened(jobid, ['203.0.113.1', '203.0.114.1', '203.0.115.1'], streams);
+    expect([standing.has(0), standing.has(1), standing.has(2), standing.size]).toEqual([
+      false,
+      false,
+      true,
+      STREAMS_AT_MOST - 2,
+    ]);
+    expect([...newcomers.standing]).toEqual([0, 1]);
+    newcomers.close();
+    close();
+  });
 });
 
 describe('what costs money or disk has a bound', () => {

@@ -6,7 +6,11 @@ import { SETTING_NAMES } from '../../src/contract/settings/variables.ts';
 import { CONSENT_WITHIN_MS, STATUS_HASH_MS } from '../../src/server/oauth/consent.ts';
 import { CALL_WITHIN_MS } from '../../src/server/web/app.ts';
 import { EXPORTS_AT_ONCE } from '../../src/server/web/calls/load.ts';
-import { STREAMS_PER_CLIENT } from '../../src/server/web/calls/status-events.ts';
+import {
+  STREAMS_AT_MOST,
+  STREAMS_PER_CLIENT,
+  STREAMS_PER_WIDER_NETWORK,
+} from '../../src/server/web/calls/status-events.ts';
 import { BODY_LIMIT_OCTETS } from '../../src/server/web/guards.ts';
 import { CLOCKS_APART_MS, LIMITS } from '../../src/server/web/limits.ts';
 import { openApi } from '../../src/server/web/openapi.ts';
@@ -60,7 +64,7 @@ describe('SECURITY.md', () => {
       `${SOCKETS_PER_NETWORK} connections of a network, ${SOCKETS_PER_WIDER_NETWORK} of its neighbourhood (/24, /48) and ${SOCKETS_AT_MOST} in all`,
       `${UNANSWERED_PER_SOCKET} requests of a connection that wait`,
       `${STANDS_STILL_MS / 1000} s in which nothing moves on a connection (${DOWNLOAD_RESTS_MS / 1000} s for a download`,
-      `${STREAMS_PER_CLIENT} streams of a client`,
+      `${STREAMS_PER_CLIENT} streams of a client, ${STREAMS_PER_WIDER_NETWORK} of its neighbourhood and ${STREAMS_AT_MOST} in all`,
       `${DOWNLOADS_AT_ONCE} downloads of an export at once`,
       `${BODY_LIMIT_OCTETS} octets`,
       `after ${SIGN_IN_WITHIN_MS / 1000} s and a call after ${CALL_WITHIN_MS / 1000} s`,

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { clientNetwork, widerNetwork } from './client-address.ts';
+import { clientNetwork } from './client-address.ts';
+import { Shares } from './shares.ts';
 
 export const SOCKETS_AT_MOST = 4000;
 /** A browser has six; behind one address there may be a whole building. */
@@ -29,52 +30,13 @@ export function limitSockets(server: Server, proxies: number, files = Infinity):
   const atMost = Math.min(SOCKETS_AT_MOST, Math.floor(files * SHARE_OF_FILES));
   server.maxConnections = proxies > 0 ? atMost : atMost + CLOSING_AT_MOST;
   if (proxies > 0) return;
-  /** By wider network, then by network; the oldest first. */
-  const held = new Map<string, Map<string, Set<Socket>>>();
-  let total = 0;
-
-  function drop(wider: string, network: string, socket: Socket): void {
-    const networks = held.get(wider);
-    const sockets = networks?.get(network);
-    if (networks === undefined || sockets?.delete(socket) !== true) return;
-    total -= 1;
-    if (sockets.size === 0) networks.delete(network);
-    if (networks.size === 0) held.delete(wider);
-  }
-
-  function closeOneOfTheMost(): void {
-    const [wider, networks] = largest(held, countOf) ?? [];
-    const [network, sockets] = networks === undefined ? [] : (largest(networks, (each) => each.size) ?? []);
-    const [oldest] = sockets ?? [];
-    if (wider === undefined || network === undefined || oldest === undefined) return;
-    drop(wider, network, oldest);
-    oldest.destroy();
-  }
-
-  server.on('connection', (socket) => {
-    const network = clientNetwork(socket.remoteAddress, undefined, 0);
-    const wider = widerNetwork(network);
-    const networks = held.get(wider) ?? new Map<string, Set<Socket>>();
-    const sockets = networks.get(network) ?? new Set();
-    if (sockets.size >= SOCKETS_PER_NETWORK || countOf(networks) >= SOCKETS_PER_WIDER_NETWORK) {
-      socket.destroy();
-      return;
-    }
-    if (total >= atMost) closeOneOfTheMost();
-    held.set(wider, networks.set(network, sockets.add(socket)));
-    total += 1;
-    socket.once('close', () => drop(wider, network, socket));
+  const shares = new Shares<Socket>({
+    most: { ofNetwork: SOCKETS_PER_NETWORK, ofWiderNetwork: SOCKETS_PER_WIDER_NETWORK, inAll: atMost },
+    end: (socket) => socket.destroy(),
   });
-}
-
-function countOf(networks: ReadonlyMap<string, ReadonlySet<Socket>>): number {
-  let count = 0;
-  for (const { size } of networks.values()) count += size;
-  return count;
-}
-
-function largest<Value>(map: ReadonlyMap<string, Value>, sizeOf: (value: Value) => number): [string, Value] | null {
-  let most: [string, Value] | null = null;
-  for (const entry of map) if (most === null || sizeOf(entry[1]) > sizeOf(most[1])) most = entry;
-  return most;
+  server.on('connection', (socket) => {
+    const giveBack = shares.take(clientNetwork(socket.remoteAddress, undefined, 0), socket);
+    if (giveBack === null) socket.destroy();
+    else socket.once('close', giveBack);
+  });
 }

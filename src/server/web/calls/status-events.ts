@@ -3,10 +3,10 @@ import { streamSSE } from 'hono/streaming';
 import * as v from 'valibot';
 import { statusStream, type TransferStatus } from '../../../contract/calls/status.ts';
 import { goesOn, STATUS_HEARTBEAT_MS } from '../../../contract/transfer-status.ts';
-import { widerNetwork } from '../client-address.ts';
 import { clientOf } from '../guards.ts';
 import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
+import { Shares } from '../shares.ts';
 import { askerOf } from '../browser.ts';
 import { forManagers, statusOf, viewOf } from './status.ts';
 
@@ -32,21 +32,12 @@ export function openStatusStreams(
   stopping?: AbortSignal,
 ): StatusStreams {
   const watches = new Map<string, Watch>();
-  /** By network, and by wider network; the oldest first. */
-  const open = new Map<string, Set<Viewer>>();
-  let total = 0;
-
-  function viewersOf(network: string): Set<Viewer> {
-    const viewers = open.get(network) ?? new Set();
-    open.set(network, viewers);
-    return viewers;
-  }
-
-  function endOneOfTheMost(): void {
-    const most = [...open.values()].reduce((largest, each) => (each.size > largest.size ? each : largest), new Set());
-    const [oldest] = most;
-    oldest?.ended();
-  }
+  const shares = new Shares<Viewer>({
+    most: { ofNetwork: STREAMS_PER_CLIENT, ofWiderNetwork: STREAMS_PER_WIDER_NETWORK, inAll: STREAMS_AT_MOST },
+    end: (viewer) => viewer.ended(),
+    // A page without a stream asks by itself: to take turns would only have all of them connect again and again.
+    waits: true,
+  });
 
   stopping?.addEventListener('abort', () => {
     for (const watch of watches.values()) for (const viewer of watch.viewers) viewer.ended();
@@ -84,25 +75,14 @@ export function openStatusStreams(
 
   return {
     open: async (id, client, viewer) => {
-      const wider = widerNetwork(client);
-      if (
-        (open.get(client)?.size ?? 0) >= STREAMS_PER_CLIENT ||
-        (open.get(wider)?.size ?? 0) >= STREAMS_PER_WIDER_NETWORK
-      )
+      const giveBack = shares.take(client, viewer);
+      if (giveBack === null)
         throw new Refusal(429, 'TOO_MANY_ATTEMPTS', 'Too many status pages are open. Your transfer goes on.', {
           retryAfter: 30,
         });
-      // A newcomer is let in for a stream of whoever has the most.
-      if (total >= STREAMS_AT_MOST) endOneOfTheMost();
-      total += 1;
-      for (const network of [client, wider]) viewersOf(network).add(viewer);
       let watch: Watch | undefined;
       const close = () => {
-        total -= 1;
-        for (const network of [client, wider]) {
-          viewersOf(network).delete(viewer);
-          if (viewersOf(network).size === 0) open.delete(network);
-        }
+        giveBack();
         if (watch === undefined) return;
         watch.viewers.delete(viewer);
         if (watch.viewers.size > 0) return;
