@@ -132,31 +132,31 @@ test('who only asks for the head of a status stream takes no place of those who 
   expect(watching.status).toBe(200);
 });
 
-describe('streams that are opened all at once', () => {
-  const crowd = (amount: number) => Array.from({ length: amount }, (_, at) => `10.${at >> 8}.${at & 255}.9`);
-  /** @returns those that stand when all have been answered */
-  async function opened(id: string, clients: readonly string[], streams: ReturnType<typeof openStatusStreams>) {
-    const standing = new Set<number>();
-    const answers = clients.map(async (client, at) => {
-      const viewer = { changed: () => {}, ended: () => standing.delete(at) };
-      standing.add(at);
-      const { close } = await streams.open(id, client, viewer).catch((error: unknown) => {
-        standing.delete(at);
-        throw error;
-      });
-      return close;
+const crowd = (amount: number) => Array.from({ length: amount }, (_, at) => `10.${at >> 8}.${at & 255}.9`);
+/** @returns those that stand when all have been answered */
+async function opened(id: string, clients: readonly string[], streams: ReturnType<typeof openStatusStreams>) {
+  const standing = new Set<number>();
+  const answers = clients.map(async (client, at) => {
+    const viewer = { changed: () => {}, ended: () => standing.delete(at) };
+    standing.add(at);
+    const { close } = await streams.open(id, client, viewer).catch((error: unknown) => {
+      standing.delete(at);
+      throw error;
     });
-    const closes = (await Promise.allSettled(answers)).flatMap((each) => (each.status === 'fulfilled' ? [each] : []));
-    return { standing, close: () => closes.forEach(({ value }) => value()) };
-  }
+    return close;
+  });
+  const closes = (await Promise.allSettled(answers)).flatMap((each) => (each.status === 'fulfilled' ? [each] : []));
+  return { standing, close: () => closes.forEach(({ value }) => value()) };
+}
 
-  async function streamsOfOneTransfer() {
-    const { jobid } = (await order()).body as { jobid: string };
-    const status = await world.services.transfers.status(jobid);
-    const transfers = { ...world.services.transfers, status: () => Promise.resolve(status) };
-    return { jobid, streams: openStatusStreams({ ...world.services, transfers }) };
-  }
+async function streamsOfOneTransfer() {
+  const { jobid } = (await order()).body as { jobid: string };
+  const status = await world.services.transfers.status(jobid);
+  const transfers = { ...world.services.transfers, status: () => Promise.resolve(status) };
+  return { jobid, streams: openStatusStreams({ ...world.services, transfers }) };
+}
 
+describe('streams that are opened all at once', () => {
   test('are no more than there may be, and nobody who watches alone loses theirs', async () => {
     const { jobid, streams } = await streamsOfOneTransfer();
     const { standing, close } = await opened(jobid, crowd(3 * STREAMS_AT_MOST), streams);
