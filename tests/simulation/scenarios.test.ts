@@ -57,7 +57,8 @@ test('a mailbox of the source that is deleted under way keeps none of the others
 
 test('a mailbox whose name no column can hold is known again, wherever a worker dies', async () => {
   const folders = ['INBOX', 'Lone \u{D800}', 'Nul \0', 'Lone \u{D801}'].map((name) => ({ name, letters: 30 }));
-  for (let part = 0.3; part < 0.9; part += 0.02) {
+  const parts = Array.from({ length: 30 }, (_, at) => 0.3 + at * 0.02);
+  for (const part of sampleOf(parts, 3)) {
     const { wrong, receipts, deaths } = await simulate(await dyingAt([part], scenarioWith([], { folders })));
     expect({ part, wrong, deaths }).toEqual({ part, wrong: [], deaths: 1 });
     expect(receipts.map(({ status, lost, duplicated }) => ({ status, lost, duplicated }))).toEqual([
@@ -194,7 +195,7 @@ test.each(['source', 'destination'] as const)(
   async (side) => {
     for (const breaks of ['hangs up', 'SERVERBUG', 'breaks off within'] as const)
       for (const uidPlus of [true, false])
-        for (const letters of [[0], [3, 4, 5], [19], [20]]) {
+        for (const letters of sampleOf([[3, 4, 5], [19], [20], [0]], 2)) {
           const poison = letters.map((letter) => ({ letter, side, breaks }));
           const { wrong, receipts } = await simulate(scenarioWith([20, 1], { poison, destination: { uidPlus } }));
           expect({ breaks, uidPlus, letters, wrong }).toEqual({ breaks, uidPlus, letters, wrong: [] });
@@ -443,20 +444,25 @@ test('what the destination has already is not stored again, wherever a worker di
 });
 
 test('what was stored after the backup that a ledger is restored from is not stored again', async () => {
-  for (const [letters, given] of [
-    [[40], {}],
-    [[60, 30, 30], { sizes: SMALL }],
-    [[60, 30, 30], { sizes: SMALL, destination: { uidPlus: false } }],
-    [[60, 30, 30], { sizes: SMALL, destination: { rewriting: 'adds headers' } }],
-  ] as const)
-    for (let taken = 0.05; taken < 1; taken += 0.15)
-      for (let dies = taken + 0.05; dies < 1; dies += 0.2) {
-        const scenario = await dyingAt([dies], scenarioWith(letters, given));
-        const { trace } = await simulate(scenario, { keepsTrace: true });
-        const died = trace.findIndex((line) => line.includes('worker1 is killed'));
-        const at = Number.parseFloat(trace[Math.floor((died * taken) / dies)] ?? '');
-        const { wrong, receipts } = await simulate({ ...scenario, backedUpAt: at });
-        expect({ letters, given, taken, dies, wrong }).toEqual({ letters, given, taken, dies, wrong: [] });
-        expect(receipts.map(({ status }) => status)).toEqual(['completed']);
-      }
+  const small = { letters: [60, 30, 30], sizes: SMALL } as const;
+  const mailboxes = [
+    { letters: [40] },
+    small,
+    { ...small, destination: { uidPlus: false } },
+    { ...small, destination: { rewriting: 'adds headers' } },
+  ] as const;
+  const moments: { taken: number; dies: number }[] = [];
+  for (let taken = 0.05; taken < 1; taken += 0.15)
+    for (let dies = taken + 0.05; dies < 1; dies += 0.2) moments.push({ taken, dies });
+  const cases = mailboxes.flatMap((mailbox) => moments.map((moment) => ({ ...mailbox, ...moment })));
+  for (const each of sampleOf(cases, 4)) {
+    const { letters, taken, dies, ...given } = each;
+    const scenario = await dyingAt([dies], scenarioWith(letters, given));
+    const { trace } = await simulate(scenario, { keepsTrace: true });
+    const died = trace.findIndex((line) => line.includes('worker1 is killed'));
+    const at = Number.parseFloat(trace[Math.floor((died * taken) / dies)] ?? '');
+    const { wrong, receipts } = await simulate({ ...scenario, backedUpAt: at });
+    expect({ each, wrong }).toEqual({ each, wrong: [] });
+    expect(receipts.map(({ status }) => status)).toEqual(['completed']);
+  }
 });
