@@ -12,7 +12,7 @@ import { readSettings } from '../../src/contract/settings.ts';
 import { markOf } from '../../src/server/forwarding/mark.ts';
 import { FORWARDING_SCRIPT, setUpForwarding } from '../../src/server/forwarding/set-up-forwarding.ts';
 import { openSieveSession, sievePlaceOf, type SieveSession } from '../../src/server/forwarding/sieve-session.ts';
-import { readReply } from '../../src/server/forwarding/sieve-reply.ts';
+import { readReply, SieveSyntaxError } from '../../src/server/forwarding/sieve-reply.ts';
 import { openForwarded } from '../../src/server/mail/copy/forwarded.ts';
 import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
 import type { MailReader } from '../../src/server/mail/imap/streams.ts';
@@ -533,6 +533,11 @@ describe('an odd server of scripts', () => {
 
   test('that is silent is left when the time is over', async () => {
     expect(await talkTo(() => {}, 'open', 100)).toMatchObject({ fault: { name: 'TimeoutError' }, heard: '' });
+  });
+
+  test('that puts lists into lists does not end the process', () => {
+    expect(() => readReply(Buffer.from(`OK ${'('.repeat(60_000)}`))).toThrow(SieveSyntaxError);
+    expect(readReply(Buffer.from('NO (X-LIMIT (1 (2)) 3) "no"\r\n'))?.reply).toMatchObject({ code: 'X-LIMIT' });
   });
 
   test('is read the same however its answer is cut', () => {

@@ -19,6 +19,8 @@ const CLOSE = 41;
 const BACKSLASH = 92;
 const BRACE = 123;
 const LITERAL = /^\{(\d{1,9})\+?\}$/;
+/** Lists within lists (RFC 5804 §1.3, `extension-item`), which nothing needs: with more of them the stack would end. */
+const NESTED_AT_MOST = 16;
 /** `{`, nine digits, `+`, `}`. */
 const LITERAL_HEADER_OCTETS = 12;
 
@@ -54,7 +56,7 @@ export function readReply(octets: Buffer): { reply: SieveReply; length: number }
 
 type Token = { readonly kind: 'atom' | 'string' | 'list'; readonly text: string; readonly end: number };
 
-function readToken(octets: Buffer, from: number): Token | null {
+function readToken(octets: Buffer, from: number, depth = 0): Token | null {
   switch (octets[from]) {
     case undefined:
       return null;
@@ -63,7 +65,7 @@ function readToken(octets: Buffer, from: number): Token | null {
     case BRACE:
       return readLiteral(octets, from);
     case OPEN:
-      return readList(octets, from);
+      return readList(octets, from, depth + 1);
     default:
       return readAtom(octets, from);
   }
@@ -107,13 +109,14 @@ function readLiteral(octets: Buffer, from: number): Token | null {
   return end > octets.length ? null : { kind: 'string', text: octets.toString('utf8', start, end), end };
 }
 
-function readList(octets: Buffer, from: number): Token | null {
+function readList(octets: Buffer, from: number, depth: number): Token | null {
+  if (depth > NESTED_AT_MOST) throw new SieveSyntaxError('There are too many lists within lists.');
   const words: string[] = [];
   let at = from + 1;
   for (;;) {
     while (octets[at] === 32) at += 1;
     if (octets[at] === CLOSE) return { kind: 'list', text: words.join(' '), end: at + 1 };
-    const token = readToken(octets, at);
+    const token = readToken(octets, at, depth);
     if (token === null) return null;
     words.push(token.text);
     at = token.end;
