@@ -31,6 +31,8 @@ const provider = {
   idToken: rs256,
   nonce: '',
   tokenRequests: [] as URLSearchParams[],
+  /** Octets besides in what it answers for a code. */
+  ballast: 0,
 };
 
 async function textOf(request: IncomingMessage): Promise<string> {
@@ -69,6 +71,7 @@ async function answer(request: IncomingMessage): Promise<object> {
     token_type: 'Bearer',
     expires_in: 3600,
     id_token: provider.idToken(claims),
+    ballast: 'x'.repeat(provider.ballast),
   };
 }
 
@@ -105,6 +108,7 @@ beforeEach(async () => {
   await world.database.query('delete from oauth_tokens');
   provider.idToken = rs256;
   provider.tokenRequests.length = 0;
+  provider.ballast = 0;
 });
 
 /** Where a sign-in ends, the provider having sent the browser back with a code. */
@@ -176,6 +180,14 @@ test('a provider whose metadata names another issuer is not believed', async () 
   const page = await new OauthBrowser(world).until('/api/oauth/?provider=aol', isPage);
   expect(Object.fromEntries(page.searchParams)).toEqual({ error: 'EXTERNAL_OAUTH_ERROR', provider: 'aol' });
   expect(provider.tokenRequests).toEqual([]);
+});
+
+test.each([
+  [0.9, null],
+  [1.1, 'EXTERNAL_OAUTH_ERROR'],
+])('of an answer of %s MB no more than 1 MB is read', async (megabytes, error) => {
+  provider.ballast = megabytes * 1024 * 1024;
+  expect((await signIn()).searchParams.get('error')).toBe(error);
 });
 
 test('a provider is asked for tokens by codes and refresh tokens only, never by a password', async () => {

@@ -242,6 +242,12 @@ describe('account creation', () => {
     expect([answer.status, answer.body]).toMatchObject([502, { error: 'GENERAL_ERROR' }]);
   });
 
+  test('of what the service answers no more is read than it may be long', async () => {
+    const error = 'ACCOUNT_ALREADY_CREATED';
+    world.provisioning.answer = { status: 409, body: { error, message: 'x'.repeat(128 * 1024) } };
+    expect((await createAccount()).body).toMatchObject({ error: 'GENERAL_ERROR' });
+  });
+
   test('nobody has an account made for a mailbox whose password they do not know', async () => {
     const answer = await createAccount('', 'guess');
     expect([answer.status, answer.body]).toMatchObject([401, { error: 'INVALID_CREDENTIALS' }]);

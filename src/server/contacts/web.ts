@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { AnswerTooLong, octetsOf } from '../network/octets-of.ts';
 import { ContactStoreError, type ContactCredentials, type ContactStoreFault } from './contact-store.ts';
 
 /** One request and its answer, whole, in milliseconds. */
@@ -191,14 +192,13 @@ export class Web {
   }
 
   async #read(response: Response, limit: number = ANSWER_OCTETS): Promise<Buffer> {
-    const chunks: Uint8Array[] = [];
-    let octets = 0;
-    for await (const chunk of response.body ?? []) {
-      octets += chunk.length;
-      if (octets > limit) throw new AnswerTooLarge('unexpected', `${this.base.host} answers more than ${limit} octets`);
-      chunks.push(chunk);
+    try {
+      return await octetsOf(response, limit);
+    } catch (cause) {
+      if (!(cause instanceof AnswerTooLong)) throw cause;
+      const { host } = this.base;
+      throw new AnswerTooLarge('unexpected', `${host} answers more than ${limit} octets`, { host, cause });
     }
-    return Buffer.concat(chunks);
   }
 
   async #authorization(): Promise<string> {

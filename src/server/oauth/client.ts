@@ -1,8 +1,11 @@
 import * as client from 'openid-client';
 import type { OauthProvider } from '../../contract/provider.ts';
 import type { Settings } from '../../contract/settings.ts';
+import { octetsOf } from '../network/octets-of.ts';
 
 const ANSWER_WITHIN_SECONDS = 10;
+/** Keys, tokens and whatever else a provider answers. */
+const ANSWER_OCTETS = 1024 * 1024;
 const KNOWN_MS = 3_600_000;
 
 /** Finds a provider's endpoints by its issuer; asked again after an hour, and at once after a failure. */
@@ -33,9 +36,17 @@ async function discover(provider: OauthProvider, settings: Settings): Promise<cl
   const url = new URL(issuer);
   return client.discovery(url, credentials.id, credentials.secret, undefined, {
     timeout: ANSWER_WITHIN_SECONDS,
+    [client.customFetch]: ask,
     // The signature of an ID token is checked, though it comes from the provider over TLS.
     execute: [client.enableNonRepudiationChecks, ...(isLoopback(url) ? [client.allowInsecureRequests] : [])],
   });
+}
+
+/** The library reads answers without a bound. */
+async function ask(...[url, options]: Parameters<client.CustomFetch>): Promise<Response> {
+  const answer = await fetch(url, options as RequestInit);
+  const body = answer.body === null ? null : await octetsOf(answer, ANSWER_OCTETS);
+  return new Response(body, { status: answer.status, headers: answer.headers });
 }
 
 /** Nothing but this machine is spoken to without TLS. */

@@ -2,10 +2,12 @@ import * as v from 'valibot';
 import type { FailureCode } from '../../contract/failure-code.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { Log } from '../log.ts';
+import { octetsOf } from '../network/octets-of.ts';
 import { Refusal } from './refusal.ts';
 import type { Vault } from '../store/vault.ts';
 
 const ANSWER_WITHIN_MS = 15_000;
+const ANSWER_OCTETS = 64 * 1024;
 
 /** The outcomes that the portal tells apart; the service answers them with 409. */
 const Conflict = v.object({
@@ -74,10 +76,14 @@ async function post(
     await answer.body?.cancel();
     return;
   }
-  const conflict = answer.status === 409 ? v.safeParse(Conflict, await answer.json().catch(() => null)) : null;
+  const conflict = answer.status === 409 ? v.safeParse(Conflict, await jsonOf(answer).catch(() => null)) : null;
   if (conflict?.success === true) throw conflictOf(conflict.output.error);
   log.error({ resource, status: answer.status }, 'the provisioning service refused');
   throw setUpError();
+}
+
+async function jsonOf(answer: Response): Promise<unknown> {
+  return JSON.parse((await octetsOf(answer, ANSWER_OCTETS)).toString());
 }
 
 type ConflictCode = v.InferOutput<typeof Conflict>['error'];
