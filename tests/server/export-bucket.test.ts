@@ -117,6 +117,24 @@ test('downloads that nobody reads on keep no export from being stored', async ()
   expect((await server.keys()).filter((key) => key.includes(name))).toEqual([]);
 });
 
+test.each([
+  ['in one answer of 5 MB', () => `<IsTruncated>false</IsTruncated>${' '.repeat(5 * 1024 * 1024)}`],
+  [
+    'in 150 answers',
+    (at: number) =>
+      `<IsTruncated>${at < 150}</IsTruncated><NextContinuationToken>${at}</NextContinuationToken><Contents/>`,
+  ],
+])('a bucket that lists files %s is not listened to for long', async (_how, listed) => {
+  let asked = 0;
+  await using endless = await startHttpListener((_asked, answer) => {
+    asked += 1;
+    answer.end(`<?xml version="1.0"?><ListBucketResult>${listed(asked)}</ListBucketResult>`);
+  });
+  const exportsUrl = server.url.replace(`:${server.port}`, `:${endless.port}`);
+  const store = openExportStore({ exportsUrl, dataDir: folder });
+  await expect(store.remove('4'.repeat(32))).rejects.toThrow(StoreError);
+});
+
 /** The bucket, which answers one kind of request with a status of its own. */
 async function startedWith(refused: { method: string; status: number }, log: Log): Promise<void> {
   await using proxy = await startHttpListener((asked, answer) => {

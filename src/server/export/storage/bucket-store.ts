@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { pipeline, Readable, Transform } from 'node:stream';
 import {
   AbortMultipartUploadCommand,
   DeleteObjectCommand,
@@ -20,6 +20,9 @@ export type BucketAddress = {
   readonly region: string;
 };
 
+/** Of an answer that is no file so many octets are read, and of a list so many answers. */
+const ANSWER_OCTETS = 4 * 1024 * 1024;
+const PAGES_AT_MOST = 100;
 /** A file goes up in pieces of this many octets, so many at once: memory is their product, and 10,000 pieces are the most. */
 const PIECE = 8 * 1024 * 1024;
 const PIECES_AT_ONCE = 3;
@@ -48,8 +51,12 @@ export function openBucketStore(address: BucketAddress, staging: string, begun =
   const keysOf = async (exportName: string, options: Ending = {}) => {
     const place = { Bucket: bucket, Prefix: `${keyOf(exportName)}/` };
     const keys: string[] = [];
-    for await (const { Contents = [] } of paginateListObjectsV2({ client: removing }, place, options))
+    let pages = 0;
+    for await (const { Contents = [] } of paginateListObjectsV2({ client: removing }, place, options)) {
       keys.push(...Contents.flatMap(({ Key }) => Key ?? []));
+      pages += 1;
+      if (pages > PAGES_AT_MOST) throw new Error('The bucket lists files without end.');
+    }
     return keys;
   };
   const removeAll = async (exportName: string) => {
@@ -117,7 +124,7 @@ function unusable(error: unknown): never {
 }
 
 function clientOf({ region, endpoint }: BucketAddress, limits: typeof WRITING): S3Client {
-  return new S3Client({
+  const client = new S3Client({
     region,
     maxAttempts: limits.attempts,
     // Servers other than Amazon's often know no newer checksums and no bucket in the host name.
@@ -133,6 +140,31 @@ function clientOf({ region, endpoint }: BucketAddress, limits: typeof WRITING): 
     },
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
   });
+  // The library reads what is no file all at once, however long it is.
+  client.middlewareStack.add(
+    (next, { commandName }) =>
+      async (asked) => {
+        const answered = await next(asked);
+        const answer = answered.response as { readonly statusCode: number; body: unknown };
+        const isFile = commandName === GetObjectCommand.name && answer.statusCode < 300;
+        if (answer.body instanceof Readable && !isFile) answer.body = bounded(answer.body);
+        return answered;
+      },
+    { step: 'deserialize', priority: 'low' },
+  );
+  return client;
+}
+
+function bounded(body: Readable): Readable {
+  let octets = 0;
+  const counted = new Transform({
+    transform: (chunk: Buffer, _encoding, next) => {
+      octets += chunk.length;
+      if (octets > ANSWER_OCTETS) next(new Error('The bucket answers too much.'));
+      else next(null, chunk);
+    },
+  });
+  return pipeline(body, counted, () => {});
 }
 
 /**
