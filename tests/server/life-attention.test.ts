@@ -1,4 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
 import { askAgain } from '../../src/server/transfers/attention.ts';
 import { SENTENCES } from '../../src/server/worker/sentences.ts';
@@ -309,4 +311,35 @@ describe('a transfer whose new mailbox', { timeout: 90_000 }, () => {
     expect(await whenEnded(world, ordered)).toMatchObject({ status: 'completed', done: 6, skipped: [] });
     expect(await digests(world)).toHaveLength(6);
   });
+});
+
+/** Signs anybody in, and says no to whoever wants its mailboxes. */
+async function startRefusingServer() {
+  const server = createServer((socket) => {
+    socket.on('error', () => {}).write('* OK [CAPABILITY IMAP4rev1 NAMESPACE] ready\r\n');
+    socket.on('data', (part) => {
+      for (const line of part.toString().split('\r\n').slice(0, -1)) {
+        const [tag = '', verb = ''] = line.split(' ');
+        if (verb === 'CAPABILITY') socket.write('* CAPABILITY IMAP4rev1 NAMESPACE\r\n');
+        if (verb === 'NAMESPACE') socket.write('* NAMESPACE (("" "/")) NIL NIL\r\n');
+        socket.write(verb === 'LIST' && line.includes('*') ? `${tag} NO [NOPERM] no\r\n` : `${tag} OK done\r\n`);
+      }
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return server.address() as AddressInfo;
+}
+
+test.each([
+  ['that is copied', (world: LifeWorld) => world.order()],
+  ['that is exported', orderExport],
+])('a mailbox %s and that its server does not list is the one that needs its owner', async (_how, start) => {
+  const { port } = await startRefusingServer();
+  const world = await openWorldOfTest({ environment: { LEGACY_IMAP_URL: `imap://127.0.0.1:${port}` } });
+  const ordered = await start(world);
+  await using _worker = await world.work();
+  const mail = await mailWhen(world, ordered, resting);
+  expect(mail.attention).toMatchObject({ side: 'source', reason: 'refused' });
 });

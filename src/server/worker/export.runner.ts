@@ -5,17 +5,19 @@ import { stageContacts, stageMail, writeArchives, type ExportServices, type Mail
 import { openExport } from '../export/staging/staged-messages.ts';
 import type { OperationEnd } from '../transfers/operations.ts';
 import { credentialsOf } from './contacts.runner.ts';
-import { openMailSide } from './mail.runner.ts';
+import { openedAt, openMailSide } from './mail.runner.ts';
 import type { Run, Runner, RunnerServices } from './runner.ts';
 import { SENTENCES } from './sentences.ts';
 
 export const runMailStaging: Runner = async (run, services) => {
-  await stageMail(exportServices(services), await mailExportOf(run, services));
+  await atSource(async () => stageMail(exportServices(services), await mailExportOf(run, services)));
   return null;
 };
 
 export const writeExport: Runner = async (run, services) => {
-  const skipped = await writeArchives(exportServices(services), await mailExportOf(run, services));
+  const skipped = await atSource(async () =>
+    writeArchives(exportServices(services), await mailExportOf(run, services)),
+  );
   const { mailUnsaved } = await openExport(services.database, run.transfer.id);
   const lost = mailUnsaved ?? skipped.length;
   return { status: 'completed', skipped, measured: { lost, duplicated: 0, changed: 0 } };
@@ -58,6 +60,11 @@ export const endExportedContacts: Runner = async ({ transfer }, services) => {
     ? interrupted(SENTENCES.exportWithoutMail)
     : { status: 'completed', skipped: contactsSkipped ?? [] };
 };
+
+/** An export has no other mail server. */
+function atSource<Done>(work: () => Promise<Done>): Promise<Done> {
+  return openedAt('source', work);
+}
 
 function interrupted(failure: string): OperationEnd {
   return { status: 'review', failure };

@@ -104,7 +104,10 @@ function sideOf(role: Role, account: MailAccount, run: SideRun, services: Runner
   const provider = role === 'source' ? transfer.sourceProvider : transfer.destinationProvider;
   return {
     limits: limitsOf(provider, settings.connectionsPerAccount),
-    control: () => openedAt(role, () => heldControl(hold, () => openControl(account, options), signal)),
+    control: async () => {
+      const control = await openedAt(role, () => heldControl(hold, () => openControl(account, options), signal));
+      return { ...control, mailboxes: (asked) => openedAt(role, () => control.mailboxes(asked)) };
+    },
     reader: async () => openStreamReader(await session()),
     writer: async (late) => openStreamWriter(await session(late?.evenStopped === true)),
   };
