@@ -40,9 +40,9 @@ export const shared = {
   offline: {
     banner: 'You are offline. What you typed is kept, and your mail is safe.',
     heading: 'You are offline',
-    text: 'Nothing was sent. Please check your internet connection. Then press “Try again”.',
+    text: 'We have not heard back. Please check your internet connection. Then press “Try again”.',
     headingBack: 'You are back online',
-    textBack: 'Nothing was sent while you were offline. Press “Try again” to go on.',
+    textBack: 'We have not heard back. Press “Try again” to go on.',
   },
   unavailable: {
     heading: "We'll be back soon",

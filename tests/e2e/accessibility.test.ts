@@ -234,7 +234,7 @@ const SIGHTS: readonly Sight[] = [
       await page.getByText('We will write to').waitFor();
       await page.getByRole('button', { name: 'Transfer', exact: true }).click();
     },
-    shows: 'We have not heard if your transfer has started',
+    shows: 'We have not heard back',
   },
   { name: 'the running transfer', at: `/complete?migration_id=${TRANSFER_ID}`, session: 'gmail', shows: TRANSFER_ID },
   {

@@ -229,7 +229,14 @@ describe('how an operation stands', () => {
 });
 
 describe('an act that is refused', () => {
-  const abouts = ['stop refused', 'mend refused', 'take-back refused', 'again refused', 'forwarding refused'] as const;
+  const abouts = [
+    'stop refused',
+    'mend refused',
+    'take-back refused',
+    'again refused',
+    'forwarding refused',
+    'daily-off refused',
+  ] as const;
   const said = (about: (typeof abouts)[number] | 'act overtaken', code: (typeof EVERY_CODE)[number]) =>
     messageWords({ about, code }, NAME);
 
@@ -248,7 +255,8 @@ describe('an act that is refused', () => {
   });
 
   test.each(abouts)('that was not answered may have been done after all: %s', (about) => {
-    expect(said(about, 'UNEXPECTED_ANSWER').title).toBe('We have not heard back');
+    for (const code of ['UNEXPECTED_ANSWER', 'UNAVAILABLE'] as const)
+      expect(said(about, code).title).toBe('We have not heard back');
     expect(said(about, 'GENERAL_ERROR').title).not.toBe('We have not heard back');
   });
 

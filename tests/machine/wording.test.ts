@@ -297,8 +297,12 @@ describe('the words of the messages', () => {
 
   test('of a transfer whose answer did not come, or could not be read, nobody says that it has not started', () => {
     expect(said({ about: 'load failed', code: 'UNEXPECTED_ANSWER' })).toBe(
-      'error | We have not heard if your transfer has started | Unknown error, please try again. | Your mail is safe. If it has started, trying again does not start a second one.',
+      'error | We have not heard back | Unknown error, please try again. | Your mail is safe. If your transfer has started, trying again does no harm.',
     );
+  });
+
+  test('of a call that was lost with the line nobody says that it did not arrive', () => {
+    for (const text of [shared.offline.text, shared.offline.textBack]) expect(text).toContain('We have not heard back.');
   });
 
   test('a sign-in at the provider that has ended is the unknown error too, and it is said where to sign in again', () => {

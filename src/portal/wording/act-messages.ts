@@ -7,8 +7,8 @@ type Words = readonly [title: string, ...content: string[]];
 export function actRefusedWords(about: ActRefused, code: CallFailureCode): Words {
   if (code === 'TOO_MANY_ATTEMPTS')
     return ['Too many attempts', 'Your mail is safe. Please wait a few minutes and try again.'];
-  // Whether it was done after all nobody can say.
-  if (code === 'UNEXPECTED_ANSWER')
+  // Whether it was done after all nobody can say: a line may break on the way back as well.
+  if (code === 'UNEXPECTED_ANSWER' || code === 'UNAVAILABLE')
     return [
       'We have not heard back',
       'Your mail is safe. Please see on this page how your transfer stands. If nothing has changed, try again.',

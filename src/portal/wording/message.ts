@@ -286,9 +286,9 @@ function loadWords(code: CallFailureCode): Words {
       return ['Your transfer has not started', 'Unknown error, please try again.', `${SAFE} ${AGAIN}`];
     case 'UNEXPECTED_ANSWER':
       return [
-        'We have not heard if your transfer has started',
+        'We have not heard back',
         'Unknown error, please try again.',
-        'Your mail is safe. If it has started, trying again does not start a second one.',
+        'Your mail is safe. If your transfer has started, trying again does no harm.',
       ];
   }
 }
