@@ -33,9 +33,13 @@ const root = createRootRouteWithContext<{ actor: WizardActor; ask: (visit: Visit
 /**
  * The script of a page, which comes when it is asked for. If it can't be fetched, the router loads the portal anew, and
  * leaves a mark in the session storage so as not to do it again: with the mark, a script lost later would not come back.
+ * Where the portal can't be had either, another error keeps it from that: the browser's own page would take its place.
  */
 async function scriptOf<Module>(load: Promise<Module>): Promise<Module> {
-  const module = await load;
+  const module = await load.catch(async (lost: unknown) => {
+    const portal = await fetch(location.href, { method: 'HEAD' });
+    throw portal.ok ? lost : new Error(portal.statusText);
+  });
   forgetReloads(openStorage('sessionStorage'));
   return module;
 }

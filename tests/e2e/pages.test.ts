@@ -431,6 +431,34 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
     expect(await page.getByText('You are offline.').count()).toBe(0);
   });
 
+  test.each<[string, string, () => Promise<void>, () => Promise<void>]>([
+    [
+      'without a line',
+      'You are offline',
+      () => context.setOffline(true),
+      // It comes by itself.
+      () => context.setOffline(false),
+    ],
+    [
+      'while a proxy says that the portal is away',
+      "We'll be back soon",
+      () => page.route('**/*', (route) => route.fulfill({ status: 502, body: 'Bad Gateway' })).then(() => {}),
+      async () => {
+        await page.unroute('**/*');
+        await page.getByRole('button', { name: 'Try again' }).click();
+      },
+    ],
+  ])('%s a page that was never seen waits within the portal, and comes', async (_, heading, lose, find) => {
+    await (await context.newCDPSession(page)).send('Network.clearBrowserCache');
+    await page.goto(portal.url);
+    await page.getByRole('heading', { level: 1, name: TOOL }).waitFor();
+    await lose();
+    await page.getByRole('link', { name: 'Contact support' }).click();
+    await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+    await find();
+    await standsAt('/support-form', 'Contact support');
+  });
+
   test('a page whose script cannot be loaded is not blank, and comes when it can', async () => {
     await page.goto(portal.url);
     let broken = true;
