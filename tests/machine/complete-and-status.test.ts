@@ -443,6 +443,14 @@ describe('the status page', () => {
       expect(wizard.context().message).toBeNull();
     });
 
+    test('after a deletion that was not answered the page shows what there is', async () => {
+      const script: Script = { 'ask for the status': () => EXPORTED, 'delete the export': refusal('UNAVAILABLE') };
+      const wizard = await arriveAtStatus(script);
+      script['ask for the status'] = () => DONE;
+      await wizard.send({ type: 'export.delete' }, { type: 'export.confirm' });
+      expect(wizard.context().status).toEqual(DONE);
+    });
+
     test('a deletion is slow after 10 s, and fails after 30 s', async () => {
       const wizard = await arriveAtStatusOf(EXPORTED);
       await wizard.send({ type: 'export.delete' }, { type: 'export.confirm' });

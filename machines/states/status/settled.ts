@@ -3,8 +3,9 @@ import { wizard } from '../../wizard.setup.ts';
 import { waiting } from '../waiting.ts';
 import { askingForStatus } from './asking-for-status.ts';
 
+/** They may be gone all the same: the page asks. */
 const notDeleted = {
-  target: 'resting',
+  target: 'looking',
   actions: { type: 'show the message', params: failureOf('export deletion failed') },
 } as const;
 
