@@ -73,6 +73,17 @@ describe('a letter', () => {
     },
   );
 
+  test('says that what was copied stays when a transfer was stopped that has copied something, and else not', () => {
+    const stopped: Notification = { ...moved, kind: 'stopped' };
+    const stays = 'What we copied stays in your new mailbox, and your San Bruno mailbox is as it was.';
+    expect(letterOf(stopped).text).toContain(stays);
+    for (const part of [{ messages: 1 }, { contacts: 1 }, { contactsCompleted: 1 }])
+      expect(letterOf({ ...stopped, messages: 0, contacts: 0, ...part }).text).toContain(stays);
+    const { text } = letterOf({ ...stopped, messages: 0, contacts: 0, messagesPresent: 3, contactsPresent: 3 });
+    expect(text).toContain('What to do next: Nothing. Your San Bruno mailbox is as it was.');
+    expect(text).not.toContain('copied stays');
+  });
+
   test.each([
     ['source', 'password', 'type the new password of your San Bruno mailbox'],
     ['destination', 'password', 'type the new password of your new mailbox'],

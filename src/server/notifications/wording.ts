@@ -179,7 +179,7 @@ function nextStepOf(news: Notification): string {
     case 'stopped':
       return isExport
         ? 'Nothing. Your mail is as it was. You can start again at any time.'
-        : `Nothing. What we copied stays in your new mailbox, and your ${legacyName} mailbox is as it was. You can start again at any time. Nothing is copied twice.`;
+        : `Nothing. ${hasCopied(news) ? 'What we copied stays in your new mailbox, and your' : 'Your'} ${legacyName} mailbox is as it was. You can start again at any time. Nothing is copied twice.`;
     case 'paused':
       return putRightOf(news);
     case 'waiting':
@@ -194,6 +194,11 @@ function nextStepOf(news: Notification): string {
       if (isExport) return 'Open the status page to see what was saved.';
       return `Sign in to ${mailboxOf(news)} as ${destination.email}.${hasMail(news) ? ' Your mail is there.' : ''}`;
   }
+}
+
+/** That nothing was is not said where it is not known of all that was on its way. */
+function hasCopied({ messages, contacts, contactsCompleted }: News): boolean {
+  return messages + contacts + contactsCompleted > 0;
 }
 
 function hasMail({ messages, messagesPresent }: News): boolean {
