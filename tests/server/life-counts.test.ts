@@ -45,7 +45,16 @@ describe('what is told as copied', { timeout: 60_000 }, () => {
     const mail = await whenEnded(world, ordered);
     expect(mail.status).toBe('review');
     expect(copiedBy(mail)).toBe(3);
-    expect((await receiptOf(world, ordered)).copied).toBe(3);
+    expect(mail).toMatchObject({ done: 3, total: 7 });
+    expect(mail.folders).toEqual([
+      { name: 'INBOX', done: 3, total: 3 },
+      { name: 'Fresh', done: 0, total: 4 },
+    ]);
+    const told = 'The new mailbox did not let us make this folder.';
+    const receipt = await receiptOf(world, ordered);
+    expect(receipt).toMatchObject({ copied: 3, folders_left: [{ folder: 'Fresh', reason: told }] });
+    const { text } = await world.web.get(receiptAddress(ordered.id, 'html'), ordered.headers);
+    expect(text).toContain(`<li><bdi>Fresh</bdi>: ${told}</li>`);
   });
 
   test('is all that was, beside a folder that an earlier order copied and that is gone since', async () => {

@@ -59,6 +59,7 @@ const Shown = v.object({
   octets: v.number(),
   compared: v.number(),
   taken_back: v.optional(v.number()),
+  folders_left: v.optional(v.array(v.object({ folder: v.string(), reason: v.string() }))),
 });
 const JsonReceipt = v.object({
   ...Shown.entries,

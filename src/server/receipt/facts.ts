@@ -1,6 +1,7 @@
 import { displayName } from '../../contract/provider-name.ts';
 import type { Provider } from '../../contract/provider.ts';
 import { counted } from '../counted.ts';
+import { foldersLeft } from '../mail/copy/ledger-report.ts';
 import type { Sql } from '../store/database.ts';
 
 /** What a receipt says of a transfer as a whole. Times are ISO 8601. */
@@ -25,6 +26,8 @@ export type Facts = {
   readonly octets: number;
   /** Of those that were copied, so many were removed again at their owner's wish. */
   readonly taken_back?: number;
+  /** Whole folders that could not be copied, or not be checked, and why; their messages have no lines. */
+  readonly folders_left?: readonly { readonly folder: string; readonly reason: string }[];
   /** So many more were on their way when it ended, and may have arrived; they have no line. */
   readonly unsure?: number;
 };
@@ -62,12 +65,14 @@ export async function factsOf(sql: Sql, transferId: string, legacyName: string):
     [transferId],
   );
   const unsure = open?.unsure ?? 0;
+  const left = await foldersLeft(sql, transferId);
   const { removed, ...copies } = counts ?? { compared: 0, copied: 0, octets: 0, removed: 0 };
   const isExport = row.destination_provider === 'file_export';
   // An export has no ledger: its list of messages is in its files.
   const [saved] = isExport
     ? await sql.query<{ copied: number; octets: number }>(
-        `select coalesce(messages, done) as copied, coalesce(octets, bytes)::float8 as octets
+        `select case when status = 'completed' then coalesce(messages, done) else 0 end as copied,
+           case when status = 'completed' then coalesce(octets, bytes)::float8 else 0 end as octets
          from operations left join exports on exports.transfer_id = operations.transfer_id
          where operations.transfer_id = $1 and operation = 'emailmigration'`,
         [transferId],
@@ -83,6 +88,7 @@ export async function factsOf(sql: Sql, transferId: string, legacyName: string):
     operations,
     ...copies,
     ...(removed === 0 ? {} : { taken_back: removed }),
+    ...(left.length === 0 ? {} : { folders_left: left }),
     ...(unsure === 0 ? {} : { unsure }),
     ...saved,
   };
@@ -91,7 +97,9 @@ export async function factsOf(sql: Sql, transferId: string, legacyName: string):
 const NUMBER = new Intl.NumberFormat('en-US');
 
 /** How it was compared. */
-export function comparisonOf({ compared, copied, to, unsure = 0 }: Facts): string {
+export function comparisonOf({ compared, copied, to, operations, unsure = 0 }: Facts): string {
+  if (to === TO_FILES && operations.every(({ status }) => status !== 'completed'))
+    return 'There are no files, so there was nothing to compare.';
   if (to === TO_FILES)
     return 'Your files have the list of every message and contact, with its SHA-256: see manifest.csv in each of them.';
   const besides =

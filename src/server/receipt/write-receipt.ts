@@ -127,7 +127,7 @@ ${[
 <h2>What was compared</h2>
 <p>${escapeHtml(comparisonOf(facts))}</p>
 ${facts.operations.map((operation) => `<p>${escapeHtml(outcomeOf(operation))}</p>`).join('\n')}
-<h2>What did not move</h2>
+${foldersLeftIn(facts)}<h2>What did not move</h2>
 <ul>${notMoved(facts)
     .map((what) => `<li>${escapeHtml(what)}</li>`)
     .join('')}</ul>
@@ -150,6 +150,12 @@ ${facts.operations.map((operation) => `<p>${escapeHtml(outcomeOf(operation))}</p
 </body></html>
 `,
 };
+
+function foldersLeftIn({ folders_left: left = [] }: Facts): string {
+  if (left.length === 0) return '';
+  const items = left.map(({ folder, reason }) => `<li>${foreign(folder)}: ${escapeHtml(reason)}</li>`);
+  return `<h2>Folders that could not be copied or checked</h2>\n<ul>${items.join('')}</ul>\n`;
+}
 
 /** What may be written from right to left. */
 function foreign(text: string): string {

@@ -116,9 +116,9 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
       left.set(folder.sourcePath, reason);
     }
   };
-  const note = async (folder: Folder) => {
+  const note = async (folder: Folder, listing?: FolderListing) => {
     const reason = left.get(folder.sourcePath);
-    if (reason !== undefined) await noteLeft(folder, listings.get(folder.sourcePath), reason, run);
+    if (reason !== undefined) await noteLeft(folder, listing, reason, run);
   };
   const most = () => mostLanes(engine);
   const list = async (batch: readonly Folder[], session: Session, goesOn: () => boolean) => {
@@ -153,16 +153,17 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
   await lanes.work(workOf(preparing), (prepare, session, goesOn) => prepare(session, goesOn), most, released);
   for (const folder of folders) await note(folder);
   const copyOne = async (folder: Folder, session: Session, goesOn: () => boolean) => {
+    let listing = listings.get(folder.sourcePath);
+    listings.delete(folder.sourcePath);
     await leaving(folder, async () => {
       // A folder that is worked on again after a fault is listed again.
-      const listing = listings.get(folder.sourcePath) ?? (await listFolder(folder, forwardedMark, session, run));
-      listings.delete(folder.sourcePath);
+      listing ??= await listFolder(folder, forwardedMark, session, run);
       const { opened, unlisted } = listing;
       const todo = await copyFolder(folder, listing, session, run, goesOn);
       waited += todo;
       seen.set(folder.sourcePath, { opened, unlisted });
     });
-    await note(folder);
+    await note(folder, listing);
   };
   const listed = folders.filter(({ sourcePath }) => !left.has(sourcePath));
   // What a provider takes in a day is for the inbox first.
@@ -226,9 +227,10 @@ async function noteLeft(
   await copy.ledger.addMailboxes([
     {
       sourcePath,
-      sourceUidValidity: listing?.opened.uidValidity ?? 0n,
+      // What was copied of it before has a row of its own.
+      sourceUidValidity: 0n,
       destinationPath: reason === 'mailbox not created' ? sourcePath : planned(),
-      total: listing?.messages.length ?? 0,
+      total: listing === undefined ? 0 : listing.messages.length - listing.leftOut.size,
       reason,
     },
   ]);

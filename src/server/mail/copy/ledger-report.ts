@@ -23,6 +23,15 @@ export async function skippedMessages(sql: Sql, transferId: string, atMost: numb
   }));
 }
 
+/** The mailboxes that are not there as a whole, with the reasons in words. */
+export async function foldersLeft(sql: Sql, transferId: string): Promise<{ folder: string; reason: string }[]> {
+  const rows = await sql.query<{ folder: string; reason: string }>(
+    `select source_path as folder, reason from ledger_mailboxes where transfer_id = $1 and reason is not null order by id`,
+    [transferId],
+  );
+  return rows.map(({ folder, reason }) => ({ folder, reason: wordsFor(reason) }));
+}
+
 /** How many messages were left out. */
 export async function countSkippedMessages(sql: Sql, transferId: string): Promise<number> {
   const [row] = await sql.query<{ count: number }>(
@@ -33,13 +42,18 @@ export async function countSkippedMessages(sql: Sql, transferId: string): Promis
   return row?.count ?? 0;
 }
 
-/** How far the folders are, in the order of work. What a folder has under an older UIDVALIDITY is not told apart. */
+/**
+ * How far the folders are, in the order of work. What a folder has under an older UIDVALIDITY is not told apart, and one
+ * that was left before anybody could count it is not told.
+ */
 export function foldersOf(sql: Sql, transferId: string): Promise<Folder[]> {
   return sql.query<Folder>(
     `select name, least(done, total) as done, total from (
        select m.source_path as name, min(m.id) as first, max(m.total) as total,
-         (select count(*) from ledger l where l.mailbox_id = max(m.id))::integer as done
-       from ledger_mailboxes m where m.transfer_id = $1 and m.total is not null group by m.source_path) folders
+         (select count(*) from ledger l
+          where l.mailbox_id = max(m.id) filter (where m.source_uid_validity <> 0))::integer as done
+       from ledger_mailboxes m where m.transfer_id = $1 and m.total is not null group by m.source_path
+       having max(m.total) > 0 or bool_or(m.source_uid_validity <> 0)) folders
      order by first`,
     [transferId],
   );
