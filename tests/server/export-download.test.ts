@@ -541,6 +541,13 @@ test('no log line has the address of a file in it', () => {
   expect(text).not.toContain(new URL(file.url).pathname);
 });
 
+test('a file has the day in its name that its README tells, which is that of the Pacific', async () => {
+  const { id } = await newExport(500);
+  await web.database.query("update exports set finished = '2025-11-26T05:00:00Z' where transfer_id = $1", [id]);
+  const status = await web.services.transfers.status(id);
+  expect(status?.exports?.map(({ name }) => name)).toEqual(['San Bruno mail 2025-11-25.zip']);
+});
+
 test('every title makes a field that programs of any age can read, and the new ones read it whole', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), (text) => {

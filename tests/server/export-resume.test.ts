@@ -154,6 +154,8 @@ test(
       },
     ]);
     expect(await digestsIn(id)).toEqual(digestsOf(source.slice(1)));
+    const readme = await run('bsdtar', ['-xOf', (await world.files(id)).at(-1) ?? '', 'README.txt']);
+    expect(readme.toString()).toContain('2 folders could not be exported, or not all of it.');
   },
 );
 

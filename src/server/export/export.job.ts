@@ -3,6 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Skipped } from '../../contract/calls/status.ts';
 import type { Settings } from '../../contract/settings.ts';
+import { foldersLeftBy } from '../../contract/transfer-status.ts';
 import type { ContactReader } from '../contacts/contact-store.ts';
 import { groupVcard } from '../contacts/vcard/vcard-writer.ts';
 import type { Log } from '../log.ts';
@@ -47,6 +48,7 @@ export class ExportPaused extends Error {
 /** Staged messages that turn out damaged are fetched again, but not for ever. */
 const TRIES = 3;
 const DAY_MS = 86_400_000;
+const NOTHING_LEFT = { messages: 0, folders: 0 };
 
 export type ExportServices = {
   readonly database: Database;
@@ -292,7 +294,9 @@ async function writePart(part: number, workspace: Workspace, contents: Contents)
       part,
       isLast,
       limits: workspace.limits,
-      skipped: isLast ? (mailUnsaved ?? mailSkipped?.length ?? 0) : 0,
+      left: isLast
+        ? { messages: mailUnsaved ?? 0, folders: foldersLeftBy({ skipped: mailSkipped ?? [] }) }
+        : NOTHING_LEFT,
       spool: reader,
       thread,
       onWritten: (written) => {

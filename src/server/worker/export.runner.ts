@@ -1,4 +1,5 @@
 import type { EmailFormat } from '../../contract/export-format.ts';
+import { refusedBy } from '../../contract/transfer-status.ts';
 import { ContactStoreError } from '../contacts/contact-store.ts';
 import { openContactReader } from '../contacts/open-contacts.ts';
 import { stageContacts, stageMail, writeArchives, type ExportServices, type MailExport } from '../export/export.job.ts';
@@ -19,7 +20,7 @@ export const writeExport: Runner = async (run, services) => {
     writeArchives(exportServices(services), await mailExportOf(run, services)),
   );
   const { mailUnsaved } = await openExport(services.database, run.transfer.id);
-  const lost = mailUnsaved ?? skipped.length;
+  const lost = mailUnsaved ?? refusedBy({ skipped });
   return { status: 'completed', skipped, measured: { lost, duplicated: 0, changed: 0 } };
 };
 

@@ -9,7 +9,7 @@ import type { MailFormat, PartFileContent, PartSource } from './mail-format.ts';
 import { manifestLines, manifestTable } from './manifest.ts';
 import { openReaderPage } from '../page/reader-page.ts';
 import type { ExportThread } from '../thread/export-thread.ts';
-import { readme } from './readme.ts';
+import { readme, type Left } from './readme.ts';
 import type { ArchiveFile } from './zip-archive.ts';
 
 export type PartContent = Omit<PartSource, 'octets'> & {
@@ -18,7 +18,7 @@ export type PartContent = Omit<PartSource, 'octets'> & {
   readonly spool: SpoolReader;
   readonly thread: ExportThread;
   readonly limits: ExportLimits;
-  readonly skipped: number;
+  readonly left: Left;
   readonly format: MailFormat;
   /** With the last part. */
   readonly contactFiles?: ContactFiles;
@@ -43,7 +43,7 @@ export async function* archiveFiles(content: PartContent): AsyncGenerator<Archiv
     part,
     isLast: content.isLast,
     limits: content.limits,
-    skipped: content.skipped,
+    left: content.left,
     messages: mailboxes.reduce((sum, mailbox) => sum + mailbox.messages, 0),
     mailboxes: mailboxes.length,
     mail: format,

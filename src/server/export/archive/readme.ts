@@ -3,6 +3,9 @@ import type { ExportLimits } from '../staging/export-limits.ts';
 import { readerPage } from '../page/reader-page.ts';
 import type { MailFormat } from './mail-format.ts';
 
+/** What the mail server has and did not hand out: messages that it lists, and whole folders; known with the last part. */
+export type Left = { readonly messages: number; readonly folders: number };
+
 type About = {
   readonly provider: string;
   readonly made: Date;
@@ -10,8 +13,7 @@ type About = {
   readonly isLast: boolean;
   readonly limits: Pick<ExportLimits, 'partOctets' | 'partMessages'>;
   readonly messages: number;
-  /** Messages that the mail server lists and did not hand out; known with the last part. */
-  readonly skipped: number;
+  readonly left: Left;
   readonly mailboxes: number;
   readonly mail: MailFormat;
   readonly contacts?: { readonly count: number; readonly about: readonly string[] };
@@ -25,7 +27,7 @@ export function readme({
   isLast,
   limits,
   messages,
-  skipped,
+  left,
   mailboxes,
   mail,
   contacts,
@@ -48,9 +50,7 @@ export function readme({
     `Made on ${DAY.format(made)}.`,
     `${counted(messages, 'message', 'messages')} in ${counted(mailboxes, 'folder', 'folders')}.`,
     ...(contacts === undefined ? [] : [`${counted(contacts.count, 'contact', 'contacts')}.`]),
-    ...(skipped === 0
-      ? []
-      : [`${counted(skipped, 'message', 'messages')} could not be exported. Your status page says which and why.`]),
+    ...leftLines(left),
     '',
     ...pieces,
     'First of all, extract all files: on Windows, right-click the ZIP file and choose',
@@ -75,6 +75,15 @@ export function readme({
     '',
   ];
   return lines.join('\r\n');
+}
+
+function leftLines({ messages, folders }: Left): string[] {
+  const left = [
+    ...(messages === 0 ? [] : [counted(messages, 'message', 'messages')]),
+    ...(folders === 0 ? [] : [counted(folders, 'folder', 'folders')]),
+  ].join(' and ');
+  const whole = folders === 0 ? '' : ', or not all of it';
+  return left === '' ? [] : [`${left} could not be exported${whole}. Your status page says which and why.`];
 }
 
 const DAY = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'America/Los_Angeles' });

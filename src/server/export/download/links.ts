@@ -23,6 +23,8 @@ type Offering = {
 };
 
 const SECOND_MS = 1000;
+/** `2026-11-25`, which sorts; the day that its README tells. */
+const DAY = new Intl.DateTimeFormat('en-CA', { dateStyle: 'short', timeZone: 'America/Los_Angeles' });
 
 /** The files of a transfer's export; none before it is finished or after its days are over. */
 export async function exportFiles(services: Offering, transferId: string): Promise<ExportFile[]> {
@@ -79,7 +81,7 @@ async function offered(
   );
   return rows.map(({ finished, ...file }, at) => {
     const part = rows.length === 1 ? '' : ` part ${at + 1} of ${rows.length}`;
-    const title = `${safeName(settings.legacyName, 64)} mail ${finished.toISOString().slice(0, 10)}${part}.zip`;
+    const title = `${safeName(settings.legacyName, 64)} mail ${DAY.format(finished)}${part}.zip`;
     return { ...file, title };
   });
 }

@@ -53,13 +53,16 @@ function lacksSome({ wanted, taken }: MailboxListing): boolean {
   return wanted.some(({ uid, size }) => !taken.has(uid) && size <= MESSAGE_SIZE_LIMIT);
 }
 
+/** Whole mailboxes first: not all of a long list is kept. */
 function skippedOf({ listings, unreadable }: Found): Skipped[] {
   return [
     ...unreadable.map(({ mailbox: { path } }) => ({ mailbox: path, reason: wordsFor('mailbox unreadable') })),
-    ...listings.flatMap(({ mailbox: { path: mailbox }, unlisted, wanted, taken }) => [
-      ...(unlisted === 0 ? [] : [{ mailbox, reason: wordsFor('mailbox not complete') }]),
-      ...wanted.filter(({ uid }) => !taken.has(uid)).map(({ size }) => ({ mailbox, reason: reasonFor(size) })),
-    ]),
+    ...listings
+      .filter(({ unlisted }) => unlisted > 0)
+      .map(({ mailbox: { path } }) => ({ mailbox: path, reason: wordsFor('mailbox not complete') })),
+    ...listings.flatMap(({ mailbox: { path: mailbox }, wanted, taken }) =>
+      wanted.filter(({ uid }) => !taken.has(uid)).map(({ size }) => ({ mailbox, reason: reasonFor(size) })),
+    ),
   ];
 }
 

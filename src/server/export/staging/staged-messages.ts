@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Skipped } from '../../../contract/calls/status.ts';
+import { refusedBy } from '../../../contract/transfer-status.ts';
 import type { Database, Sql } from '../../store/database.ts';
 import type { LineEnds } from '../archive/mbox.ts';
 import type { Fenced } from './fenced.ts';
@@ -12,7 +13,7 @@ export type Export = {
   readonly lastPart: number | null;
   readonly contactsStaged: Date | null;
   readonly mailSkipped: readonly Skipped[] | null;
-  /** How many there are of those; not all of them are named. */
+  /** How many messages are not in it; of them, and of whole mailboxes, `mailSkipped` names some. */
   readonly mailUnsaved: number | null;
   readonly contactsSkipped: readonly Skipped[] | null;
   readonly finished: Date | null;
@@ -181,7 +182,7 @@ export function openStagedMessages(database: Fenced, exportId: number) {
              last_part = case when $2::jsonb is null then last_part else sealed + 1 end, mail_skipped = $2::jsonb,
              mail_unsaved = $3::integer
            where id = $1 returning sealed`,
-          [exportId, last === undefined ? null : jsonOf(last.skipped), last?.skipped.length ?? null],
+          [exportId, last === undefined ? null : jsonOf(last.skipped), last === undefined ? null : refusedBy(last)],
         );
         await sql.query('update export_messages set part = $2 where export_id = $1 and part is null', [
           exportId,
