@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { putToRest } from '../../src/server/transfers/attention.ts';
 import { beginRun, endOperation, noteProgress, noteWaiting } from '../../src/server/transfers/operations.ts';
-import { statusOf } from '../../src/server/transfers/status.ts';
+import { newsOf, statusOf } from '../../src/server/transfers/status.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 
@@ -96,7 +96,7 @@ test('the time that is left runs down between reckonings, and is not told when i
 test('a wait, a rest, what is kept, the folders and what was taken back are told as decided', async () => {
   await using database = await openTestDatabase(FRESH);
   await insertTransfer(database, TRANSFER, 'key');
-  const now = Date.parse('2026-03-01T12:00:00Z');
+  const now = Date.parse('9998-03-01T12:00:00Z');
   const folders = [
     { name: 'INBOX', done: 5, total: 5 },
     { name: 'Archive', done: 0, total: 4 },
@@ -110,7 +110,7 @@ test('a wait, a rest, what is kept, the folders and what was taken back are told
   await noteProgress(database, LEASE, 'emailmigration', { done: 5, total: 9, bytes: 50, kept: 2 });
   for (const reason of ['provider_limit', 'unreachable', 'busy', 'queue', 'disk'] as const) {
     await noteWaiting(database, LEASE, 'emailmigration', { reason, until: now }, now);
-    expect((await mail())?.waiting).toEqual({ reason, until: '2026-03-01T12:00:00.000Z' });
+    expect((await mail())?.waiting).toEqual({ reason, until: '9998-03-01T12:00:00.000Z' });
   }
   await noteWaiting(database, LEASE, 'emailmigration', { reason: 'queue' }, now);
   expect(await mail()).toMatchObject({ waiting: { reason: 'queue' }, kept: 2, folders, taken_back: 3 });
@@ -127,6 +127,29 @@ test('a wait, a rest, what is kept, the folders and what was taken back are told
       await putToRest({ database, queue }, LEASE, 'emailmigration', rest, now);
       const { waiting, ...told } = (await mail()) ?? { status: '' };
       expect(waiting).toBeUndefined();
-      expect(told).toMatchObject({ status, attention: { side, reason, until: '2026-03-15T12:00:00.000Z' } });
+      expect(told).toMatchObject({ status, attention: { side, reason, until: '9998-03-15T12:00:00.000Z' } });
     }
+});
+
+test('when a wait or a rest is over is not told any more once that time has passed', async () => {
+  await using database = await openTestDatabase(FRESH);
+  await insertTransfer(database, { ...TRANSFER, notificationContact: 'c@d.example' }, 'key');
+  const mail = async () => (await statusOf(database, NOTHING_ELSE, ID))?.emailmigration;
+  const past = Date.parse('2020-03-01T12:00:00Z');
+  await noteWaiting(database, LEASE, 'emailmigration', { reason: 'provider_limit', until: past }, past);
+  expect((await mail())?.waiting).toEqual({ reason: 'provider_limit' });
+  expect((await newsOf(database, NOTHING_ELSE, ID))?.waiting).toEqual({ reason: 'provider_limit' });
+  const rest = { status: 'review', side: 'destination', reason: 'full', failure: 'It stopped.' } as const;
+  await putToRest({ database, queue: { announce: async () => {} } }, LEASE, 'emailmigration', rest, past);
+  expect((await mail())?.attention).toEqual({ side: 'destination', reason: 'full' });
+});
+
+test('of an export that has ended without files nothing is told as copied', async () => {
+  await using database = await openTestDatabase(FRESH);
+  await insertTransfer(database, { ...TRANSFER, destinationProvider: 'file_export' }, 'key');
+  await noteProgress(database, LEASE, 'emailmigration', { done: 12, total: 30, bytes: 500 });
+  const mail = async () => (await statusOf(database, NOTHING_ELSE, ID))?.emailmigration;
+  expect(await mail()).toMatchObject({ done: 12, copied: 12 });
+  await endOperation(database, LEASE, 'emailmigration', { status: 'review', failure: 'It stopped.' });
+  expect(await mail()).toMatchObject({ done: 12, copied: 0 });
 });

@@ -60,7 +60,7 @@ export async function statusOf(sql: Sql, sources: StatusSources, id: string): Pr
 
 async function progressesOf(sql: Sql, sources: StatusSources, id: string): Promise<TransferStatus | null> {
   const rows = await sql.query<OperationRow>(
-    `select operations.*, left_seconds - extract(epoch from now() - left_noted)::float8 as left_now,
+    `select operations.*, left_seconds - extract(epoch from now() - left_noted)::float8 as left_now, now() as asked,
        destination_provider = 'file_export' as is_export, transfers.finished is not null as has_ended,
        source_email, destination_email, destination_provider,
        (select messages from exports where exports.transfer_id = transfers.id) as saved
@@ -104,10 +104,15 @@ async function progressesOf(sql: Sql, sources: StatusSources, id: string): Promi
  * it is less often than what became of each, and one answer must not say more than the other.
  */
 function copiedOf(row: OperationRow, arrivals: Arrivals | null): { copied?: number } {
-  const copied = row.is_export ? (row.saved ?? row.done) : arrivals?.copied;
+  const copied = row.is_export ? savedBy(row) : arrivals?.copied;
   if (copied === undefined) return {};
   const counted = row.is_export || row.finished !== null ? Infinity : row.done - (arrivals?.present ?? 0);
   return { copied: Math.max(0, Math.min(copied, counted)) };
+}
+
+/** Of an export that has ended without files nothing is saved. */
+function savedBy({ saved, done, finished, status }: OperationRow): number {
+  return finished === null || status === 'completed' ? (saved ?? done) : 0;
 }
 
 async function contactsProgressOf(sources: StatusSources, row: OperationRow): Promise<ContactsProgress> {
@@ -150,14 +155,14 @@ function progressOf(row: OperationRow, skipped: readonly Skipped[]): Progress {
     ...(row.duplicated === null ? {} : { duplicated: row.duplicated }),
     ...(row.changed === null ? {} : { changed: row.changed }),
     ...(row.kept === null ? {} : { kept: row.kept }),
-    ...(row.waiting_reason === null ? {} : { waiting: waitingOf(row.waiting_reason, row.waiting_until) }),
+    ...(row.waiting_reason === null ? {} : { waiting: waitingOf(row.waiting_reason, toCome(row.waiting_until, row)) }),
     ...(row.attention_side === null || row.attention_reason === null
       ? {}
       : {
           attention: {
             side: row.attention_side,
             reason: row.attention_reason,
-            ...(row.attention_since === null ? {} : { until: endOfRest(row.attention_since).toISOString() }),
+            ...untilOf(toCome(row.attention_since === null ? null : endOfRest(row.attention_since), row)),
           },
         }),
     ...(row.status === 'inprogress' ? leftOf(row) : {}),
@@ -172,8 +177,17 @@ function leftOf({ left_now: left }: OperationRow): { left?: number } {
   return left === null || left <= 0 ? {} : { left: Math.round(left) };
 }
 
+/** Nothing once it is over: what was to be by then may come later. */
+function toCome(time: Date | null, { asked }: OperationRow): Date | null {
+  return time !== null && time > asked ? time : null;
+}
+
 function waitingOf(reason: WaitingReason, until: Date | null): NonNullable<Progress['waiting']> {
-  return { reason, ...(until === null ? {} : { until: until.toISOString() }) };
+  return { reason, ...untilOf(until) };
+}
+
+function untilOf(time: Date | null): { until?: string } {
+  return time === null ? {} : { until: time.toISOString() };
 }
 
 /** The badges of an export know three values (`portal.md` §4). */
@@ -234,8 +248,8 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
     waits: boolean;
     forwarding_ended: Date | null;
   }>(
-    `select operation, status, done, failure, finished, forwarding_ended, waiting_reason, waiting_until,
-       waiting_since is not null and finished is null as waits,
+    `select operation, status, done, failure, finished, forwarding_ended, waiting_reason,
+       case when waiting_until > now() then waiting_until end as waiting_until, waiting_since is not null and finished is null as waits,
        case when operation = 'emailmigration' then (select messages from exports where exports.transfer_id = $1) end as saved,
        coalesce(jsonb_array_length(skipped), 0) as skipped
      from operations where transfer_id = $1 order by operation desc`,
@@ -336,6 +350,8 @@ type OperationRow = {
   cancelled: boolean;
   /** Seconds from now. */
   left_now: number | null;
+  /** When the database was asked. */
+  asked: Date;
   attention_side: Attention['side'] | null;
   attention_since: Date | null;
   attention_reason: Attention['reason'] | null;
