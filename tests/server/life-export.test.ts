@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { receiptAddress } from '../../src/contract/calls/receipt.ts';
 import { copiedBy } from '../../src/contract/transfer-status.ts';
 import { SENTENCES } from '../../src/server/worker/sentences.ts';
 import { bookThatAnswers } from '../support/book-that-answers.ts';
@@ -64,6 +65,39 @@ async function messagesIn(archive: Buffer): Promise<string[]> {
   }
 }
 
+/** An export of three messages whose password is not taken any more. */
+async function restingExport() {
+  const world = await openWorldOfTest({
+    environment: { LEGACY_CARDDAV_URL: undefined },
+    mail: { INBOX: some(0, 3) },
+  });
+  const ordered = await orderExport(world);
+  world.web.passwords.set(ANN, 'changed');
+  await using _worker = await world.work();
+  await mailWhen(world, ordered, ({ attention }) => attention !== undefined);
+  const receipt = () => world.web.get(receiptAddress(ordered.id, 'json'), ordered.headers);
+  return { world, ordered, receipt: async () => (await receipt()).body };
+}
+
+describe('an export without files', { timeout: 60_000 }, () => {
+  test('whose owner has let two weeks pass says that there are none, and promises nothing of a copy', async () => {
+    const { world, ordered, receipt } = await restingExport();
+    await world.web.database.query("update operations set attention_since = now() - interval '15 days'");
+    await using _worker = await world.work();
+    await world.web.queue.send(ordered.id);
+    expect((await whenEnded(world, ordered)).failure).toBe(SENTENCES.unansweredExport);
+    expect(await receipt()).toMatchObject({ copied: 0, octets: 0, how_compared: expect.stringContaining('no files') });
+  });
+
+  test('that was stopped half way has a receipt that sends nobody to them', async () => {
+    const { world, ordered, receipt } = await restingExport();
+    await world.web.database.query('update operations set done = 2, total = 3, bytes = 800');
+    expect((await call(world, 'cancel', ordered)).status).toBe(200);
+    expect(copiedBy(await whenEnded(world, ordered))).toBe(0);
+    expect(await receipt()).toMatchObject({ copied: 0, octets: 0, how_compared: expect.stringContaining('no files') });
+  });
+});
+
 describe('an export', { ...needs('dovecot', 'unzip'), timeout: 90_000 }, () => {
   test('tells as copied what is in its files, beside messages that its server does not hand out', async () => {
     const dovecot = await dovecotOfTest({ maildir: true });
@@ -81,6 +115,7 @@ describe('an export', { ...needs('dovecot', 'unzip'), timeout: 90_000 }, () => {
     const mail = await whenEnded(world, ordered);
     expect(await saved(world, ordered)).toHaveLength(10);
     expect(copiedBy(mail)).toBe(10);
+    expect(mail.lost).toBe(2);
   });
 
   test.each([

@@ -78,3 +78,13 @@ test('a database that is full or away is waited for as long as it is, and only a
   expect(verdictOn(full, 12, true, 0)).toEqual({ kind: 'later', seconds: 300, waiting: { reason: 'disk' } });
   expect(verdictOn(away, 1, true, 0)).toEqual({ kind: 'later', seconds: 2 });
 });
+
+test('an address book that refuses is told as the one that it is', () => {
+  for (const [account, failure] of [
+    ['source', SENTENCES.contactsNotRead],
+    ['destination', SENTENCES.contactsRefused],
+  ] as const) {
+    const refused = Object.assign(new ContactStoreError('refused', '403'), { account });
+    expect(verdictOn(refused, 1, false, 0)).toMatchObject({ kind: 'end', end: { failure } });
+  }
+});

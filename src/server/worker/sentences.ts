@@ -20,11 +20,13 @@ export const SENTENCES = {
   unreachable:
     'We could not reach the mail servers for a long time. Nothing was deleted from the mailbox you are moving. Please start the transfer again later.',
   certificate:
-    'The mail server could not prove that it is the right one, so we stopped sending to it. Nothing was deleted from the mailbox you are moving. Please contact support.',
+    'The mail server could not prove that it is the right one, so we stopped. Nothing was deleted from the mailbox you are moving. Please contact support.',
   refused:
     'A mail server refused to continue. Nothing was deleted from the mailbox you are moving. Please press “Put it right” on the status page, so that we try again. If that does not help, contact support with your transfer ID.',
   unanswered:
     'We waited for you for two weeks, and the transfer has ended. What was copied stays where it is. Nothing was deleted from the mailbox you are moving. You can start the transfer again. Nothing is copied twice.',
+  unansweredExport:
+    'We waited for you for two weeks, and the download has ended. There are no files. Nothing was deleted from your mailbox. You can start a new download.',
   unansweredContacts:
     'We waited for you for two weeks, so we stopped bringing your contacts. Those that were copied stay where they are. Nothing was deleted from the address book you are moving. You can start the transfer again. Nothing is copied twice.',
   setAside:
@@ -33,6 +35,8 @@ export const SENTENCES = {
     'We could not reach the address book you are moving for a long time. Nothing was deleted there. Please start the transfer again later. Nothing is copied twice.',
   newContactsUnreachable:
     'We could not reach your new address book for a long time. Nothing was deleted from the address book you are moving. Please start the transfer again later. Nothing is copied twice.',
+  contactsNotRead:
+    'We could not read the address book you are moving. Nothing was deleted there. Please contact support with your transfer ID.',
   contactsRefused:
     'Your new address book did not take your contacts. Nothing was deleted from the address book you are moving. Please contact support with your transfer ID.',
   contactsFull:

@@ -133,7 +133,7 @@ function sentenceFor(error: unknown): string | null {
   switch (error.fault) {
     case 'refused':
     case 'unexpected':
-      return SENTENCES.contactsRefused;
+      return error.account === 'source' ? SENTENCES.contactsNotRead : SENTENCES.contactsRefused;
     case 'full':
     case 'authentication':
     case 'unavailable':

@@ -15,6 +15,7 @@ import { countDailyRun, switchDailyOff } from '../transfers/dailies.ts';
 import type { Transfers } from '../transfers/orders.ts';
 import { endStopped } from '../transfers/stopping.ts';
 import { reviewOf } from '../transfers/review.ts';
+import type { Transfer } from '../transfers/transfer.ts';
 import { holdLease, TAKEN_FOR_SECONDS } from './lease.ts';
 import { operationRuns, performStep } from './operation-run.ts';
 import { followPlan, planOf, type Rest } from './plan.ts';
@@ -108,7 +109,7 @@ async function runTransfer(
   }
   const credentials = await credentialsOf(id, services);
   const open = new Set(await openOperations(database, id));
-  const resting = await restingNow(lease, open, services);
+  const resting = await restingNow(transfer, lease, open, services);
   const deaths = await countDeaths(database, id);
   await using _watched = memory.during(id);
   let rest: Rest = null;
@@ -155,6 +156,7 @@ async function runTransfer(
 
 /** The operations that wait for their owner; those that have waited for too long end. */
 async function restingNow(
+  { destinationProvider }: Transfer,
   lease: HeldLease,
   open: Set<Operation>,
   { database, clock }: RunnerServices,
@@ -163,7 +165,8 @@ async function restingNow(
   for (const { operation, since, ...rest } of await restingOperations(database, lease.transferId)) {
     if (clock.now() - since.getTime() < ENDS_AFTER_MS) resting.set(operation, rest);
     else {
-      const failure = operation === 'contactsmigration' ? SENTENCES.unansweredContacts : SENTENCES.unanswered;
+      const ofMail = destinationProvider === 'file_export' ? SENTENCES.unansweredExport : SENTENCES.unanswered;
+      const failure = operation === 'contactsmigration' ? SENTENCES.unansweredContacts : ofMail;
       await endOperation(database, lease, operation, { status: rest.status, failure });
       open.delete(operation);
     }
