@@ -278,6 +278,25 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     expect(await page.getByText(/nothing new|no messages/).count()).toBe(0);
   });
 
+  test('of a download that has failed nothing is said to be there', async () => {
+    const failure = 'We could not reach the mailbox you are moving for a long time.';
+    const failed = { status: 'error', done: 12, total: 30, bytes: 5000, copied: 0, failure, finished: FINISHED_AT };
+    wire.answer('/api/v2/status/', { json: { emailmigration: failed, files: 'coming' } });
+    await page.goto(`${portal.url}/status?migration_id=${TRANSFER_ID}`);
+    const card = page.getByRole('region', { name: 'Email transfer' });
+    await card.getByText('There are no files.').waitFor();
+    expect(await card.innerText()).not.toMatch(/copied|12/);
+    // Contacts that could not be read keep no mail out.
+    const contacts = { status: 'error', done: 0, failure, finished: FINISHED_AT };
+    const mail = { status: 'started', done: 12, total: 30, bytes: 5000 };
+    wire.answer('/api/v2/status/', {
+      json: { emailmigration: mail, contactsmigration: contacts, files: 'coming' },
+    });
+    await page.reload();
+    await card.getByText('12 of 30 messages').waitFor();
+    expect(await page.getByText('There are no files.').count()).toBe(0);
+  });
+
   test('what was stopped before anything was copied is not said to be still to come', async () => {
     const stopped = { status: 'review', ended: 'cancelled', done: 0, total: 400, finished: FINISHED_AT };
     wire.answer('/api/v2/status/', { json: { emailmigration: stopped, destination: 'google' } });

@@ -175,14 +175,29 @@ describe('how an operation stands', () => {
     expect(standingWords(failed, false, 'email').when).toContain('nothing is copied twice');
   });
 
-  test('until when its owner has time is said by its date', () => {
+  test('nothing says that everything was saved of a download that leaves something out', () => {
+    const saved: Progress = { status: 'completed', finished: FINISHED, done: 10, total: 12 };
+    const reason = 'The mail server does not let us read this folder.';
+    const texts = (skipped: Progress['skipped']) => standingWords({ ...saved, skipped }, true, 'email').texts;
+    expect(texts([])).toEqual(['Everything was saved to your files.']);
+    for (const skipped of [[{ reason }], [{ reason: 'It was not handed out.' }]])
+      expect(texts(skipped)).toEqual(['Some of it could not be saved. Everything else was saved to your files.']);
+  });
+
+  test('until when its owner has time is said by the minute, as the day would promise all of it', () => {
     const attention = { side: 'destination', reason: 'full' } as const;
     const when = (until?: string) =>
       standingWords({ status: 'review', attention: { ...attention, ...(until && { until }) } }, false, 'email').when;
     expect(when()).toBe("We'll carry on as soon as you have done this.");
     expect(when('2025-11-15T12:00:00Z')).toBe(
-      "We'll carry on as soon as you have done this. If it is not done by November 15, 2025, your transfer ends.",
+      `We'll carry on as soon as you have done this. If it is not done by ${formatMoment('2025-11-15T12:00:00Z')}, your transfer ends.`,
     );
+  });
+
+  test('until when files can be downloaded is said by the minute too', () => {
+    const iso = '2025-12-03T20:02:00Z';
+    expect(status.exports.until(iso)).toBe(`Download your files by ${formatMoment(iso)}. Then we delete them.`);
+    expect(formatMoment(iso)).toMatch(/December \d, 2025 at \d+:02/);
   });
 
   test('a comparison is told as a step of its own, until it has been made', () => {

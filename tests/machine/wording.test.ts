@@ -20,7 +20,7 @@ import { EVERY_CODE, SETTINGS } from '../support/wizard.ts';
 const NAME = 'San Bruno';
 const SAFE = 'Your mail is safe: nothing was moved or deleted.';
 const NOT_AFFECTED = 'Your mail is safe, and your transfer is not affected.';
-const exportTextOf = (status: string) => exportText(standingOf({ status }));
+const exportTextOf = (status: string) => exportText(standingOf({ status }), false);
 const said = (message: Message) => {
   const { kind, title, content } = messageWords(message, NAME);
   return [kind, title, ...content].join(' | ');

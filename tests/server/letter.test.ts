@@ -103,7 +103,7 @@ describe('a letter', () => {
       expect(subject).toBe('Your San Bruno email transfer to Yahoo is waiting for you');
       expect(text).toContain('It can not go on.');
       expect(text).toContain(action);
-      expect(text).toContain('by December 5, 2026');
+      expect(text).toContain('by December 5, 2026 at 12:00 PM PST.');
     },
   );
 
@@ -190,7 +190,9 @@ describe('a letter', () => {
     expect(letterOf({ ...moved, messages: 0 }).text).toContain('1 contact was copied.');
     expect(letterOf({ ...moved, skipped: 1 }).text).toContain('1 item could not be copied.');
     expect(letterOf({ ...moved, skipped: 2 }).text).toContain('2 items could not be copied.');
-    expect(letterOf(exported).text).toContain('Download your files by November 28, 2026. Then we delete them.');
+    expect(letterOf(exported).text).toContain(
+      'Download your files by November 28, 2026 at 12:00 PM PST. Then we delete them.',
+    );
     expect(letterOf(exported).text).not.toContain('2026-11');
   });
 

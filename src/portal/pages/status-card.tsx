@@ -23,7 +23,7 @@ type Props = {
   readonly progress: Progress;
   /** Whether the operation belongs to an export. */
   readonly ofExport: boolean;
-  /** Of an export that was stopped nothing is kept. */
+  /** Of an export that was stopped, or has failed, nothing is kept. */
   readonly hasNoFiles: boolean;
   /** What only this operation has to tell. */
   readonly children?: ReactNode;

@@ -1,3 +1,4 @@
+import type { TransferStatus } from '../../contract/calls/status.ts';
 import { openGuide } from '../../../machines/mail-guide.ts';
 import { isExport } from '../../contract/transfer-status.ts';
 import { attentionOf, isCancelled } from '../../../machines/owner-acts.ts';
@@ -93,7 +94,7 @@ function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
   const done = isDone(snapshot);
   const isLimited = status?.limited === true;
   const hasFiles = status?.files === 'there';
-  const ending = { ofExport, hasNoFiles: ofExport && !hasFiles && status !== null && isCancelled(status) };
+  const ending = { ofExport, hasNoFiles: endedWithoutFiles(status) };
   return (
     <>
       <Attention snapshot={snapshot} />
@@ -128,6 +129,13 @@ function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
       {(status?.exports?.length ?? 0) > 0 && <DeleteExport snapshot={snapshot} />}
     </>
   );
+}
+
+/** Whether it is an export of which nothing is kept: it was stopped, or it has failed. */
+function endedWithoutFiles(status: TransferStatus | null): boolean {
+  if (status === null || !isExport(status) || status.files === 'there') return false;
+  const hasEnded = (status.emailmigration ?? status.contactsmigration)?.finished !== undefined;
+  return isCancelled(status) || (status.files === 'coming' && hasEnded);
 }
 
 function NotShown({ snapshot }: { readonly snapshot: WizardSnapshot }) {

@@ -1,6 +1,6 @@
 import type { Attention } from '../../contract/calls/status.ts';
 import { unbroken } from '../wording.ts';
-import { formatDay } from './status.ts';
+import { formatMoment } from './status.ts';
 
 export type Ending = 'completed' | 'unfinished' | 'taken back';
 
@@ -165,6 +165,6 @@ export const attention = {
   newMailbox: 'your new mailbox',
   now: 'Nothing at the moment. We are waiting for you.',
   when: (until: string | undefined) =>
-    `We'll carry on as soon as you have done this.${until === undefined ? '' : ` If it is not done by ${formatDay(until)}, your transfer ends.`}`,
+    `We'll carry on as soon as you have done this.${until === undefined ? '' : ` If it is not done by ${formatMoment(until)}, your transfer ends.`}`,
   signInFirst: 'To do this, press “Show more” below and sign in.',
 } as const;

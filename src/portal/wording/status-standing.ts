@@ -1,5 +1,5 @@
 import type { Progress } from '../../contract/calls/status.ts';
-import { copiedBy, isTakenBack, type ShownStatus, standingOf } from '../../contract/transfer-status.ts';
+import { copiedBy, isTakenBack, leavesSomeOut, type ShownStatus, standingOf } from '../../contract/transfer-status.ts';
 import { attention as attentionWords } from './acts.ts';
 import {
   cancelled,
@@ -33,7 +33,7 @@ function wordsOf(progress: Progress, ofExport: boolean, kind: 'email' | 'contact
   const { status, failure, finished, attention, waiting, left } = progress;
   const standing = standingOf(progress);
   const looks = looksOf(standing);
-  const { label, text } = ofExport ? exportText(standing) : statusText(status, kind);
+  const { label, text } = ofExport ? exportText(standing, leavesSomeOut(progress)) : statusText(status, kind);
   if (attention !== undefined)
     return {
       looks: 'waiting',

@@ -59,6 +59,8 @@ const EXPORT_TEXTS: Record<keyof typeof BADGES, Entry> = {
   started: { label: 'In progress', text: 'We are writing your files now.' },
 };
 
+const SAVED_IN_PART = 'Some of it could not be saved. Everything else was saved to your files.';
+
 /** The three badges of `portal.md` §4, by how the export stands. */
 const BADGE_OF = {
   success: 'completed',
@@ -72,8 +74,9 @@ export function exportBadge(standing: Standing): Entry & { readonly kind: ShownS
 }
 
 /** The same as {@link statusText}, for an operation of an export: there `started` lasts until its end. */
-export function exportText(standing: Standing): Entry {
-  return EXPORT_TEXTS[BADGE_OF[standing]];
+export function exportText(standing: Standing, leavesSomeOut: boolean): Entry {
+  const entry = EXPORT_TEXTS[BADGE_OF[standing]];
+  return standing === 'success' && leavesSomeOut ? { ...entry, text: SAVED_IN_PART } : entry;
 }
 
 const plural = new Intl.PluralRules(LOCALE);
@@ -182,7 +185,7 @@ export const status = {
       count === 1 ? `Download ${name}` : `Download file ${formatNumber(place)} of ${formatNumber(count)}`,
     size: (name: string, size: number, count: number) =>
       count === 1 ? formatBytes(size) : `${name}, ${formatBytes(size)}`,
-    until: (iso: string) => `Download your files by ${formatDay(iso)}. Then we delete them.`,
+    until: (iso: string) => `Download your files by ${formatMoment(iso)}. Then we delete them.`,
     extract:
       'Extract all first, then open what is inside. On Windows, right-click the file and choose “Extract All”. On a Mac, double-click it.',
     check: 'Checksum (SHA-256)',

@@ -190,7 +190,7 @@ function nextStepOf(news: Notification): string {
         : `Open the status page to see what you can do. Your ${legacyName} mailbox is as it was.`;
     case 'finished':
       if (first !== undefined)
-        return `Download your files by ${DAY.format(new Date(first.expires))}. Then we delete them. You will find them on the status page. It may ask you to sign in with your ${legacyName} address.`;
+        return `Download your files by ${MOMENT.format(new Date(first.expires))}. Then we delete them. You will find them on the status page. It may ask you to sign in with your ${legacyName} address.`;
       if (isExport) return 'Open the status page to see what was saved.';
       return `Sign in to ${mailboxOf(news)} as ${destination.email}.${hasMail(news) ? ' Your mail is there.' : ''}`;
   }
@@ -259,7 +259,7 @@ function happenedLines({ kind, attention, legacyName }: Notification): string[] 
 /** The one thing that makes it go on. */
 function putRightOf({ attention, legacyName }: Notification): string {
   if (attention === undefined) return 'Open the status page. It tells you what stopped and what you can do.';
-  const until = `Please do this by ${DAY.format(attention.until)}. After that, the transfer ends.`;
+  const until = `Please do this by ${MOMENT.format(attention.until)}. After that, the transfer ends.`;
   return `${actionOf(attention, legacyName)} ${until}`;
 }
 
@@ -282,6 +282,16 @@ function actionOf({ operation, side, reason }: NonNullable<Notification['attenti
 }
 
 const DAY = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'America/Los_Angeles' });
+/** For what is over at that very time: the day alone would promise all of it. */
+const MOMENT = new Intl.DateTimeFormat('en-US', {
+  year: 'numeric',
+  month: 'long',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+  timeZone: 'America/Los_Angeles',
+  timeZoneName: 'short',
+});
 function alreadyThere(count: number, one: string, many: string): string {
   return `${counted(count, one, many)} ${wasOrWere(count)} already there`;
 }
