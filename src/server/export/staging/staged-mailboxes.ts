@@ -1,4 +1,5 @@
 import type { Mailbox } from '../../mail/imap/mailbox.ts';
+import { readablePath } from '../../mail/imap/wire/mailbox-name.ts';
 import { folderName } from '../archive/folder-name.ts';
 import { nameKey } from '../archive/safe-name.ts';
 import type { Fenced } from './fenced.ts';
@@ -34,7 +35,7 @@ export function openStagedMailboxes(database: Fenced, exportId: number) {
       const key = JSON.stringify(path);
       const known = folders.get(key);
       if (known !== undefined) return known;
-      const folder = folderName(path, delimiter, taken);
+      const folder = folderName(readablePath(path), delimiter, taken);
       const [made] = await database.write((sql) =>
         sql.query<{ id: number }>(
           `insert into export_mailboxes (export_id, path, folder, delimiter, special_use) values ($1, $2, $3, $4, $5)

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Skipped } from '../../../contract/calls/status.ts';
 import { refusedBy } from '../../../contract/transfer-status.ts';
 import type { Database, Sql } from '../../store/database.ts';
+import { readablePath } from '../../mail/imap/wire/mailbox-name.ts';
 import type { LineEnds } from '../archive/mbox.ts';
 import type { Fenced } from './fenced.ts';
 import { openStagedMailboxes } from './staged-mailboxes.ts';
@@ -74,7 +75,7 @@ function jsonOf(skipped: readonly Skipped[]): string {
   return JSON.stringify(
     skipped
       .slice(0, SKIPPED_AT_MOST)
-      .map((each) => ({ ...each, mailbox: each.mailbox.replaceAll('\0', '').toWellFormed() })),
+      .map((each) => ({ ...each, mailbox: readablePath(each.mailbox).replaceAll('\0', '').toWellFormed() })),
   );
 }
 
@@ -237,7 +238,7 @@ export function openStagedMessages(database: Fenced, exportId: number) {
         // Asked for while this one is worked on.
         next = last === undefined || page.length < PAGE ? undefined : pageAfter(last);
         next?.catch(() => {});
-        for (const message of page) yield { ...message, path: JSON.parse(message.path) as string };
+        for (const message of page) yield { ...message, path: readablePath(JSON.parse(message.path) as string) };
       }
     },
 
@@ -273,7 +274,7 @@ export function openStagedMessages(database: Fenced, exportId: number) {
          order by id`,
         [exportId, part, isLast],
       );
-      return rows.map((row) => ({ ...row, path: JSON.parse(row.path) as string }));
+      return rows.map((row) => ({ ...row, path: readablePath(JSON.parse(row.path) as string) }));
     },
 
     /** The folders of mailboxes without messages. */

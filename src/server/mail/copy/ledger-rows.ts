@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readablePath } from '../imap/wire/mailbox-name.ts';
 import type { Fate, Group, LedgerMailbox, NewMailbox, NewRow, Row } from './ledger.ts';
 
 /** A text column holds no NUL and no lone surrogate. */
@@ -8,7 +9,7 @@ export function storable(text: string): string {
 
 /** A mailbox's name as a column holds it; two names never become one. */
 export function nameKey(name: string): string {
-  const plain = storable(name);
+  const plain = storable(readablePath(name));
   return plain === name
     ? name
     : `${plain} ${createHash('sha256').update(JSON.stringify(name)).digest('hex').slice(0, 12)}`;

@@ -1,4 +1,5 @@
 import type { Mailbox } from '../imap/mailbox.ts';
+import { readablePath } from '../imap/wire/mailbox-name.ts';
 
 /** How the destination names its mailboxes: personal namespace (RFC 2342) and hierarchy delimiter. */
 export type Namespace = { readonly prefix: string; readonly delimiter: string };
@@ -118,7 +119,7 @@ function personalPrefix(mailboxes: readonly Mailbox[]): string {
 }
 
 function partsOf(mailbox: Mailbox, prefix: string): string[] {
-  const path = mailbox.path.slice(prefix.length);
+  const path = readablePath(mailbox.path.slice(prefix.length));
   return mailbox.delimiter === '' ? [path] : path.split(mailbox.delimiter);
 }
 

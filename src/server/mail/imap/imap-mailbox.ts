@@ -2,6 +2,7 @@ import type { ImapFlow, ListResponse } from 'imapflow';
 import { limitOctets } from './imapflow-bounds.ts';
 import { MailError, mailErrorOf } from './mail-error.ts';
 import type { Mailbox, MailboxStatus } from './mailbox.ts';
+import { pathListedAs } from './wire/mailbox-name.ts';
 
 /** How long a goodbye may take before the socket is closed. */
 const LOGOUT_WITHIN_MS = 2000;
@@ -15,13 +16,18 @@ export async function asking<Answer>(ask: () => Promise<Answer>): Promise<Answer
   }
 }
 
-/** The mailboxes that can be opened, each once: some servers list one twice. */
+/** The mailboxes that can be opened, each once: some servers list one twice. Each path is sent as its name was listed. */
 export async function listMailboxes(client: ImapFlow, { withStatus = false } = {}): Promise<Mailbox[]> {
   const listed = await boundedListing(client, withStatus && client.capabilities.has('LIST-STATUS'));
+  const names = Map.groupBy(listed, (entry) => entry.path);
   const mailboxes = new Map<string, Mailbox>();
   for (const entry of listed) {
     if (entry.flags.has('\\Noselect') || entry.flags.has('\\NonExistent')) continue;
-    if (!mailboxes.has(entry.path)) mailboxes.set(entry.path, mailboxOf(entry));
+    const mailbox = mailboxOf(entry);
+    // imapflow keeps it by a name, which may be that of two.
+    const status = names.get(entry.path)?.length === 1 ? statusOf(entry) : undefined;
+    if (!mailboxes.has(mailbox.path))
+      mailboxes.set(mailbox.path, { ...mailbox, ...(status === undefined ? {} : { status }) });
   }
   return [...mailboxes.values()];
 }
@@ -53,15 +59,16 @@ async function boundedListing(client: ImapFlow, withStatus: boolean): Promise<Li
 const VIEWS = new Set(['\\All', '\\Flagged', '\\Important']);
 
 function mailboxOf(entry: ListResponse): Mailbox {
-  const { specialUse } = entry;
-  const status = statusOf(entry);
+  const { specialUse, pathAsListed } = entry;
+  const delimiter = entry.delimiter ?? '';
+  // imapflow leaves out a delimiter that a name begins with.
+  const listed = delimiter !== '' && pathAsListed.startsWith(delimiter) ? pathAsListed.slice(1) : pathAsListed;
   const known = specialUse !== undefined && (entry.specialUseSource !== 'name' || !VIEWS.has(specialUse));
   return {
-    path: entry.path,
-    delimiter: entry.delimiter ?? '',
+    path: pathListedAs(listed, entry.path),
+    delimiter,
     subscribed: entry.subscribed,
     ...(known ? { specialUse } : {}),
-    ...(status === undefined ? {} : { status }),
   };
 }
 

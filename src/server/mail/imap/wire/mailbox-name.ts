@@ -12,37 +12,46 @@ export function isQuotable(text: string): boolean {
   return true;
 }
 
+/** A half of a surrogate pair without the other stands in a path for an octet that is no modified UTF-7, from here on. */
+const ODD_OCTETS = 0xdc00;
+const WRITTEN_OTHERWISE =
+  /&|(?<![\uD800-\uDBFF])[\uDC00-\uDCFF]|(?:[^ -~\uDC00-\uDCFF]|(?<=[\uD800-\uDBFF])[\uDC00-\uDCFF])+/g;
+const OCTETS = /(?:(?<![\uD800-\uDBFF])[\uDC00-\uDCFF])+/g;
+
 /** A mailbox's path in commands: modified UTF-7 (RFC 3501 §5.1.3), quoted. */
 export function mailboxName(path: string): string {
-  const pieces: string[] = [];
-  let plain = 0;
-  for (let at = 0; at < path.length;) {
-    const code = path.charCodeAt(at);
-    if (code >= 32 && code <= 126 && code !== 38) {
-      at++;
-      continue;
-    }
-    pieces.push(path.slice(plain, at));
-    if (code === 38) {
-      pieces.push('&-');
-      at++;
-    } else {
-      const from = at;
-      while (at < path.length && !isPlain(path.charCodeAt(at))) at++;
-      pieces.push(shifted(path.slice(from, at)));
-    }
-    plain = at;
-  }
-  pieces.push(path.slice(plain));
-  return quoted(pieces.join(''));
+  return quoted(path.replaceAll(WRITTEN_OTHERWISE, (run) => (run === '&' ? '&-' : (oddOctetIn(run) ?? shifted(run)))));
 }
 
-function isPlain(code: number): boolean {
-  return code >= 32 && code <= 126;
+function oddOctetIn(run: string): string | undefined {
+  const octet = run.length === 1 ? run.charCodeAt(0) - ODD_OCTETS : -1;
+  return octet >= 0 && octet < 256 ? String.fromCharCode(octet) : undefined;
 }
 
 function shifted(text: string): string {
   const base64 = Buffer.from(text, 'utf16le').swap16().toString('base64');
   const end = base64.indexOf('=');
   return `&${(end < 0 ? base64 : base64.slice(0, end)).replaceAll('/', ',')}-`;
+}
+
+/**
+ * Some servers list names with a bare `&` or with octets above 127, and know them by these only.
+ * @param listed as the server says it
+ * @param path as it was decoded, perhaps below a prefix; where it is not sent as it was listed, two may have become one
+ * @returns the path that is sent as it was listed
+ */
+export function pathListedAs(listed: string, path: string): string {
+  const isSame = path === 'INBOX' || mailboxName(path).endsWith(quoted(listed).slice(1));
+  // What can't be quoted, or could not be read, is left as it is.
+  // oxlint-disable-next-line no-control-regex
+  if (isSame || /[\0-\x1F\x7F\uFFFD]/.test(listed)) return path;
+  const octets = Buffer.from(listed).toString('latin1');
+  return octets.replaceAll(/[&\x80-\xFF]/g, (octet) => String.fromCharCode(ODD_OCTETS + octet.charCodeAt(0)));
+}
+
+/** A path for people: octets that are no modified UTF-7 are UTF-8, or are not known. */
+export function readablePath(path: string): string {
+  return path.replaceAll(OCTETS, (run) =>
+    Buffer.from(Array.from(run, (octet) => octet.charCodeAt(0) - ODD_OCTETS)).toString(),
+  );
 }

@@ -1,0 +1,88 @@
+import { createServer, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { expect, test } from 'vitest';
+import { nameKey } from '../../src/server/mail/copy/ledger-rows.ts';
+import { mapMailboxes } from '../../src/server/mail/copy/mapping.ts';
+import { openControl } from '../../src/server/mail/imap/control.ts';
+import { mailboxName, pathListedAs, readablePath } from '../../src/server/mail/imap/wire/mailbox-name.ts';
+import { readerOf } from '../support/imap-session.ts';
+
+/** A server that knows its mailboxes by these names, octet for octet, and writes down which ones are opened. */
+async function serverWith(names: readonly string[]) {
+  const opened: string[] = [];
+  const answer = (verb: string, rest: string): readonly string[] => {
+    if (verb === 'CAPABILITY') return ['* CAPABILITY IMAP4rev1 LIST-STATUS'];
+    if (verb === 'LIST' && !rest.includes('*')) return [String.raw`* LIST (\Noselect) "/" ""`];
+    if (verb === 'LIST')
+      return names.flatMap((name, at) => [
+        `* LIST () "/" ${name}`,
+        ...(rest.includes('STATUS') ? [`* STATUS ${name} (MESSAGES 0 UIDNEXT 1 UIDVALIDITY ${at + 1})`] : []),
+      ]);
+    if (verb !== 'EXAMINE') return [];
+    opened.push(rest);
+    return ['* 0 EXISTS', `* OK [UIDVALIDITY ${names.indexOf(rest) + 1}]`];
+  };
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.write('* OK [CAPABILITY IMAP4rev1 LIST-STATUS] ready\r\n');
+    socket.on('data', (part) => {
+      for (const line of part.toString('latin1').split('\r\n')) {
+        const [tag = '', verb = '', ...rest] = line.split(' ');
+        if (verb !== '')
+          socket.write(Buffer.from([...answer(verb, rest.join(' ')), `${tag} OK done\r\n`].join('\r\n'), 'latin1'));
+      }
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const place = { host: '127.0.0.1', port, security: 'open', named: 'by operator' } as const;
+  const account = { email: 'anna', place, credentials: { kind: 'password', password: 'any' } } as const;
+  return { opened, port, account, [Symbol.dispose]: () => void server.close() };
+}
+
+const NAMES = ['"INBOX"', '"Q"', '"Q&A"', '"Tom & Jerry"', '"Caf\u00c3\u00a9"', '"a"', '"&AGE-"', '"&AOk-&AOk-"'];
+
+test('a mailbox whose name is no modified UTF-7 is listed, told from others, and opened by its octets', async () => {
+  using server = await serverWith(NAMES);
+  await using control = await openControl(server.account, { trusted: [] });
+  const mailboxes = await control.mailboxes({ withStatus: true });
+  expect(new Set(mailboxes.map(({ path }) => path)).size).toBe(NAMES.length);
+  await using reader = await readerOf({ port: server.port });
+  for (const { path, status } of mailboxes) {
+    const { uidValidity } = await reader.open(path);
+    expect(status?.uidValidity ?? uidValidity).toBe(uidValidity);
+  }
+  expect(server.opened.toSorted()).toEqual(NAMES.toSorted());
+});
+
+test('such a name is one for people at the destination and in what is told', async () => {
+  using server = await serverWith(NAMES);
+  await using control = await openControl(server.account, { trusted: [] });
+  const mailboxes = await control.mailboxes();
+  const inbox = { path: 'INBOX', delimiter: '.', subscribed: true };
+  const mapped = mapMailboxes(mailboxes, [inbox], { prefix: '', delimiter: '.' });
+  const places = mapped.mailboxes.map(({ destination }) => destination).toSorted();
+  expect(places).toEqual(['INBOX', 'Q', 'Q&A', 'Tom & Jerry', 'Café', 'a', '&AGE-', '&AOk-&AOk-'].toSorted());
+  const told = mailboxes.map(({ path }) => nameKey(path));
+  expect(told.find((name) => name.startsWith('Q&'))).toMatch(/^Q&A [0-9a-f]{12}$/);
+});
+
+test.each([
+  ['&2D3cTQ-', '👍'],
+  ['&3E3YPQ-', '\udc4d\ud83d'],
+  ['&3CY-', '\udc26'],
+  ['Work/Q&A', 'Work/Q'],
+  ['&-', '&'],
+  ['&-&-AOk-', '&&AOk-'],
+  ['say "hi" \\o/', 'say "hi" \\o/'],
+])('%j is sent as it was listed', (listed, decoded) => {
+  const path = pathListedAs(listed, decoded);
+  expect(mailboxName(path)).toBe(`"${listed.replaceAll(/["\\]/g, '\\$&')}"`);
+  expect(readablePath(readablePath(path))).toBe(readablePath(path));
+});
+
+test('a name below a prefix that is not listed with it, and one that can not be quoted, stay as they were read', () => {
+  expect(pathListedAs('Entw&APw-rfe', 'INBOX.Entwürfe')).toBe('INBOX.Entwürfe');
+  expect(pathListedAs('inbox', 'INBOX')).toBe('INBOX');
+  expect(pathListedAs('a\r\nA1 DELETE x & y', 'a\r\nA1 DELETE x  y')).toBe('a\r\nA1 DELETE x  y');
+});
