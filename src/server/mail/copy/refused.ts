@@ -2,7 +2,7 @@ import type { Listed, Selected } from '../imap/streams.ts';
 import { destinationPlace, sourcePlace } from './breaks.ts';
 import { secondsOf } from './digest.ts';
 import type { LedgerMailbox, NewRow, Planned } from './ledger.ts';
-import { listedFrom, match } from './matching.ts';
+import { listedFrom, match, type Found } from './matching.ts';
 import type { Run, Session } from './run.ts';
 
 /** Of a message that consists of less nobody can say in which other form it is there, in octets. */
@@ -37,35 +37,39 @@ export async function settleRefused(refused: readonly Refused[], looking: Lookin
   const candidates: Listed[] = [];
   for await (const listed of listedFrom(checker, path, selected.uidNext ?? 1))
     if (!claims.has(listed.uid)) candidates.push(listed);
-  // All but those that are alike would be read anew at the source for each message that has arrived besides.
-  const isThere = alikeTo(candidates.map(({ size, internalDate }) => ({ size, date: secondsOf(internalDate) })));
-  const wanted = refused.filter((one) => one.size >= TELLING && isThere(one));
-  const isWanted = alikeTo(wanted);
-  const { found } = await match(
-    wanted,
-    sourcePlace(reader, mailbox.sourcePath, mailbox.sourceUidValidity),
-    candidates.filter(({ size, internalDate }) => isWanted({ size, date: secondsOf(internalDate) })),
-    destinationPlace(checker, path, uidValidity),
-    run,
-  );
   const rows: NewRow[] = [];
   const hadRow = new Set<number>();
-  for (const { hasRow, ...message } of wanted) {
-    const one = found.get(message.uid);
-    if (one === undefined) continue;
-    const { destinationUid, isRead, hasDate, fate } = one;
-    claims.add(destinationUid);
-    const place = { destinationUid, destinationUidValidity: uidValidity };
-    const row = {
-      ...message,
-      ...place,
-      mailboxId: mailbox.id,
-      fate: hasDate ? fate : 'changed',
-      verified: isRead,
-    } as const;
-    rows.push(row);
-    if (hasRow) hadRow.add(message.uid);
-    run.budget.correct(message.size);
+  // Those that consist of more first: another one must not take the place of one of them.
+  for (const isTelling of [true, false]) {
+    const left = candidates.filter(({ uid }) => !claims.has(uid));
+    // All but those that are alike would be read anew at the source for each message that has arrived besides.
+    const isThere = alikeTo(left.map(({ size, internalDate }) => ({ size, date: secondsOf(internalDate) })));
+    const wanted = refused.filter((one) => one.size >= TELLING === isTelling && isThere(one));
+    const isWanted = alikeTo(wanted);
+    const { found } = await match(
+      wanted,
+      sourcePlace(reader, mailbox.sourcePath, mailbox.sourceUidValidity),
+      left.filter(({ size, internalDate }) => isWanted({ size, date: secondsOf(internalDate) })),
+      destinationPlace(checker, path, uidValidity),
+      run,
+    );
+    for (const { hasRow, ...message } of wanted) {
+      const one = found.get(message.uid);
+      if (one === undefined || !(isTelling || isItself(one))) continue;
+      const { destinationUid, isRead, hasDate, fate } = one;
+      claims.add(destinationUid);
+      const place = { destinationUid, destinationUidValidity: uidValidity };
+      const row = {
+        ...message,
+        ...place,
+        mailboxId: mailbox.id,
+        fate: hasDate ? fate : 'changed',
+        verified: isRead,
+      } as const;
+      rows.push(row);
+      if (hasRow) hadRow.add(message.uid);
+      run.budget.correct(message.size);
+    }
   }
   if (rows.length === 0) return new Set();
   // What a worker of before has taken back is not ours, and is sent again.
@@ -77,6 +81,11 @@ export async function settleRefused(refused: readonly Refused[], looking: Lookin
   );
   await run.copy.onStep('outcome committed', mailbox.sourcePath);
   return new Set(written.map(({ uid }) => uid));
+}
+
+/** Octet for octet, and with its date. */
+function isItself({ fate, isRead, hasDate }: Found): boolean {
+  return fate === 'stored' && isRead && hasDate;
 }
 
 type Looks = Pick<Planned, 'size' | 'date'>;
