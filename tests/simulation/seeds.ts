@@ -71,6 +71,8 @@ export const FOUND: ReadonlyMap<number, string> = new Map([
   [813_634, 'a folder that gets another name is known though its state is refused each time, as it can be opened'],
   [820_265, 'of equal messages one that was stored is found for itself, and not for one that still waits'],
   [866_312, 'what is there in another form is not lost where the source does not hand out the original at that moment'],
+  [897_582, 'a message of few octets, or none, that was stored and refused all the same is not stored again'],
+  [897_633, 'what was stored in a mailbox that has another name, and is refused for a moment, is not stored again'],
   [816_311, 'what is not handed out is known by its size where no dates can be read, and not stored with each run'],
 ]);
 

@@ -1,11 +1,12 @@
 import { isRefusal, type MailError, unlessRefused } from '../imap/mail-error.ts';
-import type { Listed, MailReader } from '../imap/streams.ts';
+import type { Listed, MailReader, Opened } from '../imap/streams.ts';
 import type { Group, LedgerMailbox, Row } from './ledger.ts';
 import { destinationPlace, sourcePlace, type Place } from './breaks.ts';
 import { secondsOf } from './digest.ts';
 import { inParts, listedFrom, match, type Wanted } from './matching.ts';
 import { fold } from './mapping.ts';
 import type { Run } from './run.ts';
+import { askedAgain, validityOf } from './troubles.ts';
 
 /**
  * Whether a mailbox that can't be opened is not there: the server says so, or neither lists it nor tells of it; one that
@@ -14,10 +15,14 @@ import type { Run } from './run.ts';
  */
 export async function isMissing(reader: MailReader, path: string, listed: readonly string[]): Promise<boolean> {
   const refusal = await refusalOf(reader.open(path));
-  if (refusal?.responseCode === 'NONEXISTENT' || refusal?.responseCode === 'TRYCREATE') return true;
+  if (refusal !== null && isOfNone(refusal)) return true;
   if (refusal === null || refusal.responseCode === 'NOPERM' || path === 'INBOX') return false;
   if (listed.some((each) => fold(each) === fold(path))) return false;
   return (await refusalOf(reader.status(path))) !== null;
+}
+
+function isOfNone({ responseCode }: MailError): boolean {
+  return responseCode === 'NONEXISTENT' || responseCode === 'TRYCREATE';
 }
 
 async function refusalOf(asking: Promise<unknown>): Promise<MailError | null> {
@@ -88,7 +93,10 @@ async function findByUid(missing: readonly Missing[], checker: MailReader, run: 
   return moved;
 }
 
-/** Mailboxes that have these UIDVALIDITYs and that none of ours go to; each has been opened. */
+/**
+ * Mailboxes that have these UIDVALIDITYs and that none of ours go to; each has been opened.
+ * @throws {MailError} where one lets nobody in: what is looked for may be in it
+ */
 async function* renamedAmong(
   validities: readonly (bigint | undefined)[],
   checker: MailReader,
@@ -97,11 +105,21 @@ async function* renamedAmong(
   if (validities.length === 0) return;
   const ours = new Set([...run.known.values()].flat().map((mailbox) => mailbox.destinationPath));
   const others = run.destinationPaths().filter((path) => !ours.has(path));
-  const statuses = await Promise.all(others.map((path) => unlessRefused(checker.status(path))));
+  const now = await Promise.all(others.map((path) => validityOf(path, checker)));
   for (const [at, path] of others.entries()) {
-    if (!validities.includes(statuses[at]?.uidValidity)) continue;
-    const opened = await unlessRefused(checker.open(path));
+    if (!validities.includes(now[at])) continue;
+    const opened = await openUnlessGone(path, checker);
     if (opened !== null && validities.includes(opened.uidValidity)) yield [opened.uidValidity, path];
+  }
+}
+
+/** @returns `null` where there is no mailbox of that name any more */
+async function openUnlessGone(path: string, checker: MailReader): Promise<Opened | null> {
+  try {
+    return await askedAgain(() => checker.open(path));
+  } catch (error) {
+    if (isRefusal(error) && isOfNone(error)) return null;
+    throw error;
   }
 }
 

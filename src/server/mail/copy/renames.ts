@@ -1,13 +1,12 @@
-import { isBareRefusal, isRefusal } from '../imap/mail-error.ts';
 import type { MailReader } from '../imap/streams.ts';
 import { fetchReadable, isReadable, sourcePlace } from './breaks.ts';
 import { digestOf, secondsOf } from './digest.ts';
 import type { LedgerMailbox, Row } from './ledger.ts';
 import type { Run } from './run.ts';
+import { unlessRefusedAgain, validityOf } from './troubles.ts';
 
 /** So many messages are read to be sure, the first and the last among them. */
 const READ_AT_MOST = 5;
-const TRIES = 3;
 
 /** What the source has now: its paths, and their UIDVALIDITY as far as it was asked for. */
 export type Names = { readonly current: ReadonlySet<string>; readonly validities: ReadonlyMap<string, bigint> };
@@ -29,7 +28,8 @@ export async function followRenames(names: Names, reader: MailReader, run: Run):
       .flat()
       .filter((mailbox) => mailbox.sourceUidValidity === uidValidity && isGone(mailbox, names));
     for (const mailbox of alike) {
-      if ((await unlessClosed(() => isSameFolder(path, mailbox, reader, run))) !== true) continue;
+      // One that lets nobody in is left to the copy, which says so; copied as a new one it would be there twice.
+      if ((await unlessRefusedAgain(() => isSameFolder(path, mailbox, reader, run))) !== true) continue;
       const before = mailbox.sourcePath;
       const all = known.get(before) ?? [];
       const moved = names.current.has(before) ? [mailbox] : all;
@@ -48,26 +48,6 @@ export async function followRenames(names: Names, reader: MailReader, run: Run):
     }
   }
   return left;
-}
-
-/** Some servers refuse its state and let it be opened all the same. */
-async function validityOf(path: string, reader: MailReader): Promise<bigint | undefined> {
-  const state = (await unlessClosed(() => reader.status(path))) ?? (await unlessClosed(() => reader.open(path)));
-  return state?.uidValidity;
-}
-
-/**
- * One that lets nobody in is left to the copy, which says so. A refusal without a reason may have been for that moment:
- * copied as a new one then, it would be there twice.
- */
-async function unlessClosed<Answer>(ask: () => Promise<Answer>): Promise<Answer | null> {
-  for (let tries = 1; ; tries += 1)
-    try {
-      return await ask();
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      if (tries === TRIES || !isBareRefusal(error)) return null;
-    }
 }
 
 /** Whether there is a folder that may have been renamed. */

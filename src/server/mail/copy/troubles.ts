@@ -1,4 +1,5 @@
-import { isRefusal, MailboxRenumbered, MailError } from '../imap/mail-error.ts';
+import { isBareRefusal, isRefusal, MailboxRenumbered, MailError, unlessRefused } from '../imap/mail-error.ts';
+import type { MailReader } from '../imap/streams.ts';
 import type { Run } from './run.ts';
 
 /** What servers say of one mailbox as well as of all. */
@@ -59,4 +60,26 @@ export async function unlessTroubled<Answer>(
     note(error);
     return null;
   }
+}
+
+/** A refusal without a reason may be for that moment. @throws {MailError} the refusal that it was the last time */
+export async function askedAgain<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  for (let tries = 1; ; tries += 1)
+    try {
+      return await ask();
+    } catch (error) {
+      if (tries === TIMES || !isBareRefusal(error)) throw error;
+    }
+}
+
+/** @returns `null` where the server refuses it with a reason, or each time */
+export function unlessRefusedAgain<Answer>(ask: () => Promise<Answer>): Promise<Answer | null> {
+  return unlessRefused(askedAgain(ask));
+}
+
+/** Some servers refuse a mailbox's state and let it be opened all the same. @returns nothing where neither is to be had */
+export async function validityOf(path: string, reader: MailReader): Promise<bigint | undefined> {
+  const state =
+    (await unlessRefusedAgain(() => reader.status(path))) ?? (await unlessRefusedAgain(() => reader.open(path)));
+  return state?.uidValidity;
 }
