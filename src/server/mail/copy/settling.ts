@@ -1,4 +1,4 @@
-import { MailError } from '../imap/mail-error.ts';
+import { MailboxRenumbered, MailError } from '../imap/mail-error.ts';
 import type { Appended, Fetched, RefusalReason, Selected } from '../imap/streams.ts';
 import { commitOutcome } from './committing.ts';
 import { type Digest, secondsOf } from './digest.ts';
@@ -167,11 +167,15 @@ export async function refuse(
   await commitOutcome(rows, [], sending);
 }
 
-/** Those that never came: deleted at the source meanwhile, or there but unreadable. */
+/**
+ * Those that never came: deleted at the source meanwhile, or there but unreadable.
+ * @throws {MailError} also where the source has numbered the mailbox anew: nothing more is read by UIDs of before
+ */
 export async function settleUnseen(unseen: readonly Planned[], sending: Sending): Promise<void> {
   if (unseen.length === 0) return;
   const { mailbox, session } = sending;
-  await session.reader.open(mailbox.sourcePath);
+  const { uidValidity } = await session.reader.open(mailbox.sourcePath);
+  if (uidValidity !== mailbox.sourceUidValidity) throw new MailboxRenumbered();
   const source = { reader: session.reader, path: mailbox.sourcePath };
   const there = await stillThere(
     source,
