@@ -348,6 +348,20 @@ describe('Reading from odd servers', () => {
     expect(uids).toEqual([3, 4, 5]);
   });
 
+  test('nor is it believed when it comes together with the refusal', async () => {
+    let refusal = '';
+    const { reader } = await reading((line, { tag, say }) => {
+      if (line.includes('EXAMINE') && line.includes('Closed')) refusal = `${tag} NO closed\r\n`;
+      else if (isFetch(line))
+        say(Buffer.from(`${refusal}* 1 FETCH (UID 3 ${ROW} BODY[] {3}\r\nabc)\r\n${tag} OK done\r\n`));
+      else return false;
+    });
+    await reader.open('INBOX');
+    await expect(bodies(reader.fetch('Closed', [3]))).rejects.toMatchObject({ fault: 'refused' });
+    refusal = '';
+    expect(await bodies(reader.fetch('INBOX', [3]))).toEqual([[3, 'abc']]);
+  });
+
   test('what has come and is not wanted any more stands in nobody’s way', async () => {
     const body = Buffer.alloc(50_000, 'x');
     const { reader } = await reading((line, { tag, say }) => {

@@ -7,6 +7,8 @@ export type Listeners = {
   /** @returns whether the response was the command's; the others are counted against a limit. */
   readonly untagged?: (parts: readonly Part[], line: string) => boolean;
   readonly literal?: (parts: readonly Part[], size: number) => LiteralSink | undefined;
+  /** Told at once how it was answered, before what follows is heard. */
+  readonly answered?: (isOk: boolean) => void;
   /** A sign-in: NO means that it was refused. */
   readonly signingIn?: boolean;
   /** After its OK the octets are no IMAP any more. */

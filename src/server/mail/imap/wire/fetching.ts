@@ -217,7 +217,7 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
 
   #arrive(uid: number, items: FetchItems, size: number): LiteralSink {
     // A server may hand out something though it has refused to open the mailbox.
-    if (this.#arrivals.finished) return NOBODY;
+    if (this.#arrivals.finished || !this.#connection.hasOpen) return NOBODY;
     this.#wanted.delete(uid);
     if (this.#wanted.size === 0) this.#lastBegun.resolve();
     // Some servers answer with nothing where they can't give a message (Yahoo at times).

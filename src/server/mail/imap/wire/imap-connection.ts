@@ -60,6 +60,8 @@ export class ImapConnection implements AsyncDisposable {
   #continuation: PromiseWithResolvers<boolean> | undefined;
   /** Who has opened the mailbox that is open. */
   openedBy: unknown;
+  /** The last one that was asked for was opened: when it is refused, some servers go on with the one before. */
+  hasOpen = false;
   /** How many messages the server said have gone from an open mailbox: sequence numbers have moved. */
   expunged = 0;
 
@@ -345,6 +347,7 @@ export class ImapConnection implements AsyncDisposable {
     this.#unasked.forget();
     this.#silence.heard();
     this.#learn(answer);
+    command.answered?.(answer.status === 'OK');
     if (answer.status === 'OK') {
       if (command.handsOver === true) {
         this.incoming.handOver();

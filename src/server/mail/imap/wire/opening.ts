@@ -104,6 +104,9 @@ export class Opening {
       }
     };
     await this.#connection.command(`${this.#verb} ${mailboxName(path)}`, {
+      answered: (isOk) => {
+        this.#connection.hasOpen = isOk;
+      },
       untagged: (_parts, line) => {
         const status = readStatus(line, 2);
         if (status !== undefined) return status.status === 'OK' && learn(status);
