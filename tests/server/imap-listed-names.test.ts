@@ -7,24 +7,36 @@ import { openControl } from '../../src/server/mail/imap/control.ts';
 import { mailboxName, pathListedAs, readablePath } from '../../src/server/mail/imap/wire/mailbox-name.ts';
 import { readerOf } from '../support/imap-session.ts';
 
-/** A server that knows its mailboxes by these names, octet for octet, and writes down which ones are opened. */
-async function serverWith(names: readonly string[]) {
+const CAPABILITIES = 'IMAP4rev1 NAMESPACE LIST-STATUS';
+
+/**
+ * A server that knows its mailboxes by these names, octet for octet, and writes down which ones are opened.
+ * @param namespace what it says its personal ones are
+ */
+async function serverWith(names: readonly string[], namespace = '(("" "/"))') {
   const opened: string[] = [];
   const answer = (verb: string, rest: string): readonly string[] => {
-    if (verb === 'CAPABILITY') return ['* CAPABILITY IMAP4rev1 LIST-STATUS'];
-    if (verb === 'LIST' && !rest.includes('*')) return [String.raw`* LIST (\Noselect) "/" ""`];
+    if (verb === 'CAPABILITY') return [`* CAPABILITY ${CAPABILITIES}`];
+    if (verb === 'NAMESPACE') return [`* NAMESPACE ${namespace} NIL NIL`];
+    const pattern = /^"(.*?)" "(.*?)"/.exec(rest)?.slice(1).join('') ?? '';
+    const isListed = (name: string) =>
+      pattern.endsWith('*') ? name.startsWith(`"${pattern.slice(0, -1)}`) : name === `"${pattern}"`;
     if (verb === 'LIST')
-      return names.flatMap((name, at) => [
-        `* LIST () "/" ${name}`,
-        ...(rest.includes('STATUS') ? [`* STATUS ${name} (MESSAGES 0 UIDNEXT 1 UIDVALIDITY ${at + 1})`] : []),
-      ]);
+      return names.flatMap((name, at) =>
+        isListed(name)
+          ? [
+              `* LIST () "/" ${name}`,
+              ...(rest.includes('STATUS') ? [`* STATUS ${name} (MESSAGES 0 UIDNEXT 1 UIDVALIDITY ${at + 1})`] : []),
+            ]
+          : [],
+      );
     if (verb !== 'EXAMINE') return [];
     opened.push(rest);
     return ['* 0 EXISTS', `* OK [UIDVALIDITY ${names.indexOf(rest) + 1}]`];
   };
   const server = createServer((socket) => {
     socket.on('error', () => {});
-    socket.write('* OK [CAPABILITY IMAP4rev1 LIST-STATUS] ready\r\n');
+    socket.write(`* OK [CAPABILITY ${CAPABILITIES}] ready\r\n`);
     socket.on('data', (part) => {
       for (const line of part.toString('latin1').split('\r\n')) {
         const [tag = '', verb = '', ...rest] = line.split(' ');
@@ -66,6 +78,26 @@ test('such a name is one for people at the destination and in what is told', asy
   const told = mailboxes.map(({ path }) => nameKey(path));
   expect(told.find((name) => name.startsWith('Q&'))).toMatch(/^Q&A [0-9a-f]{12}$/);
 });
+
+test.each([
+  ['(("Old." ".")("INBOX." "."))', { prefix: 'INBOX.', delimiter: '.' }],
+  ['(("INBOX." ".")("Old." "."))', { prefix: 'INBOX.', delimiter: '.' }],
+  ['(("Old." ".")("Older." "."))', { prefix: 'Old.', delimiter: '.' }],
+  ['(("Old." ".")("" "."))', { prefix: '', delimiter: '.' }],
+])(
+  'the mailboxes of all personal namespaces %s are listed, and new ones are made beside the inbox',
+  async (personal, home) => {
+    const names = ['INBOX', ...[...personal.matchAll(/"(\w+\.)"/g)].map(([, prefix]) => `${prefix}Work`)];
+    using server = await serverWith(
+      names.map((name) => `"${name}"`),
+      personal,
+    );
+    await using control = await openControl(server.account, { trusted: [] });
+    expect(control.namespace).toEqual(home);
+    for (let times = 0; times < 2; times += 1)
+      expect((await control.mailboxes()).map(({ path }) => path).toSorted()).toEqual(names.toSorted());
+  },
+);
 
 test.each([
   ['&2D3cTQ-', '👍'],

@@ -1,7 +1,7 @@
 import type { ImapFlow } from 'imapflow';
 import { connect, type ConnectOptions, type MailAccount } from './connection.ts';
 import { limitOctets } from './imapflow-bounds.ts';
-import { asking, listMailboxes, sayGoodbye } from './imap-mailbox.ts';
+import { asking, listMailboxes, personalNamespaces, sayGoodbye } from './imap-mailbox.ts';
 import type { MailControl, Namespace } from './streams.ts';
 
 /** From one command to the next, two listings included; a server that says more is left. */
@@ -61,8 +61,14 @@ export async function openControl(account: MailAccount, options: ConnectOptions)
   };
 }
 
-/** Without NAMESPACE (RFC 2342) the delimiter is the one that the mailboxes are listed with. */
+/**
+ * Of several that one in which new mailboxes are made, without a prefix or beside the inbox; imapflow takes the first.
+ * Without NAMESPACE (RFC 2342) the delimiter is the one that the mailboxes are listed with.
+ */
 async function namespaceOf(client: ImapFlow): Promise<Namespace> {
+  const all = personalNamespaces(client);
+  const home = all.find(({ prefix }) => prefix === '') ?? all.find(({ prefix }) => /^inbox.?$/i.test(prefix));
+  if (home !== undefined) client.namespace = home;
   const personal = client.namespace as { prefix?: unknown; delimiter?: unknown } | undefined;
   const prefix = typeof personal?.prefix === 'string' ? personal.prefix : '';
   if (typeof personal?.delimiter === 'string' && personal.delimiter !== '')

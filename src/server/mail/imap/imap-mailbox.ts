@@ -1,4 +1,4 @@
-import type { ImapFlow, ListResponse } from 'imapflow';
+import type { ImapFlow, ListResponse, NamespaceObject } from 'imapflow';
 import { limitOctets } from './imapflow-bounds.ts';
 import { MailError, mailErrorOf } from './mail-error.ts';
 import type { Mailbox, MailboxStatus } from './mailbox.ts';
@@ -18,7 +18,7 @@ export async function asking<Answer>(ask: () => Promise<Answer>): Promise<Answer
 
 /** The mailboxes that can be opened, each once: some servers list one twice. Each path is sent as its name was listed. */
 export async function listMailboxes(client: ImapFlow, { withStatus = false } = {}): Promise<Mailbox[]> {
-  const listed = await boundedListing(client, withStatus && client.capabilities.has('LIST-STATUS'));
+  const listed = await listingOf(client, withStatus && client.capabilities.has('LIST-STATUS'));
   const names = Map.groupBy(listed, (entry) => entry.path);
   const mailboxes = new Map<string, Mailbox>();
   for (const entry of listed) {
@@ -30,6 +30,27 @@ export async function listMailboxes(client: ImapFlow, { withStatus = false } = {
       mailboxes.set(mailbox.path, { ...mailbox, ...(status === undefined ? {} : { status }) });
   }
   return [...mailboxes.values()];
+}
+
+/** Of all personal namespaces (RFC 2342): imapflow lists one, which has the others in it only where it has no prefix. */
+async function listingOf(client: ImapFlow, withStatus: boolean): Promise<ListResponse[]> {
+  const { namespace } = client;
+  const listed = await boundedListing(client, withStatus);
+  try {
+    for (const other of namespace?.prefix ? personalNamespaces(client) : []) {
+      if (other === namespace) continue;
+      client.namespace = other;
+      listed.push(...(await boundedListing(client, withStatus)));
+      if (listed.length > MAILBOXES_AT_MOST) throw tooMany();
+    }
+  } finally {
+    client.namespace = namespace;
+  }
+  return listed;
+}
+
+export function personalNamespaces({ namespaces }: ImapFlow): readonly NamespaceObject[] {
+  return Array.isArray(namespaces?.personal) ? namespaces.personal : [];
 }
 
 /** No account has so many; the list is held in memory, and its server may be a stranger's. */
