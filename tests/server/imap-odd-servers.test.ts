@@ -449,8 +449,12 @@ describe('Reading from odd servers', () => {
       else return false;
     });
     await expect(reader.open('INBOX')).rejects.toMatchObject({ fault: 'refused' });
-    validity = '[UIDVALIDITY 4294967295]';
-    expect(await reader.open('INBOX')).toEqual({ uidValidity: 4_294_967_295n, exists: 1 });
+    validity = '[UIDVALIDITY 9223372036854775808]';
+    await expect(reader.open('INBOX')).rejects.toMatchObject({ fault: 'refused' });
+    for (const greatest of [4_294_967_295n, 9_223_372_036_854_775_807n]) {
+      validity = `[UIDVALIDITY ${greatest}]`;
+      expect(await reader.open('INBOX')).toEqual({ uidValidity: greatest, exists: 1 });
+    }
     expect(await reader.status('INBOX')).toEqual({ uidValidity: 3n, exists: 4 });
   });
 
@@ -682,6 +686,7 @@ describe('Writing to odd servers', () => {
     ['[APPENDUID 7 5:6]', [undefined, undefined, undefined]],
     ['[APPENDUID 7 5:4000000000]', [undefined, undefined, undefined]],
     ['[APPENDUID 0 5:7]', [undefined, undefined, undefined]],
+    ['[APPENDUID 9223372036854775808 5:7]', [undefined, undefined, undefined]],
     ['[APPENDUID x 5:7]', [undefined, undefined, undefined]],
     ['[APPENDUID', [undefined, undefined, undefined]],
     ['', [undefined, undefined, undefined]],

@@ -4,7 +4,7 @@ import { writeInternalDate } from './fetch-response.ts';
 import type { ImapConnection } from './imap-connection.ts';
 import { openStreamReader } from './imap-stream-reader.ts';
 import { mailboxName } from './mailbox-name.ts';
-import { askStatus, Opening } from './opening.ts';
+import { askStatus, bigNumberOf, Opening } from './opening.ts';
 import type { StatusResponse } from './status-response.ts';
 import { numbersOf, setsOf } from './uid-sets.ts';
 
@@ -287,7 +287,7 @@ function describe({ flags, internalDate }: NewMessage): string {
 function storedBy({ code, args }: StatusResponse, count: number): Appended[] {
   const [validity = '', set = ''] = code === 'APPENDUID' ? args.split(' ', 2) : [];
   const uids = numbersOf(set, count);
-  const uidValidity = /^\d{1,20}$/.test(validity) ? BigInt(validity) : 0n;
+  const uidValidity = bigNumberOf(validity) ?? 0n;
   return Array.from({ length: count }, (_, index) => {
     const uid = uids?.length === count ? uids[index] : undefined;
     return uid === undefined || uidValidity === 0n ? { kind: 'stored' } : { kind: 'stored', uid, uidValidity };

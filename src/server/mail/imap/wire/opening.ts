@@ -164,10 +164,13 @@ function readStatusItems(parts: readonly Part[], numbers: Map<string, bigint>): 
   }
 }
 
-/** A number of 64 bits (RFC 9051 §9, number64). */
-function bigNumberOf(text: string): bigint | undefined {
+/** The greatest number64 (RFC 9051 §9), and what a column holds. */
+const GREATEST = 2n ** 63n - 1n;
+
+export function bigNumberOf(text: string): bigint | undefined {
   if (text.length === 0 || text.length > 20 || !isDigits(text)) return undefined;
-  return BigInt(text);
+  const number = BigInt(text);
+  return number <= GREATEST ? number : undefined;
 }
 
 function isDigits(text: string): boolean {
