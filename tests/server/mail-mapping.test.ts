@@ -19,7 +19,33 @@ function placesOf(source: Mailbox[], destination: Mailbox[] = [box('INBOX', '\\I
 test('a name with quotes, a backslash or an emoji stays as it is, and has a plainer one for a server that refuses it', () => {
   const name = 'Aunt "Rosie" \\ 👩‍👧 & Co.';
   const [mapped] = mapMailboxes([box(name)], [box('INBOX', '\\Inbox')], slash).mailboxes;
-  expect(mapped).toEqual({ source: box(name), destination: name, create: true, plainer: 'Aunt _Rosie_ _ ___ _ Co.' });
+  expect(mapped).toEqual({
+    source: box(name),
+    destination: name,
+    create: true,
+    plainer: 'Aunt _Rosie_ _ ___ _ Co.',
+    numbered: 'Aunt _Rosie_ _ ___ _ Co. (2)',
+  });
+});
+
+test('what lies below the inbox has a name beside it, for a server that has nothing below its own', () => {
+  const source = [box('INBOX', '\\Inbox'), box('INBOX/Work'), box('INBOX/Old/2004'), box('Work')];
+  const { mailboxes } = mapMailboxes(source, [box('INBOX', '\\Inbox')], slash);
+  expect(Object.fromEntries(mailboxes.map(({ destination, plainer }) => [destination, plainer]))).toEqual({
+    INBOX: 'INBOX',
+    'INBOX/Work': 'Work (2)',
+    'INBOX/Old/2004': 'Old/2004',
+    Work: 'Work',
+  });
+});
+
+test('a plain name is asked for as it is a second time, below a prefix and behind another one of its spelling, too', () => {
+  const source = [box('Work'), box('WORK')];
+  const { mailboxes } = mapMailboxes(source, [box('INBOX', '\\Inbox')], { prefix: 'INBOX.', delimiter: '.' });
+  expect(mailboxes.map(({ destination, plainer }) => [destination, plainer])).toEqual([
+    ['INBOX.WORK', 'INBOX.WORK'],
+    ['INBOX.Work (2)', 'INBOX.Work (2)'],
+  ]);
 });
 
 test('a role goes to the mailbox that the destination has for it, and a second one of that role keeps its name', () => {

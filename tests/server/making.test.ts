@@ -30,6 +30,7 @@ function making(answer: (path: string) => Promise<boolean>) {
     destination: path,
     create: path !== 'a',
     plainer: `plain ${path}`,
+    numbered: `${path} (2)`,
   }));
   return { ...openMaking(mapped, run), writer, asked, made, stop, lease };
 }
@@ -47,6 +48,17 @@ test('all that are missing are asked for at once, and what was not there before 
   expect(made).toEqual(['b', 'd']);
   for (const path of ['a', 'b', 'c', 'd']) expect(await pathFor(path, writer)).toBe(path);
   expect(asked).toHaveLength(3);
+});
+
+test('a name that the server keeps to itself is left to it', async () => {
+  const { pathFor, writer, asked } = making(async (path) => {
+    if (path.endsWith('(2)')) return true;
+    const said = path.endsWith('b') ? 'Folder name is reserved.' : 'Not now.';
+    throw new MailError('refused', 'NO', { cause: { responseText: said } });
+  });
+  expect(await pathFor('b', writer)).toBe('b (2)');
+  await expect(pathFor('c', writer)).rejects.toThrow(FolderLeft);
+  expect(asked).toEqual(['b', 'plain b', 'b (2)', 'c', 'plain c']);
 });
 
 test('a refused name is asked for in its plainer form; refused as well, its folder alone is left', async () => {

@@ -1,5 +1,5 @@
 import { LeaseLost } from '../../transfers/lease.ts';
-import { isRefusal, MailError } from '../imap/mail-error.ts';
+import { isRefusal, MailError, wordsOf } from '../imap/mail-error.ts';
 import type { MailWriter } from '../imap/streams.ts';
 import { Stopped } from './lanes.ts';
 import type { MappedMailbox } from './mapping.ts';
@@ -69,19 +69,26 @@ function isItsOwn(fault: unknown): boolean {
   return fault instanceof MailError && (fault.fault === 'busy' || fault.fault === 'full');
 }
 
-/** A server that refuses a name is asked for the plainer one. */
+/** A server that refuses a name is asked for the plainer one, and where it keeps names to itself for another one. */
 async function makeMapped(mapped: MappedMailbox, writer: MailWriter, run: Run): Promise<string> {
+  const paths = [...new Set([mapped.destination, mapped.plainer])];
   let refusal: unknown;
-  for (const path of new Set([mapped.destination, mapped.plainer])) {
+  for (let path = paths.shift(); path !== undefined; path = paths.shift()) {
     try {
       await makeMailbox(path, writer, run);
       return path;
     } catch (error) {
       if (!isRefusal(error)) throw error;
       refusal = error;
+      if (path === mapped.plainer && isReserved(error)) paths.push(mapped.numbered);
     }
   }
   throw new FolderLeft('mailbox not created', refusal);
+}
+
+/** Outlook has `Files` of its own, Gmail the names of its labels. */
+function isReserved(refusal: MailError): boolean {
+  return /\breserved\b/i.test(wordsOf(refusal));
 }
 
 /** One that exists already is fine. @throws {MailError}, {@link LeaseLost}, {@link Stopped} */

@@ -6,13 +6,14 @@ export type Namespace = { readonly prefix: string; readonly delimiter: string };
 
 /**
  * Where one source mailbox goes. `create` when the destination doesn't have it yet; then `plainer` is the name for a
- * server that refuses to create it as it is.
+ * server that refuses to create it as it is, and `numbered` for one that keeps that name to itself.
  */
 export type MappedMailbox = {
   readonly source: Mailbox;
   readonly destination: string;
   readonly create: boolean;
   readonly plainer: string;
+  readonly numbered: string;
 };
 
 /** `left` are views of messages that lie in other mailboxes as well. */
@@ -69,11 +70,14 @@ export function mapMailboxes(
     mailboxes: rest.map((mailbox) => {
       const path = decided.get(mailbox.path) ?? mailbox.path;
       const create = path !== 'INBOX' && !existing.has(path);
-      if (!create) return { source: mailbox, destination: path, create, plainer: path };
-      const names = namesOf(mailbox, ODD);
-      const plainer = names.join(namespace.delimiter) === path ? path : freePath(names, namespace, destination, taken);
+      if (!create) return { source: mailbox, destination: path, create, plainer: path, numbered: path };
+      const names = belowNoInbox(namesOf(mailbox, ODD));
+      const isPlain = names.join('\n') === namesOf(mailbox, NEVER).join('\n');
+      const plainer = isPlain ? path : freePath(names, namespace, destination, taken);
       taken.add(fold(plainer));
-      return { source: mailbox, destination: path, create, plainer };
+      const numbered = freePath(names, namespace, destination, taken, 2);
+      taken.add(fold(numbered));
+      return { source: mailbox, destination: path, create, plainer, numbered };
     }),
     left: views,
   };
@@ -140,15 +144,21 @@ function validPart(part: string, delimiter: string, unwanted: RegExp): string {
     : plain;
 }
 
+/** Some servers have nothing below the inbox (RFC 9051 §7.3.1, \Noinferiors). */
+function belowNoInbox(names: readonly string[]): readonly string[] {
+  return names.length > 1 && names[0]?.toUpperCase() === 'INBOX' ? names.slice(1) : names;
+}
+
 function freePath(
   parts: readonly string[],
   namespace: Namespace,
   destination: readonly Mailbox[],
   taken: ReadonlySet<string>,
+  from = 1,
 ): string {
   const { prefix, delimiter } = namespace;
   const whole = delimiter === '' ? parts.join('_') : parts.join(delimiter);
-  for (let number = 1; ; number += 1) {
+  for (let number = from; ; number += 1) {
     const name = number === 1 ? whole : `${whole} (${number})`;
     // The inbox by another spelling is still the inbox.
     if (name.toUpperCase() === 'INBOX') continue;

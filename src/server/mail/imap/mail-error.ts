@@ -79,6 +79,12 @@ export function isBreak(error: unknown): boolean {
   return (isOver && !isGoodbye(error)) || error.responseCode === 'SERVERBUG';
 }
 
+/** What the server said to people with it; empty where it said nothing. */
+export function wordsOf({ cause }: MailError): string {
+  const { responseText } = (cause ?? {}) as { readonly responseText?: unknown };
+  return typeof responseText === 'string' ? responseText : '';
+}
+
 /** Whether the connection ended by the server's BYE. */
 export function isGoodbye({ cause }: MailError): boolean {
   return (cause as { readonly responseStatus?: unknown } | undefined)?.responseStatus === 'BYE';

@@ -1,4 +1,4 @@
-import { isRefusal, MailError, unlessRefused } from '../mail-error.ts';
+import { isRefusal, MailError, unlessRefused, wordsOf } from '../mail-error.ts';
 import type { Appended, Appending, MailReader, MailWriter, NewMessage, Selected, WriterTraits } from '../streams.ts';
 import { writeInternalDate } from './fetch-response.ts';
 import type { ImapConnection } from './imap-connection.ts';
@@ -307,7 +307,7 @@ function notStoredBy(error: unknown): Appended {
       return { kind: 'unknown', error };
     case 'busy':
       // An implementation limit (RFC 5530) that this message is beyond; some servers say the same of too many commands.
-      if (error.responseCode === 'LIMIT' && !isOfRate(textOf(error))) return refusedBy(error);
+      if (error.responseCode === 'LIMIT' && !isOfRate(wordsOf(error))) return refusedBy(error);
       return { kind: 'failed', error };
     case 'credentials':
     case 'full':
@@ -319,17 +319,12 @@ function notStoredBy(error: unknown): Appended {
   }
 }
 
-function textOf(error: MailError): string {
-  const { responseText } = (error.cause ?? {}) as { responseText?: unknown };
-  return typeof responseText === 'string' ? responseText : '';
-}
-
 function isOfRate(text: string): boolean {
   return /rate|throttl|too many|too fast|backoff|later|bandwidth|daily/i.test(text);
 }
 
 function refusedBy(error: MailError): Appended {
-  const text = textOf(error);
+  const text = wordsOf(error);
   if (error.responseCode === 'APPENDLIMIT' || error.responseCode === 'TOOBIG')
     return { kind: 'refused', reason: 'too large', text };
   const words = error.responseCode === undefined ? text.toLowerCase() : '';
