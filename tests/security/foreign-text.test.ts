@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isEmail } from '../../src/contract/email-address.ts';
 import { readHost } from '../../src/contract/mail-host.ts';
+import { isWellFormed } from '../../src/server/contacts/carddav/well-formed.ts';
 import { readCard } from '../../src/server/contacts/vcard/read-vcard.ts';
 import { splitCards } from '../../src/server/contacts/vcard/cards-in-text.ts';
 import { folderName } from '../../src/server/export/archive/folder-name.ts';
@@ -66,6 +67,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
       return error;
     }
   },
+  'the answer of an address book': (text) => isWellFormed(`<a>${text}</a>`),
   'an address': isEmail,
   'a host': readHost,
   'a header of proxies': (text) => clientNetwork('192.0.2.1', text, 1),
@@ -96,6 +98,11 @@ const PIECES: readonly string[] = [
     '/',
     '-',
     '\u0301',
+    '&',
+    '<!',
+    '<!--',
+    '<a>',
+    '<a b="',
   ],
   ['<incomingServer ', '<incomingServer>', '</incomingServer>', '<hostname>', '<hostname> ', 'type=', "type='imap'"],
   ['exceed', 'exceeds ', 'quota ', 'over', 'too many ', 'backoff time ', 'backoff time:1', '[ALERT] ', 'rate limit'],

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { readSettings } from '../../src/contract/settings.ts';
-import type { Reading } from '../../src/server/contacts/contact-store.ts';
+import { ContactStoreError, type Reading } from '../../src/server/contacts/contact-store.ts';
 import { CARD_OCTETS, CARDS_OCTETS, Dav } from '../../src/server/contacts/carddav/dav.ts';
 import { openContactReader } from '../../src/server/contacts/open-contacts.ts';
 import { Web } from '../../src/server/contacts/web.ts';
@@ -233,7 +233,29 @@ describe('a CardDAV server', () => {
   ])('that %s gives a fault, not a crash', async (_, answer) => {
     script['PROPFIND /'] = () => answer;
     script['PROPFIND /.well-known/carddav'] = () => answer;
-    await expect(reader('/').survey(SIGNAL)).rejects.toMatchObject({ name: 'ContactStoreError' });
+    await expect(reader('/').survey(SIGNAL)).rejects.toBeInstanceOf(ContactStoreError);
+  });
+
+  const LIST = `<multistatus xmlns="DAV:">${listed('/b/1.vcf')}${listed('/b/2.vcf')}</multistatus>`;
+  test.each([
+    ['of which the end is missing', LIST.slice(0, -40)],
+    ['without a word', ''],
+    ['in another document', LIST.replaceAll('multistatus', 'status')],
+    ['with a declaration that has no end', `<!DOCTYPE a [${'<!'.repeat(10_000)}`],
+    ['within too many elements', `${'<a>'.repeat(10_000)}${LIST}${'</a>'.repeat(10_000)}`],
+    ['with signs that may not be there', LIST.replace('"1"', '"<"')],
+  ])('that lists its cards %s is not taken for an empty book', async (_how, text) => {
+    serveBook({ '/b/1.vcf': vcard('Jane'), '/b/2.vcf': vcard('June') });
+    const whole = script['PROPFIND /b/'];
+    script['PROPFIND /b/'] = (request) =>
+      request.headers['depth'] === '1' ? { ...multistatus(), text } : (whole?.(request) ?? multistatus());
+    await expect(readAll('/b/')).rejects.toMatchObject({ fault: 'unexpected' });
+  });
+
+  test('that writes a card so that none of its answer can be read is asked for each alone', async () => {
+    serveBook({ '/b/1.vcf': vcard('Jane'), '/b/2.vcf': vcard('Tom & Ann'), '/b/3.vcf': vcard('June') });
+    script['GET /b/2.vcf'] = () => ({ status: 200, text: vcard('Tom & Ann').replaceAll('&#13;', '\r') });
+    expect(names(await readAll('/b/'))).toEqual(['Jane', 'Tom & Ann', 'June']);
   });
 
   test('that never answers is unavailable after the timeout, and one that is busy is waited for', async () => {

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { addressBookMultiGet, propfind, type DAVResponse } from 'tsdav';
 import { ContactStoreError } from '../contact-store.ts';
 import { ANSWER_OCTETS, AnswerTooLarge, type Web } from '../web.ts';
+import { isWellFormed } from './well-formed.ts';
 
 /** Cards asked for in one multiget (RFC 6352 §8.7). */
 const CARDS_AT_ONCE = 50;
@@ -17,6 +18,11 @@ const LISTED_AT_ONCE = 256 * 1024;
 export const CARD_OCTETS = 16 * 1024 * 1024;
 /** The largest file that a card points to and that is taken, in octets. */
 const FILE_OCTETS = 10 * 1024 * 1024;
+
+/** A multistatus that is none, or not all of one. */
+class AnswerUnreadable extends ContactStoreError {
+  override name = 'AnswerUnreadable';
+}
 
 /** A card as the server holds it; `null` when it is larger than `CARD_OCTETS`, or not given alone. */
 export type StoredCard = { readonly url: URL; readonly text: string | null };
@@ -96,11 +102,11 @@ export class Dav {
       parts.push(...partsOf(await answer.text()));
       if (parts.some(({ length }) => length > CARDS_OCTETS))
         throw new ContactStoreError('unexpected', `${book.host} lists its cards at too great a length`);
-      return nextPart();
+      return this.#whole(nextPart());
     });
     while (parts.length > 0) {
       await turn();
-      listed.push(...(await read(() => Promise.resolve(nextPart()))));
+      listed.push(...(await read(() => this.#whole(nextPart()))));
     }
     return listed;
   }
@@ -115,7 +121,7 @@ export class Dav {
     try {
       yield* await this.#ask(book, cards, signal);
     } catch (error) {
-      if (!(error instanceof AnswerTooLarge)) throw error;
+      if (!(error instanceof AnswerTooLarge) && !(error instanceof AnswerUnreadable)) throw error;
       const [card] = cards;
       if (card !== undefined && cards.length === 1) yield* await this.#large(card, signal);
       if (cards.length === 1) return;
@@ -131,7 +137,7 @@ export class Dav {
       props: { 'd:getetag': {}, 'card:address-data': {} },
       objectUrls: cards.map(({ pathname, search }) => `${pathname}${search}`),
       depth: '1',
-      fetch: this.#fetch(signal, CARDS_OCTETS),
+      fetch: this.#fetchWhole(signal),
     });
     this.#check(answers, 'give its cards');
     return answers.flatMap(({ href, props }) => {
@@ -212,7 +218,7 @@ export class Dav {
         'card:addressbook-home-set': {},
       },
       depth,
-      fetch: this.#fetch(signal, CARDS_OCTETS),
+      fetch: this.#fetchWhole(signal),
     });
     if (answers.every(({ props }) => props === undefined)) {
       if (answers.some(({ status }) => status === 403 || status === 404 || status === 405)) return [];
@@ -223,12 +229,31 @@ export class Dav {
 
   #check(answers: readonly DAVResponse[], what: string): void {
     const [first] = answers;
+    if (answers.some(isUnreadable)) throw this.#unreadable();
     // tsdav gives an answer that is no multistatus as a single response without properties.
     if (first === undefined || answers.some(({ props }) => props !== undefined)) return;
     if (first.status === 207 || (first.status === 404 && first.href !== undefined)) return;
     const { host } = this.#web.base;
     const { status } = first;
     throw new ContactStoreError('refused', `${host} does not ${what}: ${status}`, { host, status });
+  }
+
+  #fetchWhole(signal: AbortSignal): DavFetch {
+    const ask = this.#fetch(signal, CARDS_OCTETS);
+    return async (...asked) => this.#whole(await ask(...asked));
+  }
+
+  /** An answer, whose XML has an end if it is a multistatus. */
+  async #whole(answer: Response): Promise<Response> {
+    if (answer.status !== 207) return answer;
+    const text = await answer.text();
+    if (!isWellFormed(text)) throw this.#unreadable();
+    return new Response(text, { status: answer.status, headers: answer.headers });
+  }
+
+  #unreadable(): AnswerUnreadable {
+    const { host } = this.#web.base;
+    return new AnswerUnreadable('unexpected', `${host} answers what can not be read`, { host, status: 207 });
   }
 
   /** Gives tsdav our own way to the network: one origin, bounded, repeated. Everything it sends only reads. */
@@ -249,6 +274,13 @@ export class Dav {
       return new Response(status === 204 ? null : Uint8Array.from(body), { status, headers });
     };
   }
+}
+
+/** tsdav gives what it can't read, or is another document, as if nothing were in it. */
+function isUnreadable({ status, props, raw }: DAVResponse): boolean {
+  if (status !== 207 || props !== undefined) return false;
+  const document: unknown = raw;
+  return typeof document !== 'object' || document === null || !('multistatus' in document);
 }
 
 /** The documents of some responses each that a multistatus (RFC 4918 §13) is the same as. */
