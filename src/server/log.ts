@@ -18,11 +18,13 @@ export function openLog(level: Settings['logLevel'], destination: pino.Destinati
 function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { name: typeof error };
   const { code } = error as NodeJS.ErrnoException;
+  const { message, stack = '' } = error;
   return {
     name: error.name,
     ...(typeof code === 'string' ? { code } : {}),
-    at: error.stack
-      ?.split('\n')
+    // A message may have lines that look like places. One that was changed meanwhile is not what the stack begins with.
+    at: (stack.includes(message) ? stack.slice(stack.indexOf(message) + message.length) : '')
+      .split('\n')
       .filter((line) => /^\s+at /.test(line))
       .slice(0, 6)
       .map((line) => line.trim()),

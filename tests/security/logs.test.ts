@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openLog } from '../../src/server/log.ts';
 import { isPage, OauthBrowser } from '../support/oauth-browser.ts';
 import { fromBrowser, LEGACY_DOMAIN, openWebWorld, signedInBy, type WebWorld } from '../support/web-world.ts';
 
@@ -101,4 +102,14 @@ test('nothing that a stranger sends begins a line of the log, or passes for one'
   for (const line of world.logLines) expect(line.trimEnd().split('\n')).toHaveLength(1);
   expect(security().filter(({ mailbox }) => mailbox === 'forged')).toEqual([]);
   expect(world.logLines.join('')).not.toContain('forged');
+});
+
+test('nothing that an error says is in the log, whatever lines it says', () => {
+  const written: string[] = [];
+  const log = openLog('info', { write: (line) => void written.push(line) });
+  log.error({ err: new Error(`550-no\n    at ${ANN}\n    at file:///${PASSWORD}`) }, 'a letter was not sent');
+  expect(written.join('')).not.toMatch(new RegExp(`${ANN}|${PASSWORD}`));
+  expect(JSON.parse(written[0] ?? '')).toMatchObject({
+    err: { name: 'Error', at: expect.arrayContaining([expect.stringContaining('logs.test.ts')]) as string[] },
+  });
 });
