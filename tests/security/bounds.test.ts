@@ -90,6 +90,17 @@ describe('the owner of a mailbox', () => {
     expect(statuses.slice(burst).filter((status) => status !== 429)).toEqual([]);
   });
 
+  test('is guessed at no more often where the address is spelled in other ways', async () => {
+    const [, domain = ''] = ANN.split('@');
+    const spelled = ['ann', 'ａnn', 'aｎn', 'anｎ', 'a\ufe0fnn', 'an\u034fn', 'ＡNN'];
+    const statuses = [];
+    for (const [at, name] of spelled.entries()) {
+      const claim = { email: `${name}@${domain}` };
+      statuses.push((await signIn('guess', `198.51.100.${at}`, {}, claim)).status);
+    }
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429]);
+  });
+
   test(
     'gets in from anywhere in a browser that has signed in before, through six hours of guesses',
     { timeout: 240_000 },
