@@ -11,21 +11,27 @@ const CAPABILITIES = 'IMAP4rev1 NAMESPACE LIST-STATUS';
 
 /**
  * A server that knows its mailboxes by these names, octet for octet, and writes down which ones are opened.
- * @param namespace what it says its personal ones are
+ * @param options.namespace what it says its personal ones are
+ * @param options.attributes of some of them
  */
-async function serverWith(names: readonly string[], namespace = '(("" "/"))') {
+async function serverWith(
+  names: readonly string[],
+  { namespace = '(("" "/"))', attributes = {} }: { namespace?: string; attributes?: Record<string, string> } = {},
+) {
   const opened: string[] = [];
   const answer = (verb: string, rest: string): readonly string[] => {
     if (verb === 'CAPABILITY') return [`* CAPABILITY ${CAPABILITIES}`];
     if (verb === 'NAMESPACE') return [`* NAMESPACE ${namespace} NIL NIL`];
     const pattern = /^"(.*?)" "(.*?)"/.exec(rest)?.slice(1).join('') ?? '';
-    const isListed = (name: string) =>
-      pattern.endsWith('*') ? name.startsWith(`"${pattern.slice(0, -1)}`) : name === `"${pattern}"`;
+    const isListed = (name: string) => {
+      const plain = name.replaceAll('"', '');
+      return pattern.endsWith('*') ? plain.startsWith(pattern.slice(0, -1)) : plain === pattern;
+    };
     if (verb === 'LIST')
       return names.flatMap((name, at) =>
         isListed(name)
           ? [
-              `* LIST () "/" ${name}`,
+              `* LIST (${attributes[name] ?? ''}) "/" ${name}`,
               ...(rest.includes('STATUS') ? [`* STATUS ${name} (MESSAGES 0 UIDNEXT 1 UIDVALIDITY ${at + 1})`] : []),
             ]
           : [],
@@ -90,7 +96,7 @@ test.each([
     const names = ['INBOX', ...[...personal.matchAll(/"(\w+\.)"/g)].map(([, prefix]) => `${prefix}Work`)];
     using server = await serverWith(
       names.map((name) => `"${name}"`),
-      personal,
+      { namespace: personal },
     );
     await using control = await openControl(server.account, { trusted: [] });
     expect(control.namespace).toEqual(home);
@@ -98,6 +104,15 @@ test.each([
       expect((await control.mailboxes()).map(({ path }) => path).toSorted()).toEqual(names.toSorted());
   },
 );
+
+test('containers and mailboxes that are no more are not listed, what is below them is, and each one once', async () => {
+  const attributes = { '"Archive"': String.raw`\Noselect`, '"Gone"': String.raw`\NonExistent \Subscribed` };
+  const names = ['Inbox', 'INBOX', '"Archive"', '"Archive/2004"', '"Gone"', '"Gone/1"', '2004', '"Twice"', '"Twice"'];
+  using server = await serverWith(names, { attributes });
+  await using control = await openControl(server.account, { trusted: [] });
+  const paths = (await control.mailboxes()).map(({ path }) => path).toSorted();
+  expect(paths).toEqual(['2004', 'Archive/2004', 'Gone/1', 'INBOX', 'Twice']);
+});
 
 test.each([
   ['&2D3cTQ-', '👍'],
