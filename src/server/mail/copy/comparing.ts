@@ -5,7 +5,7 @@ import { MessageList, UidSet } from './columns.ts';
 import { digestOf, secondsOf } from './digest.ts';
 import type { LedgerMailbox, NewRow, Planned, Row } from './ledger.ts';
 import { isUnread } from './known-rows.ts';
-import { inParts } from './matching.ts';
+import { inParts } from './looking.ts';
 import { isWindow } from './provider-limits.ts';
 import type { Run } from './run.ts';
 

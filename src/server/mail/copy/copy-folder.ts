@@ -1,5 +1,6 @@
-import { isRefusal, MailboxRenumbered, MailError } from '../imap/mail-error.ts';
-import type { Listed, MailReader, MailWriter, Opened, Selected } from '../imap/streams.ts';
+import { isRefusal, MailError } from '../imap/mail-error.ts';
+import type { Listed, MailWriter, Opened, Selected } from '../imap/streams.ts';
+import { afterRefusal, openBoth, reopen, unlessClosed } from './both-mailboxes.ts';
 import { BREAKS_ALONE, BREAKS_TOGETHER, messageName, sourcePlace } from './breaks.ts';
 import type { Fetches } from './fetches.ts';
 import { noRows, olderOf, readRows, takeOverOlder, type KnownRows } from './known-rows.ts';
@@ -7,7 +8,6 @@ import type { AddedMailbox, Group, LedgerMailbox, Planned } from './ledger.ts';
 import { listMailbox, type Listing } from './listing.ts';
 import { settleOpen, settleUnsaid, wantedOf } from './recovery.ts';
 import { findAnew } from './renumbered.ts';
-import { makeMailbox } from './making.ts';
 import { perhapsPresent, settlePresent } from './present.ts';
 import { FolderLeft, type Run, type Session } from './run.ts';
 import { askForFirst, sendMessages } from './sending.ts';
@@ -93,7 +93,7 @@ type Begun = {
 function begin(folder: Folder, path: string, listing: FolderListing, session: Session, run: Run): Begun | undefined {
   const messages = listing.messages.filter(({ uid }) => !listing.leftOut.has(uid));
   if (messages.length === 0) return undefined;
-  const selected = openBoth(folder, path, listing, session, run);
+  const selected = openBoth(folder.sourcePath, path, listing.opened.uidValidity, session, run);
   const { sizes, ledger } = run.copy;
   const claims = selected.then(({ uidValidity }) => ledger.claimed(path, uidValidity));
   claims.catch(() => {});
@@ -127,7 +127,8 @@ async function copyInto(destinationPath: string, begun: Begun | undefined, work:
   const isBlank = mailbox.destinationPath === destinationPath && known.settled.size === 0 && groups.length === 0;
   if (begun !== undefined && !isBlank) throw new MailError('lost', 'The mailbox is known after all.');
   if (todo > 0 || groups.length > 0) {
-    const selected = await (begun?.selected ?? openBoth(folder, mailbox.destinationPath, listing, session, run));
+    const selected = await (begun?.selected ??
+      openBoth(sourcePath, mailbox.destinationPath, listing.opened.uidValidity, session, run));
     if ([...known.validities].some((validity) => validity !== selected.uidValidity)) {
       if (run.noteFault(`renumbered ${mailbox.id}`) > RENUMBERED_AT_MOST)
         throw new FolderLeft('mailbox not read back', new Error('The destination says another UIDVALIDITY each time.'));
@@ -246,38 +247,6 @@ async function overNewReader(
   await work({ ...session, reader });
 }
 
-/** Opens a mailbox and the one that it is copied into. @throws {MailError}, {@link FolderLeft} */
-async function openBoth(
-  { sourcePath }: Folder,
-  path: string,
-  { opened }: FolderListing,
-  session: Session,
-  run: Run,
-): Promise<Selected> {
-  const [selected] = await Promise.all([
-    select(path, session, run).then((selected) => unlessClosed(withUidNext(path, selected, session))),
-    reopen(session.reader, sourcePath, opened.uidValidity),
-  ]);
-  return selected;
-}
-
-/** Where a server does not say which UID comes next it is behind the last one: what was there before is not ours. */
-async function withUidNext(path: string, selected: Selected, { checker }: Session): Promise<Selected> {
-  if (selected.uidNext !== undefined) return selected;
-  const { uidValidity } = await checker.open(path);
-  if (uidValidity !== selected.uidValidity) throw new MailboxRenumbered();
-  const uids = await checker.search(path);
-  return { ...selected, uidNext: uids.reduce((last, uid) => Math.max(last, uid), 0) + 1 };
-}
-
-/** UIDs of the listing mean nothing under another UIDVALIDITY. */
-async function reopen(reader: MailReader, path: string, uidValidity: bigint): Promise<void> {
-  const opened = await reader.open(path).catch((error: unknown) => {
-    throw isRefusal(error) ? new FolderLeft('mailbox unreadable', error) : error;
-  });
-  if (opened.uidValidity !== uidValidity) throw new MailboxRenumbered();
-}
-
 function octetsOf(messages: Iterable<Planned>, leftOut: ReadonlySet<number> = new Set()): number {
   let octets = 0;
   for (const { uid, size } of messages) if (!leftOut.has(uid)) octets += size;
@@ -289,50 +258,6 @@ async function list(folder: Folder, keyword: string, { reader }: Session): Promi
     return await listMailbox(reader, folder.sourcePath, keyword);
   } catch (error) {
     if (isRefusal(error)) throw new FolderLeft('mailbox unreadable', error);
-    throw error;
-  }
-}
-
-/** What an earlier run left open can't be looked for where the mailbox lets nobody in. */
-async function unlessClosed<Answer>(looking: Promise<Answer>): Promise<Answer> {
-  try {
-    return await looking;
-  } catch (error) {
-    throw isRefusal(error) ? new FolderLeft('mailbox closed', error) : error;
-  }
-}
-
-/** Some servers say no code with it. */
-function mayBeMissing({ responseCode }: MailError): boolean {
-  return responseCode === undefined || responseCode === 'TRYCREATE' || responseCode === 'NONEXISTENT';
-}
-
-/** A mailbox that has been deleted under way is made anew, and then all of this begins again. */
-async function afterRefusal(error: unknown, path: string, { writer }: Session, run: Run): Promise<unknown> {
-  if (!isRefusal(error)) return error;
-  if (error.responseCode === undefined || !mayBeMissing(error)) return new FolderLeft('mailbox closed', error);
-  try {
-    run.planAgain('destination', path);
-    await makeMailbox(path, writer, run);
-    return new MailError('lost', 'The mailbox was made anew.', { cause: error });
-  } catch (refusal) {
-    return isRefusal(refusal) ? new FolderLeft('mailbox not created', refusal) : refusal;
-  }
-}
-
-/** Makes the mailbox when it is missing: deleted at the destination meanwhile, or not there yet. */
-async function select(path: string, { writer }: Session, run: Run): Promise<Selected> {
-  try {
-    return await writer.select(path);
-  } catch (error) {
-    if (!isRefusal(error)) throw error;
-    if (mayBeMissing(error)) run.planAgain('destination', path);
-  }
-  try {
-    await makeMailbox(path, writer, run);
-    return await writer.select(path);
-  } catch (error) {
-    if (isRefusal(error)) throw new FolderLeft('mailbox not created', error);
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../imap/wire.ts';
 import { secondsOf } from './digest.ts';
 import { messageIdOf } from './message-text.ts';
 import type { Ledger, Planned } from './ledger.ts';
-import { inParts } from './matching.ts';
+import { inParts } from './looking.ts';
 
 /** A forwarded message can be so long on its way: a server that is refused for a moment tries again (RFC 5321 §4.5.4.1). */
 const ARRIVES_WITHIN_MS = 3 * 24 * 3_600_000;

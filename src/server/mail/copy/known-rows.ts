@@ -4,7 +4,7 @@ import { fetchReadable, isReadable, messageName, sourcePlace } from './breaks.ts
 import { digestOf } from './digest.ts';
 import type { LedgerMailbox, NewRow, Row } from './ledger.ts';
 import type { Listing } from './listing.ts';
-import { inParts } from './matching.ts';
+import { inParts } from './looking.ts';
 
 const CHECKED_AT_ONCE = 200;
 

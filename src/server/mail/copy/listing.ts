@@ -1,7 +1,7 @@
 import type { Listed, MailReader, Opened } from '../imap/streams.ts';
 import { MessageList, UidSet } from './columns.ts';
 import { secondsOf } from './digest.ts';
-import { inParts, stillThere } from './matching.ts';
+import { inParts, stillThere } from './looking.ts';
 
 /** A listing that stays short is asked for so often. */
 const TRIES = 3;

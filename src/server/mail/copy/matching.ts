@@ -1,12 +1,12 @@
-import type { Listed, MailReader } from '../imap/streams.ts';
+import type { Listed } from '../imap/streams.ts';
 import { fetchReadable, isReadable, messageName, type Place } from './breaks.ts';
 import { digestOf, portraits, secondsOf, type Portrait } from './digest.ts';
+import { inParts, isUnlisted, stillThere } from './looking.ts';
 import { isProvidersForm } from './norm.ts';
 import type { Run } from './run.ts';
 
 /** With more unclaimed messages than this, only those of the right size or date are read. */
 const READ_ANYWAY = 200;
-const UIDS_A_COMMAND = 200;
 /** By so much at most some servers round RFC822.SIZE, in octets. */
 const ABOUT_OCTETS = 4096;
 
@@ -284,63 +284,4 @@ async function matchForms(
 
 function isSameId(one: Portrait, other: Portrait): boolean {
   return one.form.messageId !== '' && one.form.messageId === other.form.messageId;
-}
-
-/** Of these messages those that a mailbox lists. */
-export async function listedAmong(
-  { reader, path }: Pick<Place, 'reader' | 'path'>,
-  uids: readonly number[],
-): Promise<Set<number>> {
-  const listed = new Set<number>();
-  for (const part of inParts(uids))
-    for await (const page of reader.look(path, part)) for (const { uid } of page) listed.add(uid);
-  return listed;
-}
-
-/** Of these messages those that a mailbox still has. One that is missing among others is asked for by itself: listings lie. */
-export async function stillThere(
-  place: Pick<Place, 'reader' | 'path'>,
-  uids: readonly number[],
-): Promise<ReadonlySet<number>> {
-  const there = await listedAmong(place, uids);
-  if (uids.length > 1)
-    for (const uid of uids) if (!there.has(uid)) for (const found of await listedAmong(place, [uid])) there.add(found);
-  return there;
-}
-
-export function* inParts<Item>(items: readonly Item[]): Iterable<readonly Item[]> {
-  for (let from = 0; from < items.length; from += UIDS_A_COMMAND) yield items.slice(from, from + UIDS_A_COMMAND);
-}
-
-/** One that the server finds and does not list: its body tells the rest, if it is handed out. */
-function unlisted(uid: number): Listed {
-  return { uid, size: 0, flags: [], internalDate: new Date(Number.NaN) };
-}
-
-/** Whether a listing says nothing of it. */
-export function isUnlisted({ size, internalDate }: Listed): boolean {
-  return size === 0 && Number.isNaN(internalDate.getTime());
-}
-
-/**
- * What a mailbox has from a UID on, by listing and search together: a message must not be taken for missing because
- * one of the two left it out.
- */
-export async function* listedFrom(reader: MailReader, path: string, fromUid: number): AsyncIterable<Listed> {
-  const seen = new Set<number>();
-  for await (const page of reader.list(path, fromUid))
-    for (const listed of page)
-      if (listed.uid >= fromUid && !seen.has(listed.uid)) {
-        seen.add(listed.uid);
-        yield listed;
-      }
-  const more = (await reader.search(path)).filter((uid) => uid >= fromUid && !seen.has(uid));
-  for (const uids of inParts(more))
-    for await (const page of reader.look(path, uids))
-      for (const listed of page)
-        if (!seen.has(listed.uid)) {
-          seen.add(listed.uid);
-          yield listed;
-        }
-  for (const uid of more) if (!seen.has(uid)) yield unlisted(uid);
 }

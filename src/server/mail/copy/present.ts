@@ -4,7 +4,8 @@ import type { LedgerMailbox, NewRow, Planned } from './ledger.ts';
 import { isBreak } from '../imap/mail-error.ts';
 import { Stopped } from './lanes.ts';
 import { nameKey } from './ledger-rows.ts';
-import { listedFrom, match } from './matching.ts';
+import { listedFrom } from './looking.ts';
+import { match } from './matching.ts';
 import type { Run } from './run.ts';
 import type { Sending } from './settling.ts';
 

@@ -4,7 +4,7 @@ import { destinationPlace, fetchReadable, messageName, notingBreaks, readableOf,
 import { digestOf, portraits, secondsOf, type Portrait } from './digest.ts';
 import type { LedgerMailbox, NewRow, Row } from './ledger.ts';
 import { isMacOf } from './mac.ts';
-import { inParts, isUnlisted, listedAmong, listedFrom, stillThere } from './matching.ts';
+import { inParts, isUnlisted, listedAmong, listedFrom, stillThere } from './looking.ts';
 import { findMoved, isMissing, openSource } from './moved.ts';
 import { isProvidersForm } from './norm.ts';
 import { isWindow } from './provider-limits.ts';

@@ -2,7 +2,8 @@ import type { Listed, Selected } from '../imap/streams.ts';
 import { destinationPlace, sourcePlace } from './breaks.ts';
 import { secondsOf } from './digest.ts';
 import type { LedgerMailbox, NewRow, Planned } from './ledger.ts';
-import { listedFrom, match, type Found } from './matching.ts';
+import { listedFrom } from './looking.ts';
+import { match, type Found } from './matching.ts';
 import type { Run, Session } from './run.ts';
 
 /** Of a message that consists of less nobody can say in which other form it is there, in octets. */

@@ -3,7 +3,7 @@ import type { Appended, Fetched, RefusalReason, Selected } from '../imap/streams
 import { commitOutcome } from './committing.ts';
 import { type Digest, secondsOf } from './digest.ts';
 import type { Group, LedgerMailbox, NewRow, Planned } from './ledger.ts';
-import { stillThere } from './matching.ts';
+import { stillThere } from './looking.ts';
 import { subjectOf } from './message-text.ts';
 import type { Refused } from './refused.ts';
 import type { Run, Session, Unchecked } from './run.ts';

@@ -4,7 +4,7 @@ import type { MailControl, MailReader, MailWriter, Opened } from '../imap/stream
 import { digestOf } from './digest.ts';
 import { destinationPlace, fetchReadable, openFaults, type Faults, type Place } from './breaks.ts';
 import { openLanes, Stopped, workOf } from './lanes.ts';
-import { inParts } from './matching.ts';
+import { inParts } from './looking.ts';
 import type { Appended, TakeBackRecords } from './take-back-records.ts';
 
 const MESSAGES_AT_ONCE = 200;

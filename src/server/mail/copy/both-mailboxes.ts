@@ -1,0 +1,80 @@
+import { isRefusal, MailboxRenumbered, MailError } from '../imap/mail-error.ts';
+import type { MailReader, Selected } from '../imap/streams.ts';
+import { makeMailbox } from './making.ts';
+import { FolderLeft, type Run, type Session } from './run.ts';
+
+/** Opens a mailbox and the one that it is copied into. @throws {MailError}, {@link FolderLeft} */
+export async function openBoth(
+  sourcePath: string,
+  path: string,
+  uidValidity: bigint,
+  session: Session,
+  run: Run,
+): Promise<Selected> {
+  const [selected] = await Promise.all([
+    select(path, session, run).then((selected) => unlessClosed(withUidNext(path, selected, session))),
+    reopen(session.reader, sourcePath, uidValidity),
+  ]);
+  return selected;
+}
+
+/** Where a server does not say which UID comes next it is behind the last one: what was there before is not ours. */
+async function withUidNext(path: string, selected: Selected, { checker }: Session): Promise<Selected> {
+  if (selected.uidNext !== undefined) return selected;
+  const { uidValidity } = await checker.open(path);
+  if (uidValidity !== selected.uidValidity) throw new MailboxRenumbered();
+  const uids = await checker.search(path);
+  return { ...selected, uidNext: uids.reduce((last, uid) => Math.max(last, uid), 0) + 1 };
+}
+
+/** UIDs of the listing mean nothing under another UIDVALIDITY. */
+export async function reopen(reader: MailReader, path: string, uidValidity: bigint): Promise<void> {
+  const opened = await reader.open(path).catch((error: unknown) => {
+    throw isRefusal(error) ? new FolderLeft('mailbox unreadable', error) : error;
+  });
+  if (opened.uidValidity !== uidValidity) throw new MailboxRenumbered();
+}
+
+/** Some servers say no code with it. */
+function mayBeMissing({ responseCode }: MailError): boolean {
+  return responseCode === undefined || responseCode === 'TRYCREATE' || responseCode === 'NONEXISTENT';
+}
+
+/** A mailbox that has been deleted under way is made anew, and then all of this begins again. */
+export async function afterRefusal(error: unknown, path: string, { writer }: Session, run: Run): Promise<unknown> {
+  if (!isRefusal(error)) return error;
+  if (error.responseCode === undefined || !mayBeMissing(error)) return new FolderLeft('mailbox closed', error);
+  try {
+    run.planAgain('destination', path);
+    await makeMailbox(path, writer, run);
+    return new MailError('lost', 'The mailbox was made anew.', { cause: error });
+  } catch (refusal) {
+    return isRefusal(refusal) ? new FolderLeft('mailbox not created', refusal) : refusal;
+  }
+}
+
+/** Makes the mailbox when it is missing: deleted at the destination meanwhile, or not there yet. */
+async function select(path: string, { writer }: Session, run: Run): Promise<Selected> {
+  try {
+    return await writer.select(path);
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    if (mayBeMissing(error)) run.planAgain('destination', path);
+  }
+  try {
+    await makeMailbox(path, writer, run);
+    return await writer.select(path);
+  } catch (error) {
+    if (isRefusal(error)) throw new FolderLeft('mailbox not created', error);
+    throw error;
+  }
+}
+
+/** What an earlier run left open can't be looked for where the mailbox lets nobody in. */
+export async function unlessClosed<Answer>(looking: Promise<Answer>): Promise<Answer> {
+  try {
+    return await looking;
+  } catch (error) {
+    throw isRefusal(error) ? new FolderLeft('mailbox closed', error) : error;
+  }
+}
