@@ -1,0 +1,56 @@
+import { MailError, wordsOf } from '../mail-error.ts';
+import type { Appended } from '../streams.ts';
+import { bigNumberOf } from './opening.ts';
+import type { StatusResponse } from './status-response.ts';
+import { numbersOf } from './uid-sets.ts';
+
+/** APPENDUID (RFC 4315 §3), one UID for each message or none. */
+export function storedBy({ code, args }: StatusResponse, count: number): Appended[] {
+  const [validity = '', set = ''] = code === 'APPENDUID' ? args.split(' ', 2) : [];
+  const uids = numbersOf(set, count);
+  const uidValidity = bigNumberOf(validity) ?? 0n;
+  return Array.from({ length: count }, (_, index) => {
+    const uid = uids?.length === count ? uids[index] : undefined;
+    return uid === undefined || uidValidity === 0n ? { kind: 'stored' } : { kind: 'stored', uid, uidValidity };
+  });
+}
+
+/** RFC 5530 and its like: codes that speak of the mailbox or the account, not of the message. */
+const NOT_ITS_OWN = new Set(['TRYCREATE', 'NONEXISTENT', 'NOPERM', 'INUSE', 'CORRUPTION', 'READ-ONLY']);
+
+export function notStoredBy(error: unknown): Appended {
+  if (!(error instanceof MailError)) throw error;
+  switch (error.fault) {
+    case 'lost':
+    case 'slow':
+    case 'unreachable':
+    case 'certificate':
+      return { kind: 'unknown', error };
+    case 'busy':
+      // An implementation limit (RFC 5530) that this message is beyond; some servers say the same of too many commands.
+      if (error.responseCode === 'LIMIT' && !isOfRate(wordsOf(error))) return refusedBy(error);
+      return { kind: 'failed', error };
+    case 'credentials':
+    case 'full':
+      return { kind: 'failed', error };
+    case 'refused':
+      return error.responseCode !== undefined && NOT_ITS_OWN.has(error.responseCode)
+        ? { kind: 'failed', error }
+        : refusedBy(error);
+  }
+}
+
+function isOfRate(text: string): boolean {
+  return /rate|throttl|too many|too fast|backoff|later|bandwidth|daily/i.test(text);
+}
+
+function refusedBy(error: MailError): Appended {
+  const text = wordsOf(error);
+  if (error.responseCode === 'APPENDLIMIT' || error.responseCode === 'TOOBIG')
+    return { kind: 'refused', reason: 'too large', text };
+  const words = error.responseCode === undefined ? text.toLowerCase() : '';
+  if (TOO_LARGE.some((phrase) => words.includes(phrase))) return { kind: 'refused', reason: 'too large', text };
+  return { kind: 'refused', reason: words.includes('virus') ? 'virus' : 'not accepted', text };
+}
+
+const TOO_LARGE = ['maximum size', 'maximum message size', 'too large', 'too big', 'size exceeded'];
