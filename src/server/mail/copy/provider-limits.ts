@@ -5,17 +5,16 @@ const MB = 1_000_000;
 const CONNECTIONS = 4;
 
 /**
- * What providers allow, as far as it is published or has been seen; each line names its source in
- * `mail-transfer-peers.md` (§0, §D) or the provider's own page. What is not known is not limited here: a server's own
- * hint counts above all of it.
+ * What providers allow, as far as they publish it or others have seen it. What is not known is not limited here: a
+ * server's own hint counts above all of it.
  */
 const LIMITS: Readonly<Record<Exclude<Provider, 'file_export'>, AccountLimits>> = {
-  // 2,500 MB down and 500 MB up a day, 15 connections: support.google.com/a/answer/1071518; GL1, GL2.
+  // 2,500 MB down and 500 MB up a day, 15 connections: support.google.com/a/answer/1071518.
   google: { connections: 4, upADay: 500 * MB, downADay: 2500 * MB },
-  // The newest 10,000 messages of a mailbox are shown: YQ, YH. No number of connections is published.
+  // The newest 10,000 messages of a mailbox are shown, as was seen in July 2026. No number of connections is published.
   yahoo: { connections: CONNECTIONS, window: 10_000 },
   aol: { connections: CONNECTIONS, window: 10_000 },
-  // It names its pauses itself: IS:Office365, IS#198.
+  // It names its pauses itself: github.com/imapsync/imapsync/issues/198.
   office365: { connections: CONNECTIONS },
   sanbruno: { connections: CONNECTIONS },
   other: { connections: CONNECTIONS },

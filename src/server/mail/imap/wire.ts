@@ -27,8 +27,8 @@ export type Line = {
 export type Dial = (place: MailPlace, signal: AbortSignal) => Promise<Line>;
 
 /**
- * Asked without waiting before each write to a socket. After `false` nothing is written any more: the socket is
- * destroyed, and what was under way fails with the fault `lost`.
+ * Asked without waiting before each write to a socket. After `false` nothing is written any more. What had left this
+ * process may have its answers for some seconds yet; then the connection ends, and what is left fails with `lost`.
  */
 export type MayWrite = () => boolean;
 

@@ -27,7 +27,10 @@ export class Opening {
     this.#verb = verb;
   }
 
-  /** Opens a mailbox anew; its UIDVALIDITY is the one that counts from now on. @throws {MailError} */
+  /**
+   * Opens a mailbox anew; its UIDVALIDITY is the one that counts from now on, so that whoever knows UIDs holds it against
+   * theirs. @throws {MailError}
+   */
   open(path: string): Promise<OpenMailbox> {
     return this.#ask(path, undefined);
   }
