@@ -120,6 +120,7 @@ test.each([
   ['&3CY-', '\udc26'],
   ['Work/Q&A', 'Work/Q'],
   ['&-', '&'],
+  ['tab\tulator', 'tab\tulator'],
   ['&-&-AOk-', '&&AOk-'],
   ['say "hi" \\o/', 'say "hi" \\o/'],
 ])('%j is sent as it was listed', (listed, decoded) => {

@@ -35,7 +35,7 @@ function shifted(text: string): string {
 }
 
 /**
- * Some servers list names with a bare `&` or with octets above 127, and know them by these only.
+ * Some servers list names with a bare `&`, with control characters or octets above 127, and know them by these only.
  * @param listed as the server says it
  * @param path as it was decoded, perhaps below a prefix; where it is not sent as it was listed, two may have become one
  * @returns the path that is sent as it was listed
@@ -43,10 +43,9 @@ function shifted(text: string): string {
 export function pathListedAs(listed: string, path: string): string {
   const isSame = path === 'INBOX' || mailboxName(path).endsWith(quoted(listed).slice(1));
   // What can't be quoted, or could not be read, is left as it is.
-  // oxlint-disable-next-line no-control-regex
-  if (isSame || /[\0-\x1F\x7F\uFFFD]/.test(listed)) return path;
+  if (isSame || /[\0\r\n\uFFFD]/.test(listed)) return path;
   const octets = Buffer.from(listed).toString('latin1');
-  return octets.replaceAll(/[&\x80-\xFF]/g, (octet) => String.fromCharCode(ODD_OCTETS + octet.charCodeAt(0)));
+  return octets.replaceAll(/[^ -%'-~]/g, (octet) => String.fromCharCode(ODD_OCTETS + octet.charCodeAt(0)));
 }
 
 /** A path for people: octets that are no modified UTF-7 are UTF-8, or are not known. */
