@@ -3,7 +3,6 @@ import { type Lanes, openLanes, workOf } from '../../mail/copy/lanes.ts';
 import { listMailbox, type Listing } from '../../mail/copy/listing.ts';
 import { wordsFor } from '../../mail/copy/reasons.ts';
 import { refusedForNow } from '../../mail/copy/troubles.ts';
-import { MESSAGE_SIZE_LIMIT } from '../../mail/imap/connection.ts';
 import { isBareRefusal, isRefusal } from '../../mail/imap/mail-error.ts';
 import type { Mailbox } from '../../mail/imap/mailbox.ts';
 import type { MailControl, MailReader } from '../../mail/imap/streams.ts';
@@ -12,6 +11,8 @@ import { followRenames, mayBeRenamed } from './followed-renames.ts';
 import { openStager, type Gathering, type MailboxListing, type Stager } from './stage-mail.ts';
 import type { StagedMessages } from './staged-messages.ts';
 
+/** The largest message that is exported, in octets, as its server lists it. A copy has no such limit. */
+const MESSAGE_SIZE_LIMIT = 256 * 1024 * 1024;
 /** How often the mailboxes are gone through: again for what arrived meanwhile or was not handed out at first. */
 const PASSES = 4;
 

@@ -1,8 +1,6 @@
 import type { Mailbox } from '../imap/mailbox.ts';
+import type { Namespace } from '../imap/streams.ts';
 import { readablePath } from '../imap/wire/mailbox-name.ts';
-
-/** How the destination names its mailboxes: personal namespace (RFC 2342) and hierarchy delimiter. */
-export type Namespace = { readonly prefix: string; readonly delimiter: string };
 
 /**
  * Where one source mailbox goes. `create` when the destination doesn't have it yet; then `plainer` is the name for a
@@ -29,6 +27,7 @@ const GMAIL_CONTAINERS = new Set(['[gmail]', '[google mail]']);
 /**
  * Decides where each source mailbox goes; pure, and the same for the same input. A mailbox never shares its
  * destination with another one of the source.
+ * @param namespace of the destination
  * @param earlier what was decided before, by source path: it stays so for the whole transfer.
  */
 export function mapMailboxes(

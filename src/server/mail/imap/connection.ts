@@ -24,8 +24,6 @@ export type MailTimes = {
 };
 export const MAIL_TIMES: MailTimes = { connect: 20_000, greeting: 15_000, silence: 180_000 };
 
-/** The largest message that is carried, in octets; what a server sends beyond it ends the connection. */
-export const MESSAGE_SIZE_LIMIT = 256 * 1024 * 1024;
 /** In octets. No message comes by these connections; a line is what RFC 7162 §4 thinks of. */
 const LINE_SIZE_LIMIT = 8 * 1024;
 const LITERAL_SIZE_LIMIT = 64 * 1024;
