@@ -191,6 +191,7 @@ export const wizard = setup({
     // The outside world; the portal, a test or a story provides them
     /** `inPlace`: the page that leaves is none that Back leads to. */
     'leave for': (_, params: { address: string; inPlace?: true }) => notProvided(`leave for ${params.address}`)(),
+    'load the page anew': notProvided('load the page anew'),
     'drop the stored token': notProvided('drop the stored token'),
 
     'forget everything': assign(({ context }) => ({ ...blankContext(context), now: context.now })),

@@ -78,6 +78,7 @@ export function scriptedWizard(script: Script, leave: (address: string, context:
     actions: {
       'leave for': ({ context }, { address }) => leave(address, context),
       'look at the clock': () => {},
+      'load the page anew': () => {},
       'drop the stored token': () => {},
     },
   });

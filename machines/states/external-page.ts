@@ -19,7 +19,8 @@ function externalPage<const Id extends 'privacy-policy' | 'terms-of-service'>(
           type: 'leave for',
           params: ({ context }) => ({ address: context.settings[setting], inPlace: true }),
         },
-        on: { 'page.return': '#home', 'connection.lose': 'unavailable' },
+        // Back to the page before. Firefox brings it back as it was left, with the address that has been replaced.
+        on: { 'page.return': { actions: 'load the page anew' }, 'connection.lose': 'unavailable' },
       },
       unavailable: unavailable('leaving'),
     },

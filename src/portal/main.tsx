@@ -29,6 +29,7 @@ const actor = createActor(
         // The browser's own error page would take the place of the portal.
         else queueMicrotask(() => actor.send({ type: 'connection.lose' }));
       },
+      'load the page anew': () => location.reload(),
       'drop the stored token': () => dropStoredToken(local),
     },
   }),

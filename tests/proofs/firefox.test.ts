@@ -97,4 +97,15 @@ describe('the product in Firefox (needs firefox and pdftotext)', needs('firefox'
     await page.says(digest);
     expect(complaints()).toEqual([]);
   });
+
+  test('Back from the privacy policy leads to where the visitor was, who is still signed in', async () => {
+    await begin(2);
+    await page.press('Privacy policy');
+    await page.at(/\/privacy$/);
+    await page.goBack();
+    await page.at(/\/destination-account$/);
+    await page.says('You keep your email address');
+    await page.says('Sign out');
+    expect(complaints()).toEqual([]);
+  });
 });

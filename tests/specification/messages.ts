@@ -170,7 +170,7 @@ export const SECTION_9: readonly Rule[] = [
   rule(
     'Policy page redirect | 500 ms',
     '%s shows the overlay for half a second, then goes to its page',
-    '%s leaves for its external page after 500 ms, and comes back to Home',
+    '%s leaves for its external page after 500 ms, and what Back shows is loaded anew',
   ),
   rule(
     'Copy confirmation | 1.5 s',

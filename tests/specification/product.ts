@@ -253,7 +253,7 @@ export const SECTION_2: readonly Rule[] = [
   ),
   rule(
     '/privacy-policy, /terms-of-service | Show a loading overlay, then redirect to an external page after 500 ms.',
-    '%s leaves for its external page after 500 ms, and comes back to Home',
+    '%s leaves for its external page after 500 ms, and what Back shows is loaded anew',
     '%s shows the overlay for half a second, then goes to its page',
   ),
   rule(

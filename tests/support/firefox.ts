@@ -56,6 +56,7 @@ export type FirefoxPage = {
   /** With an ellipsis at the end, what begins so. */
   readonly press: (name: string) => Promise<void>;
   readonly fill: (label: string, text: string) => Promise<void>;
+  readonly goBack: () => Promise<void>;
   /** What comes out of the printer, as a PDF. */
   readonly print: () => Promise<Buffer>;
 };
@@ -188,6 +189,7 @@ function pageIn(context: string, ask: Ask): FirefoxPage {
       const keys = Array.from(text, (value) => ['keyDown', 'keyUp'].map((type) => ({ type, value }))).flat();
       await ask('input.performActions', { context, actions: [{ type: 'key', id: 'keys', actions: keys }] });
     },
+    goBack: async () => void (await ask('browsingContext.traverseHistory', { context, delta: -1 })),
     print: async () => Buffer.from((await ask('browsingContext.print', { context })).data ?? '', 'base64'),
   };
 }

@@ -52,6 +52,7 @@ export function openPortal(seen: Seen): (session: Session) => Visitor {
       actors,
       actions: {
         'leave for': (_, { address }) => host.leaveFor(address),
+        'load the page anew': () => {},
         'drop the stored token': () => {},
         'look at the clock': () => {},
       },

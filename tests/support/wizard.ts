@@ -58,6 +58,9 @@ export function startWizard(script: Script = {}, session?: Session, input: Parti
       'leave for': (_, { address }) => {
         left.push(address);
       },
+      'load the page anew': () => {
+        left.push('loaded anew');
+      },
       'drop the stored token': () => {
         left.push('token dropped');
       },
