@@ -5,6 +5,7 @@ import { enter, pagesElsewhere, type SessionName, TRANSFER_ID, type Wire } from 
 import { needs } from '../support/needs.ts';
 import { fillOther } from './steps.ts';
 import { portalInChromium } from './portal-in-chromium.ts';
+import { stopTheClock } from './stop-the-clock.ts';
 
 const TOOL = 'San Bruno Email Data Transfer Tool';
 const ROUNDS = IS_PROOF ? 2 : 1;
@@ -119,6 +120,28 @@ describe('Back and Forward, in Chromium (needs chromium)', needs('chromium'), ()
     // Nor does it lead away again by itself.
     await page.clock.runFor(1_000);
     await standsAt('/start-migration', 'Transfer your data');
+  });
+
+  test('a page that is left stays as it was until the next one is there', async () => {
+    await page.addInitScript(() => {
+      const seen: string[] = [];
+      Object.assign(globalThis, { seen });
+      new MutationObserver(() => {
+        const isOpen = document.querySelector('[aria-expanded=true]') !== null;
+        seen.push(`${document.title}${isOpen ? ', opened' : ''}`);
+      }).observe(document, { attributes: true, childList: true, subtree: true });
+    });
+    const seen = () => page.evaluate(() => (globalThis as unknown as { seen: string[] }).seen);
+    await arrive('/destination-account', 'signedIn');
+    await follow('Contact support')(page);
+    await standsAt('/support-form', 'Contact support');
+    expect((await seen()).filter((what) => what.endsWith('opened'))).toEqual([]);
+    await page.clock.install();
+    await stopTheClock(page);
+    await arrive('/privacy-policy');
+    await page.getByRole('link', { name: 'Contact support' }).press('Enter');
+    await standsAt('/support-form', 'Contact support');
+    expect((await seen()).filter((what) => what.startsWith('Terms'))).toEqual([]);
   });
 
   test('who skips to the content goes Back to the page before', async () => {

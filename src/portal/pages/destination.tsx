@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import { Address } from '../parts/address.tsx';
 import { Button } from '../parts/button.tsx';
@@ -77,7 +78,7 @@ function Ways({ snapshot }: { readonly snapshot: WizardSnapshot }) {
       </div>
       <Disclosure
         label={words.options.label}
-        open={!snapshot.matches({ destination: { options: 'closed' } }) && !snapshot.matches('leavingForMove')}
+        open={useOpen(snapshot)}
         onToggle={() => send({ type: 'options.toggle' })}
       >
         <Options />
@@ -85,6 +86,14 @@ function Ways({ snapshot }: { readonly snapshot: WizardSnapshot }) {
       {isNoticed(snapshot) && <Notice snapshot={snapshot} />}
     </WizardPage>
   );
+}
+
+/** Whether the other ways are open. While the next page comes, they stay as they were. */
+function useOpen(snapshot: WizardSnapshot): boolean {
+  const open = snapshot.matches('destination') ? !snapshot.matches({ destination: { options: 'closed' } }) : null;
+  const [shown, setShown] = useState(open ?? false);
+  if (open !== null && open !== shown) setShown(open);
+  return open ?? shown;
 }
 
 /** The ways besides Yahoo. */
