@@ -124,11 +124,8 @@ export function createWizardRouter(actor: WizardActor, history?: RouterHistory) 
     const address = addressOf(snapshot);
     const { pathname, searchStr } = router.latestLocation;
     if (address === null || isAt(address, pathname, new URLSearchParams(searchStr))) return;
-    void router.navigate({
-      to: address.path,
-      search: address.query,
-      replace: address.path === pathname && isSameView(address.query, searchStr),
-    });
+    const stays = address.path === pathname && isSameView(address.query, searchStr);
+    void router.navigate({ to: address.path, search: address.query, replace: stays, resetScroll: !stays });
   });
   return router;
 }
