@@ -390,6 +390,15 @@ describe('for everybody, in Chromium (needs chromium)', needs('chromium'), () =>
           .map(({ html }) => html),
       SMALLEST_TARGET_PX,
     );
+  /** Firefox has no paragraph for one that lays its parts out in a row: bare text there is passed over by Orca. */
+  const bareTexts = () =>
+    page.evaluate(() =>
+      [...document.querySelectorAll('p')]
+        .filter((paragraph) => /flex|grid/.test(getComputedStyle(paragraph).display))
+        .flatMap(({ childNodes }) => [...childNodes])
+        .filter((node) => node.nodeType === Node.TEXT_NODE)
+        .map(({ textContent }) => textContent),
+    );
   const sideways = () =>
     page.evaluate(() => {
       const { scrollWidth, clientWidth } = document.documentElement;
@@ -408,6 +417,7 @@ describe('for everybody, in Chromium (needs chromium)', needs('chromium'), () =>
       await sight.act?.(page);
       await page.getByText(sight.shows).first().waitFor();
       if (!sight.passing) await stopTheClock(page);
+      expect(await bareTexts()).toEqual([]);
       await page.evaluate(axe.source);
       for (const scheme of inTurn(SCHEMES, sight.number)) {
         await page.emulateMedia({ ...scheme, reducedMotion: 'reduce' });
@@ -625,7 +635,7 @@ describe('for everybody, in Chromium (needs chromium)', needs('chromium'), () =>
     wire.reset();
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('status').getByText('Your message has been sent successfully.').waitFor();
-    await expect.poll(focused).toBe('Contact support');
+    await expect.poll(focused).toBe('We have your message');
   });
 
   test.each([

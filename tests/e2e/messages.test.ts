@@ -169,15 +169,30 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
         { status: 502, json: { error: 'GENERAL_ERROR' } },
         'alert',
         'There was an error submitting your message, please try again later.',
+        'Contact support',
       ],
-      [{ json: { ok: true } }, 'status', 'Your message has been sent successfully.'],
+      [{ json: { ok: true } }, 'status', 'Your message has been sent successfully.', 'We have your message'],
     ] as const;
-    await eachOf(outcomes, async ([answer, role, text]) => {
+    await eachOf(outcomes, async ([answer, role, text, heading]) => {
       wire.answer('/api/v2/support-form/', answer);
       await page.getByRole('button', { name: 'Send' }).click();
       await lasts(role, text, 5);
-      expect(await page.locator('h1').innerText()).toBe('Contact support');
+      expect(await page.locator('h1').innerText()).toBe(heading);
     });
+  });
+
+  test('a message that goes by itself leaves the page where it was scrolled to', async () => {
+    await arrive('/destination-account?error=INVALID_EMAIL', 'signedIn');
+    await stopTheClock(page);
+    const other = page.getByRole('button', { name: 'Check other options to export your data' });
+    await other.focus();
+    const before = await other.boundingBox();
+    expect(await page.evaluate(() => scrollY)).toBeGreaterThan(100);
+    await pass(7.1);
+    await shown('alert', 'Invalid email').waitFor({ state: 'detached' });
+    await page.waitForURL((url) => url.search === '');
+    await page.waitForFunction(() => document.getAnimations().length === 0);
+    expect((await other.boundingBox())?.y).toBeCloseTo(before?.y ?? 0, -1);
   });
 
   test('a message stays while the pointer or the focus is on it, and goes after that', async () => {

@@ -125,7 +125,7 @@ function Sent({ snapshot }: { readonly snapshot: WizardSnapshot }) {
   const { emailAddress, destinationEmail = emailAddress, migrationId, issue } = letter;
   return (
     <WizardPage
-      heading={words.heading}
+      heading={words.sent.heading}
       view="sent"
       lead={
         <MessagePlace>

@@ -25,7 +25,8 @@ export const support = {
   complete: 'You can send your message now.',
   tried: 'We have not heard that your message arrived. Please send it again, or call us.',
   sent: {
-    lead: "We have your message. We'll reply by email. Your mail is safe while you wait.",
+    heading: 'We have your message',
+    lead: "We'll reply by email. Your mail is safe while you wait.",
     reference: 'Your reference number',
     referenceHelp: (phone: string) => `If you call us at ${unbroken(phone)}, please tell us this number.`,
     copy: "Please write it down. We'll also try to email it to",
