@@ -46,6 +46,24 @@ describe('a status page that changes under its visitor, in Chromium (needs chrom
     await expect.poll(owner.focused).toBe('Your transfer');
   });
 
+  // Of an alert within what comes, Orca in Firefox says nothing.
+  test('what a transfer needs of its owner comes as an alert itself', async () => {
+    await owner.show(RUNNING);
+    const came = owner.page.evaluate(
+      () =>
+        new Promise<string>((resolve) => {
+          new MutationObserver((changes) => {
+            const added = changes.flatMap(({ addedNodes }) => [...addedNodes]);
+            const told = added.find((node) => node instanceof Element && node.role === 'alert');
+            if (told !== undefined) resolve(told.textContent ?? '');
+          }).observe(document, { childList: true, subtree: true });
+        }),
+    );
+    await becomes(FULL);
+    await owner.page.getByText('Make room there.').waitFor();
+    expect(await came).toMatch(/^Your new mailbox is full.*Your mail is safe\..*Make room there\./);
+  });
+
   test('who looks at old numbers is told so in one line, until there are new ones', async () => {
     await owner.show(RUNNING);
     owner.wire.answer('/api/v2/status/', { status: 502, json: { error: 'GENERAL_ERROR', message: '' } });

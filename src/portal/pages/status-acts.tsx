@@ -23,9 +23,9 @@ export function Attention({ snapshot }: Props) {
   const need = needIn(snapshot);
   if (need === null) return null;
   return (
-    <section className="status-card" data-kind="attention" aria-labelledby="need">
-      <div className="stack" data-gap="small" role="alert">
-        <h2 id="need">{need.title}</h2>
+    <section className="status-card" data-kind="attention" role="alert">
+      <div className="stack" data-gap="small">
+        <h2>{need.title}</h2>
         <p>{need.happened}</p>
         <p>{need.safe}</p>
         <p className="strong">{need.todo}</p>

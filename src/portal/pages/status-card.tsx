@@ -53,7 +53,7 @@ export function OperationCard({ kind, title, progress, ofExport, hasNoFiles, chi
         <div>
           <p className="status-state" data-kind={looks}>
             <Icon name={ICONS[looks]} size={32} />
-            {label}
+            <span>{label}</span>
           </p>
           {texts.map((text, index) => (
             <p key={text} className={index === 0 ? undefined : 'strong'}>
