@@ -1,4 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { openBudget } from '../../src/server/mail/copy/budget.ts';
+import { openCounts } from '../../src/server/mail/copy/counts.ts';
+import type { Ledger } from '../../src/server/mail/copy/ledger.ts';
+import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
 import { openPace } from '../../src/server/worker/pace.ts';
 import { chanceOf } from '../simulation/chance.ts';
 
@@ -54,4 +58,18 @@ describe('the time that is left', () => {
     const pace = openPace(() => 5000);
     expect(pace.secondsLeft({ moved: { messages: 5, octets: 500 }, left: null })).toBeUndefined();
   });
+});
+
+test('what a provider does not take today has no time that is left, as nobody knows how long it waits', async () => {
+  const ledger = { traffic: async () => ({ up: 300, down: 0 }) } as unknown as Ledger;
+  const limits = { source: { connections: 1 }, destination: { connections: 1, upADay: 1000 } };
+  const budget = await openBudget(limits, ledger, MACHINE_CLOCK);
+  const told: unknown[] = [];
+  const counts = openCounts({ onProgress: ({ left }) => told.push(left) }, budget.room);
+  const folder = { done: 0, total: 2, bytes: 0, kept: 0, octetsLeft: 701 };
+  counts.set('INBOX', folder);
+  counts.set('INBOX', { ...folder, octetsLeft: 700 });
+  await budget.take(1);
+  counts.set('INBOX', { ...folder, octetsLeft: 700 });
+  expect(told).toEqual([null, { messages: 2, octets: 700 }, null]);
 });

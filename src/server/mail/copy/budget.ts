@@ -32,10 +32,11 @@ export async function openBudget(
     { account: 'source', way: 'down', limit: limits.source.downADay },
   ] as const;
   const limited = ways.flatMap((each) => (each.limit === undefined ? [] : [{ ...each, limit: each.limit }]));
-  if (limited.length === 0) return { take: async () => {}, correct: () => {} };
+  if (limited.length === 0) return { take: async () => {}, correct: () => {}, room: () => Infinity };
   const before = await ledger.traffic(clock.now() - DAY_HOURS * HOUR_MS);
   let here = 0;
   return {
+    room: () => Math.min(...limited.map(({ way, limit }) => limit - before[way] - here)),
     correct: (octets) => {
       here += octets;
     },

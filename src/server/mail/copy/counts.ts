@@ -13,7 +13,8 @@ export type Counts = {
   readonly moved: () => number;
 };
 
-export function openCounts({ onProgress }: Pick<MailCopy, 'onProgress'>): Counts {
+/** @param room octets that still go through today: what has more left waits, and nobody can say when it is done */
+export function openCounts({ onProgress }: Pick<MailCopy, 'onProgress'>, room: () => number): Counts {
   const folders = new Map<string, FolderCount>();
   let moved = 0;
   let movedOctets = 0;
@@ -27,7 +28,7 @@ export function openCounts({ onProgress }: Pick<MailCopy, 'onProgress'>): Counts
       sum.kept += kept;
       octets = octets === null || octetsLeft === null ? null : octets + octetsLeft;
     }
-    const left = octets === null ? null : { messages: sum.total - sum.done, octets };
+    const left = octets === null || octets > room() ? null : { messages: sum.total - sum.done, octets };
     onProgress({ ...sum, moved: { messages: moved, octets: movedOctets }, left });
   };
   return {

@@ -8,7 +8,15 @@ import type { LedgerMailbox } from './ledger.ts';
 import { openLanes, openStream, workOf, type Lanes, type Stream } from './lanes.ts';
 import type { MailCopy } from './mail-copy.ts';
 import type { Findings } from './read-back.ts';
-import { PlanAgain, type Check, type CheckSession, type FolderReason, type Run, type Session } from './run.ts';
+import {
+  PlanAgain,
+  type Budget,
+  type Check,
+  type CheckSession,
+  type FolderReason,
+  type Run,
+  type Session,
+} from './run.ts';
 import { openCheckSession, openControls, openSession, type Account, type Controls, type Counted } from './sessions.ts';
 import type { Sizes } from './sizes.ts';
 
@@ -99,7 +107,8 @@ async function runEngine<Result>(
   const failing = new AbortController();
   const copy = { ...given, signal: AbortSignal.any([given.signal, failing.signal]) };
   const { ledger, clock, source, destination, signal } = copy;
-  const counts = openCounts(copy);
+  let budget: Budget | undefined;
+  const counts = openCounts(copy, () => budget?.room() ?? Infinity);
   const towards = destination.limits.connections;
   let looked = 0;
   const asked = new Set<string>();
@@ -142,7 +151,7 @@ async function runEngine<Result>(
     }
     known.set(mailbox.sourcePath, [...(known.get(mailbox.sourcePath) ?? []), mailbox]);
   }
-  const budget = await openBudget({ source: source.limits, destination: destination.limits }, ledger, clock);
+  budget = await openBudget({ source: source.limits, destination: destination.limits }, ledger, clock);
   const run: Run = {
     copy,
     check: (check) => engine.checks.push(check),

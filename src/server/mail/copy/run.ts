@@ -54,6 +54,8 @@ export type Budget = {
   take(octets: number): Promise<void>;
   /** For what was not stored after all, below zero, and for what turns out to have been stored. */
   correct(octets: number): void;
+  /** How many are left. */
+  room(): number;
 };
 
 /**
