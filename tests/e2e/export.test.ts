@@ -166,7 +166,7 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
     expect((await page.request.head(url)).status()).toBe(200);
     await page.getByRole('button', { name: 'Delete my export now' }).click();
     await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
-    await files().getByText('The files have been deleted. Your mail is safe in your mailbox.').waitFor();
+    await files().getByText('The files have been deleted.').waitFor();
     expect(await files().getByRole('link').allInnerTexts()).toEqual(['Start a new download']);
     expect(await page.getByRole('button', { name: 'Delete my export now' }).count()).toBe(0);
     await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Your transfer is done');

@@ -278,6 +278,21 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     expect(await page.getByText(/nothing new|no messages/).count()).toBe(0);
   });
 
+  test('after the closing date no mail is said to be safe in a mailbox that may be closed', async () => {
+    const safe = 'Your mail is safe in your';
+    const deleted = { ...FINISHED_EXPORT.json, files: 'deleted', exports: undefined };
+    for (const [time, times] of [
+      ['2025-11-02T10:00:00Z', 2],
+      ['2025-12-02T10:00:00Z', 0],
+    ] as const) {
+      await page.clock.setFixedTime(time);
+      await open(deleted);
+      await page.getByText('The files have been deleted.').waitFor();
+      expect(await page.getByText(safe).count()).toBe(times);
+    }
+    await page.getByText('If you can still sign in to your mailbox').waitFor();
+  });
+
   test('of a download that has failed nothing is said to be there', async () => {
     const failure = 'We could not reach the mailbox you are moving for a long time.';
     const failed = { status: 'error', done: 12, total: 30, bytes: 5000, copied: 0, failure, finished: FINISHED_AT };

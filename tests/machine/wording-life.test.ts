@@ -194,6 +194,16 @@ describe('how an operation stands', () => {
     );
   });
 
+  test('of a transfer that has run for more than a day nobody says that it may take up to one', () => {
+    const started = '2025-11-01T10:00:00Z';
+    const after = (hours: number, more: Partial<Progress> = {}) =>
+      standingWords({ ...running, started, ...more }, false, 'email', Date.parse(started) + hours * 3_600_000).when;
+    expect(after(23)).toBe(status.when.running);
+    expect(after(25)).toBe("It takes longer than a day this time. We'll let you know when it is finished.");
+    expect(after(25, { compared: 3 })).toBe(status.when.long);
+    expect(after(25, { left: 90 })).toBe('About 2 minutes left.');
+  });
+
   test('until when files can be downloaded is said by the minute too', () => {
     const iso = '2025-12-03T20:02:00Z';
     expect(status.exports.until(iso)).toBe(`Download your files by ${formatMoment(iso)}. Then we delete them.`);

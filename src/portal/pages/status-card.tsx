@@ -25,6 +25,8 @@ type Props = {
   readonly ofExport: boolean;
   /** Of an export that was stopped, or has failed, nothing is kept. */
   readonly hasNoFiles: boolean;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
   /** What only this operation has to tell. */
   readonly children?: ReactNode;
 };
@@ -38,10 +40,10 @@ const ICONS = {
 } as const;
 
 /** One operation: how it stands, how far it is, what was done, what is being done, and when it will be done. */
-export function OperationCard({ kind, title, progress, ofExport, hasNoFiles, children }: Props) {
+export function OperationCard({ kind, title, progress, ofExport, hasNoFiles, at, children }: Props) {
   const { total, bytes, started, finished, skipped = [] } = progress;
   const copied = copiedBy(progress);
-  const { looks, label, texts, now, when } = standingWords(progress, ofExport, kind);
+  const { looks, label, texts, now, when } = standingWords(progress, ofExport, kind, at);
   const isDone = standingOf(progress) === 'success';
   // It is not there any more.
   const isUndone = isDone && isTakenBack(progress);

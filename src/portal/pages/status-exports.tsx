@@ -1,4 +1,5 @@
 import type { ExportFile } from '../../contract/calls/status.ts';
+import { isOver, timeLeft } from '../../../machines/countdown.ts';
 import { attentionOf, isCancelled } from '../../../machines/owner-acts.ts';
 import { PATHS, type WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import { standingOf } from '../../contract/transfer-status.ts';
@@ -20,7 +21,8 @@ type Props = { readonly snapshot: WizardSnapshot; readonly files: readonly Expor
 /** How an export stands, and its files as long as they can be downloaded. */
 export function Exports({ snapshot, files }: Props) {
   const send = useSend();
-  const { status: known } = snapshot.context;
+  const { status: known, settings, now } = snapshot.context;
+  const isClosed = isOver(timeLeft(settings.accessEnd, now));
   const operation = known?.emailmigration ?? known?.contactsmigration;
   // What waits goes on by itself: nothing has gone wrong.
   const isWaiting = operation?.waiting !== undefined && operation.finished === undefined;
@@ -28,7 +30,7 @@ export function Exports({ snapshot, files }: Props) {
   // What its owner has stopped, or has to put right, is no fault of the export.
   const isStopped = known !== null && isCancelled(known) && known.files !== 'there';
   // Nothing of it goes on, and there are no files.
-  const isOver =
+  const hasEnded =
     isStopped || known?.files === 'deleted' || (badge.kind === 'failed' && operation?.finished !== undefined);
   const isOwners = isStopped || attentionOf(known) !== undefined;
   return (
@@ -41,10 +43,10 @@ export function Exports({ snapshot, files }: Props) {
           <p className="badge" data-kind={badge.kind}>
             {badge.label}
           </p>
-          <p>{known?.files === 'deleted' ? words.deleted : badge.text}</p>
+          <p>{known?.files === 'deleted' ? words.deleted(isClosed) : badge.text}</p>
         </>
       )}
-      {isOver && (
+      {hasEnded && (
         <div className="actions on-screen">
           <Link className="button" href={PATHS.home} onFollow={() => send({ type: 'home.visit', error: '' })}>
             {words.anew}

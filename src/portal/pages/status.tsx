@@ -1,4 +1,5 @@
 import type { TransferStatus } from '../../contract/calls/status.ts';
+import { isOver, timeLeft } from '../../../machines/countdown.ts';
 import { openGuide } from '../../../machines/mail-guide.ts';
 import { isExport } from '../../contract/transfer-status.ts';
 import { attentionOf, isCancelled } from '../../../machines/owner-acts.ts';
@@ -94,7 +95,8 @@ function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
   const done = isDone(snapshot);
   const isLimited = status?.limited === true;
   const hasFiles = status?.files === 'there';
-  const ending = { ofExport, hasNoFiles: endedWithoutFiles(status) };
+  const ending = { ofExport, hasNoFiles: endedWithoutFiles(status), at: snapshot.context.now };
+  const isClosed = isOver(timeLeft(settings.accessEnd, snapshot.context.now));
   return (
     <>
       <Attention snapshot={snapshot} />
@@ -121,7 +123,7 @@ function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
       <section className="stack" data-gap="small" aria-labelledby="wrong">
         <h2 id="wrong">{words.questions.wrong}</h2>
         <p>
-          {words.wrong.before(settings.legacyName)}
+          {words.wrong.before(settings.legacyName, isClosed)}
           <SupportLink>{words.wrong.link}</SupportLink>
           {words.wrong.after(settings.supportPhone)}
         </p>

@@ -67,7 +67,7 @@ export const complete = {
   heading: "We're moving your email data!",
   lead: "We'll take it from here. You can close this page and turn off your computer.",
   idTitle: 'Your transfer ID',
-  idHelp: 'Please keep it. You can use it to check your transfer at any time.',
+  idHelp: 'Please keep it. You can use it to check your transfer.',
   copy: 'Copy transfer ID',
   copied: 'Copied',
   notCopied: 'Your browser did not let us copy it. Please select the ID and copy it yourself.',

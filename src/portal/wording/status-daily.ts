@@ -6,7 +6,7 @@ const ENDED: Record<NonNullable<Daily['ended']>, string> = {
   sign_in:
     'We stopped bringing new mail, because one of your mailboxes no longer lets us sign in. You can turn it on again.',
   failed:
-    'We stopped bringing new mail, because it did not work three times in a row. Please turn it on again, or contact support.',
+    'We stopped bringing new mail, because it did not work any more. Please turn it on again, or contact support.',
 };
 
 /** What still arrives is brought once a day. */

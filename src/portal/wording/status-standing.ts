@@ -23,14 +23,21 @@ export type StandingWords = {
   readonly when?: string;
 };
 
-/** How one operation stands, in words. */
-export function standingWords(progress: Progress, ofExport: boolean, kind: 'email' | 'contacts'): StandingWords {
-  const words = wordsOf(progress, ofExport, kind);
+const DAY_MS = 24 * 3_600_000;
+
+/** How one operation stands, in words. @param now milliseconds since the epoch */
+export function standingWords(
+  progress: Progress,
+  ofExport: boolean,
+  kind: 'email' | 'contacts',
+  now = Date.now(),
+): StandingWords {
+  const words = wordsOf(progress, ofExport, kind, now);
   return progress.taking_back === true ? { ...words, now: takingBack } : words;
 }
 
-function wordsOf(progress: Progress, ofExport: boolean, kind: 'email' | 'contacts'): StandingWords {
-  const { status, failure, finished, attention, waiting, left } = progress;
+function wordsOf(progress: Progress, ofExport: boolean, kind: 'email' | 'contacts', at: number): StandingWords {
+  const { status, failure, finished, attention, waiting } = progress;
   const standing = standingOf(progress);
   const looks = looksOf(standing);
   const { label, text } = ofExport ? exportText(standing, leavesSomeOut(progress)) : statusText(status, kind);
@@ -70,9 +77,9 @@ function wordsOf(progress: Progress, ofExport: boolean, kind: 'email' | 'contact
   // Of what is taken back nobody says that it stays.
   const first = looks === 'failed' && isTakenBack(progress) ? takenBackText : text;
   const texts = failure === undefined ? [first] : [first, failure];
-  if (isComparing(progress)) return { looks, label, texts, now: comparing.now, ...whenDone(left) };
+  if (isComparing(progress)) return { looks, label, texts, now: comparing.now, when: whenDone(progress, at) };
   const of = ofExport && standing === 'failed' ? 'failedExport' : standing;
-  const when = standing === 'running' && left !== undefined ? timeLeftWords(left) : words.when[of];
+  const when = standing === 'running' ? whenDone(progress, at) : words.when[of];
   return {
     looks,
     label,
@@ -87,6 +94,7 @@ export function isAboutToBegin({ status, done = 0 }: Progress, ofExport: boolean
   return !ofExport && status.toLowerCase() === 'started' && done === 0;
 }
 
-function whenDone(left: number | undefined): { readonly when: string } {
-  return { when: left === undefined ? words.when.running : timeLeftWords(left) };
+function whenDone({ left, started }: Progress, now: number): string {
+  if (left !== undefined) return timeLeftWords(left);
+  return started !== undefined && now - Date.parse(started) > DAY_MS ? words.when.long : words.when.running;
 }

@@ -151,6 +151,7 @@ export const status = {
   },
   when: {
     running: "It can take a few minutes or up to a day. We'll let you know when it is finished.",
+    long: "It takes longer than a day this time. We'll let you know when it is finished.",
     success: 'It is done.',
     failed: 'It will not start again by itself. If you start it again, nothing is copied twice.',
     failedExport: 'It will not start again by itself. You can start a new download.',
@@ -174,7 +175,8 @@ export const status = {
     `${formatNumber(count)} ${plural.select(count) === 'one' ? 'folder' : 'folders'} could not be copied or checked`,
   foldersLeftHelp: 'Nothing was deleted from the mailbox you are moving.',
   wrong: {
-    before: (legacyName: string) => `Your mail is safe in your ${legacyName} mailbox. Please `,
+    before: (legacyName: string, isClosed: boolean) =>
+      isClosed ? 'Please ' : `Your mail is safe in your ${legacyName} mailbox. Please `,
     link: 'contact support',
     after: (phone: string) => ` or call ${unbroken(phone)}, and have your transfer ID at hand.`,
   },
@@ -191,8 +193,10 @@ export const status = {
     check: 'Checksum (SHA-256)',
     parts: (count: number) =>
       `Your mail is in ${formatNumber(count)} files of up to ${formatBytes(EXPORT_PART_OCTETS)} of mail each. Please download them all. Each one opens on its own.`,
-    deleted:
-      'The files have been deleted. Your mail is safe in your mailbox. You can start a new download if you need one.',
+    deleted: (isClosed: boolean) =>
+      isClosed
+        ? 'The files have been deleted. If you can still sign in to your mailbox, you can start a new download.'
+        : 'The files have been deleted. Your mail is safe in your mailbox. You can start a new download if you need one.',
     anew: 'Start a new download',
     deleteTitle: 'When you no longer need the files here',
     deleteHelp: 'First check that you have the files on your computer. You can also leave this to us.',
@@ -216,6 +220,7 @@ export const status = {
     title: 'Your transfer ID has not been found',
     content: [
       `Your mail is safe. Please check the ID. It has ${TRANSFER_ID_LENGTH} letters and digits, and you can find it in our messages to you.`,
+      'We keep a transfer for a limited time after it has ended.',
     ],
   },
   failed: {
