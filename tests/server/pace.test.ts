@@ -65,7 +65,7 @@ test('what a provider does not take today has no time that is left, as nobody kn
   const limits = { source: { connections: 1 }, destination: { connections: 1, upADay: 1000 } };
   const budget = await openBudget(limits, ledger, MACHINE_CLOCK);
   const told: unknown[] = [];
-  const counts = openCounts({ onProgress: ({ left }) => told.push(left) }, budget.room);
+  const counts = openCounts({ onProgress: ({ left }) => told.push(left) }, () => budget.room());
   const folder = { done: 0, total: 2, bytes: 0, kept: 0, octetsLeft: 701 };
   counts.set('INBOX', folder);
   counts.set('INBOX', { ...folder, octetsLeft: 700 });
