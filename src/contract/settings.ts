@@ -291,11 +291,15 @@ export type PortalSettings = Pick<
   | 'destinationMailUrl'
   | 'footerUrl'
   | 'supportPhone'
->;
+> & {
+  /** Without a gateway a phone number is checked and not messaged. */
+  readonly sendsNoTexts?: true;
+};
 
 export function portalSettings(settings: Settings): PortalSettings {
   const { legacyName, legacyDomains, accessEnd, inQa } = settings;
   const { faqUrl, privacyUrl, termsUrl, destinationMailUrl, footerUrl, supportPhone } = settings;
+  const sendsTexts = settings.sandbox || settings.sms !== undefined;
   return {
     legacyName,
     legacyDomains,
@@ -307,5 +311,6 @@ export function portalSettings(settings: Settings): PortalSettings {
     destinationMailUrl,
     supportPhone,
     ...optional('footerUrl', footerUrl),
+    ...(sendsTexts ? {} : { sendsNoTexts: true }),
   };
 }

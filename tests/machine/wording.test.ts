@@ -10,6 +10,7 @@ import { fieldErrors } from '../../src/portal/wording/field-errors.ts';
 import { lookUp, signIn } from '../../src/portal/wording/home-modals.ts';
 import { countdown, home, providerName, shared, steps, toolName, unbroken } from '../../src/portal/wording.ts';
 import { standingOf } from '../../src/contract/transfer-status.ts';
+import { portalSettings, readSettings, type Environment } from '../../src/contract/settings.ts';
 import { QUERY_ERRORS } from '../../src/contract/failure-code.ts';
 import { PROVIDERS } from '../../src/contract/provider-name.ts';
 import { ourTexts } from '../support/our-texts.ts';
@@ -74,7 +75,17 @@ describe('the words of the fields', () => {
   });
 
   test('the contact is told without the spaces around it', () => {
-    expect(startMigration.good('  Kid@Mail.example ')).toBe('We will write to Kid@Mail.example.');
+    expect(startMigration.good('  Kid@Mail.example ', true)).toBe('We will write to Kid@Mail.example.');
+  });
+
+  test('no text message is promised where none can be sent', () => {
+    expect(startMigration.good('+16502530000', true)).toBe('We will send a text message to 650\u00a0253\u00a00000.');
+    expect(startMigration.good('+16502530000', false)).toContain('We cannot send text messages right now.');
+    const real = { LEGACY_IMAP_URL: 'imaps://imap.example.com:993' };
+    const sendsNone = (environment: Environment) => portalSettings(readSettings(environment)).sendsNoTexts;
+    expect(sendsNone(real)).toBe(true);
+    expect(sendsNone({ ...real, SMS_URL: 'https://sms.example.com/send' })).toBeUndefined();
+    expect(sendsNone({})).toBeUndefined();
   });
 
   test('the notification contact has its four errors, without "or phone number" off the primary move', () => {

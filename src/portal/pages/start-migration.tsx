@@ -137,7 +137,8 @@ function contactNote(snapshot: WizardSnapshot): Note | undefined {
   if (at('legacyAddress')) return { kind: 'error', text: words.errors.legacy(context.settings.legacyName) };
   if (at('checkingPhoneNumber') || at('checkingDomain')) return { kind: 'waiting', text: shared.checking };
   if (at('unchecked')) return { kind: 'waiting', text: words.unchecked };
-  if (at('good')) return { kind: 'good', text: words.good(context.notificationContact) };
+  if (at('good'))
+    return { kind: 'good', text: words.good(context.notificationContact, context.settings.sendsNoTexts !== true) };
   return undefined;
 }
 

@@ -43,10 +43,12 @@ export const startMigration = {
   unchecked: "We couldn't check this just now. Your mail is safe. We'll try again in a few seconds.",
   /** A phone number as it is shown: `650 253 0000`. */
   contact: shownContact,
-  good: (contact: string) =>
-    contact.includes('@')
-      ? `We will write to ${contact.trim()}.`
-      : `We will send a text message to ${unbroken(shownContact(contact))}.`,
+  good: (contact: string, sendsTexts: boolean) => {
+    if (contact.includes('@')) return `We will write to ${contact.trim()}.`;
+    return sendsTexts
+      ? `We will send a text message to ${unbroken(shownContact(contact))}.`
+      : 'We cannot send text messages right now. To hear from us, use an email address. You can also check your transfer with its ID.';
+  },
   facts: (mode: Mode, legacyName: string) =>
     [
       { icon: 'shield', text: shared.nothingDeleted(legacyName) },
