@@ -76,9 +76,10 @@ export function countdown({ unit, count }: TimeLeft): string {
   return new Intl.NumberFormat(LOCALE, { style: 'unit', unit, unitDisplay: 'long' }).format(count);
 }
 
-/** A date as Pacific time has it, where the specification means Pacific time. */
-export function pacificDate(iso: string): string {
-  return new Intl.DateTimeFormat(LOCALE, { dateStyle: 'long', timeZone: 'America/Los_Angeles' }).format(new Date(iso));
+/** The day that ends then, as Pacific time has it, where the specification means Pacific time; midnight is the end of one. */
+export function pacificDate(iso: string, style: Intl.DateTimeFormatOptions = {}): string {
+  const format = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'long', ...style, timeZone: 'America/Los_Angeles' });
+  return format.format(Date.parse(iso) - 1);
 }
 
 export const home = {
@@ -86,7 +87,7 @@ export const home = {
     `${legacyName} email ${isOver ? 'was due to close' : 'is closing'}. Take your mail and contacts with you: to Yahoo Mail, to another provider, or as files on your computer.`,
   countdownTitle: (legacyName: string, isOver: boolean) =>
     isOver ? 'left: the closing date has passed' : `left until ${legacyName} email closes`,
-  countdownDate: (iso: string) => `It closes at the end of the day on ${pacificDate(iso)} (Pacific time).`,
+  countdownDate: (iso: string) => `It closes on ${pacificDate(iso, { timeStyle: 'short' })} (Pacific time).`,
   countdownOver: (iso: string) =>
     `It was due to close on ${pacificDate(iso)}. If you can still sign in, you can still move your mail.`,
   start: 'Start',

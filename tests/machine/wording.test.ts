@@ -44,6 +44,16 @@ describe('the words of Home', () => {
     expect(countdown({ unit, count })).toBe(text);
   });
 
+  test.each([
+    ['2025-11-30T23:59:59-08:00', 'November 30, 2025', '11:59 PM'],
+    // Midnight is the end of the day before.
+    ['2025-12-01T00:00:00-08:00', 'November 30, 2025', '11:59 PM'],
+    ['2025-12-01T20:00:00Z', 'December 1, 2025', '11:59 AM'],
+  ])('that access ends at %s is said by its day, %s, and its time', (end, day, time) => {
+    expect(home.countdownDate(end)).toBe(`It closes on ${day} at ${time} (Pacific time).`);
+    expect(home.countdownOver(end)).toContain(`on ${day}.`);
+  });
+
   test('the two modals and what leads to them have the names of the specification', () => {
     expect(signIn.title).toBe('Sign in to get started');
     expect(home.lookup).toBe('check your transfer status');
