@@ -33,7 +33,7 @@ const FIND = `(kind, name) => {
   const found =
     kind === 'field'
       ? [...place.querySelectorAll('label')].find(isNamed)?.control
-      : [...place.querySelectorAll('button:enabled, a, summary')].find(isNamed);
+      : [...place.querySelectorAll('button:enabled, a, summary, label:has(input[type=checkbox])')].find(isNamed);
   found?.scrollIntoView({ block: 'center', behavior: 'instant' });
   return found ?? null;
 }`;
