@@ -54,12 +54,12 @@ describe('the product in Firefox (needs firefox and pdftotext)', needs('firefox'
     await page.says('Your transfer is done');
     return complete.searchParams.get('migration_id') ?? '';
   };
-  /** The file that was downloaded. Until it is there, an empty one keeps its place, with another beside it. */
+  /** The file that was downloaded. Until it is there, an empty one keeps its place, with a part beside it or alone. */
   const arrived = async () => {
-    const files = await Promise.all(
-      (await readdir(firefox.downloads)).map((name) => readFile(join(firefox.downloads, name))),
-    );
-    return files.length === 1 && files[0] !== undefined && files[0].length > 0 ? files[0] : null;
+    const [name, ...others] = await readdir(firefox.downloads);
+    if (name === undefined || name.endsWith('.part') || others.length > 0) return null;
+    const file = await readFile(join(firefox.downloads, name));
+    return file.length > 0 ? file : null;
   };
   const paper = async () => execFileSync('pdftotext', ['-', '-'], { input: await page.print(), encoding: 'utf8' });
   /** The sandbox's own pages have no icon. */

@@ -10,10 +10,11 @@ import { FIREFOX } from './installed.ts';
 const WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 100;
 
-/** Nothing that asks or calls home, and downloads that ask nothing either. */
+/** Nothing that asks or calls home, and downloads that ask nothing either, nor take the focus from the page. */
 const preferencesOf = (downloads: string) => ({
   'browser.download.folderList': 2,
   'browser.download.dir': downloads,
+  'browser.download.alwaysOpenPanel': false,
   'browser.shell.checkDefaultBrowser': false,
   'browser.startup.homepage_override.mstone': 'ignore',
   'app.update.enabled': false,
