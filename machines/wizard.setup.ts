@@ -355,6 +355,7 @@ export const wizard = setup({
       message: params.message,
     })),
     'refuse the password': raise({ type: 'password.refuse' as const }),
+    'look at the page': raise({ type: 'page.look' as const }),
     'remember the message': assign({ message: (_, params: { message: Message }) => params.message }),
     'forget the message': assign({ message: null }),
   },

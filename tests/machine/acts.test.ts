@@ -3,6 +3,7 @@ import { type Act, ACTS, isOffered } from '../../machines/owner-acts.ts';
 import { NOTHING_TYPED } from '../../machines/wizard.context.ts';
 import type { Event, Message } from '../../machines/wizard.types.ts';
 import type { TransferStatus } from '../../src/contract/calls/status.ts';
+import { goesOn } from '../../src/contract/transfer-status.ts';
 import { ID, PASSWORD, SESSIONS } from '../support/moves.ts';
 import {
   arriveAtStatus,
@@ -259,6 +260,19 @@ describe('a dialog', () => {
       await wizard.send(open(act), ...typed, submit);
       expect(wizard.isAt(failed)).toBe(true);
       expect(wizard.context()).toMatchObject({ message: { about: refused, code }, typed: NOTHING_TYPED });
+    },
+  );
+
+  test.each(CASES.filter(({ status }) => !goesOn(status)))(
+    'for "$act" that was not answered is before a page that shows how the transfer stands now',
+    async ({ act, status, call, typed, failed }) => {
+      const wizard = await arriveAtStatus(status, { [call]: refusal('UNAVAILABLE') });
+      const now = { ...status, contactsmigration: mail };
+      wizard.script['ask for the status'] = () => now;
+      await wizard.send(open(act), ...typed, submit);
+      expect(wizard.context().status).toEqual(now);
+      expect(wizard.isAt(failed)).toBe(true);
+      expect(wizard.context().message).not.toBeNull();
     },
   );
 
