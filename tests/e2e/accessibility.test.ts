@@ -14,12 +14,14 @@ const SCHEMES = [
   { colorScheme: 'dark', forcedColors: 'none' },
   { colorScheme: 'light', forcedColors: 'active' },
 ] as const;
+/** What `theme.css` makes of the browser's own size, and twice that. */
+const [PLAIN, TWICE] = ['112.5%', '225%'];
 const SIZES = [
-  [1280, '100%'],
-  [320, '100%'],
-  [1280, '200%'],
+  [1280, PLAIN],
+  [320, PLAIN],
+  [1280, TWICE],
 ] as const;
-const NARROWEST = [320, '200%'] as const;
+const NARROWEST = [320, TWICE] as const;
 /** One for each sight; `npm run proofs` looks at all. The stories are looked at light and dark as well. */
 const inTurn = <One>(all: readonly One[], number: number) =>
   IS_PROOF ? all : all.slice(number % all.length).slice(0, 1);

@@ -41,7 +41,7 @@ export function Exports({ snapshot, files }: Props) {
       ) : (
         <>
           <p className="badge" data-kind={badge.kind}>
-            {badge.label}
+            <span>{badge.label}</span>
           </p>
           <p>{known?.files === 'deleted' ? words.deleted(isClosed) : badge.text}</p>
         </>

@@ -12,7 +12,9 @@ export function HowFar({ kind, progress }: Props & { readonly kind: 'email' | 'c
   if (isComparing(progress))
     return (
       <div>
-        <p className="status-count strong">{comparing.count(compared, done)}</p>
+        <p className="status-count">
+          <span className="strong">{comparing.count(compared, done)}</span>
+        </p>
         <ProgressBar label={comparing.bar} done={compared} total={done} />
       </div>
     );
