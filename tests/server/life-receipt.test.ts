@@ -7,6 +7,7 @@ import { createHash, generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { receiptAddress, RECEIPT_KEY, type ReceiptFormat } from '../../src/contract/calls/receipt.ts';
 import { checkReceipt, ReceiptError } from '../../src/server/receipt/check-receipt.ts';
+import { writeReceipt } from '../../src/server/receipt/write-receipt.ts';
 import { comparisonOf, notMoved, type Facts } from '../../src/server/receipt/facts.ts';
 import { openLifeWorld, type LifeWorld, type Ordered, whenEnded } from '../support/life-world.ts';
 import { followLink } from '../support/followed-link.ts';
@@ -184,8 +185,8 @@ describe('a receipt says', () => {
     transfer: 'b'.repeat(32),
     from: 'ann@old.example (San Bruno)',
     to: 'ann@new.example (Gmail)',
-    ordered: '',
-    ended: '',
+    ordered: '2025-11-01T09:00:00.000Z',
+    ended: '2025-11-01T10:00:00.000Z',
     compared: 3,
     copied: 3,
     octets: 900,
@@ -200,6 +201,21 @@ describe('a receipt says', () => {
     const newMail = 'Mail that comes to ann@old.example from now on';
     expect(notMoved(forwarding('review'))).toContain(newMail);
     expect(notMoved(forwarding('completed'))).not.toContain(newMail);
+  });
+
+  test('nothing under a heading of its own where it lists nothing', async () => {
+    const { privateKey: key } = generateKeyPairSync('ed25519');
+    const parts = writeReceipt('html', world.web.database, facts, { key, keyAddress: RECEIPT_KEY });
+    const page = (await Array.fromAsync(parts)).join('');
+    expect(page.match(/(?<=<h2>)[^<]+/g)).toEqual(['What was compared', 'What did not move', 'Signature']);
+    expect(page).not.toContain('class="list"');
+    expect((await receipt('html')).text.match(/(?<=<h2>)[^<]+/g)).toEqual([
+      'What was compared',
+      'What did not move',
+      'Messages and contacts',
+      'Totals',
+      'Signature',
+    ]);
   });
 
   test('how many messages may be there besides those that it lists', () => {

@@ -107,6 +107,18 @@ const DAY = new Intl.DateTimeFormat('en-US', {
 const SHORT = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'America/Los_Angeles' });
 const NUMBER = new Intl.NumberFormat('en-US');
 
+const LIST = `<h2>Messages and contacts</h2>
+<table class="list"><thead><tr><th>Folder</th><th>Date</th><th>Subject or name, SHA-256</th><th>Size</th><th>What became of it</th></tr></thead><tbody>
+`;
+
+/** The end of the list, and its sums; there is neither where nothing is listed, as for files. */
+function totalsOf(sums: Readonly<Record<string, number>>): string {
+  const rows = Object.entries(sums).map(
+    ([name, count]) => `<tr><th scope="row">${escapeHtml(sumName(name))}</th><td>${NUMBER.format(count)}</td></tr>`,
+  );
+  return rows.length === 0 ? '' : `</tbody></table>\n<h2>Totals</h2>\n<table>${rows.join('')}</table>\n`;
+}
+
 const html: Page = {
   head: (facts) => `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Receipt of your transfer</title><style>${STYLE}</style></head>
@@ -131,19 +143,10 @@ ${foldersLeftIn(facts)}<h2>What did not move</h2>
 <ul>${notMoved(facts)
     .map((what) => `<li>${escapeHtml(what)}</li>`)
     .join('')}</ul>
-<h2>Messages and contacts</h2>
-<table class="list"><thead><tr><th>Folder</th><th>Date</th><th>Subject or name, SHA-256</th><th>Size</th><th>What became of it</th></tr></thead><tbody>
 `,
-  line: ({ kind, folder, date, subject, size, sha256, fate, note }) =>
-    `<tr><td>${foreign(kind === 'contact' ? 'Contacts' : folder)}</td><td>${escapeHtml(date === '' ? '' : SHORT.format(new Date(date)))}</td><td>${foreign(subject)}<span class="digest">${escapeHtml(sha256)}</span></td><td>${size === null ? '' : NUMBER.format(size)}</td><td>${escapeHtml(note === '' ? FATES[fate] : `${FATES[fate]}: ${note}`)}</td></tr>\n`,
-  foot: (_facts, sums, statement, signature, keyAddress) => `</tbody></table>
-<h2>Totals</h2>
-<table>${Object.entries(sums)
-    .map(
-      ([name, count]) => `<tr><th scope="row">${escapeHtml(sumName(name))}</th><td>${NUMBER.format(count)}</td></tr>`,
-    )
-    .join('')}</table>
-<h2>Signature</h2>
+  line: ({ kind, folder, date, subject, size, sha256, fate, note }, _cells, isFirst) =>
+    `${isFirst ? LIST : ''}<tr><td>${foreign(kind === 'contact' ? 'Contacts' : folder)}</td><td>${escapeHtml(date === '' ? '' : SHORT.format(new Date(date)))}</td><td>${foreign(subject)}<span class="digest">${escapeHtml(sha256)}</span></td><td>${size === null ? '' : NUMBER.format(size)}</td><td>${escapeHtml(note === '' ? FATES[fate] : `${FATES[fate]}: ${note}`)}</td></tr>\n`,
+  foot: (_facts, sums, statement, signature, keyAddress) => `${totalsOf(sums)}<h2>Signature</h2>
 <p>This proves that the totals above came from us and were not changed. The public key is at ${escapeHtml(keyAddress)}.</p>
 <pre id="statement">${escapeHtml(statement)}</pre>
 <pre id="signature">${escapeHtml(signature)}</pre>
