@@ -344,8 +344,12 @@ export const wizard = setup({
     'open the guide': raise((_, params: { guide: Guide }) => ({ type: 'guide.open' as const, guide: params.guide })),
 
     // Support
-    'fill in the transfer': assign({
-      typed: ({ context: { typed, transferId } }) => ({ ...typed, supportId: typed.supportId || (transferId ?? '') }),
+    'fill in what is known': assign({
+      typed: ({ context: { typed, source, transferId } }) => ({
+        ...typed,
+        legacyEmail: typed.legacyEmail || (source?.email ?? ''),
+        supportId: typed.supportId || (transferId ?? ''),
+      }),
     }),
     'remember the letter': assign({ letter: (_, params: { letter: SupportRequest }) => params.letter }),
 

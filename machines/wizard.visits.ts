@@ -117,7 +117,7 @@ const entrances = wizard.createStateConfig({
       { guard: 'the hash is known', target: '#status-from-email' },
       { target: '#status-from-email-not-found' },
     ],
-    'support.visit': { target: '#support', actions: 'fill in the transfer' },
+    'support.visit': { target: '#support', actions: 'fill in what is known' },
     'privacy-policy.visit': { target: '#privacy-policy' },
     'terms-of-service.visit': { target: '#terms-of-service' },
   },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { NOTHING_TYPED } from '../../machines/wizard.context.ts';
 import type { Event } from '../../machines/wizard.types.ts';
-import { ID, LEGACY } from '../support/moves.ts';
+import { ID, LEGACY, SESSIONS } from '../support/moves.ts';
 import { arriveAt, codesBut, refusal } from '../support/wizard.ts';
 
 type Script = NonNullable<Parameters<typeof arriveAt>[1]>;
@@ -151,6 +151,18 @@ describe('the letter to support', () => {
     wizard.visit('/');
     wizard.visit('/support-form');
     expect(wizard.context().typed.supportId).toBe('');
+  });
+
+  test('who has signed in need not type the address again, and keeps one that was typed', async () => {
+    const wizard = arriveAt('/destination-account', {}, SESSIONS.signedIn);
+    wizard.visit('/support-form');
+    expect(wizard.context().typed.legacyEmail).toBe(LEGACY);
+    await wizard.send(legacy('another'));
+    wizard.visit('/support-form');
+    expect(wizard.context().typed.legacyEmail).toBe('another');
+    wizard.visit('/');
+    wizard.visit('/support-form');
+    expect(wizard.context().typed.legacyEmail).toBe('');
   });
 
   test('a letter that is submitted twice is sent once', async () => {

@@ -205,8 +205,9 @@ describe('a receipt says', () => {
 
   test('nothing under a heading of its own where it lists nothing', async () => {
     const { privateKey: key } = generateKeyPairSync('ed25519');
-    const parts = writeReceipt('html', world.web.database, facts, { key, keyAddress: RECEIPT_KEY });
-    const page = (await Array.fromAsync(parts)).join('');
+    let page = '';
+    for await (const part of writeReceipt('html', world.web.database, facts, { key, keyAddress: RECEIPT_KEY }))
+      page += part;
     expect(page.match(/(?<=<h2>)[^<]+/g)).toEqual(['What was compared', 'What did not move', 'Signature']);
     expect(page).not.toContain('class="list"');
     expect((await receipt('html')).text.match(/(?<=<h2>)[^<]+/g)).toEqual([
