@@ -282,7 +282,7 @@ const SIGHTS: readonly Sight[] = [
           },
         },
       }),
-    act: (page) => page.locator('summary', { hasText: '1 message could not be copied' }).click(),
+    act: (page) => page.locator('summary', { hasText: '1 message is not in your new mailbox' }).click(),
     shows: 'no other message is missing',
   },
   {

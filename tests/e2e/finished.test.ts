@@ -62,7 +62,7 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     });
     const main = page.getByRole('main');
     await main.getByText('11 messages arrived.').waitFor();
-    await main.getByText('1 message could not be copied. See the list below.').waitFor();
+    await main.getByText('1 message is not in your new mailbox. See the list below.').waitFor();
     await main.getByText('Nothing else is missing, and nothing is there twice.').waitFor();
     await main.getByText('does not follow you to a new mailbox').waitFor();
     await main.getByText('Tell people your new address').waitFor();
@@ -95,7 +95,7 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
 
   test('new mail that is brought once a day is not said to stay behind', async () => {
     await open({ ...AT_GMAIL, daily: { until: '2025-11-21T08:00:00.000Z', next: '2025-11-02T10:00:00.000Z' } });
-    await page.getByText('is brought to your new mailbox once a day, but only until November 21, 2025').waitFor();
+    await page.getByText('is brought to your new mailbox once a day, but only until November 20, 2025').waitFor();
     expect(await page.getByText('does not follow you').count()).toBe(0);
   });
 
@@ -329,10 +329,10 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     await open({ ...FINISHED_EXPORT.json, emailmigration: { ...DONE, done: 12, total: 12, skipped } });
     const left = page.getByRole('region', { name: 'What is not in your files' });
     await left.getByText('1 folder could not be copied or checked. See the list below.').waitFor();
-    await left.getByText('1 message could not be copied. See the list below.').waitFor();
+    await left.getByText('1 message is not in your files. See the list below.').waitFor();
     const card = page.getByRole('region', { name: 'Email transfer' });
     await card.getByText('1 folder could not be copied or checked').click();
-    await card.getByText('1 message could not be copied').click();
+    await card.getByText('1 message is not in your files').click();
     expect(await card.locator('li').allInnerTexts()).toEqual([
       'משפחה (2019): The mail server does not let us read this folder.',
       'תמונות! (INBOX): It is too large.',

@@ -188,8 +188,8 @@ describe('a letter', () => {
   test('says one thing and many in the right number, with the date in words', () => {
     expect(letterOf(moved).text).toContain('1,200 messages and 1 contact were copied.');
     expect(letterOf({ ...moved, messages: 0 }).text).toContain('1 contact was copied.');
-    expect(letterOf({ ...moved, skipped: 1 }).text).toContain('1 item could not be copied.');
-    expect(letterOf({ ...moved, skipped: 2 }).text).toContain('2 items could not be copied.');
+    expect(letterOf({ ...moved, skipped: 1 }).text).toContain('1 item is not in your new mailbox.');
+    expect(letterOf({ ...moved, skipped: 2 }).text).toContain('2 items are not in your new mailbox.');
     expect(letterOf(exported).text).toContain(
       'Download your files by November 28, 2026 at 12:00 PM PST. Then we delete them.',
     );

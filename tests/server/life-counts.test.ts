@@ -57,6 +57,38 @@ describe('what is told as copied', { timeout: 60_000 }, () => {
     expect(text).toContain(`<li><bdi>Fresh</bdi>: ${told}</li>`);
   });
 
+  test('is the same everywhere of what its owner moves and deletes meanwhile, and nothing is said not to have come', async () => {
+    const world = await openWorldOfTest({ mail: { INBOX: some(0, 5) } });
+    const [held, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await using _worker = await world.work({
+      onStep: async (step) => {
+        if (step !== 'outcome committed') return;
+        held.resolve();
+        await gate.promise;
+      },
+    });
+    const ordered = await world.order(TOLD);
+    await held.promise;
+    {
+      await using client = await world.destinationMail();
+      await client.create('Mine');
+      for (const command of ['SELECT INBOX', 'UID COPY 1 Mine', 'UID STORE 1:2 +FLAGS (\\Deleted)', 'EXPUNGE'])
+        await client.command(command);
+    }
+    gate.resolve();
+    const mail = await whenEnded(world, ordered);
+    const { copied, sums } = await receiptOf(world, ordered);
+    expect({ status: mail.status, copied: copiedBy(mail), left: mail.skipped?.length }).toEqual({
+      status: 'completed',
+      copied: 4,
+      left: 1,
+    });
+    expect({ copied, sums }).toEqual({ copied: 4, sums: { 'message copied': 3, 'message moved': 2 } });
+    await expect.poll(() => completions(world)).toHaveLength(1);
+    expect(completions(world)[0]?.raw).toContain('4 messages were copied.');
+    expect(completions(world)[0]?.raw).toContain('1 item is not in your new mailbox.');
+  });
+
   test('is all that was, beside a folder that an earlier order copied and that is gone since', async () => {
     const world = await openWorldOfTest({ mail: { INBOX: some(0, 2), Old: some(20, 6) } });
     await using _worker = await world.work();

@@ -106,7 +106,7 @@ export function OperationCard({ kind, title, progress, ofExport, hasNoFiles, at,
       </dl>
       {!hasNoFiles && children}
       {!hasNoFiles && <Folders progress={progress} />}
-      {!hasNoFiles && <LeftOut kind={kind} items={skipped} />}
+      {!hasNoFiles && <LeftOut kind={kind} items={skipped} ofExport={ofExport} />}
     </section>
   );
 }
@@ -117,7 +117,11 @@ function nothingCopied(kind: Props['kind'], progress: Progress): string {
 }
 
 /** Whole folders, and messages or contacts, that are not there; who may not see their names reads the reasons alone. */
-function LeftOut({ kind, items }: { readonly kind: Props['kind']; readonly items: NonNullable<Progress['skipped']> }) {
+function LeftOut({
+  kind,
+  items,
+  ofExport,
+}: Pick<Props, 'kind' | 'ofExport'> & { readonly items: NonNullable<Progress['skipped']> }) {
   const folders = items.filter(isOfFolder);
   const others = items.filter((item) => !isOfFolder(item));
   return (
@@ -143,7 +147,7 @@ function LeftOut({ kind, items }: { readonly kind: Props['kind']; readonly items
       )}
       {others.length > 0 && (
         <details>
-          <summary>{words.skipped(kind, others.length)}</summary>
+          <summary>{words.skipped(kind, others.length, ofExport)}</summary>
           <p>{words.skippedHelp(others.length)}</p>
           <ul>
             {others.map((item, index) => (

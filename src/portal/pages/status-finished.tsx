@@ -65,8 +65,8 @@ export function Finished({ snapshot }: Props) {
         <h2 id="left">{words.leftTitle(ofExport, isDeleted)}</h2>
         <Facts
           facts={[
-            ...refused('email', emailmigration),
-            ...refused('contacts', contactsmigration),
+            ...refused('email', emailmigration, ofExport),
+            ...refused('contacts', contactsmigration, ofExport),
             ...foldersLeft(emailmigration),
             ...(contactsmigration === undefined && !ofExport
               ? [{ icon: 'info', text: noContacts(snapshot) } as const]
@@ -176,11 +176,11 @@ function arrived(kind: 'email' | 'contacts', progress: ContactsProgress | undefi
   }));
 }
 
-function refused(kind: 'email' | 'contacts', progress: Progress | undefined): Fact[] {
+function refused(kind: 'email' | 'contacts', progress: Progress | undefined, ofExport: boolean): Fact[] {
   const count = progress === undefined ? 0 : refusedBy(progress);
   if (count === 0) return [];
   const isAll = count !== SKIPPED_SHOWN || kind === 'contacts';
-  return [{ icon: 'warning', text: isAll ? words.refused(kind, count) : words.refusedMany(kind, count) }];
+  return [{ icon: 'warning', text: (isAll ? words.refused : words.refusedMany)(kind, count, ofExport) }];
 }
 
 function foldersLeft(progress: Progress = { status: '' }): Fact[] {

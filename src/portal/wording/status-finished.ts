@@ -1,6 +1,6 @@
 import type { Guide } from '../../../machines/mail-guide.ts';
 import { DRAWINGS } from '../parts/drawings.ts';
-import { formatNumber, pacificDate } from '../wording.ts';
+import { pacificDate } from '../wording.ts';
 import { MAIL_FACTS } from './mail-guide.ts';
 import { counted, status } from './status.ts';
 
@@ -29,9 +29,10 @@ export const finished = {
     if (!ofExport) return 'What did not move';
     return isDeleted ? 'What was not in your files' : 'What is not in your files';
   },
-  refused: (kind: Kind, count: number) => `${counted(kind, count)} could not be copied. See the list below.`,
-  refusedMany: (kind: Kind, least: number) =>
-    `At least ${formatNumber(least)} ${kind === 'email' ? 'messages' : 'contacts'} could not be copied. See the list below.`,
+  refused: (kind: Kind, count: number, ofExport: boolean) =>
+    `${status.skipped(kind, count, ofExport)}. See the list below.`,
+  refusedMany: (kind: Kind, least: number, ofExport: boolean) =>
+    `At least ${status.skipped(kind, least, ofExport)}. See the list below.`,
   foldersLeft: (count: number) => `${status.foldersLeft(count)}. See the list below.`,
   noContacts: {
     permitted: 'Your contacts. To bring them too, start a new transfer and allow contacts. No message is copied twice.',

@@ -167,7 +167,12 @@ export const status = {
   } satisfies Record<Kind, string>,
   unproven: (lost: string, duplicated: string, changed: string) =>
     `We compared both sides: ${lost} missing, ${duplicated} duplicated, ${changed} changed.`,
-  skipped: (kind: Kind, count: number) => `${counted(kind, count)} could not be copied`,
+  /** Of messages: some were copied, and their owner has removed them there since. */
+  skipped: (kind: Kind, count: number, ofExport: boolean) => {
+    if (kind === 'contacts') return `${counted(kind, count)} could not be copied`;
+    const isOrAre = plural.select(count) === 'one' ? 'is' : 'are';
+    return `${counted(kind, count)} ${isOrAre} not in your ${ofExport ? 'files' : 'new mailbox'}`;
+  },
   skippedHelp: (count: number) =>
     `${plural.select(count) === 'one' ? 'It is' : 'They are'} still in the mailbox you are moving.`,
   noSubject: 'No subject',

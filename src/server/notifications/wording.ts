@@ -131,7 +131,7 @@ function detailsOf(news: Notification): string[] {
     ...contactsLines(news),
     ...(news.skipped > 0
       ? [
-          `${counted(news.skipped, 'item', 'items')} could not be ${verbOf(news)}. The status page tells you why. Nothing was deleted from your ${news.legacyName} mailbox.`,
+          `${counted(news.skipped, 'item is', 'items are')} not in your ${news.isExport ? 'files' : 'new mailbox'}. The status page tells you why. Nothing was deleted from your ${news.legacyName} mailbox.`,
         ]
       : []),
     ...newMailLines(news),

@@ -1,7 +1,7 @@
 import { displayName } from '../../contract/provider-name.ts';
 import type { Provider } from '../../contract/provider.ts';
 import { counted } from '../counted.ts';
-import { foldersLeft } from '../mail/copy/ledger-report.ts';
+import { COPIED, foldersLeft } from '../mail/copy/ledger-report.ts';
 import type { Sql } from '../store/database.ts';
 
 /** What a receipt says of a transfer as a whole. Times are ISO 8601. */
@@ -57,7 +57,7 @@ export async function factsOf(sql: Sql, transferId: string, legacyName: string):
        coalesce(sum(l.size), 0)::float8 as octets,
        (count(*) filter (where l.removal = 'removed'))::integer as removed
      from ledger l join ledger_mailboxes m on m.id = l.mailbox_id
-     where m.transfer_id = $1 and not l.earlier and l.fate in ('stored', 'kept', 'changed')`,
+     where m.transfer_id = $1 and ${COPIED}`,
     [transferId],
   );
   const [open] = await sql.query<{ unsure: number }>(

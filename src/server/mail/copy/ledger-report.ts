@@ -69,6 +69,9 @@ export type Arrivals = {
   readonly copied: number;
 };
 
+/** What this transfer has brought and is not told as left out, whatever its owner has done with it since. */
+export const COPIED = `not l.earlier and l.fate in ('stored', 'kept', 'changed', 'taken') and not (${LEFT_OUT})`;
+
 /** A mailbox that the source had, as this transfer has listed it. */
 const LISTED = 'm.total is not null';
 
@@ -76,8 +79,7 @@ export async function arrivalsOf(sql: Sql, transferId: string): Promise<Arrivals
   const [row] = await sql.query<Arrivals>(
     `select (count(*) filter (where l.verified and ${LISTED}))::integer as compared,
        (count(*) filter (where (l.earlier or l.fate = 'twin') and ${LISTED} and not (${LEFT_OUT})))::integer as present,
-       (count(*) filter (where not l.earlier and l.fate in ('stored', 'kept', 'changed', 'taken')
-         and not (${LEFT_OUT})))::integer as copied
+       (count(*) filter (where ${COPIED}))::integer as copied
      from ledger l join ledger_mailboxes m on m.id = l.mailbox_id where m.transfer_id = $1`,
     [transferId],
   );
