@@ -21,6 +21,7 @@ import { EVERY_CODE, SETTINGS } from '../support/wizard.ts';
 const NAME = 'San Bruno';
 const SAFE = 'Your mail is safe: nothing was moved or deleted.';
 const NOT_AFFECTED = 'Your mail is safe, and your transfer is not affected.';
+const sendsNone = (environment: Environment) => portalSettings(readSettings(environment)).sendsNoTexts;
 const exportTextOf = (status: string) => exportText(standingOf({ status }), false);
 const said = (message: Message) => {
   const { kind, title, content } = messageWords(message, NAME);
@@ -92,7 +93,6 @@ describe('the words of the fields', () => {
     expect(startMigration.good('+16502530000', true)).toBe('We will send a text message to 650\u00a0253\u00a00000.');
     expect(startMigration.good('+16502530000', false)).toContain('We cannot send text messages right now.');
     const real = { LEGACY_IMAP_URL: 'imaps://imap.example.com:993' };
-    const sendsNone = (environment: Environment) => portalSettings(readSettings(environment)).sendsNoTexts;
     expect(sendsNone(real)).toBe(true);
     expect(sendsNone({ ...real, SMS_URL: 'https://sms.example.com/send' })).toBeUndefined();
     expect(sendsNone({})).toBeUndefined();
