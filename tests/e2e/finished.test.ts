@@ -99,6 +99,15 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     expect(await page.getByText('does not follow you').count()).toBe(0);
   });
 
+  test('what the provider keeps in a form of its own is not passed over where nothing is said to be changed', async () => {
+    await open({ ...AT_GMAIL, emailmigration: { ...AT_GMAIL.emailmigration, kept: 3 } });
+    const card = page.getByRole('region', { name: 'Email transfer' });
+    await card.getByText('no message is missing, duplicated or changed').waitFor();
+    await card.getByText('has added lines of its own at the top of 3 messages. Nothing of them is missing.').waitFor();
+    await open({ ...AT_GMAIL, emailmigration: { ...AT_GMAIL.emailmigration, kept: 0 } });
+    expect(await card.getByText('lines of its own').count()).toBe(0);
+  });
+
   test('what an earlier transfer had brought is not said to have been copied', async () => {
     const mail = { ...AT_GMAIL.emailmigration, done: 13, total: 13, bytes: 500 };
     await open({ ...AT_GMAIL, emailmigration: { ...mail, present: 12 } });

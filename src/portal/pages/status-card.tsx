@@ -84,6 +84,7 @@ export function OperationCard({ kind, title, progress, ofExport, hasNoFiles, at,
             <dd>{(isDone ? words.finishedAt : words.stoppedAt)(finished)}</dd>
           )}
           {!isUndone && !hasNoFiles && <Proof kind={kind} progress={progress} />}
+          {isDone && !isUndone && (progress.kept ?? 0) > 0 && <dd>{words.kept(progress.kept ?? 0)}</dd>}
           {progress.taken_back !== undefined && (progress.taken_back > 0 || progress.taking_back !== true) && (
             <dd>{takenBack(progress.taken_back)}</dd>
           )}

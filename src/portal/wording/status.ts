@@ -165,6 +165,9 @@ export const status = {
     email: 'We compared both sides: no other message is missing, and none is duplicated or changed.',
     contacts: 'We compared both sides: no other contact is missing, and none is duplicated or changed.',
   } satisfies Record<Kind, string>,
+  /** Besides: what a provider keeps in a form of its own has all that was sent. */
+  kept: (count: number) =>
+    `Your new mailbox has added lines of its own at the top of ${counted('email', count)}. Nothing of ${plural.select(count) === 'one' ? 'it' : 'them'} is missing.`,
   unproven: (lost: string, duplicated: string, changed: string) =>
     `We compared both sides: ${lost} missing, ${duplicated} duplicated, ${changed} changed.`,
   /** Of messages: some were copied, and their owner has removed them there since. */

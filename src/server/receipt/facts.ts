@@ -108,7 +108,7 @@ export function comparisonOf({ compared, copied, to, operations, unsure = 0 }: F
       : ` Up to ${counted(unsure, 'more message was on its', 'more messages were on their')} way when the transfer ended, and may be there as well.`;
   if (copied === 0) return `No message was copied, so there was nothing to compare.${besides}`;
   const what = `${NUMBER.format(compared)} of ${counted(copied, 'copied message', 'copied messages')}`;
-  return `We read ${what} back from the new mailbox and compared every byte, the date and the size with what we sent (SHA-256).${besides}`;
+  return `We read ${what} back from the new mailbox and compared every byte, the date and the size with what we sent.${besides}`;
 }
 
 /** What no transfer of this kind brings. */
