@@ -42,7 +42,11 @@ async function openFilled(contact = 'new@home.example', proven?: string): Promis
   return { database, queue, [Symbol.asyncDispose]: () => lifetime.disposeAsync() };
 }
 
-async function start({ database, queue }: Filled, settings: Partial<NotifierSettings>): Promise<AsyncDisposable> {
+async function start(
+  { database, queue }: Filled,
+  settings: Partial<NotifierSettings>,
+  log = openLog('silent'),
+): Promise<AsyncDisposable> {
   await using starting = new AsyncDisposableStack();
   const sources = {
     skippedMessages: async () => [],
@@ -66,7 +70,7 @@ async function start({ database, queue }: Filled, settings: Partial<NotifierSett
         smtpInClear: true,
         ...settings,
       },
-      log: openLog('silent'),
+      log,
       news: (id) => newsOf(database, sources, id),
       review: (id) => reviewOf(database, id),
     }),
@@ -191,6 +195,25 @@ describe('a notification', () => {
     await expect.poll(() => database.query(waiting), { timeout: 10_000 }).toEqual([{ state: 'retry', later: true }]);
     await database.query("update pgboss.job set start_after = now() where name = 'notifications'");
     await expect.poll(() => smtp.letters.length, { timeout: 10_000 }).toBe(1);
+  });
+
+  test('that the mail server never takes is not said to be tried again the last time, but to be given up', async () => {
+    await using smtp = await startSmtp(() => new Error('not now'));
+    await using filled = await openFilled();
+    const { database, queue } = filled;
+    await queue.announce(ID, 'started');
+    const lines: string[] = [];
+    const log = openLog('warn', { write: (line) => void lines.push(line) });
+    await using _notifier = await start(filled, { smtpUrl: smtp.url, mailFrom: 'no-reply@portal.example' }, log);
+    await expect.poll(() => lines.length, { timeout: 10_000 }).toBe(1);
+    expect(lines[0]).toContain('it is tried again');
+    const state = "select 1 from pgboss.job where name = 'notifications' and state = $1";
+    await expect.poll(() => database.query(state, ['retry']), { timeout: 10_000 }).toHaveLength(1);
+    await database.query(
+      "update pgboss.job set retry_count = retry_limit - 1, start_after = now() where name = 'notifications'",
+    );
+    await expect.poll(() => database.query(state, ['failed']), { timeout: 10_000 }).toHaveLength(1);
+    expect(lines.at(-1)).toContain('is given up');
   });
 
   test('that takes a slow mail server minutes is sent by nobody else meanwhile', async () => {

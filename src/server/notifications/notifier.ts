@@ -35,8 +35,8 @@ type NotifierServices = {
 };
 
 export type Notifier = Disposable & {
-  /** Tells the subscriber; what it throws is tried again. */
-  readonly tell: (job: NotificationJob) => Promise<void>;
+  /** Tells the subscriber; what it throws is tried again, unless it is the last try. */
+  readonly tell: (job: NotificationJob, isLast: boolean) => Promise<void>;
 };
 
 /** Sends letters and SMS. Without an SMTP server or a gateway for SMS, that way of sending is off. */
@@ -44,7 +44,7 @@ export function openNotifier({ settings, log, news, review }: NotifierServices):
   const letters = settings.smtpUrl === undefined ? null : lettersTo(settings.smtpUrl, settings.smtpInClear);
   const sent = new Set<string>();
   return {
-    tell: async (job) => {
+    tell: async (job, isLast) => {
       const { transferId, kind } = job;
       const key = keyOf(job);
       // The queue could not note it: it was sent all the same.
@@ -63,7 +63,10 @@ export function openNotifier({ settings, log, news, review }: NotifierServices):
           await send({ ...told, kind, transferId, statusUrl, legacyName, supportPhone }, key, settings, letters);
         }
       } catch (error) {
-        log.warn({ err: error, transferId, kind }, 'a notification was not sent; it is tried again');
+        const facts = { err: error, transferId, kind };
+        if (isLast)
+          log.error(facts, 'a notification was not sent in a day, and is given up: can SMTP_URL and SMS_URL be used?');
+        else log.warn(facts, 'a notification was not sent; it is tried again');
         throw error;
       }
       sent.add(key);

@@ -3,7 +3,7 @@ import type { PgBoss, SendOptions } from 'pg-boss';
 import pgBoss from 'pg-boss/package.json' with { type: 'json' };
 import type { Log } from '../log.ts';
 import { Stopped } from '../mail/copy/lanes.ts';
-import { keyOf, type NotificationJob } from '../notifications/notifier.ts';
+import { keyOf, type NotificationJob, type Notifier } from '../notifications/notifier.ts';
 import { type Database, madeByNewer, type Sql, startFault } from '../store/database.ts';
 import { releaseAllLeases } from '../transfers/lease.ts';
 
@@ -89,7 +89,7 @@ export type JobQueue = AsyncDisposable & {
     run: (transferId: string, signal: AbortSignal) => Promise<void>,
   ): Promise<AsyncDisposable>;
   /** Takes notifications, one at a time; one whose `tell` throws is given back, to be tried later. */
-  workOnNotifications(tell: (job: NotificationJob) => Promise<void>): Promise<AsyncDisposable>;
+  workOnNotifications(tell: Notifier['tell']): Promise<AsyncDisposable>;
 };
 
 /** @throws {DatabaseUnavailable}, {@link SettingsError} when it can't be used */
@@ -229,7 +229,7 @@ export async function openJobQueue({ database, log }: { database: Database; log:
         { batchSize: 1, pollingIntervalSeconds: LOOK_FOR_NOTIFICATIONS_SECONDS },
         async (jobs) => {
           // Who tells says himself that he could not.
-          for (const { data } of jobs) await handled(() => tell(data));
+          for (const { data, retryCount } of jobs) await handled(() => tell(data, retryCount >= TELL_TRIES));
         },
       );
       return takingFrom(boss, NOTIFICATIONS);
