@@ -166,7 +166,7 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
       await sent.getByText(said).waitFor();
     await page.getByText('Your message has been sent successfully.').waitFor({ state: 'detached' });
     await sent.waitFor();
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Contact support');
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('We have your message');
   });
 
   test('"Your transfers" tells where each one goes and how it stands', async () => {

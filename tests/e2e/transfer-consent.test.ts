@@ -31,7 +31,7 @@ describe('a sign-in for a transfer that was ordered, in Chromium (needs chromium
 
   test('contacts that were not permitted are told as that, and are allowed by a button and a sign-in', async () => {
     await owner.show(NEEDS_PERMISSION);
-    const need = owner.page.getByRole('region', { name: 'Your contacts need your permission' });
+    const need = owner.page.getByRole('alert').filter({ hasText: 'Your contacts need your permission' });
     await need.getByText('because AOL did not let us. Your mail is not affected.').waitFor();
     expect(await owner.button('Put it right').count()).toBe(0);
     await owner.button('Allow contacts').click();

@@ -323,7 +323,8 @@ describe('the words of the messages', () => {
   });
 
   test('of a call that was lost with the line nobody says that it did not arrive', () => {
-    for (const text of [shared.offline.text, shared.offline.textBack]) expect(text).toContain('We have not heard back.');
+    for (const text of [shared.offline.text, shared.offline.textBack])
+      expect(text).toContain('We have not heard back.');
   });
 
   test('a sign-in at the provider that has ended is the unknown error too, and it is said where to sign in again', () => {
