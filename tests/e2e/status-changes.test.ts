@@ -46,7 +46,6 @@ describe('a status page that changes under its visitor, in Chromium (needs chrom
     await expect.poll(owner.focused).toBe('Your transfer');
   });
 
-  // Of an alert within what comes, Orca in Firefox says nothing.
   test('what a transfer needs of its owner comes as an alert itself', async () => {
     await owner.show(RUNNING);
     const came = owner.page.evaluate(

@@ -23,22 +23,25 @@ export function Attention({ snapshot }: Props) {
   const need = needIn(snapshot);
   if (need === null) return null;
   return (
-    <section className="status-card" data-kind="attention" role="alert">
-      <div className="stack" data-gap="small">
-        <h2>{need.title}</h2>
-        <p>{need.happened}</p>
-        <p>{need.safe}</p>
-        <p className="strong">{need.todo}</p>
-      </div>
-      {status?.limited === true && <p>{attentionWords.signInFirst}</p>}
-      {isOffered(status, 'mend') && (
-        <div className="actions">
-          <Button rank="primary" onPress={() => send({ type: 'act.open', act: 'mend' })}>
-            {need.button}
-          </Button>
+    // The alert itself is what comes: of one within what comes, Orca says nothing.
+    <div role="alert">
+      <section className="status-card" data-kind="attention" aria-labelledby="need">
+        <div className="stack" data-gap="small">
+          <h2 id="need">{need.title}</h2>
+          <p>{need.happened}</p>
+          <p>{need.safe}</p>
+          <p className="strong">{need.todo}</p>
         </div>
-      )}
-    </section>
+        {status?.limited === true && <p>{attentionWords.signInFirst}</p>}
+        {isOffered(status, 'mend') && (
+          <div className="actions">
+            <Button rank="primary" onPress={() => send({ type: 'act.open', act: 'mend' })}>
+              {need.button}
+            </Button>
+          </div>
+        )}
+      </section>
+    </div>
   );
 }
 
