@@ -442,7 +442,9 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
     [
       'while a proxy says that the portal is away',
       "We'll be back soon",
-      () => page.route('**/*', (route) => route.fulfill({ status: 502, body: 'Bad Gateway' })).then(() => {}),
+      async () => {
+        await page.route('**/*', (route) => route.fulfill({ status: 502, body: 'Bad Gateway' }));
+      },
       async () => {
         await page.unroute('**/*');
         await page.getByRole('button', { name: 'Try again' }).click();
@@ -455,6 +457,7 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
     await lose();
     await page.getByRole('link', { name: 'Contact support' }).click();
     await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/support-form');
     await find();
     await standsAt('/support-form', 'Contact support');
   });
