@@ -111,9 +111,9 @@ function keepsAnswers(type: string, before: WizardSnapshot, after: WizardSnapsho
   // The recommended formats take the place of none.
   const formats = { ...(emailExportType && { emailExportType }), ...(contactsExportType && { contactsExportType }) };
   expect(is).toMatchObject(type.startsWith('oauth-callback') ? said : { ...rest, ...formats });
-  // The form for support names the transfer that the visitor comes from.
-  const supportId = type === 'support.visit' ? after.context.typed.supportId : before.context.typed.supportId;
-  expect(after.context.typed).toEqual({ ...before.context.typed, supportId });
+  // The form for support names the transfer and the address that the visitor comes with.
+  const { legacyEmail, supportId } = (type === 'support.visit' ? after : before).context.typed;
+  expect(after.context.typed).toEqual({ ...before.context.typed, legacyEmail, supportId });
 }
 
 function bannerOf(snapshot: WizardSnapshot): 'hidden' | 'shown' | 'held' | null {
