@@ -11,6 +11,7 @@ import { errorQuery } from '../contract/page-address.ts';
 import { App } from './app.tsx';
 import { HomePage } from './pages/home.tsx';
 import { LostScriptPage } from './pages/lost-script.tsx';
+import { isPortalThere } from './portal-there.ts';
 import { forgetReloads, openStorage } from './session.ts';
 import type { Visit } from '../../machines/wizard.types.ts';
 import type { WizardActor } from './wizard-context.tsx';
@@ -33,12 +34,11 @@ const root = createRootRouteWithContext<{ actor: WizardActor; ask: (visit: Visit
 /**
  * The script of a page, which comes when it is asked for. If it can't be fetched, the router loads the portal anew, and
  * leaves a mark in the session storage so as not to do it again: with the mark, a script lost later would not come back.
- * Where the portal can't be had either, another error keeps it from that: the browser's own page would take its place.
+ * Where the portal can't be had either, another error keeps it from that.
  */
 async function scriptOf<Module>(load: Promise<Module>): Promise<Module> {
   const module = await load.catch(async (lost: unknown) => {
-    const portal = await fetch(location.href, { method: 'HEAD' });
-    throw portal.ok ? lost : new Error(portal.statusText);
+    throw (await isPortalThere()) ? lost : new Error('The portal is away.');
   });
   forgetReloads(openStorage('sessionStorage'));
   return module;

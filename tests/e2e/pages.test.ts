@@ -446,6 +446,9 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
         await page.route('**/*', (route) => route.fulfill({ status: 502, body: 'Bad Gateway' }));
       },
       async () => {
+        const asked = page.waitForResponse((response) => response.request().method() === 'HEAD');
+        await page.getByRole('button', { name: 'Try again' }).click();
+        await asked;
         await page.unroute('**/*');
         await page.getByRole('button', { name: 'Try again' }).click();
       },

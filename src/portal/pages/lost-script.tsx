@@ -1,13 +1,16 @@
 import { useEffect } from 'react';
+import { isPortalThere } from '../portal-there.ts';
 import { UnavailablePage } from './unavailable.tsx';
 
-const reload = () => location.reload();
+function reload(): void {
+  void isPortalThere().then((isThere) => isThere && location.reload());
+}
 
-/** A page's own script could not be fetched. Without a line a reload would end at the browser's own error page: it waits. */
+/** A page's own script could not be fetched: it waits until the portal is there. */
 export function LostScriptPage() {
   useEffect(() => {
     addEventListener('online', reload);
     return () => removeEventListener('online', reload);
   }, []);
-  return <UnavailablePage onRetry={() => navigator.onLine && reload()} />;
+  return <UnavailablePage onRetry={reload} />;
 }
