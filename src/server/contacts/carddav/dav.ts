@@ -75,19 +75,23 @@ export class Dav {
 
   /** The addresses of a book's cards, in the order of their names, so that every run reads alike. */
   async cards(book: URL, signal: AbortSignal): Promise<ListedCard[]> {
-    const listed = await this.#listed(book, signal);
-    this.#check(listed, 'list its cards');
-    const cards = listed
-      .filter(({ href, props }) => href !== undefined && !isCollection(props))
-      .map(({ href, props }) => ({ url: this.#web.resolve(href ?? '', book), etag: textOf(props?.['getetag']) }))
-      .filter(({ url }) => url.pathname !== book.pathname);
-    if (cards.length > CARDS_AT_MOST)
-      throw new ContactStoreError('unexpected', `${book.host} has more than ${CARDS_AT_MOST} cards`);
+    const cards: ListedCard[] = [];
+    for await (const listed of this.#listed(book, signal)) {
+      this.#check(listed, 'list its cards');
+      // No more than this is kept of a part: each of its answers would hold all that it was read from.
+      for (const { href, props } of listed) {
+        if (href === undefined || isCollection(props)) continue;
+        const url = this.#web.resolve(href, book);
+        if (url.pathname !== book.pathname) cards.push({ url, etag: textOf(props?.['getetag']) });
+      }
+      if (cards.length > CARDS_AT_MOST)
+        throw new ContactStoreError('unexpected', `${book.host} has more than ${CARDS_AT_MOST} cards`);
+    }
     return cards.toSorted((a, b) => (a.url.pathname < b.url.pathname ? -1 : 1));
   }
 
-  /** Everybody else has their turn after each part of the list. */
-  async #listed(book: URL, signal: AbortSignal): Promise<DAVResponse[]> {
+  /** In parts, after each of which everybody else has their turn. */
+  async *#listed(book: URL, signal: AbortSignal): AsyncIterable<readonly DAVResponse[]> {
     const ask = this.#fetch(signal);
     const parts: string[] = [];
     let said: ResponseInit = {};
@@ -96,7 +100,7 @@ export class Dav {
       const props = { 'd:getetag': {}, 'd:resourcetype': {}, 'd:getcontenttype': {} };
       return propfind({ url: book.href, props, depth: '1', fetch });
     };
-    const listed = await read(async (...asked) => {
+    yield await read(async (...asked) => {
       const answer = await ask(...asked);
       said = { status: answer.status, headers: answer.headers };
       parts.push(...partsOf(await answer.text()));
@@ -106,9 +110,8 @@ export class Dav {
     });
     while (parts.length > 0) {
       await turn();
-      listed.push(...(await read(() => this.#whole(nextPart()))));
+      yield await read(() => this.#whole(nextPart()));
     }
-    return listed;
   }
 
   /** The cards at these addresses; those gone meanwhile are left out. */
