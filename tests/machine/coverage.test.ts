@@ -25,7 +25,15 @@ const WITH_HOST: readonly Move[] = [
   send({ type: 'host.toggle' }),
   send({ type: 'host.type', host: 'imap.mail.example' }),
 ];
-/** Where a search seldom comes: a form that is filled in and nothing wrong in it. It begins with these. */
+const [MOVED, TAKEN_BACK] = [9, 13].map((at) => ANSWERS['ask for the status'][at]);
+const ORDERED: readonly Move[] = [
+  send({ type: 'start-migration.visit' }),
+  send({ type: 'contact.type', contact: 'sam@mail.example' }),
+  { kind: 'wait', delay: 'typing pause' },
+  { kind: 'answer', call: 'check the domain', answer: { valid: true } },
+  send({ type: 'transfer.submit' }),
+];
+/** Where a search seldom comes: forms that are filled in and nothing wrong in them. It begins with these. */
 const WAYS: readonly (readonly [Session, readonly Move[]])[] = [
   [SESSIONS.signedIn, [...WITH_HOST, send({ type: 'host.type', host: '' }), send({ type: 'host.toggle' })]],
   [
@@ -65,6 +73,30 @@ const WAYS: readonly (readonly [Session, readonly Move[]])[] = [
       { kind: 'answer', call: 'ask for capabilities', answer: ANSWERS['ask for capabilities'][1] },
     ],
   ],
+  [
+    SESSIONS.blank,
+    [
+      send({ type: 'status.visit', migrationId: ID, error: '', guide: '' }),
+      { kind: 'answer', call: 'ask for the status', answer: MOVED },
+      send({ type: 'act.open', act: 'take back' }),
+      send({ type: 'act.submit' }),
+      { kind: 'answer', call: 'take back what was copied', answer: { ok: true } },
+      { kind: 'answer', call: 'ask for the status', answer: TAKEN_BACK },
+    ],
+  ],
+  [
+    SESSIONS.toOther,
+    [...ORDERED, { kind: 'refuse', call: 'start the transfer', code: 'UNAVAILABLE' }, send({ type: 'call.retry' })],
+  ],
+  ...[SESSIONS.toOther, SESSIONS.toAolWithoutContacts].flatMap((session) =>
+    (['source', 'destination'] as const).map(
+      (side) =>
+        [
+          session,
+          [...ORDERED, { kind: 'refuse', call: 'start the transfer', code: 'INVALID_CREDENTIALS', side }],
+        ] as const,
+    ),
+  ),
 ];
 
 const transitions = transitionsOf(wizardMachine.root);
