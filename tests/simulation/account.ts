@@ -76,6 +76,8 @@ export type Quirks = {
   /** What it refuses only for now it stores all the same, and says this code, or none. */
   readonly storesRefused: boolean;
   readonly refusalCode: string;
+  /** A message whose last line has no end is answered by BAD (Yahoo). */
+  readonly wantsLineEnd: boolean;
   readonly quota: number;
   /** Appends in a minute before `[THROTTLED]`. */
   readonly appendsAMinute: number;
@@ -151,6 +153,7 @@ export const GOOD: Quirks = {
   refusesNow: 0,
   storesRefused: false,
   refusalCode: '',
+  wantsLineEnd: false,
   quota: Infinity,
   appendsAMinute: Infinity,
   goodbyeAfterCommands: Infinity,
@@ -189,6 +192,8 @@ export class SimulatedAccount {
   readonly history: Deed[] = [];
   /** Messages whose mailbox has got another name. */
   readonly renamed = new Set<number>();
+  /** Messages, by digest, that were refused for their last line. */
+  readonly #unended = new Set<string>();
   readonly #now: () => number;
   readonly quirks: Quirks;
   #nextId = 1;
@@ -247,6 +252,14 @@ export class SimulatedAccount {
       });
   }
 
+  /** Refuses those whose last line has no end. @returns whether there are any */
+  misread(folder: string, given: readonly GivenMail[], by: string): boolean {
+    const unended = given.filter(({ octets }) => octets.length > 0 && octets.at(-1) !== 10);
+    for (const { octets } of unended) this.#unended.add(digestOf(octets));
+    this.refuse(folder, unended, by, 'CLIENTBUG');
+    return unended.length > 0;
+  }
+
   expunge(folder: MailFolder, gone: ReadonlySet<StoredMail>, by: string): void {
     for (const message of gone) this.#did('expunged', by, folder, message);
     folder.messages = folder.messages.filter((message) => !gone.has(message));
@@ -298,7 +311,7 @@ export class SimulatedAccount {
   }
 
   #storeOne(folder: MailFolder, { octets, flags, internalDate }: GivenMail, by: string): number {
-    const digest = digestOf(octets);
+    const digest = this.#digestOf(octets);
     const own = by === 'before' || by === 'subscriber';
     if (this.quirks.twinsKeptOnce && !own) {
       const twin = folder.messages.find((message) => message.digest === digest);
@@ -322,6 +335,12 @@ export class SimulatedAccount {
     folder.messages.push(message);
     this.#did('stored', by, folder, message);
     return message.uid;
+  }
+
+  /** What was refused without an end of its last line is the same message with one. */
+  #digestOf(octets: Buffer): string {
+    const bare = this.#unended.size === 0 ? undefined : digestOf(octets.subarray(0, -2));
+    return bare !== undefined && this.#unended.has(bare) ? bare : digestOf(octets);
   }
 
   #did(kind: Deed['kind'], by: string, folder: MailFolder, { id, digest }: StoredMail): void {

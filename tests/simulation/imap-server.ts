@@ -600,6 +600,8 @@ export function serve(
       return no('THROTTLED', given, 'Suggested Backoff Time: 30000 milliseconds');
     const large = given.filter(({ octets }) => octets.length > quirks.appendLimit);
     if (large.length > 0) return no('TOOBIG', large);
+    if (quirks.wantsLineEnd && account.misread(name, given, peer.client))
+      return { status: 'BAD', text: '[CLIENTBUG] Additional arguments found after last expected argument' };
     const poison = given.filter((mail) => quirks.refused.has(digestOf(mail.octets)));
     const [first] = poison;
     if (first !== undefined) return no(quirks.refused.get(digestOf(first.octets)) ?? '', [first]);

@@ -112,7 +112,7 @@ export function judge(evidence: Evidence): string[] {
       ),
   );
   // Nor can what is kept in another form, without its UID having been said, be known when the source has lost it.
-  if (!destination.quirks.uidPlus && destination.quirks.rewriting !== 'nothing')
+  if (!destination.quirks.uidPlus && (destination.quirks.rewriting !== 'nothing' || destination.quirks.wantsLineEnd))
     unclear.push(...source.history.flatMap(({ kind, digest }) => (kind === 'expunged' ? [digest] : [])));
   if (receipt.lost > lost + notKept + unclear.length) wrong.push(`${receipt.lost} lost are told of ${lost}`);
   if (receipt.failure === undefined) countForms(evidence, wrong);
@@ -350,7 +350,7 @@ function countForms(evidence: Evidence, wrong: string[]): void {
   for (const folder of destination.folders.values())
     for (const message of folder.messages.slice(-Math.min(destination.quirks.window, 1e9)))
       if (isWorker(message.by) && !moved.has(message.id) && digestOf(message.octets) !== message.digest) now += 1;
-  const ever = destination.quirks.rewriting === 'nothing' ? 0 : Infinity;
+  const ever = destination.quirks.rewriting === 'nothing' && !destination.quirks.wantsLineEnd ? 0 : Infinity;
   // A form can't be held against what the source has lost meanwhile, or where one of both lets nobody in.
   const isClosed = (source.quirks.closing ?? destination.quirks.closing) !== null && receipt.mailboxesLeft > 0;
   const left =

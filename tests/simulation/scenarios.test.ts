@@ -466,3 +466,22 @@ test('what was stored after the backup that a ledger is restored from is not sto
     expect(receipts.map(({ status }) => status)).toEqual(['completed']);
   }
 });
+
+test('a message whose last line has no end is sent with one to a server that takes no other, wherever a worker dies', async () => {
+  const cases = [
+    {},
+    { uidPlus: false },
+    { multiAppend: false, literals: 'synchronising' },
+    { uidPlus: false, multiAppend: false },
+  ] as const;
+  let kept = 0;
+  for (const destination of cases)
+    for (const parts of sampleOf([[], [0.2], [0.4], [0.5], [0.6], [0.8]], 2)) {
+      const scenario = scenarioWith([40, 30], { destination: { ...destination, wantsLineEnd: true } });
+      const { wrong, receipts } = await simulate(await dyingAt(parts, scenario));
+      expect({ destination, parts, wrong }).toEqual({ destination, parts, wrong: [] });
+      expect(receipts.map(({ status }) => status)).toEqual(['completed']);
+      for (const receipt of receipts) kept += receipt.kept;
+    }
+  expect(kept).toBeGreaterThan(0);
+});

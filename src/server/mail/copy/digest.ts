@@ -8,8 +8,17 @@ import { openForm, type Form } from './norm.ts';
 const HEAD_OCTETS = 16 * 1024;
 const END_OF_HEADER = '\r\n\r\n';
 
+const LINE_FEED = 10;
+
 /** What passed: octets, their digest in hex, and the first of them, with the header; their MAC if it was asked for. */
-export type Digest = { readonly size: number; readonly sha256: string; readonly head: Buffer; readonly mac?: Mac };
+export type Digest = {
+  readonly size: number;
+  readonly sha256: string;
+  readonly head: Buffer;
+  /** The last line has an end. */
+  readonly isEnded: boolean;
+  readonly mac?: Mac;
+};
 
 /** Passes octets on and computes their digest, which is there once all of them have passed. */
 export function digesting(
@@ -21,6 +30,7 @@ export function digesting(
   const head: Buffer[] = [];
   let size = 0;
   let isHeader = true;
+  let last: number | undefined;
   const take = (chunk: Uint8Array) => {
     hash.update(chunk);
     mac?.write(chunk);
@@ -31,6 +41,7 @@ export function digesting(
       head.push(Buffer.from(end < 0 ? part : part.subarray(0, end)));
     }
     size += chunk.length;
+    last = chunk.at(-1) ?? last;
   };
   return {
     octets: observed(octets, { chunk: take }),
@@ -38,6 +49,7 @@ export function digesting(
       size,
       sha256: hash.digest('hex'),
       head: Buffer.concat(head),
+      isEnded: last === LINE_FEED,
       ...(mac === undefined ? {} : { mac: mac.end() }),
     }),
   };

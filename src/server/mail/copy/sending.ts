@@ -11,7 +11,7 @@ import { sentDateOf } from './message-text.ts';
 import { type Refused, settleRefused } from './refused.ts';
 import { saidKey, type Session } from './run.ts';
 import type { Sizes } from './sizes.ts';
-import { type Left, type Sending, type Sent, settleGroup, settleUnseen, type Unsaid } from './settling.ts';
+import { type Left, type Sending, type Sent, settleGroup, settleUnseen, type Unsaid, type Way } from './settling.ts';
 
 /** Intents of so many groups are committed together, when so many of those before are left. */
 const GROUPS_AHEAD = 8;
@@ -20,6 +20,10 @@ const GROUPS_LEFT = 2;
 const GROUPS_UNDER_WAY = 3;
 /** For messages that have no date at all; the first second is refused by some servers. */
 const NO_DATE = new Date(86_400_000);
+const LINE_END = Buffer.from('\r\n');
+const TOGETHER: Way = { together: true, ended: false };
+const ALONE: Way = { together: false, ended: false };
+const ENDED: Way = { together: false, ended: true };
 
 /** Asks for the first of messages that {@link sendMessages} is to send, in this order. */
 export function askForFirst(messages: readonly Planned[], session: Session, path: string, sizes: Sizes): Fetches {
@@ -52,20 +56,23 @@ async function sendPart(fetches: Fetches, sending: Sending): Promise<void> {
   const { sizes } = sending.run.copy;
   const ask = (groups: readonly Planned[][], alone: boolean) =>
     openFetches(groups, sending.session.reader, sending.mailbox.sourcePath, { ...sizes, alone });
-  const first = await sendGroups(fetches, sending, true);
+  const first = await sendGroups(fetches, sending, TOGETHER);
   // Of a group that was refused as a whole one message is the culprit: each is sent by itself.
-  const second = await sendGroups(ask(groupsOf(first.refusedTogether, sizes), false), sending, false);
+  const second = await sendGroups(ask(groupsOf(first.refusedTogether, sizes), false), sending, ALONE);
   // What came out of its turn is asked for a group at a time, and each that Yahoo leaves out now and then by itself.
   const late = groupsOf([...first.unseen, ...second.unseen], sizes);
-  const again = await sendGroups(ask(late, true), sending, true);
+  const again = await sendGroups(ask(late, true), sending, TOGETHER);
   const single = [...again.unseen, ...again.refusedTogether].map((message) => [message]);
-  const third = await sendGroups(ask(single, true), sending, false);
-  await settleUnseen(third.unseen, sending);
+  const third = await sendGroups(ask(single, true), sending, ALONE);
+  // Yahoo takes a message whose last line has no end for a part of the command.
+  const unended = [first, second, again, third].flatMap((each) => each.unended).map((message) => [message]);
+  const fourth = await sendGroups(ask(unended, true), sending, ENDED);
+  await settleUnseen([...third.unseen, ...fourth.unseen], sending);
 }
 
-async function sendGroups(fetches: Fetches, sending: Sending, together: boolean): Promise<Left> {
+async function sendGroups(fetches: Fetches, sending: Sending, way: Way): Promise<Left> {
   try {
-    return await sendAll(fetches, sending, together);
+    return await sendAll(fetches, sending, way);
   } catch (error) {
     await fetches.letGo();
     throw error;
@@ -92,12 +99,12 @@ function groupsOf(messages: readonly Planned[], { group: most }: Sizes): Planned
   return groups;
 }
 
-async function sendAll(fetches: Fetches, sending: Sending, together: boolean): Promise<Left> {
+async function sendAll(fetches: Fetches, sending: Sending, way: Way): Promise<Left> {
   const { mailbox, selected, session, run, goesOn, resolve } = sending;
   const { ledger, lease, onStep, signal } = run.copy;
   const path = mailbox.sourcePath;
   const limit = appendLimitOf(sending);
-  const [refusedTogether, unseen]: [Planned[], Planned[]] = [[], []];
+  const [refusedTogether, unended, unseen]: [Planned[], Planned[], Planned[]] = [[], [], []];
   const [unsaid, unsaidGroups]: [Unsaid[], number[]] = [[], []];
   const refused: Refused[] = [];
   let failure: { readonly error: unknown } | undefined;
@@ -134,8 +141,8 @@ async function sendAll(fetches: Fetches, sending: Sending, together: boolean): P
     const tooLarge: Fetched[] = [];
     const appending = session.writer.append(
       mailbox.destinationPath,
-      newMessages(messages, group, sending, sent, tooLarge),
-      { together: together && group.messages.length > 1 },
+      newMessages(messages, group, sending, way, sent, tooLarge),
+      { together: way.together && group.messages.length > 1 },
     );
     const outcome = (async () => {
       const appended = await appending.outcome.catch((error: unknown) => {
@@ -143,9 +150,10 @@ async function sendAll(fetches: Fetches, sending: Sending, together: boolean): P
         throw error;
       });
       await onStep('appended', path);
-      const settled = await settleGroup(group, sent, tooLarge, appended, together, sending);
+      const settled = await settleGroup(group, sent, tooLarge, appended, way, sending);
       run.budget.correct(settled.stored - octets);
       refusedTogether.push(...settled.refusedTogether);
+      unended.push(...settled.unended);
       refused.push(...settled.refused);
       unseen.push(...settled.unseen);
       unsaid.push(...settled.unsaid);
@@ -195,15 +203,17 @@ async function sendAll(fetches: Fetches, sending: Sending, together: boolean): P
     if (!lease.mayWrite()) leaveBehind(unsaid.length, sending);
     throw error;
   }
-  if (refused.length === 0) return { refusedTogether, unseen };
+  if (refused.length === 0) return { refusedTogether, unended, unseen };
   const there = await settleRefused(refused, sending);
-  return { refusedTogether: refusedTogether.filter(({ uid }) => !there.has(uid)), unseen };
+  const isLeft = ({ uid }: Planned) => !there.has(uid);
+  return { refusedTogether: refusedTogether.filter(isLeft), unended: unended.filter(isLeft), unseen };
 }
 
 async function* newMessages(
   fetched: AsyncIterable<Fetched>,
   group: Group,
   sending: Sending,
+  { ended }: Way,
   sent: Sent[],
   tooLarge: Fetched[],
 ): AsyncIterable<NewMessage> {
@@ -214,7 +224,8 @@ async function* newMessages(
   try {
     for await (const message of notingBreaks(fetched, [...wanted], place, run)) {
       if (!wanted.delete(message.uid)) continue;
-      if (message.size > limit) {
+      const size = message.size + (ended ? LINE_END.length : 0);
+      if (size > limit) {
         tooLarge.push(message);
         continue;
       }
@@ -222,7 +233,7 @@ async function* newMessages(
       const { octets, digest } = digesting(dated.octets, { withMac: message.size >= run.copy.sizes.mac });
       const flags = sending.selected.keeps(message.flags);
       sent.push({ message, flags, date: dated.date, digest });
-      yield { size: message.size, flags, internalDate: dated.date, octets };
+      yield { size, flags, internalDate: dated.date, octets: ended ? withLineEnd(octets) : octets };
     }
   } catch (error) {
     if (wanted.size === 0 || !isBreak(error)) throw error;
@@ -230,6 +241,11 @@ async function* newMessages(
     broken.account = 'source';
     throw broken;
   }
+}
+
+async function* withLineEnd(octets: Octets): Octets {
+  yield* octets;
+  yield LINE_END;
 }
 
 function isBusyNow(error: unknown): boolean {

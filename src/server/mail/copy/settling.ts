@@ -31,7 +31,15 @@ export type Sent = {
   digest: () => Digest;
 };
 
-export type Left = { readonly refusedTogether: readonly Planned[]; readonly unseen: readonly Planned[] };
+/** How messages are sent: several by one command, and each as it is or with an end of its last line. */
+export type Way = { readonly together: boolean; readonly ended: boolean };
+
+/** `unended`: refused by a server that may take them with an end of their last line; they have no row. */
+export type Left = {
+  readonly refusedTogether: readonly Planned[];
+  readonly unended: readonly Planned[];
+  readonly unseen: readonly Planned[];
+};
 
 /** `isKnown`: of no message it is open whether it was stored. `stored`: octets that were. */
 type Settled = Left & {
@@ -57,12 +65,13 @@ export async function settleGroup(
   sent: readonly Sent[],
   tooLarge: readonly Fetched[],
   appended: readonly Appended[],
-  together: boolean,
+  { together, ended }: Way,
   sending: Sending,
 ): Promise<Settled> {
   const { mailbox, run, claims, selected } = sending;
   const rows: NewRow[] = tooLarge.map((message) => refusal(mailbox, message, 'too large'));
-  const [unsaid, refusedTogether, refused]: [Unsaid[], Planned[], Refused[]] = [[], [], []];
+  const [unsaid, refused]: [Unsaid[], Refused[]] = [[], []];
+  const [refusedTogether, unended]: [Planned[], Planned[]] = [[], []];
   const checks: Unchecked[] = [];
   let error: unknown;
   let isKnown = true;
@@ -116,12 +125,15 @@ export async function settleGroup(
         break;
       }
       case 'refused': {
-        const { size, sha256, head } = one.digest();
+        const { size, sha256, head, isEnded } = one.digest();
+        const isWhole = size === message.size;
         // Of what was sent together any may be the culprit.
-        const hasRow = !together || sent.length === 1;
+        const isAlone = !together || sent.length === 1;
+        const isUnended = outcome.isMisread === true && isWhole && size > 0 && !isEnded && !ended;
+        const hasRow = isAlone && !isUnended;
         if (hasRow) rows.push({ ...refusal(mailbox, message, outcome.reason), ...subjectIn(head) });
-        else refusedTogether.push(planned);
-        if (outcome.reason === 'not accepted' && size === message.size)
+        else (isAlone ? unended : refusedTogether).push(planned);
+        if (outcome.reason === 'not accepted' && isWhole)
           refused.push({ uid: message.uid, size, sha256, date: secondsOf(date), ...subjectIn(head), hasRow });
         break;
       }
@@ -142,7 +154,16 @@ export async function settleGroup(
   const unseen = error === undefined ? group.messages.filter((message) => !settled.has(message.uid)) : [];
   await commitOutcome(rows, isKnown && unsaid.length === 0 ? [group.id] : [], sending, unsaid.length);
   if (checks.length > 0) run.check({ mailbox, uidValidity: selected.uidValidity, messages: checks });
-  return { refusedTogether, refused, unseen, unsaid, isKnown, stored, ...(error === undefined ? {} : { error }) };
+  return {
+    refusedTogether,
+    unended,
+    refused,
+    unseen,
+    unsaid,
+    isKnown,
+    stored,
+    ...(error === undefined ? {} : { error }),
+  };
 }
 
 function refusal(mailbox: LedgerMailbox, message: Fetched, reason: RefusalReason | 'unreadable'): NewRow {

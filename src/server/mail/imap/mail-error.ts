@@ -86,8 +86,17 @@ export function wordsOf({ cause }: MailError): string {
 }
 
 /** Whether the connection ended by the server's BYE. */
-export function isGoodbye({ cause }: MailError): boolean {
-  return (cause as { readonly responseStatus?: unknown } | undefined)?.responseStatus === 'BYE';
+export function isGoodbye(error: MailError): boolean {
+  return statusOf(error) === 'BYE';
+}
+
+/** Whether the server took the command for none. */
+export function isMisread(error: MailError): boolean {
+  return statusOf(error) === 'BAD';
+}
+
+function statusOf({ cause }: MailError): unknown {
+  return (cause as { readonly responseStatus?: unknown } | undefined)?.responseStatus;
 }
 
 /** @returns `null` where the server {@link isRefusal refuses} what was asked for */

@@ -113,8 +113,11 @@ export type RefusalReason = 'too large' | 'not accepted' | 'virus';
 export type Appended =
   /** `uid` is missing when the server did not say it. */
   | { readonly kind: 'stored'; readonly uid?: number; readonly uidValidity?: bigint }
-  /** It is not stored, because of itself. Of several that went together each has it, and none is stored. */
-  | { readonly kind: 'refused'; readonly reason: RefusalReason; readonly text: string }
+  /**
+   * It is not stored, because of itself. Of several that went together each has it, and none is stored. `isMisread`: by
+   * BAD, as if something were wrong with the command.
+   */
+  | { readonly kind: 'refused'; readonly reason: RefusalReason; readonly text: string; readonly isMisread?: true }
   /** It is not stored, for a reason that is not its own: `full`, `busy`, `refused` (with its response code, such as TRYCREATE). */
   | { readonly kind: 'failed'; readonly error: Error }
   /** The connection ended, and nobody knows. */

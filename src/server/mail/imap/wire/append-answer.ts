@@ -1,4 +1,4 @@
-import { MailError, wordsOf } from '../mail-error.ts';
+import { isMisread, MailError, wordsOf } from '../mail-error.ts';
 import type { Appended } from '../streams.ts';
 import { bigNumberOf } from './opening.ts';
 import type { StatusResponse } from './status-response.ts';
@@ -50,7 +50,8 @@ function refusedBy(error: MailError): Appended {
     return { kind: 'refused', reason: 'too large', text };
   const words = error.responseCode === undefined ? text.toLowerCase() : '';
   if (TOO_LARGE.some((phrase) => words.includes(phrase))) return { kind: 'refused', reason: 'too large', text };
-  return { kind: 'refused', reason: words.includes('virus') ? 'virus' : 'not accepted', text };
+  if (words.includes('virus')) return { kind: 'refused', reason: 'virus', text };
+  return { kind: 'refused', reason: 'not accepted', text, ...(isMisread(error) ? { isMisread: true } : {}) };
 }
 
 const TOO_LARGE = ['maximum size', 'maximum message size', 'too large', 'too big', 'size exceeded'];
