@@ -262,6 +262,17 @@ describe('what every page has in common, in Chromium (needs chromium)', needs('c
       expect(await fadesIn(page)).toEqual([]);
     });
 
+    test('a page that is fading in is printed as it will be', async () => {
+      await arrive('/');
+      await heading('San Bruno Email Data Transfer Tool');
+      await page.evaluate(() => {
+        document.documentElement.dataset['fading'] = '';
+      });
+      expect(await styleOf(page.locator('.page'), 'animation-name')).toEqual(['fade-in']);
+      await page.emulateMedia({ media: 'print' });
+      expect(await styleOf(page.locator('.page'), 'animation-name')).toEqual(['none']);
+    });
+
     test('pages in quick succession show the last one, and leave no error behind', async () => {
       const errors: string[] = [];
       page.on('pageerror', (error) => errors.push(String(error)));

@@ -305,8 +305,16 @@ function withRefusals(scenario: Scenario, chance: Chance): Scenario {
 /** The destination has some of it before, such as from a transfer that has been forgotten. */
 function withSomeThere(scenario: Scenario, chance: Chance): Scenario {
   // Without dates one that was there is not told from an equal one, once its mailbox is renumbered.
-  if (!chance.happens(0.1) || scenario.source.oddDates !== undefined) return withBackup(scenario, chance);
-  return withBackup({ ...scenario, mail: { ...scenario.mail, ownEqual: chance.one([0.1, 0.5, 1]) } }, chance);
+  if (!chance.happens(0.1) || scenario.source.oddDates !== undefined)
+    return withLineEnds(withBackup(scenario, chance), chance);
+  const there = { ...scenario, mail: { ...scenario.mail, ownEqual: chance.one([0.1, 0.5, 1]) } };
+  return withLineEnds(withBackup(there, chance), chance);
+}
+
+/** The destination takes no message whose last line has no end. */
+function withLineEnds(scenario: Scenario, chance: Chance): Scenario {
+  if (!chance.happens(0.03)) return scenario;
+  return { ...scenario, destination: { ...scenario.destination, wantsLineEnd: true } };
 }
 
 /** The ledger is restored from a backup; all other workers have ended by then. */
