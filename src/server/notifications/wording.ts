@@ -1,5 +1,6 @@
 import { displayName } from '../../contract/provider-name.ts';
 import { counted } from '../counted.ts';
+import { MOMENT } from '../moment.ts';
 import { escapeHtml } from '../escape-html.ts';
 import type { News, NotificationKind } from './news.ts';
 import { DAILY_IS_OFF, LONG_WAITS, takenBackLines } from './occasions.ts';
@@ -282,16 +283,7 @@ function actionOf({ operation, side, reason }: NonNullable<Notification['attenti
 }
 
 const DAY = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'America/Los_Angeles' });
-/** For what is over at that very time: the day alone would promise all of it. */
-const MOMENT = new Intl.DateTimeFormat('en-US', {
-  year: 'numeric',
-  month: 'long',
-  day: 'numeric',
-  hour: 'numeric',
-  minute: '2-digit',
-  timeZone: 'America/Los_Angeles',
-  timeZoneName: 'short',
-});
+
 function alreadyThere(count: number, one: string, many: string): string {
   return `${counted(count, one, many)} ${wasOrWere(count)} already there`;
 }
@@ -322,9 +314,10 @@ function newMailLines({
   if (forwarding !== undefined)
     return [`Since ${DAY.format(forwarding.since)}, new mail to your ${legacyName} address goes to ${forwarding.to}.`];
   if (kind !== 'finished' || isExport || destination.email === source) return [];
+  // As the page says it: midnight is the end of the day before.
   if (dailyUntil !== undefined)
     return [
-      `We bring new mail from your ${legacyName} mailbox once a day, until ${DAY.format(dailyUntil)}. Please tell people your new address before then.`,
+      `We bring new mail from your ${legacyName} mailbox once a day, until ${DAY.format(dailyUntil.getTime() - 1)}. Please tell people your new address before then.`,
     ];
   return [`New mail to your ${legacyName} address does not follow you. Please tell people your new address.`];
 }

@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { stringify } from 'csv-stringify/sync';
 import type { ReceiptFormat } from '../../contract/calls/receipt.ts';
+import { MOMENT } from '../moment.ts';
 import { escapeHtml } from '../escape-html.ts';
 import type { Sql } from '../store/database.ts';
 import { comparisonOf, notMoved, type Facts } from './facts.ts';
@@ -95,15 +96,6 @@ table.list{font-size:13px;border-collapse:collapse;width:100%}table.list tr{bord
 tr{break-inside:avoid}thead{display:table-header-group}table.list{table-layout:fixed;font-size:7.5pt;line-height:1.25}td,th{box-sizing:border-box;padding:.1em .5em .1em 0}
 .list th:nth-child(1){width:13%}.list th:nth-child(2){width:11%}.list th:nth-child(4){width:9%}.list th:nth-child(5){width:26%}.list .digest{font-size:5.5pt}pre{font-size:7pt}}`;
 
-const DAY = new Intl.DateTimeFormat('en-US', {
-  year: 'numeric',
-  month: 'long',
-  day: 'numeric',
-  hour: 'numeric',
-  minute: '2-digit',
-  timeZone: 'America/Los_Angeles',
-  timeZoneName: 'short',
-});
 const SHORT = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'America/Los_Angeles' });
 const NUMBER = new Intl.NumberFormat('en-US');
 
@@ -128,8 +120,8 @@ ${[
   ['From', facts.from],
   ['To', facts.to],
   ['Transfer ID', facts.transfer],
-  ['Started', DAY.format(new Date(facts.ordered))],
-  ['Ended', DAY.format(new Date(facts.ended))],
+  ['Started', MOMENT.format(new Date(facts.ordered))],
+  ['Ended', MOMENT.format(new Date(facts.ended))],
   ['Messages copied', `${NUMBER.format(facts.copied)} (${NUMBER.format(facts.octets)} bytes)`],
   ...(facts.taken_back === undefined ? [] : [['Of these, taken back', NUMBER.format(facts.taken_back)]]),
 ]
