@@ -78,6 +78,8 @@ export type Quirks = {
   readonly refusalCode: string;
   /** A message whose last line has no end is answered by BAD (Yahoo). */
   readonly wantsLineEnd: boolean;
+  /** A date in the first second of the epoch, or more than a day ahead, is refused (WildDuck). */
+  readonly wantsDates: boolean;
   readonly quota: number;
   /** Appends in a minute before `[THROTTLED]`. */
   readonly appendsAMinute: number;
@@ -154,6 +156,7 @@ export const GOOD: Quirks = {
   storesRefused: false,
   refusalCode: '',
   wantsLineEnd: false,
+  wantsDates: false,
   quota: Infinity,
   appendsAMinute: Infinity,
   goodbyeAfterCommands: Infinity,

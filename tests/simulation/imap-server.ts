@@ -15,7 +15,7 @@ import {
   type Word,
 } from './imap-words.ts';
 import type { Peer, ServerSide } from './network.ts';
-import type { Scheduler } from './scheduler.ts';
+import { EPOCH, type Scheduler } from './scheduler.ts';
 
 /** Literals that a server with LITERAL- takes without being asked (RFC 7888 §4). */
 const SMALL_LITERAL = 4096;
@@ -568,21 +568,23 @@ export function serve(
     return { status: 'OK', text: 'Done' };
   };
 
+  const dateOfNow = () => EPOCH + Math.floor(scheduler.now() / 1000) * 1000;
   const givenOf = (words: readonly Word[]): GivenMail[] => {
     const given: GivenMail[] = [];
     let flags: string[] = [];
-    let internalDate = Math.floor(scheduler.now() / 1000) * 1000;
+    let internalDate = dateOfNow();
     for (const word of words.slice(1))
       if (Buffer.isBuffer(word)) {
         given.push({ octets: Buffer.from(word), flags, internalDate });
         flags = [];
-        internalDate = Math.floor(scheduler.now() / 1000) * 1000;
+        internalDate = dateOfNow();
       } else if (typeof word === 'string') internalDate = timeOf(word);
       else flags = itemsOf(word);
     if (given.length === 0) throw new Refusal('BAD', 'There is no message');
     if (given.length > 1 && !quirks.multiAppend) throw new Refusal('BAD', 'One message at a time');
     return given;
   };
+  const isWithinReason = (date: number) => date > 1000 && date < EPOCH + scheduler.now() + DAY;
   const refuseAppend = (words: readonly Word[], reason: string) =>
     account.refuse(pathOf(words[0]), givenOf(words), peer.client, reason);
   const append = (words: readonly Word[]): Answer => {
@@ -602,6 +604,8 @@ export function serve(
     if (large.length > 0) return no('TOOBIG', large);
     if (quirks.wantsLineEnd && account.misread(name, given, peer.client))
       return { status: 'BAD', text: '[CLIENTBUG] Additional arguments found after last expected argument' };
+    const undatable = given.filter(({ internalDate }) => quirks.wantsDates && !isWithinReason(internalDate));
+    if (undatable.length > 0) return no('', undatable, 'Invalid date');
     const poison = given.filter((mail) => quirks.refused.has(digestOf(mail.octets)));
     const [first] = poison;
     if (first !== undefined) return no(quirks.refused.get(digestOf(first.octets)) ?? '', [first]);

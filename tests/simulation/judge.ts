@@ -1,5 +1,6 @@
 import type { Row } from '../../src/server/mail/copy/ledger.ts';
 import { digestOf, type Deed, messageIdOf, type SimulatedAccount, type StoredMail } from './account.ts';
+import { EARLIEST_LETTER, LATEST_LETTER } from './letters.ts';
 import type { Scenario } from './scenario.ts';
 
 /** How one order ended, as the subscriber is told. */
@@ -281,10 +282,11 @@ function wasToldTooLarge(destination: SimulatedAccount, digest: string): boolean
 
 /** What workers stored has the date and the flags of a message that the source has, unless somebody has changed either. */
 function asAtTheSource({ source, destination }: Evidence, wrong: string[]): void {
-  const { ignoresDate, dropsKeywords } = destination.quirks;
+  const { ignoresDate, dropsKeywords, wantsDates } = destination.quirks;
+  const secondOf = (date: number) => (wantsDates && hasOddDate(date) ? 'odd' : Math.floor(date / 1000));
   const lookOf = ({ flags, internalDate }: StoredMail) =>
     JSON.stringify([
-      ignoresDate || source.quirks.oddDates > 0 ? 0 : Math.floor(internalDate / 1000),
+      ignoresDate || source.quirks.oddDates > 0 ? 0 : secondOf(internalDate),
       // What is being taken back is marked as deleted first.
       [...flags].filter((flag) => flag !== '\\Deleted' && (!dropsKeywords || flag.startsWith('\\'))).toSorted(),
     ]);
@@ -350,7 +352,8 @@ function countForms(evidence: Evidence, wrong: string[]): void {
   for (const folder of destination.folders.values())
     for (const message of folder.messages.slice(-Math.min(destination.quirks.window, 1e9)))
       if (isWorker(message.by) && !moved.has(message.id) && digestOf(message.octets) !== message.digest) now += 1;
-  const ever = destination.quirks.rewriting === 'nothing' && !destination.quirks.wantsLineEnd ? 0 : Infinity;
+  const { rewriting, wantsLineEnd, wantsDates } = destination.quirks;
+  const ever = rewriting === 'nothing' && !wantsLineEnd && !wantsDates ? 0 : Infinity;
   // A form can't be held against what the source has lost meanwhile, or where one of both lets nobody in.
   const isClosed = (source.quirks.closing ?? destination.quirks.closing) !== null && receipt.mailboxesLeft > 0;
   const left =
@@ -370,6 +373,11 @@ function countForms(evidence: Evidence, wrong: string[]): void {
     receipt.kept > ever
   )
     wrong.push(`${receipt.kept} kept in another form are told of ${now}`);
+}
+
+/** One that a strict server refuses, or that stands in place of such a one. */
+function hasOddDate(date: number): boolean {
+  return date < EARLIEST_LETTER || date > LATEST_LETTER;
 }
 
 function keepsTwinsOnce({ quirks }: SimulatedAccount): boolean {

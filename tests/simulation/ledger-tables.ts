@@ -182,11 +182,12 @@ export class LedgerTables {
     this.#hold(holding);
     return groups.map((group) => {
       this.#nextNumber += 1;
-      const opened = { ...group, id: holding.epoch * NUMBERS_A_LEASE + this.#nextNumber };
-      this.#groupsOf(holding.transfer).set(opened.id, opened);
+      const messages = group.messages.map(({ uid, size, date }) => ({ uid, size, date }));
+      const id = holding.epoch * NUMBERS_A_LEASE + this.#nextNumber;
+      this.#groupsOf(holding.transfer).set(id, { ...group, id, messages });
       const mailbox = this.#mailboxes.get(group.mailboxId);
       if (mailbox !== undefined) mailbox.destination ??= { uidValidity: group.uidValidity, uidNext: group.uidNext };
-      return opened;
+      return { ...group, id };
     });
   }
 

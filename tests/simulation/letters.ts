@@ -3,6 +3,9 @@ import type { Chance } from './chance.ts';
 
 const FLAGS = ['\\Seen', '\\Answered', '\\Flagged', '\\Draft', 'Blue', '$Forwarded'];
 const YEAR = 365 * 86_400;
+/** Milliseconds since the epoch. */
+export const EARLIEST_LETTER = 25 * YEAR * 1000;
+export const LATEST_LETTER = 56 * YEAR * 1000;
 
 /** Mail as people have it: mostly small, some of it odd, some of it twice. */
 export function lettersOf(chance: Chance, count: number, name: string): GivenMail[] {

@@ -7,6 +7,8 @@ export type OddMail = {
   readonly oneDate?: boolean;
   /** The destination's INBOX has an equal one of the subscriber's own. */
   readonly ownEqual?: number;
+  /** Their dates are those of the epoch's beginning, or far ahead. */
+  readonly dates?: number;
   /** They have no octets. */
   readonly empty?: number;
   /** They have the mark of forwarding. */
@@ -22,6 +24,7 @@ const MARK = 'Forwarded-by-San-Bruno';
 /** As the engine asks for it. */
 export const FORWARDED_MARK = MARK.toLowerCase();
 const ONE_DATE = 1_500_000_000_000;
+const ODD_DATES = [0, 1000, 4_000_000_000_000];
 
 export function oddly(letter: GivenMail, mail: OddMail, chance: Chance): GivenMail {
   const happens = (part = 0) => part > 0 && chance.happens(part);
@@ -30,7 +33,7 @@ export function oddly(letter: GivenMail, mail: OddMail, chance: Chance): GivenMa
   return {
     octets: happens(mail.empty) ? Buffer.alloc(0) : mail.noIds === true ? withoutId() : octets,
     flags: happens(mail.marked) ? [...flags, MARK] : flags,
-    internalDate: mail.oneDate === true ? ONE_DATE : internalDate,
+    internalDate: happens(mail.dates) ? chance.one(ODD_DATES) : mail.oneDate === true ? ONE_DATE : internalDate,
   };
 }
 

@@ -306,15 +306,20 @@ function withRefusals(scenario: Scenario, chance: Chance): Scenario {
 function withSomeThere(scenario: Scenario, chance: Chance): Scenario {
   // Without dates one that was there is not told from an equal one, once its mailbox is renumbered.
   if (!chance.happens(0.1) || scenario.source.oddDates !== undefined)
-    return withLineEnds(withBackup(scenario, chance), chance);
+    return strictly(withBackup(scenario, chance), chance);
   const there = { ...scenario, mail: { ...scenario.mail, ownEqual: chance.one([0.1, 0.5, 1]) } };
-  return withLineEnds(withBackup(there, chance), chance);
+  return strictly(withBackup(there, chance), chance);
 }
 
-/** The destination takes no message whose last line has no end. */
-function withLineEnds(scenario: Scenario, chance: Chance): Scenario {
-  if (!chance.happens(0.03)) return scenario;
-  return { ...scenario, destination: { ...scenario.destination, wantsLineEnd: true } };
+/** The destination takes no message whose last line has no end, or of an odd date, of which there are some. */
+function strictly(scenario: Scenario, chance: Chance): Scenario {
+  const { destination } = scenario;
+  if (chance.happens(0.03)) return { ...scenario, destination: { ...destination, wantsLineEnd: true } };
+  // What was stored with another date after a backup is not known again.
+  const isKnown = scenario.source.oddDates === undefined && scenario.backedUpAt === undefined;
+  if (!chance.happens(0.03) || !isKnown) return scenario;
+  const mail = { ...scenario.mail, dates: chance.one([0.05, 0.3, 1]) };
+  return { ...scenario, mail, destination: { ...destination, wantsDates: true } };
 }
 
 /** The ledger is restored from a backup; all other workers have ended by then. */

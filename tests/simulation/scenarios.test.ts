@@ -487,3 +487,24 @@ test('a message whose last line has no end is sent with one to a server that tak
     }
   expect(kept).toBeGreaterThan(0);
 });
+
+test('a message whose date a server refuses has another one there, which is told, wherever a worker dies', async () => {
+  const cases = [
+    {},
+    { uidPlus: false },
+    { multiAppend: false, literals: 'synchronising' },
+    { wantsLineEnd: true },
+    { rewriting: 'adds headers', uidPlus: false },
+  ] as const;
+  for (const destination of cases)
+    for (const parts of sampleOf([[], [0.2], [0.4], [0.5], [0.6], [0.8]], 2)) {
+      const scenario = scenarioWith([40, 30], {
+        mail: { dates: 0.2 },
+        destination: { ...destination, wantsDates: true },
+      });
+      const { wrong, receipts } = await simulate(await dyingAt(parts, scenario));
+      expect({ destination, parts, wrong }).toEqual({ destination, parts, wrong: [] });
+      expect(receipts.map(({ status }) => status)).toEqual(['completed']);
+      for (const { kept } of receipts) expect(kept).toBeGreaterThan(5);
+    }
+});

@@ -7,6 +7,9 @@ import { createHash } from 'node:crypto';
  */
 const EVENTS_A_TURN = 64;
 
+/** When virtual time begins, for those who ask for a date. */
+export const EPOCH = Date.UTC(2026, 0, 1);
+
 type Event = { readonly time: number; readonly order: number; readonly label: string; run: (() => void) | null };
 
 export type Timer = { cancel(): void };

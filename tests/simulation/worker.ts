@@ -28,10 +28,10 @@ import { FORWARDED_MARK } from './odd-mail.ts';
 import type { SimulatedProcess } from './process.ts';
 import type { Side } from './scenario.ts';
 import { openSimulatedLedger } from './simulated-ledger.ts';
+import { EPOCH } from './scheduler.ts';
 import type { World } from './world.ts';
 
 const LOOK_EVERY = 5000;
-const EPOCH = Date.UTC(2026, 0, 1);
 
 /** What is broken on purpose, so that the simulation can show that it sees it. */
 export type Mutation = {

@@ -7,7 +7,7 @@ import { LedgerTables } from './ledger-tables.ts';
 import { lettersOf } from './letters.ts';
 import type { Host } from './network.ts';
 import { quirksOf, type Scenario, type Side } from './scenario.ts';
-import { openScheduler, type Scheduler } from './scheduler.ts';
+import { EPOCH, openScheduler, type Scheduler } from './scheduler.ts';
 import { perform } from './subscriber.ts';
 
 /** All that a simulated worker can reach. */
@@ -41,7 +41,8 @@ export function openWorld(scenario: Scenario, options: { readonly keepsTrace: bo
     ]),
   );
   const digests = [...letters.values()].flat().map(({ octets }) => digestOf(octets));
-  const accountOf = (side: Side) => new SimulatedAccount(quirksOf(scenario, side, digests), () => scheduler.now());
+  const accountOf = (side: Side) =>
+    new SimulatedAccount(quirksOf(scenario, side, digests), () => EPOCH + scheduler.now());
   const source = accountOf('source');
   const destination = accountOf('destination');
   for (const { name, specialUse } of scenario.folders) {

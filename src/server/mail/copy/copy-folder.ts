@@ -139,7 +139,7 @@ async function copyInto(destinationPath: string, begun: Begun | undefined, work:
     }
     const claims = new Set(await (begun?.claims ?? ledger.claimed(mailbox.destinationPath, selected.uidValidity)));
     if (groups.length > 0) {
-      const wanted = wantedOf(groups, mailbox, waiting(), known.settled);
+      const wanted = wantedOf(groups, mailbox, waiting(), known.settled, run);
       const rows = await unlessClosed(settleOpen(groups, wanted, mailbox, claims, session, run));
       for (const row of rows) known.settled.add(row.uid);
       run.settled(sourcePath, rows);

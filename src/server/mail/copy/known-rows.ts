@@ -1,10 +1,12 @@
 import type { Check, FolderCount, Run, Session } from './run.ts';
+import type { Clock } from '../imap/wire.ts';
 import { UidSet, type MessageList } from './columns.ts';
 import { fetchReadable, isReadable, messageName, sourcePlace } from './breaks.ts';
 import { digestOf } from './digest.ts';
-import type { LedgerMailbox, NewRow, Row } from './ledger.ts';
+import type { LedgerMailbox, NewRow, Planned, Row } from './ledger.ts';
 import type { Listing } from './listing.ts';
 import { inParts } from './looking.ts';
+import { isUnsureDate } from './odd-dates.ts';
 
 const CHECKED_AT_ONCE = 200;
 
@@ -83,7 +85,7 @@ export async function takeOverOlder(
   { reader }: Session,
   run: Run,
 ): Promise<boolean> {
-  const { ledger } = run.copy;
+  const { ledger, clock } = run.copy;
   const rows = new Map<string, { readonly from: LedgerMailbox; readonly row: Row }[]>();
   const looks = new Set<number | null>();
   const refused: { readonly from: LedgerMailbox; readonly row: Row }[] = [];
@@ -112,18 +114,20 @@ export async function takeOverOlder(
   if (rows.size === 0) return false;
   let hasTaken = false;
   const place = sourcePlace(reader, mailbox.sourcePath, mailbox.sourceUidValidity);
-  // Where the source says no date the message was sent with another one.
-  const isAlike = (date: number | null) => date === null || looks.has(date) || looks.has(null);
+  const isAlike = (date: number | null) => isUnsureDate(date, clock) || looks.has(date) || looks.has(null);
   const alike = listing.messages.filter(({ uid, date }) => !settled.has(uid) && isAlike(date));
   const dates = new Map(alike.map((message) => [message.uid, message.date]));
-  for (const uids of inParts(alike.map((message) => message.uid))) {
+  // Those of a certain date first: another one must not take the row of one of them.
+  const isUnsure = ({ date }: Planned) => isUnsureDate(date, clock);
+  const ordered = [alike.filter((message) => !isUnsure(message)), alike.filter(isUnsure)];
+  for (const uids of ordered.flatMap((some) => [...inParts(some.map(({ uid }) => uid))])) {
     const taken: NewRow[] = [];
     const unseen = new Set(uids);
     const forgotten = new Map<number, number[]>();
     for await (const { uid, octets } of fetchReadable(place, uids, run)) {
       const { sha256 } = await digestOf(octets);
       unseen.delete(uid);
-      const same = takeAlike(rows.get(sha256), dates.get(uid) ?? null);
+      const same = takeAlike(rows.get(sha256), dates.get(uid) ?? null, clock);
       if (same === undefined) continue;
       if (same.row.fate !== 'lost') taken.push({ ...same.row, uid, mailboxId: mailbox.id });
       forgotten.set(same.from.id, [...(forgotten.get(same.from.id) ?? []), same.row.uid]);
@@ -139,9 +143,13 @@ export async function takeOverOlder(
 }
 
 /** The first of equal messages with this date, or else one where either date is not known. */
-function takeAlike<One extends { readonly row: Row }>(among: One[] = [], date: number | null): One | undefined {
+function takeAlike<One extends { readonly row: Row }>(
+  among: One[] = [],
+  date: number | null,
+  clock: Clock,
+): One | undefined {
   const same = among.findIndex(({ row }) => row.date === date);
-  const index = same >= 0 ? same : among.findIndex(({ row }) => row.date === null || date === null);
+  const index = same >= 0 ? same : among.findIndex(({ row }) => row.date === null || isUnsureDate(date, clock));
   return index < 0 ? undefined : among.splice(index, 1)[0];
 }
 

@@ -17,7 +17,13 @@ export type NewMailbox = Omit<LedgerMailbox, 'id' | 'destination'> & { readonly 
 export type AddedMailbox = LedgerMailbox & { readonly isNew: boolean };
 
 /** A source message as it was listed. `date` is the internal date in seconds since the epoch, `null` when there is none. */
-export type Planned = { readonly uid: number; readonly size: number; readonly date: number | null };
+export type Planned = {
+  readonly uid: number;
+  readonly size: number;
+  readonly date: number | null;
+  /** It is sent with another date than it has at the source. */
+  readonly isRedated?: boolean;
+};
 
 /**
  * An intent: these messages are about to be appended, or may have been. The destination's facts were taken before, so

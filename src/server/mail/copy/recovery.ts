@@ -7,8 +7,9 @@ import type { Group, LedgerMailbox, NewRow, Planned } from './ledger.ts';
 import { listedFrom } from './looking.ts';
 import { match, type Found } from './matching.ts';
 import { findRenamed, isMissing } from './moved.ts';
+import { isUnsureDate } from './odd-dates.ts';
 import { saidKey, type Run, type Session } from './run.ts';
-import type { Unsaid } from './settling.ts';
+import { fateAsSent, type Unsaid } from './settling.ts';
 
 /*
  * What a death leaves, and how the next worker settles it (tests/simulation/deaths.test.ts, row by row):
@@ -37,22 +38,37 @@ export function wantedOf(
   { id }: LedgerMailbox,
   waiting: readonly Planned[],
   settled: UidSet,
+  { copy: { clock } }: Run,
 ): readonly Planned[] {
   const wanted = new Map<number, Planned>();
   const looks = new Set<string>();
+  const bySize = new Map<number, Planned>();
   const listed = new Map(waiting.map((message) => [message.uid, message]));
   for (const { mailboxId, messages } of groups)
     for (const message of messages) {
-      if (mailboxId !== id) looks.add(`${message.size} ${message.date}`);
+      if (mailboxId !== id) {
+        looks.add(`${message.size} ${message.date}`);
+        bySize.set(message.size, message);
+      }
       // One that was not listed when it was sent may be by now.
-      else if (!settled.has(message.uid))
-        wanted.set(message.uid, message.date === null ? (listed.get(message.uid) ?? message) : message);
+      else if (!settled.has(message.uid)) wanted.set(message.uid, asSent(message, listed.get(message.uid)));
     }
   // Of one that was not listed the group says nothing.
   const isAny = looks.has('0 null');
-  for (const message of waiting)
+  for (const message of waiting) {
+    const alike = bySize.get(message.size);
     if (isAny || looks.has(`${message.size} ${message.date}`)) wanted.set(message.uid, message);
+    else if (alike !== undefined && isUnsureDate(message.date, clock))
+      wanted.set(message.uid, asSent({ ...alike, uid: message.uid }, message));
+  }
   return [...wanted.values()];
+}
+
+/** @param intended @param listed the same message, as its group and as its mailbox says it */
+function asSent(intended: Planned, listed: Planned | undefined): Planned {
+  if (intended.date === null) return listed ?? intended;
+  const isRedated = listed !== undefined && listed.date !== null && listed.date !== intended.date;
+  return isRedated ? { ...intended, isRedated } : intended;
 }
 
 /** Settles open groups of a death: what is stored gets its row, what the source has lost is gone, the rest waits again. */
@@ -93,14 +109,21 @@ export async function settleOpen(
   const elsewhere = await findRenamed(missing, before, mailbox, source, checker, run);
   const rows: NewRow[] = [];
   const standsFor = await standingFor([...said.values()], found, mailbox, run);
-  for (const { uid, size, date } of wanted) {
+  for (const planned of wanted) {
+    const { uid, size, date } = planned;
     const one = found.get(uid);
     const base = { uid, date, mailboxId: mailbox.id };
     const stored = said.get(uid);
     if (one !== undefined) {
       claims.add(one.destinationUid);
       const { isRead, hasDate: _, ...what } = one;
-      rows.push({ ...base, ...what, fate: fateOf(one), destinationUidValidity: uidValidity, verified: isRead });
+      rows.push({
+        ...base,
+        ...what,
+        fate: fateOf(one, stored ?? planned),
+        destinationUidValidity: uidValidity,
+        verified: isRead,
+      });
     } else if (stored !== undefined && !elsewhere.has(uid) && !gone.has(uid)) {
       const { uidValidity: _, ...what } = stored;
       const fate = standsFor.has(stored.sha256) ? 'twin' : 'lost';
@@ -120,8 +143,9 @@ export async function settleOpen(
 }
 
 /** A message that has another date than it was sent with is not what it was. */
-function fateOf({ fate, hasDate }: Found): Found['fate'] {
-  return hasDate ? fate : 'changed';
+function fateOf({ fate, hasDate }: Found, sent: Pick<Planned, 'isRedated'>): Found['fate'] {
+  if (!hasDate) return 'changed';
+  return fate === 'stored' ? fateAsSent(sent) : fate;
 }
 
 /** Digests of messages that the destination has, where one of these may have been kept once with an equal one. */
@@ -159,7 +183,7 @@ export async function settleAbandoned(
     return;
   }
   const claims = new Set(await run.copy.ledger.claimed(path, opened.uidValidity));
-  const wanted = wantedOf(groups, mailbox, [], settled);
+  const wanted = wantedOf(groups, mailbox, [], settled, run);
   await unlessRefused(settleOpen(groups, wanted, mailbox, claims, { ...session, reader: null }, run));
 }
 
@@ -210,7 +234,13 @@ export async function settleUnsaid(
     if (one === undefined) return { ...base, fate: digests.has(message.sha256) ? 'twin' : 'lost', verified: false };
     claims.add(one.destinationUid);
     const { destinationUid, isRead } = one;
-    return { ...base, fate: fateOf(one), destinationUid, destinationUidValidity: uidValidity, verified: isRead };
+    return {
+      ...base,
+      fate: fateOf(one, message),
+      destinationUid,
+      destinationUidValidity: uidValidity,
+      verified: isRead,
+    };
   });
   await ledger.settle(rows, groups);
   for (const { uid } of unsaid) run.said.delete(saidKey(mailbox, uid));

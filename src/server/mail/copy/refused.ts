@@ -54,7 +54,7 @@ export async function settleRefused(refused: readonly Refused[], looking: Lookin
       destinationPlace(checker, path, uidValidity),
       run,
     );
-    for (const { hasRow, ...message } of wanted) {
+    for (const { hasRow, isRedated = false, ...message } of wanted) {
       const one = found.get(message.uid);
       if (one === undefined || !(isTelling || isItself(one))) continue;
       const { destinationUid, isRead, hasDate, fate } = one;
@@ -64,7 +64,7 @@ export async function settleRefused(refused: readonly Refused[], looking: Lookin
         ...message,
         ...place,
         mailboxId: mailbox.id,
-        fate: hasDate ? fate : 'changed',
+        fate: !hasDate ? 'changed' : isRedated ? 'kept' : fate,
         verified: isRead,
       } as const;
       rows.push(row);

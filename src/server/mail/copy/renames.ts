@@ -2,6 +2,7 @@ import type { MailReader } from '../imap/streams.ts';
 import { fetchReadable, isReadable, sourcePlace } from './breaks.ts';
 import { digestOf, secondsOf } from './digest.ts';
 import type { LedgerMailbox, Row } from './ledger.ts';
+import { isUnsureDate } from './odd-dates.ts';
 import type { Run } from './run.ts';
 import { unlessRefusedAgain, validityOf } from './troubles.ts';
 
@@ -87,9 +88,9 @@ async function isSameFolder(path: string, { id }: LedgerMailbox, reader: MailRea
         if (message === undefined) continue;
         isThere = true;
         // Not by its size: a row has that of its octets, which some servers list otherwise.
-        // Nor by a date that the source does not say: a row has the one that the message was sent with.
+        // Nor by a date that the source does not say, or that some refuse: a row has the one that the message was sent with.
         const date = secondsOf(internalDate);
-        differs ||= message.date !== null && date !== null && message.date !== date;
+        differs ||= message.date !== null && !isUnsureDate(date, copy.clock) && message.date !== date;
         if (message.sha256 !== undefined && isReadable(place, uid, run)) digested.push(message);
       }
   if (differs || !isThere) return false;

@@ -86,9 +86,11 @@ function settledAnew(
     const { destinationUid, isRead, hasDate } = found;
     // What was never seen with its date, or was told to have another one, is not what was sent.
     const isOther = !hasDate && !isTwin(row) && (!row.verified || row.fate === 'changed');
+    // With another date than at the source.
+    const isKept = row.fate === 'kept' && found.fate === 'stored';
     return {
       ...row,
-      fate: isOther ? 'changed' : found.fate,
+      fate: isOther ? 'changed' : isKept ? 'kept' : found.fate,
       destinationUid,
       destinationUidValidity: uidValidity,
       verified: row.verified || isRead,

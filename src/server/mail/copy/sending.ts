@@ -8,6 +8,7 @@ import { openFetches, type Fetches } from './fetches.ts';
 import { Stopped } from './lanes.ts';
 import type { Group, Planned } from './ledger.ts';
 import { sentDateOf } from './message-text.ts';
+import { EARLIEST_DATE } from './odd-dates.ts';
 import { type Refused, settleRefused } from './refused.ts';
 import { saidKey, type Session } from './run.ts';
 import type { Sizes } from './sizes.ts';
@@ -18,8 +19,6 @@ const GROUPS_AHEAD = 8;
 const GROUPS_LEFT = 2;
 /** Groups, or single messages, whose outcome is awaited while the next ones are sent. */
 const GROUPS_UNDER_WAY = 3;
-/** For messages that have no date at all; the first second is refused by some servers. */
-const NO_DATE = new Date(86_400_000);
 const LINE_END = Buffer.from('\r\n');
 const TOGETHER: Way = { together: true, ended: false };
 const ALONE: Way = { together: false, ended: false };
@@ -64,10 +63,13 @@ async function sendPart(fetches: Fetches, sending: Sending): Promise<void> {
   const again = await sendGroups(ask(late, true), sending, TOGETHER);
   const single = [...again.unseen, ...again.refusedTogether].map((message) => [message]);
   const third = await sendGroups(ask(single, true), sending, ALONE);
+  const all = [first, second, again, third];
+  const redated = all.flatMap((each) => each.redated).map((message) => [message]);
+  const dated = await sendGroups(ask(redated, true), sending, ALONE);
   // Yahoo takes a message whose last line has no end for a part of the command.
-  const unended = [first, second, again, third].flatMap((each) => each.unended).map((message) => [message]);
-  const fourth = await sendGroups(ask(unended, true), sending, ENDED);
-  await settleUnseen([...third.unseen, ...fourth.unseen], sending);
+  const unended = [...all, dated].flatMap((each) => each.unended).map((message) => [message]);
+  const ended = await sendGroups(ask(unended, true), sending, ENDED);
+  await settleUnseen([...third.unseen, ...dated.unseen, ...ended.unseen], sending);
 }
 
 async function sendGroups(fetches: Fetches, sending: Sending, way: Way): Promise<Left> {
@@ -104,7 +106,8 @@ async function sendAll(fetches: Fetches, sending: Sending, way: Way): Promise<Le
   const { ledger, lease, onStep, signal } = run.copy;
   const path = mailbox.sourcePath;
   const limit = appendLimitOf(sending);
-  const [refusedTogether, unended, unseen]: [Planned[], Planned[], Planned[]] = [[], [], []];
+  const [refusedTogether, unseen]: [Planned[], Planned[]] = [[], []];
+  const [unended, redated]: [Planned[], Planned[]] = [[], []];
   const [unsaid, unsaidGroups]: [Unsaid[], number[]] = [[], []];
   const refused: Refused[] = [];
   let failure: { readonly error: unknown } | undefined;
@@ -154,6 +157,7 @@ async function sendAll(fetches: Fetches, sending: Sending, way: Way): Promise<Le
       run.budget.correct(settled.stored - octets);
       refusedTogether.push(...settled.refusedTogether);
       unended.push(...settled.unended);
+      redated.push(...settled.redated);
       refused.push(...settled.refused);
       unseen.push(...settled.unseen);
       unsaid.push(...settled.unsaid);
@@ -203,10 +207,15 @@ async function sendAll(fetches: Fetches, sending: Sending, way: Way): Promise<Le
     if (!lease.mayWrite()) leaveBehind(unsaid.length, sending);
     throw error;
   }
-  if (refused.length === 0) return { refusedTogether, unended, unseen };
+  if (refused.length === 0) return { refusedTogether, unended, redated, unseen };
   const there = await settleRefused(refused, sending);
   const isLeft = ({ uid }: Planned) => !there.has(uid);
-  return { refusedTogether: refusedTogether.filter(isLeft), unended: unended.filter(isLeft), unseen };
+  return {
+    refusedTogether: refusedTogether.filter(isLeft),
+    unended: unended.filter(isLeft),
+    redated: redated.filter(isLeft),
+    unseen,
+  };
 }
 
 async function* newMessages(
@@ -220,16 +229,18 @@ async function* newMessages(
   const limit = appendLimitOf(sending);
   const { mailbox, run, session } = sending;
   const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
-  const wanted = new Set(group.messages.map((message) => message.uid));
+  const wanted = new Map(group.messages.map((message) => [message.uid, message]));
   try {
-    for await (const message of notingBreaks(fetched, [...wanted], place, run)) {
-      if (!wanted.delete(message.uid)) continue;
+    for await (const message of notingBreaks(fetched, [...wanted.keys()], place, run)) {
+      const planned = wanted.get(message.uid);
+      if (planned === undefined) continue;
+      wanted.delete(message.uid);
       const size = message.size + (ended ? LINE_END.length : 0);
       if (size > limit) {
         tooLarge.push(message);
         continue;
       }
-      const dated = await withDate(message);
+      const dated = await withDate(message, planned);
       const { octets, digest } = digesting(dated.octets, { withMac: message.size >= run.copy.sizes.mac });
       const flags = sending.selected.keeps(message.flags);
       sent.push({ message, flags, date: dated.date, digest });
@@ -253,7 +264,11 @@ function isBusyNow(error: unknown): boolean {
 }
 
 /** A server that gives no internal date leaves the one that the sender wrote. */
-async function withDate({ internalDate, octets }: Fetched): Promise<{ readonly date: Date; readonly octets: Octets }> {
+async function withDate(
+  { internalDate, octets }: Fetched,
+  { date, isRedated = false }: Planned,
+): Promise<{ readonly date: Date; readonly octets: Octets }> {
+  if (isRedated && date !== null) return { date: new Date(date * 1000), octets };
   if (!Number.isNaN(internalDate.getTime())) return { date: internalDate, octets };
   const iterator = octets[Symbol.asyncIterator]();
   const first = await iterator.next();
@@ -262,5 +277,5 @@ async function withDate({ internalDate, octets }: Fetched): Promise<{ readonly d
     yield head;
     for (let step = await iterator.next(); step.done !== true; step = await iterator.next()) yield step.value;
   }
-  return { date: sentDateOf(head) ?? NO_DATE, octets: all() };
+  return { date: sentDateOf(head) ?? EARLIEST_DATE, octets: all() };
 }

@@ -5,6 +5,7 @@ import { type Digest, secondsOf } from './digest.ts';
 import type { Group, LedgerMailbox, NewRow, Planned } from './ledger.ts';
 import { stillThere } from './looking.ts';
 import { subjectOf } from './message-text.ts';
+import { redated } from './odd-dates.ts';
 import type { Refused } from './refused.ts';
 import type { Run, Session, Unchecked } from './run.ts';
 
@@ -23,7 +24,7 @@ export type Sending = {
   readonly resolve: (unsaid: readonly Unsaid[], groups: readonly number[]) => Promise<void>;
 };
 
-/** One message on its way: what the source said of it, and its digest once it has passed. */
+/** One message on its way: what the source said of it, the date that it is sent with, and its digest once it has passed. */
 export type Sent = {
   readonly message: Fetched;
   readonly flags: readonly string[];
@@ -34,10 +35,14 @@ export type Sent = {
 /** How messages are sent: several by one command, and each as it is or with an end of its last line. */
 export type Way = { readonly together: boolean; readonly ended: boolean };
 
-/** `unended`: refused by a server that may take them with an end of their last line; they have no row. */
+/**
+ * `unended`, `redated`: refused by a server that may take them with an end of their last line, or with the date that they
+ * have here; they have no row.
+ */
 export type Left = {
   readonly refusedTogether: readonly Planned[];
   readonly unended: readonly Planned[];
+  readonly redated: readonly Planned[];
   readonly unseen: readonly Planned[];
 };
 
@@ -71,7 +76,8 @@ export async function settleGroup(
   const { mailbox, run, claims, selected } = sending;
   const rows: NewRow[] = tooLarge.map((message) => refusal(mailbox, message, 'too large'));
   const [unsaid, refused]: [Unsaid[], Refused[]] = [[], []];
-  const [refusedTogether, unended]: [Planned[], Planned[]] = [[], []];
+  const refusedTogether: Planned[] = [];
+  const otherwise: { readonly unended: Planned[]; readonly redated: Planned[] } = { unended: [], redated: [] };
   const checks: Unchecked[] = [];
   let error: unknown;
   let isKnown = true;
@@ -98,7 +104,7 @@ export async function settleGroup(
         stored += message.size;
         const what = { uid: message.uid, size: message.size, sha256, date: secondsOf(date), ...subjectIn(head) };
         if (outcome.uid === undefined) {
-          unsaid.push(what);
+          unsaid.push({ ...what, ...redatedIn(planned) });
           break;
         }
         const uidValidity = outcome.uidValidity ?? selected.uidValidity;
@@ -107,11 +113,12 @@ export async function settleGroup(
         const wasThere = uidValidity === selected.uidValidity && outcome.uid < (selected.uidNext ?? 0);
         const isTwin = wasThere || others.has(outcome.uid);
         others.add(outcome.uid);
+        const ownFate = fateAsSent(planned);
         if (uidValidity !== selected.uidValidity) run.stale.add(mailbox.id);
         rows.push({
           ...what,
           mailboxId: mailbox.id,
-          fate: isTwin ? 'twin' : 'stored',
+          fate: isTwin ? 'twin' : ownFate,
           destinationUidValidity: uidValidity,
           destinationUid: outcome.uid,
           verified: false,
@@ -119,7 +126,7 @@ export async function settleGroup(
           ...(isTwin ? {} : { flags }),
         });
         // Of a twin too: some servers keep one of all that have one Message-ID. Its flags are those of the other one.
-        const sent = isTwin ? ({ fate: 'twin' } as const) : ({ fate: 'stored', flags } as const);
+        const sent = isTwin ? ({ fate: 'twin' } as const) : ({ fate: ownFate, flags } as const);
         if (uidValidity === selected.uidValidity)
           checks.push({ ...what, ...(mac === undefined ? {} : { mac }), destinationUid: outcome.uid, ...sent });
         break;
@@ -129,12 +136,23 @@ export async function settleGroup(
         const isWhole = size === message.size;
         // Of what was sent together any may be the culprit.
         const isAlone = !together || sent.length === 1;
-        const isUnended = outcome.isMisread === true && isWhole && size > 0 && !isEnded && !ended;
-        const hasRow = isAlone && !isUnended;
+        const isOpen = outcome.reason === 'not accepted' && isWhole;
+        const isUnended = isOpen && outcome.isMisread === true && size > 0 && !isEnded && !ended;
+        const mayBeRedated = isOpen && !ended && planned.isRedated !== true;
+        const other = mayBeRedated ? redated(planned, date, run.copy.clock) : null;
+        const hasRow = isAlone && !isUnended && other === null;
         if (hasRow) rows.push({ ...refusal(mailbox, message, outcome.reason), ...subjectIn(head) });
-        else (isAlone ? unended : refusedTogether).push(planned);
-        if (outcome.reason === 'not accepted' && isWhole)
-          refused.push({ uid: message.uid, size, sha256, date: secondsOf(date), ...subjectIn(head), hasRow });
+        else if (isAlone) otherwise[isUnended ? 'unended' : 'redated'].push(other ?? planned);
+        else refusedTogether.push(planned);
+        const what = {
+          uid: message.uid,
+          size,
+          sha256,
+          date: secondsOf(date),
+          ...subjectIn(head),
+          ...redatedIn(planned),
+        };
+        if (isOpen) refused.push({ ...what, hasRow });
         break;
       }
       case 'failed':
@@ -156,7 +174,7 @@ export async function settleGroup(
   if (checks.length > 0) run.check({ mailbox, uidValidity: selected.uidValidity, messages: checks });
   return {
     refusedTogether,
-    unended,
+    ...otherwise,
     refused,
     unseen,
     unsaid,
@@ -164,6 +182,15 @@ export async function settleGroup(
     stored,
     ...(error === undefined ? {} : { error }),
   };
+}
+
+/** What is there as it was sent, but not with the date of the source, is there in another form. */
+export function fateAsSent({ isRedated = false }: Pick<Planned, 'isRedated'>): 'kept' | 'stored' {
+  return isRedated ? 'kept' : 'stored';
+}
+
+function redatedIn({ isRedated }: Planned): Pick<Planned, 'isRedated'> {
+  return isRedated === undefined ? {} : { isRedated };
 }
 
 function refusal(mailbox: LedgerMailbox, message: Fetched, reason: RefusalReason | 'unreadable'): NewRow {
