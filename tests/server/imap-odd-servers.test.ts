@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { OauthProvider } from '../../src/contract/provider.ts';
 import { listMailbox } from '../../src/server/mail/copy/listing.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import type { Appended, NewMessage } from '../../src/server/mail/imap/streams.ts';
@@ -14,10 +15,10 @@ async function reading(script: Script, options?: { greeting?: string; capabiliti
   return { reader: openStreamReader(connection), connection, ...server };
 }
 
-async function writing(script: Script, capabilities: string) {
+async function writing(script: Script, capabilities: string, provider?: OauthProvider) {
   const server = scriptedServer(script, { capabilities: `IMAP4rev1 SASL-IR AUTH=PLAIN ${capabilities}` });
   const connection = await scriptedSession(server);
-  const writer = openStreamWriter(connection);
+  const writer = openStreamWriter(connection, provider);
   const append = async (messages: readonly NewMessage[], together = true) => {
     const { sent, outcome } = writer.append('INBOX', inPieces(messages), { together });
     const [gone] = await Promise.allSettled([sent]);
@@ -676,6 +677,20 @@ describe('Writing to odd servers', () => {
     expect(await append(messages, together)).toEqual(sizes.map(() => stored));
     expect(seen).toHaveLength(expected.length);
     for (const [index, each] of expected.entries()) expect(seen[index]).toMatch(each);
+  });
+
+  test('by LITERAL+ of Microsoft, which refuses large ones that do not wait', async () => {
+    const seen: string[] = [];
+    const { append } = await writing(
+      answering((tag) => `${tag} OK done`, seen),
+      'LITERAL+',
+      'office365',
+    );
+    expect(await append([newMessage('a'.repeat(4096)), newMessage('a'.repeat(4097))])).toEqual([stored, stored]);
+    expect(seen.filter((line) => line.includes('APPEND')).map((line) => /\{.*/.exec(line)?.[0])).toEqual([
+      '{4096+}',
+      '{4097}',
+    ]);
   });
 
   test.each<[string, (number | undefined)[]]>([

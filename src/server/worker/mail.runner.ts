@@ -4,6 +4,7 @@ import { placeOf, type Credentials, type MailAccount } from '../mail/imap/connec
 import { openControl } from '../mail/imap/control.ts';
 import { heldControl } from '../mail/imap/hold.ts';
 import { MailError } from '../mail/imap/mail-error.ts';
+import { providerOfServer } from '../mail/imap/providers.ts';
 import { openDial } from '../mail/imap/wire/dial.ts';
 import { openStreamReader } from '../mail/imap/wire/imap-stream-reader.ts';
 import { openStreamWriter } from '../mail/imap/wire/imap-stream-writer.ts';
@@ -109,7 +110,8 @@ function sideOf(role: Role, account: MailAccount, run: SideRun, services: Runner
       return { ...control, mailboxes: (asked) => openedAt(role, () => control.mailboxes(asked)) };
     },
     reader: async () => openStreamReader(await session()),
-    writer: async (late) => openStreamWriter(await session(late?.evenStopped === true)),
+    writer: async (late) =>
+      openStreamWriter(await session(late?.evenStopped === true), providerOfServer(account.place.host)),
   };
 }
 

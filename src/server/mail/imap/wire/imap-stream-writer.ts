@@ -1,3 +1,4 @@
+import type { OauthProvider } from '../../../../contract/provider.ts';
 import { isRefusal, MailError, unlessRefused } from '../mail-error.ts';
 import type { Appending, MailReader, MailWriter, NewMessage, Selected, WriterTraits } from '../streams.ts';
 import { Append } from './append.ts';
@@ -8,21 +9,30 @@ import { mailboxName } from './mailbox-name.ts';
 import { askStatus, Opening } from './opening.ts';
 import { setsOf } from './uid-sets.ts';
 
-/** Writes over a connection that is signed in, and closes it in the end. */
-export function openStreamWriter(connection: ImapConnection): MailWriter {
-  return new ImapStreamWriter(connection);
+/**
+ * Writes over a connection that is signed in, and closes it in the end.
+ * @param provider whose server it is, where that is known
+ */
+export function openStreamWriter(connection: ImapConnection, provider: OauthProvider | null = null): MailWriter {
+  return new ImapStreamWriter(connection, provider);
 }
 
-/** What the capabilities of a connection allow. */
-export function traitsOf(capabilities: ReadonlySet<string>): WriterTraits {
+/** What the capabilities of a connection allow, as far as a provider keeps what it says. */
+function traitsOf(capabilities: ReadonlySet<string>, provider: OauthProvider | null): WriterTraits {
   const limit = [...capabilities].find((name) => name.startsWith('APPENDLIMIT='));
   const octets = limit === undefined ? Number.NaN : Number(limit.slice(12));
   return {
     together: capabilities.has('MULTIAPPEND'),
-    literals: capabilities.has('LITERAL+') ? 'any size' : capabilities.has('LITERAL-') ? 'small' : 'synchronising',
+    literals: literalsOf(capabilities, provider),
     saysUids: capabilities.has('UIDPLUS'),
     ...(Number.isSafeInteger(octets) && octets > 0 ? { appendLimit: octets } : {}),
   };
+}
+
+function literalsOf(capabilities: ReadonlySet<string>, provider: OauthProvider | null): WriterTraits['literals'] {
+  // Microsoft says LITERAL+, and has answered large ones by "BAD command line limit exceeded" (MailKit 1493).
+  if (capabilities.has('LITERAL+')) return provider === 'office365' ? 'small' : 'any size';
+  return capabilities.has('LITERAL-') ? 'small' : 'synchronising';
 }
 
 class ImapStreamWriter implements MailWriter {
@@ -30,10 +40,10 @@ class ImapStreamWriter implements MailWriter {
   readonly #connection: ImapConnection;
   readonly #opening: Opening;
 
-  constructor(connection: ImapConnection) {
+  constructor(connection: ImapConnection, provider: OauthProvider | null) {
     this.#connection = connection;
     this.#opening = new Opening(connection, 'SELECT');
-    this.traits = traitsOf(connection.capabilities);
+    this.traits = traitsOf(connection.capabilities, provider);
   }
 
   async select(path: string): Promise<Selected> {
