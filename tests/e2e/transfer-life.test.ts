@@ -47,7 +47,7 @@ const WALKS: readonly Walk[] = [
     path: call('cancel'),
     sent: {},
     said: 'Your transfer is stopped',
-    refused: 'Your transfer was not stopped',
+    refused: 'Something went wrong',
   },
   {
     button: 'Put it right',
@@ -57,7 +57,7 @@ const WALKS: readonly Walk[] = [
     path: call('resume'),
     sent: { side: 'destination' },
     said: 'We are trying again now',
-    refused: 'That did not work',
+    refused: 'Something went wrong',
   },
   {
     button: 'Put it right',
@@ -67,7 +67,7 @@ const WALKS: readonly Walk[] = [
     path: call('resume'),
     sent: { side: 'source', password: 'new-secret' },
     said: 'We are trying again now',
-    refused: 'That did not work',
+    refused: 'Something went wrong',
   },
   {
     button: 'Stop bringing new mail',
@@ -77,7 +77,7 @@ const WALKS: readonly Walk[] = [
     path: call('daily-off'),
     sent: {},
     said: 'We no longer bring new mail',
-    refused: 'That did not work',
+    refused: 'Something went wrong',
   },
   {
     button: 'Take back what was copied',
@@ -87,7 +87,7 @@ const WALKS: readonly Walk[] = [
     path: call('take-back'),
     sent: {},
     said: 'We are taking your messages back',
-    refused: 'Nothing was taken back',
+    refused: 'Something went wrong',
   },
   {
     button: 'Copy what is new',
@@ -97,7 +97,7 @@ const WALKS: readonly Walk[] = [
     path: call('again'),
     sent: { source_account: { password: SUBSCRIBER.password }, destination_account: { password: 'sandbox' } },
     said: NEW_ID,
-    refused: 'That did not work',
+    refused: 'Something went wrong',
   },
   {
     button: 'Stop forwarding',
@@ -107,7 +107,7 @@ const WALKS: readonly Walk[] = [
     path: call('forwarding-off'),
     sent: { password: SUBSCRIBER.password },
     said: 'Forwarding is off',
-    refused: 'Forwarding is still on',
+    refused: 'Forwarding may still be on',
   },
   {
     button: 'Bring new mail once a day',
@@ -121,7 +121,7 @@ const WALKS: readonly Walk[] = [
       daily: true,
     },
     said: NEW_ID,
-    refused: 'That did not work',
+    refused: 'Something went wrong',
   },
 ];
 
@@ -191,7 +191,7 @@ describe('the life of a transfer, in Chromium (needs chromium)', needs('chromium
     await owner.page.evaluate(() => (document.documentElement.style.fontSize = '225%'));
     owner.wire.answer(call('cancel'), { status: 502, json: { error: 'GENERAL_ERROR', message: '' } });
     await owner.inDialog('Stop it now').click();
-    await owner.dialog.getByText('It is still running, and your mail is safe.').waitFor();
+    await owner.dialog.getByText('Please see on this page how your transfer stands.').waitFor();
     const [refusal, close] = [owner.dialog.getByRole('alert'), owner.inDialog('Close')];
     const below = async () => ((await refusal.boundingBox())?.y ?? 0) - ((await close.boundingBox())?.y ?? 0);
     const { height = Infinity } = (await close.boundingBox()) ?? {};

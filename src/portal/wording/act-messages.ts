@@ -8,20 +8,16 @@ export function actRefusedWords(about: ActRefused, code: CallFailureCode): Words
   if (code === 'TOO_MANY_ATTEMPTS')
     return ['Too many attempts', 'Your mail is safe. Please wait a few minutes and try again.'];
   // Whether it was done after all nobody can say: a line may break on the way back as well.
-  if (code === 'UNEXPECTED_ANSWER' || code === 'UNAVAILABLE')
-    return [
-      'We have not heard back',
-      'Your mail is safe. Please see on this page how your transfer stands. If nothing has changed, try again.',
-    ];
+  if (code === 'UNEXPECTED_ANSWER' || code === 'UNAVAILABLE') return ['We have not heard back', SEE_FOR_YOURSELF];
+  // Nor where something went wrong at our side, or took too long: it may have been done by then.
+  if (code === 'GENERAL_ERROR' && about !== 'forwarding refused') return ['Something went wrong', SEE_FOR_YOURSELF];
   switch (about) {
     case 'stop refused':
-      return ['Your transfer was not stopped', 'It is still running, and your mail is safe. Please try again.'];
+    case 'daily-off refused':
+      return UNKNOWN;
     case 'mend refused':
-      return code === 'INVALID_CREDENTIALS' ? NOT_TAKEN : UNKNOWN;
     case 'take-back refused':
-      return code === 'INVALID_CREDENTIALS'
-        ? NOT_TAKEN
-        : ['Nothing was taken back', 'What was copied is still in your new mailbox. Please try again.'];
+      return code === 'INVALID_CREDENTIALS' ? NOT_TAKEN : UNKNOWN;
     case 'again refused':
       if (code === 'INVALID_CREDENTIALS') return NOT_TAKEN;
       if (code === 'MIGRATION_IN_PROGRESS')
@@ -31,15 +27,15 @@ export function actRefusedWords(about: ActRefused, code: CallFailureCode): Words
           'Please check its progress. It may be waiting for you.',
         ];
       return UNKNOWN;
-    case 'daily-off refused':
-      return ['That did not work', 'We still bring new mail once a day. Please try again.'];
     case 'forwarding refused':
       return code === 'INVALID_CREDENTIALS'
         ? ['Incorrect password', 'Forwarding is still on. Please check the password and try again.']
-        : ['Forwarding is still on', 'Your mail is safe. Please try again in a few minutes.'];
+        : ['Forwarding may still be on', 'Your mail is safe. Please try again in a few minutes.'];
   }
 }
 
+const SEE_FOR_YOURSELF =
+  'Your mail is safe. Please see on this page how your transfer stands. If nothing has changed, try again.';
 const NOT_TAKEN: Words = [
   'That did not work',
   'Your mail is safe. Please check that it is the same mailbox and the right password. Then try again.',
