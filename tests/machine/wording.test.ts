@@ -308,7 +308,14 @@ describe('the words of the messages', () => {
   test.each(
     EVERY_CODE.filter(
       (code) =>
-        !['OPERATION_NOT_ALLOWED', 'MIGRATION_IN_PROGRESS', 'INVALID_CREDENTIALS', 'UNEXPECTED_ANSWER'].includes(code),
+        ![
+          'OPERATION_NOT_ALLOWED',
+          'MIGRATION_IN_PROGRESS',
+          'INVALID_CREDENTIALS',
+          'UNEXPECTED_ANSWER',
+          'GENERAL_ERROR',
+          'UNAVAILABLE',
+        ].includes(code),
     ),
   )('a transfer that does not start for %s is the unknown error', (code) => {
     expect(said({ about: 'load failed', code })).toContain(
@@ -316,9 +323,13 @@ describe('the words of the messages', () => {
     );
   });
 
-  test('of a transfer whose answer did not come, or could not be read, nobody says that it has not started', () => {
-    expect(said({ about: 'load failed', code: 'UNEXPECTED_ANSWER' })).toBe(
-      'error | We have not heard back | Unknown error, please try again. | Your mail is safe. If your transfer has started, trying again does no harm.',
+  test.each([
+    ['UNEXPECTED_ANSWER', 'We have not heard back'],
+    ['GENERAL_ERROR', 'Something went wrong'],
+    ['UNAVAILABLE', 'Something went wrong'],
+  ] as const)('of a transfer that ended in %s nobody says that it has not started', (code, title) => {
+    expect(said({ about: 'load failed', code })).toBe(
+      `error | ${title} | Unknown error, please try again. | Your mail is safe. If your transfer has started, trying again does no harm.`,
     );
   });
 

@@ -249,6 +249,12 @@ function signInEndedWords(provider: string): Words {
   ];
 }
 
+/** The answer to this try or to one before it may have been lost. */
+const PERHAPS_STARTED = [
+  'Unknown error, please try again.',
+  'Your mail is safe. If your transfer has started, trying again does no harm.',
+];
+
 function loadWords(code: CallFailureCode): Words {
   switch (code) {
     case 'OPERATION_NOT_ALLOWED':
@@ -281,14 +287,11 @@ function loadWords(code: CallFailureCode): Words {
     case 'ACCOUNT_ALREADY_EXISTS_MIGRATION_COMPLETED':
     case 'EXTERNAL_OAUTH_ERROR':
     case 'MISSING_SCOPE':
+      return ['Your transfer has not started', 'Unknown error, please try again.', `${SAFE} ${AGAIN}`];
     case 'GENERAL_ERROR':
     case 'UNAVAILABLE':
-      return ['Your transfer has not started', 'Unknown error, please try again.', `${SAFE} ${AGAIN}`];
+      return ['Something went wrong', ...PERHAPS_STARTED];
     case 'UNEXPECTED_ANSWER':
-      return [
-        'We have not heard back',
-        'Unknown error, please try again.',
-        'Your mail is safe. If your transfer has started, trying again does no harm.',
-      ];
+      return ['We have not heard back', ...PERHAPS_STARTED];
   }
 }
