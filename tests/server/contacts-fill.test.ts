@@ -382,6 +382,20 @@ describe('the fates of contacts', () => {
     expect(await openContactFates(database, { transferId: id, epoch: 2 }).all()).toEqual(new Map());
   });
 
+  test('hold a name that is too long for them, whatever stands where it is cut', async () => {
+    await using database = await openTestDatabase(FRESH);
+    const id = 'c'.repeat(32);
+    await database.query(
+      `insert into transfers (id, submit_key, source_email, source_provider, destination_email, destination_provider, operations, epoch)
+       values ($1, 'k', 'a@x.example', 'sanbruno', 'a@outlook.example', 'office365', '{contactsmigration}', 1)`,
+      [id],
+    );
+    const fates = openContactFates(database, { transferId: id, epoch: 1 });
+    const names = [`${'a'.repeat(199)}😀`, 'half \uD83D', 'nul \0'];
+    await fates.settle(names.map((name, at) => ({ uid: `${at}`, fate: 'copied', name, remarks: [] })));
+    expect((await fates.all()).size).toBe(3);
+  });
+
   test('keep one counterpart for a contact that was about to be filled', async () => {
     const people = new PeopleApi('token');
     await using api = await startApi(people.answer);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { folderName } from '../../src/server/export/archive/folder-name.ts';
 import { messageName, senderAddress } from '../../src/server/export/archive/message-name.ts';
-import { nameKey, safeName } from '../../src/server/export/archive/safe-name.ts';
+import { clashKey, safeName } from '../../src/server/export/archive/safe-name.ts';
 import { openHeaderCollector } from '../../src/server/export/staging/header-collector.ts';
 
 const hostile = fc.oneof(
@@ -77,8 +77,8 @@ test('mailboxes get as many folders as there are, on any file system, and none o
         for (const part of folder.split('/')) expect(unportable(part)).toBeNull();
         expect(folder).not.toMatch(/\.(mbox|eml|part\d+)(\/|$)/i);
         expect(folder.length).toBeLessThanOrEqual(100);
-        expect(taken.has(nameKey(folder))).toBe(false);
-        taken.add(nameKey(folder));
+        expect(taken.has(clashKey(folder))).toBe(false);
+        taken.add(clashKey(folder));
       }
     }),
     { numRuns: 300 },

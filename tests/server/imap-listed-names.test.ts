@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { nameKey } from '../../src/server/mail/copy/ledger-rows.ts';
+import { storedPath } from '../../src/server/mail/copy/ledger-rows.ts';
 import { mapMailboxes } from '../../src/server/mail/copy/mapping.ts';
 import { openControl } from '../../src/server/mail/imap/control.ts';
 import { mailboxName, pathListedAs, readablePath } from '../../src/server/mail/imap/wire/mailbox-name.ts';
@@ -81,7 +81,7 @@ test('such a name is one for people at the destination and in what is told', asy
   const mapped = mapMailboxes(mailboxes, [inbox], { prefix: '', delimiter: '.' });
   const places = mapped.mailboxes.map(({ destination }) => destination).toSorted();
   expect(places).toEqual(['INBOX', 'Q', 'Q&A', 'Tom & Jerry', 'Café', 'a', '&AGE-', '&AOk-&AOk-'].toSorted());
-  const told = mailboxes.map(({ path }) => nameKey(path));
+  const told = mailboxes.map(({ path }) => storedPath(path));
   expect(told.find((name) => name.startsWith('Q&'))).toMatch(/^Q&A [0-9a-f]{12}$/);
 });
 

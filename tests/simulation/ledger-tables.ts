@@ -1,4 +1,4 @@
-import { nameKey } from '../../src/server/mail/copy/ledger-rows.ts';
+import { storedPath } from '../../src/server/mail/copy/ledger-rows.ts';
 import { PERHAPS_FOR_NOW } from '../../src/server/mail/copy/reasons.ts';
 import { LeaseLost } from '../../src/server/transfers/lease.ts';
 import {
@@ -115,7 +115,7 @@ export class LedgerTables {
     this.#hold(holding);
     return mailboxes.map((mailbox) => {
       const { sourcePath, destinationPath } = mailbox;
-      const keyed = { ...mailbox, sourcePath: nameKey(sourcePath), destinationPath: nameKey(destinationPath) };
+      const keyed = { ...mailbox, sourcePath: storedPath(sourcePath), destinationPath: storedPath(destinationPath) };
       const before = this.#same(holding.transfer, keyed);
       const known = before ?? this.#insertMailbox(holding.transfer, keyed);
       Object.assign(known, { total: mailbox.total, reason: mailbox.reason });
@@ -128,7 +128,7 @@ export class LedgerTables {
     this.#hold(holding);
     for (const id of ids) {
       const mailbox = this.#mailboxes.get(id);
-      if (mailbox !== undefined) mailbox.sourcePath = nameKey(sourcePath);
+      if (mailbox !== undefined) mailbox.sourcePath = storedPath(sourcePath);
     }
   }
 
@@ -244,7 +244,7 @@ export class LedgerTables {
   claimed(transfer: string, destinationPath: string, uidValidity: bigint): Set<number> {
     const claimed = new Set<number>();
     for (const mailbox of this.#mailboxesOf(transfer))
-      if (mailbox.destinationPath === nameKey(destinationPath))
+      if (mailbox.destinationPath === storedPath(destinationPath))
         for (const row of this.#rowsOf(mailbox.id).values())
           if (row.destinationUidValidity === uidValidity && row.destinationUid !== undefined)
             claimed.add(row.destinationUid);
@@ -253,7 +253,7 @@ export class LedgerTables {
 
   disown(transfer: string, destinationPath: string, uidValidity: bigint, uid: number): boolean {
     if (this.claimed(transfer, destinationPath, uidValidity).has(uid)) return false;
-    const path = nameKey(destinationPath);
+    const path = storedPath(destinationPath);
     const one = { transfer, destinationPath: path, uidValidity, uid };
     this.#disowned.set(placeOf(one, uidValidity, uid), one);
     return true;
@@ -338,7 +338,7 @@ function placeOf(
   uidValidity: bigint | undefined,
   uid: number | undefined,
 ): string {
-  return JSON.stringify([transfer, nameKey(destinationPath), String(uidValidity), uid]);
+  return JSON.stringify([transfer, storedPath(destinationPath), String(uidValidity), uid]);
 }
 
 function mailboxOf(mailbox: StoredMailbox): LedgerMailbox {

@@ -1,5 +1,6 @@
 import type { ContactCounts, Skipped } from '../../contract/calls/status.ts';
 import type { Sql } from '../store/database.ts';
+import { storable } from '../store/storable.ts';
 import { LeaseLost, type Lease } from '../transfers/lease.ts';
 import type { ContactFates, Fate, FateName } from './contact-fates.ts';
 import { CONTACTS_MAILBOX } from './contact-store.ts';
@@ -63,7 +64,7 @@ export function openContactFates(sql: Sql, { transferId, epoch }: Lease): Contac
           uid,
           fate,
           destination_id: destinationId,
-          name: storable(name).slice(0, NAME_LENGTH),
+          name: storable(name, NAME_LENGTH),
           remarks,
           stays,
         })),
@@ -81,11 +82,6 @@ export function openContactFates(sql: Sql, { transferId, epoch }: Lease): Contac
       if (rows.length === 0) throw new LeaseLost(transferId);
     },
   };
-}
-
-/** PostgreSQL's text has no NUL, and no half characters. */
-function storable(text: string): string {
-  return text.replaceAll('\u0000', '').toWellFormed();
 }
 
 /** Contacts by what became of them; `null` when the transfer has brought none. The five add up to those that are done. */

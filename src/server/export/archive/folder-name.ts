@@ -1,4 +1,4 @@
-import { nameKey, safeName } from './safe-name.ts';
+import { clashKey, safeName } from './safe-name.ts';
 
 /** In UTF-16 units: with the longest file name, a path stays under Windows' 260 with some 70 to spare for where it is unpacked. */
 const SEGMENT_LENGTH = 40;
@@ -8,7 +8,7 @@ const OWN_ENDING = /\.(?:eml|mbox|part\d+)$/i;
 
 /**
  * The folder in the archive for a mailbox, parts joined by `/`: readable, safe everywhere, and other than every folder
- * whose `nameKey` is in `taken`.
+ * whose `clashKey` is in `taken`.
  */
 export function folderName(path: string, delimiter: string, taken: ReadonlySet<string>): string {
   const parts = (delimiter === '' ? [path] : path.split(delimiter)).map(segment);
@@ -16,7 +16,7 @@ export function folderName(path: string, delimiter: string, taken: ReadonlySet<s
   for (let twin = 1; ; twin += 1) {
     const suffix = twin === 1 ? '' : ` (${twin})`;
     const name = [...folder.slice(0, -1), `${folder.at(-1)}${suffix}`].join('/');
-    if (!taken.has(nameKey(name))) return name;
+    if (!taken.has(clashKey(name))) return name;
   }
 }
 

@@ -37,6 +37,6 @@ function cut(text: string, length: number): string {
 }
 
 /** Two names with the same key are the same file on some file system: case, composition and width don't tell them apart. */
-export function nameKey(name: string): string {
+export function clashKey(name: string): string {
   return name.normalize('NFKD').toUpperCase().normalize('NFKD');
 }

@@ -1,7 +1,7 @@
 import type { Mailbox } from '../../mail/imap/mailbox.ts';
 import { readablePath } from '../../mail/imap/wire/mailbox-name.ts';
 import { folderName } from '../archive/folder-name.ts';
-import { nameKey } from '../archive/safe-name.ts';
+import { clashKey } from '../archive/safe-name.ts';
 import type { Fenced } from './fenced.ts';
 
 /** Where something is staged. `gone`: the mailbox is not there any more, and its name is another's. */
@@ -24,7 +24,7 @@ export function openStagedMailboxes(database: Fenced, exportId: number) {
     );
     for (const { id, path, folder, gone } of rows) {
       if (!gone) folders.set(path, id);
-      taken.add(nameKey(folder));
+      taken.add(clashKey(folder));
     }
   }
 
@@ -45,7 +45,7 @@ export function openStagedMailboxes(database: Fenced, exportId: number) {
       );
       if (made === undefined) throw new Error('The database did not say which row it made.');
       folders.set(key, made.id);
-      taken.add(nameKey(folder));
+      taken.add(clashKey(folder));
       return made.id;
     },
 
@@ -116,11 +116,11 @@ export function openStagedMailboxes(database: Fenced, exportId: number) {
         );
         const keeps = new Map(rows.flatMap(({ id, folder, settled }) => (settled ? [[id, folder]] : [])));
         const others = new Set(
-          rows.filter(({ id }) => keeps.has(id) || !renamed.has(id)).map(({ folder }) => nameKey(folder)),
+          rows.filter(({ id }) => keeps.has(id) || !renamed.has(id)).map(({ folder }) => clashKey(folder)),
         );
         for (const [id, { path, delimiter, specialUse = '' }] of renamed) {
           const folder = keeps.get(id) ?? folderName(path, delimiter, others);
-          others.add(nameKey(folder));
+          others.add(clashKey(folder));
           await sql.query(
             `update export_mailboxes set path = $2, folder = $3, delimiter = $4, special_use = $5, gone = false
              where id = $1`,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Skipped } from '../../../contract/calls/status.ts';
 import { refusedBy } from '../../../contract/transfer-status.ts';
 import type { Database, Sql } from '../../store/database.ts';
+import { storable } from '../../store/storable.ts';
 import { readablePath } from '../../mail/imap/wire/mailbox-name.ts';
 import type { LineEnds } from '../archive/mbox.ts';
 import type { Fenced } from './fenced.ts';
@@ -73,9 +74,7 @@ const SKIPPED_AT_MOST = 1000;
 
 function jsonOf(skipped: readonly Skipped[]): string {
   return JSON.stringify(
-    skipped
-      .slice(0, SKIPPED_AT_MOST)
-      .map((each) => ({ ...each, mailbox: readablePath(each.mailbox).replaceAll('\0', '').toWellFormed() })),
+    skipped.slice(0, SKIPPED_AT_MOST).map((each) => ({ ...each, mailbox: storable(readablePath(each.mailbox)) })),
   );
 }
 
@@ -155,7 +154,7 @@ export function openStagedMessages(database: Fenced, exportId: number) {
                 ...message,
                 internal_date: internalDate,
                 line_ends: lineEnds,
-                flags: flags.map((flag) => flag.replaceAll('\0', '').toWellFormed()),
+                flags: flags.map((flag) => storable(flag)),
               })),
             ),
           ],

@@ -13,7 +13,7 @@ import {
 } from './engine.ts';
 import { planFolders } from './folder-plan.ts';
 import { batchesOf, workOf } from './lanes.ts';
-import { nameKey } from './ledger-rows.ts';
+import { storedPath } from './ledger-rows.ts';
 import type { LedgerMailbox } from './ledger.ts';
 import type { CopyEnd, MailCopy } from './mail-copy.ts';
 import { isMissing } from './moved.ts';
@@ -91,7 +91,7 @@ async function forgetVanished(engine: Engine): Promise<void> {
 
 /** Whether the list lacks a folder that was known, for the first time: it may have left out its other name. */
 function missesMore({ run, heardOf, missed, sourcePaths }: Engine): boolean {
-  const listed = new Set([...sourcePaths, ...sourcePaths.map(nameKey)]);
+  const listed = new Set([...sourcePaths, ...sourcePaths.map(storedPath)]);
   const fresh = [...run.known.keys(), ...heardOf].filter((path) => !listed.has(path) && !missed.has(path));
   for (const path of fresh) missed.add(path);
   return fresh.length > 0;
@@ -190,10 +190,10 @@ async function settleOpenMailboxes(ids: ReadonlySet<number>, engine: Engine): Pr
 /** What could not be done at one time, or under one name, and could at another, is not told any more. */
 async function forgetReasons({ run, left, seen }: Engine): Promise<void> {
   const reasons = new Map<string, FolderReason>();
-  for (const [path, { unlisted }] of seen) if (unlisted > 0) reasons.set(nameKey(path), 'mailbox not complete');
-  for (const [path, reason] of left) reasons.set(nameKey(path), reason);
+  for (const [path, { unlisted }] of seen) if (unlisted > 0) reasons.set(storedPath(path), 'mailbox not complete');
+  for (const [path, reason] of left) reasons.set(storedPath(path), reason);
   for (const { id, sourcePath, reason } of await run.copy.ledger.mailboxes())
-    if (reason !== undefined && reason !== reasons.get(nameKey(sourcePath)))
+    if (reason !== undefined && reason !== reasons.get(storedPath(sourcePath)))
       await run.copy.ledger.noteMailbox(id, null);
 }
 

@@ -4,7 +4,7 @@ import type { MailControl, MailReader, Namespace, Opened } from '../imap/streams
 import type { Folder } from './copy-folder.ts';
 import { closeOthers, isNarrow, mostCheckers, mostLanes, type Engine } from './engine.ts';
 import { workOf } from './lanes.ts';
-import { nameKey } from './ledger-rows.ts';
+import { storedPath } from './ledger-rows.ts';
 import { openMaking, type Making } from './making.ts';
 import { mapMailboxes, type MappedMailbox } from './mapping.ts';
 import { settleAbandoned } from './recovery.ts';
@@ -149,7 +149,7 @@ async function unlistedOf(names: Names, reader: MailReader, { known }: Run): Pro
 /** A name that a column can't hold stands in the ledger in another form. */
 function nameAsListed(paths: ReadonlySet<string>, { known }: Run): void {
   for (const path of paths) {
-    const key = nameKey(path);
+    const key = storedPath(path);
     const mailboxes = key === path || paths.has(key) ? undefined : known.get(key);
     if (mailboxes === undefined) continue;
     known.delete(key);

@@ -1,4 +1,5 @@
 import type { Database, Statement } from '../../store/database.ts';
+import { storable } from '../../store/storable.ts';
 import { LeaseLost, requireLease, type Lease } from '../../transfers/lease.ts';
 import { gathered } from './gathered.ts';
 import type { Group, Ledger, NewRow, Tally } from './ledger.ts';
@@ -14,10 +15,9 @@ import {
   groupOf,
   mailboxJson,
   mailboxOf,
-  nameKey,
+  storedPath,
   rowJson,
   rowOf,
-  storable,
 } from './ledger-rows.ts';
 
 const PAGE = 5000;
@@ -58,10 +58,10 @@ export function openLedger(database: Database, { transferId, epoch }: Lease): Le
         rows.map((row) => [`${row.source_uid_validity} ${row.source_path}`, { ...mailboxOf(row), isNew: row.is_new }]),
       );
       return mailboxes.map((given) => {
-        const mailbox = byKey.get(`${given.sourceUidValidity} ${nameKey(given.sourcePath)}`);
+        const mailbox = byKey.get(`${given.sourceUidValidity} ${storedPath(given.sourcePath)}`);
         if (mailbox === undefined) throw lost(transferId);
         const { destinationPath, sourcePath } = given;
-        const same = mailbox.destinationPath === nameKey(destinationPath);
+        const same = mailbox.destinationPath === storedPath(destinationPath);
         return { ...mailbox, sourcePath, ...(same ? { destinationPath } : {}) };
       });
     },
@@ -70,7 +70,7 @@ export function openLedger(database: Database, { transferId, epoch }: Lease): Le
         await requireLease(sql, { transferId, epoch });
         await sql.query(
           'update ledger_mailboxes set source_path = $3 where transfer_id = $1 and id = any($2::bigint[])',
-          [transferId, [...mailboxIds], nameKey(sourcePath)],
+          [transferId, [...mailboxIds], storedPath(sourcePath)],
         );
       });
     },
@@ -146,13 +146,13 @@ export function openLedger(database: Database, { transferId, epoch }: Lease): Le
             `select l.destination_uid::float8 as uid from ledger l join ledger_mailboxes m on m.id = l.mailbox_id
              where m.transfer_id = $1 and m.destination_path = $2
                and l.destination_uid_validity = $3 and l.destination_uid is not null`,
-            [transferId, nameKey(destinationPath), uidValidity.toString()],
+            [transferId, storedPath(destinationPath), uidValidity.toString()],
           )
         ).map((row) => row.uid),
       ),
     disown: (destinationPath, uidValidity, uid) =>
       database.transaction(async (sql) => {
-        const place = [transferId, nameKey(destinationPath), uidValidity.toString(), uid];
+        const place = [transferId, storedPath(destinationPath), uidValidity.toString(), uid];
         const transfer = await sql.query('select 1 from transfers where id = $1 for update', [transferId]);
         // Its subscriber has been erased: a new order of theirs, which nothing here knows, may count on it already.
         if (transfer.length === 0) return false;

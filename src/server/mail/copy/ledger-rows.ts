@@ -1,14 +1,10 @@
 import { createHash } from 'node:crypto';
+import { storable } from '../../store/storable.ts';
 import { readablePath } from '../imap/wire/mailbox-name.ts';
 import type { Fate, Group, LedgerMailbox, NewMailbox, NewRow, Row } from './ledger.ts';
 
-/** A text column holds no NUL and no lone surrogate. */
-export function storable(text: string): string {
-  return text.replaceAll('\0', ' ').toWellFormed();
-}
-
 /** A mailbox's name as a column holds it; two names never become one. */
-export function nameKey(name: string): string {
+export function storedPath(name: string): string {
   const plain = storable(readablePath(name));
   return plain === name
     ? name
@@ -42,9 +38,9 @@ export function mailboxOf(row: MailboxRow): LedgerMailbox {
 
 export function mailboxJson(mailbox: NewMailbox) {
   return {
-    source_path: nameKey(mailbox.sourcePath),
+    source_path: storedPath(mailbox.sourcePath),
     validity: mailbox.sourceUidValidity.toString(),
-    destination_path: nameKey(mailbox.destinationPath),
+    destination_path: storedPath(mailbox.destinationPath),
     total: mailbox.total,
     reason: mailbox.reason === undefined ? undefined : storable(mailbox.reason),
   };

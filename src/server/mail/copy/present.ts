@@ -3,7 +3,7 @@ import { secondsOf } from './digest.ts';
 import type { LedgerMailbox, NewRow, Planned } from './ledger.ts';
 import { isBreak } from '../imap/mail-error.ts';
 import { Stopped } from './lanes.ts';
-import { nameKey } from './ledger-rows.ts';
+import { storedPath } from './ledger-rows.ts';
 import { listedFrom } from './looking.ts';
 import { match } from './matching.ts';
 import type { Run } from './run.ts';
@@ -57,10 +57,10 @@ export async function perhapsPresent(
  * lane may be storing more. Asked for after the mailbox was listed: what is listed and stored by it is in one of the two.
  */
 async function known({ id, destinationPath }: LedgerMailbox, uidValidity: bigint, { copy: { ledger } }: Run) {
-  const path = nameKey(destinationPath);
+  const path = storedPath(destinationPath);
   const others = new Set(
     (await ledger.mailboxes()).flatMap((each) =>
-      each.id !== id && nameKey(each.destinationPath) === path ? [each.id] : [],
+      each.id !== id && storedPath(each.destinationPath) === path ? [each.id] : [],
     ),
   );
   const open = others.size === 0 ? [] : await ledger.groups();
