@@ -729,6 +729,7 @@ describe('Writing to odd servers', () => {
     ['NO Server Unavailable. 15', failed('busy')],
     ['NO [LIMIT] CAPABILITY Rate limit hit.', failed('busy')],
     ['NO Too many simultaneous connections', failed('busy')],
+    ['BAD User is authenticated but not connected.', failed('busy')],
     ['NO mailbox storage limit has been exceeded', failed('full')],
     ['NO Quota limit will be exceeded', failed('full')],
     ['NO Maximum size of appendable message has been exceeded', { kind: 'refused', reason: 'too large' }],
@@ -966,6 +967,7 @@ describe('Signing in to odd servers', () => {
     ['a refusal without a code', 'AUTH=PLAIN SASL-IR', 'NO no', 'credentials'],
     ['a pause', 'AUTH=PLAIN SASL-IR', 'NO [UNAVAILABLE] later', 'busy'],
     ['too many connections', 'AUTH=PLAIN SASL-IR', 'NO Too many simultaneous connections. (Failure)', 'busy'],
+    ['no connection to the mailbox', 'AUTH=PLAIN SASL-IR', 'BAD User is authenticated but not connected.', 'busy'],
   ])('%s is told apart', async (_what, capabilities, said, fault) => {
     const { signedIn } = signingIn(
       (line, { tag, say }) => {

@@ -129,9 +129,9 @@ const CERTIFICATE =
   /^(?:CERT_|ERR_TLS_|ERR_SSL_|EPROTO$|STARTTLS_INJECTION$|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|UNABLE_TO_)/;
 const BUSY_CODES = new Set(['UNAVAILABLE', 'INUSE', 'LIMIT', 'THROTTLED', 'SERVERBUG']);
 const REFUSED_SIGN_IN_CODES = new Set(['AUTHENTICATIONFAILED', 'AUTHORIZATIONFAILED', 'EXPIRED', 'PRIVACYREQUIRED']);
-/** Gmail, Exchange and Yahoo say these without a response code. */
+/** Gmail, Exchange and Yahoo say these without a response code; the last one Exchange, of one connection too many. */
 const BUSY_TEXT =
-  /throttl|too many (?:simultaneous )?connections|rate limit|suggested backoff|server (?:busy|unavailable)/i;
+  /throttl|too many (?:simultaneous )?connections|rate limit|suggested backoff|server (?:busy|unavailable)|authenticated but not connected/i;
 const FULL_TEXT =
   /over ?quota|quota (?:limit|exceeded)|exceed(?:s|ed|ing)? (?:your |the )?quota|storage limit|mailbox is full/i;
 const BACKOFF = /backoff time[:=\s]+(\d{1,9})\s*milliseconds/i;
