@@ -1,4 +1,5 @@
 import { isRefusal, MailError } from '../imap/mail-error.ts';
+import { settleAbsent } from './absent.ts';
 import { copyFolder, listFolder, type Folder, type FolderListing } from './copy-folder.ts';
 import {
   closeOthers,
@@ -12,7 +13,7 @@ import {
 import { batchesOf, Stopped, workOf } from './lanes.ts';
 import { readRows } from './known-rows.ts';
 import { meanwhile, type Task } from './meanwhile.ts';
-import { readBack, settleAbsent } from './read-back.ts';
+import { readBack } from './read-back.ts';
 import type { Plan } from './folder-plan.ts';
 import type { LedgerMailbox } from './ledger.ts';
 import { isTroubled, unlessTroubled } from './troubles.ts';

@@ -1,13 +1,11 @@
 import { isBreak, isRefusal, MailboxRenumbered, unlessRefused } from '../imap/mail-error.ts';
-import type { Fetched, Listed, MailReader, Octets, Opened } from '../imap/streams.ts';
+import type { Fetched, Listed, MailReader, Octets } from '../imap/streams.ts';
 import { destinationPlace, fetchReadable, messageName, notingBreaks, readableOf, sourcePlace } from './breaks.ts';
 import { digestOf, portraits, secondsOf, type Portrait } from './digest.ts';
-import type { LedgerMailbox, NewRow, Row } from './ledger.ts';
+import type { LedgerMailbox, NewRow } from './ledger.ts';
 import { isMacOf } from './mac.ts';
-import { inParts, isUnlisted, listedAmong, listedFrom, stillThere } from './looking.ts';
-import { findMoved, isMissing, openSource } from './moved.ts';
+import { inParts, listedAmong, stillThere } from './looking.ts';
 import { isProvidersForm } from './norm.ts';
-import { isWindow } from './provider-limits.ts';
 import type { Check, CheckSession, Run, Unchecked } from './run.ts';
 
 /** Flags that a message was appended with and does not have. */
@@ -218,111 +216,8 @@ function fateOf({ fate }: Unchecked, isKept: boolean): NewRow['fate'] {
   return isKept ? 'kept' : 'changed';
 }
 
-function rowOf(message: Unchecked, mailboxId: number, uidValidity: bigint, fate: NewRow['fate']): NewRow {
+/** The row of a message as it was found. */
+export function rowOf(message: Unchecked, mailboxId: number, uidValidity: bigint, fate: NewRow['fate']): NewRow {
   const { flags: _, mac: __, ...what } = message;
   return { ...what, mailboxId, fate, destinationUidValidity: uidValidity, verified: fate !== 'lost' };
-}
-
-/**
- * Settles messages that are not where they were stored: kept once with an equal one, moved into another mailbox,
- * removed since, or lost. Under another UIDVALIDITY they are to be found anew.
- * @throws {MailError} where the destination still has the mailbox, and does not let us in: nobody knows
- */
-export async function settleAbsent(
-  path: string,
-  absent: Findings['absent'],
-  session: CheckSession,
-  run: Run,
-): Promise<void> {
-  const { checker } = session;
-  const opened = await checker.open(path).catch(async (error: unknown) => {
-    if (isRefusal(error) && (await isMissing(checker, path, run.destinationPaths()))) return null;
-    throw error;
-  });
-  const here = absent.filter(({ check }) => opened === null || check.uidValidity === opened.uidValidity);
-  for (const each of absent) if (!here.includes(each)) run.stale.add(each.check.mailbox.id);
-  // One that could not be opened for a moment may have all of them: the last look finds them unread.
-  const uids = opened === null ? [] : here.map(({ message }) => message.destinationUid);
-  const listed = await listedAmong({ reader: checker, path }, uids);
-  // Listings lie.
-  if (uids.some((uid) => !listed.has(uid))) for (const uid of await checker.search(path)) listed.add(uid);
-  const open = new Map(
-    here.flatMap(({ message, check }) => (listed.has(message.destinationUid) ? [] : [[message, check]])),
-  );
-  if (open.size === 0) return;
-  if (opened !== null) await settleTwins(path, opened, open, checker, run);
-  for (const [mailbox, left] of Map.groupBy(open, ([, check]) => check.mailbox)) {
-    const source = await openSource(await session.reader(), mailbox);
-    const moved = await findMoved(
-      left.map(([message, { uidValidity }]) => ({ ...message, destinationUidValidity: uidValidity })),
-      path,
-      run.destinationPaths(),
-      source,
-      checker,
-      run,
-    );
-    const standsFor = left.some(([{ fate }]) => fate === 'twin') ? await standingOf(mailbox, run) : new Set<string>();
-    // A UID that the mailbox has given to a message and that it does not list is of one that was expunged.
-    const assigned = opened === null ? Infinity : (opened.uidNext ?? 0);
-    const rows = left.map(([message, { uidValidity }]): NewRow => {
-      if (moved.has(message.uid)) return rowOf(message, mailbox.id, uidValidity, 'taken');
-      const isAlone = message.fate === 'twin' && !hasEqual(message, here) && !standsFor.has(standing(message));
-      const isLost = message.destinationUid >= assigned || isAlone;
-      if (isLost) return rowOf(message, mailbox.id, uidValidity, 'lost');
-      return { ...rowOf(message, mailbox.id, uidValidity, 'taken'), reason: 'removed' };
-    });
-    await run.copy.ledger.settle(rows);
-  }
-}
-
-function standing({ destinationUid, sha256 }: Pick<Row, 'destinationUid' | 'sha256'>): string {
-  return `${destinationUid} ${sha256}`;
-}
-
-/** Messages of a mailbox that were read back and found to be what was sent. */
-async function standingOf({ id }: LedgerMailbox, { copy }: Run): Promise<ReadonlySet<string>> {
-  const standsFor = new Set<string>();
-  for await (const page of copy.ledger.rows(id))
-    for (const row of page)
-      if (row.verified && row.fate !== 'twin' && row.fate !== 'changed') standsFor.add(standing(row));
-  return standsFor;
-}
-
-/** Whether a twin has gone together with the one that the server kept it as; else nobody has ever seen it. */
-function hasEqual(twin: Unchecked, absent: Findings['absent']): boolean {
-  return absent.some(
-    ({ message }) =>
-      message.fate !== 'twin' && message.destinationUid === twin.destinationUid && message.sha256 === twin.sha256,
-  );
-}
-
-/** Settles those that an equal message in the same mailbox stands for, and takes out what is behind a window: it is there. */
-async function settleTwins(
-  path: string,
-  { exists, uidValidity }: Opened,
-  open: Map<Unchecked, Check>,
-  checker: MailReader,
-  run: Run,
-): Promise<void> {
-  const looks = new Set([...open.keys()].map(({ size, date }) => `${size} ${date}`));
-  const alike: number[] = [];
-  let lowest = Infinity;
-  for await (const listed of listedFrom(checker, path, 1)) {
-    lowest = Math.min(lowest, listed.uid);
-    if (isUnlisted(listed) || looks.has(`${listed.size} ${secondsOf(listed.internalDate)}`)) alike.push(listed.uid);
-  }
-  if (isWindow(exists, run.copy.destination.limits))
-    for (const message of open.keys())
-      if (message.fate !== 'twin' && message.destinationUid < lowest) open.delete(message);
-  const rows: NewRow[] = [];
-  for (const uids of inParts(alike))
-    for await (const { octets } of fetchReadable(destinationPlace(checker, path, uidValidity), uids, run)) {
-      const { sha256 } = await digestOf(octets);
-      for (const [message, { mailbox, uidValidity }] of open) {
-        if (message.sha256 !== sha256) continue;
-        rows.push(rowOf(message, mailbox.id, uidValidity, 'twin'));
-        open.delete(message);
-      }
-    }
-  if (rows.length > 0) await run.copy.ledger.settle(rows);
 }
