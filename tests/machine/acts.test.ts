@@ -263,13 +263,15 @@ describe('a dialog', () => {
     },
   );
 
-  test.each(CASES.filter(({ status }) => !goesOn(status)))(
-    'for "$act" that was not answered is before a page that shows how the transfer stands now',
-    async ({ act, status, call, typed, failed }) => {
-      const wizard = await arriveAtStatus(status, { [call]: refusal('UNAVAILABLE') });
+  const settled = CASES.filter(({ status }) => !goesOn(status));
+  test.each(settled.flatMap((each) => ['in vain', 'not at all'].map((answered) => ({ ...each, answered }))))(
+    'for "$act" that was answered $answered is before a page that shows how the transfer stands now',
+    async ({ act, status, call, typed, failed, answered }) => {
+      const wizard = await arriveAtStatus(status, answered === 'in vain' ? { [call]: refusal('UNAVAILABLE') } : {});
       const now = { ...status, contactsmigration: mail };
       wizard.script['ask for the status'] = () => now;
       await wizard.send(open(act), ...typed, submit);
+      await wizard.wait(answered === 'in vain' ? 0 : 30_000);
       expect(wizard.context().status).toEqual(now);
       expect(wizard.isAt(failed)).toBe(true);
       expect(wizard.context().message).not.toBeNull();

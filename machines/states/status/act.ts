@@ -15,17 +15,28 @@ export const closedWhileCalling = {
   'modal.close': { target: '#status-asking', actions: 'forget the sign-in' },
 } as const;
 
-/** What becomes of a call that takes no sign-in and fails. Whether it was done all the same may not be known: the page looks. */
-export function refusedPlainly<const About extends ActRefused>(about: About) {
+/** Whether a call that failed was done all the same may not be known: a page that follows nothing any more looks. */
+export const LOOKING = ['look at the page'] as const;
+type Looking = typeof LOOKING | readonly [];
+
+/** What becomes of a call that takes no sign-in and fails. */
+export function refusedPlainly<const About extends ActRefused, const Looks extends Looking>(
+  about: About,
+  looks: Looks,
+) {
   const said = { type: 'remember the message', params: failureOf(about) } as const;
-  const failed = { target: 'refused', actions: [said, 'look at the page'] } as const;
+  const failed = { target: 'refused', actions: [said, ...looks] } as const;
   return { failed, failures: [{ ...overtaken, actions: sayOvertaken }, failed] } as const;
 }
 
 /** What becomes of a call that fails with what was typed for it. */
-export function refusedAt<const Target extends string, const About extends ActRefused>(target: Target, about: About) {
+export function refusedAt<const Target extends string, const About extends ActRefused, const Looks extends Looking>(
+  target: Target,
+  about: About,
+  looks: Looks,
+) {
   const said = { type: 'remember the message', params: failureOf(about) } as const;
-  const failed = { target, actions: [said, 'forget the typed passwords', 'look at the page'] } as const;
+  const failed = { target, actions: [said, 'forget the typed passwords', ...looks] } as const;
   return {
     failed,
     failures: [{ ...overtaken, actions: ['forget the sign-in', sayOvertaken] }, failed],

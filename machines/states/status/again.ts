@@ -2,7 +2,7 @@ import type { Side } from '../../../src/contract/calls/resume.ts';
 import { refusedBy } from '../../failure.ts';
 import { wizard } from '../../wizard.setup.ts';
 import { waiting } from '../waiting.ts';
-import { closedWhileCalling, passwordForm, refusedAt, seekingConsent, typing } from './act.ts';
+import { closedWhileCalling, LOOKING, passwordForm, refusedAt, seekingConsent, typing } from './act.ts';
 
 /** The page of the new transfer looks as that of the one before. */
 const sayDaily = { type: 'show the message', params: { message: { about: 'daily started' } } } as const;
@@ -10,7 +10,7 @@ const sayDaily = { type: 'show the message', params: { message: { about: 'daily 
 /** A new transfer between the same mailboxes, for what came since, or from now on once a day: both are signed in to once more. */
 function copying<const Purpose extends 'again' | 'daily'>(purpose: Purpose) {
   const refused = `status-${purpose}-refused` as const;
-  const { failed, failures, unproven } = refusedAt(`#${refused}`, 'again refused');
+  const { failed, failures, unproven } = refusedAt(`#${refused}`, 'again refused', LOOKING);
   /** What is wanted anew is that mailbox's sign-in alone: the other one is still good. */
   const refusedAtSide = <const Wanted extends Side, const Forget extends string>(side: Wanted, forget: Forget) =>
     ({

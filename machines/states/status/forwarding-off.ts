@@ -1,8 +1,8 @@
 import { wizard } from '../../wizard.setup.ts';
 import { waiting } from '../waiting.ts';
-import { closedWhileCalling, passwordForm, refusedAt, typing } from './act.ts';
+import { closedWhileCalling, LOOKING, passwordForm, refusedAt, typing } from './act.ts';
 
-const { failed, failures } = refusedAt('#status-forwarding-refused', 'forwarding refused');
+const { failed, failures } = refusedAt('#status-forwarding-refused', 'forwarding refused', LOOKING);
 
 /** Only who has the password of the San Bruno mailbox changes what becomes of its mail. */
 export const forwardingOff = wizard.createStateConfig({

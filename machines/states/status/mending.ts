@@ -5,7 +5,7 @@ import { wizard } from '../../wizard.setup.ts';
 import { waiting } from '../waiting.ts';
 import { closedWhileCalling, passwordForm, refusedAt, seekingConsent, typing } from './act.ts';
 
-const { failed, failures, unproven } = refusedAt('#status-mending-refused', 'mend refused');
+const { failed, failures, unproven } = refusedAt('#status-mending-refused', 'mend refused', []);
 
 /** The one thing that the transfer needs of its owner: a new password, a new sign-in at the provider, or room. */
 export const mending = wizard.createStateConfig({

@@ -2,15 +2,16 @@ import { isExport } from '../../../src/contract/transfer-status.ts';
 import { wizard } from '../../wizard.setup.ts';
 import type { ActRefused, Context, Message } from '../../wizard.types.ts';
 import { waiting } from '../waiting.ts';
-import { refusedPlainly } from './act.ts';
+import { LOOKING, refusedPlainly } from './act.ts';
 
 /** The owner is asked, and then it is stopped. */
-function confirming(
+function confirming<const Looks extends Parameters<typeof refusedPlainly>[1]>(
   src: 'stop the transfer' | 'stop the daily copying',
   refused: Extract<ActRefused, 'stop refused' | 'daily-off refused'>,
   done: (said: { context: Context }) => { message: Message },
+  looks: Looks,
 ) {
-  const { failed, failures } = refusedPlainly(refused);
+  const { failed, failures } = refusedPlainly(refused, looks);
   return wizard.createStateConfig({
     initial: 'confirming',
     states: {
@@ -34,9 +35,15 @@ function confirming(
 }
 
 /** What is copied stays; of a download nothing is there. */
-export const stopping = confirming('stop the transfer', 'stop refused', ({ context: { status } }) => ({
-  message: { about: isExport(status ?? {}) ? 'download stop asked' : 'stop asked' },
-}));
-export const dailyOff = confirming('stop the daily copying', 'daily-off refused', () => ({
-  message: { about: 'daily stopped' },
-}));
+export const stopping = confirming(
+  'stop the transfer',
+  'stop refused',
+  ({ context: { status } }) => ({ message: { about: isExport(status ?? {}) ? 'download stop asked' : 'stop asked' } }),
+  [],
+);
+export const dailyOff = confirming(
+  'stop the daily copying',
+  'daily-off refused',
+  () => ({ message: { about: 'daily stopped' } }),
+  LOOKING,
+);

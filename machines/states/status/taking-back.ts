@@ -1,10 +1,10 @@
 import { failedWith } from '../../failure.ts';
 import { wizard } from '../../wizard.setup.ts';
 import { waiting } from '../waiting.ts';
-import { closedWhileCalling, passwordForm, refusedAt, seekingConsent, typing } from './act.ts';
+import { closedWhileCalling, LOOKING, passwordForm, refusedAt, seekingConsent, typing } from './act.ts';
 
-const { failed, failures } = refusedAt('refused', 'take-back refused');
-const { unproven } = refusedAt('#status-taking-back-unproven', 'take-back refused');
+const { failed, failures } = refusedAt('refused', 'take-back refused', LOOKING);
+const { unproven } = refusedAt('#status-taking-back-unproven', 'take-back refused', LOOKING);
 
 /** The owner is asked, and signs in to the new mailbox where the server wants it; then what was copied is taken back. */
 export const takingBack = wizard.createStateConfig({
