@@ -28,6 +28,7 @@ export const FOLDERS: readonly Folder[] = [
     isProof: true,
     crossesWire: true,
     repeats: [
+      'tests/budget/budget.test.ts',
       'tests/e2e/accessibility.test.ts',
       'tests/e2e/appearance.test.ts',
       'tests/e2e/back-and-forward.test.ts',

@@ -1,6 +1,7 @@
 import lighthouse from 'lighthouse';
 import { chromium } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { IS_PROOF } from '../folders.ts';
 import { CHROMIUM_FLAGS, openBrowser } from '../support/browser.ts';
 import { CHROMIUM } from '../support/installed.ts';
 import { needs } from '../support/needs.ts';
@@ -9,7 +10,6 @@ import { freePort } from '../support/free-port.ts';
 
 const SCRIPT_BYTES = 128 * 1024;
 const STYLE_BYTES = 10 * 1024;
-/** The goal is 95, for the best of some tries; a slow machine shows a few points less. */
 
 describe("the portal's weight, in Chromium (needs chromium)", needs('chromium'), () => {
   let portal: PortalAlone;
@@ -43,6 +43,8 @@ describe("the portal's weight, in Chromium (needs chromium)", needs('chromium'),
       await browser.close();
     }
   });
+
+  if (!IS_PROOF) return;
 
   test('Lighthouse gives Home 100 for accessibility and for best practices', async () => {
     const port = await freePort();
