@@ -150,6 +150,15 @@ describe('a CardDAV server', () => {
     expect((await reader('/b/').survey(SIGNAL)).uids).toEqual(new Set(first));
   });
 
+  test('may give a group a UID of any length, which the table of fates has no room for', async () => {
+    serveBook({
+      '/b/1.vcf': vcard('Jane', 'UID:jane'),
+      '/b/2.vcf': vcard('Club', `UID:${'long'.repeat(5_000)}`, 'KIND:group', 'MEMBER:urn:uuid:jane'),
+    });
+    const [group] = (await readAll('/b/')).filter((reading) => reading.kind === 'group');
+    expect(group?.group).toMatchObject({ name: 'Club', uid: expect.stringMatching(/^[\da-f-]{36}$/) });
+  });
+
   test.each([
     ['in its own words', (text: string) => text],
     [

@@ -197,6 +197,12 @@ describe('contacts to Microsoft', () => {
     await expect(copy([JANE])).rejects.toMatchObject({ fault: 'unexpected' });
   });
 
+  test('a contact under a name that no table holds is not taken', async () => {
+    const page = { value: [{ id: 'AAMk\u0000', displayName: 'Jane' }] };
+    api.faults.push(...faultsAt('/contacts', { status: 200, json: page }));
+    await expect(copy([person('a', 'Ann', [])])).rejects.toMatchObject({ fault: 'unexpected' });
+  });
+
   test('a refused token is told as such', async () => {
     await expect(copy([JANE], 'bad token')).rejects.toMatchObject({ fault: 'authentication' });
   });

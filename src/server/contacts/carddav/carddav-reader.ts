@@ -182,7 +182,7 @@ function groupKey({ uid, vcard }: GroupCard): string {
 function groupOf({ uid, name, notes, members, vcard }: GroupCard, byMember: ReadonlyMap<string, string>): ContactGroup {
   const found = members.flatMap((member) => byMember.get(member) ?? []);
   return {
-    uid: uid === '' ? derivedUid('group', vcard) : uid,
+    uid: uid === '' ? derivedUid('group', vcard) : keptUid(uid),
     name: name === '' ? 'List' : name,
     notes,
     members: [...new Set(found)],
@@ -205,8 +205,12 @@ function fileNameOf({ pathname }: URL): string {
   }
 }
 
-/** Destinations keep UIDs in fields of their own, which have their limits. */
+/** Destinations, and our table, keep UIDs in fields of their own, which have their limits. */
 const UID_LENGTH = 255;
+
+function keptUid(uid: string): string {
+  return uid.length > UID_LENGTH ? derivedUid(uid) : uid.toWellFormed();
+}
 
 /** Gives every contact a UID of its own: its own one, or one made of its text when it has none or shares it with another. */
 class UidGiver {
@@ -215,7 +219,7 @@ class UidGiver {
   uidOf(contact: Contact): string {
     const text = createHash('sha256').update(contact.vcard).digest('hex');
     if (contact.uid === '') return derivedUid(text);
-    const uid = contact.uid.length > UID_LENGTH ? derivedUid(contact.uid) : contact.uid.toWellFormed();
+    const uid = keptUid(contact.uid);
     const first = this.#texts.get(uid);
     if (first === undefined) this.#texts.set(uid, text);
     return first === undefined || first === text ? uid : derivedUid(uid, text);

@@ -24,7 +24,7 @@ const address = v.optional(
 /** Of a contact (Graph v1.0) what is compared. */
 export const GraphContact = v.object({
   '@odata.etag': text,
-  id: v.pipe(v.string(), v.minLength(1), v.maxLength(1_024)),
+  id: v.pipe(v.string(), v.regex(/^[!-~]{1,1024}$/)),
   displayName: text,
   title: text,
   givenName: text,
