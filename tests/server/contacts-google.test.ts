@@ -240,6 +240,71 @@ describe('contacts to Google', () => {
     expect(acme).not.toHaveProperty('names');
   });
 
+  test.each(['connections', 'contactGroups'])(
+    'a list of %s that leads back to a page that was there is left',
+    async (path) => {
+      const page = { nextPageToken: 'again' };
+      api.faults.push(...faultsAt(`/${path}`, { status: 200, json: page }, 3));
+      await expect(copy([JANE])).rejects.toMatchObject({ fault: 'unexpected' });
+      expect(asked(path)).toBe(2);
+    },
+  );
+
+  test('more contacts than a copy keeps in memory are not listed to their end', async () => {
+    let page = 0;
+    const crowd = () => {
+      page += 1;
+      return Array.from({ length: 1_000 }, (_, at) => ({ resourceName: `people/c${page}-${at}` }));
+    };
+    const endless: Fault = ({ url }) =>
+      url.pathname.endsWith('/connections')
+        ? { status: 200, json: { connections: crowd(), nextPageToken: String(page) } }
+        : null;
+    api.faults.push(...Array.from({ length: 300 }, () => endless));
+    await expect(copy([JANE])).rejects.toMatchObject({ fault: 'unexpected', account: 'destination' });
+  });
+
+  test('a person whom a list shows twice stands for one contact, and is not told as doubled', async () => {
+    people.add({ names: [{ givenName: 'Ann', familyName: 'Lee' }], emailAddresses: [{ value: 'ann@example.com' }] });
+    const twice: Fault = (request) => {
+      if (!request.url.pathname.endsWith('/connections')) return null;
+      const json = people.answer(request).json as { connections: unknown[] };
+      return { status: 200, json: { connections: [...json.connections, ...json.connections] } };
+    };
+    api.faults.push(twice, twice);
+    const two = [
+      person('a', 'Ann Lee', ['ann@example.com'], ['+1 650 555 0100']),
+      person('b', 'Ann Lee', ['ann@example.com']),
+    ];
+    expect(await copy(two)).toMatchObject({ completed: 1, written: 1, lost: 0, duplicated: 0 });
+    expect(people.people.size).toBe(2);
+  });
+
+  test('a batch of which Google shows only a part is looked for, and nobody gets the photo of another', async () => {
+    const faces = [1, 2, 3].map((at) => ({
+      ...person(`u${at}`, `Person ${at}`, []),
+      photo: { mediaType: 'image/png', bytes: new Uint8Array([at]) },
+    }));
+    // All but the first are made.
+    let shown: unknown[] | undefined;
+    api.faults.push((request) => {
+      if (!request.url.pathname.endsWith(':batchCreateContacts')) return null;
+      shown ??= (people.answer(request).json as { createdPeople: unknown[] }).createdPeople.slice(1);
+      people.people.delete('people/c1');
+      return { status: 200, json: { createdPeople: shown } };
+    });
+    expect(await copy(faces)).toMatchObject({ written: 3, lost: 0, duplicated: 0, notes: [] });
+    const photos = [...people.people].map(([name, { clientData = [] }]) => [
+      clientData[0]?.['value'],
+      people.photos.get(name)?.[0],
+    ]);
+    expect(photos.toSorted()).toEqual([
+      ['u1', 1],
+      ['u2', 2],
+      ['u3', 3],
+    ]);
+  });
+
   test('of which an answer has no end are left before its values are looked at', async () => {
     const list = `{"connections":[],"more":[${'0,'.repeat(VALUES_AT_MOST)}0]}`;
     api.faults.push(({ url }) => (url.pathname.endsWith('/connections') ? { status: 200, text: list } : null));

@@ -191,6 +191,13 @@ describe('contacts to Microsoft', () => {
     expect(copied.notes.map(({ note }) => note)).toContain('The photo was not accepted there.');
   });
 
+  test('a next page that was there already is not asked for', async () => {
+    const page = { value: [], '@odata.nextLink': `${api.url}/v1.0/me/contacts?$skip=100` };
+    api.faults.push(...faultsAt('/contacts', { status: 200, json: page }, 4));
+    await expect(copy([person('a', 'Ann', [])])).rejects.toMatchObject({ fault: 'unexpected' });
+    expect(api.requests).toHaveLength(2);
+  });
+
   test('a next page at another host is not asked for', async () => {
     const away = { value: [], '@odata.nextLink': 'http://127.0.0.1:9/v1.0/me/contacts' };
     api.faults.push(() => ({ status: 200, json: away }));

@@ -91,6 +91,8 @@ async function shelfOf(
   const byId = new Map<string, ExistingContact>();
   const twice = new Set<string>();
   for await (const existing of writer.existing(signal)) {
+    // A listing shows one twice when others come or go between its pages.
+    if (byId.has(existing.id)) continue;
     byId.set(existing.id, existing);
     if (!sourceUids.has(existing.uid)) continue;
     if (byUid.has(existing.uid)) twice.add(existing.uid);

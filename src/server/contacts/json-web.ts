@@ -86,6 +86,32 @@ export function fitting<const Schema extends v.GenericSchema>(
   return result.output;
 }
 
+/** Pages of one listing, at most. */
+const PAGES_AT_MOST = 10_000;
+
+/**
+ * The pages of a listing, each asked for where the one before it says.
+ * @param next the address of the page after; `null` after the last
+ * @throws {ContactStoreError} `unexpected` when it leads back to a page that was there, or has no end
+ */
+export async function* pagesOf<const Schema extends v.GenericSchema>(
+  web: Web,
+  first: URL,
+  schema: Schema,
+  next: (page: v.InferOutput<Schema>) => URL | null,
+  signal: AbortSignal,
+): AsyncIterable<v.InferOutput<Schema>> {
+  const asked = new Set<string>();
+  for (let url: URL | null = first; url !== null;) {
+    if (asked.has(url.href) || asked.size >= PAGES_AT_MOST)
+      throw new ContactStoreError('unexpected', `${web.base.host} gives a list that has no end`);
+    asked.add(url.href);
+    const page = await getJson(web, { method: 'GET', url, repeatable: true }, schema, signal);
+    yield page;
+    url = next(page);
+  }
+}
+
 /** A path below the base address, whether that ends in a slash or not. */
 export function below(web: Web, path: string): URL {
   return new URL(`${withoutEnd(web.base.href, '/')}/${path}`);

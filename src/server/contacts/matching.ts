@@ -37,6 +37,8 @@ export class MatchIndex {
   }
 
   add(existing: ExistingContact): void {
+    // A listing shows one twice when others come or go between its pages.
+    if (this.#byId.has(existing.id)) return;
     const entry: Entry = { existing, ...keysOf({ ...existing.contact, uid: existing.uid }) };
     this.#byId.set(existing.id, entry);
     if (this.#sourceUids.has(entry.uid) && !this.#byUid.has(entry.uid)) {

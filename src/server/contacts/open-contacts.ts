@@ -59,11 +59,24 @@ function destinationOf(writer: ContactWriter): ContactWriter {
   return {
     batchSize: writer.batchSize,
     notesOn: (contact) => writer.notesOn(contact),
-    existing: (signal) => notingEach('destination', writer.existing(signal)),
+    existing: (signal) => notingEach('destination', bounded(writer.existing(signal))),
     write: (contacts, signal) => writer.write(contacts, signal).catch(noting('destination')),
     fill: (existing, contact, signal) => writer.fill(existing, contact, signal).catch(noting('destination')),
     group: (group, signal) => writer.group(group, signal).catch(noting('destination')),
   };
+}
+
+/** All that is there is kept in memory while a copy runs. */
+const CONTACTS_AT_MOST = 100_000;
+
+async function* bounded<Item>(items: AsyncIterable<Item>): AsyncIterable<Item> {
+  let count = 0;
+  for await (const item of items) {
+    count += 1;
+    if (count > CONTACTS_AT_MOST)
+      throw new ContactStoreError('unexpected', `there are more than ${CONTACTS_AT_MOST} contacts`);
+    yield item;
+  }
 }
 
 type Account = NonNullable<ContactStoreError['account']>;

@@ -10,7 +10,7 @@ import {
 } from '../contact-store.ts';
 import { fillingFor } from '../fill.ts';
 import { COMPARED_FIELDS, existingOf, filledPerson, Person, personOf, uidOf } from './google-person.ts';
-import { askJson, below, fitting, getJson, jsonRefusals, refusalOf, type JsonAnswer } from '../json-web.ts';
+import { askJson, below, fitting, jsonRefusals, pagesOf, refusalOf, type JsonAnswer } from '../json-web.ts';
 import { putPhoto, staysOf } from '../photo-note.ts';
 import type { Part } from '../parts.ts';
 import { spillNotes, stayNote } from '../remarks.ts';
@@ -39,7 +39,6 @@ const FILL_TRIES = 4;
 const CONTACTS_AT_ONCE = 200;
 /** People and groups on a page of a listing, at most as documented. */
 const PAGE = 1_000;
-const PAGES_AT_MOST = 1_000;
 
 const pageToken = v.optional(v.string(), '');
 const Connections = v.object({ connections: v.optional(v.array(Person), []), nextPageToken: pageToken });
@@ -212,21 +211,28 @@ async function* connections(
   groupName: (resource: string) => string | undefined,
   signal: AbortSignal,
 ): AsyncIterable<ExistingContact> {
-  let token = '';
-  for (let page = 0; page < PAGES_AT_MOST; page += 1) {
-    const url = below(web, 'v1/people/me/connections');
-    url.searchParams.set('personFields', COMPARED_FIELDS);
-    url.searchParams.set('pageSize', String(PAGE));
-    if (token !== '') url.searchParams.set('pageToken', token);
-    const answer = await getJson(web, { method: 'GET', url, repeatable: true }, Connections, signal);
-    yield* answer.connections.map((person) => existingOf(person, groupName));
-    token = answer.nextPageToken;
-    if (token === '') return;
-  }
-  throw new ContactStoreError('unexpected', `${web.base.host} lists more than ${PAGES_AT_MOST} pages of contacts`);
+  const first = below(web, 'v1/people/me/connections');
+  first.searchParams.set('personFields', COMPARED_FIELDS);
+  for await (const { connections: people } of googlePages(web, first, Connections, signal))
+    yield* people.map((person) => existingOf(person, groupName));
 }
 
-/** By the UID that came back, else by place. */
+function googlePages<const Schema extends v.GenericSchema<unknown, { readonly nextPageToken: string }>>(
+  web: Web,
+  first: URL,
+  schema: Schema,
+  signal: AbortSignal,
+): AsyncIterable<v.InferOutput<Schema>> {
+  first.searchParams.set('pageSize', String(PAGE));
+  const next = ({ nextPageToken }: { readonly nextPageToken: string }) => {
+    const url = new URL(first);
+    url.searchParams.set('pageToken', nextPageToken);
+    return nextPageToken === '' ? null : url;
+  };
+  return pagesOf(web, first, schema, next, signal);
+}
+
+/** By the UID that came back; by place where none did: a person that was made for another is never taken. */
 function createdOf(
   contacts: readonly Contact[],
   { createdPeople }: v.InferOutput<typeof Created>,
@@ -239,7 +245,8 @@ function createdOf(
   const results = new Map<Contact, WriteResult | Person>();
   for (const [at, contact] of contacts.entries()) {
     const answer = createdPeople[at];
-    const person = byUid.get(contact.uid) ?? answer?.person;
+    const there = answer?.person;
+    const person = byUid.get(contact.uid) ?? (there === undefined || uidOf(there) !== '' ? undefined : there);
     if (person !== undefined) results.set(contact, person);
     else if (answer !== undefined && answer.httpStatusCode >= 400)
       results.set(contact, { outcome: 'skipped', reason: `Google refused this contact (${answer.httpStatusCode}).` });
@@ -292,19 +299,12 @@ class GroupNames {
 
   async list(signal: AbortSignal): Promise<Map<string, string | null>> {
     const known = new Map<string, string | null>();
-    let token = '';
-    do {
-      const url = below(this.#web, 'v1/contactGroups');
-      url.searchParams.set('pageSize', String(PAGE));
-      if (token !== '') url.searchParams.set('pageToken', token);
-      const page = await getJson(this.#web, { method: 'GET', url, repeatable: true }, Groups, signal);
+    for await (const page of googlePages(this.#web, below(this.#web, 'v1/contactGroups'), Groups, signal))
       for (const { name, resourceName, groupType } of page.contactGroups)
         if (groupType !== 'SYSTEM_CONTACT_GROUP') {
           known.set(keyOf(name), resourceName);
           this.#names.set(resourceName, name);
         }
-      token = page.nextPageToken;
-    } while (token !== '' && known.size < PAGE * PAGES_AT_MOST);
     // Those that Google did not want before, it does not want now.
     for (const [name, resource] of this.#known ?? []) if (resource === null && !known.has(name)) known.set(name, null);
     this.#known = known;

@@ -17,7 +17,7 @@ import {
   graphContactOf,
   UID_PROPERTY,
 } from './graph-contact.ts';
-import { askJson, below, fitting, getJson, jsonRefusals, refusalOf } from '../json-web.ts';
+import { askJson, below, fitting, getJson, jsonRefusals, pagesOf, refusalOf } from '../json-web.ts';
 import { PHOTO_NOT_TAKEN, putPhoto, staysOf } from '../photo-note.ts';
 import { spillNotes, stayNote } from '../remarks.ts';
 import { TRIES, type Web } from '../web.ts';
@@ -37,7 +37,6 @@ const AT_ONCE_PER_MAILBOX = 4;
 /** The largest photo that Graph takes, in octets. */
 const PHOTO_OCTETS_AT_MOST = 4 * 1024 * 1024;
 const PAGE = 100;
-const PAGES_AT_MOST = 10_000;
 
 const Page = v.object({
   value: v.array(GraphContact),
@@ -165,15 +164,8 @@ async function* contacts(web: Web, signal: AbortSignal): AsyncIterable<ExistingC
   first.searchParams.set('$top', String(PAGE));
   first.searchParams.set('$select', COMPARED_FIELDS);
   first.searchParams.set('$expand', `singleValueExtendedProperties($filter=id eq '${UID_PROPERTY}')`);
-  let url = first;
-  for (let page = 0; page < PAGES_AT_MOST; page += 1) {
-    const answer = await getJson(web, { method: 'GET', url, repeatable: true }, Page, signal);
-    yield* answer.value.map(existingOf);
-    const next = answer['@odata.nextLink'];
-    if (next === '') return;
-    url = web.resolve(next);
-  }
-  throw new ContactStoreError('unexpected', `${web.base.host} lists more than ${PAGES_AT_MOST} pages of contacts`);
+  const next = ({ '@odata.nextLink': link }: v.InferOutput<typeof Page>) => (link === '' ? null : web.resolve(link));
+  for await (const { value } of pagesOf(web, first, Page, next, signal)) yield* value.map(existingOf);
 }
 
 /** One response for each body. Those that were put off (429, 503) or never begun (424) are sent again. */
