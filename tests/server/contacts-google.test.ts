@@ -135,6 +135,14 @@ describe('contacts to Google', () => {
     expect(people.people.size).toBe(1);
   });
 
+  test('a Google that wants no contacts for an hour is not asked to take them until the next run', async () => {
+    const anHour = { status: 429, headers: { 'retry-after': '3600' } };
+    api.faults.push(...faultsAt('batchCreateContacts', anHour, 6));
+    await expect(copy([JANE])).rejects.toMatchObject({ fault: 'unavailable', pause: 3_600_000 });
+    expect(asked('batchCreateContacts')).toBe(1);
+    expect(pauses).toEqual([]);
+  });
+
   test('a Google that stays busy ends the copy as unavailable', async () => {
     api.faults.push(...faultsAt('', { status: 503 }, 6));
     await expect(copy([JANE])).rejects.toMatchObject({ fault: 'unavailable', status: 503 });

@@ -148,6 +148,14 @@ describe('contacts to Microsoft', () => {
     expect(graph.contacts.size).toBe(20);
   });
 
+  test('a batch that is put off for an hour is left to the next run', async () => {
+    const responses = [{ id: '0', status: 429, headers: { 'Retry-After': '3600' } }];
+    api.faults.push(...faultsAt('$batch', { status: 200, json: { responses } }, 18));
+    await expect(copy(people(1))).rejects.toMatchObject({ fault: 'unavailable', pause: 3_600_000 });
+    expect(batches()).toBe(1);
+    expect(pauses).toEqual([]);
+  });
+
   test('a contact that Microsoft refuses is skipped by name, and those behind it in the batch arrive', async () => {
     const copied = await copy([...people(3), person('bad', 'Bad One', ['no address']), ...people(20).slice(3)]);
     expect(copied.skipped).toEqual([

@@ -189,6 +189,8 @@ class Run {
       } catch (error) {
         if (!(error instanceof ContactStoreError) || attempt >= BATCH_TRIES) throw error;
         if (error.fault !== 'unavailable' && error.fault !== 'refused') throw error;
+        // Who asks to be left alone is asked by the next run, which looks as well.
+        if (error.pause !== undefined) throw error;
         // Nobody knows which of them arrived: ask, so that none is written twice.
         if (error.fault === 'unavailable') await sleep(LOOK_AFTER * attempt, signal);
         const index = await indexOf(writer, this.#sourceUids, signal);

@@ -142,9 +142,14 @@ export class Web {
     return this.#refusals.reasonOf(answer);
   }
 
-  /** Waits as long as `Retry-After` (RFC 9110 §10.2.3) says, else longer with each attempt; `LONGEST_PAUSE` at most. */
+  /**
+   * Waits as long as `Retry-After` (RFC 9110 §10.2.3) says, else longer with each attempt.
+   * @throws {ContactStoreError} `unavailable`, when that is longer than `LONGEST_PAUSE`
+   */
   async pause(retryAfter: string | null, attempt: number, signal: AbortSignal): Promise<void> {
-    await this.#wait(Math.min(pauseOf(retryAfter, attempt), LONGEST_PAUSE), signal);
+    const pause = pauseOf(retryAfter, attempt);
+    if (pause > LONGEST_PAUSE) throw this.#error('unavailable', { status: 429, pause });
+    await this.#wait(pause, signal);
   }
 
   async #wait(milliseconds: number, signal: AbortSignal): Promise<void> {
