@@ -267,6 +267,62 @@ describe('a CardDAV server', () => {
     expect(names(await readAll('/b/'))).toEqual(['Jane', 'Tom & Ann', 'June']);
   });
 
+  const NOT_GIVEN = ['403 Forbidden', '500 Internal Server Error'];
+  test.each([
+    ['says nothing of one of its cards', ''],
+    ['gives a card without its text', data('/b/2.vcf', '')],
+    ...NOT_GIVEN.flatMap((status) => [
+      [`says ${status} of a card`, `<response><href>/b/2.vcf</href><status>HTTP/1.1 ${status}</status></response>`],
+      [
+        `says ${status} of the text of a card`,
+        `<response><href>/b/2.vcf</href><propstat><prop><C:address-data/></prop><status>HTTP/1.1 ${status}</status></propstat></response>`,
+      ],
+    ]),
+  ])('that %s is asked for it alone, and it is told when it is not given so either', async (_, said) => {
+    serveBook({ '/b/1.vcf': vcard('Jane'), '/b/2.vcf': vcard('Ann'), '/b/3.vcf': vcard('June') });
+    script['REPORT /b/'] = () => multistatus(data('/b/1.vcf', vcard('Jane')), said, data('/b/3.vcf', vcard('June')));
+    script['GET /b/2.vcf'] = () => ({ status: 200, text: vcard('Ann').replaceAll('&#13;', '\r') });
+    expect(names(await readAll('/b/')).toSorted()).toEqual(['Ann', 'Jane', 'June']);
+    for (const status of [403, 500]) {
+      script['GET /b/2.vcf'] = () => ({ status, text: '' });
+      expect((await reader('/b/').survey(SIGNAL)).total).toBe(3);
+      expect(names(await readAll('/b/')).toSorted()).toEqual(['Jane', 'June', 'We cannot read this contact card.']);
+    }
+    script['GET /b/2.vcf'] = () => ({ status: 404, text: '' });
+    expect(names(await readAll('/b/')).toSorted()).toEqual(['Jane', 'June']);
+  });
+
+  test('that refuses to give cards is told as such', async () => {
+    serveBook({ '/b/1.vcf': vcard('Jane') });
+    script['REPORT /b/'] = () => ({ status: 403, text: '' });
+    await expect(readAll('/b/')).rejects.toMatchObject({ fault: 'refused', status: 403 });
+  });
+
+  test('that says its list is not whole is not taken at its word', async () => {
+    const notAll = '<response><href>/b/</href><status>HTTP/1.1 507 Insufficient Storage</status></response>';
+    serveBook({ '/b/1.vcf': vcard('Jane') });
+    const whole = script['PROPFIND /b/'];
+    script['PROPFIND /b/'] = (request) =>
+      request.headers['depth'] === '1'
+        ? multistatus(book('/b/'), listed('/b/1.vcf'), notAll)
+        : (whole?.(request) ?? multistatus());
+    await expect(readAll('/b/')).rejects.toMatchObject({ fault: 'refused' });
+  });
+
+  test('that gives its cards other etags and another moment of change each time has each read once', async () => {
+    let moment = 0;
+    script['PROPFIND /b/'] = () => {
+      moment += 1;
+      const card = response('/b/1.vcf', `<getetag>"${moment}"</getetag><resourcetype/>`);
+      return multistatus(book('/b/'), card);
+    };
+    script['REPORT /b/'] = () => {
+      moment += 1;
+      return multistatus(data('/b/1.vcf', vcard('Jane', 'UID:jane', `REV:2026010${moment}T000000Z`)));
+    };
+    expect(names(await readAll('/b/'))).toEqual(['Jane']);
+  });
+
   test('that never answers is unavailable after the timeout, and one that is busy is waited for', async () => {
     api.faults.push(
       () => 'hang',

@@ -123,3 +123,8 @@ export class ContactStoreError extends Error {
     this.pause = particulars.pause;
   }
 }
+
+/** A 5xx after all tries that is not about being busy: it is about the one thing that was asked for. */
+export function isOfOne({ fault, status }: ContactStoreError): boolean {
+  return fault === 'unavailable' && status !== undefined && status !== 429 && status !== 503;
+}

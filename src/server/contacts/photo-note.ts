@@ -1,4 +1,4 @@
-import { ContactStoreError } from './contact-store.ts';
+import { ContactStoreError, isOfOne } from './contact-store.ts';
 import type { Part } from './parts.ts';
 
 export const PHOTO_NOT_TAKEN = 'The photo was not accepted there.';
@@ -13,14 +13,9 @@ export async function putPhoto(put: () => Promise<{ readonly status: number }>):
   const status = await put().then(
     (answer) => answer.status,
     (error: unknown) => {
-      if (!(error instanceof ContactStoreError) || !isItsFault(error)) throw error;
+      if (!(error instanceof ContactStoreError) || !isOfOne(error)) throw error;
       return error.status ?? 0;
     },
   );
   return status >= 200 && status < 300 ? [] : [PHOTO_NOT_TAKEN];
-}
-
-/** A 5xx after all tries that is not about being busy. */
-function isItsFault({ fault, status }: ContactStoreError): boolean {
-  return fault === 'unavailable' && status !== undefined && status !== 429 && status !== 503;
 }

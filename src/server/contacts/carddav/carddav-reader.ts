@@ -13,7 +13,7 @@ import { textKey } from '../keys.ts';
 import { derivedUid } from '../matching.ts';
 import { memberKey, photoLinkOf, readCards, type GroupCard, type ReadCard } from '../vcard/read-vcard.ts';
 import type { CardFault } from '../vcard/vcard-lines.ts';
-import type { Book, Dav, ListedCard, StoredCard } from './dav.ts';
+import { decoded, type Book, type Dav, type ListedCard, type StoredCard } from './dav.ts';
 
 const REASONS: Record<CardFault, string> = {
   'not a vCard': 'We cannot read this contact card.',
@@ -100,6 +100,7 @@ class Pass {
   readonly #uids = new UidGiver();
   readonly #seen = new Set<string>();
   readonly #etags = new Map<string, string>();
+  readonly #digests = new Map<string, string>();
   /** The UID that a card had when it was read first: changed, it is still the same contact. */
   readonly #uidOfCard = new Map<string, string>();
   count = 0;
@@ -118,6 +119,10 @@ class Pass {
     const again = new Set(cards.filter(({ url }) => this.#etags.has(url.href)).map(({ url }) => url.href));
     for (const { url, etag } of cards) this.#etags.set(url.href, etag);
     for await (const card of this.#dav.fetchCards(book, urlsOf(cards), this.#signal)) {
+      // Some servers give every card another etag each time, and another moment of its last change.
+      const digest = digestOf((card.text ?? '').replaceAll(/^REV[;:].*$/gim, ''));
+      if (this.#digests.get(card.url.href) === digest) continue;
+      this.#digests.set(card.url.href, digest);
       let at = 0;
       for await (const { text, read } of cardsOf(card)) {
         const place = `${card.url.href} ${at}`;
@@ -157,15 +162,19 @@ class Pass {
   }
 }
 
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
 function urlsOf(cards: readonly ListedCard[]): URL[] {
   return cards.map(({ url }) => url);
 }
 
 /** After each, everybody else has their turn. */
-async function* cardsOf({ text }: StoredCard): AsyncIterable<{ readonly text: string; readonly read: ReadCard }> {
-  if (text === null) yield { text: '', read: { kind: 'fault', fault: 'too large' } };
+async function* cardsOf(stored: StoredCard): AsyncIterable<{ readonly text: string; readonly read: ReadCard }> {
+  if (stored.text === null) yield { text: '', read: { kind: 'fault', fault: stored.fault } };
   else
-    for (const card of readCards(text)) {
+    for (const card of readCards(stored.text)) {
       yield card;
       await turn();
     }
@@ -196,13 +205,7 @@ function skippedOf(fault: CardFault, url: URL): Skipped {
 }
 
 function fileNameOf({ pathname }: URL): string {
-  const name = pathname.split('/').at(-1) ?? '';
-  try {
-    return decodeURIComponent(name);
-  } catch (error) {
-    if (error instanceof URIError) return name;
-    throw error;
-  }
+  return decoded(pathname.split('/').at(-1) ?? '');
 }
 
 /** Destinations, and our table, keep UIDs in fields of their own, which have their limits. */
@@ -217,7 +220,7 @@ class UidGiver {
   readonly #texts = new Map<string, string>();
 
   uidOf(contact: Contact): string {
-    const text = createHash('sha256').update(contact.vcard).digest('hex');
+    const text = digestOf(contact.vcard);
     if (contact.uid === '') return derivedUid(text);
     const uid = keptUid(contact.uid);
     const first = this.#texts.get(uid);

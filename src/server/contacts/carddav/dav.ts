@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { addressBookMultiGet, propfind, type DAVResponse } from 'tsdav';
-import { ContactStoreError } from '../contact-store.ts';
+import { davRequest, propfind, type DAVResponse } from 'tsdav';
+import { ContactStoreError, isOfOne } from '../contact-store.ts';
+import type { CardFault } from '../vcard/vcard-lines.ts';
 import { ANSWER_OCTETS, AnswerTooLarge, type Web } from '../web.ts';
 import { isWellFormed } from './well-formed.ts';
 
@@ -24,8 +25,10 @@ class AnswerUnreadable extends ContactStoreError {
   override name = 'AnswerUnreadable';
 }
 
-/** A card as the server holds it; `null` when it is larger than `CARD_OCTETS`, or not given alone. */
-export type StoredCard = { readonly url: URL; readonly text: string | null };
+/** A card as the server holds it, or why it can't be had: it is larger than `CARD_OCTETS`, or the server does not give it. */
+export type StoredCard =
+  | { readonly url: URL; readonly text: string }
+  | { readonly url: URL; readonly text: null; readonly fault: CardFault };
 
 export type Book = { readonly url: URL; readonly name: string };
 /** A card as it is listed; another `etag` is another text. */
@@ -79,9 +82,10 @@ export class Dav {
     for await (const listed of this.#listed(book, signal)) {
       this.#check(listed, 'list its cards');
       // No more than this is kept of a part: each of its answers would hold all that it was read from.
-      for (const { href, props } of listed) {
+      for (const { href, props, status } of listed) {
         if (href === undefined || isCollection(props)) continue;
         const url = this.#web.resolve(href, book);
+        if (status === 507) throw new ContactStoreError('refused', `${book.host} does not list all of its cards`);
         if (url.pathname !== book.pathname) cards.push({ url, etag: textOf(props?.['getetag']) });
       }
       if (cards.length > CARDS_AT_MOST)
@@ -121,25 +125,40 @@ export class Dav {
   }
 
   async *#multiget(book: URL, cards: readonly URL[], signal: AbortSignal): AsyncIterable<StoredCard> {
+    let given: readonly StoredCard[];
     try {
-      yield* await this.#ask(book, cards, signal);
+      given = await this.#ask(book, cards, signal);
     } catch (error) {
       if (!(error instanceof AnswerTooLarge) && !(error instanceof AnswerUnreadable)) throw error;
       const [card] = cards;
-      if (card !== undefined && cards.length === 1) yield* await this.#large(card, signal);
+      if (card !== undefined && cards.length === 1) yield* await this.#alone(card, 'too large', signal);
       if (cards.length === 1) return;
       const middle = Math.ceil(cards.length / 2);
       yield* this.#multiget(book, cards.slice(0, middle), signal);
       yield* this.#multiget(book, cards.slice(middle), signal);
+      return;
     }
+    yield* given;
+    if (given.length >= cards.length) return;
+    const paths = new Set(given.map(({ url }) => pathOf(url)));
+    for (const card of cards) if (!paths.has(pathOf(card))) yield* await this.#alone(card, 'not a vCard', signal);
   }
 
   async #ask(book: URL, cards: readonly URL[], signal: AbortSignal): Promise<StoredCard[]> {
-    const answers = await addressBookMultiGet({
+    const multiget = {
+      _attributes: { 'xmlns:d': 'DAV:', 'xmlns:card': 'urn:ietf:params:xml:ns:carddav' },
+      'd:prop': { 'd:getetag': {}, 'card:address-data': {} },
+      'd:href': cards.map(({ pathname, search }) => `${pathname}${search}`),
+    };
+    // tsdav's own multiget fails as a whole over one card that a server does not give.
+    const answers = await davRequest({
       url: book.href,
-      props: { 'd:getetag': {}, 'card:address-data': {} },
-      objectUrls: cards.map(({ pathname, search }) => `${pathname}${search}`),
-      depth: '1',
+      init: {
+        method: 'REPORT',
+        namespace: 'card',
+        headers: { depth: '1' },
+        body: { 'addressbook-multiget': multiget },
+      },
       fetch: this.#fetchWhole(signal),
     });
     this.#check(answers, 'give its cards');
@@ -149,14 +168,15 @@ export class Dav {
     });
   }
 
-  /** A card alone, in no XML; none when it is gone. */
-  async #large(url: URL, signal: AbortSignal): Promise<StoredCard[]> {
+  /** A card alone, in no XML; none when it is gone. @param fault what it has when it is not given so either */
+  async #alone(url: URL, fault: CardFault, signal: AbortSignal): Promise<StoredCard[]> {
     try {
       const card = await this.read(url, signal, CARD_OCTETS);
       return card === null ? [] : [{ url, text: card.text }];
     } catch (error) {
-      if (error instanceof AnswerTooLarge || (error instanceof ContactStoreError && error.fault === 'refused'))
-        return [{ url, text: null }];
+      if (error instanceof AnswerTooLarge) return [{ url, text: null, fault: 'too large' }];
+      if (error instanceof ContactStoreError && (error.fault === 'refused' || isOfOne(error)))
+        return [{ url, text: null, fault }];
       throw error;
     }
   }
@@ -276,6 +296,20 @@ export class Dav {
       );
       return new Response(status === 204 ? null : Uint8Array.from(body), { status, headers });
     };
+  }
+}
+
+/** However a server spells it. */
+function pathOf({ pathname, search }: URL): string {
+  return decoded(`${pathname}${search}`);
+}
+
+export function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch (error) {
+    if (error instanceof URIError) return text;
+    throw error;
   }
 }
 
