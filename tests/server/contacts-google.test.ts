@@ -3,7 +3,7 @@ import { readSettings } from '../../src/contract/settings.ts';
 import type { Contact } from '../../src/contract/contact.ts';
 import { VALUES_AT_MOST } from '../../src/server/contacts/json-web.ts';
 import { openContactWriter } from '../../src/server/contacts/open-contacts.ts';
-import { copyInto } from '../support/contacts-copy.ts';
+import { copyInto, MemoryFates } from '../support/contacts-copy.ts';
 import { contact, person, readerOf, BLANK } from '../support/contact-samples.ts';
 import { PeopleApi } from '../support/people-api.ts';
 import { faultsAt, startApi, type Fault, type ScriptedApi } from '../support/scripted-api.ts';
@@ -213,6 +213,33 @@ describe('contacts to Google', () => {
     await expect(copy([JANE])).rejects.toMatchObject({ fault: 'unexpected' });
     api.faults.push(() => ({ status: 302, headers: { location: 'http://127.0.0.1:9/steal' } }));
     await expect(copy([JANE])).rejects.toMatchObject({ fault: 'unexpected' });
+  });
+
+  test('a token that is refused before its time is renewed once, and the request is made again', async () => {
+    const renewals: boolean[] = [];
+    let token = 'good token';
+    const writer = openContactWriter('google', {
+      settings: readSettings({ SANDBOX: 'on', GOOGLE_CONTACTS_URL: api.url }),
+      credentials: {
+        email: 'jane@gmail.example',
+        accessToken: async ({ renew } = { renew: false }) => {
+          renewals.push(renew);
+          return renew ? (token = 'good token') : token;
+        },
+      },
+    });
+    const fates = new MemoryFates();
+    const run = () => copyInto({ reader: readerOf([JANE]), writer, signal: new AbortController().signal }, fates);
+    api.faults.push(({ url }) => {
+      if (!url.pathname.endsWith(':batchCreateContacts')) return null;
+      token = 'ended early';
+      return { status: 401, json: {} };
+    });
+    expect(await run()).toMatchObject({ written: 1, lost: 0 });
+    expect(renewals.filter((renew) => renew)).toHaveLength(1);
+    expect(people.people.size).toBe(1);
+    api.faults.push(...faultsAt('', { status: 401, json: {} }, 2));
+    await expect(run()).rejects.toMatchObject({ fault: 'authentication', status: 401 });
   });
 
   test('the token is asked for anew by every request', async () => {

@@ -78,10 +78,13 @@ export type ContactWriter = {
   group(group: ContactGroup, signal: AbortSignal): Promise<readonly string[]>;
 };
 
-/** `password` for Basic, `accessToken` for Bearer; the latter is asked before every request and refreshes by itself. */
+/**
+ * `password` for Basic, `accessToken` for Bearer; the latter is asked before every request and refreshes by itself, or
+ * when the last one was refused (`renew`).
+ */
 export type ContactCredentials =
   | { readonly email: string; readonly password: string }
-  | { readonly email: string; readonly accessToken: () => Promise<string> };
+  | { readonly email: string; readonly accessToken: (options?: { renew: boolean }) => Promise<string> };
 
 /**
  * - `authentication`: the store refuses the credentials; nothing helps but new ones.

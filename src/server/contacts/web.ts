@@ -106,7 +106,7 @@ export class Web {
 
   /**
    * Follows redirects within the origin and waits out 429 and 503, as well as other 5xx and broken connections when the
-   * request may be repeated. Other statuses are the caller's.
+   * request may be repeated. A refused access token is renewed once. Other statuses are the caller's.
    * @throws {ContactStoreError} `unavailable`, `full`, `authentication` (401), `unexpected`; the signal's reason when aborted
    */
   async ask(request: WebRequest, signal: AbortSignal): Promise<WebAnswer> {
@@ -178,7 +178,18 @@ export class Web {
   }
 
   async #send(request: WebRequest, signal: AbortSignal): Promise<WebAnswer | ContactStoreError> {
-    const authorization = await this.#authorization();
+    const answer = await this.#sendAs(await this.#authorization(false), request, signal);
+    const isRefused = !(answer instanceof ContactStoreError) && answer.status === 401;
+    return isRefused && 'accessToken' in this.#credentials
+      ? this.#sendAs(await this.#authorization(true), request, signal)
+      : answer;
+  }
+
+  async #sendAs(
+    authorization: string,
+    request: WebRequest,
+    signal: AbortSignal,
+  ): Promise<WebAnswer | ContactStoreError> {
     try {
       const response = await fetch(request.url, {
         method: request.method,
@@ -206,9 +217,9 @@ export class Web {
     }
   }
 
-  async #authorization(): Promise<string> {
+  async #authorization(renew: boolean): Promise<string> {
     const credentials = this.#credentials;
-    if ('accessToken' in credentials) return `Bearer ${await credentials.accessToken()}`;
+    if ('accessToken' in credentials) return `Bearer ${await credentials.accessToken({ renew })}`;
     return `Basic ${Buffer.from(`${credentials.email}:${credentials.password}`).toString('base64')}`;
   }
 

@@ -46,5 +46,5 @@ export const runContacts: Runner = async (run, services) => {
 export function credentialsOf(email: string, secret: Secret, { tokens }: RunnerServices): ContactCredentials {
   return secret.kind === 'password'
     ? { email, password: secret.password }
-    : { email, accessToken: () => tokens.accessToken(secret.tokenId, { resource: 'contacts' }) };
+    : { email, accessToken: (options) => tokens.accessToken(secret.tokenId, { ...options, resource: 'contacts' }) };
 }
