@@ -14,8 +14,14 @@ export function birthdayOf(line: VcardLine): string {
   const [, year = '', month = '', day = ''] = match ?? [];
   const last = DAYS[Number(month) - 1];
   if (last === undefined || Number(day) < 1 || Number(day) > last) return '';
-  const omitted = paramOf(line, 'X-APPLE-OMIT-YEAR');
-  return year === '--' || year === omitted ? `--${month}-${day}` : `${year}-${month}-${day}`;
+  // Some programs write a year of zeros for none.
+  if (['--', '0000', paramOf(line, 'X-APPLE-OMIT-YEAR')].includes(year)) return `--${month}-${day}`;
+  const isDay = `${month}-${day}` !== '02-29' || isLeapYear(Number(year));
+  return isDay ? `${year}-${month}-${day}` : '';
+}
+
+function isLeapYear(year: number): boolean {
+  return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
 }
 
 export function birthdayLine(birthday: string, version: VcardVersion): VcardLine {
