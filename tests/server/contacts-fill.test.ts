@@ -152,6 +152,49 @@ describe.each(['google', 'office365'] as const)('a contact that is at %s already
     expect(stored()).toContain('rose@work.example');
   });
 
+  const ANN = person('ann', 'Ann', ['ann@example.com']);
+  const ZOE = person('zoe', 'Zoe', ['zoe@example.com']);
+  const held = () => (provider === 'google' ? people.people : graph.contacts);
+
+  test('and whose new details are refused is left as it is and told, and the others arrive', async () => {
+    putTheirs();
+    const bad = { ...ROSE, emails: [...ROSE.emails, { label: 'home', value: 'no address' }] };
+    const copied = await copy([ANN, bad, ZOE]);
+    expect(copied).toMatchObject({ total: 3, written: 2, lost: 0, changed: 0 });
+    const refused = 'Your new address book refused to add details to this contact (400).';
+    expect(copied.notes).toContainEqual({ contact: 'Rose Hill', note: refused });
+    expect(held().size).toBe(3);
+    expect(stored()).not.toContain('rose@work.example');
+  });
+
+  test('and is deleted while it is filled is written anew', async () => {
+    putTheirs();
+    const deleted = [...held().keys()];
+    api.faults.push(({ method, url }) => {
+      if (method !== 'PATCH' || !url.pathname.endsWith(changed)) return null;
+      for (const id of deleted) held().delete(id);
+      return { status: 404, json: {} };
+    });
+    expect(await copy([ANN, ROSE, ZOE])).toMatchObject({ total: 3, written: 3, lost: 0, changed: 0 });
+    expect(held().size).toBe(3);
+  });
+
+  test('from a batch whose answer was lost, and is deleted before it is looked at, is written anew', async () => {
+    api.faults.push(...faultsAt(provider === 'google' ? ':batchCreateContacts' : '$batch', 'drop'));
+    api.faults.push(({ method, url }) => {
+      const id = [...held().keys()].find((one) => decodeURIComponent(url.pathname).endsWith(one));
+      if (method !== 'GET' || id === undefined) return null;
+      setImmediate(() => held().delete(id));
+      return { status: 404, json: {} };
+    });
+    const fates = new MemoryFates();
+    const copied = await copyInto({ reader: readerOf([ANN, ROSE, ZOE]), writer: writer(), signal: SIGNAL }, fates);
+    expect(api.faults).toHaveLength(0);
+    expect(copied).toMatchObject({ total: 3, written: 3, lost: 0, duplicated: 0 });
+    expect(held().size).toBe(3);
+    expect(fates.count('intent')).toBe(0);
+  });
+
   test('loses nothing of the odd cards, in a copy and in the one after it', async () => {
     const pauses: number[] = [];
     expect(await copyInto({ reader: readerOf([ROSE]), writer: writer(pauses), signal: SIGNAL })).toMatchObject({

@@ -22,13 +22,15 @@ export class GraphApi {
   readonly subFaults: (BatchResponse['status'] | null)[] = [];
   /** The most that ran at the same time in one batch. */
   atOnce = 0;
+  #made = 0;
 
   constructor(token: string) {
     this.token = token;
   }
 
   add(fields: Record<string, unknown>): GraphRecord {
-    const record = { ...fields, id: `AAMk=${this.contacts.size + 1}/+` };
+    this.#made += 1;
+    const record = { ...fields, id: `AAMk=${this.#made}/+` };
     this.contacts.set(record.id, record);
     return record;
   }

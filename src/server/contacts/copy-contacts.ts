@@ -110,12 +110,13 @@ class Run {
     }
     const meant = known === undefined || known.destinationId === '' ? null : this.#index.claimById(known.destinationId);
     const match = meant === null ? this.#index.claim(contact) : { existing: meant, by: 'likeness' as const };
-    if (match === null) {
+    const isOurs = match?.by === 'uid' && known !== undefined;
+    if (match !== null && !isOurs) await this.#fill(contact, match.existing, known !== undefined);
+    else if (match === null || !(await this.#written(contact, match.existing))) {
       this.#batch.push(contact);
       const length = this.#batch.reduce((sum, { vcard }) => sum + vcard.length, 0);
       if (this.#batch.length >= this.#copy.writer.batchSize || length >= BATCH_LENGTH) await this.flush();
-    } else if (match.by === 'uid' && known !== undefined) await this.#written(contact, match.existing);
-    else await this.#fill(contact, match.existing, known !== undefined);
+    }
   }
 
   async flush(): Promise<void> {
@@ -156,15 +157,13 @@ class Run {
     if (existing !== null) await writer.fill(existing, contact, signal);
   }
 
-  /** Written by a run that was stopped before it could say so; its photo may be missing. */
-  async #written(contact: Contact, existing: ExistingContact): Promise<void> {
+  /** Written by a run that was stopped before it could say so; its photo may be missing. `false`: it is gone. */
+  async #written(contact: Contact, existing: ExistingContact): Promise<boolean> {
     const { writer, signal } = this.#copy;
     const result = await writer.fill(existing, contact, signal);
-    if (result.outcome === 'gone') this.#batch.push(contact);
-    else
-      await this.#note(contact, 'copied', '', result.stays, [
-        ...new Set([...writer.notesOn(contact), ...result.notes]),
-      ]);
+    if (result.outcome === 'gone') return false;
+    await this.#note(contact, 'copied', '', result.stays, [...new Set([...writer.notesOn(contact), ...result.notes])]);
+    return true;
   }
 
   async #fill(contact: Contact, existing: ExistingContact, wasMeant: boolean): Promise<void> {
@@ -197,8 +196,7 @@ class Run {
         const missing: Contact[] = [];
         for (const contact of left) {
           const existing = index.ofUid(contact.uid);
-          if (existing === null) missing.push(contact);
-          else await this.#written(contact, existing);
+          if (existing === null || !(await this.#written(contact, existing))) missing.push(contact);
         }
         left = missing;
         if (error.fault === 'refused') {

@@ -13,3 +13,8 @@ export function spillNotes({ moved, lost }: Spill): string[] {
 export function stayNote(stays: readonly Part[]): string[] {
   return stays.length === 0 ? [] : [`Not added, because something else is there: ${partsInWords(stays)}.`];
 }
+
+/** What was to be added to a contact that was there, and was refused as a whole. */
+export function refusedNote(status: number): string {
+  return `Your new address book refused to add details to this contact (${status}).`;
+}

@@ -11,7 +11,7 @@ import {
 import { fillingFor } from '../fill.ts';
 import { derivedUid } from '../matching.ts';
 import { PHOTO_NOT_TAKEN } from '../photo-note.ts';
-import { stayNote } from '../remarks.ts';
+import { refusedNote, stayNote } from '../remarks.ts';
 import { readCard } from '../vcard/read-vcard.ts';
 import { composeVcard, fillVcard, groupVcard, writeVcard } from '../vcard/vcard-writer.ts';
 import type { Dav } from './dav.ts';
@@ -109,7 +109,7 @@ async function fill(dav: Dav, url: URL, contact: Contact, signal: AbortSignal): 
   return {
     outcome: 'whole',
     stays: [...stays, ...added],
-    notes: [`Your new address book refused to add details to this contact (${status}).`],
+    notes: [refusedNote(status)],
   };
 }
 

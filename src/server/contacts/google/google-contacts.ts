@@ -13,7 +13,7 @@ import { COMPARED_FIELDS, existingOf, filledPerson, Person, personOf, uidOf } fr
 import { askJson, below, fitting, jsonRefusals, pagesOf, refusalOf, type JsonAnswer } from '../json-web.ts';
 import { putPhoto, staysOf } from '../photo-note.ts';
 import type { Part } from '../parts.ts';
-import { spillNotes, stayNote } from '../remarks.ts';
+import { refusedNote, spillNotes, stayNote } from '../remarks.ts';
 import type { Web } from '../web.ts';
 
 /**
@@ -121,32 +121,38 @@ export function googleWriter(web: Web): ContactWriter {
     const toSet = added.filter((part) => part !== 'photo');
     await groups.make(add.groups, signal);
     const fields = toSet.length === 0 ? {} : filledPerson(person, add, groups.resourcesOf(add));
-    const changed = await update(person, fields, signal);
+    const updated = await update(person, fields, signal);
+    if (updated === 'gone') return { outcome: 'gone' };
+    const refused = typeof updated === 'number';
     const photo = await setPhoto(existing.id, add, signal);
-    const notes = [...stayNote(stays), ...groups.notesOn(add), ...photo];
-    const isFilled = changed || (add.photo !== undefined && photo.length === 0);
+    const notes = [...stayNote(stays), ...(refused ? [refusedNote(updated)] : []), ...groups.notesOn(add), ...photo];
+    const isFilled = updated === 'set' || (add.photo !== undefined && photo.length === 0);
     return {
       outcome: isFilled ? 'filled' : 'whole',
-      stays: [...stays, ...groups.refusedOf(add), ...staysOf(photo)],
+      stays: [...stays, ...(refused ? toSet : []), ...groups.refusedOf(add), ...staysOf(photo)],
       notes,
     };
   };
 
+  /** A status: Google refuses it. */
   const update = async (
     person: Person,
     fields: ReturnType<typeof filledPerson>,
     signal: AbortSignal,
-  ): Promise<boolean> => {
+  ): Promise<'set' | 'nothing' | 'gone' | number> => {
     const mask = Object.keys(fields).join(',');
-    if (mask === '') return false;
+    if (mask === '') return 'nothing';
     const url = below(web, `v1/${person.resourceName}:updateContact`);
     url.searchParams.set('updatePersonFields', mask);
     const sources = person.metadata?.sources.filter(({ type }) => type === 'CONTACT');
     const json = { etag: person.etag, ...(sources === undefined ? {} : { metadata: { sources } }), ...fields };
     const answer = await askJson(web, { method: 'PATCH', url, json, repeatable: true }, signal);
     if (isConflict(answer)) throw new Conflict();
-    if (answer.status !== 200) throw refusalOf(web, answer);
-    return true;
+    if (answer.status === 200) return 'set';
+    if (answer.status === 404) return 'gone';
+    const refusal = refusalOf(web, answer);
+    if (refusal.fault !== 'refused') throw refusal;
+    return answer.status;
   };
 
   const notesOn = (contact: Contact) => [...spillNotes(personOf(contact, []).spill), ...groups.notesOn(contact)];

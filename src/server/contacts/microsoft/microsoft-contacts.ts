@@ -19,7 +19,7 @@ import {
 } from './graph-contact.ts';
 import { askJson, below, fitting, getJson, jsonRefusals, pagesOf, refusalOf } from '../json-web.ts';
 import { PHOTO_NOT_TAKEN, putPhoto, staysOf } from '../photo-note.ts';
-import { spillNotes, stayNote } from '../remarks.ts';
+import { refusedNote, spillNotes, stayNote } from '../remarks.ts';
 import { TRIES, type Web } from '../web.ts';
 
 /** Throttling comes as 429 and 503; a mailbox without room names itself, by any status. */
@@ -84,21 +84,28 @@ export function microsoftWriter(web: Web): ContactWriter {
     if (answer.status !== 200) throw refusalOf(web, answer);
     const record = fitting(web, GraphContact, answer.json);
     const there = contact.photo === undefined || (await hasPhoto(id, signal));
-    const { add, stays } = fillingFor({ ...existingOf(record), hasPhoto: there }, contact);
+    const { add, added, stays } = fillingFor({ ...existingOf(record), hasPhoto: there }, contact);
     const { body, spill } = filledContact(record, add);
-    const isToSet = Object.keys(body).length > 0;
-    if (isToSet) {
+    let isSet = false;
+    let refused = 0;
+    if (Object.keys(body).length > 0) {
       const headers = { 'if-match': record['@odata.etag'] };
       const set = await askJson(web, { method: 'PATCH', url: address, headers, json: body, repeatable: true }, signal);
       if (set.status === 412 || set.status === 409) return 'conflict';
-      if (set.status !== 200) throw refusalOf(web, set);
+      if (set.status === 404) return { outcome: 'gone' };
+      isSet = set.status === 200;
+      if (!isSet) {
+        const refusal = refusalOf(web, set);
+        if (refusal.fault !== 'refused') throw refusal;
+        refused = set.status;
+      }
     }
     const photo = await setPhoto(id, add, signal);
-    const isFilled = isToSet || (add.photo !== undefined && photo.length === 0);
+    const isFilled = isSet || (add.photo !== undefined && photo.length === 0);
     return {
       outcome: isFilled ? 'filled' : 'whole',
-      stays: [...stays, ...staysOf(photo)],
-      notes: [...stayNote(stays), ...spillNotes(spill), ...photo],
+      stays: [...stays, ...(refused === 0 ? [] : added.filter((part) => part !== 'photo')), ...staysOf(photo)],
+      notes: [...stayNote(stays), ...(refused === 0 ? spillNotes(spill) : [refusedNote(refused)]), ...photo],
     };
   };
 
