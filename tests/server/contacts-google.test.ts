@@ -184,6 +184,13 @@ describe('contacts to Google', () => {
     expect(people.people.size).toBe(10);
   });
 
+  test('a group that Google refuses by any status keeps no contact from arriving', async () => {
+    const refusal: Fault = ({ method, url }) =>
+      method === 'POST' && url.pathname.endsWith('/contactGroups') ? { status: 422, json: {} } : null;
+    api.faults.push(...Array.from({ length: 9 }, () => refusal));
+    expect(await copy([JANE, person('ann', 'Ann', ['ann@example.com'])])).toMatchObject({ written: 2, lost: 0 });
+  });
+
   test('a photo or a group that Google refuses does not keep the contact from arriving', async () => {
     const long = 'x'.repeat(101);
     const copied = await copy([

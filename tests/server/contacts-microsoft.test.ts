@@ -148,6 +148,16 @@ describe('contacts to Microsoft', () => {
     expect(graph.contacts.size).toBe(20);
   });
 
+  test.each([
+    [507, 'full'],
+    [401, 'authentication'],
+    [403, 'authentication'],
+  ] as const)('a %s within a batch is told as %s, and no contact as refused by itself', async (status, fault) => {
+    graph.subFaults.push(null, status);
+    await expect(copy(people(3))).rejects.toMatchObject({ fault, status, account: 'destination' });
+    expect(batches()).toBe(1);
+  });
+
   test('a batch that is put off for an hour is left to the next run', async () => {
     const responses = [{ id: '0', status: 429, headers: { 'Retry-After': '3600' } }];
     api.faults.push(...faultsAt('$batch', { status: 200, json: { responses } }, 18));

@@ -137,6 +137,20 @@ export class Web {
     }
   }
 
+  /**
+   * Whether a store puts off what it answers so within another answer.
+   * @throws {ContactStoreError} `full`, `authentication`: as of an answer alone
+   */
+  isPutOff(answer: WebAnswer): boolean {
+    const { status } = answer;
+    const reason = this.#refusals.reasonOf(answer);
+    const said = { status, ...(reason === undefined ? {} : { reason }) };
+    const kind = this.#refusals.kindOf(answer, reason);
+    if (kind === 'full') throw this.#error('full', said);
+    if (status === 401 || (status === 403 && kind === null)) throw this.#error('authentication', said);
+    return kind === 'busy' || status === 429 || status === 503;
+  }
+
   /** What the store's answer says of why it refuses, for errors and the log. */
   reasonOf(answer: WebAnswer): string | undefined {
     return this.#refusals.reasonOf(answer);

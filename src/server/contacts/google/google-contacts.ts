@@ -332,8 +332,9 @@ class GroupNames {
       return resourceName;
     }
     if (answer.status === 409) return (await this.list(signal)).get(keyOf(name)) ?? null;
-    if (answer.status === 400) return null;
-    throw refusalOf(this.#web, answer);
+    const refusal = refusalOf(this.#web, answer);
+    if (refusal.fault === 'refused') return null;
+    throw refusal;
   }
 }
 

@@ -20,7 +20,7 @@ import {
 import { askJson, below, fitting, getJson, jsonRefusals, pagesOf, refusalOf } from '../json-web.ts';
 import { PHOTO_NOT_TAKEN, putPhoto, staysOf } from '../photo-note.ts';
 import { refusedNote, spillNotes, stayNote } from '../remarks.ts';
-import { TRIES, type Web } from '../web.ts';
+import { TRIES, type Web, type WebAnswer } from '../web.ts';
 
 /** Throttling comes as 429 and 503; a mailbox without room names itself, by any status. */
 export const MICROSOFT_REFUSALS = jsonRefusals(
@@ -182,7 +182,7 @@ async function create(web: Web, bodies: readonly unknown[], signal: AbortSignal)
     const ids = [...bodies.keys()].map(String).filter((id) => !done.has(id));
     if (ids.length === 0) break;
     const responses = await send(web, ids, bodies, signal);
-    const putOff = responses.filter(({ status }) => [424, 429, 503].includes(status));
+    const putOff = responses.filter((response) => response.status === 424 || web.isPutOff(answerOf(response)));
     for (const response of responses) if (!putOff.includes(response)) done.set(response.id, response);
     const unclear = responses.find(({ status }) => status >= 500 && status !== 503);
     if (unclear !== undefined || responses.length < ids.length)
@@ -192,6 +192,10 @@ async function create(web: Web, bodies: readonly unknown[], signal: AbortSignal)
   if (done.size < bodies.length)
     throw new ContactStoreError('unavailable', `${web.base.host} is too busy`, { status: 429 });
   return [...bodies.keys()].map((id) => done.get(String(id))).filter((response) => response !== undefined);
+}
+
+function answerOf({ status, body = null }: Response): WebAnswer {
+  return { status, headers: new Headers(), body: Buffer.from(JSON.stringify(body)) };
 }
 
 /** `dependsOn` makes chains of the requests, so that Graph runs no more at once than a mailbox takes. */
