@@ -135,6 +135,21 @@ describe('contacts to Google', () => {
     expect(people.people.size).toBe(1);
   });
 
+  test.each(['1.5', '3, 5', '-1', '60 seconds', 'soon'])(
+    'a wait of %s that nobody can read is not taken for none',
+    async (wait) => {
+      api.faults.push(...faultsAt('batchCreateContacts', { status: 429, headers: { 'retry-after': wait } }, 2));
+      expect(await copy([JANE])).toMatchObject({ written: 1 });
+      expect(pauses).toEqual([1_000, 2_000]);
+    },
+  );
+
+  test('a person whom Google is too busy to make is not told as refused', async () => {
+    const busy = { createdPeople: [{ httpStatusCode: 429 }] };
+    api.faults.push(...faultsAt('batchCreateContacts', { status: 200, json: busy }));
+    expect(await copy([JANE])).toMatchObject({ written: 1, skipped: [], lost: 0 });
+  });
+
   test('a Google that wants no contacts for an hour is not asked to take them until the next run', async () => {
     const anHour = { status: 429, headers: { 'retry-after': '3600' } };
     api.faults.push(...faultsAt('batchCreateContacts', anHour, 6));

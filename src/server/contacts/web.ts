@@ -259,5 +259,7 @@ function isLoopback(hostname: string): boolean {
 }
 
 function retryAfterOf(text: string): number {
-  return /^\d+$/.test(text.trim()) ? Number(text) * 1_000 : Date.parse(text) - Date.now();
+  if (/^\d+$/.test(text.trim())) return Number(text) * 1_000;
+  // `1.5` and `3, 5` would be days long gone.
+  return /GMT$/.test(text.trim()) ? Date.parse(text) - Date.now() : Number.NaN;
 }

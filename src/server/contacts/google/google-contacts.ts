@@ -254,10 +254,15 @@ function createdOf(
     const there = answer?.person;
     const person = byUid.get(contact.uid) ?? (there === undefined || uidOf(there) !== '' ? undefined : there);
     if (person !== undefined) results.set(contact, person);
-    else if (answer !== undefined && answer.httpStatusCode >= 400)
+    else if (answer !== undefined && isRefusal(answer.httpStatusCode))
       results.set(contact, { outcome: 'skipped', reason: `Google refused this contact (${answer.httpStatusCode}).` });
   }
   return results;
+}
+
+/** What is no answer to the contact itself is asked for again. */
+function isRefusal(status: number): boolean {
+  return status >= 400 && status < 500 && status !== 429;
 }
 
 function blamedOf(contacts: readonly Contact[], json: unknown): Contact[] {
