@@ -182,6 +182,24 @@ test.each([0, 9, 11])('a bucket that hands out %i octets instead of 10 can not b
   ).rejects.toThrow(StoreError);
 });
 
+test('a bucket that lists more than it is asked for loses nothing of another export', async () => {
+  const [own, others] = ['6', '7'].map((digit) => `some/prefix/${digit.repeat(32)}/part-1.zip`);
+  const removed: string[] = [];
+  await using other = await startHttpListener((asked, answer) => {
+    asked.resume();
+    const path = decodeURIComponent(new URL(asked.url ?? '', 'http://127.0.0.1').pathname);
+    if (asked.method === 'DELETE') removed.push(path);
+    const keys = [own, others].map((key) => `<Contents><Key>${key}</Key></Contents>`).join('');
+    answer.setHeader('content-type', 'application/xml');
+    answer.end(asked.method === 'GET' ? `<ListBucketResult>${keys}</ListBucketResult>` : '');
+  });
+  const exportsUrl = server.url.replace(`:${server.port}`, `:${other.port}`);
+  const store = openExportStore({ exportsUrl, dataDir: folder });
+  await store.remove('6'.repeat(32));
+  await store.prune('6'.repeat(32), async () => new Set(), new AbortController().signal);
+  expect(new Set(removed)).toEqual(new Set([`/exports/${own}`]));
+});
+
 test('a bucket that says nothing lets nobody wait for a download to begin', async () => {
   await using silent = await startHttpListener((asked) => asked.resume());
   const address = { bucket: 'exports', prefix: '', endpoint: `http://127.0.0.1:${silent.port}`, region: 'us-east-1' };

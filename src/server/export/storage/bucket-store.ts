@@ -53,7 +53,8 @@ export function openBucketStore(address: BucketAddress, staging: string, begun =
     const keys: string[] = [];
     let pages = 0;
     for await (const { Contents = [] } of paginateListObjectsV2({ client: removing }, place, options)) {
-      keys.push(...Contents.flatMap(({ Key }) => Key ?? []));
+      // What a bucket lists beside what it was asked for is another export's, and stays.
+      keys.push(...Contents.flatMap(({ Key }) => (Key?.startsWith(place.Prefix) === true ? Key : [])));
       pages += 1;
       if (pages > PAGES_AT_MOST) throw new Error('The bucket lists files without end.');
     }
