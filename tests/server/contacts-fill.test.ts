@@ -18,7 +18,7 @@ import { anyContact, contact, person, readerOf, BLANK } from '../support/contact
 import { copyInto, MemoryFates } from '../support/contacts-copy.ts';
 import { GraphApi } from '../support/graph-api.ts';
 import { PeopleApi } from '../support/people-api.ts';
-import { faultsAt, startApi, type ApiAnswer, type ScriptedApi } from '../support/scripted-api.ts';
+import { faultsAt, startApi, type ApiAnswer, type Fault, type ScriptedApi } from '../support/scripted-api.ts';
 
 const SIGNAL = new AbortController().signal;
 const ROSE = contact({
@@ -177,6 +177,27 @@ describe.each(['google', 'office365'] as const)('a contact that is at %s already
     });
     expect(await copy([ANN, ROSE, ZOE])).toMatchObject({ total: 3, written: 3, lost: 0, changed: 0 });
     expect(held().size).toBe(3);
+  });
+
+  test('and at which the destination fails, each time, keeps no other from arriving', async () => {
+    const crowd = Array.from({ length: 9 }, (_, at) => person(`u${at}`, `Person ${at}`, []));
+    const batches = provider === 'google' ? ':batchCreateContacts' : '$batch';
+    const failing: Fault = ({ url, bytes }) =>
+      url.pathname.endsWith(batches) && bytes.includes('Person 4') ? { status: 500, json: {} } : null;
+    api.faults.push(...Array.from({ length: 99 }, () => failing));
+    const copied = await copy(crowd);
+    expect(copied).toMatchObject({ total: 9, written: 8, lost: 0, duplicated: 0 });
+    expect(copied.skipped).toMatchObject([{ subject: 'Person 4' }]);
+    expect(held().size).toBe(8);
+  });
+
+  test('and all others at which it fails are left to the next run', async () => {
+    const batches = provider === 'google' ? ':batchCreateContacts' : '$batch';
+    const failing: Fault = ({ url }) => (url.pathname.endsWith(batches) ? { status: 500, json: {} } : null);
+    api.faults.push(...Array.from({ length: 99 }, () => failing));
+    await expect(copy([ANN, ZOE])).rejects.toMatchObject({ fault: 'unavailable', status: 500 });
+    await expect(copy([ANN])).rejects.toMatchObject({ fault: 'unavailable', status: 500 });
+    expect(held().size).toBe(0);
   });
 
   test('from a batch whose answer was lost, and is deleted before it is looked at, is written anew', async () => {

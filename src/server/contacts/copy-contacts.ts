@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Contact } from '../../contract/contact.ts';
 import {
   ContactStoreError,
+  isOfOne,
   type ContactReader,
   type ContactWriter,
   type ExistingContact,
@@ -55,6 +56,7 @@ export async function copyContacts(copy: ContactCopy): Promise<Compared> {
     } else await run.group(reading.group);
   }
   await run.flush();
+  await run.settleFailing();
   const compared = await compareContacts({ ...copy, expectations: run.expectations, sourceUids: survey.uids });
   run.finish();
   return compared;
@@ -78,6 +80,10 @@ class Run {
   readonly #settled = new Set<string>();
   readonly expectations = new Expectations();
   #batch: Contact[] = [];
+  /** Contacts at which the destination failed, each alone, while it took others. */
+  readonly #failing: { readonly contact: Contact; readonly error: ContactStoreError }[] = [];
+  #failedLast = false;
+  #hasWritten = false;
 
   constructor(
     copy: ContactCopy,
@@ -125,6 +131,14 @@ class Run {
     if (batch.length === 0) return;
     await this.#copy.fates.intend(batch.map(({ uid }) => ({ uid, destinationId: '' })));
     await this.#write(batch);
+  }
+
+  /** When nothing at all was written, it is no contact's fault, and the next run tries them again. */
+  async settleFailing(): Promise<void> {
+    for (const { contact, error } of this.#failing) {
+      if (!this.#hasWritten) throw error;
+      await this.#refused(contact, error);
+    }
   }
 
   /** A remark on a group has no contact to count. */
@@ -186,7 +200,9 @@ class Run {
         await this.#results(left, await writer.write(left, signal));
         return;
       } catch (error) {
-        if (!(error instanceof ContactStoreError) || attempt >= BATCH_TRIES) throw error;
+        if (!(error instanceof ContactStoreError)) throw error;
+        const isOver = attempt >= BATCH_TRIES;
+        if (isOver && !isOfOne(error)) throw error;
         if (error.fault !== 'unavailable' && error.fault !== 'refused') throw error;
         // Who asks to be left alone is asked by the next run, which looks as well.
         if (error.pause !== undefined) throw error;
@@ -199,7 +215,7 @@ class Run {
           if (existing === null || !(await this.#written(contact, existing))) missing.push(contact);
         }
         left = missing;
-        if (error.fault === 'refused') {
+        if (error.fault === 'refused' || isOver) {
           await this.#divide(left, error);
           return;
         }
@@ -207,19 +223,31 @@ class Run {
     }
   }
 
-  /** A batch that was refused as a whole: halves are tried until the contact that is to blame stands alone. */
+  /**
+   * A batch that was refused, or failed at, as a whole: halves are tried until the contact that is to blame stands alone.
+   * A second failure with nothing written between them is about the destination.
+   */
   async #divide(batch: readonly Contact[], error: ContactStoreError): Promise<void> {
-    if (batch.length === 0) return;
+    const [contact] = batch;
+    if (contact === undefined) return;
     if (batch.length === 1) {
-      const status = error.status === undefined ? '' : ` (${error.status})`;
-      await this.#results(batch, [
-        { outcome: 'skipped', reason: `Your new address book refused this contact${status}.` },
-      ]);
+      if (error.fault === 'refused') return this.#refused(contact, error);
+      if (this.#failedLast) throw error;
+      this.#failedLast = true;
+      this.#failing.push({ contact, error });
       return;
     }
     const middle = Math.ceil(batch.length / 2);
     await this.#write(batch.slice(0, middle));
     await this.#write(batch.slice(middle));
+  }
+
+  async #refused(contact: Contact, { status }: ContactStoreError): Promise<void> {
+    const how = status === undefined ? '' : ` (${status})`;
+    await this.#results(
+      [contact],
+      [{ outcome: 'skipped', reason: `Your new address book refused this contact${how}.` }],
+    );
   }
 
   async #results(contacts: readonly Contact[], results: readonly WriteResult[]): Promise<void> {
@@ -228,6 +256,7 @@ class Run {
       if (result === undefined)
         throw new ContactStoreError('unexpected', 'the destination did not say what became of a contact');
       const isWritten = result.outcome === 'written';
+      if (isWritten) this.#tookOne();
       const one = {
         uid: contact.uid,
         fate: isWritten ? ('copied' as const) : ('refused' as const),
@@ -249,8 +278,14 @@ class Run {
     stays: readonly Part[],
     remarks: readonly string[],
   ): Promise<void> {
+    if (fate === 'copied') this.#tookOne();
     this.expectations.add(contact, { fate, destinationId, stays });
     await this.settle([{ uid: contact.uid, fate, destinationId, name: displayNameOf(contact), remarks, stays }]);
+  }
+
+  #tookOne(): void {
+    this.#hasWritten = true;
+    this.#failedLast = false;
   }
 
   #tell(): void {
