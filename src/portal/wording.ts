@@ -16,8 +16,8 @@ export const pageTitle = (heading: string, legacyName: string) => `${heading} â€
 /** The same while a form on the page has an error. */
 export const titleWithError = (title: string) => `Error: ${title}`;
 
-/** A phone number that stays on one line. */
-export const unbroken = (phone: string) => phone.replaceAll(' ', '\u00a0');
+/** A phone number or a size that stays on one line. */
+export const unbroken = (text: string) => text.replaceAll(' ', '\u00a0');
 
 export const shared = {
   loading: 'Loading',

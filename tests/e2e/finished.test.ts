@@ -303,7 +303,7 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
   });
 
   test('of a download that has failed nothing is said to be there', async () => {
-    const failure = 'We could not reach the mailbox you are moving for a long time.';
+    const failure = 'For a long time we could not reach the mailbox that your mail comes from.';
     const failed = { status: 'error', done: 12, total: 30, bytes: 5000, copied: 0, failure, finished: FINISHED_AT };
     wire.answer('/api/v2/status/', { json: { emailmigration: failed, files: 'coming' } });
     await page.goto(`${portal.url}/status?migration_id=${TRANSFER_ID}`);

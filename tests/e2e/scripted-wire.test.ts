@@ -84,7 +84,7 @@ const PLACES: readonly Place[] = [
       await page.getByRole('button', { name: 'Check status' }).click();
     },
     refusal: { status: 404, code: 'MIGRATION_ID_NOT_FOUND', said: ['Invalid migration ID'] },
-    failed: ['Unknown error, please try again later!', 'Your transfer is not affected and continues.'],
+    failed: ['Unknown error, please try again later!', 'Your transfer is not affected.'],
     makesWay: true,
   },
   {
@@ -195,7 +195,7 @@ const PLACES: readonly Place[] = [
       code: 'MIGRATION_ID_NOT_FOUND',
       said: ['Your transfer ID has not been found', 'Your mail is safe.'],
     },
-    failed: ['Your status has not been found', 'Your transfer is not affected and continues.'],
+    failed: ['Your status has not been found', 'Your transfer is not affected.'],
     makesWay: true,
   },
   {

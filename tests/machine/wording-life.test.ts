@@ -26,6 +26,15 @@ test('the buttons of the status page have the names of the specification', () =>
   expect(status.more).toMatchObject({ button: 'Show more', title: 'Sign in to see your transfer' });
 });
 
+test('a size stays on one line', () => {
+  for (const [bytes, size] of [
+    [67_000, '67\u00a0kB'],
+    [4_000_000, '4\u00a0MB'],
+    [1_900_000_000, '1.9\u00a0GB'],
+  ] as const)
+    expect(status.done('email', 2, bytes)).toBe(`2 messages copied (${size}).`);
+});
+
 test.each([
   [0, 'Less than a minute left.'],
   [59, 'Less than a minute left.'],

@@ -20,6 +20,6 @@ export const lookUp = {
   busy: 'Checking…',
   malformed: 'Invalid migration ID',
   failed: 'Unknown error, please try again later!',
-  failedSafe: 'Your transfer is not affected and continues.',
+  failedSafe: 'Your transfer is not affected.',
   withoutId: "Don't have the ID? Sign in to your new mailbox, and we'll show your transfers.",
 } as const;

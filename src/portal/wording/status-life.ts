@@ -44,7 +44,7 @@ export const cancelled = {
   label: 'Stopped',
   text: (ofExport: boolean, isTakenBack: boolean, kind: 'email' | 'contacts') => {
     if (ofExport) return 'You stopped this download. Your mail is in your mailbox as before.';
-    if (isTakenBack) return 'You stopped this transfer. Nothing was deleted from the mailbox you wanted to move.';
+    if (isTakenBack) return 'You stopped this transfer. Nothing was deleted from the mailbox that your mail comes from.';
     const what = 'You stopped this transfer. What was copied stays in your new mailbox, and nothing was deleted.';
     return kind === 'email' ? `${what} Messages that were on their way then may be there as well.` : what;
   },
@@ -80,14 +80,14 @@ export const folders = {
 } as const;
 
 /** In place of a text by which what was copied stays. */
-export const takenBackText = 'Your transfer stopped. Nothing was deleted from the mailbox you wanted to move.';
+export const takenBackText = 'Your transfer stopped. Nothing was deleted from the mailbox that your mail comes from.';
 /** In place of what is said of a transfer that is complete. */
 export const undone = {
   label: (isUnderWay: boolean) => (isUnderWay ? 'Taking back' : 'Taken back'),
   text: (stays: boolean) =>
     stays
       ? 'A part of what was copied was taken back. We left the rest as it is.'
-      : 'What was copied was taken back. Nothing was deleted from the mailbox you wanted to move.',
+      : 'What was copied was taken back. Nothing was deleted from the mailbox that your mail comes from.',
 } as const;
 export const takingBack = 'We are taking back what was copied. You can close this page.';
 export const takenBack = (count: number) =>

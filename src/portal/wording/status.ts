@@ -94,8 +94,10 @@ const gigabytes = new Intl.NumberFormat(LOCALE, { style: 'unit', unit: 'gigabyte
 const kilobytes = new Intl.NumberFormat(LOCALE, { style: 'unit', unit: 'kilobyte', maximumFractionDigits: 0 });
 
 export function formatBytes(bytes: number): string {
-  if (bytes < 100_000) return kilobytes.format(Math.ceil(bytes / 1000));
-  return bytes < 1_000_000_000 ? megabytes.format(bytes / 1_000_000) : gigabytes.format(bytes / 1_000_000_000);
+  if (bytes < 100_000) return unbroken(kilobytes.format(Math.ceil(bytes / 1000)));
+  return unbroken(
+    bytes < 1_000_000_000 ? megabytes.format(bytes / 1_000_000) : gigabytes.format(bytes / 1_000_000_000),
+  );
 }
 
 const moment = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'long', timeStyle: 'short' });
@@ -143,7 +145,7 @@ export const status = {
   finishedAt: (iso: string) => `Finished on ${formatMoment(iso)}.`,
   stoppedAt: (iso: string) => `Stopped on ${formatMoment(iso)}.`,
   now: {
-    running: 'We are copying now. Nothing is deleted from the mailbox you are moving.',
+    running: 'We are copying now. Nothing is deleted from the mailbox that your mail comes from.',
     success: 'Nothing. Everything is done.',
     failed: 'Nothing. It has stopped.',
     interrupted: 'Nothing at the moment. Your transfer is waiting.',
@@ -177,11 +179,11 @@ export const status = {
     return `${counted(kind, count)} ${isOrAre} not in your ${ofExport ? 'files' : 'new mailbox'}`;
   },
   skippedHelp: (count: number) =>
-    `${plural.select(count) === 'one' ? 'It is' : 'They are'} still in the mailbox you are moving.`,
+    `${plural.select(count) === 'one' ? 'It is' : 'They are'} still in the mailbox that your mail comes from.`,
   noSubject: 'No subject',
   foldersLeft: (count: number) =>
     `${formatNumber(count)} ${plural.select(count) === 'one' ? 'folder' : 'folders'} could not be copied or checked`,
-  foldersLeftHelp: 'Nothing was deleted from the mailbox you are moving.',
+  foldersLeftHelp: 'Nothing was deleted from the mailbox that your mail comes from.',
   wrong: {
     before: (legacyName: string, isClosed: boolean) =>
       isClosed ? 'Please ' : `Your mail is safe in your ${legacyName} mailbox. Please `,
@@ -233,7 +235,7 @@ export const status = {
   },
   failed: {
     title: 'Your status has not been found',
-    content: ['Your transfer is not affected and continues. Please try again in a minute.'],
+    content: ['Your transfer is not affected. Please try again in a minute.'],
   },
   retry: 'Try again',
   toHome: 'Go to Home',

@@ -4,33 +4,33 @@ import type { Measured } from '../transfers/operations.ts';
 const LIST = new Intl.ListFormat('en-US');
 
 const NOTHING_DELETED =
-  'Nothing was deleted from the mailbox you are moving. Please contact support with your transfer ID.';
+  'Nothing was deleted from the mailbox that your mail comes from. Please contact support with your transfer ID.';
 
 /** What a subscriber is told when an operation did not end well: what happened, that the mail is safe, what to do. */
 export const SENTENCES = {
   sourceCredentials:
     'Your mailbox no longer accepts the password you gave us. Nothing was deleted there. Please type the new password on the status page. The transfer then goes on where it stopped.',
   destinationCredentials:
-    'Your new mailbox stopped accepting our sign-in. Nothing was deleted from the mailbox you are moving. Please sign in to the new one again on the status page. The transfer then goes on where it stopped.',
-  full: 'Your new mailbox is full. Nothing was deleted from the mailbox you are moving. Please make room in the new one and press “Put it right” on the status page. The transfer then goes on where it stopped.',
+    'Your new mailbox stopped accepting our sign-in. Nothing was deleted from the mailbox that your mail comes from. Please sign in to the new one again on the status page. The transfer then goes on where it stopped.',
+  full: 'Your new mailbox is full. Nothing was deleted from the mailbox that your mail comes from. Please make room in the new one and press “Put it right” on the status page. The transfer then goes on where it stopped.',
   sourceUnreachable:
-    'We could not reach the mailbox you are moving for a long time. Nothing was deleted there. Please start the transfer again later.',
+    'For a long time we could not reach the mailbox that your mail comes from. Nothing was deleted there. Please start the transfer again later.',
   destinationUnreachable:
-    'We could not reach your new mailbox for a long time. Nothing was deleted from the mailbox you are moving. Please start the transfer again later.',
+    'We could not reach your new mailbox for a long time. Nothing was deleted from the mailbox that your mail comes from. Please start the transfer again later.',
   unreachable:
-    'We could not reach the mail servers for a long time. Nothing was deleted from the mailbox you are moving. Please start the transfer again later.',
+    'We could not reach the mail servers for a long time. Nothing was deleted from the mailbox that your mail comes from. Please start the transfer again later.',
   certificate:
-    'The mail server could not prove that it is the right one, so we stopped. Nothing was deleted from the mailbox you are moving. Please contact support.',
+    'The mail server could not prove that it is the right one, so we stopped. Nothing was deleted from the mailbox that your mail comes from. Please contact support.',
   refused:
-    'A mail server refused to continue. Nothing was deleted from the mailbox you are moving. Please press “Put it right” on the status page, so that we try again. If that does not help, contact support with your transfer ID.',
+    'A mail server refused to continue. Nothing was deleted from the mailbox that your mail comes from. Please press “Put it right” on the status page, so that we try again. If that does not help, contact support with your transfer ID.',
   unanswered:
-    'We waited for you for two weeks, and the transfer has ended. What was copied stays where it is. Nothing was deleted from the mailbox you are moving. You can start the transfer again. Nothing is copied twice.',
+    'We waited for you for two weeks, and the transfer has ended. What was copied stays where it is. Nothing was deleted from the mailbox that your mail comes from. You can start the transfer again. Nothing is copied twice.',
   unansweredExport:
     'We waited for you for two weeks, and the download has ended. There are no files. Nothing was deleted from your mailbox. You can start a new download.',
   unansweredContacts:
     'We waited for you for two weeks, so we stopped bringing your contacts. Those that were copied stay where they are. Nothing was deleted from the address book you are moving. You can start the transfer again. Nothing is copied twice.',
   setAside:
-    'We stopped your transfer because it was too big a load for our computers. Nothing was deleted from the mailbox you are moving. Please contact support with your transfer ID.',
+    'We stopped your transfer because it was too big a load for our computers. Nothing was deleted from the mailbox that your mail comes from. Please contact support with your transfer ID.',
   contactsUnreachable:
     'We could not reach the address book you are moving for a long time. Nothing was deleted there. Please start the transfer again later. Nothing is copied twice.',
   newContactsUnreachable:
@@ -48,7 +48,7 @@ export const SENTENCES = {
   exportWithoutMail:
     'We could not export your mail, so there is no file. Nothing was deleted from your mailbox. Please start the export again.',
   forwardingWithoutMail:
-    'We did not set up forwarding, because some of your mail was not copied. Nothing was deleted from the mailbox you are moving. Please start the transfer again.',
+    'We did not set up forwarding, because some of your mail was not copied. Nothing was deleted from the mailbox that your mail comes from. Please start the transfer again.',
   forwardingNotOffered:
     'We could not set up forwarding, because your mail provider does not offer it. Your mail is in your new mailbox, but new mail does not go there yet. Please give people your new address.',
   forwardingBesideRules:
@@ -62,7 +62,7 @@ export const SENTENCES = {
   forwardingUnreachable:
     'We could not set up forwarding, because we could not reach the mail server. Your mail is in your new mailbox, but new mail does not go there yet. Please start the transfer again later. Nothing is copied twice.',
   unexpected:
-    'The transfer stopped because of a problem on our side. Nothing was deleted from the mailbox you are moving. Please contact support with your transfer ID.',
+    'The transfer stopped because of a problem on our side. Nothing was deleted from the mailbox that your mail comes from. Please contact support with your transfer ID.',
   takenBackNoMore:
     'We could not take back the rest of what was copied, because your new mailbox does not let us remove messages one by one. You can delete the messages there yourself.',
   takenBackNot:
