@@ -262,6 +262,22 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     expect(first).toBe(second);
   });
 
+  test('no line of an address that takes several is one of a few letters', async () => {
+    await page.setViewportSize({ width: 360, height: 780 });
+    for (const email of ['a'.repeat(30), 'a-b'.repeat(15)].map((name) => `${name}@sanbrunocable.example`)) {
+      const route = { from: email, to: 'maria@mail.example' };
+      wire.answer('/api/v2/status/', { json: { emailmigration: { status: 'completed' }, route } });
+      await arrive(`/status?migration_id=${TRANSFER_ID}`);
+      const widths = await page.getByText(email, { exact: true }).evaluate((element) => {
+        const range = document.createRange();
+        range.selectNodeContents(element);
+        return [...range.getClientRects()].map(({ width }) => width);
+      });
+      expect(widths.length).toBeGreaterThan(1);
+      expect(Math.min(...widths) / Math.max(...widths)).toBeGreaterThan(0.8);
+    }
+  });
+
   test('a long dialog can be closed wherever it is scrolled to', async () => {
     await page.setViewportSize({ width: 360, height: 480 });
     await arrive('/');
