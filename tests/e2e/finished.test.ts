@@ -122,6 +122,16 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     expect(await page.getByRole('button', { name: 'Take back what was copied' }).count()).toBe(0);
   });
 
+  test('nobody says of a message that was not read that it has no subject, nor of a contact', async () => {
+    const [unread, refused] = ['The server does not hand it out.', 'The address book refused it.'];
+    const contacts = { ...DONE, skipped: [{ mailbox: 'Friends', reason: refused }] };
+    const mail = { ...DONE, skipped: [{ mailbox: 'Archive', reason: unread }] };
+    await open({ ...AT_GMAIL, emailmigration: mail, contactsmigration: contacts });
+    for (const summary of await page.locator('summary').all()) await summary.click();
+    await page.getByText(`A message (Archive): ${unread}`).waitFor();
+    await page.getByText(`A contact (Friends): ${refused}`).waitFor();
+  });
+
   test('a transfer that was taken back is not said to have arrived', async () => {
     wire.answer('/api/v2/status/', {
       json: { ...AT_GMAIL, emailmigration: { ...AT_GMAIL.emailmigration, taken_back: 12 } },

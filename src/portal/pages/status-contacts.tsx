@@ -3,6 +3,7 @@ import type { ContactsProgress, Forwarding, TransferStatus } from '../../contrac
 import { Button } from '../parts/button.tsx';
 import { acts } from '../wording/acts.ts';
 import { contactsOutcome, contactsRemarks, forwardingWords } from '../wording/status-contacts.ts';
+import { status as words } from '../wording/status.ts';
 import { useSend } from '../wizard-context.tsx';
 
 const OUTCOMES = ['copied', 'remarked', 'completed', 'present', 'refused'] as const;
@@ -31,7 +32,7 @@ export function ContactsOutcome({ progress }: { readonly progress: ContactsProgr
               // Two contacts may have one name and one remark.
               // oxlint-disable-next-line react/no-array-index-key
               <li key={index}>
-                <bdi className="strong">{subject ?? contactsRemarks.noName}</bdi>: {reason}
+                <bdi className="strong">{subject ?? words.unnamed.contacts}</bdi>: {reason}
               </li>
             ))}
           </ul>

@@ -26,7 +26,6 @@ export const contactsRemarks = {
     `${formatNumber(count)} ${plural.select(count) === 'one' ? 'note' : 'notes'} on your contacts`,
   help: (count: number) =>
     `${plural.select(count) === 'one' ? 'This contact is' : 'These contacts are'} in your new address book. Some details are in another place there, or were left out.`,
-  noName: 'A contact',
 } as const;
 
 export const forwardingWords = {

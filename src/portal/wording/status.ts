@@ -180,7 +180,8 @@ export const status = {
   },
   skippedHelp: (count: number) =>
     `${plural.select(count) === 'one' ? 'It is' : 'They are'} still in the mailbox that your mail comes from.`,
-  noSubject: 'No subject',
+  /** Of one that could not be read nobody knows its subject. */
+  unnamed: { email: 'A message', contacts: 'A contact' } satisfies Record<Kind, string>,
   foldersLeft: (count: number) =>
     `${formatNumber(count)} ${plural.select(count) === 'one' ? 'folder' : 'folders'} could not be copied or checked`,
   foldersLeftHelp: 'Nothing was deleted from the mailbox that your mail comes from.',
