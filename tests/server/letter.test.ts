@@ -62,6 +62,11 @@ describe('a letter', () => {
     },
   );
 
+  test('has no text that is smaller than the small text of the pages', () => {
+    const sizes = [...letterOf(moved).html.matchAll(/font-size:(\d+)px/g)].map(([, size]) => Number(size));
+    expect(Math.min(...sizes)).toBe(16);
+  });
+
   test.each(KINDS)(
     'never holds the link to files when a transfer has %s, and leads to the status page only',
     (kind) => {

@@ -100,7 +100,7 @@ ${details.map((line) => `<p>${escapeHtml(line)}</p>`).join('\n')}
 <p><a class="button" href="${escapeHtml(statusUrl)}" style="display:inline-block;padding:12px 20px;border-radius:8px;background:#4b2a85;color:#ffffff;font-weight:bold;text-decoration:none">Check your transfer</a></p>
 <p>${escapeHtml(help)}</p>
 <p><strong>${escapeHtml(never)}</strong></p>
-<p class="soft" style="font-size:14px;color:#5c5c66">${escapeHtml(why)}</p>
+<p class="soft" style="font-size:16px;color:#5c5c66">${escapeHtml(why)}</p>
 </body></html>
 `;
   return { subject, text, html };
