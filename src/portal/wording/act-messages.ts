@@ -68,6 +68,6 @@ export const done = {
     'New mail will come once a day',
     'We look for new mail now, and then once a day. You can turn this off here at any time.',
   ],
-  'daily stopped': ['We no longer bring new mail', 'What was copied stays. You can turn it on again at any time.'],
+  'daily stopped': ['We no longer bring new mail', 'What was copied stays. You can turn it on again here.'],
   'forwarding stopped': ['Forwarding is off', 'New mail now stays in the mailbox that it is sent to.'],
 } as const;

@@ -23,7 +23,7 @@ export const acts = {
       ofExport
         ? 'We stop within a few seconds, and there will be no files.'
         : 'We stop within a few seconds. What we copied so far stays in your new mailbox.',
-      `Nothing is deleted from your ${legacyName} mailbox. You can start again at any time.`,
+      `Nothing is deleted from your ${legacyName} mailbox. You can start again as long as it is open.`,
     ],
     done: 'This transfer has already ended, so there is nothing to stop. You can close this window.',
     keep: 'Let it run',

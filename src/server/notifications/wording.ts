@@ -179,15 +179,15 @@ function nextStepOf(news: Notification): string {
       return 'Open the status page. It tells you what stopped and what you can do.';
     case 'stopped':
       return isExport
-        ? 'Nothing. Your mail is as it was. You can start again at any time.'
-        : `Nothing. ${hasCopied(news) ? 'What we copied stays in your new mailbox, and your' : 'Your'} ${legacyName} mailbox is as it was. You can start again at any time. Nothing is copied twice.`;
+        ? `Nothing. Your ${legacyName} mailbox is as it was. You can start again as long as it is open.`
+        : `Nothing. ${hasCopied(news) ? 'What we copied stays in your new mailbox, and your' : 'Your'} ${legacyName} mailbox is as it was. You can start again as long as it is open. Nothing is copied twice.`;
     case 'paused':
       return putRightOf(news);
     case 'waiting':
       return goesOnAt(news);
     case 'taken back':
       return takenBack === undefined || takenBack.remark === null
-        ? `Nothing. Your ${legacyName} mailbox is as it was. You can start again at any time.`
+        ? `Nothing. Your ${legacyName} mailbox is as it was. You can start again as long as it is open.`
         : `Open the status page to see what you can do. Your ${legacyName} mailbox is as it was.`;
     case 'finished':
       if (first !== undefined)
