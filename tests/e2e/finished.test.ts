@@ -283,6 +283,9 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     await page.emulateMedia({ media: 'print' });
     const breaks = await page.locator('h2').evaluateAll((all) => all.map((each) => getComputedStyle(each).breakAfter));
     expect(new Set(breaks)).toEqual(new Set(['avoid']));
+    const cards = page.locator('.status-card');
+    const inside = await cards.evaluateAll((all) => all.map((each) => getComputedStyle(each).breakInside));
+    expect(inside).toEqual(['avoid', 'avoid']);
   });
 
   test('an empty mailbox that is done has nothing to count', async () => {
