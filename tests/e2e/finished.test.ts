@@ -130,6 +130,7 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     for (const summary of await page.locator('summary').all()) await summary.click();
     await page.getByText(`A message (Archive): ${unread}`).waitFor();
     await page.getByText(`A contact (Friends): ${refused}`).waitFor();
+    expect(await page.getByText('No subject').count()).toBe(0);
   });
 
   test('a transfer that was taken back is not said to have arrived', async () => {
