@@ -157,7 +157,8 @@ function LeftOut({
               <li key={index}>
                 {'mailbox' in item && (
                   <>
-                    <bdi className="strong">{item.subject ?? words.unnamed[kind]}</bdi> (<bdi>{item.mailbox}</bdi>):{' '}
+                    <bdi className="strong">{item.subject ?? words.unnamed[kind]}</bdi> (<bdi>{item.mailbox}</bdi>
+                    ):{' '}
                   </>
                 )}
                 {item.reason}

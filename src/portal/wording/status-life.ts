@@ -44,7 +44,8 @@ export const cancelled = {
   label: 'Stopped',
   text: (ofExport: boolean, isTakenBack: boolean, kind: 'email' | 'contacts') => {
     if (ofExport) return 'You stopped this download. Your mail is in your mailbox as before.';
-    if (isTakenBack) return 'You stopped this transfer. Nothing was deleted from the mailbox that your mail comes from.';
+    if (isTakenBack)
+      return 'You stopped this transfer. Nothing was deleted from the mailbox that your mail comes from.';
     const what = 'You stopped this transfer. What was copied stays in your new mailbox, and nothing was deleted.';
     return kind === 'email' ? `${what} Messages that were on their way then may be there as well.` : what;
   },
