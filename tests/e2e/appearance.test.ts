@@ -264,7 +264,9 @@ describe('what every page has in common, in Chromium (needs chromium)', needs('c
 
     test('a page that is fading in is printed as it will be', async () => {
       await arrive('/');
-      await heading('San Bruno Email Data Transfer Tool');
+      await page.getByRole('button', { name: 'Start', exact: true }).waitFor();
+      // Its own fade, which ends with the same mark, is over.
+      await page.waitForFunction(() => !('fading' in document.documentElement.dataset));
       await page.evaluate(() => {
         document.documentElement.dataset['fading'] = '';
       });
@@ -426,6 +428,17 @@ describe('what every page has in common, in Chromium (needs chromium)', needs('c
     await arrive('/oauth-callback?token_id=abc&email=maria@mail.example');
     await page.getByText('Please start once more').waitFor();
     await expect.poll(() => isInSight(start)).toBe(true);
+  });
+
+  test('on a low screen a modal that does not fit has all of it but a margin', async () => {
+    await page.setViewportSize({ width: 1366, height: 650 });
+    wire.answer('/api/validate/', { status: 401, json: { error: 'INVALID_CREDENTIALS' } });
+    await arrive('/');
+    await signIn(page, SUBSCRIBER);
+    await page.getByText('Incorrect credentials').waitFor();
+    const dialog = page.getByRole('dialog');
+    expect(await dialog.evaluate(({ scrollHeight, clientHeight }) => scrollHeight > clientHeight)).toBe(true);
+    expect(await dialog.boundingBox()).toMatchObject({ y: 16, height: 650 - 2 * 16 });
   });
 
   test('what went wrong is scrolled to on a small screen, even within a modal', async () => {
