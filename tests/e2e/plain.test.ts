@@ -1,7 +1,7 @@
 import type { Page } from 'playwright';
 import { describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
-import { SUBSCRIBER, TRANSFER_ID, type Wire } from '../support/portal-alone.ts';
+import { enter, servePortalAlone, SUBSCRIBER, TRANSFER_ID, type Wire } from '../support/portal-alone.ts';
 import { eachOf } from './each-of.ts';
 import { portalInChromium } from './portal-in-chromium.ts';
 import { isInSight } from './sight.ts';
@@ -133,6 +133,21 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     await button('Back').click();
     await page.getByRole('heading', { level: 1, name: 'Move your mailbox to Yahoo Mail' }).waitFor();
     await button('Gmail').waitFor();
+  });
+
+  test('who gave a telephone number where no text message can be sent is not promised one', async () => {
+    const imap = 'imaps://imap.example.com:993';
+    await using silent = await servePortalAlone({ SANDBOX: 'off', LEGACY_IMAP_URL: imap });
+    const promised = page.getByText("We'll let you know when it is finished.");
+    for (const [contact, times] of [
+      ['maria@mail.example', 1],
+      ['+16502530000', 0],
+    ] as const) {
+      await page.addInitScript((told) => sessionStorage.setItem('notificationContact', told), contact);
+      await enter(page, silent.url, `/complete?migration_id=${TRANSFER_ID}`, 'move');
+      await page.getByText(/The status page tells you/).waitFor();
+      expect([contact, await promised.count()]).toEqual([contact, times]);
+    }
   });
 
   test('a press during the fade reaches the new page', async () => {

@@ -10,8 +10,9 @@ import { WizardPage } from './wizard-page.tsx';
 export function CompletePage() {
   const snapshot = useWizard((whole) => whole);
   const send = useSend();
-  const { settings, transferId } = snapshot.context;
+  const { settings, transferId, notificationContact } = snapshot.context;
   const id = transferId ?? '';
+  const isTold = settings.sendsNoTexts !== true || notificationContact.includes('@');
   return (
     <WizardPage heading={words.heading} lead={words.lead}>
       <section className="stack" data-gap="small" aria-labelledby="transfer-id">
@@ -32,7 +33,7 @@ export function CompletePage() {
       </section>
       <section className="stack" aria-labelledby="next">
         <h2 id="next">{words.next}</h2>
-        <Facts facts={words.facts(settings.legacyName)} />
+        <Facts facts={words.facts(settings.legacyName, isTold)} />
         <div className="actions">
           <Link
             className="button"

@@ -74,12 +74,15 @@ export const complete = {
   copied: 'Copied',
   notCopied: 'Your browser did not let us copy it. Please select the ID and copy it yourself.',
   next: 'What happens now',
-  facts: (legacyName: string) =>
+  /** @param isTold whether there is a way to tell its owner of the end */
+  facts: (legacyName: string, isTold: boolean) =>
     [
       { icon: DRAWINGS.running, text: 'Your transfer has started. It can take a few minutes or up to a day.' },
       {
         icon: DRAWINGS.letter,
-        text: "We'll let you know when it is finished. The status page tells you what we copied.",
+        text: isTold
+          ? "We'll let you know when it is finished. The status page tells you what we copied."
+          : 'The status page tells you when it is finished, and what we copied.',
       },
       { icon: 'shield', text: shared.nothingDeleted(legacyName) },
     ] as const,
