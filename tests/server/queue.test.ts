@@ -205,6 +205,20 @@ test('errors of the queue that are alike are told once a minute, with how many t
   ]);
 });
 
+test('an error of the queue that pg-boss has copied is told as the error that it was', () => {
+  const lines: string[] = [];
+  const tell = toldNowAndThen(openLog('error', { write: (line: string) => void lines.push(line) }), () => 0);
+  const error = Object.assign(new Error('canary'), { code: '57P01' });
+  for (const queue of ['transfers', 'notifications'])
+    tell({ code: error.code, message: error.message, stack: error.stack, queue, worker: 'a' });
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+    expect.objectContaining({
+      err: { name: 'Error', code: '57P01', at: expect.arrayContaining([expect.stringContaining('queue.test.ts')]) },
+    }),
+  ]);
+  expect(lines.join()).not.toContain('canary');
+});
+
 test('a transfer that breaks off each time is tried after longer and longer pauses, told once, and keeps nobody out', async () => {
   await using database = await openTestDatabase(FRESH);
   const log = openLog('silent');

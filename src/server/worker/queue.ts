@@ -241,7 +241,8 @@ export async function openJobQueue({ database, log }: { database: Database; log:
 /** A database that is away makes each look at the queue an error, ten a second. @param now milliseconds since the epoch */
 export function toldNowAndThen(log: Log, now: () => number): (error: unknown) => void {
   const told = new Map<string | null, { at: number; since: number }>();
-  return (error) => {
+  return (thrown) => {
+    const error = asError(thrown);
     const { code } = new JobFailed(error);
     const last = told.get(code);
     if (last !== undefined && now() - last.at < TOLD_AGAIN_MS) {
@@ -251,6 +252,12 @@ export function toldNowAndThen(log: Log, now: () => number): (error: unknown) =>
     told.set(code, { at: now(), since: 0 });
     log.error({ err: error, ...(last === undefined ? {} : { alike: last.since }) }, 'the job queue had an error');
   };
+}
+
+/** Where pg-boss looks after its queues it copies an error into an object, which says of itself what it was. */
+function asError(thrown: unknown): unknown {
+  if (thrown instanceof Error || typeof thrown !== 'object' || thrown === null || !('stack' in thrown)) return thrown;
+  return Object.assign(new Error(), thrown);
 }
 
 /** @param settle does in place of a failure what is to be done, unless the worker only stops. @throws {JobFailed} */
