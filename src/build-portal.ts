@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { constants, existsSync } from 'node:fs';
+import { access, chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
+import { brotliCompress, constants as zlib, gzip } from 'node:zlib';
 import { type Environment, OWN_INSPECTOR, portalSettings, type Settings } from './contract/settings.ts';
 import { settingsFrom } from './read-settings.ts';
 
@@ -25,12 +25,12 @@ export async function buildPortal(environment: Environment): Promise<string> {
   const settings = settingsFrom(environment);
   const digest = await digestOf(settings);
   const out = join(BUILDS, `portal-${digest}`);
-  if (existsSync(out)) return out;
+  if (existsSync(out)) return readable(out);
   process.stdout.write('Building the portal…\n');
-  await mkdir(BUILDS, { recursive: true });
-  const unfinished = await mkdtemp(join(BUILDS, 'unfinished-'));
+  const unfinished = await newFolder();
   try {
     await buildApart(unfinished, environment);
+    await makeReadable(unfinished);
     await rename(unfinished, out);
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true });
@@ -39,6 +39,41 @@ export async function buildPortal(environment: Environment): Promise<string> {
   }
   await removeOldBuilds(out);
   return out;
+}
+
+/** The portal can't be built, or what has been built not be read. The message is for the operator. */
+export class PortalUnbuilt extends Error {
+  override name = 'PortalUnbuilt';
+}
+
+async function newFolder(): Promise<string> {
+  try {
+    await mkdir(BUILDS, { recursive: true });
+    return await mkdtemp(join(BUILDS, 'unfinished-'));
+  } catch (cause) {
+    throw new PortalUnbuilt(
+      `The portal can't be built into ${BUILDS} (${(cause as NodeJS.ErrnoException).code ?? 'unknown error'}). Run "npm run build" with the same settings as somebody who may write there, or make it writable.`,
+      { cause },
+    );
+  }
+}
+
+async function readable(folder: string): Promise<string> {
+  try {
+    await access(folder, constants.R_OK | constants.X_OK);
+    return folder;
+  } catch (cause) {
+    throw new PortalUnbuilt(`The portal in ${folder} can't be read by this user. Delete it, or make it readable.`, {
+      cause,
+    });
+  }
+}
+
+/** Whoever builds may be another user than the one that the product runs as; everybody may have the portal. */
+async function makeReadable(folder: string): Promise<void> {
+  await chmod(folder, 0o755);
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true }))
+    await chmod(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644);
 }
 
 /** In a process of its own, so that what a build takes of memory is given back before the server begins. */
@@ -111,7 +146,7 @@ async function compress(folder: string): Promise<void> {
       .map(async (entry) => {
         const path = join(entry.parentPath, entry.name);
         const bytes = await readFile(path);
-        const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } };
+        const quality = { params: { [zlib.BROTLI_PARAM_QUALITY]: zlib.BROTLI_MAX_QUALITY } };
         await writeFile(`${path}.br`, await promisify(brotliCompress)(bytes, quality));
         await writeFile(`${path}.gz`, await promisify(gzip)(bytes, { level: 9 }));
       }),

@@ -4,7 +4,7 @@ import { isEmail } from './contract/email-address.ts';
 import { settingsFrom } from './read-settings.ts';
 import { eraseFromServer } from './server/erase.ts';
 import { DataFolderError } from './server/store/data-folder.ts';
-import { DatabaseUnavailable } from './server/store/database.ts';
+import { DatabaseUnavailable, EmbeddedUnusable } from './server/store/database.ts';
 
 /** `npm run erase -- address`: erases all that is known of a subscriber, at their request. */
 const [address = ''] = process.argv.slice(2);
@@ -16,7 +16,7 @@ try {
   const count = await eraseFromServer(settingsFrom(process.env), address);
   process.stdout.write(`Erased. Transfers from, to or about this address: ${count}\n`);
 } catch (error) {
-  const forOperator = [SettingsError, DataFolderError, DatabaseUnavailable];
+  const forOperator = [SettingsError, DataFolderError, DatabaseUnavailable, EmbeddedUnusable];
   if (error instanceof Error && forOperator.some((kind) => error instanceof kind)) stop(error.message, 78);
   throw error;
 }

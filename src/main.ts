@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildPortal } from './build-portal.ts';
+import { buildPortal, PortalUnbuilt } from './build-portal.ts';
 import { SettingsError, type Environment, type Settings } from './contract/settings.ts';
 import { settingsFrom, withSecretFiles } from './read-settings.ts';
 import { runServer } from './server/main.ts';
 import { DataFolderError, holdDataFolder } from './server/store/data-folder.ts';
-import { DatabaseUnavailable } from './server/store/database.ts';
+import { DatabaseUnavailable, EmbeddedUnusable } from './server/store/database.ts';
 import { AddressInUseError } from './server/web/listen.ts';
 
 const OLDEST_NODE = 24;
@@ -29,7 +29,14 @@ for (const name of ['SIGINT', 'SIGTERM'] as const)
 try {
   await start();
 } catch (error) {
-  const forOperator = [SettingsError, DataFolderError, DatabaseUnavailable, AddressInUseError];
+  const forOperator = [
+    SettingsError,
+    DataFolderError,
+    DatabaseUnavailable,
+    EmbeddedUnusable,
+    PortalUnbuilt,
+    AddressInUseError,
+  ];
   if (error instanceof Error && forOperator.some((kind) => error instanceof kind)) stop(error.message);
   throw error;
 }
@@ -44,7 +51,7 @@ async function start(): Promise<void> {
     : process.env;
   const portalFolder = settings.role === 'worker' ? null : await buildPortal(environment);
   lifetime.use(await runServer({ settings: settingsFrom(environment), folder, portalFolder }));
-  process.stdout.write(`Listening on ${settings.publicUrl}\n`);
+  process.stdout.write(settings.role === 'worker' ? 'Working on transfers\n' : `Listening on ${settings.publicUrl}\n`);
   if (!stopping.signal.aborted)
     await new Promise((resolve) => {
       stopping.signal.addEventListener('abort', resolve, { once: true });

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -313,3 +313,27 @@ describe('a database that the product can not work on is refused at the start, w
     await command(url, `drop role ${role}`);
   });
 });
+
+describe('the files of an embedded database', () => {
+  test("are its own user's, whatever folder they are made in", async () => {
+    const folder = join(await temporaryFolder(), 'database');
+    await using _database = await openDatabase({ folder });
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+  });
+
+  test("that are damaged, or another user's, are told as that, with what to do", async () => {
+    const data = await temporaryFolder();
+    await layFreshDatabase(data);
+    const folder = join(data, 'database');
+    await truncate(join(folder, 'global/pg_control'), 100);
+    await expect(openDatabase({ folder })).rejects.toThrow(
+      /^DATA_DIR holds a database that can't be opened: files in \S+ belong to another user/,
+    );
+  });
+});
+
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'database-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}

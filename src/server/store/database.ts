@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
@@ -100,9 +100,21 @@ export class DatabaseUnavailable extends Error {
   }
 }
 
+/** The embedded database can't be opened. The message is for the operator; PGlite itself says an assertion, or a number. */
+export class EmbeddedUnusable extends Error {
+  override name = 'EmbeddedUnusable';
+  constructor(folder: string, cause: unknown) {
+    super(
+      `DATA_DIR holds a database that can't be opened: files in ${folder} belong to another user, such as after a start or "npm run erase" as root, or are damaged, such as after a power cut. Give them to the user of the product (chown -R), or restore a backup of DATA_DIR.`,
+      { cause },
+    );
+  }
+}
+
 /**
  * Opens the database and brings its tables up to date.
  * @throws {DatabaseUnavailable}
+ * @throws {EmbeddedUnusable}
  * @throws {SettingsError}
  */
 export async function openDatabase(address: DatabaseAddress): Promise<Database> {
@@ -246,8 +258,18 @@ export async function overwriteDeleted(database: Database): Promise<void> {
 
 function ignore(): void {}
 
+async function createPglite(folder: string): Promise<PGlite> {
+  // It makes its files as the umask lets it, and they are for nobody else, as PostgreSQL's are.
+  if (!folder.startsWith('memory:')) await mkdir(folder, { recursive: true, mode: 0o700 });
+  try {
+    return await PGlite.create(folder);
+  } catch (cause) {
+    throw new EmbeddedUnusable(folder, cause);
+  }
+}
+
 async function openPglite(folder: string): Promise<Database> {
-  const lite = await PGlite.create(folder);
+  const lite = await createPglite(folder);
   const transaction: Database['transaction'] = async (work) => {
     const { promise: committed, resolve } = Promise.withResolvers<void>();
     const result = await lite.transaction((transacting) =>
