@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Settings } from '../contract/settings.ts';
+import { readSettings, type Settings } from '../contract/settings.ts';
 import { isLoopback } from '../contract/settings/clear-text.ts';
 import { checkExports } from './export/storage/check-exports.ts';
 import { exportFiles, exportStanding } from './export/download/links.ts';
@@ -35,10 +35,11 @@ export type ServerOptions = {
   readonly portalFolder: string | null;
 };
 
-/** What the start warns of: what the product runs without, as nothing was configured for it, and what it may give away. */
-export function shortcomings(settings: Settings): string[] {
+/** What the start warns of: what the product runs without, as nothing was configured for it, and what it may give away. @param now milliseconds since the epoch */
+export function shortcomings(settings: Settings, now: number): string[] {
   const { host, publicUrl, proxies } = settings;
   return [
+    ...(settings.sandbox ? [] : stillOfTheExample(settings, now)),
     // TLS ends before this process.
     ...(publicUrl.startsWith('https://') && proxies === 0
       ? [
@@ -67,6 +68,33 @@ export function shortcomings(settings: Settings): string[] {
     ...Object.entries(settings.providers)
       .filter(([, provider]) => provider.client === undefined)
       .map(([name]) => `${name.toUpperCase()}_CLIENT_ID is not set: ${name} answers PROVIDER_NOT_SUPPORTED.`),
+  ];
+}
+
+/** What subscribers would read of a company that is none of theirs. */
+function stillOfTheExample({ accessEnd, publicUrl, ...settings }: Settings, now: number): string[] {
+  const example = readSettings({});
+  const unset = [
+    ...(settings.legacyDomains.join() === example.legacyDomains.join() ? ['LEGACY_DOMAINS'] : []),
+    ...(settings.supportPhone === example.supportPhone ? ['SUPPORT_PHONE'] : []),
+    ...(settings.faqUrl === example.faqUrl ? ['FAQ_URL'] : []),
+    ...(settings.privacyUrl === example.privacyUrl ? ['PRIVACY_URL'] : []),
+    ...(settings.termsUrl === example.termsUrl ? ['TERMS_URL'] : []),
+  ];
+  return [
+    ...(unset.length > 0
+      ? [`An example's address or telephone number is shown to subscribers until yours is set: ${unset.join(', ')}.`]
+      : []),
+    ...(Date.parse(accessEnd) < now
+      ? [
+          `ACCESS_END, ${accessEnd}, is over: subscribers are told that 0 days are left, and nothing is brought once a day.`,
+        ]
+      : []),
+    ...(isLoopback(publicUrl)
+      ? [
+          `PUBLIC_URL is ${publicUrl}: the links in letters, and the way back from a provider, lead nowhere in anybody else's browser.`,
+        ]
+      : []),
   ];
 }
 
@@ -105,7 +133,7 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
   opened.use(startExportSweeper({ database, exports, log, verifiers, now: Date.now }));
   const onUncheckedCertificate = openUncheckedCertificates(log);
   const discovery = openDiscovery({ settings, resolver, now: Date.now });
-  for (const shortcoming of shortcomings(settings)) log.warn(shortcoming);
+  for (const shortcoming of shortcomings(settings, Date.now())) log.warn(shortcoming);
   if (settings.role !== 'web')
     opened.use(
       await startWorker({

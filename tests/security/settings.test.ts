@@ -101,6 +101,38 @@ test.each(['javascript:alert(1)', 'data:text/html,x', 'file:///etc/passwd', 'ftp
   },
 );
 
+test.each(
+  SETTING_NAMES.filter((name) => /_(?:URL|ISSUER)$/.test(name) && !['DATABASE_URL', 'SMTP_URL'].includes(name)),
+)('a name or password in %s, which nothing would be done with but that it is shown or logged, is refused', (name) => {
+  for (const protocol of ['https', 'imaps', 'sieve', 's3'])
+    for (const person of ['canary@', 'canary:hunter2@', ':hunter2@']) {
+      const problems = problemsOf({ ...LEGACY, [name]: `${protocol}://${person}host.example.com` });
+      expect(problems).toEqual([expect.stringMatching(`^${name} must `)]);
+      expect(problems.join()).not.toMatch(/canary|hunter2/);
+    }
+});
+
+test.each(['2026-02-30T00:00:00-08:00', '2025-11-31T00:00:00Z', '2025-11-30', '2025-11-30T23:59:59'])(
+  'an end of access on a day that there is not, or at no certain time, is refused: %s',
+  (end) => {
+    expect(problemsOf({ ...LEGACY, ACCESS_END: end })).toEqual([
+      'ACCESS_END must be a time with its offset (ISO 8601). Example: ACCESS_END=2025-11-30T23:59:59-08:00',
+    ]);
+    expect(problemsOf({ ...LEGACY, ACCESS_END: '2024-02-29T23:59:59-08:00' })).toEqual([]);
+  },
+);
+
+test.each(['web', 'worker'])('ROLE=%s needs a place for exports that the other role can read', (role) => {
+  const shared = {
+    ...LEGACY,
+    DATABASE_URL: 'postgres://localhost/portal',
+    SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
+  };
+  expect(problemsOf({ ...shared, ROLE: role })).toEqual([expect.stringMatching('^EXPORTS_URL is needed when ROLE')]);
+  expect(problemsOf({ ...shared, ROLE: role, EXPORTS_URL: '/var/lib/portal/exports' })).toEqual([]);
+  expect(problemsOf({ ...shared, ROLE: 'all' })).toEqual([]);
+});
+
 describe('at a public address', () => {
   test.each([{ PUBLIC_URL: 'https://transfer.example.com' }, { HOST: '0.0.0.0' }, { HOST: '::' }])(
     'the sandbox and the viewer are refused: %o',
@@ -121,7 +153,9 @@ describe('at a public address', () => {
     [{ HOST: '::1' }, false],
     [{}, false],
   ])('the start warns of a port that is reached in clear text: %o, %s', (address, isWarnedOf) => {
-    const warned = shortcomings(readSettings({ ...LEGACY, ...address })).filter((line) => line.startsWith('HOST is'));
+    const warned = shortcomings(readSettings({ ...LEGACY, ...address }), 0).filter((line) =>
+      line.startsWith('HOST is'),
+    );
     expect(warned).toHaveLength(isWarnedOf ? 1 : 0);
   });
 
@@ -151,7 +185,12 @@ test('what is no setting and near to none is left alone', () => {
 });
 
 test('what is there and wrong is not told as missing too', () => {
-  const database = { DATABASE_URL: 'postgres://localhost/portal', SECRET_KEY: 'canary', ROLE: 'web' };
+  const database = {
+    DATABASE_URL: 'postgres://localhost/portal',
+    SECRET_KEY: 'canary',
+    ROLE: 'web',
+    EXPORTS_URL: '/e',
+  };
   expect(problemsOf({ ...LEGACY, ...database })).toEqual([expect.stringMatching('^SECRET_KEY must be 32 bytes')]);
   const mail = { SMTP_URL: 'smtps://smtp.example.com', MAIL_FROM: 'canary' };
   expect(problemsOf({ ...LEGACY, ...mail })).toEqual([expect.stringMatching('^MAIL_FROM must be an address')]);
@@ -162,7 +201,7 @@ test.each([
   [{ PUBLIC_URL: 'https://transfer.example.com', PROXIES: '1' }, 0],
   [{}, 0],
 ])('the start warns where all visitors count as one: %o', (environment, count) => {
-  const warned = shortcomings(readSettings({ ...LEGACY, ...environment })).filter((line) =>
+  const warned = shortcomings(readSettings({ ...LEGACY, ...environment }), 0).filter((line) =>
     line.startsWith('PROXIES is'),
   );
   expect(warned).toHaveLength(count);

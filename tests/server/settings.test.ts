@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,9 +6,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import { portalSettings, readSettings } from '../../src/contract/settings.ts';
 import { shortcomings } from '../../src/server/main.ts';
 import { limitsOf } from '../../src/server/mail/copy/provider-limits.ts';
+import { needs } from '../support/needs.ts';
 import { PAGES, runProduct } from '../support/product.ts';
 import { builtPortal } from '../support/portal-alone.ts';
 
+const ROOT = join(import.meta.dirname, '../..');
 const LEGACY = { LEGACY_IMAP_URL: 'imaps://imap.example.com:993' };
 
 test('without any setting each is as decided', () => {
@@ -92,8 +95,36 @@ test.each([DATABASE, { SANDBOX: 'off' }])(
   },
 );
 
+const ACCESS_END = '2026-11-30T23:59:59-08:00';
+/** What is the operator's own. */
+const OWN = {
+  ...PAGES,
+  PUBLIC_URL: 'https://transfer.example.com',
+  PROXIES: '1',
+  LEGACY_DOMAINS: 'cable.example.com',
+  FAQ_URL: 'https://help.cable.example.com',
+  PRIVACY_URL: 'https://www.cable.example.com/privacy',
+  TERMS_URL: 'https://www.cable.example.com/terms',
+  SUPPORT_PHONE: '800 555 0199',
+  ACCESS_END,
+};
+
+test("the start names what subscribers would read of the example's company, with real mailboxes only", () => {
+  const now = Date.parse(ACCESS_END);
+  const of = (environment: Readonly<Record<string, string>>, at = now) =>
+    shortcomings(readSettings(environment), at).filter((line) => !/^[A-Z_0-9]+ is not set: /.test(line));
+  expect(of(LEGACY)).toEqual([
+    "An example's address or telephone number is shown to subscribers until yours is set: LEGACY_DOMAINS, SUPPORT_PHONE, FAQ_URL, PRIVACY_URL, TERMS_URL.",
+    'ACCESS_END, 2025-11-30T23:59:59-08:00, is over: subscribers are told that 0 days are left, and nothing is brought once a day.',
+    "PUBLIC_URL is http://localhost:8080: the links in letters, and the way back from a provider, lead nowhere in anybody else's browser.",
+  ]);
+  expect(of({ ...LEGACY, ...OWN })).toEqual([]);
+  expect(of({ ...LEGACY, ...OWN }, now + 1)).toEqual([expect.stringMatching(`^ACCESS_END, ${ACCESS_END}, is over`)]);
+  expect(of({})).toEqual([]);
+});
+
 test('the start says what is not set, and what that means', () => {
-  expect(shortcomings(readSettings(LEGACY))).toEqual([
+  expect(shortcomings(readSettings({ ...LEGACY, ...OWN }), 0)).toEqual([
     'PROVISIONING_URL is not set: the primary move answers with an error.',
     'SMTP_URL is not set: nobody is notified by mail.',
     'SMS_URL is not set: phone numbers are checked, but nobody is notified by SMS.',
@@ -126,6 +157,37 @@ test('the portal is built again for other settings, and for the same ones not', 
   expect(other).not.toBe(folder);
   expect(await readFile(join(other, 'index.html'), 'utf8')).toContain('Costa Verde Email Data Transfer Tool');
 });
+
+test('whoever runs the product may read what another user has built', async () => {
+  const folder = await builtPortal(PAGES);
+  expect((await stat(folder)).mode & 0o777).toBe(0o755);
+  expect((await stat(join(folder, 'index.html'))).mode & 0o777).toBe(0o644);
+});
+
+/** The program's own folder is only read, as in an image. */
+const READ_ONLY = 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && shift && exec "$@"';
+
+test(
+  'where nothing may be written beside the program a portal that is built is taken, and any other told with what to do',
+  needs('the right to mount a disk'),
+  async () => {
+    const folder = await builtPortal(PAGES);
+    const build = (environment: Readonly<Record<string, string>>) =>
+      spawnSync(
+        'unshare',
+        ['--mount', 'sh', '-c', READ_ONLY, 'sh', ROOT, process.execPath, join(ROOT, 'src/build.ts')],
+        {
+          env: { PATH: process.env['PATH'], SANDBOX: 'on', ...PAGES, ...environment },
+          encoding: 'utf8',
+        },
+      );
+    expect(build({})).toMatchObject({ status: 0, stdout: `The portal is in ${folder}\n` });
+    expect(build({ LEGACY_NAME: 'Never Built' })).toMatchObject({
+      status: 78,
+      stderr: `The portal can't be built into ${join(ROOT, 'dist')} (EROFS). Run "npm run build" with the same settings as somebody who may write there, or make it writable.\n`,
+    });
+  },
+);
 
 test('settings may stand in .env, and what the environment says counts above it', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'env-'));

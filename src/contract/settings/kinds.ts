@@ -26,8 +26,21 @@ export function url(protocols: readonly string[], example: string) {
   );
 }
 
-export const web = (example: string) => url(['https://', 'http://'], example);
-export const imap = (example: string) => url(['imaps://', 'imap://'], example);
+/** An address where nothing would be done with a name or a password, but that it is shown. */
+export function place(protocols: readonly string[], example: string) {
+  const message = fault({ fault: 'must have no name or password in it.', example });
+  return v.pipe(
+    url(protocols, example),
+    v.check((text) => {
+      const { username = '', password = '' } = URL.parse(text) ?? {};
+      return username === '' && password === '';
+    }, message),
+  );
+}
+
+const WEB = ['https://', 'http://'];
+export const web = (example: string) => place(WEB, example);
+export const imap = (example: string) => place(['imaps://', 'imap://'], example);
 
 export function list(isEntry: (entry: string) => boolean, what: string, example: string) {
   const message = fault({ fault: `must be ${what}, separated by commas.`, example });
@@ -50,6 +63,16 @@ export const flag = (example: string) =>
     v.transform((text) => text === 'on'),
   );
 
+export function moment(example: string) {
+  const message = fault({ fault: 'must be a time with its offset (ISO 8601).', example });
+  return v.pipe(
+    v.string(),
+    v.isoTimestamp(message),
+    // JavaScript takes February 30 for March 2.
+    v.check((text) => new Date(text.slice(0, 10)).getUTCDate() === Number(text.slice(8, 10)), message),
+  );
+}
+
 /** An empty variable counts as unset, so there is no shortest length. */
 export const text = (max: number, example: string) =>
   v.pipe(v.string(), v.maxLength(max, fault({ fault: `must have ${max} characters at most.`, example })));
@@ -68,5 +91,5 @@ export const secret = (name: string) => text(4096, `${name}=…`);
 /** Redirect addresses and the portal's own paths are put right behind it. */
 export function origin(example: string) {
   const message = fault({ fault: 'must have nothing behind its host and port, and no name or password.', example });
-  return v.pipe(web(example), v.regex(/^[^/]+\/\/[^/?#@]+\/*$/, message));
+  return v.pipe(url(WEB, example), v.regex(/^[^/]+\/\/[^/?#@]+\/*$/, message));
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { isDomain } from '../email-address.ts';
 import { type OauthProvider } from '../provider.ts';
-import { fault, flag, imap, isKey, key, list, number, origin, secret, text, url, web } from './kinds.ts';
+import { fault, flag, imap, isKey, key, list, moment, number, origin, place, secret, text, url, web } from './kinds.ts';
 
 /** Every variable with its schema from text: those of `decisions.md`, and a few more that the README tells of. */
 export const VARIABLES = {
@@ -46,16 +46,11 @@ export const VARIABLES = {
   ),
   LEGACY_NAME: text(64, 'LEGACY_NAME=San Bruno'),
   LEGACY_DOMAINS: list(isDomain, 'host names', 'LEGACY_DOMAINS=sanbrunocable.example,sanbruno.example'),
-  ACCESS_END: v.pipe(
-    v.string(),
-    v.isoTimestamp(
-      fault({ fault: 'must be a time with its offset (ISO 8601).', example: 'ACCESS_END=2025-11-30T23:59:59-08:00' }),
-    ),
-  ),
+  ACCESS_END: moment('ACCESS_END=2025-11-30T23:59:59-08:00'),
   LEGACY_IMAP_URL: imap('LEGACY_IMAP_URL=imaps://imap.example.com:993'),
   LEGACY_CARDDAV_URL: web('LEGACY_CARDDAV_URL=https://contacts.example.com/dav/{email}/'),
   /** The ManageSieve server (RFC 5804) of the legacy mailboxes, at port 4190 if it names none; STARTTLS is required unless the host is trusted. */
-  LEGACY_SIEVE_URL: url(['sieve://'], 'LEGACY_SIEVE_URL=sieve://imap.example.com:4190'),
+  LEGACY_SIEVE_URL: place(['sieve://'], 'LEGACY_SIEVE_URL=sieve://imap.example.com:4190'),
   PROVISIONING_URL: web('PROVISIONING_URL=https://accounts.example.com/v1'),
   PROVISIONING_TOKEN: secret('PROVISIONING_TOKEN'),
   TRUSTED_MAIL_HOSTS: list(
