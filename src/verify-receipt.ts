@@ -16,7 +16,7 @@ try {
     `Genuine: ${what}. Transfer ${statement.transfer} from ${statement.from} to ${statement.to}, ${statement.lines} lines.\n`,
   );
 } catch (error) {
-  if (error instanceof ReceiptError || (error as NodeJS.ErrnoException).code === 'ENOENT')
+  if (error instanceof ReceiptError || (error as NodeJS.ErrnoException).syscall !== undefined)
     stop((error as Error).message, 1);
   throw error;
 }

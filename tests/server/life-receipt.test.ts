@@ -175,6 +175,14 @@ describe('a receipt', () => {
       expect(stdout).toContain(`Genuine: the sums and every line. Transfer ${ordered.id}`);
       await writeFile(file, text.replace('copied', 'lost'));
       await expect(promisify(execFile)(process.execPath, [COMMAND, file, key])).rejects.toMatchObject({ code: 1 });
+      for (const [first, second, said] of [
+        [file, COMMAND, 'The file of the key holds no public key in PEM.'],
+        [folder, key, 'EISDIR: illegal operation on a directory, read'],
+      ] as const)
+        await expect(promisify(execFile)(process.execPath, [COMMAND, first, second])).rejects.toMatchObject({
+          code: 1,
+          stderr: `${said}\n`,
+        });
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

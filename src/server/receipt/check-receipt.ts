@@ -1,3 +1,5 @@
+import type { KeyObject } from 'node:crypto';
+import { createPublicKey } from 'node:crypto';
 import * as v from 'valibot';
 import type { Item } from './items.ts';
 import { cellsOf, isSigned, openListDigest } from './signing.ts';
@@ -30,7 +32,7 @@ type Read = {
  */
 export function checkReceipt(text: string, pem: string): Checked {
   const { statement, signature, lines } = read(text);
-  if (!isSigned(statement, signature, pem))
+  if (!isSigned(statement, signature, publicKeyOf(pem)))
     throw new ReceiptError('The signature does not fit: the sums were changed, or the key is another one.');
   const parsed = v.safeParse(Statement, parseJson(statement));
   if (!parsed.success) throw new ReceiptError('The statement is not one that we know.');
@@ -40,6 +42,14 @@ export function checkReceipt(text: string, pem: string): Checked {
   if (lines.length !== parsed.output.lines || digest.end() !== parsed.output.list)
     throw new ReceiptError('A line was changed, added or taken away.');
   return { statement: parsed.output, isListChecked: true };
+}
+
+function publicKeyOf(pem: string): KeyObject {
+  try {
+    return createPublicKey(pem);
+  } catch (cause) {
+    throw new ReceiptError('The file of the key holds no public key in PEM.', { cause });
+  }
 }
 
 function read(text: string): Read {

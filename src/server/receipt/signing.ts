@@ -37,7 +37,7 @@ export function signatureOf(statement: string, key: KeyObject): string {
   return sign(null, Buffer.from(statement, 'utf8'), key).toString('base64');
 }
 
-/** @param pem the public key */
-export function isSigned(statement: string, signature: string, pem: string): boolean {
-  return verify(null, Buffer.from(statement, 'utf8'), createPublicKey(pem), Buffer.from(signature, 'base64'));
+/** @param key the public one */
+export function isSigned(statement: string, signature: string, key: KeyObject): boolean {
+  return verify(null, Buffer.from(statement, 'utf8'), key, Buffer.from(signature, 'base64'));
 }
