@@ -327,7 +327,7 @@ describe('the files of an embedded database', () => {
     const folder = join(data, 'database');
     await truncate(join(folder, 'global/pg_control'), 100);
     await expect(openDatabase({ folder })).rejects.toThrow(
-      /^DATA_DIR holds a database that can't be opened: files in \S+ belong to another user/,
+      /^DATA_DIR holds a database that can't be opened\. Its disk must have room, all files in \S+ must be this user's/,
     );
   });
 });

@@ -110,7 +110,7 @@ async function unlessDamaged({ services, work }: Workspace, write: () => Promise
       return;
     } catch (error) {
       if (!(error instanceof SpoolError) || attempt === TRIES) throw error;
-      services.log.warn({ transfer: work.transferId, attempt }, 'staged messages are damaged and are fetched again');
+      services.log.warn({ transferId: work.transferId, attempt }, 'staged messages are damaged and are fetched again');
     }
   }
 }
@@ -226,7 +226,7 @@ async function withRoom<Result>(
       throw new Stopped('The export was asked to stop.', { cause: error });
     // Whoever has it by now has taken away what this worker misses.
     if (await isLost(database, work.lease)) throw new LeaseLost(work.transferId);
-    const facts = { transfer: work.transferId, folder: exports.staging, err: error };
+    const facts = { transferId: work.transferId, folder: exports.staging, err: error };
     if (isDiskFull(error)) {
       log.error(
         facts,

@@ -105,7 +105,7 @@ export class EmbeddedUnusable extends Error {
   override name = 'EmbeddedUnusable';
   constructor(folder: string, cause: unknown) {
     super(
-      `DATA_DIR holds a database that can't be opened: files in ${folder} belong to another user, such as after a start or "npm run erase" as root, or are damaged, such as after a power cut. Give them to the user of the product (chown -R), or restore a backup of DATA_DIR.`,
+      `DATA_DIR holds a database that can't be opened. Its disk must have room, all files in ${folder} must be this user's (after a start or "npm run erase" as root some are not), and whole (a power cut may damage them: then restore a backup of DATA_DIR).`,
       { cause },
     );
   }

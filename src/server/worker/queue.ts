@@ -250,7 +250,10 @@ export function toldNowAndThen(log: Log, now: () => number): (error: unknown) =>
       return;
     }
     told.set(code, { at: now(), since: 0 });
-    log.error({ err: error, ...(last === undefined ? {} : { alike: last.since }) }, 'the job queue had an error');
+    log.error(
+      { err: error, ...(last === undefined ? {} : { alike: last.since }) },
+      'the job queue had an error: can the database be used?',
+    );
   };
 }
 
