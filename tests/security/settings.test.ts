@@ -112,6 +112,28 @@ test.each(
     }
 });
 
+test.each(['p#canary', 'p@ss#canary@x', 'p/canary', 'p%canary', '100%'])(
+  'a password that an address can not hold as it is, is refused with how it is written: %s',
+  (password) => {
+    const key = Buffer.alloc(32, 1).toString('base64');
+    for (const [name, protocol] of [
+      ['DATABASE_URL', 'postgres'],
+      ['SMTP_URL', 'smtps'],
+    ] as const) {
+      const of = (written: string) =>
+        problemsOf({
+          ...LEGACY,
+          SECRET_KEY: key,
+          MAIL_FROM: 'a@example.com',
+          [name]: `${protocol}://user:${written}@127.0.0.1/x`,
+        });
+      expect(of(password)).toEqual([expect.stringMatching(`^${name} must be an address .* with % as %25`)]);
+      expect(of(password).join()).not.toContain('canary');
+      expect(of(encodeURIComponent(password))).toEqual([]);
+    }
+  },
+);
+
 test.each(['2026-02-30T00:00:00-08:00', '2025-11-31T00:00:00Z', '2025-11-30', '2025-11-30T23:59:59'])(
   'an end of access on a day that there is not, or at no certain time, is refused: %s',
   (end) => {

@@ -19,11 +19,34 @@ export function url(protocols: readonly string[], example: string) {
   const message = fault({ fault: `must be an address that starts with ${protocols.join(' or ')}.`, example });
   return v.pipe(
     v.string(),
-    v.check((text) => {
-      const parsed = URL.parse(text);
-      return parsed !== null && protocols.includes(`${parsed.protocol}//`) && parsed.hostname !== '';
-    }, message),
+    v.check((text) => isAddress(text, protocols), message),
   );
+}
+
+function isAddress(text: string, protocols: readonly string[]): boolean {
+  const parsed = URL.parse(text);
+  return parsed !== null && protocols.includes(`${parsed.protocol}//`) && parsed.hostname !== '';
+}
+
+/** One with a name and a password, which can hold no sign that ends them. */
+export function account(protocols: readonly string[], example: string) {
+  const message = fault({
+    fault: `must be an address that starts with ${protocols.join(' or ')}, with % as %25, @ as %40, # as %23 and / as %2F in its name and password.`,
+    example,
+  });
+  return v.pipe(
+    v.string(),
+    v.check((text) => isAddress(text, protocols) && hasAccount(text), message),
+  );
+}
+
+function hasAccount(text: string): boolean {
+  const { username = '', password = '', hash = '' } = URL.parse(text) ?? {};
+  try {
+    return hash === '' && [username, password].every((part) => typeof decodeURIComponent(part) === 'string');
+  } catch {
+    return false;
+  }
 }
 
 /** An address where nothing would be done with a name or a password, but that it is shown. */

@@ -1,7 +1,22 @@
 import * as v from 'valibot';
 import { isDomain } from '../email-address.ts';
 import { type OauthProvider } from '../provider.ts';
-import { fault, flag, imap, isKey, key, list, moment, number, origin, place, secret, text, url, web } from './kinds.ts';
+import {
+  account,
+  fault,
+  flag,
+  imap,
+  isKey,
+  key,
+  list,
+  moment,
+  number,
+  origin,
+  place,
+  secret,
+  text,
+  web,
+} from './kinds.ts';
 
 /** Every variable with its schema from text: those of `decisions.md`, and a few more that the README tells of. */
 export const VARIABLES = {
@@ -10,7 +25,10 @@ export const VARIABLES = {
   PUBLIC_URL: origin('PUBLIC_URL=https://transfer.example.com'),
   ROLE: v.picklist(['all', 'web', 'worker'], fault({ fault: 'must be all, web or worker.', example: 'ROLE=all' })),
   DATA_DIR: text(4096, 'DATA_DIR=/var/lib/portal'),
-  DATABASE_URL: url(['postgres://', 'postgresql://'], 'DATABASE_URL=postgres://portal:secret@db.example.com/portal'),
+  DATABASE_URL: account(
+    ['postgres://', 'postgresql://'],
+    'DATABASE_URL=postgres://portal:secret@db.example.com/portal',
+  ),
   SECRET_KEY: key('SECRET_KEY'),
   /** Those that SECRET_KEY was before, for as long as something is known by them. */
   FORMER_SECRET_KEYS: v.pipe(
@@ -70,7 +88,7 @@ export const VARIABLES = {
       }),
     ),
   ),
-  SMTP_URL: url(['smtp://', 'smtps://'], 'SMTP_URL=smtps://user:secret@smtp.example.com'),
+  SMTP_URL: account(['smtp://', 'smtps://'], 'SMTP_URL=smtps://user:secret@smtp.example.com'),
   MAIL_FROM: v.pipe(
     v.string(),
     v.regex(/^[^\r\n@]*@[^\r\n]+$/, fault({ fault: 'must be an address.', example: 'MAIL_FROM=no-reply@example.com' })),
