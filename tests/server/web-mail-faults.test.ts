@@ -37,6 +37,15 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
+/** What the operator is told of sign-ins; each is told once. */
+function told(): unknown[] {
+  const errors = world.logLines.splice(0).filter((line) => line.includes('"level":50'));
+  return errors.map((line) => {
+    const { setting, result } = JSON.parse(line) as { setting?: string; result?: string };
+    return { setting, result };
+  });
+}
+
 /** A sign-in through a portal whose legacy mail server is at this address. */
 async function signInAt(legacyImapUrl: string) {
   const services = { ...world.services, settings: { ...world.settings, legacyImapUrl, trustedMailHosts: [] } };
@@ -62,6 +71,7 @@ describe('a legacy mail server', () => {
       error: 'GENERAL_ERROR',
       message: expect.stringMatching(safe),
     });
+    expect(told()).toEqual([{ setting: 'LEGACY_IMAP_URL', result: 'unreachable' }]);
   });
 
   test('that never says a word is given up in time', async () => {
@@ -69,6 +79,7 @@ describe('a legacy mail server', () => {
     const answer = await signInAt(`imap://127.0.0.1:${port}`);
     expect(answer).toMatchObject({ status: 502, message: expect.stringMatching(/did not answer in time.*safe/) });
     expect(answer.took).toBeLessThan(GIVEN_UP_WITHIN_MS);
+    expect(told()).toEqual([{ setting: 'LEGACY_IMAP_URL', result: 'slow' }]);
   });
 
   test('with a certificate that nobody vouches for is told no password', async () => {
@@ -85,6 +96,7 @@ describe('a legacy mail server', () => {
       status: 502,
       message: expect.stringMatching(/your password was not sent.*safe/),
     });
+    expect(told()).toEqual([{ setting: 'LEGACY_IMAP_URL', result: 'certificate' }]);
     expect(heard).not.toContain('canary-password');
   });
 

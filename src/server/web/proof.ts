@@ -1,10 +1,12 @@
 import type { Provider } from '../../contract/provider.ts';
+import { isOauthProvider } from '../../contract/provider-name.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { Limits } from './limits.ts';
 import type { Outcome, SignInLimits } from './sign-in-limits.ts';
 import type { Resolver } from '../network/resolver.ts';
 import { Refusal } from './refusal.ts';
 import type { Visit } from './visit.ts';
+import type { Log } from '../log.ts';
 import type { SecurityLog } from '../security-log.ts';
 import type { Verifiers } from '../transfers/verifiers.ts';
 import { placeOf, type MailPlace } from '../mail/imap/connection.ts';
@@ -46,6 +48,7 @@ type Services = {
   readonly discovery: Discovery;
   readonly verifiers: Pick<Verifiers, 'check'>;
   readonly securityLog: SecurityLog;
+  readonly log: Log;
   readonly onUncheckedCertificate: UncheckedCertificates;
   readonly now: () => number;
 };
@@ -53,7 +56,7 @@ type Services = {
 type Asker = Pick<Visit, 'client' | 'call' | 'solution'> & { readonly browser: string };
 
 export function openProofs(services: Services): Proofs {
-  const { settings, resolver, limits, signInLimits, discovery, verifiers, securityLog } = services;
+  const { settings, resolver, limits, signInLimits, discovery, verifiers, securityLog, log } = services;
   const { onUncheckedCertificate, now } = services;
 
   async function findPlace(claim: Claim, { client }: Pick<Asker, 'client'>): Promise<MailPlace> {
@@ -117,10 +120,18 @@ export function openProofs(services: Services): Proofs {
     try {
       const result = await Promise.race([signIn(claim, asker, checkKept), late]);
       if (result === 'ok') return;
+      tellOperator(result, claim.provider);
       throw refusalOf(result, claim);
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** Whom the settings name is the operator's to mend, and looks like wrong passwords otherwise. */
+  function tellOperator(result: Exclude<SignIn, 'ok'>, provider: Provider): void {
+    if (result === 'credentials' || (provider !== 'sanbruno' && !isOauthProvider(provider))) return;
+    const setting = `${provider === 'sanbruno' ? 'LEGACY' : provider.toUpperCase()}_IMAP_URL`;
+    log.error({ setting, result }, 'a mail server lets nobody sign in: is it there, and is the setting right?');
   }
 
   return {
