@@ -112,6 +112,12 @@ test.each(
     }
 });
 
+test.each(['[::1]', 'http://127.0.0.1', '127.0.0.1/', 'a b', 'canary@127.0.0.1'])('HOST=%s is refused', (host) => {
+  expect(problemsOf({ ...LEGACY, HOST: host })).toContain(
+    'HOST must be a name or an address of this machine, and nothing around it. Example: HOST=::1',
+  );
+});
+
 test.each(['p#canary', 'p@ss#canary@x', 'p/canary', 'p%canary', '100%'])(
   'a password that an address can not hold as it is, is refused with how it is written: %s',
   (password) => {

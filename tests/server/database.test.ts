@@ -10,6 +10,7 @@ import {
 } from '../../src/server/store/database.ts';
 import { SettingsError } from '../../src/contract/settings.ts';
 import { openLog } from '../../src/server/log.ts';
+import { clockFault } from '../../src/server/main.ts';
 import { openJobQueue } from '../../src/server/worker/queue.ts';
 import {
   createEmptyDatabase,
@@ -312,6 +313,15 @@ describe('a database that the product can not work on is refused at the start, w
     await command(url, `drop owned by ${role}`);
     await command(url, `drop role ${role}`);
   });
+});
+
+test("a clock that is not the database's is told, by how much and with what to do", async () => {
+  await using database = await openTestDatabase(FRESH);
+  const told = (by: number) => clockFault(database, () => Date.now() + by);
+  expect(await told(0)).toBeNull();
+  expect(await told(30_000)).toBeNull();
+  expect(await told(3_600_000)).toMatch(/^This machine's clock is 3600 s ahead of the database's: /);
+  expect(await told(-86_400_000)).toMatch(/ 86400 s behind the database's: .* Put both right \(NTP\)/);
 });
 
 describe('the files of an embedded database', () => {

@@ -20,7 +20,13 @@ import {
 
 /** Every variable with its schema from text: those of `decisions.md`, and a few more that the README tells of. */
 export const VARIABLES = {
-  HOST: text(253, 'HOST=127.0.0.1'),
+  HOST: v.pipe(
+    v.string(),
+    v.regex(
+      /^[\w.:%-]{1,253}$/,
+      fault({ fault: 'must be a name or an address of this machine, and nothing around it.', example: 'HOST=::1' }),
+    ),
+  ),
   PORT: number(0, 65_535, 'PORT=8080'),
   PUBLIC_URL: origin('PUBLIC_URL=https://transfer.example.com'),
   ROLE: v.picklist(['all', 'web', 'worker'], fault({ fault: 'must be all, web or worker.', example: 'ROLE=all' })),
