@@ -51,7 +51,7 @@ async function start(): Promise<void> {
     : process.env;
   const portalFolder = settings.role === 'worker' ? null : await buildPortal(environment);
   lifetime.use(await runServer({ settings: settingsFrom(environment), folder, portalFolder }));
-  process.stdout.write(settings.role === 'worker' ? 'Working on transfers\n' : `Listening on ${settings.publicUrl}\n`);
+  process.stdout.write(`Listening on ${settings.publicUrl}\n`);
   if (!stopping.signal.aborted)
     await new Promise((resolve) => {
       stopping.signal.addEventListener('abort', resolve, { once: true });

@@ -146,10 +146,6 @@ function contradictions(set: Values, isGiven: (name: keyof Values) => boolean): 
     problems.push(
       'DATABASE_URL is needed when ROLE is web or worker: the embedded database belongs to one process. Example: ROLE=all',
     );
-  if (set.ROLE !== undefined && set.ROLE !== 'all' && isGiven('DATABASE_URL') && !isGiven('EXPORTS_URL'))
-    problems.push(
-      'EXPORTS_URL is needed when ROLE is web or worker: a folder that all processes share, or a bucket, as none hands out what lies in the DATA_DIR of another. Example: EXPORTS_URL=/var/lib/portal/exports',
-    );
   if ((set.RETENTION_DAYS ?? RETENTION_DAYS) < (set.EXPORT_DAYS ?? EXPORT_DAYS))
     problems.push(
       `RETENTION_DAYS must not be less than EXPORT_DAYS: a file can't outlive its transfer. Example: RETENTION_DAYS=${set.EXPORT_DAYS ?? EXPORT_DAYS}`,

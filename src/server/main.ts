@@ -41,6 +41,11 @@ export function shortcomings(settings: Settings, now: number): string[] {
   const { host, publicUrl, proxies } = settings;
   return [
     ...(settings.sandbox ? [] : stillOfTheExample(settings, now)),
+    ...(settings.role !== 'all' && settings.exportsUrl === `${settings.dataDir}/exports`
+      ? [
+          'EXPORTS_URL is not set: no other process can hand out what lies in the DATA_DIR of this one. Name a folder that all share, or a bucket.',
+        ]
+      : []),
     // TLS ends before this process.
     ...(publicUrl.startsWith('https://') && proxies === 0
       ? [

@@ -150,17 +150,6 @@ test.each(['2026-02-30T00:00:00-08:00', '2025-11-31T00:00:00Z', '2025-11-30', '2
   },
 );
 
-test.each(['web', 'worker'])('ROLE=%s needs a place for exports that the other role can read', (role) => {
-  const shared = {
-    ...LEGACY,
-    DATABASE_URL: 'postgres://localhost/portal',
-    SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
-  };
-  expect(problemsOf({ ...shared, ROLE: role })).toEqual([expect.stringMatching('^EXPORTS_URL is needed when ROLE')]);
-  expect(problemsOf({ ...shared, ROLE: role, EXPORTS_URL: '/var/lib/portal/exports' })).toEqual([]);
-  expect(problemsOf({ ...shared, ROLE: 'all' })).toEqual([]);
-});
-
 describe('at a public address', () => {
   test.each([{ PUBLIC_URL: 'https://transfer.example.com' }, { HOST: '0.0.0.0' }, { HOST: '::' }])(
     'the sandbox and the viewer are refused: %o',

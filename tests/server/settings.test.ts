@@ -138,6 +138,20 @@ test('the start says what is not set, and what that means', () => {
   ]);
 });
 
+test.each(['web', 'worker'])('ROLE=%s is told when no other process has its exports', (ROLE) => {
+  const shared = {
+    ...LEGACY,
+    ...OWN,
+    DATABASE_URL: 'postgres://localhost/portal',
+    SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
+  };
+  const of = (environment: Readonly<Record<string, string>>) =>
+    shortcomings(readSettings({ ...shared, ...environment }), 0).filter((line) => line.startsWith('EXPORTS_URL'));
+  expect(of({ ROLE })).toEqual([expect.stringMatching('^EXPORTS_URL is not set: no other process can hand out')]);
+  expect(of({ ROLE, EXPORTS_URL: '/var/lib/portal/exports' })).toEqual([]);
+  expect(of({ ROLE: 'all' })).toEqual([]);
+});
+
 test('a mailbox has as many connections as its provider allows, or the operator', () => {
   const providers = ['sanbruno', 'google', 'yahoo', 'office365', 'aol', 'other', 'file_export'] as const;
   expect(providers.map((provider) => limitsOf(provider, undefined).connections)).toEqual([4, 4, 4, 4, 4, 4, 4]);

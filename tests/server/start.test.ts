@@ -3,11 +3,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { IS_PROOF, sampleOf } from '../folders.ts';
-import { createEmptyDatabase, layFreshDatabase } from '../support/fresh-database.ts';
+import { layFreshDatabase } from '../support/fresh-database.ts';
 import { freePort } from '../support/free-port.ts';
-import { needs } from '../support/needs.ts';
 import { S3_KEYS, startS3Server } from '../support/s3-server.ts';
 import { PAGES, runProduct, startProduct } from '../support/product.ts';
 
@@ -100,22 +99,6 @@ test('a PostgreSQL that does not answer is named, and its password is not', asyn
   expect(said).toContain("DATABASE_URL can't be used");
   expect(said).toContain('ECONNREFUSED');
   expect(said).not.toMatch(/hunter2|    at /);
-});
-
-test('a worker says that it works, and names no address, as it listens at none', needs('postgresql'), async () => {
-  const url = await createEmptyDatabase();
-  const { child, output, ended } = runProduct({
-    ROLE: 'worker',
-    DATA_DIR: join(folder, 'data'),
-    EXPORTS_URL: join(folder, 'exports'),
-    DATABASE_URL: url,
-    SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
-    LEGACY_IMAP_URL: 'imaps://imap.example.com',
-  });
-  await vi.waitFor(() => expect(output()).toMatch(/^Working on transfers$/m), { timeout: 60_000 });
-  child.kill('SIGTERM');
-  expect(await ended).toBe(0);
-  expect(output()).not.toContain('Listening');
 });
 
 test('settings that contradict each other are refused', async () => {
