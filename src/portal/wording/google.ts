@@ -28,7 +28,7 @@ export const googleTerms = {
 
 export const emailScopes = {
   heading: 'We need both permissions',
-  lead: "You signed in, but at least one box on Google's page was not ticked. Nothing has moved yet, and your mail is safe.",
+  lead: "You signed in, but at least one box on Google's page was not ticked. We have not started, and your mail is safe.",
   title: "Please tick both boxes on Google's page",
   scopes: [
     'Read, compose, send, and permanently delete all your email from Gmail',
