@@ -430,6 +430,27 @@ describe('what every page has in common, in Chromium (needs chromium)', needs('c
     await expect.poll(() => isInSight(start)).toBe(true);
   });
 
+  test('where colours are forced, a drawing has that of the words beside it', async () => {
+    await page.emulateMedia({ forcedColors: 'active' });
+    for (const [path, session] of [
+      ['/', 'nobody'],
+      ['/destination-account', 'signedIn'],
+      ['/start-migration', 'gmail'],
+      [STATUS, 'nobody'],
+    ] as const) {
+      await arrive(path, session);
+      await page.locator('main svg').first().waitFor();
+      const own = await page
+        .locator('svg')
+        .evaluateAll((all) =>
+          all
+            .filter((each) => getComputedStyle(each).color !== getComputedStyle(each.parentElement ?? each).color)
+            .map((each) => each.parentElement?.textContent),
+        );
+      expect([path, own]).toEqual([path, []]);
+    }
+  });
+
   test('on a low screen a modal that does not fit has all of it but a margin', async () => {
     await page.setViewportSize({ width: 1366, height: 650 });
     wire.answer('/api/validate/', { status: 401, json: { error: 'INVALID_CREDENTIALS' } });
