@@ -199,6 +199,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const [domain = 'sanbrunocable.example'] = legacyDomains;
   const mailHosts = [legacy, ...destinations.map(([, server]) => server)].map(({ port }) => `${LOOPBACK}:${port}`);
   const environment: Record<string, string> = {
+    // What nobody has set is the example's own.
+    SANDBOX: 'on',
     LEGACY_IMAP_URL: `imap://${LOOPBACK}:${legacy.port}`,
     LEGACY_CARDDAV_URL: `${legacyContacts}/dav/{email}/`,
     LEGACY_SIEVE_URL: `sieve://${LOOPBACK}:${scripts.port}`,

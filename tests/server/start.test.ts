@@ -191,6 +191,8 @@ test('the product stops gracefully on SIGTERM and starts again after kill -9 in 
   const second = await startProduct({ DATA_DIR: data, PORT: String(await freePort()) });
   await expect(readFile(left)).rejects.toThrow('ENOENT');
   expect(await second.stop()).toBe(0);
+  // Of the embedded defaults nobody is warned.
+  expect(first.output() + second.output()).not.toContain('"level":40');
 });
 
 test.each(IS_PROOF ? ['s3'] : [])('a bucket that can be written (%s) is taken, and nothing is left in it', async () => {
