@@ -1,8 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Contact } from '../../contract/contact.ts';
+import { BLANK_CONTACT, type Contact } from '../../contract/contact.ts';
 import type { ContactFates, Fate } from './contact-fates.ts';
 import type { ContactWriter, ExistingContact } from './contact-store.ts';
 import { Held } from './fill.ts';
+import { MatchIndex } from './matching.ts';
 import { itemsOf, partsInWords, type Item } from './parts.ts';
 import type { Sleep } from './web.ts';
 
@@ -13,7 +14,8 @@ export type Compared = { readonly lost: number; readonly duplicated: number; rea
 const PAUSES = [5_000, 20_000, 60_000];
 
 type Known = Pick<Fate, 'fate' | 'destinationId' | 'stays'>;
-type Expected = Known & { readonly items: readonly Item[] };
+/** `likeness`: what it is known by where a destination gives it a UID of its own. */
+type Expected = Known & { readonly items: readonly Item[]; readonly likeness: Contact };
 
 /** What has to be at the destination when the copy has ended. */
 export class Expectations {
@@ -24,7 +26,9 @@ export class Expectations {
     const items = itemsOf(contact).filter(
       ({ part, value }) => !stays.includes(part) && (value !== '' || part === 'photo'),
     );
-    this.#byUid.set(contact.uid, { fate, destinationId, stays, items });
+    const { uid, name, organization, nickname, emails, phones } = contact;
+    const likeness = { ...BLANK_CONTACT, uid, name, organization, nickname, emails, phones };
+    this.#byUid.set(uid, { fate, destinationId, stays, items, likeness });
   }
 
   entries(): [string, Expected][] {
@@ -45,18 +49,18 @@ export type Comparison = {
 export async function compareContacts(comparison: Comparison): Promise<Compared> {
   const { writer, fates, expectations, sourceUids, sleep, signal } = comparison;
   const expected = expectations.entries();
-  let shelf = await shelfOf(writer, sourceUids, signal);
-  const missing = () => expected.filter(([uid, known]) => shelf.find(uid, known) === undefined);
+  let shelf = await shelfOf(writer, expected, sourceUids, signal);
+  const missing = () => expected.filter(([uid]) => !shelf.found.has(uid));
   for (const pause of PAUSES) {
     if (missing().length === 0) break;
     await sleep(pause, signal);
-    shelf = await shelfOf(writer, sourceUids, signal);
+    shelf = await shelfOf(writer, expected, sourceUids, signal);
   }
   const remarks: { uid: string; remark: string }[] = [];
   let changed = 0;
   for (const [uid, known] of expected) {
     await turn();
-    const existing = shelf.find(uid, known);
+    const existing = shelf.found.get(uid);
     if (existing === undefined) {
       remarks.push({ uid, remark: 'This contact was not found there in the end.' });
       continue;
@@ -77,29 +81,47 @@ export async function compareContacts(comparison: Comparison): Promise<Compared>
 }
 
 type Shelf = {
-  readonly find: (uid: string, known: Known) => ExistingContact | undefined;
+  /** By the UIDs of the contacts that were to be there. */
+  readonly found: ReadonlyMap<string, ExistingContact>;
   /** Contacts of ours that are there more than once. */
   readonly duplicated: number;
 };
 
 async function shelfOf(
   writer: Comparison['writer'],
+  expected: readonly [string, Expected][],
   sourceUids: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<Shelf> {
   const byUid = new Map<string, ExistingContact>();
   const byId = new Map<string, ExistingContact>();
   const twice = new Set<string>();
+  const others = new MatchIndex(new Set());
   for await (const existing of writer.existing(signal)) {
     // A listing shows one twice when others come or go between its pages.
     if (byId.has(existing.id)) continue;
     byId.set(existing.id, existing);
-    if (!sourceUids.has(existing.uid)) continue;
+    if (!sourceUids.has(existing.uid)) {
+      others.add(existing);
+      continue;
+    }
     if (byUid.has(existing.uid)) twice.add(existing.uid);
     byUid.set(existing.uid, existing);
   }
-  return {
-    find: (uid, { destinationId }) => (destinationId === '' ? byUid.get(uid) : byId.get(destinationId)),
-    duplicated: twice.size,
-  };
+  const found = new Map<string, ExistingContact>();
+  const unfound: [string, Expected][] = [];
+  for (const [uid, known] of expected) {
+    const existing = known.destinationId === '' ? byUid.get(uid) : byId.get(known.destinationId);
+    if (existing !== undefined) {
+      found.set(uid, existing);
+      others.claimById(existing.id);
+    } else if (known.destinationId === '') unfound.push([uid, known]);
+  }
+  // None of these was like it before it was written.
+  for (const [uid, { likeness }] of unfound) {
+    const match = others.claim(likeness);
+    if (match !== null) found.set(uid, match.existing);
+    await turn();
+  }
+  return { found, duplicated: twice.size };
 }
