@@ -261,5 +261,5 @@ function isLoopback(hostname: string): boolean {
 function retryAfterOf(text: string): number {
   if (/^\d+$/.test(text.trim())) return Number(text) * 1_000;
   // `1.5` and `3, 5` would be days long gone.
-  return /GMT$/.test(text.trim()) ? Date.parse(text) - Date.now() : Number.NaN;
+  return text.trim().endsWith('GMT') ? Date.parse(text) - Date.now() : Number.NaN;
 }
