@@ -292,6 +292,17 @@ describe('a CardDAV server', () => {
     expect(names(await readAll('/b/')).toSorted()).toEqual(['Jane', 'June']);
   });
 
+  test('whose photos lie at a place that fails is asked for a few of them, and for all of its cards', async () => {
+    const hrefs = Array.from({ length: 9 }, (_, at) => `/b/${at}.vcf`);
+    const link = (href: string) => `PHOTO;VALUE=uri:${api.url}${href}.png`;
+    serveBook(Object.fromEntries(hrefs.map((href) => [href, vcard(href, link(href))])));
+    for (const href of hrefs) script[`GET ${href}.png`] = () => ({ status: 500, text: '' });
+    const readings = await readAll('/b/');
+    expect(names(readings)).toEqual(hrefs);
+    const asked = new Set(api.requests.filter(({ method }) => method === 'GET').map(({ url }) => url.pathname));
+    expect(asked.size).toBe(3);
+  });
+
   test('that refuses to give cards is told as such', async () => {
     serveBook({ '/b/1.vcf': vcard('Jane') });
     script['REPORT /b/'] = () => ({ status: 403, text: '' });

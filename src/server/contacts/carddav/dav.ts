@@ -19,6 +19,8 @@ const LISTED_AT_ONCE = 256 * 1024;
 export const CARD_OCTETS = 16 * 1024 * 1024;
 /** The largest file that a card points to and that is taken, in octets. */
 const FILE_OCTETS = 10 * 1024 * 1024;
+/** After so many files in a row that a server does not give for all tries, half a minute each, no other is asked for. */
+const FILES_FAILED_AT_MOST = 3;
 
 /** A multistatus that is none, or not all of one. */
 class AnswerUnreadable extends ContactStoreError {
@@ -39,6 +41,8 @@ type DavFetch = NonNullable<Parameters<typeof propfind>[0]['fetch']>;
 /** The address books of an account, over CardDAV (RFC 6352). */
 export class Dav {
   readonly #web: Web;
+  #filesFailed = 0;
+
   constructor(web: Web) {
     this.#web = web;
   }
@@ -217,17 +221,20 @@ export class Dav {
   ): Promise<{ readonly mediaType: string; readonly bytes: Buffer } | null> {
     const url = URL.parse(link);
     if (url === null || url.origin !== this.#web.base.origin || url.username !== '' || url.password !== '') return null;
+    if (this.#filesFailed >= FILES_FAILED_AT_MOST) return null;
     try {
       const { status, headers, body } = await this.#web.ask(
         { method: 'GET', url, repeatable: true, limit: FILE_OCTETS },
         signal,
       );
+      this.#filesFailed = 0;
       const mediaType = (headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
       return status === 200 && mediaType.startsWith('image/') && body.length > 0 ? { mediaType, bytes: body } : null;
     } catch (error) {
       // A file alone never keeps a contact from its way.
-      if (error instanceof ContactStoreError && error.fault !== 'authentication') return null;
-      throw error;
+      if (!(error instanceof ContactStoreError) || error.fault === 'authentication') throw error;
+      if (error.fault === 'unavailable') this.#filesFailed += 1;
+      return null;
     }
   }
 
