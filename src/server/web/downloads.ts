@@ -30,25 +30,29 @@ const PLACE_RETRY_SECONDS = 30;
 /** For an operator to mend a disk. */
 const STORE_RETRY_SECONDS = 60;
 
+/** Who may manage the transfer, as the security log tells it. */
+type Asker = { readonly client: string; readonly transferId: string };
+
 /** Serves and deletes finished exports for who may manage their transfer. To be mounted before whatever answers all of `/api/`. */
 export function mountExports(app: Hono, services: Downloading): void {
   const places = openPlaces();
   app.get(EXPORT_FILE, async (c) => {
-    const { exportName, transferId } = await ownExport(c, services);
+    const { exportName, ...asker } = await ownExport(c, services);
     const name = v.safeParse(FileName, c.req.param('file'));
     const file = name.success ? await offeredFile(services, exportName, name.output) : null;
-    if (file === null) throw notThere(transferId);
-    return download(c, file, transferId, services, places);
+    if (file === null) throw notThere(asker.transferId);
+    return download(c, file, asker, services, places);
   });
   app.post(deletion.path, ownJson(services.settings), limitedBody, async (c) => {
-    const { exportName } = await ownExport(c, services);
+    const { exportName, ...asker } = await ownExport(c, services);
     if (!(await deleteExport(services, exportName))) throw notThere();
+    services.securityLog('files deleted', asker);
     return c.json({ ok: true });
   });
 }
 
 /** @throws {Refusal} when there is no export at the address for who asks, and when they ask too often */
-async function ownExport(c: Context, services: Downloading): Promise<{ exportName: string; transferId: string }> {
+async function ownExport(c: Context, services: Downloading): Promise<Asker & { exportName: string }> {
   const client = clientOf(c, services.settings);
   await services.limits.take('calls by a client', client);
   const name = v.safeParse(ExportName, c.req.param('export'));
@@ -59,8 +63,7 @@ async function ownExport(c: Context, services: Downloading): Promise<{ exportNam
     services.securityLog('call refused: not the owner', facts);
     throw notThere(transferId);
   }
-  services.securityLog(c.req.method === 'POST' ? 'files deleted' : 'file handed out', facts);
-  return { exportName: name.output as string, transferId };
+  return { exportName: name.output as string, ...facts };
 }
 
 /**
@@ -79,8 +82,8 @@ function notThere(transferId?: string): Refusal {
 async function download(
   c: Context,
   file: OfferedFile,
-  transferId: string,
-  { database, exports, log }: Downloading,
+  asker: Asker,
+  { database, exports, log, securityLog }: Downloading,
   places: Places,
 ): Promise<Response> {
   const tag = `"${file.sha256}"`;
@@ -113,18 +116,22 @@ async function download(
     const stream = await exports.read(file.exportName, file.name, pieces.range, c.req.raw.signal);
     const content = await begun(checked(stream, pieces, octets));
     mayRest(c);
+    securityLog('file handed out', asker);
     return c.body(streamed(c, content, log), status, described);
   } catch (error) {
     if (error instanceof StoreError) {
       log.error(
-        { export: file.exportId, err: error },
+        { transferId: asker.transferId, export: file.exportId, err: error },
         'a file that is offered can not be read: can EXPORTS_URL be used?',
       );
       throw unavailable(STORE_RETRY_SECONDS);
     }
     if (!(error instanceof FileGoneError)) throw error;
-    log.error({ export: file.exportId }, 'a file that is offered is not in EXPORTS_URL, or not as it was written');
-    throw notThere(transferId);
+    log.error(
+      { transferId: asker.transferId, export: file.exportId },
+      'a file that is offered is not in EXPORTS_URL, or not as it was written',
+    );
+    throw notThere(asker.transferId);
   }
 }
 
