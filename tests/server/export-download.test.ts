@@ -442,27 +442,29 @@ test('an export is deleted at once by whoever may manage its transfer, and by no
   expect(await web.services.transfers.status(made.id)).toMatchObject({ files: 'deleted' });
 });
 
+/** What the security log has of a request that is answered so. */
+async function loggedOf(status: number, url: string, init: RequestInit = {}) {
+  web.logLines.length = 0;
+  expect((await told(url, init)).status).toBe(status);
+  return web.logLines
+    .map((line) => JSON.parse(line) as { security?: string; transferId?: string })
+    .flatMap(({ security, transferId }) => (security === undefined ? [] : [{ security, transferId }]));
+}
+
 test('the security log has what was handed out and deleted, and nothing that was only asked for', async () => {
   const made = await newExport(100);
-  const asked = async (status: number, url: string, init: RequestInit = {}) => {
-    web.logLines.length = 0;
-    expect((await told(url, init)).status).toBe(status);
-    return web.logLines
-      .map((line) => JSON.parse(line) as { security?: string; transferId?: string })
-      .flatMap(({ security, transferId }) => (security === undefined ? [] : [{ security, transferId }]));
-  };
   const { url, sha256 } = made.file;
-  expect(await asked(200, url, { method: 'HEAD' })).toEqual([]);
-  expect(await asked(304, url, { headers: { 'if-none-match': `"${sha256}"` } })).toEqual([]);
-  expect(await asked(416, url, { headers: { range: 'bytes=100000000-' } })).toEqual([]);
-  expect(await asked(404, url.replace(/part-1-/, 'part-2-'))).toEqual([]);
-  expect(await asked(200, url)).toEqual([{ security: 'file handed out', transferId: made.id }]);
+  expect(await loggedOf(200, url, { method: 'HEAD' })).toEqual([]);
+  expect(await loggedOf(304, url, { headers: { 'if-none-match': `"${sha256}"` } })).toEqual([]);
+  expect(await loggedOf(416, url, { headers: { range: 'bytes=100000000-' } })).toEqual([]);
+  expect(await loggedOf(404, url.replace(/part-1-/, 'part-2-'))).toEqual([]);
+  expect(await loggedOf(200, url)).toEqual([{ security: 'file handed out', transferId: made.id }]);
   const content = await readFile(made.path);
   await rm(made.path);
-  expect(await asked(404, url)).toEqual([]);
+  expect(await loggedOf(404, url)).toEqual([]);
   await writeFile(made.path, content);
-  expect(await asked(200, deletionOf(url), json({}))).toEqual([{ security: 'files deleted', transferId: made.id }]);
-  expect(await asked(404, deletionOf(url), json({}))).toEqual([]);
+  expect(await loggedOf(200, deletionOf(url), json({}))).toEqual([{ security: 'files deleted', transferId: made.id }]);
+  expect(await loggedOf(404, deletionOf(url), json({}))).toEqual([]);
 });
 
 test('exports whose days are over, and what ended without one, are deleted by themselves', async () => {
