@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
 import { describe, expect, test } from 'vitest';
 import { openLog } from '../../src/server/log.ts';
+import { freePort } from '../support/free-port.ts';
 import { openNotifier, type NotifierSettings } from '../../src/server/notifications/notifier.ts';
 import type { Database } from '../../src/server/store/database.ts';
 import { newsOf } from '../../src/server/transfers/status.ts';
@@ -214,6 +215,22 @@ describe('a notification', () => {
     );
     await expect.poll(() => database.query(state, ['failed']), { timeout: 10_000 }).toHaveLength(1);
     expect(lines.at(-1)).toContain('is given up');
+  });
+
+  test('that no mail server is there for is an error of the log at once, as no other can be sent either', async () => {
+    await using filled = await openFilled();
+    await filled.queue.announce(ID, 'started');
+    const lines: string[] = [];
+    const log = openLog('error', { write: (line) => void lines.push(line) });
+    const smtpUrl = `smtp://127.0.0.1:${await freePort()}`;
+    await using _notifier = await start(filled, { smtpUrl, mailFrom: 'no-reply@portal.example' }, log);
+    await expect.poll(() => lines.length, { timeout: 10_000 }).toBe(1);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      transferId: ID,
+      kind: 'started',
+      err: { code: 'ESOCKET' },
+      msg: expect.stringContaining('can SMTP_URL be used?'),
+    });
   });
 
   test('that takes a slow mail server minutes is sent by nobody else meanwhile', async () => {

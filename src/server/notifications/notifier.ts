@@ -66,6 +66,8 @@ export function openNotifier({ settings, log, news, review }: NotifierServices):
         const facts = { err: error, transferId, kind };
         if (isLast)
           log.error(facts, 'a notification was not sent in a day, and is given up: can SMTP_URL and SMS_URL be used?');
+        else if (isOfAllLetters(error))
+          log.error(facts, 'a notification was not sent, and none will be: can SMTP_URL be used? It is tried again');
         else log.warn(facts, 'a notification was not sent; it is tried again');
         throw error;
       }
@@ -81,6 +83,12 @@ export function openNotifier({ settings, log, news, review }: NotifierServices):
 
 function lettersTo(url: string, inClear: boolean): Letters {
   return openLetters({ url, inClear, silence: SEND_WITHIN_MS, letterWithin: LETTER_WITHIN_MS });
+}
+
+/** The server is not there, or lets us not in (nodemailer's names); the others are of one letter, or of SMS. */
+function isOfAllLetters(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return ['EAUTH', 'ECONNECTION', 'EDNS', 'ESOCKET', 'ETIMEDOUT', 'ETLS'].some((each) => each === code);
 }
 
 export function keyOf({ transferId, kind, occurrence }: NotificationJob): string {

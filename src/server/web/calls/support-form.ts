@@ -62,7 +62,7 @@ export const answerSupportForm = route(
         ].join('\n'),
       });
     } catch (error) {
-      log.error({ err: error }, 'a support message could not be sent');
+      log.error({ err: error }, 'a support message could not be sent: can SMTP_URL be used?');
       throw notSent(error);
     }
     try {
