@@ -81,13 +81,15 @@ export function shortcomings(settings: Settings, now: number): string[] {
 function stillOfTheExample({ accessEnd, publicUrl, ...settings }: Settings, now: number): string[] {
   const example = readSettings({});
   const unset = [
-    ...(settings.legacyDomains.join() === example.legacyDomains.join() ? ['LEGACY_DOMAINS'] : []),
     ...(settings.supportPhone === example.supportPhone ? ['SUPPORT_PHONE'] : []),
     ...(settings.faqUrl === example.faqUrl ? ['FAQ_URL'] : []),
     ...(settings.privacyUrl === example.privacyUrl ? ['PRIVACY_URL'] : []),
     ...(settings.termsUrl === example.termsUrl ? ['TERMS_URL'] : []),
   ];
   return [
+    ...(settings.legacyDomains.join() === example.legacyDomains.join()
+      ? ["LEGACY_DOMAINS are an example's until yours are set: nobody else's address is let in."]
+      : []),
     ...(unset.length > 0
       ? [`An example's address or telephone number is shown to subscribers until yours is set: ${unset.join(', ')}.`]
       : []),

@@ -114,7 +114,8 @@ test("the start names what subscribers would read of the example's company, with
   const of = (environment: Readonly<Record<string, string>>, at = now) =>
     shortcomings(readSettings(environment), at).filter((line) => !/^[A-Z_0-9]+ is not set: /.test(line));
   expect(of(LEGACY)).toEqual([
-    "An example's address or telephone number is shown to subscribers until yours is set: LEGACY_DOMAINS, SUPPORT_PHONE, FAQ_URL, PRIVACY_URL, TERMS_URL.",
+    "LEGACY_DOMAINS are an example's until yours are set: nobody else's address is let in.",
+    "An example's address or telephone number is shown to subscribers until yours is set: SUPPORT_PHONE, FAQ_URL, PRIVACY_URL, TERMS_URL.",
     'ACCESS_END, 2025-11-30T23:59:59-08:00, is over: subscribers are told that 0 days are left, and nothing is brought once a day.',
     "PUBLIC_URL is http://localhost:8080: the links in letters, and the way back from a provider, lead nowhere in anybody else's browser.",
   ]);
