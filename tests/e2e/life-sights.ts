@@ -78,7 +78,7 @@ export const LIFE_SIGHTS: readonly Sight[] = [
   sight('a transfer that is compared', COMPARING, 'Checking what arrived'),
   sight('the folders', RUNNING, '100 of 800', (page) => page.getByText('Folder by folder').click()),
   sight('the stop', RUNNING, 'Stop it now', press('Stop the transfer')),
-  sight('the stop that is refused', RUNNING, 'Something went wrong', press('Stop the transfer', 'Stop it now')),
+  sight('the stop that is refused', RUNNING, 'That did not work', press('Stop the transfer', 'Stop it now')),
   sight('a password that is missing', NEEDS_PASSWORD, 'Invalid password.', press('Put it right', 'Carry on')),
   sight('a sign-in that is to come', NEEDS_CONSENT, 'Sign in to Gmail', press('Put it right')),
   sight('a taking back', STOPPED, 'You cannot undo this.', press('Take back what was copied')),
