@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { LedgerMailbox } from '../../src/server/mail/copy/ledger.ts';
 import { followRenames } from '../../src/server/mail/copy/renames.ts';
 import type { Run } from '../../src/server/mail/copy/run.ts';
+import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import { memoryAccount, type MemoryMessage } from '../support/memory-mailbox.ts';
 
@@ -58,7 +59,12 @@ async function followed(
       renamed.push(path);
     },
   };
-  const run = { known, copy: { ledger }, faults: () => 0, forgetFaults: () => {} } as unknown as Run;
+  const run = {
+    known,
+    copy: { ledger, clock: MACHINE_CLOCK },
+    faults: () => 0,
+    forgetFaults: () => {},
+  } as unknown as Run;
   await followRenames({ current: new Set(Object.keys(others)), validities: new Map() }, inPages, run);
   return { renamed, readToTheEnd, known: [...known.keys()] };
 }
