@@ -95,7 +95,7 @@ export function judge(evidence: Evidence): string[] {
     const told = receipt.lost + receipt.duplicated + receipt.changed + receipt.unlisted + receipt.mailboxesLeft;
     if (told > 0) wrong.push(`completed with ${told} differences`);
     if (evidence.noted.length > 0) wrong.push(`completed, but of mailboxes it is told: ${evidence.noted.join(', ')}`);
-    const unread = unreadOf(destination, deleted) - evidence.orphans - storedUnheard(evidence);
+    const unread = unreadOf(evidence, deleted) - evidence.orphans - storedUnheard(evidence);
     if (unread > 0) wrong.push(`completed, but ${unread} messages were never read back`);
   }
   // A later order sees what an earlier one could not.
@@ -124,12 +124,14 @@ export function judge(evidence: Evidence): string[] {
 
 /**
  * What workers stored, nobody has moved, and the server shows. What the source has `deleted`, and the destination never
- * hands out, is not known to be ours where it said no UID.
+ * hands out, is not known to be ours where it said no UID; nor is it where the ledger is one of before.
  */
-function unreadOf({ folders, quirks, history, renamed }: SimulatedAccount, deleted: ReadonlySet<string>): number {
+function unreadOf({ destination, scenario }: Evidence, deleted: ReadonlySet<string>): number {
+  const { folders, quirks, history, renamed } = destination;
   const moved = new Set([...renamed, ...history.flatMap(({ kind, id }) => (kind === 'moved' ? [id] : []))]);
   const shown = [...folders.values()].flatMap(({ messages }) => messages.slice(-Math.min(quirks.window, 1e9)));
-  const isUnknown = (digest: string) => !quirks.uidPlus && quirks.breaking.has(digest) && deleted.has(digest);
+  const isUnsaid = (digest: string) => !quirks.uidPlus && quirks.breaking.has(digest);
+  const isUnknown = (digest: string) => deleted.has(digest) && (isUnsaid(digest) || scenario.backedUpAt !== undefined);
   return shown.filter(
     ({ by, id, wasRead, digest }) => isWorker(by) && !moved.has(id) && wasRead !== true && !isUnknown(digest),
   ).length;
