@@ -13,6 +13,7 @@ import * as google from '../../src/server/contacts/google/google-person.ts';
 import * as microsoft from '../../src/server/contacts/microsoft/graph-contact.ts';
 import { openContactWriter } from '../../src/server/contacts/open-contacts.ts';
 import { itemsOf } from '../../src/server/contacts/parts.ts';
+import type { Database } from '../../src/server/store/database.ts';
 import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 import { anyContact, contact, person, readerOf, BLANK } from '../support/contact-samples.ts';
 import { copyInto, MemoryFates } from '../support/contacts-copy.ts';
@@ -380,15 +381,21 @@ describe('any contact', () => {
   });
 });
 
+/** @returns the ID of a transfer of contacts that a worker has by its `epoch`th lease */
+async function begun(database: Database, epoch = 1): Promise<string> {
+  const id = 'a'.repeat(32);
+  await database.query(
+    `insert into transfers (id, submit_key, source_email, source_provider, destination_email, destination_provider, operations, epoch)
+     values ($1, 'k', 'a@x.example', 'sanbruno', 'a@outlook.example', 'office365', '{contactsmigration}', $2)`,
+    [id, epoch],
+  );
+  return id;
+}
+
 describe('the fates of contacts', () => {
   test('survive a kill: what was said is said again, nothing is written twice, and the sum is right', async () => {
     await using database = await openTestDatabase(FRESH);
-    const id = 'a'.repeat(32);
-    await database.query(
-      `insert into transfers (id, submit_key, source_email, source_provider, destination_email, destination_provider, operations, epoch)
-       values ($1, 'k', 'a@x.example', 'sanbruno', 'a@outlook.example', 'office365', '{contactsmigration}', 1)`,
-      [id],
-    );
+    const id = await begun(database);
     const graph = new GraphApi('token');
     await using api = await startApi(graph.answer);
     graph.base = `${api.url}/v1.0`;
@@ -435,12 +442,7 @@ describe('the fates of contacts', () => {
 
   test('are written with the lease alone', async () => {
     await using database = await openTestDatabase(FRESH);
-    const id = 'b'.repeat(32);
-    await database.query(
-      `insert into transfers (id, submit_key, source_email, source_provider, destination_email, destination_provider, operations, epoch)
-       values ($1, 'k', 'a@x.example', 'sanbruno', 'a@outlook.example', 'office365', '{contactsmigration}', 2)`,
-      [id],
-    );
+    const id = await begun(database, 2);
     const stale = openContactFates(database, { transferId: id, epoch: 1 });
     await expect(stale.intend([{ uid: 'x', destinationId: '' }])).rejects.toMatchObject({ name: 'LeaseLost' });
     expect(await openContactFates(database, { transferId: id, epoch: 2 }).all()).toEqual(new Map());
@@ -448,12 +450,7 @@ describe('the fates of contacts', () => {
 
   test('hold a name that is too long for them, whatever stands where it is cut', async () => {
     await using database = await openTestDatabase(FRESH);
-    const id = 'c'.repeat(32);
-    await database.query(
-      `insert into transfers (id, submit_key, source_email, source_provider, destination_email, destination_provider, operations, epoch)
-       values ($1, 'k', 'a@x.example', 'sanbruno', 'a@outlook.example', 'office365', '{contactsmigration}', 1)`,
-      [id],
-    );
+    const id = await begun(database);
     const fates = openContactFates(database, { transferId: id, epoch: 1 });
     const names = [`${'a'.repeat(199)}😀`, 'half \uD83D', 'nul \0'];
     await fates.settle(names.map((name, at) => ({ uid: `${at}`, fate: 'copied', name, remarks: [] })));

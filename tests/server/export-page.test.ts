@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32, inflateRawSync } from 'node:zlib';
@@ -190,4 +190,13 @@ describe('what is damaged on the disk', () => {
     await using broken = await page;
     expect(await readAll(broken)).toMatchObject({ code: 'ENOTDIR', syscall: 'mkdir' });
   });
+});
+
+test("the page's colours are the portal's, in light and dark", async () => {
+  const SRC = join(import.meta.dirname, '../../src');
+  const coloursOf = async (path: string) =>
+    new Set((await readFile(join(SRC, path), 'utf8')).match(/--[a-z-]+: #[0-9a-f]{6};/g));
+  const [page, portal] = [await coloursOf('server/export/page/reader.html'), await coloursOf('portal/theme.css')];
+  expect(page.size).toBe(14);
+  expect([...page].filter((colour) => !portal.has(colour))).toEqual([]);
 });

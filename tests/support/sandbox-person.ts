@@ -14,7 +14,7 @@ export const SCOPES: Record<OauthProvider, readonly [mail: string, contacts: str
 
 /** The product's client at a provider's sign-in. */
 export async function clientOf(sandbox: Sandbox, provider: OauthProvider) {
-  const { issuer, client: credentials } = readSettings({ ...sandbox.environment, SANDBOX: 'on' }).providers[provider];
+  const { issuer, client: credentials } = readSettings(sandbox.environment).providers[provider];
   if (credentials === undefined) throw new Error('There is no client.');
   return client.discovery(new URL(issuer), credentials.id, credentials.secret, undefined, {
     execute: [client.enableNonRepudiationChecks, client.allowInsecureRequests],

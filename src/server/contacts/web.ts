@@ -162,7 +162,9 @@ export class Web {
    */
   async pause(retryAfter: string | null, attempt: number, signal: AbortSignal): Promise<void> {
     const pause = pauseOf(retryAfter, attempt);
-    if (pause > LONGEST_PAUSE) throw this.#error('unavailable', { status: 429, pause });
+    const { host } = this.base;
+    if (pause > LONGEST_PAUSE)
+      throw new ContactStoreError('unavailable', `${host} asks for a long pause`, { host, pause });
     await this.#wait(pause, signal);
   }
 

@@ -198,6 +198,16 @@ export function mailErrorOf(error: unknown): MailError {
   throw error;
 }
 
+/** What ended a connection that stood: its cause is told apart only where that says what is to be done. */
+export function lostBy(error: unknown): MailError {
+  if (error instanceof MailError) return error;
+  if (error === undefined) return new MailError('lost', 'The mail server closed the connection.');
+  if (!(error instanceof Error)) throw error;
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === 'ETIMEDOUT') return mailErrorOf(error);
+  return new MailError('lost', `The connection to the mail server ended (${code ?? 'no code'}).`, { cause: error });
+}
+
 function pauseOf(clues: Clues, text: string): number | undefined {
   if (typeof clues.throttleReset === 'number') {
     const waited = typeof clues.throttleWaited === 'number' ? clues.throttleWaited : 0;

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { MailError, mailErrorOf } from '../mail-error.ts';
+import { lostBy, MailError } from '../mail-error.ts';
 import { Hold } from '../hold.ts';
 import type { Clock, MayWrite } from '../wire.ts';
 import { Carrier } from './carrier.ts';
@@ -389,14 +389,4 @@ function startsWithWord(line: string, word: string): boolean {
 
 function isExpunge(line: string): boolean {
   return line.length < 24 && line.slice(-8).toUpperCase() === ' EXPUNGE';
-}
-
-/** What ended a connection that stood: its cause is told apart only where that says what is to be done. */
-function lostBy(error: unknown): MailError {
-  if (error instanceof MailError) return error;
-  if (error === undefined) return new MailError('lost', 'The mail server closed the connection.');
-  if (!(error instanceof Error)) throw error;
-  const code = (error as NodeJS.ErrnoException).code;
-  if (code === 'ETIMEDOUT') return mailErrorOf(error);
-  return new MailError('lost', `The connection to the mail server ended (${code ?? 'no code'}).`, { cause: error });
 }
