@@ -33,7 +33,8 @@ import type { MailFormat } from './archive/mail-format.ts';
 import { mbox } from './archive/mbox.format.ts';
 import { pst } from './archive/pst.format.ts';
 import { archiveFiles } from './archive/part.ts';
-import { openSpool, openSpoolReader, SpoolError, sweepSpool, type Spool } from './staging/spool.ts';
+import { openSegments, type Segments } from './staging/segments.ts';
+import { openSpoolReader, SpoolError, sweepSpool } from './staging/spool.ts';
 import { openExportThread } from './thread/export-thread.ts';
 import { writeArchive } from './archive/zip-archive.ts';
 
@@ -48,6 +49,7 @@ export class ExportPaused extends Error {
 /** Staged messages that turn out damaged are fetched again, but not for ever. */
 const TRIES = 3;
 const DAY_MS = 86_400_000;
+const NONE_LIVE = { live: () => new Set<string>() };
 const NOTHING_LEFT = { messages: 0, folders: 0 };
 
 export type ExportServices = {
@@ -95,8 +97,7 @@ export async function writeArchives(services: ExportServices, work: MailExport):
     await unlessDamaged(workspace, async () => {
       if ((await workspace.reopen()).finished !== null) return;
       await stage(workspace, work);
-      await using spool = openSpool(workspace.folder);
-      await writeSealed(workspace, contentsOf(work), spool);
+      await writeSealed(workspace, contentsOf(work), NONE_LIVE);
       await offer(workspace);
     });
     return (await workspace.reopen()).mailSkipped ?? [];
@@ -133,16 +134,17 @@ async function stage(workspace: Workspace, work: MailExport): Promise<void> {
   if (lastPart !== null) return;
   const contents = contentsOf(work);
   await requireRoom(folder, limits.diskReserve);
-  await using spool = openSpool(folder);
-  const writeParts = () => writeSealed(workspace, contents, spool);
+  await using thread = openExportThread();
+  await using segments = openSegments(folder, thread);
+  const writeParts = () => writeSealed(workspace, contents, segments);
   await writeParts();
   const onPartFull = async () => {
     await ledger.seal();
     await writeParts();
   };
   const format = contents.openFormat();
-  const skipped = await gatherMail({ ...work, ledger, limits, format, spool, folder, onPartFull });
-  await spool.rotate();
+  const skipped = await gatherMail({ ...work, ledger, limits, format, segments, folder, onPartFull });
+  await segments.rotate();
   await ledger.seal({ skipped });
 }
 
@@ -253,12 +255,12 @@ async function isLost(database: Database, lease: Lease): Promise<boolean> {
 }
 
 /** Writes the parts that are settled and not written. What they were made of goes afterwards. */
-async function writeSealed(workspace: Workspace, contents: Contents, spool: Spool): Promise<void> {
+async function writeSealed(workspace: Workspace, contents: Contents, segments: Pick<Segments, 'live'>): Promise<void> {
   for (const part of await workspace.ledger.unwritten()) {
     await writePart(part, workspace, contents);
     await sweepSpool(workspace.folder, async () => {
       // Asked in this order: what is written to now is live, or noted by the time the ledger is asked.
-      const live = spool.live();
+      const live = segments.live();
       return new Set([...live, ...(await workspace.ledger.segments())]);
     });
   }

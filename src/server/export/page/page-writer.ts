@@ -74,8 +74,9 @@ export async function openPageWriter({ folder, scratch }: PageFolders): Promise<
     const packed = await Promise.all(made.map(({ octets }) => deflated(octets)));
     for (const [index, { name, octets }] of made.entries()) {
       const place = waiting.begin();
-      if (!waiting.append(packed[index] ?? octets)) await waiting.drained();
-      const staged = { ...place, ...waiting.end() };
+      const stored = packed[index] ?? octets;
+      if (!waiting.append(stored)) await waiting.drained();
+      const staged = { ...place, ...waiting.end(), crc32: crc32(stored) };
       const known = { size: octets.length, crc32: crc32(octets), packedSize: staged.size };
       kept.push({ name, staged, known, sha256: createHash('sha256').update(octets).digest('hex') });
     }

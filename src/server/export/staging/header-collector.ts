@@ -1,7 +1,6 @@
 /** How much of a message's beginning is kept for its header at most, in octets. */
 const HEADER_OCTETS = 64 * 1024;
-const ENDS = ['\r\n\r\n', '\n\n'];
-const LONGEST_END = 4;
+const [USUAL_END, BARE_END] = ['\r\n\r\n', '\n\n'];
 
 /** Keeps the header of a message that goes by, and what comes with it; the chunks may be used for something else afterwards. */
 export function openHeaderCollector(): { take(chunk: Uint8Array): void; octets(): Buffer } {
@@ -10,12 +9,21 @@ export function openHeaderCollector(): { take(chunk: Uint8Array): void; octets()
   return {
     take: (chunk) => {
       if (isWhole) return;
-      const unseen = Math.max(0, header.length - LONGEST_END);
-      header = Buffer.concat([header, chunk.subarray(0, HEADER_OCTETS - header.length)]);
-      const ends = ENDS.map((end) => header.indexOf(end, unseen)).filter((at) => at >= 0);
-      isWhole = ends.length > 0 || header.length === HEADER_OCTETS;
-      if (ends.length > 0) header = Buffer.from(header.subarray(0, Math.min(...ends) + LONGEST_END));
+      const unseen = Math.max(0, header.length - USUAL_END.length);
+      const more = Buffer.from(chunk.buffer, chunk.byteOffset, Math.min(chunk.length, HEADER_OCTETS - header.length));
+      const beginning = header.length === 0 ? more : Buffer.concat([header, more]);
+      const end = endOf(beginning, unseen);
+      isWhole = end !== undefined || beginning.length === HEADER_OCTETS;
+      header = Buffer.from(beginning.subarray(0, end));
     },
     octets: () => header,
   };
+}
+
+function endOf(octets: Buffer, from: number): number | undefined {
+  const usual = octets.indexOf(USUAL_END, from, 'latin1');
+  // Whichever is first: what is bare is not looked for in the whole of a message that has none.
+  const bare = octets.subarray(0, usual < 0 ? octets.length : usual).indexOf(BARE_END, from, 'latin1');
+  if (bare >= 0) return bare + USUAL_END.length;
+  return usual < 0 ? undefined : usual + USUAL_END.length;
 }

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { crc32 } from 'node:zlib';
 import { alignedBuffer, alignedDown, alignedUp, openUnbuffered, type UnbufferedFile } from './unbuffered.ts';
 
 /** What is staged is missing or not what was written. It has to be fetched again. */
@@ -28,22 +27,26 @@ export type SpoolWriter = AsyncDisposable & {
   /** Takes octets, which may be changed afterwards. @returns false when `drained` is to be awaited before more come */
   append(octets: Uint8Array): boolean;
   drained(): Promise<void>;
-  /** The size and the checksum of the message. */
-  end(): { readonly size: number; readonly crc32: number };
+  /** The size of the message. */
+  end(): { readonly size: number };
   /** Resolves when all that was appended will survive a power cut. */
   sync(): Promise<void>;
 };
 
-export async function openSpoolWriter(folder: string): Promise<SpoolWriter> {
+/** @param look is shown all that is written, a block at a time, while it is written, and may show it to other threads */
+export async function openSpoolWriter(
+  folder: string,
+  look?: (octets: Uint8Array, position: number) => Promise<void>,
+): Promise<SpoolWriter> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const segment = `${randomUUID()}.segment`;
-  const block = alignedBuffer(BLOCK);
+  const block = alignedBuffer(BLOCK, look !== undefined);
   const file = await openUnbuffered(join(folder, segment), 'write');
   /** Octets in the block, and of the file before it. */
   let [filled, written] = [0, 0];
   /** What does not fit into the block any more. */
   let rest: Uint8Array = Buffer.alloc(0);
-  let message = { position: 0, crc32: 0 };
+  let began = 0;
   const take = (octets: Uint8Array) => {
     const taken = octets.subarray(0, BLOCK - filled);
     block.set(taken, filled);
@@ -53,18 +56,23 @@ export async function openSpoolWriter(folder: string): Promise<SpoolWriter> {
   const isFull = () => filled === BLOCK;
   const flush = async () => {
     const length = alignedUp(filled);
-    await file.write(block.subarray(0, length), written);
+    // The block is not filled again before both are done with it.
+    const [stored, looked] = await Promise.allSettled([
+      file.write(block.subarray(0, length), written),
+      look?.(block.subarray(0, filled), written),
+    ]);
+    if (stored.status === 'rejected') throw stored.reason;
+    if (looked.status === 'rejected') throw looked.reason;
     written += length;
     filled = 0;
   };
   return {
     segment,
     begin: () => {
-      message = { position: written + filled, crc32: 0 };
-      return { segment, position: message.position };
+      began = written + filled;
+      return { segment, position: began };
     },
     append: (octets) => {
-      message.crc32 = crc32(octets, message.crc32);
       take(octets);
       return rest.length === 0 && !isFull();
     },
@@ -74,7 +82,7 @@ export async function openSpoolWriter(folder: string): Promise<SpoolWriter> {
         take(rest);
       } while (isFull());
     },
-    end: () => ({ size: written + filled - message.position, crc32: message.crc32 }),
+    end: () => ({ size: written + filled - began }),
     sync: async () => {
       await flush();
       await file.datasync();
@@ -200,50 +208,4 @@ export async function sweepSpool(folder: string, kept: () => Promise<ReadonlySet
   if (names.length === 0) return;
   const wanted = await kept();
   for (const name of names) if (!wanted.has(name)) await rm(join(folder, name), { force: true, recursive: true });
-}
-
-/**
- * The segments that are written to: one for each who writes at the time, which goes to the next one afterwards. `rotate`
- * begins new ones; an old one stays `live` until whoever had it is done and has noted what lies in it.
- */
-export type Spool = AsyncDisposable & {
-  use<Result>(work: (writer: SpoolWriter) => Promise<Result>): Promise<Result>;
-  rotate(): Promise<void>;
-  live(): Set<string>;
-};
-
-export function openSpool(folder: string): Spool {
-  const live = new Set<SpoolWriter>();
-  let free: SpoolWriter[] = [];
-  let turn = 0;
-  const close = async (writer: SpoolWriter) => {
-    live.delete(writer);
-    await writer[Symbol.asyncDispose]();
-  };
-  const begin = async () => {
-    const writer = await openSpoolWriter(folder);
-    live.add(writer);
-    return writer;
-  };
-  const rotate = async () => {
-    turn += 1;
-    const retiring = free;
-    free = [];
-    for (const writer of retiring) await close(writer);
-  };
-  return {
-    use: async (work) => {
-      const taken = turn;
-      const writer = free.pop() ?? (await begin());
-      try {
-        return await work(writer);
-      } finally {
-        if (turn === taken) free.push(writer);
-        else await close(writer);
-      }
-    },
-    rotate,
-    live: () => new Set([...live].map(({ segment }) => segment)),
-    [Symbol.asyncDispose]: rotate,
-  };
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { isReadable, notingBreaks, openFaults, readableOf, sourcePlace, type Faults } from '../../mail/copy/breaks.ts';
 import { Stopped } from '../../mail/copy/lanes.ts';
 import type { CopySource } from '../../mail/copy/mail-copy.ts';
@@ -10,8 +9,10 @@ import type { MailFormat } from '../archive/mail-format.ts';
 import { requireRoom } from './disk-room.ts';
 import type { ExportLimits } from './export-limits.ts';
 import { openHeaderCollector } from './header-collector.ts';
-import type { Spool, SpoolWriter } from './spool.ts';
+import type { Sum } from './message-sums.ts';
+import type { Segments } from './segments.ts';
 import type { StagedMessage, StagedMessages } from './staged-messages.ts';
+import type { SummedWriter } from './summed-writer.ts';
 
 export type ExportProgress = { readonly done: number; readonly total: number; readonly bytes: number };
 
@@ -26,7 +27,7 @@ export type Gathering = {
   readonly signal: AbortSignal;
   /** How often it has waited for what was refused. */
   readonly refusalWaits: number;
-  readonly spool: Spool;
+  readonly segments: Segments;
   /** Seals what is staged and writes it; messages may be staged meanwhile, for the next part. */
   readonly onPartFull: () => Promise<void>;
   readonly onProgress: (progress: ExportProgress) => void;
@@ -63,6 +64,12 @@ export type Stager = {
   readonly faults: Faults;
 };
 
+/** A message that has come whole; it gets a number when it is known not to be there by an older one. */
+type Arrived = Omit<StagedMessage, 'number' | 'label' | keyof Sum> & {
+  readonly sum: Promise<Sum>;
+  readonly label: (number: number) => string;
+};
+
 /** The times that an archive, a database and an ISO string all can hold. */
 const [EARLIEST, LATEST] = [new Date('0001-01-01T00:00:00Z'), new Date('9999-12-31T23:59:59Z')];
 
@@ -91,7 +98,7 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
     if (state.openMessages > 0 && !fits) {
       // What of the part is still under way belongs to it.
       await Promise.all(underWay);
-      await gathering.spool.rotate();
+      await gathering.segments.rotate();
       await gathering.onPartFull();
       state.openOctets = 0;
       state.openMessages = 0;
@@ -113,42 +120,48 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
     return counted;
   }
 
-  async function stage(message: Fetched, listing: MailboxListing, writer: SpoolWriter): Promise<StagedMessage | null> {
-    const { uid, flags } = message;
-    const digest = createHash('sha256');
+  async function stage(message: Fetched, writer: SummedWriter): Promise<Arrived> {
     const lineEnds = gathering.format.openLineEnds?.();
-    const header = openHeaderCollector();
+    const keep = openHeaderCollector();
     const place = writer.begin();
     for await (const chunk of message.octets) {
-      digest.update(chunk);
       lineEnds?.take(chunk);
-      header.take(chunk);
+      keep.take(chunk);
       // Most chunks only go into a block in memory.
       if (!writer.append(chunk)) await writer.drained();
     }
-    const { size, crc32 } = writer.end();
-    const sha256 = digest.digest('hex');
-    if (listing.claims && (await ledger.claim(listing.mailboxId, listing.uidValidity, { uid, sha256 }))) return null;
-    listing.highest += 1;
-    const number = listing.highest;
     const internalDate = storedDate(message.internalDate);
+    const header = keep.octets();
     return {
-      number,
-      uid,
-      size,
-      sha256,
-      crc32,
+      uid: message.uid,
+      flags: message.flags,
       internalDate,
-      flags,
       lineEnds: lineEnds?.end() ?? 'kept',
-      label: gathering.format.label({ header: header.octets(), internalDate }, number),
+      label: (number) => gathering.format.label({ header, internalDate }, number),
       ...place,
+      ...writer.end(),
     };
   }
 
-  async function record(listing: MailboxListing, staged: readonly StagedMessage[], writer: SpoolWriter): Promise<void> {
-    if (staged.length === 0) return;
+  /** Null where it is staged already, by another number. */
+  async function numbered({ sum, label, ...arrived }: Arrived, listing: MailboxListing): Promise<StagedMessage | null> {
+    const { sha256, crc32 } = await sum;
+    const { uid } = arrived;
+    if (listing.claims && (await ledger.claim(listing.mailboxId, listing.uidValidity, { uid, sha256 }))) return null;
+    listing.highest += 1;
+    return { ...arrived, number: listing.highest, label: label(listing.highest), sha256, crc32 };
+  }
+
+  async function record(listing: MailboxListing, arrived: readonly Arrived[], writer: SummedWriter): Promise<void> {
+    if (arrived.length === 0) return;
     await writer.sync();
+    const staged: StagedMessage[] = [];
+    for (const message of arrived) {
+      const row = await numbered(message, listing);
+      if (row === null) listing.taken.add(message.uid);
+      else staged.push(row);
+    }
+    if (staged.length === 0) return;
     await ledger.record(listing.mailboxId, listing.uidValidity, staged);
     for (const { uid } of staged) listing.taken.add(uid);
     state.messages += staged.length;
@@ -161,24 +174,22 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
     if (uids.length === 0) return;
     const seen = new Set<number>();
     const place = sourcePlace(reader, listing.mailbox.path, listing.uidValidity);
-    await gathering.spool.use(async (writer) => {
-      const staged: StagedMessage[] = [];
+    await gathering.segments.use(async (writer) => {
+      const arrived: Arrived[] = [];
       try {
         for await (const message of notingBreaks(reader.fetch(place.path, uids), uids, place, faults)) {
           if (signal.aborted) throw new Stopped('The export was asked to stop.');
           if (seen.has(message.uid)) continue;
           seen.add(message.uid);
-          const row = await stage(message, listing, writer);
-          if (row === null) listing.taken.add(message.uid);
-          else staged.push(row);
+          arrived.push(await stage(message, writer));
         }
       } catch (error) {
         if (!(error instanceof MailError) && !(error instanceof Stopped)) throw error;
         // What has come whole is kept.
-        await record(listing, staged, writer);
+        await record(listing, arrived, writer);
         throw error;
       }
-      await record(listing, staged, writer);
+      await record(listing, arrived, writer);
     });
   }
 

@@ -12,11 +12,12 @@ export const alignedDown = (octets: number): number => octets - (octets % ALIGNM
 /**
  * Memory that files can be written from and read into: only that of WebAssembly begins at a page in each case. It takes
  * much address space; a process that is not given so much has other memory, and its files are ordinary ones.
+ * @param isShared another thread reads it as well; where it is other memory, that gets a copy
  */
-export function alignedBuffer(size: number): Buffer {
+export function alignedBuffer(size: number, isShared = false): Buffer {
   const pages = Math.ceil(size / WASM_PAGE);
   try {
-    return Buffer.from(new WebAssembly.Memory({ initial: pages, maximum: pages }).buffer, 0, size);
+    return Buffer.from(new WebAssembly.Memory({ initial: pages, maximum: pages, shared: isShared }).buffer, 0, size);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     return Buffer.allocUnsafeSlow(size);

@@ -1,11 +1,14 @@
 import { parentPort } from 'node:worker_threads';
 import { deflatedEach } from '../archive/compression.ts';
 import { openPageWriter, type PageWriter } from '../page/page-writer.ts';
+import { openMessageSums, type MessageSums } from '../staging/message-sums.ts';
 import { SpoolError } from '../staging/spool.ts';
 import type { Answer, Asked, Failure, Request } from './work.ts';
 
 /** What comes for a page may come before it is open. */
 const pages = new Map<number, Promise<PageWriter>>();
+/** By the segment. */
+const sums = new Map<string, MessageSums>();
 
 parentPort?.on('message', ({ id, asked }: Request) => {
   perform(asked).then(
@@ -34,6 +37,11 @@ async function perform([name, given]: Asked): Promise<[unknown, ...ArrayBuffer[]
       await (await page)[Symbol.asyncDispose]();
       return [undefined];
     }
+    case 'sum':
+      return [sumsOf(given.segment)(given.octets, given.spans)];
+    case 'closeSums':
+      sums.delete(given.segment);
+      return [undefined];
     case 'deflate': {
       const memory = given.octets.buffer;
       return [{ packed: deflatedEach(given), memory }, memory];
@@ -43,6 +51,12 @@ async function perform([name, given]: Asked): Promise<[unknown, ...ArrayBuffer[]
 
 function pageOf(number: number): Promise<PageWriter> {
   return pages.get(number) ?? Promise.reject(new Error('There is no such page.'));
+}
+
+function sumsOf(segment: string): MessageSums {
+  const open = sums.get(segment) ?? openMessageSums();
+  sums.set(segment, open);
+  return open;
 }
 
 function failureOf(error: unknown): Failure {

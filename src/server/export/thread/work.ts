@@ -1,5 +1,6 @@
 import type { Deflated, Files } from '../archive/compression.ts';
 import type { PageFolders, PageMessage, PageScripts } from '../page/page-writer.ts';
+import type { Span, Sum } from '../staging/message-sums.ts';
 
 /** What the thread does, by its name: what it is given, and what it answers. */
 export type Work = {
@@ -7,6 +8,13 @@ export type Work = {
   readonly addToPage: (given: { readonly page: number; readonly messages: readonly PageMessage[] }) => void;
   readonly endPage: (given: { readonly page: number }) => PageScripts;
   readonly closePage: (given: { readonly page: number }) => void;
+  /** The next octets of a segment: the sums of the messages that end in them. */
+  readonly sum: (given: {
+    readonly segment: string;
+    readonly octets: Uint8Array;
+    readonly spans: readonly Span[];
+  }) => readonly Sum[];
+  readonly closeSums: (given: { readonly segment: string }) => void;
   /** Each of the files deflated, and the memory that was given. */
   readonly deflate: (given: Files) => { readonly packed: Deflated; readonly memory: ArrayBuffer };
 };

@@ -1,0 +1,61 @@
+import type { ExportThread } from '../thread/export-thread.ts';
+import type { Sum } from './message-sums.ts';
+import { openSpoolWriter, type SpoolWriter } from './spool.ts';
+
+/** Besides, the sums of each message, which are known when it is on the disk: after `sync` at the latest. */
+export type SummedWriter = Omit<SpoolWriter, 'end'> & {
+  end(): { readonly size: number; readonly sum: Promise<Sum> };
+};
+
+/** A message in the block, or what of it is; in octets of the segment. */
+type Open = { readonly position: number; begins: boolean };
+type Ended = Open & { readonly end: number; readonly sum: PromiseWithResolvers<Sum> };
+
+/** The thread of exports takes the sums, out of the memory that goes to the disk meanwhile. */
+export async function openSummedWriter(folder: string, thread: Pick<ExportThread, 'ask'>): Promise<SummedWriter> {
+  let ended: Ended[] = [];
+  let open: Open | undefined;
+  const writer = await openSpoolWriter(folder, async (octets, at) => {
+    const whole = ended;
+    const rest = open === undefined ? [] : [{ ...open, end: Infinity }];
+    ended = [];
+    if (open !== undefined) open.begins = false;
+    const spans = [...whole, ...rest].map(({ position, end, begins }) => ({
+      from: Math.max(0, position - at),
+      to: Math.min(octets.length, end - at),
+      begins,
+      ends: Number.isFinite(end),
+    }));
+    if (spans.length === 0) return;
+    try {
+      const sums = await thread.ask('sum', { segment: writer.segment, octets, spans });
+      for (const [index, { sum }] of whole.entries()) sum.resolve(sums[index] as Sum);
+    } catch (error) {
+      for (const { sum } of whole) sum.reject(error);
+      throw error;
+    }
+  });
+  return {
+    ...writer,
+    begin: () => {
+      const place = writer.begin();
+      open = { position: place.position, begins: true };
+      return place;
+    },
+    end: () => {
+      if (open === undefined) throw new Error('A message ends that has not begun.');
+      const { size } = writer.end();
+      const sum = Promise.withResolvers<Sum>();
+      // Whoever writes is told as well.
+      sum.promise.catch(() => {});
+      ended.push({ ...open, end: open.position + size, sum });
+      open = undefined;
+      return { size, sum: sum.promise };
+    },
+    [Symbol.asyncDispose]: async () => {
+      await writer[Symbol.asyncDispose]();
+      // A thread that died has nothing open.
+      await thread.ask('closeSums', { segment: writer.segment }).catch(() => {});
+    },
+  };
+}
