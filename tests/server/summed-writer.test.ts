@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
+import type { Sum } from '../../src/server/export/staging/message-sums.ts';
 import { openSummedWriter, type SummedWriter } from '../../src/server/export/staging/summed-writer.ts';
 import { openExportThread, type ExportThread } from '../../src/server/export/thread/export-thread.ts';
 
@@ -14,6 +15,8 @@ const SIZES = [0, 1, 4095, BLOCK - 5000, 700_001, 0, 2 * BLOCK + 3, BLOCK, 17, 0
 /** It does not repeat at the length of a block. */
 const octetsOf = (size: number, seed: number) =>
   Buffer.alloc(size, Buffer.from(Array.from({ length: 997 }, (_, at) => (at * seed + 7) % 251)));
+
+const MESSAGES = SIZES.map((size, at) => octetsOf(size, at + 1));
 
 const sumOf = (octets: Buffer) => ({ sha256: createHash('sha256').update(octets).digest('hex'), crc32: crc32(octets) });
 
@@ -27,47 +30,48 @@ async function write(writer: SummedWriter, octets: Buffer): Promise<void> {
   }
 }
 
-async function stageAll(folder: string, thread: Pick<ExportThread, 'ask'>): Promise<void> {
+/** The sums of each message, and those of what lies in the segment; some messages that break off lie between. */
+async function stageAll(
+  folder: string,
+  thread: Pick<ExportThread, 'ask'>,
+): Promise<{ readonly noted: Sum[]; readonly stored: Sum[] }> {
   await using writer = await openSummedWriter(folder, thread);
-  const messages = SIZES.map((size, at) => octetsOf(size, at + 1));
-  const staged = [];
-  for (const [at, octets] of messages.entries()) {
+  const ended = [];
+  for (const [at, octets] of MESSAGES.entries()) {
     if (at % 4 === 1) {
-      // One that breaks off, in the middle of a block or after some.
       writer.begin();
       await write(writer, octetsOf(at === 5 ? 3 * BLOCK : 12_345, 99));
     }
     const place = writer.begin();
     await write(writer, octets);
-    staged.push({ ...place, ...writer.end() });
+    ended.push({ ...place, ...writer.end() });
     if (at % 5 === 3) await writer.sync();
   }
   await writer.sync();
   const file = await readFile(join(folder, writer.segment));
-  for (const [at, octets] of messages.entries()) {
-    const { position = 0, size, sum } = staged[at] ?? {};
-    expect(size).toBe(octets.length);
-    expect(await sum).toEqual(sumOf(octets));
-    expect(file.subarray(position, position + octets.length).equals(octets)).toBe(true);
-  }
+  return {
+    noted: await Promise.all(ended.map(({ sum }) => sum)),
+    stored: ended.map(({ position, size }) => sumOf(file.subarray(position, position + size))),
+  };
 }
+
+const SUMS = MESSAGES.map(sumOf);
+const EXPECTED = { noted: SUMS, stored: SUMS };
 
 test('each message has the sums of its own octets, in however many blocks it lies, beside ones that broke off', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'summed-'));
   await using thread = openExportThread();
-  await stageAll(folder.path, thread);
+  expect(await stageAll(folder.path, thread)).toEqual(EXPECTED);
 });
 
 test('a process that has no more address space has the same sums', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'summed-'));
   await using thread = openExportThread();
   vi.stubGlobal('WebAssembly', {
-    Memory: function NoMemory() {
-      throw new RangeError('WebAssembly.Memory(): could not allocate memory');
-    },
+    Memory: NoMemory,
   });
   try {
-    await stageAll(folder.path, thread);
+    expect(await stageAll(folder.path, thread)).toEqual(EXPECTED);
   } finally {
     vi.unstubAllGlobals();
   }
@@ -84,3 +88,7 @@ test('where the thread dies, nothing of the segment counts as staged', async () 
   await expect(writer.sync()).rejects.toThrow('The thread of exports has ended.');
   await expect(sum).rejects.toThrow('The thread of exports has ended.');
 });
+
+function NoMemory(): never {
+  throw new RangeError('WebAssembly.Memory(): could not allocate memory');
+}
