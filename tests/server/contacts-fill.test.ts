@@ -192,6 +192,23 @@ describe.each(['google', 'office365'] as const)('a contact that is at %s already
     expect(held().size).toBe(8);
   });
 
+  test('and whose details the destination fails at, each time, is left as it is and told, and the others arrive', async () => {
+    putTheirs();
+    const failing: Fault = ({ method, url }) =>
+      method === 'PATCH' && url.pathname.endsWith(changed) ? { status: 500, json: {} } : null;
+    api.faults.push(...Array.from({ length: 99 }, () => failing));
+    const fates = new MemoryFates();
+    const all = { reader: readerOf([ANN, ROSE, ZOE]), signal: SIGNAL };
+    const copied = await copyInto({ ...all, writer: writer() }, fates);
+    expect(copied).toMatchObject({ total: 3, written: 2, present: 1, lost: 0, duplicated: 0, changed: 0 });
+    const refused = 'Your new address book refused to add details to this contact (500).';
+    expect(copied.notes).toContainEqual({ contact: 'Rose Hill', note: refused });
+    expect(held().size).toBe(3);
+    expect(stored()).not.toContain('rose@work.example');
+    // Where nothing else was to be done, it may be the destination, and is tried again.
+    await expect(copy([ROSE])).rejects.toMatchObject({ fault: 'unavailable', status: 500 });
+  });
+
   test('and all others at which it fails are left to the next run', async () => {
     const batches = provider === 'google' ? ':batchCreateContacts' : '$batch';
     const failing: Fault = ({ url }) => (url.pathname.endsWith(batches) ? { status: 500, json: {} } : null);

@@ -11,8 +11,10 @@ import {
 } from './contact-store.ts';
 import type { ContactFates, Fate, Settled } from './contact-fates.ts';
 import { compareContacts, Expectations, type Compared } from './compare-contacts.ts';
+import { fillingFor } from './fill.ts';
 import { MatchIndex } from './matching.ts';
 import type { Part } from './parts.ts';
+import { refusedNote } from './remarks.ts';
 import { displayNameOf } from './vcard/read-vcard.ts';
 import type { Sleep } from './web.ts';
 
@@ -71,6 +73,13 @@ async function indexOf(writer: ContactWriter, uids: ReadonlySet<string>, signal:
   return index;
 }
 
+/** A contact at which the destination failed, alone; `there`: what was to be filled, and how it counts then. */
+type Failing = {
+  readonly contact: Contact;
+  readonly error: ContactStoreError;
+  readonly there?: { readonly existing: ExistingContact; readonly fate: 'copied' | 'present' };
+};
+
 class Run {
   readonly #copy: ContactCopy;
   readonly #total: number;
@@ -80,8 +89,8 @@ class Run {
   readonly #settled = new Set<string>();
   readonly expectations = new Expectations();
   #batch: Contact[] = [];
-  /** Contacts at which the destination failed, each alone, while it took others. */
-  readonly #failing: { readonly contact: Contact; readonly error: ContactStoreError }[] = [];
+  /** While it took others. */
+  readonly #failing: Failing[] = [];
   #failedLast = false;
   #hasWritten = false;
 
@@ -135,9 +144,10 @@ class Run {
 
   /** When nothing at all was written, it is no contact's fault, and the next run tries them again. */
   async settleFailing(): Promise<void> {
-    for (const { contact, error } of this.#failing) {
+    for (const { contact, error, there } of this.#failing) {
       if (!this.#hasWritten) throw error;
-      await this.#refused(contact, error);
+      if (there === undefined) await this.#refused(contact, error);
+      else await this.#leftAsItIs(contact, error, there);
     }
   }
 
@@ -173,23 +183,37 @@ class Run {
 
   /** Written by a run that was stopped before it could say so; its photo may be missing. `false`: it is gone. */
   async #written(contact: Contact, existing: ExistingContact): Promise<boolean> {
-    const { writer, signal } = this.#copy;
-    const result = await writer.fill(existing, contact, signal);
+    const { writer } = this.#copy;
+    const result = await this.#filled(contact, { existing, fate: 'copied' });
+    if (result === null) return true;
     if (result.outcome === 'gone') return false;
     await this.#note(contact, 'copied', '', result.stays, [...new Set([...writer.notesOn(contact), ...result.notes])]);
     return true;
   }
 
   async #fill(contact: Contact, existing: ExistingContact, wasMeant: boolean): Promise<void> {
-    const { writer, fates, signal } = this.#copy;
-    await fates.intend([{ uid: contact.uid, destinationId: existing.id }]);
-    const result: FillResult = await writer.fill(existing, contact, signal);
+    await this.#copy.fates.intend([{ uid: contact.uid, destinationId: existing.id }]);
+    const result = await this.#filled(contact, { existing, fate: 'present' });
+    if (result === null) return;
     if (result.outcome === 'gone') {
       this.#batch.push(contact);
       return;
     }
+    if (result.outcome === 'filled') this.#tookOne();
     const isFilled = result.outcome === 'filled' || wasMeant;
     await this.#note(contact, isFilled ? 'completed' : 'present', existing.id, result.stays, [...result.notes]);
+  }
+
+  /** Null where the destination fails at it, and what else is done decides what becomes of it. */
+  async #filled(contact: Contact, there: NonNullable<Failing['there']>): Promise<FillResult | null> {
+    const { writer, signal } = this.#copy;
+    try {
+      return await writer.fill(there.existing, contact, signal);
+    } catch (error) {
+      if (!(error instanceof ContactStoreError) || !isOfOne(error) || error.pause !== undefined) throw error;
+      this.#failed({ contact, error, there });
+      return null;
+    }
   }
 
   async #write(batch: readonly Contact[]): Promise<void> {
@@ -225,21 +249,34 @@ class Run {
 
   /**
    * A batch that was refused, or failed at, as a whole: halves are tried until the contact that is to blame stands alone.
-   * A second failure with nothing written between them is about the destination.
    */
   async #divide(batch: readonly Contact[], error: ContactStoreError): Promise<void> {
     const [contact] = batch;
     if (contact === undefined) return;
     if (batch.length === 1) {
       if (error.fault === 'refused') return this.#refused(contact, error);
-      if (this.#failedLast) throw error;
-      this.#failedLast = true;
-      this.#failing.push({ contact, error });
+      this.#failed({ contact, error });
       return;
     }
     const middle = Math.ceil(batch.length / 2);
     await this.#write(batch.slice(0, middle));
     await this.#write(batch.slice(middle));
+  }
+
+  /** A second failure with nothing written between them is about the destination. */
+  #failed(failing: Failing): void {
+    if (this.#failedLast) throw failing.error;
+    this.#failedLast = true;
+    this.#failing.push(failing);
+  }
+
+  async #leftAsItIs(
+    contact: Contact,
+    { status = 0 }: ContactStoreError,
+    { existing, fate }: NonNullable<Failing['there']>,
+  ): Promise<void> {
+    const { added, stays } = fillingFor(existing, contact);
+    await this.#note(contact, fate, fate === 'copied' ? '' : existing.id, [...stays, ...added], [refusedNote(status)]);
   }
 
   async #refused(contact: Contact, { status }: ContactStoreError): Promise<void> {
