@@ -107,6 +107,8 @@ describe.each(['google', 'office365'] as const)('a contact that is at %s already
   };
   const stored = () => JSON.stringify([...(provider === 'google' ? people.people : graph.contacts).values()]);
   const changed = provider === 'google' ? ':updateContact' : '';
+  const failsToFill: Fault = ({ method, url }) =>
+    method === 'PATCH' && url.pathname.endsWith(changed) ? { status: 500, json: {} } : null;
 
   test('gets all that it lacks, keeps all that it has, and what stays out is said', async () => {
     putTheirs();
@@ -194,9 +196,7 @@ describe.each(['google', 'office365'] as const)('a contact that is at %s already
 
   test('and whose details the destination fails at, each time, is left as it is and told, and the others arrive', async () => {
     putTheirs();
-    const failing: Fault = ({ method, url }) =>
-      method === 'PATCH' && url.pathname.endsWith(changed) ? { status: 500, json: {} } : null;
-    api.faults.push(...Array.from({ length: 99 }, () => failing));
+    api.faults.push(...Array.from({ length: 99 }, () => failsToFill));
     const fates = new MemoryFates();
     const all = { reader: readerOf([ANN, ROSE, ZOE]), signal: SIGNAL };
     const copied = await copyInto({ ...all, writer: writer() }, fates);
