@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest';
+import { openSession } from '../../src/server/mail/imap/wire/session.ts';
+import { scriptedServer, scriptedSession, type Script } from '../support/scripted-imap.ts';
+
+const signingIn = (script: Script, capabilities: string, secret: 'password' | 'token' = 'token') => {
+  const server = scriptedServer(script, { capabilities: `IMAP4rev1 ${capabilities}` });
+  let tokens = 0;
+  const signedIn = openSession(
+    {
+      email: 'anna@mail.example',
+      place: { host: 'mail.example', port: 993, security: 'tls', named: 'by operator' },
+      credentials:
+        secret === 'token'
+          ? { kind: 'token', accessToken: async () => `token-${++tokens}` }
+          : { kind: 'password', password: 'pass "word"' },
+    },
+    server,
+  );
+  return { signedIn, ...server };
+};
+
+const decoded = (base64 = '') => Buffer.from(base64, 'base64').toString();
+
+describe('Signing in to odd servers', () => {
+  test.each([
+    ['AUTH=XOAUTH2 SASL-IR', 'XOAUTH2', 'user=anna@mail.example\x01auth=Bearer token-2\x01\x01', ''],
+    [
+      'AUTH=XOAUTH2 AUTH=OAUTHBEARER SASL-IR',
+      'OAUTHBEARER',
+      'n,a=anna@mail.example,\x01host=mail.example\x01port=993\x01auth=Bearer token-2\x01\x01',
+      'AQ==',
+    ],
+  ])('with %s a refused token is renewed once', async (capabilities, mechanism, response, afterRefusal) => {
+    let tries = 0;
+    let tag = '';
+    const { signedIn, lines } = signingIn((line, stage) => {
+      if (line.includes('AUTHENTICATE')) {
+        ({ tag } = stage);
+        if (++tries === 1) stage.say('+ eyJzdGF0dXMiOiI0MDAifQ==');
+        else return false;
+      } else if (line === afterRefusal) stage.say(`${tag} NO [AUTHENTICATIONFAILED] bad token`);
+      else return false;
+    }, capabilities);
+    await signedIn;
+    const last = lines.findLast((line) => line.includes('AUTHENTICATE'))?.split(' ') ?? [];
+    expect([last[2], decoded(last[3])]).toEqual([mechanism, response]);
+  });
+
+  test('without SASL-IR the response follows the server’s word', async () => {
+    const { signedIn, lines } = signingIn(
+      (line, { say }) => {
+        if (line.includes('AUTHENTICATE')) say('+');
+        else if (line.startsWith('AGFu')) say('A2 OK [CAPABILITY IMAP4rev1 UIDPLUS] in');
+        else return false;
+      },
+      'AUTH=PLAIN',
+      'password',
+    );
+    expect([...(await signedIn).capabilities]).toEqual(['IMAP4REV1', 'UIDPLUS']);
+    expect(decoded(lines.at(-1))).toBe('\0anna@mail.example\0pass "word"');
+  });
+
+  test('without any other way the password goes by LOGIN', async () => {
+    const { signedIn, lines } = signingIn(() => false, 'ID', 'password');
+    await (await signedIn).logout();
+    expect(lines).toContain('A2 LOGIN "anna@mail.example" "pass \\"word\\""');
+    expect(lines).toContain('A4 ID ("name" "email-data-transfer")');
+  });
+
+  test.each<[string, string, string, string]>([
+    ['no way for passwords', 'LOGINDISABLED', '', 'credentials'],
+    ['a refusal', 'AUTH=PLAIN SASL-IR', 'NO [AUTHENTICATIONFAILED] no', 'credentials'],
+    ['a refusal without a code', 'AUTH=PLAIN SASL-IR', 'NO no', 'credentials'],
+    ['a pause', 'AUTH=PLAIN SASL-IR', 'NO [UNAVAILABLE] later', 'busy'],
+    ['too many connections', 'AUTH=PLAIN SASL-IR', 'NO Too many simultaneous connections. (Failure)', 'busy'],
+    ['no connection to the mailbox', 'AUTH=PLAIN SASL-IR', 'BAD User is authenticated but not connected.', 'busy'],
+  ])('%s is told apart', async (_what, capabilities, said, fault) => {
+    const { signedIn } = signingIn(
+      (line, { tag, say }) => {
+        if (!line.includes('AUTHENTICATE')) return false;
+        say(`${tag} ${said}`);
+      },
+      capabilities,
+      'password',
+    );
+    await expect(signedIn).rejects.toMatchObject({ fault });
+  });
+
+  test.each([
+    ['* BYE [UNAVAILABLE] too busy', 'busy'],
+    ['* BYE go away', 'lost'],
+    ['* PREAUTH you are in', 'refused'],
+    ['HTTP/1.1 400 Bad Request', 'lost'],
+    ['* NO', 'lost'],
+  ])('the greeting %j lets nobody in', async (greeting, fault) => {
+    const server = scriptedServer(() => false, { greeting });
+    await expect(scriptedSession(server)).rejects.toMatchObject({ fault });
+  });
+
+  test('a server that never greets is given up', async () => {
+    const server = scriptedServer(() => false, { greeting: '* OK' });
+    const { duplexPair } = await import('node:stream');
+    const [client] = duplexPair();
+    const signedIn = scriptedSession({ clock: server.clock, dial: async () => ({ socket: client }) });
+    signedIn.catch(() => {});
+    await new Promise(setImmediate);
+    server.clock.pass(400_000);
+    await expect(signedIn).rejects.toMatchObject({ fault: 'slow' });
+    expect(client.destroyed).toBe(true);
+  });
+
+  test('what is said between STARTTLS and TLS ends the connection', async () => {
+    const offer = 'IMAP4rev1 STARTTLS AUTH=PLAIN SASL-IR';
+    const server = scriptedServer(
+      (line, { tag, say }) => {
+        if (!line.includes('STARTTLS')) return false;
+        say(Buffer.from(`${tag} OK go\r\n* CAPABILITY IMAP4rev1 EVIL\r\n`));
+      },
+      { capabilities: offer },
+    );
+    let encrypted = 0;
+    const dial: typeof server.dial = async (place, signal) => ({
+      ...(await server.dial(place, signal)),
+      startTls: () => Promise.reject(new Error(`${++encrypted}`)),
+    });
+    await expect(scriptedSession({ clock: server.clock, dial })).rejects.toMatchObject({ fault: 'certificate' });
+    expect(encrypted).toBe(0);
+    expect(server.lines.some((line) => line.includes('AUTHENTICATE'))).toBe(false);
+  });
+});

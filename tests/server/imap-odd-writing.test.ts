@@ -1,0 +1,305 @@
+import { describe, expect, test } from 'vitest';
+import type { OauthProvider } from '../../src/contract/provider.ts';
+import { MailError } from '../../src/server/mail/imap/mail-error.ts';
+import type { Appended, NewMessage } from '../../src/server/mail/imap/streams.ts';
+import { openStreamWriter } from '../../src/server/mail/imap/wire/imap-stream-writer.ts';
+import { inPieces, newMessage } from '../support/imap-session.ts';
+import { scriptedServer, scriptedSession, type Script, type Stage } from '../support/scripted-imap.ts';
+
+async function writing(script: Script, capabilities: string, provider?: OauthProvider) {
+  const server = scriptedServer(script, { capabilities: `IMAP4rev1 SASL-IR AUTH=PLAIN ${capabilities}` });
+  const connection = await scriptedSession(server);
+  const writer = openStreamWriter(connection, provider);
+  const append = async (messages: readonly NewMessage[], together = true) => {
+    const { sent, outcome } = writer.append('INBOX', inPieces(messages), { together });
+    const [gone] = await Promise.allSettled([sent]);
+    expect(gone.status === 'rejected' ? gone.reason : new MailError('lost', '')).toBeInstanceOf(MailError);
+    return outcome;
+  };
+  return { writer, append, connection, ...server };
+}
+
+const failed = (fault: string, more: object = {}) => ({ kind: 'failed', error: { fault, ...more } });
+
+/** Answers each APPEND when its command has come to its end. */
+const answering = (answer: (tag: string) => string, seen: string[] = []): Script => {
+  let tag = '';
+  return (line, { tag: first, say }) => {
+    if (line.includes(' APPEND ')) tag = first;
+    else if (tag === '') return false;
+    seen.push(line);
+    if (line.endsWith('}') && !line.endsWith('+}')) say('+ go on');
+    else if (!line.endsWith('+}')) {
+      say(answer(tag));
+      tag = '';
+    }
+  };
+};
+
+test('a destination is not blamed for the time that the source took for a message', async () => {
+  let append: Stage | undefined;
+  const { writer, clock, connection } = await writing((line, stage) => {
+    if (line.includes(' APPEND ')) append = stage;
+    else if (append === undefined) return false;
+  }, 'LITERAL+');
+  async function* dripping() {
+    for (const octet of 'abc') {
+      yield Buffer.from(octet);
+      await new Promise(setImmediate);
+      clock.pass(59_000);
+    }
+  }
+  const { sent, outcome } = writer.append('INBOX', inPieces([newMessage('', { size: 3, octets: dripping() })]), {
+    together: false,
+  });
+  await sent;
+  clock.pass(60_000);
+  expect(connection.ended).toBeUndefined();
+  append?.say(`${append.tag} OK done`);
+  expect(await outcome).toMatchObject([{ kind: 'stored' }]);
+});
+
+async function* slowly() {
+  yield Buffer.from('x');
+  await new Promise(setImmediate);
+  await new Promise(setImmediate);
+  yield Buffer.from('y');
+}
+
+describe('Writing to odd servers', () => {
+  const stored = { kind: 'stored' };
+
+  test.each<[string, string, number[], boolean, RegExp[]]>([
+    ['LITERAL+', 'LITERAL+', [3, 5000], false, [/\{3\+\}$/, /^aaa$/, /\{5000\+\}$/, /^a+$/]],
+    ['LITERAL-', 'LITERAL-', [4096, 4097], false, [/\{4096\+\}$/, /^a+$/, /\{4097\}$/, /^a+$/]],
+    ['neither', '', [3, 0], false, [/\{3\}$/, /^aaa$/, /\{0\}$/, /^$/]],
+    ['MULTIAPPEND', 'MULTIAPPEND LITERAL+', [3, 2], true, [/\{3\+\}$/, /^aaa \(\\Seen\) "[^"]+" \{2\+\}$/, /^aa$/]],
+    ['MULTIAPPEND alone', 'MULTIAPPEND', [3, 2], true, [/\{3\}$/, /^aaa \(\\Seen\) "[^"]+" \{2\}$/, /^aa$/]],
+  ])('by %s', async (_what, capabilities, sizes, together, expected) => {
+    const seen: string[] = [];
+    const { append } = await writing(
+      answering((tag) => `${tag} OK done`, seen),
+      capabilities,
+    );
+    const messages = sizes.map((size) => newMessage('a'.repeat(size), { flags: ['\\Seen'] }));
+    expect(await append(messages, together)).toEqual(sizes.map(() => stored));
+    expect(seen).toHaveLength(expected.length);
+    for (const [index, each] of expected.entries()) expect(seen[index]).toMatch(each);
+  });
+
+  test('by LITERAL+ of Microsoft, which refuses large ones that do not wait', async () => {
+    const seen: string[] = [];
+    const { append } = await writing(
+      answering((tag) => `${tag} OK done`, seen),
+      'LITERAL+',
+      'office365',
+    );
+    expect(await append([newMessage('a'.repeat(4096)), newMessage('a'.repeat(4097))])).toEqual([stored, stored]);
+    expect(seen.filter((line) => line.includes('APPEND')).map((line) => /\{.*/.exec(line)?.[0])).toEqual([
+      '{4096+}',
+      '{4097}',
+    ]);
+  });
+
+  test.each<[string, (number | undefined)[]]>([
+    ['[APPENDUID 7 5:7]', [5, 6, 7]],
+    ['[APPENDUID 7 5,6,9]', [5, 6, 9]],
+    ['[APPENDUID 7 9,5,6]', [9, 5, 6]],
+    ['[APPENDUID 7 7:5]', [undefined, undefined, undefined]],
+    ['[APPENDUID 7 5:6]', [undefined, undefined, undefined]],
+    ['[APPENDUID 7 5:4000000000]', [undefined, undefined, undefined]],
+    ['[APPENDUID 0 5:7]', [undefined, undefined, undefined]],
+    ['[APPENDUID 9223372036854775808 5:7]', [undefined, undefined, undefined]],
+    ['[APPENDUID x 5:7]', [undefined, undefined, undefined]],
+    ['[APPENDUID', [undefined, undefined, undefined]],
+    ['', [undefined, undefined, undefined]],
+  ])('of %j the UIDs are %j', async (said, uids) => {
+    const { append } = await writing(
+      answering((tag) => `${tag} OK ${said} done`),
+      'MULTIAPPEND LITERAL+',
+    );
+    const outcomes = await append([newMessage('a'), newMessage('b'), newMessage('c')]);
+    expect(outcomes.map((outcome) => outcome.kind === 'stored' && outcome.uid)).toEqual(uids);
+  });
+
+  test.each<[string, object]>([
+    ['NO [TRYCREATE] no such mailbox', failed('refused', { responseCode: 'TRYCREATE' })],
+    ['NO [OVERQUOTA] full', failed('full')],
+    ['NO Mailbox is full', failed('full')],
+    ['NO [LIMIT] too many', failed('busy', { responseCode: 'LIMIT' })],
+    ['NO [THROTTLED] slow down', failed('busy')],
+    ['NO [UNAVAILABLE] later', failed('busy')],
+    ['NO [INUSE] somebody else', failed('busy')],
+    ['NO [SERVERBUG] oh', failed('busy')],
+    ['NO [EXPIRED] again', failed('credentials')],
+    ['NO [NOPERM] not yours', failed('refused')],
+    ['BAD Request is throttled. Suggested Backoff Time: 5 milliseconds', failed('busy', { pause: 5 })],
+    ['NO Server Unavailable. 15', failed('busy')],
+    ['NO [LIMIT] CAPABILITY Rate limit hit.', failed('busy')],
+    ['NO Too many simultaneous connections', failed('busy')],
+    ['BAD User is authenticated but not connected.', failed('busy')],
+    ['NO mailbox storage limit has been exceeded', failed('full')],
+    ['NO Quota limit will be exceeded', failed('full')],
+    ['NO Maximum size of appendable message has been exceeded', { kind: 'refused', reason: 'too large' }],
+    ['NO Message contains invalid header', { kind: 'refused', reason: 'not accepted' }],
+    ['BAD Command Argument Error. 11', { kind: 'refused', reason: 'not accepted', isMisread: true }],
+    ["NO Can't save a zero byte message.", { kind: 'refused', reason: 'not accepted' }],
+    ['NO [TOOBIG] large', { kind: 'refused', reason: 'too large', text: 'large' }],
+    ['NO [APPENDLIMIT] large', { kind: 'refused', reason: 'too large' }],
+    ['BAD maximum message size exceeded', { kind: 'refused', reason: 'too large' }],
+    ['NO it contains a virus', { kind: 'refused', reason: 'virus' }],
+    ['BAD [CLIENTBUG] Additional arguments', { kind: 'refused', reason: 'not accepted', text: 'Additional arguments' }],
+    ['NO', { kind: 'refused', reason: 'not accepted', text: '' }],
+    ['BYE', { kind: 'unknown', error: { fault: 'lost' } }],
+  ])('%j is told apart', async (said, expected) => {
+    const { append } = await writing(
+      answering((tag) => (said === 'BYE' ? '* BYE\r\nA' : `${tag} ${said}`)),
+      'LITERAL+',
+    );
+    expect(await append([newMessage('a')])).toMatchObject([expected]);
+  });
+
+  test('what is refused in place of “go on” leaves the connection as it was', async () => {
+    let tag = '';
+    let appends = 0;
+    const { append } = await writing((line, stage) => {
+      if (line.includes(' APPEND ')) {
+        ({ tag } = stage);
+        stage.say(++appends === 1 ? `${tag} NO [TRYCREATE] no` : '+');
+      } else if (line === 'bb') stage.say(`${tag} OK [APPENDUID 7 1] done`);
+      else return false;
+    }, 'UIDPLUS MULTIAPPEND');
+    expect(await append([newMessage('a'), newMessage('b')])).toMatchObject([{ kind: 'failed' }, { kind: 'failed' }]);
+    expect(await append([newMessage('bb')])).toMatchObject([{ kind: 'stored', uid: 1 }]);
+    expect(appends).toBe(2);
+  });
+
+  test('an early NO is heard while the octets still go, and the next append is a new command', async () => {
+    const sent: string[] = [];
+    const { writer } = await writing((line, { tag, say }) => {
+      if (line.includes('"First"')) say(`${tag} NO [TRYCREATE] no`);
+      else if (line.includes('"Second"')) say(`${tag} OK [APPENDUID 7 9] done`);
+      else if (!line.startsWith('x')) return false;
+      sent.push(line);
+    }, 'LITERAL+ MULTIAPPEND UIDPLUS');
+    const first = writer.append(
+      'First',
+      inPieces([newMessage('', { size: 2, octets: slowly() }), newMessage('never sent')]),
+      { together: true },
+    );
+    expect(await first.outcome).toMatchObject([
+      { kind: 'failed', error: { responseCode: 'TRYCREATE' } },
+      { kind: 'failed', error: { responseCode: 'TRYCREATE' } },
+    ]);
+    await first.sent;
+    await writer.select('INBOX');
+    // The literal and its command were brought to their end.
+    expect(sent.at(-1)).toBe('xy');
+    expect(sent.join('')).not.toContain('never sent');
+  });
+
+  test('an OK that comes before the message is not believed', async () => {
+    const { writer, connection } = await writing((line, { tag, say }) => {
+      if (!line.includes('APPEND')) return false;
+      say(`${tag} OK done`);
+    }, 'LITERAL+');
+    async function* slowly() {
+      yield Buffer.from('a');
+      while (connection.ended === undefined) await new Promise(setImmediate);
+      yield Buffer.from('b');
+    }
+    const { sent, outcome } = writer.append('INBOX', inPieces([newMessage('', { size: 2, octets: slowly() })]), {
+      together: false,
+    });
+    await expect(sent).rejects.toBeInstanceOf(MailError);
+    expect(await outcome).toMatchObject([{ kind: 'unknown', error: { fault: 'lost' } }]);
+  });
+
+  test.each([
+    ['too few', 'ab'],
+    ['too many', 'abcd'],
+  ])('a message with %s octets is not sent to its end', async (_what, text) => {
+    const { writer, connection } = await writing(() => false, 'LITERAL+');
+    const { sent, outcome } = writer.append('INBOX', inPieces([newMessage(text, { size: 3 })]), { together: false });
+    await expect(sent).rejects.toBeInstanceOf(RangeError);
+    expect(await outcome).toMatchObject([{ kind: 'unknown' }]);
+    expect(connection.ended?.fault).toBe('lost');
+  });
+
+  test('mailboxes are created in one round trip, and subscribed to once they are there', async () => {
+    const waiting: (() => void)[] = [];
+    const { writer, lines } = await writing((line, { tag, say }) => {
+      if (!line.includes(' CREATE ')) return false;
+      waiting.push(() => say(line.includes('Bad') ? `${tag} NO [CANNOT] Not that name` : `${tag} OK created`));
+    }, '');
+    const asked = ['A&B', 'Bad', 'Ünder/Neath'].map((path) => writer.create(path));
+    const [first, bad, last] = asked;
+    await expect.poll(() => waiting.length).toBe(3);
+    for (const answer of waiting) answer();
+    await expect(bad).rejects.toMatchObject({ fault: 'refused', responseCode: 'CANNOT' });
+    expect([await first, await last]).toEqual([true, true]);
+    const said = lines.map((line) => line.slice(line.indexOf(' ') + 1)).filter((line) => /CREATE|SUBSCRIBE/.test(line));
+    expect(said).toEqual([
+      'CREATE "A&-B"',
+      'CREATE "Bad"',
+      'CREATE "&ANw-nder/Neath"',
+      'SUBSCRIBE "A&-B"',
+      'SUBSCRIBE "&ANw-nder/Neath"',
+    ]);
+  });
+
+  test.each<[string, string, string, boolean]>([
+    ['a mailbox that exists already', 'NO [ALREADYEXISTS] It is there', '', false],
+    ['one that exists, by Exchange', 'NO Mailbox already exists', '* STATUS Family (UIDVALIDITY 7)', false],
+    ['one that can’t be subscribed to', 'OK', '', true],
+  ])('%s is fine', async (_, created, status, isNew) => {
+    const { writer } = await writing((line, { tag, say }) => {
+      if (line.includes(' CREATE ')) say(`${tag} ${created} done`);
+      else if (line.includes(' STATUS ')) say(status, `${tag} OK done`);
+      else if (line.includes(' SUBSCRIBE ')) say(`${tag} NO not here`);
+      else return false;
+    }, '');
+    expect(await writer.create('Family')).toBe(isNew);
+  });
+
+  test.each<[string, string, Partial<MailError>]>([
+    ['a refusal without a reason', 'NO no', { fault: 'refused' }],
+    ['a full account', 'NO [OVERQUOTA] full', { fault: 'full' }],
+    ['a busy server', 'NO [UNAVAILABLE] later', { fault: 'busy' }],
+  ])('%s comes out of a creation', async (_, created, fault) => {
+    const { writer } = await writing((line, { tag, say }) => {
+      if (line.includes(' CREATE ')) say(`${tag} ${created}`);
+      else if (line.includes(' STATUS ')) say(`${tag} NO there is none`);
+      else return false;
+    }, '');
+    await expect(writer.create('Family')).rejects.toMatchObject(fault);
+  });
+
+  test('a message beyond the server’s limit is not sent at all', async () => {
+    const { append, lines, writer } = await writing(
+      answering((tag) => `${tag} OK done`),
+      'LITERAL+ APPENDLIMIT=4',
+    );
+    expect(writer.traits.appendLimit).toBe(4);
+    const outcomes: readonly Appended[] = await append([newMessage('small'), newMessage('tiny')], false);
+    expect(outcomes).toMatchObject([{ kind: 'refused', reason: 'too large' }, { kind: 'stored' }]);
+    expect(lines.filter((line) => line.includes('APPEND'))).toHaveLength(1);
+  });
+
+  test('a mailbox says its own limit', async () => {
+    const { writer } = await writing((line, { tag, say }) => {
+      if (!line.includes('STATUS')) return false;
+      say('* STATUS INBOX (APPENDLIMIT 99)', `${tag} OK`);
+    }, 'APPENDLIMIT');
+    expect(await writer.select('INBOX')).toMatchObject({ appendLimit: 99, uidValidity: 7n });
+  });
+
+  test('flags that a mailbox does not keep are left out', async () => {
+    const { writer } = await writing((line, { tag, say }) => {
+      if (!line.includes('SELECT')) return false;
+      say('* OK [UIDVALIDITY 7]', '* OK [PERMANENTFLAGS (\\Seen $Known)]', `${tag} OK`);
+    }, '');
+    const { keeps } = await writer.select('INBOX');
+    expect(keeps(['\\seen', '\\Flagged', '$known', '$Other'])).toEqual(['\\seen', '$known']);
+  });
+});
