@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { brotliCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { receiptAddress } from '../../src/contract/calls/receipt.ts';
@@ -265,6 +266,12 @@ test.each([
 test('the server says that it lives and that it is ready', async () => {
   expect((await world.get('/healthz')).body).toEqual({ ok: true });
   expect((await world.get('/readyz')).body).toEqual({ ok: true });
+});
+
+test('a load balancer that asks by HTTP/1.0 and names no host is answered', async () => {
+  const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
+  socket.write('GET /readyz HTTP/1.0\r\n\r\n');
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 .*\{"ok":true\}$/s);
 });
 
 test('a port that is taken is said to be, with an example', async () => {

@@ -38,7 +38,8 @@ export async function startWeb(web: Web, options: WebOptions): Promise<RunningWe
   const stopping = new AbortController();
   const portal = portalFolder === null ? new Map() : await readPortalFiles(portalFolder);
   const app = createApp(web, portal, stopping.signal);
-  const answer = getRequestListener(app.fetch);
+  // A load balancer may ask by HTTP/1.0 and name no host, as HAProxy does.
+  const answer = getRequestListener(app.fetch, { hostname: new URL(web.settings.publicUrl).host });
   const server = createBoundedServer((request, response) => void answer(request, response));
   server.headersTimeout = HEADERS_WITHIN_MS;
   server.requestTimeout = REQUEST_WITHIN_MS;
