@@ -31,10 +31,18 @@ export function isEmail(text: string): boolean {
   );
 }
 
-/** The part after the last `@`, in lower case; empty when there is none. */
+/** Text in the one spelling by which many servers and resolvers know it: full width is plain, and what can't be seen is not there (UTS #46, RFC 8265). */
+export function folded(text: string): string {
+  return text
+    .normalize('NFKC')
+    .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .toLowerCase();
+}
+
+/** The part after the last `@`, folded; empty when there is none. */
 export function domainOf(email: string): string {
   const at = email.lastIndexOf('@');
-  return at < 0 ? '' : email.slice(at + 1).toLowerCase();
+  return at < 0 ? '' : folded(email.slice(at + 1));
 }
 
 export function isAtDomain(email: string, domains: readonly string[]): boolean {

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { isEmail } from './email-address.ts';
+import { Email } from './email.ts';
 import { TRANSFER_ID } from './transfer-status.ts';
 
 export const TransferId = v.pipe(v.string(), v.regex(TRANSFER_ID, 'Please, enter a valid transfer ID.'));
@@ -9,7 +9,4 @@ export type TransferId = v.InferOutput<typeof TransferId>;
 export const UsPhone = v.pipe(v.string(), v.regex(/^\+1\d{10}$/, 'Please, provide a valid phone number.'));
 
 /** Where the notification goes: an address, or a US phone number on the primary move. */
-export const NotificationContact = v.union([
-  UsPhone,
-  v.pipe(v.string(), v.trim(), v.toLowerCase(), v.check(isEmail, 'Please, enter a valid email address.')),
-]);
+export const NotificationContact = v.union([UsPhone, Email]);

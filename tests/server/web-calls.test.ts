@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { supportReference } from '../../src/contract/support-reference.ts';
+import { openDiscovery } from '../../src/server/mail/discovery/discovery.ts';
 import { LIMITS } from '../../src/server/web/limits.ts';
 import { fromClient, LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
 
@@ -50,6 +51,13 @@ describe('capabilities', () => {
       200,
       { allowed_operations: ['emailmigration', 'contactsmigration'], provider: 'sanbruno', auth: 'other' },
     ]);
+  });
+
+  test('a legacy domain in letters of another language is known by them and by its ASCII name', async () => {
+    const settings = { ...world.settings, legacyDomains: ['kabel-münchen.example'] };
+    const discovery = openDiscovery({ ...world.services, settings });
+    for (const domain of ['kabel-münchen.example', 'kabel-mu\u0308nchen.example', 'xn--kabel-mnchen-jlb.example'])
+      expect(await discovery.find(`ann@${domain}`)).toEqual({ provider: 'sanbruno' });
   });
 
   test('a provider with a client is signed in to by OAuth and takes contacts', async () => {
@@ -128,6 +136,11 @@ describe('validate', () => {
       JSON.stringify({ error: 'INVALID_CREDENTIALS', message: 'Incorrect email or password.' }),
     ]);
     expect([unknown.status, unknown.text]).toEqual([wrong.status, wrong.text]);
+  });
+
+  test('an address whose domain was typed in full width is that of the same mailbox', async () => {
+    const answer = await validate({ email: ANN.replace('@s', '@ｓ'), password: PASSWORD, provider: 'sanbruno' });
+    expect([answer.status, world.signIns]).toEqual([200, [ANN]]);
   });
 
   test('an address of another domain is no legacy account', async () => {

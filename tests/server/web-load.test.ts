@@ -305,6 +305,11 @@ describe('a transfer that is not allowed', () => {
     ['an unknown operation', { operations: ['erase'] }, 'OPERATION_NOT_ALLOWED'],
     ['forwarding without a server of scripts', { operations: ['emailforwarding'] }, 'OPERATION_NOT_ALLOWED'],
     ['a notification to the legacy address', { parameters: { notification_email: ANN } }, 'INVALID_EMAIL'],
+    [
+      'a notification to the legacy address in full width',
+      { parameters: { notification_email: ANN.replace('@s', '@ｓ') } },
+      'INVALID_EMAIL',
+    ],
     ['a notification to nothing', { parameters: { notification_email: 'x' } }, 'INVALID_EMAIL'],
     [
       'an export to the legacy address',

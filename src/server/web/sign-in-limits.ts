@@ -1,3 +1,4 @@
+import { folded } from '../../contract/email-address.ts';
 import type { Challenge } from '../../contract/work.ts';
 import type { Database } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
@@ -164,7 +165,7 @@ export function openSignInLimits({ database, vault, limits, work, now }: Service
       const account = hostIsNamed ? `${mailbox}\n${host}` : mailbox;
       // The browser first: others may share its network.
       const pairs = [pairOf(account, `browser ${browser}`), pairOf(account, client)];
-      const admitted = await admit(signIn, asCounted(account), pairs);
+      const admitted = await admit(signIn, folded(account), pairs);
       return async (outcome) => {
         if (outcome === 'wrong') return;
         await limits.giveBack(admitted.mailbox);
@@ -218,14 +219,6 @@ async function takeOrBook(database: Database, key: string, client: string, now: 
     await sql.query('insert into limit_slots (limit_key, client, slot) values ($1, $2, $3)', [key, client, next]);
     return ahead;
   });
-}
-
-/** Some servers take other signs for the same (RFC 8265, RFC 4013): full width, and what can't be seen. */
-function asCounted(account: string): string {
-  return account
-    .normalize('NFKC')
-    .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '')
-    .toLowerCase();
 }
 
 function pairOf(mailbox: string, client: string): string {

@@ -47,7 +47,7 @@ export function openDiscovery({ settings, resolver, now }: Services): Discovery 
   return {
     find: async (email) => {
       const domain = domainToASCII(domainOf(email));
-      if (settings.legacyDomains.includes(domain)) return { provider: 'sanbruno' };
+      if (settings.legacyDomains.some((each) => domainToASCII(each) === domain)) return { provider: 'sanbruno' };
       const known = providerOfDomain(domain);
       if (known !== null) return { provider: known };
       if (!isDomain(domain)) return null;
