@@ -174,6 +174,21 @@ describe('an ID token', () => {
     expect(provider.tokenRequests).toHaveLength(1);
     expect(await world.database.query('select 1 from oauth_tokens')).toEqual([]);
   });
+
+  test.each([
+    [false, false],
+    ['false', false],
+    [0, false],
+    ['', false],
+    [null, false],
+    [[true], false],
+    ['true', true],
+    [1, true],
+    [undefined, true],
+  ])('whose address is verified by the word %j proves it: %s', async (word, proves) => {
+    provider.idToken = (claims) => rs256({ ...claims, email_verified: word });
+    expect((await signIn()).searchParams.get('email')).toBe(proves ? ANN : null);
+  });
 });
 
 test('a provider whose metadata names another issuer is not believed', async () => {

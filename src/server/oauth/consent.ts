@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import * as client from 'openid-client';
 import * as v from 'valibot';
 import { OAUTH_RETURN } from '../../contract/calls/oauth.ts';
+import { Email } from '../../contract/email.ts';
 import { isEmail } from '../../contract/email-address.ts';
 import type { QueryError } from '../../contract/failure-code.ts';
 import { OauthProvider } from '../../contract/provider.ts';
@@ -10,7 +11,7 @@ import type { Log } from '../log.ts';
 import { DatabaseUnavailable, type Database } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
 import type { OauthClients } from './client.ts';
-import type { Profile } from './profile.ts';
+import { isYes, type Profile } from './profile.ts';
 import { PROFILES } from './profiles.ts';
 import { grantedOf, type KeptTokens } from './tokens.ts';
 
@@ -293,6 +294,8 @@ function emailIn(
     .map((name) => claims[name])
     .find((value): value is string => typeof value === 'string' && isEmail(value));
   if (email === undefined) return undefined;
-  const refused = claims['email_verified'] === false || isVerified?.(claims) === false;
-  return refused ? null : email.toLowerCase();
+  const { email_verified: verified } = claims;
+  // Not all providers say it by a boolean.
+  const refused = (verified !== undefined && !isYes(verified)) || isVerified?.(claims) === false;
+  return refused ? null : v.parse(Email, email);
 }

@@ -1,4 +1,4 @@
-import type { Profile } from './profile.ts';
+import { isYes, type Profile } from './profile.ts';
 
 const MAIL = 'https://outlook.office.com/IMAP.AccessAsUser.All';
 const CONTACTS = 'https://graph.microsoft.com/Contacts.ReadWrite';
@@ -23,6 +23,6 @@ export const office365: Profile = {
   parameters: {},
   emailClaims: ['email'],
   isVerified: ({ tid, xms_edov: edov, email_verified: verified }) =>
-    tid === PERSONAL_ACCOUNTS || [edov, verified].some((claim) => claim === true || claim === 1 || claim === '1'),
+    tid === PERSONAL_ACCOUNTS || [edov, verified].some(isYes),
   personOf: ({ tid, oid }) => (typeof tid === 'string' && typeof oid === 'string' ? `${tid}/${oid}` : null),
 };

@@ -20,3 +20,10 @@ export type Profile = {
   /** Who somebody is, whatever their address; `sub` where it is left out or says nothing. */
   readonly personOf?: (claims: Readonly<Record<string, unknown>>) => string | null;
 };
+
+const YES: ReadonlySet<unknown> = new Set([true, 'true', 1, '1']);
+
+/** Whether a claim that is to be a boolean says yes, as providers say it. */
+export function isYes(claim: unknown): boolean {
+  return YES.has(claim);
+}
