@@ -126,6 +126,7 @@ describe('validate', () => {
     const answer = await validate({ email: ANN, password: PASSWORD, provider: 'sanbruno' });
     expect([answer.status, answer.body]).toEqual([200, { ok: true, token: expect.stringMatching(/^[0-9a-f]{64}$/) }]);
     expect(world.signIns).toEqual([ANN]);
+    expect(answer.headers.getSetCookie()).toEqual([expect.stringMatching(/^browser=[0-9a-f]{64}; /)]);
   });
 
   test('a wrong password and an unknown user get the same answer', async () => {

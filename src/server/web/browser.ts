@@ -26,10 +26,14 @@ export function browserOf(c: Context, settings: Pick<Settings, 'publicUrl'>): Br
   const secure = settings.publicUrl.startsWith('https://');
   const sent = secure ? getCookie(c, COOKIE, 'host') : getCookie(c, COOKIE);
   let key = sent !== undefined && KEY.test(sent) ? sent : undefined;
+  let isGiven = false;
   return {
     ...(key === undefined ? {} : { key }),
     keep: () => {
       key ??= randomBytes(32).toString('hex');
+      // No answer sets one cookie twice (RFC 6265 §4.1.1).
+      if (isGiven) return key;
+      isGiven = true;
       setCookie(c, COOKIE, key, {
         httpOnly: true,
         // The way back from a provider is a navigation from another site.
