@@ -424,6 +424,15 @@ describe('what is known of a transfer', () => {
   });
 });
 
+test('a subscriber is erased also where what a transfer signs in with can not be opened any more', async () => {
+  await orderMove({});
+  await world.database.query('update transfers set finished = null');
+  await world.database.query("update credentials set sealed = ''");
+  const services = { ...world.services, safe: world.safe, exports: { remove: async () => {} } };
+  expect(await eraseSubscriber(services, ANN)).toBe(1);
+  expect(await world.database.query('select 1 from transfers')).toEqual([]);
+});
+
 test('the security log tells who did what by digests, and names nobody', async () => {
   await signIn('guess', '203.0.113.9');
   await signIn(PASSWORD, '203.0.113.9');

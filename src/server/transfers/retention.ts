@@ -6,7 +6,7 @@ import type { Vault } from '../store/vault.ts';
 import { PROVIDERS } from '../../contract/provider-name.ts';
 import { switchDailyOff } from './dailies.ts';
 import { eraseAnnouncement } from './announcements.ts';
-import { destroyCredentials, openCredentials } from './credentials.ts';
+import { credentialsIfAny, destroyCredentials } from './credentials.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const ERASED_AT_ONCE = 50;
@@ -71,7 +71,7 @@ export async function eraseSubscriber(services: Erasing, address: string): Promi
   );
   for (const { id } of transfers) {
     await switchDailyOff(services, id, null);
-    const destination = await openCredentials(database, safe, id, 'destination');
+    const destination = await credentialsIfAny(database, safe, id, 'destination');
     if (destination?.kind === 'token') await tokens.forget(destination.tokenId);
     for (const { name } of await database.query<{ name: string }>('select name from exports where transfer_id = $1', [
       id,
