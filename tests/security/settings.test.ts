@@ -31,6 +31,11 @@ describe('an address in clear text', () => {
     expect(problemsOf({ ...environment, ALLOW_CLEAR_TEXT: name })).toEqual([]);
   });
 
+  test.each(inClear)('is refused for %s also where its protocol is written in another way', (name) => {
+    for (const written of ['HTTP://', 'Http://', 'http:/', 'http:'])
+      expect(problemsOf({ ...LEGACY, [name]: `${written}service.example.com` })).not.toEqual([]);
+  });
+
   test.each(inClear)('is taken for %s on this machine', (name) => {
     for (const host of ['localhost:9', '127.0.0.1:9', '[::1]:9'])
       expect(problemsOf({ ...LEGACY, [name]: `http://${host}` })).toEqual([]);
@@ -66,6 +71,7 @@ describe('an address in clear text', () => {
     ],
     ['DATABASE_URL', 'postgres://localhost/portal?host=localhost&host=db.example.com', 'have sslmode=verify-full'],
     ['EXPORTS_URL', 's3://bucket/x?endpoint=http://s3.example.com', 'have an endpoint that starts with https://'],
+    ['EXPORTS_URL', 's3://bucket/x?endpoint=HTTP://s3.example.com', 'have an endpoint that starts with https://'],
   ])('of %s, such as %s, is refused unless it is named', (name, address, wanted) => {
     const environment = { ...LEGACY, SECRET_KEY: Buffer.alloc(32, 1).toString('base64'), [name]: address };
     expect(problemsOf(environment)).toEqual([expect.stringMatching(`^${name} must ${wanted}, since`)]);
@@ -149,6 +155,15 @@ test.each(['2026-02-30T00:00:00-08:00', '2025-11-31T00:00:00Z', '2025-11-30', '2
     expect(problemsOf({ ...LEGACY, ACCESS_END: '2024-02-29T23:59:59-08:00' })).toEqual([]);
   },
 );
+
+test.each([
+  '2026-11-30T23:59:59-08',
+  '2026-11-30T23:59:59-0800',
+  '2026-11-30 23:59:59-08:00',
+  '2026-11-30 23:59:59 -08:00',
+])('an end of access is in the form that every browser reads, also where it is written as %s', (end) => {
+  expect(readSettings({ ...LEGACY, ACCESS_END: end }).accessEnd).toBe('2026-11-30T23:59:59-08:00');
+});
 
 describe('at a public address', () => {
   test.each([{ PUBLIC_URL: 'https://transfer.example.com' }, { HOST: '0.0.0.0' }, { HOST: '::' }])(

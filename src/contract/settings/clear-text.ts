@@ -45,7 +45,7 @@ function wantedOf(name: (typeof CLEAR_TEXT_SETTINGS)[number], address: string): 
 }
 
 function isInClear(address: string): boolean {
-  return address.startsWith('http://') && !isLoopback(address);
+  return URL.parse(address)?.protocol === 'http:' && !isLoopback(address);
 }
 
 /** A host that is empty or a folder is reached by a socket of this machine. */

@@ -23,9 +23,9 @@ export function url(protocols: readonly string[], example: string) {
   );
 }
 
+/** A parser takes `HTTP:host` as well, which no other reader of a setting does. */
 function isAddress(text: string, protocols: readonly string[]): boolean {
-  const parsed = URL.parse(text);
-  return parsed !== null && protocols.includes(`${parsed.protocol}//`) && parsed.hostname !== '';
+  return protocols.some((protocol) => text.startsWith(protocol)) && (URL.parse(text)?.hostname ?? '') !== '';
 }
 
 /** One with a name and a password, which can hold no sign that ends them. */
@@ -93,6 +93,12 @@ export function moment(example: string) {
     v.isoTimestamp(message),
     // JavaScript takes February 30 for March 2.
     v.check((text) => new Date(text.slice(0, 10)).getUTCDate() === Number(text.slice(8, 10)), message),
+    // The one form of ISO 8601 that every browser reads.
+    v.transform((text) =>
+      text
+        .replaceAll(' ', (_, at) => (at === 10 ? 'T' : ''))
+        .replace(/([+-]\d\d)(?::?(\d\d))?$/, (_, hours: string, minutes = '00') => `${hours}:${minutes}`),
+    ),
   );
 }
 
