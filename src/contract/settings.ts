@@ -262,7 +262,7 @@ function optional<const Key extends string, Value>(key: Key, value: Value | unde
 
 function service(address: string | undefined, token: string | undefined) {
   if (address === undefined) return undefined;
-  return { url: withoutEnd(address, '/'), ...optional('token', token) };
+  return { url: address, ...optional('token', token) };
 }
 
 function provider(set: Values, key: OauthProvider): ProviderSettings {

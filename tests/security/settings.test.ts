@@ -118,6 +118,22 @@ test.each(
     }
 });
 
+test.each(SETTING_NAMES.filter((name) => /^PROVISIONING_URL$|_(?:ISSUER|CONTACTS_URL)$/.test(name)))(
+  'a query in %s, in front of which nothing could be put, is refused',
+  (name) => {
+    for (const rest of ['?code=canary', '/#canary'])
+      expect(problemsOf({ ...LEGACY, [name]: `https://host.example.com/v1${rest}` })).toEqual([
+        expect.stringMatching(`^${name} must have nothing behind its path\\. Example: ${name}=\\S+$`),
+      ]);
+    expect(problemsOf({ ...LEGACY, [name]: 'https://host.example.com/v1/' })).toEqual([]);
+  },
+);
+
+test('the gateway for SMS is asked at the very address that is given', () => {
+  for (const address of ['https://sms.example.com/send/', 'https://sms.example.com/send?to=/'])
+    expect(readSettings({ ...LEGACY, SMS_URL: address }).sms).toEqual({ url: address });
+});
+
 test.each(['[::1]', 'http://127.0.0.1', '127.0.0.1/', 'a b', 'canary@127.0.0.1'])('HOST=%s is refused', (host) => {
   expect(problemsOf({ ...LEGACY, HOST: host })).toContain(
     'HOST must be a name or an address of this machine, and nothing around it. Example: HOST=::1',

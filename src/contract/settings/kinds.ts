@@ -63,6 +63,9 @@ export function place(protocols: readonly string[], example: string) {
 
 const WEB = ['https://', 'http://'];
 export const web = (example: string) => place(WEB, example);
+/** What is asked for is put right behind it. */
+export const base = (example: string) =>
+  v.pipe(web(example), v.regex(/^[^?#]*$/, fault({ fault: 'must have nothing behind its path.', example })));
 export const imap = (example: string) => place(['imaps://', 'imap://'], example);
 
 export function list(isEntry: (entry: string) => boolean, what: string, example: string) {

@@ -3,6 +3,7 @@ import { isDomain } from '../email-address.ts';
 import { type OauthProvider } from '../provider.ts';
 import {
   account,
+  base,
   fault,
   flag,
   imap,
@@ -75,7 +76,7 @@ export const VARIABLES = {
   LEGACY_CARDDAV_URL: web('LEGACY_CARDDAV_URL=https://contacts.example.com/dav/{email}/'),
   /** The ManageSieve server (RFC 5804) of the legacy mailboxes, at port 4190 if it names none; STARTTLS is required unless the host is trusted. */
   LEGACY_SIEVE_URL: place(['sieve://'], 'LEGACY_SIEVE_URL=sieve://imap.example.com:4190'),
-  PROVISIONING_URL: web('PROVISIONING_URL=https://accounts.example.com/v1'),
+  PROVISIONING_URL: base('PROVISIONING_URL=https://accounts.example.com/v1'),
   PROVISIONING_TOKEN: secret('PROVISIONING_TOKEN'),
   TRUSTED_MAIL_HOSTS: list(
     (entry) => /^(\[[0-9a-f:]+\]|[^\s:[\]]+)(:\d{1,5})?$/.test(entry),
@@ -143,9 +144,9 @@ function providerVariables<const P extends Uppercase<OauthProvider>>(provider: P
   return {
     [`${provider}_CLIENT_ID`]: secret(`${provider}_CLIENT_ID`),
     [`${provider}_CLIENT_SECRET`]: secret(`${provider}_CLIENT_SECRET`),
-    [`${provider}_ISSUER`]: web(`${provider}_ISSUER=https://login.example.com`),
+    [`${provider}_ISSUER`]: base(`${provider}_ISSUER=https://login.example.com`),
     [`${provider}_IMAP_URL`]: imap(`${provider}_IMAP_URL=imaps://imap.example.com:993`),
-    [`${provider}_CONTACTS_URL`]: web(`${provider}_CONTACTS_URL=https://contacts.example.com`),
+    [`${provider}_CONTACTS_URL`]: base(`${provider}_CONTACTS_URL=https://contacts.example.com`),
   } as {
     [K in `${P}_CLIENT_ID` | `${P}_CLIENT_SECRET`]: ReturnType<typeof text>;
   } & { [K in `${P}_ISSUER` | `${P}_CONTACTS_URL`]: ReturnType<typeof web> } & {

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { FailureCode } from '../../contract/failure-code.ts';
 import type { Settings } from '../../contract/settings.ts';
+import { withoutEnd } from '../../contract/without-end.ts';
 import type { Log } from '../log.ts';
 import { octetsOf } from '../network/octets-of.ts';
 import { Refusal } from './refusal.ts';
@@ -57,7 +58,7 @@ async function post(
   if (provisioning === undefined) throw setUpError();
   let answer: Response;
   try {
-    answer = await fetch(`${provisioning.url}/${resource}`, {
+    answer = await fetch(`${withoutEnd(provisioning.url, '/')}/${resource}`, {
       method: 'POST',
       redirect: 'error',
       headers: {
