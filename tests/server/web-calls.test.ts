@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { supportReference } from '../../src/contract/support-reference.ts';
 import { openDiscovery } from '../../src/server/mail/discovery/discovery.ts';
+import { openResolver } from '../../src/server/network/resolver.ts';
 import { LIMITS } from '../../src/server/web/limits.ts';
+import { startWeb } from '../../src/server/web/listen.ts';
+import { openWeb } from '../../src/server/web/services.ts';
+import { startDnsServer } from '../support/dns-server.ts';
 import { fromClient, LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
 
 const ANN = `ann@${LEGACY_DOMAIN}`;
@@ -343,6 +347,14 @@ describe('notification contacts', () => {
   test('a domain that does not exist is not valid', async () => {
     expect(await checkDomain('nowhere.example')).toEqual([200, { valid: false }]);
     expect(await checkDomain('not a domain')).toEqual([200, { valid: false }]);
+  });
+
+  test('a domain whose name servers fail for a while is not said to be wrong', async () => {
+    await using dns = await startDnsServer({}, ['failing.example']);
+    const services = { ...world.services, resolver: openResolver([dns.address]) };
+    await using web = await startWeb(openWeb(services), { host: '127.0.0.1', port: 0, portalFolder: null });
+    const answer = await fetch(`http://127.0.0.1:${web.port}/api/v2/domain-validation/?domain=failing.example`);
+    expect([answer.status, await answer.json()]).toMatchObject([502, { error: 'GENERAL_ERROR' }]);
   });
 
   test('a legacy domain works without a look-up', async () => {

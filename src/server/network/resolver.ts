@@ -19,15 +19,28 @@ export class ResolverUnavailable extends Error {
 }
 
 /**
- * The records, or none when the name or its records don't exist.
+ * The records, or none when the name or its records don't exist, or its name servers fail: some do whenever they are
+ * asked for IPv6 addresses (RFC 4074).
  * @throws {ResolverUnavailable}
  */
-export async function recordsOf<Found>(question: Promise<Found[]>): Promise<Found[]> {
+export function recordsOf<Found>(question: Promise<Found[]>): Promise<Found[]> {
+  return recordsUnless(question, SILENCE);
+}
+
+/**
+ * The same where a failure says nothing either: a resolver fails for as long as it reaches no name server.
+ * @throws {ResolverUnavailable}
+ */
+export function certainRecordsOf<Found>(question: Promise<Found[]>): Promise<Found[]> {
+  return recordsUnless(question, new Set([...SILENCE, dns.SERVFAIL]));
+}
+
+async function recordsUnless<Found>(question: Promise<Found[]>, unknown: ReadonlySet<string>): Promise<Found[]> {
   try {
     return await question;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code !== undefined && SILENCE.has(code))
+    if (code !== undefined && unknown.has(code))
       throw new ResolverUnavailable('The name servers did not answer.', { cause: error });
     return [];
   }

@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url';
 import { domainValidation } from '../../../contract/calls/domain-validation.ts';
 import { isDomain } from '../../../contract/email-address.ts';
-import { recordsOf, ResolverUnavailable, type Resolver } from '../../network/resolver.ts';
+import { certainRecordsOf, recordsOf, ResolverUnavailable, type Resolver } from '../../network/resolver.ts';
 import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
 import { route } from './route.ts';
@@ -28,8 +28,11 @@ export const answerDomainValidation = route(
 
 /** Mail goes to the MX hosts, or without any to the domain's own address (RFC 5321 §5.1); an MX of `.` takes none (RFC 7505). */
 async function takesMail(domain: string, resolver: Resolver): Promise<boolean> {
-  const exchangers = await recordsOf(resolver.resolveMx(domain));
+  const exchangers = await certainRecordsOf(resolver.resolveMx(domain));
   if (exchangers.length > 0) return exchangers.some(({ exchange }) => exchange !== '' && exchange !== '.');
-  const [v4, v6] = await Promise.all([recordsOf(resolver.resolve4(domain)), recordsOf(resolver.resolve6(domain))]);
+  const [v4, v6] = await Promise.all([
+    certainRecordsOf(resolver.resolve4(domain)),
+    recordsOf(resolver.resolve6(domain)),
+  ]);
   return v4.length + v6.length > 0;
 }
