@@ -219,7 +219,19 @@ describe('a lease', () => {
     const second = await takeTransfer(database, id, 60);
     expect(second).toEqual({ heldForSeconds: expect.closeTo(60, -1) as number });
     await releaseLease(database, first.lease);
-    expect(await takeTransfer(database, id, 60)).toMatchObject({ lease: { epoch: first.lease.epoch + 1 } });
+    expect(await takeTransfer(database, id, 60)).toHaveProperty('lease');
+    expect(await confirmLease(database, first.lease, 60)).toBe('lost');
+  });
+
+  test('that the database has forgotten is not taken for one that it gave since', async () => {
+    const id = await ordered();
+    const given: Lease[] = [];
+    // One after another may be the same by chance, but not all.
+    for (let failover = 0; failover < 4; failover += 1) {
+      await database.query('update transfers set epoch = 7, leased_until = null where id = $1', [id]);
+      given.push(await taken(id));
+    }
+    expect(new Set(given.map(({ epoch }) => epoch)).size).toBeGreaterThan(1);
   });
 
   test('that a clock gave which was ahead goes on for no longer than any other once it is put right', async () => {

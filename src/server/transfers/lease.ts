@@ -51,6 +51,12 @@ async function shortenLeases(sql: Sql, id: string, seconds: number): Promise<voi
   );
 }
 
+/**
+ * A database that has forgotten its last commits, as a replica that is promoted, would give the same epoch again, and who
+ * has it may be at work still. Ledger groups are numbered by it: it stays below nine million.
+ */
+const NEXT_EPOCH = 'epoch + 1 + case when epoch < 8000000 then floor(random() * 1000)::integer else 0 end';
+
 type Taken = TransferRow & { readonly stop_asked: Date | null };
 
 /** Takes a transfer that is free, and of which `isSo`, while nobody else takes one between the same mailboxes. */
@@ -62,7 +68,7 @@ async function takeAlone(database: Database, id: string, seconds: number, isSo: 
       parameters: [id],
     },
     {
-      text: `update transfers t set epoch = epoch + 1, leased_until = clock_timestamp() + make_interval(secs => $2)
+      text: `update transfers t set epoch = ${NEXT_EPOCH}, leased_until = clock_timestamp() + make_interval(secs => $2)
         where id = $1 and ${isSo} and ${IS_FREE} returning *`,
       parameters: [id, seconds],
     },
