@@ -211,6 +211,15 @@ test.each([
   ['SELF_SIGNED_CERT_IN_CHAIN', 'its certificate is not one to believe (SELF_SIGNED_CERT_IN_CHAIN). Name who vouches'],
   ['28P01', 'the database refused the name or the password (28P01). Mend them'],
   ['ECONNREFUSED', 'the database did not let us in (ECONNREFUSED). Start it, or mend the address.'],
+  ['42P07', 'the database refused what is done with its tables at the start (42P07). Its own log says what and why.'],
+  [
+    '08P01',
+    'what stands before the database, such as PgBouncer, refused (08P01). Its own log says why, and its pool_mode',
+  ],
+  [
+    undefined,
+    'the database did not let us in, or gave no answer in time (no code). Start it, mend the address, or see',
+  ],
 ])('an operator is told what to do about %s', (code, said) => {
   expect(new DatabaseUnavailable(Object.assign(new Error('canary'), { code })).message).toContain(
     `DATABASE_URL can't be used: ${said}`,
@@ -299,6 +308,37 @@ describe('a database that the product can not work on is refused at the start, w
     await expect(opening).rejects.toThrow(said);
     await command(url, `drop owned by ${role}`);
     await command(url, `drop role ${role}`);
+  });
+
+  test.each([
+    ['datestyle', 'German, DMY', 'ISO'],
+    ['extra_float_digits', '0', '1'],
+    ['standard_conforming_strings', 'off', 'on'],
+  ])('a %s of %s', needs('postgresql'), async (name, value, right) => {
+    const url = await createEmptyDatabase();
+    await command(url, `alter database ${nameOf(url)} set ${name} = '${value}'`);
+    await expect(openDatabase({ url })).rejects.toThrow(
+      new SettingsError([
+        `DATABASE_URL names a database or a role whose ${name} is ${value}, and it must be ${right}. Example: ALTER ROLE portal SET ${name} = '${right}'`,
+      ]),
+    );
+  });
+
+  test('a table to be changed that somebody has, whom nobody waits behind then', needs('postgresql'), async () => {
+    const url = await createEmptyDatabase();
+    await using old = await openDatabase({ url });
+    await using backup = await openDatabase({ url });
+    await old.query("delete from schema_migrations where name = '068-export-pieces.sql'");
+    await old.query('alter table export_files drop column pieces');
+    const read = 'select 1 from export_files';
+    await backup.transaction(async (sql) => {
+      await sql.query(read);
+      await expect(openDatabase({ url })).rejects.toThrow(
+        /somebody has tables that are to be changed, such as a backup or an open psql \(55P03\)\. Wait for its end/,
+      );
+      expect(await old.query(read)).toEqual([]);
+    });
+    await using _new = await openDatabase({ url });
   });
 
   test('a role that may make tables, and no schema for the queue', needs('postgresql'), async () => {

@@ -34,6 +34,8 @@ export type Database = Sql &
 const MIGRATIONS = join(import.meta.dirname, 'migrations');
 /** Any number that nothing else on a shared PostgreSQL locks with. */
 const MIGRATION_LOCK = 7_265_301;
+/** While a change waits for a table, everybody else waits behind it, such as the old processes beside this one. */
+const TABLES_WITHIN = 'set local lock_timeout = 3000';
 const POOL_SIZE = 10;
 /** A call that waits longer for a connection is answered with 503. */
 const CONNECTED_WITHIN_MS = 20_000;
@@ -72,12 +74,28 @@ const REMEDIES = [
     'its role lacks a right',
     'Let it create a schema and tables: GRANT CREATE ON DATABASE and ON SCHEMA, or make it the owner',
   ],
+  ['42', 'the database refused what is done with its tables at the start', 'Its own log says what and why'],
   ['25006', 'the database only reads', 'Name the primary, not a standby, and leave default_transaction_read_only off'],
   ['57014', 'a statement was cut short', 'Raise the statement_timeout of its role'],
   ['ENOENT', 'there is no file or socket where it points', 'Mend its path'],
   ...['CERT_', 'DEPTH_ZERO_', 'ERR_TLS_CERT_', 'SELF_SIGNED_', 'UNABLE_TO_'].map(
     (begin) => [begin, 'its certificate is not one to believe', 'Name who vouches for it by sslrootcert'] as const,
   ),
+  [
+    '55P03',
+    'somebody has tables that are to be changed, such as a backup or an open psql',
+    'Wait for its end, or end it (pg_stat_activity)',
+  ],
+  [
+    '08P01',
+    'what stands before the database, such as PgBouncer, refused',
+    'Its own log says why, and its pool_mode must be session or transaction',
+  ],
+  [
+    'no code',
+    'the database did not let us in, or gave no answer in time',
+    'Start it, mend the address, or see what it waits for (pg_stat_activity)',
+  ],
   ['53100', 'the disk of the database is full', 'Make room there'],
   [
     '53300',
@@ -146,21 +164,39 @@ export function startFault(error: unknown): unknown {
 }
 
 /**
- * Names of mailboxes and subjects are in any script, and what two processes do at once is written for read committed.
+ * What a DBA may have set otherwise: what two processes do at once is written for the first, and the driver reads dates and
+ * numbers, as we write names, by the others.
+ */
+const FITTING = [
+  { name: 'default_transaction_isolation', fits: /^read committed$/, value: 'read committed' },
+  { name: 'datestyle', fits: /^ISO/, value: 'ISO' },
+  { name: 'extra_float_digits', fits: /^[1-3]$/, value: '1' },
+  { name: 'standard_conforming_strings', fits: /^on$/, value: 'on' },
+] as const;
+
+/**
+ * Names of mailboxes and subjects are in any script, so its encoding is UTF8.
  * @throws {SettingsError}
  */
 async function requireFitting(database: Database): Promise<void> {
-  const [set] = await database.query<{ encoding: string; isolation: string }>(
-    `select current_setting('server_encoding') as encoding, current_setting('default_transaction_isolation') as isolation`,
+  const rows = await database.query<{ name: string; set: string }>(
+    'select name, current_setting(name) as set from unnest($1::text[]) as name',
+    [['server_encoding', ...FITTING.map(({ name }) => name)]],
   );
-  if (set?.encoding !== 'UTF8')
+  const set = new Map(rows.map((row) => [row.name, row.set]));
+  const encoding = set.get('server_encoding');
+  if (encoding !== 'UTF8')
     throw new SettingsError([
-      `DATABASE_URL names a database whose encoding is ${set?.encoding}, and it must be UTF8. Example: CREATE DATABASE portal TEMPLATE template0 ENCODING 'UTF8'`,
+      `DATABASE_URL names a database whose encoding is ${encoding}, and it must be UTF8. Example: CREATE DATABASE portal TEMPLATE template0 ENCODING 'UTF8'`,
     ]);
-  if (set.isolation !== 'read committed')
-    throw new SettingsError([
-      `DATABASE_URL names a database or a role whose default_transaction_isolation is ${set.isolation}, and it must be read committed. Example: ALTER ROLE portal SET default_transaction_isolation = 'read committed'`,
-    ]);
+  const others = FITTING.filter(({ name, fits }) => !fits.test(set.get(name) ?? ''));
+  if (others.length > 0)
+    throw new SettingsError(
+      others.map(
+        ({ name, value }) =>
+          `DATABASE_URL names a database or a role whose ${name} is ${set.get(name)}, and it must be ${value}. Example: ALTER ROLE portal SET ${name} = '${value}'`,
+      ),
+    );
 }
 
 /**
@@ -317,6 +353,7 @@ async function migrate(database: Database): Promise<void> {
     );
     const unknown = [...applied].find((name) => !files.includes(name));
     if (unknown !== undefined) throw madeByNewer(database, unknown);
+    await sql.query(TABLES_WITHIN);
     for (const name of files.filter((file) => !applied.has(file))) {
       const text = await readFile(join(MIGRATIONS, name), 'utf8');
       for (const statement of statementsOf(text)) await sql.query(statement);
