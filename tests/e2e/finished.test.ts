@@ -4,6 +4,7 @@ import { IS_PROOF, sampleOf } from '../folders.ts';
 import { needs } from '../support/needs.ts';
 import { FINISHED_EXPORT, SUBSCRIBER, TRANSFER_ID, type Wire } from '../support/portal-alone.ts';
 import { eachOf } from './each-of.ts';
+import { FAILED } from './owned-transfer.ts';
 import { portalInChromium } from './portal-in-chromium.ts';
 
 const DONE = { status: 'completed', lost: 0, duplicated: 0, changed: 0, finished: '2025-11-01T10:00:00.000Z' };
@@ -314,6 +315,15 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
       expect(await page.getByText(safe).count()).toBe(times);
     }
     await page.getByText('If you can still sign in to your mailbox').waitFor();
+  });
+
+  test('when a transfer stopped is among what was done, not an answer to when it will be done', async () => {
+    wire.answer('/api/v2/status/', { json: FAILED });
+    await page.goto(`${portal.url}/status?migration_id=${TRANSFER_ID}`);
+    const answer = (question: string) => page.locator('.answers > div').filter({ hasText: question });
+    await answer('What was done').getByText('Stopped on').waitFor();
+    await answer('When it will be done').getByText('It will not start again by itself.').waitFor();
+    expect(await answer('When it will be done').getByText('Stopped on').count()).toBe(0);
   });
 
   test('of a download that has failed nothing is said to be there', async () => {

@@ -80,9 +80,7 @@ export function OperationCard({ kind, title, progress, ofExport, hasNoFiles, at,
           )}
           {kind === 'email' && presentOf(progress) > 0 && <dd>{words.present(kind, presentOf(progress))}</dd>}
           {started !== undefined && <dd>{words.startedAt(started)}</dd>}
-          {finished !== undefined && when === undefined && (
-            <dd>{(isDone ? words.finishedAt : words.stoppedAt)(finished)}</dd>
-          )}
+          {finished !== undefined && <dd>{(isDone ? words.finishedAt : words.stoppedAt)(finished)}</dd>}
           {!isUndone && !hasNoFiles && <Proof kind={kind} progress={progress} />}
           {isDone && !isUndone && (progress.kept ?? 0) > 0 && <dd>{words.kept(progress.kept ?? 0)}</dd>}
           {progress.taken_back !== undefined && (progress.taken_back > 0 || progress.taking_back !== true) && (
@@ -98,7 +96,6 @@ export function OperationCard({ kind, title, progress, ofExport, hasNoFiles, at,
             {when !== undefined && (
               <div>
                 <dt>{words.questions.when}</dt>
-                {finished !== undefined && <dd>{words.stoppedAt(finished)}</dd>}
                 <dd>{when}</dd>
               </div>
             )}
