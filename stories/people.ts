@@ -222,6 +222,19 @@ export const WAITING: TransferStatus = {
   },
 };
 
+/** The mail is there, and the address book asks for a pause. */
+export const CONTACTS_WAITING: TransferStatus = {
+  emailmigration: MOVED_ELSEWHERE.emailmigration,
+  contactsmigration: {
+    status: 'inprogress',
+    done: 120,
+    total: 212,
+    waiting: { reason: 'busy', until: '2025-10-20T18:30:00-07:00' },
+    started: '2025-10-20T09:12:00-07:00',
+  },
+  destination: 'google',
+};
+
 export const COMPARING: TransferStatus = {
   emailmigration: {
     status: 'inprogress',

@@ -2,6 +2,7 @@ import { at } from './at.tsx';
 import {
   CANCELLED,
   COMPARING,
+  CONTACTS_WAITING,
   DAILY,
   DAILY_ON,
   FORWARDED,
@@ -35,6 +36,7 @@ export const AboutToBegin = at(following, {
   status: { emailmigration: { status: 'started', done: 0, started: '2025-10-20T09:12:00-07:00' } },
 });
 export const Waiting = at(following, { ...asked, status: WAITING });
+export const ContactsWaiting = at(following, { ...asked, status: CONTACTS_WAITING });
 export const Comparing = at(following, { ...asked, status: COMPARING });
 export const BeingTakenBack = at(following, {
   ...asked,

@@ -57,8 +57,8 @@ test.each(['provider_limit', 'unreachable', 'busy', 'queue', 'disk'] as const)(
       (one) => one !== reason,
     );
     const said = standingWords({ status: 'error', waiting: { reason } }, false, 'email');
-    expect(said).toMatchObject({ looks: 'waiting', label: 'Waiting', texts: [waiting.why({ reason })] });
-    expect(others.map((other) => waiting.why({ reason: other }))).not.toContain(said.texts[0]);
+    expect(said).toMatchObject({ looks: 'waiting', label: 'Waiting', texts: [waiting.why({ reason }, 'email')] });
+    expect(others.map((other) => waiting.why({ reason: other }, 'email'))).not.toContain(said.texts[0]);
     expect(said.when).toContain("You don't need to do anything.");
     const until = '2025-11-02T03:00:00Z';
     expect(standingWords({ status: 'error', waiting: { reason, until } }, false, 'email').when).toContain(
@@ -66,6 +66,14 @@ test.each(['provider_limit', 'unreachable', 'busy', 'queue', 'disk'] as const)(
     );
   },
 );
+
+test.each(['unreachable', 'busy'] as const)('contacts that wait (%s) are not told as mail that does', (reason) => {
+  const until = '2025-11-02T03:00:00Z';
+  const said = standingWords({ ...running, waiting: { reason, until } }, false, 'contacts');
+  expect(said).toMatchObject({ looks: 'waiting', label: 'Waiting', now: expect.stringContaining('contacts') });
+  expect(said.texts[0]).toContain('address book');
+  expect(said.when).toContain(formatMoment(until));
+});
 
 describe('what contacts need', () => {
   test('a permission that is missing is told as what it is, with the button that gives it', () => {

@@ -125,13 +125,22 @@ describe('a letter', () => {
     const { subject, text } = letterOf({
       ...moved,
       kind: 'waiting',
-      waiting: { reason, ...(until === undefined ? {} : { until }) },
+      waiting: { operation: 'emailmigration', reason, ...(until === undefined ? {} : { until }) },
     });
     expect(subject).toBe('Your San Bruno email transfer to Yahoo is taking a break');
     expect(text).toContain(why);
     expect(text).toContain('Your mail is safe, and nothing was deleted.');
     expect(text).toContain(when);
   });
+
+  test.each(['unreachable', 'busy'] as const)(
+    'about contacts that wait for long (%s) does not tell of the mail',
+    (reason) => {
+      const { text } = letterOf({ ...moved, kind: 'waiting', waiting: { operation: 'contactsmigration', reason } });
+      expect(text).toContain('Your contacts have to wait, because');
+      expect(text).not.toMatch(/mailboxes|mail server/);
+    },
+  );
 
   test.each([
     [1, null, 'One message was removed', 'was taken back'],

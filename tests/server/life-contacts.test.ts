@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { SENTENCES } from '../../src/server/worker/sentences.ts';
+import { bookThatAnswers } from '../support/book-that-answers.ts';
 import { HASTY_CLOCK } from '../support/hasty-clock.ts';
 import {
   ANN,
@@ -7,6 +8,7 @@ import {
   mailWhen,
   NEW_ANN,
   openWorldOfTest,
+  orderExport,
   statusOf,
   type LifeWorld,
   type Ordered,
@@ -43,6 +45,28 @@ async function restContacts({ web }: LifeWorld, { id }: Ordered, days = 0): Prom
     [id, days],
   );
 }
+
+test(
+  'contacts whose address book asks for a pause are told as waiting for it, and each run counts',
+  { timeout: 60_000 },
+  async () => {
+    const pause = 7200;
+    const book = await bookThatAnswers({ status: 503, headers: { 'retry-after': String(pause) } });
+    const world = await openWorldOfTest({ environment: { LEGACY_CARDDAV_URL: `${book}/{email}/` } });
+    const ordered = await orderExport(world);
+    const { database } = world.web;
+    await database.query('update operations set idle_runs = 20');
+    const asked = Date.now();
+    await using _worker = await world.work();
+    await expect.poll(async () => (await statusOf(world, ordered)).contactsmigration?.waiting).toBeDefined();
+    const { waiting } = (await statusOf(world, ordered)).contactsmigration ?? {};
+    expect(waiting).toMatchObject({ reason: 'busy' });
+    expect(Date.parse(waiting?.until ?? '')).toBeGreaterThanOrEqual(asked + pause * 1000);
+    expect(await database.query("select idle_runs from operations where operation = 'contactsmigration'")).toEqual([
+      { idle_runs: 21 },
+    ]);
+  },
+);
 
 describe('a transfer whose contacts alone were not permitted', { timeout: 60_000 }, () => {
   test('keeps its mail as it is, and lets the contacts go on with a new sign-in', async () => {

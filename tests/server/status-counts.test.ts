@@ -138,7 +138,10 @@ test('when a wait or a rest is over is not told any more once that time has pass
   const past = Date.parse('2020-03-01T12:00:00Z');
   await noteWaiting(database, LEASE, 'emailmigration', { reason: 'provider_limit', until: past }, past);
   expect((await mail())?.waiting).toEqual({ reason: 'provider_limit' });
-  expect((await newsOf(database, NOTHING_ELSE, ID))?.waiting).toEqual({ reason: 'provider_limit' });
+  expect((await newsOf(database, NOTHING_ELSE, ID))?.waiting).toEqual({
+    operation: 'emailmigration',
+    reason: 'provider_limit',
+  });
   const rest = { status: 'review', side: 'destination', reason: 'full', failure: 'It stopped.' } as const;
   await putToRest({ database, queue: { announce: async () => {} } }, LEASE, 'emailmigration', rest, past);
   expect((await mail())?.attention).toEqual({ side: 'destination', reason: 'full' });

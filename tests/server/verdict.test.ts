@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { ContactStoreError } from '../../src/server/contacts/contact-store.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
+import { TokenUnavailable } from '../../src/server/oauth/tokens.ts';
 import { DatabaseUnavailable } from '../../src/server/store/database.ts';
 import { SENTENCES } from '../../src/server/worker/sentences.ts';
 import { verdictOn } from '../../src/server/worker/verdict.ts';
@@ -27,6 +28,20 @@ test.each([0, 1000, undefined])(
     expect(triedFor(error)).toBeLessThan(4 * HOUR);
   },
 );
+
+test.each([
+  ['that asks for a pause', { pause: 7_200_000 }, { reason: 'busy', until: 7_200_000 }],
+  ['that is busy', { status: 503 }, { reason: 'busy', until: 300_000 }],
+  ['that does not answer', {}, { reason: 'unreachable', until: 300_000 }],
+] as const)('an address book %s is told as that, until when, and each run counts', (_, particulars, waiting) => {
+  const error = new ContactStoreError('unavailable', 'Not now.', particulars);
+  expect(verdictOn(error, 20, false, 0)).toMatchObject({ kind: 'later', waiting: { ...waiting, counted: true } });
+});
+
+test('a provider whose sign-in does not answer is told as out of reach', () => {
+  const waiting = { reason: 'unreachable' };
+  expect(verdictOn(new TokenUnavailable('503'), 1, false, 0)).toMatchObject({ kind: 'later', waiting });
+});
 
 test('a mail server that is busy is asked again to the second, and for as long as it is', () => {
   expect(verdictOn(new MailError('busy', 'Later.', { pause: 5000 }), 20, false, 0)).toMatchObject({ seconds: 5 });

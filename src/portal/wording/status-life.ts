@@ -29,11 +29,18 @@ const WAITING: Record<WaitingReason, string> = {
   disk: 'We have no room on our side right now.',
 };
 
+const CONTACTS_WAITING: Partial<typeof WAITING> = {
+  unreachable: 'We cannot reach one of your address books right now. We keep trying.',
+  busy: 'The address book does not let us go on right now.',
+};
+
 type Waiting = NonNullable<Progress['waiting']>;
 
 export const waiting = {
   label: 'Waiting',
-  why: ({ reason }: Waiting) => WAITING[reason],
+  why: ({ reason }: Waiting, kind: 'email' | 'contacts') =>
+    (kind === 'contacts' ? CONTACTS_WAITING[reason] : undefined) ?? WAITING[reason],
+  nowContacts: 'Nothing at the moment. Your contacts have to wait.',
   when: ({ until }: Waiting) =>
     until === undefined
       ? "We'll carry on as soon as we can. You don't need to do anything."

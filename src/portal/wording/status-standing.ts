@@ -60,8 +60,8 @@ function wordsOf(progress: Progress, ofExport: boolean, kind: 'email' | 'contact
     return {
       looks: 'waiting',
       label: waitingWords.label,
-      texts: [waitingWords.why(waiting)],
-      now: words.now.interrupted,
+      texts: [waitingWords.why(waiting, kind)],
+      now: kind === 'contacts' ? waitingWords.nowContacts : words.now.interrupted,
       when: waitingWords.when(waiting),
     };
   if (looks === 'success' && isTakenBack(progress)) {

@@ -35,7 +35,7 @@ export type News = {
   /** What its owner has to put right, and until when; `resumed` counts how often they have done so before. */
   readonly attention?: Attention & { readonly operation: Operation; readonly until: Date; readonly resumed: number };
   /** It goes on by itself, then if that is known. `null` while it tries. */
-  readonly waiting?: { readonly reason: WaitingReason | null; readonly until?: Date };
+  readonly waiting?: { readonly operation: Operation; readonly reason: WaitingReason | null; readonly until?: Date };
   /** How many messages were taken back, and what there is to say of others. */
   readonly takenBack?: { readonly removed: number; readonly remark: string | null };
   /** It was begun by a daily, which has gone off. */

@@ -1,13 +1,24 @@
 import type { WaitingReason } from '../../contract/calls/status.ts';
+import type { Operation } from '../../contract/operation.ts';
 
-/** Why a transfer waits for long; it goes on by itself. */
-export const LONG_WAITS: Readonly<Record<WaitingReason, string>> = {
+const LONG_WAITS: Readonly<Record<WaitingReason, string>> = {
   provider_limit: 'Your mail provider takes only so much mail at a time, so we are taking a break.',
   unreachable: 'We cannot reach one of your mailboxes. We keep trying.',
   busy: 'The mail server does not let us go on. We keep trying.',
   queue: 'Other transfers are in line before yours.',
   disk: 'We have no room on our side right now.',
 };
+
+const LONG_WAITS_OF_CONTACTS: Readonly<Partial<Record<WaitingReason, string>>> = {
+  unreachable: 'Your contacts have to wait, because we cannot reach one of your address books. We keep trying.',
+  busy: 'Your contacts have to wait, because the address book does not let us go on. We keep trying.',
+};
+
+/** Why a transfer waits for long; it goes on by itself. */
+export function whyItWaits(operation: Operation, reason: WaitingReason): string {
+  const ofContacts = operation === 'contactsmigration' ? LONG_WAITS_OF_CONTACTS[reason] : undefined;
+  return ofContacts ?? LONG_WAITS[reason];
+}
 
 export const DAILY_IS_OFF =
   'We have stopped bringing new mail once a day. If you like, you can turn it on again on the status page.';

@@ -3,7 +3,7 @@ import { counted } from '../counted.ts';
 import { MOMENT } from '../moment.ts';
 import { escapeHtml } from '../escape-html.ts';
 import type { News, NotificationKind } from './news.ts';
-import { DAILY_IS_OFF, LONG_WAITS, takenBackLines } from './occasions.ts';
+import { DAILY_IS_OFF, takenBackLines, whyItWaits } from './occasions.ts';
 
 /** The news, and what a message about them says of the occasion. */
 export type Notification = News & {
@@ -127,7 +127,7 @@ function detailsOf(news: Notification): string[] {
     return ["It can take a few minutes or up to a day. We'll let you know when it is done. Nothing is deleted."];
   if (news.kind === 'taken back') return news.takenBack === undefined ? [] : takenBackLines(news.takenBack);
   return [
-    ...(news.kind === 'waiting' ? whyItWaits(news) : []),
+    ...(news.kind === 'waiting' ? waitLines(news) : []),
     ...doneLines(news),
     ...contactsLines(news),
     ...(news.skipped > 0
@@ -224,9 +224,10 @@ function strangersNextStep(kind: NotificationKind): string {
 
 const SAFE = 'Your mail is safe, and nothing was deleted.';
 
-function whyItWaits({ waiting }: Notification): string[] {
+function waitLines({ waiting }: Notification): string[] {
   if (waiting === undefined) return [];
-  return [waiting.reason === null ? SAFE : `${LONG_WAITS[waiting.reason]} ${SAFE}`];
+  const { operation, reason } = waiting;
+  return [reason === null ? SAFE : `${whyItWaits(operation, reason)} ${SAFE}`];
 }
 
 function goesOnAt({ waiting }: Notification): string {

@@ -89,9 +89,14 @@ export async function noteProgress(
 
 /**
  * Why an operation does not go on now, and until when (milliseconds since the epoch), if that is known. `refused`: it waits
- * for what a server has refused, which it does so often only.
+ * for what a server has refused, which it does so often only. `counted`: each run counts, however busy the other side is.
  */
-export type Waiting = { readonly reason: WaitingReason; readonly until?: number; readonly refused?: true };
+export type Waiting = {
+  readonly reason: WaitingReason;
+  readonly until?: number;
+  readonly refused?: true;
+  readonly counted?: true;
+};
 
 /**
  * A server that asks for pauses was reached, and room is made by the operator: after so many runs the pauses are at their
@@ -113,14 +118,14 @@ export async function noteWaiting(
   sql: Sql,
   { transferId, epoch }: Lease,
   operation: Operation,
-  { reason, until, refused }: Waiting,
+  { reason, until, refused, counted }: Waiting,
   now: number,
 ): Promise<number | null> {
   const [row] = await sql.query<{ since: Date }>(
     `update operations set left_seconds = null, waiting_reason = $4, waiting_until = to_timestamp($5::float8),
        waiting_since = coalesce(waiting_since, $6),
        refusal_waits = refusal_waits + $7::integer,
-       idle_runs = case when $4 = 'provider_limit' or $7 > 0 then 0 when $4 in ('busy', 'disk') then least(idle_runs, ${LONGEST_PAUSE_AFTER_RUNS}) else idle_runs end
+       idle_runs = case when $4 = 'provider_limit' or $7 > 0 then 0 when $4 in ('busy', 'disk') and not $8::boolean then least(idle_runs, ${LONGEST_PAUSE_AFTER_RUNS}) else idle_runs end
      where transfer_id = $1 and operation = $3 and finished is null and ${HELD} returning waiting_since as since`,
     [
       transferId,
@@ -130,6 +135,7 @@ export async function noteWaiting(
       until === undefined ? null : until / 1000,
       new Date(now),
       refused === true ? 1 : 0,
+      counted === true,
     ],
   );
   if (row === undefined) throw new LeaseLost(transferId);

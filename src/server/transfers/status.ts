@@ -309,6 +309,7 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
       ? {}
       : {
           waiting: {
+            operation: waiting.operation,
             reason: waiting.waiting_reason,
             ...(waiting.waiting_until === null ? {} : { until: waiting.waiting_until }),
           },

@@ -67,6 +67,7 @@ export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean, n
   const final = sentenceFor(error);
   if (final !== null) return ending(final);
   const isMail = error instanceof MailError;
+  const isContacts = error instanceof ContactStoreError;
   const isBusy = isMail && error.fault === 'busy';
   // A server that asks for a pause will let us go on, however often it does.
   const isAway = isMail && (error.fault === 'unreachable' || error.fault === 'certificate');
@@ -75,12 +76,16 @@ export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean, n
   const longest = isBusy ? LONGEST_BUSY_PAUSE_SECONDS : awayPause;
   const pause = pauseAfter(idleRuns, longest);
   // A hint is obeyed to the second. Where each run counts against the operation, short ones don't make its tries shorter.
-  const asked = isMail || error instanceof ContactStoreError ? error.pause : undefined;
+  const asked = isMail || isContacts ? error.pause : undefined;
   const seconds = asked === undefined ? pause : Math.max(isBusy ? 1 : pause, asked / 1000);
-  const isReached = isBusy || isBareRefusal(error);
+  const hasAnswered = isContacts && (error.status ?? error.pause) !== undefined;
+  const isReached = isBusy || isBareRefusal(error) || hasAnswered;
   const refused = error instanceof RefusedForNow ? { refused: true as const } : {};
-  const waiting: Waiting = { reason: isReached ? 'busy' : 'unreachable', until: now + seconds * 1000, ...refused };
-  return { kind: 'later', seconds, ...(isMail ? { waiting } : {}) };
+  const counted = isContacts ? { counted: true as const } : {};
+  const reason = isReached ? 'busy' : 'unreachable';
+  const waiting: Waiting = { reason, until: now + seconds * 1000, ...refused, ...counted };
+  const isOutside = isMail || isContacts || error instanceof TokenUnavailable;
+  return { kind: 'later', seconds, ...(isOutside ? { waiting } : {}) };
 }
 
 /** In seconds. */
