@@ -8,6 +8,7 @@ import {
   FORWARDED,
   inNeed,
   MOVED,
+  RUNNING,
   TOKEN,
   TRANSFER,
   WAITING,
@@ -36,6 +37,7 @@ export const AboutToBegin = at(following, {
   status: { emailmigration: { status: 'started', done: 0, started: '2025-10-20T09:12:00-07:00' } },
 });
 export const Waiting = at(following, { ...asked, status: WAITING });
+export const NobodyTold = at(following, { ...asked, status: { ...RUNNING, untold: true } });
 export const ContactsWaiting = at(following, { ...asked, status: CONTACTS_WAITING });
 export const Comparing = at(following, { ...asked, status: COMPARING });
 export const BeingTakenBack = at(following, {

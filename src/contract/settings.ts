@@ -294,12 +294,15 @@ export type PortalSettings = Pick<
 > & {
   /** Without a gateway a phone number is checked and not messaged. */
   readonly sendsNoTexts?: true;
+  /** Without an SMTP server nobody is written to. */
+  readonly sendsNoLetters?: true;
 };
 
 export function portalSettings(settings: Settings): PortalSettings {
   const { legacyName, legacyDomains, accessEnd, inQa } = settings;
   const { faqUrl, privacyUrl, termsUrl, destinationMailUrl, footerUrl, supportPhone } = settings;
   const sendsTexts = settings.sandbox || settings.sms !== undefined;
+  const sendsLetters = settings.sandbox || settings.smtpUrl !== undefined;
   return {
     legacyName,
     legacyDomains,
@@ -312,5 +315,6 @@ export function portalSettings(settings: Settings): PortalSettings {
     supportPhone,
     ...optional('footerUrl', footerUrl),
     ...(sendsTexts ? {} : { sendsNoTexts: true }),
+    ...(sendsLetters ? {} : { sendsNoLetters: true }),
   };
 }

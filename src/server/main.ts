@@ -4,6 +4,7 @@ import { isLoopback } from '../contract/settings/clear-text.ts';
 import { checkExports } from './export/storage/check-exports.ts';
 import { exportFiles, exportStanding } from './export/download/links.ts';
 import { arrivalsOf, countSkippedMessages, foldersOf, skippedMessages } from './mail/copy/ledger-report.ts';
+import { canTell } from './notifications/notifier.ts';
 import { bringsBack } from './mail/copy/ledger-adoption.ts';
 import { takenBack } from './mail/copy/take-back-records.ts';
 import { contactCounts, contactRemarks } from './contacts/fates-table.ts';
@@ -200,7 +201,7 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
 
 /** What the status of a transfer takes from the rooms that hold its messages and its files. */
 export function statusSources(
-  services: Parameters<typeof exportFiles>[0] & { readonly settings: Pick<Settings, 'accessEnd'> },
+  services: Parameters<typeof exportFiles>[0] & { readonly settings: Pick<Settings, 'accessEnd' | 'smtpUrl' | 'sms'> },
 ): StatusSources {
   const { database, settings, now } = services;
   return {
@@ -212,6 +213,7 @@ export function statusSources(
     countSkippedMessages: (id) => countSkippedMessages(database, id),
     contactCounts: (id) => contactCounts(database, id),
     contactRemarks: (id, of, atMost) => contactRemarks(database, id, of, atMost),
+    canTell: (contact) => canTell(settings, contact),
     daily: (id) => dailyOf(database, settings.accessEnd, now(), id),
     exportStanding: (id) => exportStanding(database, id),
     exportFiles: (id) => exportFiles(services, id),

@@ -137,7 +137,8 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
 
   test('who gave a telephone number where no text message can be sent is not promised one', async () => {
     const imap = 'imaps://imap.example.com:993';
-    await using silent = await servePortalAlone({ SANDBOX: 'off', LEGACY_IMAP_URL: imap });
+    const letters = { SMTP_URL: 'smtps://smtp.example.com', MAIL_FROM: 'no-reply@example.com' };
+    await using silent = await servePortalAlone({ SANDBOX: 'off', LEGACY_IMAP_URL: imap, ...letters });
     const promised = page.getByText("We'll let you know when it is finished.");
     for (const [contact, times] of [
       ['maria@mail.example', 1],

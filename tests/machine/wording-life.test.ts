@@ -215,10 +215,19 @@ describe('how an operation stands', () => {
     const started = '2025-11-01T10:00:00Z';
     const after = (hours: number, more: Partial<Progress> = {}) =>
       standingWords({ ...running, started, ...more }, false, 'email', Date.parse(started) + hours * 3_600_000).when;
-    expect(after(23)).toBe(status.when.running);
+    expect(after(23)).toBe("It can take a few minutes or up to a day. We'll let you know when it is finished.");
     expect(after(25)).toBe("It takes longer than a day this time. We'll let you know when it is finished.");
-    expect(after(25, { compared: 3 })).toBe(status.when.long);
+    expect(after(25, { compared: 3 })).toBe(after(25));
     expect(after(25, { left: 90 })).toBe('About 2 minutes left.');
+  });
+
+  test('nobody is told that they will hear of an end of which they will not', () => {
+    for (const progress of [running, { ...running, compared: 3 }, { ...running, status: 'error' }]) {
+      const when = (isTold: boolean) => standingWords(progress, false, 'email', 0, isTold).when;
+      expect(when(true)).toContain("We'll let you know when it is finished.");
+      expect(when(false)).toContain('This page tells you when it is finished.');
+      expect(when(false)).not.toContain('let you know');
+    }
   });
 
   test('until when files can be downloaded is said by the minute too', () => {
@@ -247,7 +256,7 @@ describe('how an operation stands', () => {
   });
 
   test('a finish is promised only when it can be', () => {
-    expect(standingWords(running, false, 'email').when).toBe(status.when.running);
+    expect(standingWords(running, false, 'email').when).toContain(status.when.running);
     expect(standingWords({ ...running, left: 90 }, false, 'email').when).toBe('About 2 minutes left.');
   });
 

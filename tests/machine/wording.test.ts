@@ -21,7 +21,10 @@ import { EVERY_CODE, SETTINGS } from '../support/wizard.ts';
 const NAME = 'San Bruno';
 const SAFE = 'Your mail is safe: nothing was moved or deleted.';
 const NOT_AFFECTED = 'Your mail is safe, and your transfer is not affected.';
-const sendsNone = (environment: Environment) => portalSettings(readSettings(environment)).sendsNoTexts;
+const sent = (environment: Environment) => {
+  const { sendsNoTexts, sendsNoLetters } = portalSettings(readSettings(environment));
+  return { texts: sendsNoTexts !== true, letters: sendsNoLetters !== true };
+};
 const exportTextOf = (status: string) => exportText(standingOf({ status }), false);
 const said = (message: Message) => {
   const { kind, title, content } = messageWords(message, NAME);
@@ -86,16 +89,34 @@ describe('the words of the fields', () => {
   });
 
   test('the contact is told without the spaces around it', () => {
-    expect(startMigration.good('  Kid@Mail.example ', true)).toBe('We will write to Kid@Mail.example.');
+    expect(startMigration.good('  Kid@Mail.example ', {})).toBe('We will write to Kid@Mail.example.');
   });
 
-  test('no text message is promised where none can be sent', () => {
-    expect(startMigration.good('+16502530000', true)).toBe('We will send a text message to 650\u00a0253\u00a00000.');
-    expect(startMigration.good('+16502530000', false)).toContain('We cannot send text messages right now.');
+  test('no text message and no letter is promised where none can be sent', () => {
+    const [phone, address] = ['+16502530000', 'maria@mail.example'];
+    const [noTexts, noLetters] = [{ sendsNoTexts: true }, { sendsNoLetters: true }] as const;
+    const { good, help } = startMigration;
+    expect(good(phone, {})).toBe('We will send a text message to 650\u00a0253\u00a00000.');
+    expect(good(phone, noTexts)).toContain('We cannot send text messages right now. To hear from us, use an email');
+    expect(good(phone, { ...noTexts, ...noLetters })).not.toContain('use an email');
+    expect(good(address, noTexts)).toBe('We will write to maria@mail.example.');
+    expect(good(address, noLetters)).toContain('We cannot send email right now.');
+    const number = 'XXX XXX XXXX';
+    expect(help('move', NAME, {})).toMatch(new RegExp(`^We'll let you know.*email address.*${number}`));
+    expect(help('move', NAME, noTexts)).not.toContain(number);
+    expect(help('move', NAME, noLetters)).toMatch(new RegExp(`^We'll let you know by text message.*${number}`));
+    for (const mode of ['move', 'transfer', 'download'] as const) {
+      expect(help(mode, NAME, { ...noTexts, ...noLetters })).not.toContain('let you know');
+      expect(startMigration.lead({ ...noTexts, ...noLetters })).not.toContain('reach you');
+    }
+    expect(destination.download.intro(true)).toContain("We'll make the files and tell you when they are ready.");
+    expect(destination.download.intro(false)).not.toContain('tell you');
     const real = { LEGACY_IMAP_URL: 'imaps://imap.example.com:993' };
-    expect(sendsNone(real)).toBe(true);
-    expect(sendsNone({ ...real, SMS_URL: 'https://sms.example.com/send' })).toBeUndefined();
-    expect(sendsNone({})).toBeUndefined();
+    const smtp = { SMTP_URL: 'smtps://smtp.example.com', MAIL_FROM: 'no-reply@example.com' };
+    expect(sent(real)).toEqual({ texts: false, letters: false });
+    expect(sent({ ...real, SMS_URL: 'https://sms.example.com/send' })).toEqual({ texts: true, letters: false });
+    expect(sent({ ...real, ...smtp })).toEqual({ texts: false, letters: true });
+    expect(sent({})).toEqual({ texts: true, letters: true });
   });
 
   test('the notification contact has its four errors, without "or phone number" off the primary move', () => {

@@ -79,6 +79,27 @@ describe('an owner is told', { timeout: 60_000 }, () => {
     expect(letters(world, 'has started')).toEqual([]);
   });
 
+  test('that they will hear of the end only where there is a way to tell them, and somebody asked for it', async () => {
+    const world = await open();
+    const { database, services } = world.web;
+    const sms = { url: 'https://sms.example' };
+    for (const [contact, ways, untold] of [
+      [NEW_ANN, {}, undefined],
+      [NEW_ANN, { smtpUrl: undefined, sms }, true],
+      ['+16502530000', {}, undefined],
+      ['+16502530000', { sms: undefined }, true],
+      [null, { sms }, true],
+    ] as const) {
+      Object.assign(services.settings, ways);
+      const ordered = await world.order();
+      await database.query('update transfers set notification_contact = $2 where id = $1', [ordered.id, contact]);
+      for (const asker of [ordered, { ...ordered, headers: {} }])
+        expect([contact, (await statusOf(world, asker)).untold]).toEqual([contact, untold]);
+      await database.query('update transfers set finished = now()');
+      expect(await statusOf(world, ordered)).not.toHaveProperty('untold');
+    }
+  });
+
   if (!IS_PROOF) return;
 
   test('of a wait that lasts six hours, once, and of none that is shorter', async () => {

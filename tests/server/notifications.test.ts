@@ -56,6 +56,7 @@ async function start(
     takenBack: async () => null,
     bringsBack: async () => false,
     arrivals: async () => ({ compared: 0, present: 0 }),
+    canTell: () => true,
     daily: async () => null,
     contactCounts: async () => null,
     contactRemarks: async () => [],

@@ -22,6 +22,7 @@ const NOTHING_ELSE = {
   takenBack: async () => null,
   bringsBack: async () => false,
   arrivals: async () => ({ compared: 0, present: 0 }),
+  canTell: () => true,
   daily: async () => null,
   folders: async () => [],
   contactCounts: async () => null,

@@ -156,6 +156,8 @@ export const detailedStatus = {
     /** The addresses of the two mailboxes; files have none. Only for who may see everything. */
     route: v.optional(v.object({ from: v.string(), to: v.optional(v.string()) })),
     files: v.optional(Files),
+    /** Of a transfer that goes on: nobody will be told of its end, as nobody asked for it, or there is no way to send that. */
+    untold: v.optional(v.literal(true)),
     exports: v.optional(v.array(ExportFile)),
     /** More is shown to the browser that ordered the transfer, and after a sign-in. */
     limited: v.optional(v.literal(true)),

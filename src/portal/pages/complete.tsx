@@ -3,7 +3,7 @@ import { Facts } from '../parts/card.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Link } from '../parts/link.tsx';
 import { Message, MessagePlace } from '../parts/message.tsx';
-import { complete as words } from '../wording/start-migration.ts';
+import { complete as words, isTold } from '../wording/start-migration.ts';
 import { useSend, useWizard } from '../wizard-context.tsx';
 import { WizardPage } from './wizard-page.tsx';
 
@@ -12,7 +12,6 @@ export function CompletePage() {
   const send = useSend();
   const { settings, transferId, notificationContact } = snapshot.context;
   const id = transferId ?? '';
-  const isTold = settings.sendsNoTexts !== true || notificationContact.includes('@');
   return (
     <WizardPage heading={words.heading} lead={words.lead}>
       <section className="stack" data-gap="small" aria-labelledby="transfer-id">
@@ -33,7 +32,7 @@ export function CompletePage() {
       </section>
       <section className="stack" aria-labelledby="next">
         <h2 id="next">{words.next}</h2>
-        <Facts facts={words.facts(settings.legacyName, isTold)} />
+        <Facts facts={words.facts(settings.legacyName, isTold(notificationContact, settings))} />
         <div className="actions">
           <Link
             className="button"

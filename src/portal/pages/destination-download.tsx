@@ -14,9 +14,9 @@ const words = destination.download;
 export function DownloadPage() {
   const snapshot = useWizard((whole) => whole);
   const send = useSend();
-  const { emailExportType, contactsExportType } = snapshot.context;
+  const { emailExportType, contactsExportType, settings } = snapshot.context;
   return (
-    <WizardPage heading={words.heading} lead={words.intro} view="download" elsewhere>
+    <WizardPage heading={words.heading} lead={words.intro(settings.sendsNoLetters !== true)} view="download" elsewhere>
       <Form label={words.heading} onSubmit={() => send({ type: 'download.press' })}>
         <p>{words.recommended(emailExportType === 'eml' && contactsExportType === 'csv')}</p>
         <div className="stack" data-gap="small">

@@ -24,7 +24,7 @@ export function StartMigrationPage() {
   const busy = snapshot.hasTag('busy');
   const good = snapshot.matches({ startMigration: { contact: 'good' } });
   return (
-    <WizardPage heading={words.heading(mode)} lead={words.lead}>
+    <WizardPage heading={words.heading(mode)} lead={words.lead(context.settings)}>
       <Route context={context} />
       {contactsWereLeftOut(context) && <ContactsLeftOut snapshot={snapshot} />}
       <Form onSubmit={() => send({ type: 'transfer.submit' })}>
@@ -33,7 +33,7 @@ export function StartMigrationPage() {
           name="contact"
           autoComplete="email"
           inputMode={mode === 'move' ? 'text' : 'email'}
-          help={words.help(mode, legacyName)}
+          help={words.help(mode, legacyName, context.settings)}
           value={good ? words.contact(context.notificationContact) : context.notificationContact}
           note={contactNote(snapshot)}
           readOnly={busy}
@@ -137,8 +137,7 @@ function contactNote(snapshot: WizardSnapshot): Note | undefined {
   if (at('legacyAddress')) return { kind: 'error', text: words.errors.legacy(context.settings.legacyName) };
   if (at('checkingPhoneNumber') || at('checkingDomain')) return { kind: 'waiting', text: shared.checking };
   if (at('unchecked')) return { kind: 'waiting', text: words.unchecked };
-  if (at('good'))
-    return { kind: 'good', text: words.good(context.notificationContact, context.settings.sendsNoTexts !== true) };
+  if (at('good')) return { kind: 'good', text: words.good(context.notificationContact, context.settings) };
   return undefined;
 }
 

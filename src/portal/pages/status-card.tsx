@@ -27,6 +27,8 @@ type Props = {
   readonly hasNoFiles: boolean;
   /** Milliseconds since the epoch. */
   readonly at: number;
+  /** Whether its owner hears of the end. */
+  readonly isTold: boolean;
   /** What only this operation has to tell. */
   readonly children?: ReactNode;
 };
@@ -40,10 +42,10 @@ const ICONS = {
 } as const;
 
 /** One operation: how it stands, how far it is, what was done, what is being done, and when it will be done. */
-export function OperationCard({ kind, title, progress, ofExport, hasNoFiles, at, children }: Props) {
+export function OperationCard({ kind, title, progress, ofExport, hasNoFiles, at, isTold, children }: Props) {
   const { total, bytes, started, finished, skipped = [] } = progress;
   const copied = copiedBy(progress);
-  const { looks, label, texts, now, when } = standingWords(progress, ofExport, kind, at);
+  const { looks, label, texts, now, when } = standingWords(progress, ofExport, kind, at, isTold);
   const isDone = standingOf(progress) === 'success';
   // It is not there any more.
   const isUndone = isDone && isTakenBack(progress);

@@ -95,7 +95,12 @@ function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
   const done = isDone(snapshot);
   const isLimited = status?.limited === true;
   const hasFiles = status?.files === 'there';
-  const ending = { ofExport, hasNoFiles: endedWithoutFiles(status), at: snapshot.context.now };
+  const ending = {
+    ofExport,
+    hasNoFiles: endedWithoutFiles(status),
+    at: snapshot.context.now,
+    isTold: status?.untold !== true,
+  };
   const isClosed = isOver(timeLeft(settings.accessEnd, snapshot.context.now));
   return (
     <>

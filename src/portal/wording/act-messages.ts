@@ -59,10 +59,7 @@ export function overtakenWords(code: CallFailureCode): Words {
 export const done = {
   'stop asked': ['Your transfer is stopped', 'What was copied stays where it is. Nothing was deleted.'],
   'download stop asked': ['Your download is stopped', 'There are no files. Your mail is in your mailbox as before.'],
-  mended: [
-    'We are trying again now',
-    "You can close this page. We'll let you know when it is finished, or if we need you.",
-  ],
+  mended: ['We are trying again now', 'You can close this page, and your transfer will keep running.'],
   'take-back asked': ['We are taking your messages back', 'This can take a while. You can close this page.'],
   'daily started': [
     'New mail will come once a day',

@@ -83,7 +83,9 @@ export const destination = {
   },
   download: {
     heading: 'Download as files',
-    intro: "Keep your mail and contacts on your own computer. We'll make the files and tell you when they are ready.",
+    /** @param isTold whether there is a way to tell its owner of the end */
+    intro: (isTold: boolean) =>
+      `Keep your mail and contacts on your own computer. We'll make the files${isTold ? ' and tell you when they are ready' : ''}.`,
     recommended: (isChosen: boolean) =>
       `Not sure? ${isChosen ? 'Keep what is chosen here.' : 'Choose EML and CSV.'} Most mail programs and spreadsheets can open these files.`,
     emailFormat: 'Email format',

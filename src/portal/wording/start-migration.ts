@@ -1,8 +1,15 @@
 import type { Mode } from '../../../machines/mode.ts';
+import type { PortalSettings } from '../../contract/settings.ts';
 import { DRAWINGS } from '../parts/drawings.ts';
 import { shared, unbroken } from '../wording.ts';
 
 const shownContact = (contact: string) => contact.replace(/^\+1(\d{3})(\d{3})(\d{4})$/, '$1 $2 $3');
+
+type Ways = Pick<PortalSettings, 'sendsNoTexts' | 'sendsNoLetters'>;
+
+/** Whether there is a way to tell a contact. */
+export const isTold = (contact: string, { sendsNoTexts, sendsNoLetters }: Ways) =>
+  (contact.includes('@') ? sendsNoLetters : sendsNoTexts) !== true;
 
 /** What becomes of the San Bruno address, off the primary path. */
 const later = (mode: 'transfer' | 'download', legacyName: string) =>
@@ -10,9 +17,17 @@ const later = (mode: 'transfer' | 'download', legacyName: string) =>
     ? `Mail that comes to your ${legacyName} address later will not be in your files.`
     : `New mail to your ${legacyName} address does not follow you to the new mailbox. Please tell people your new address.`;
 
+/** Of a contact that nothing can be sent to. */
+function unsent(contact: string, { sendsNoLetters }: Ways): string {
+  if (contact.includes('@')) return 'We cannot send email right now. You can check your transfer with its ID.';
+  const instead = sendsNoLetters === true ? 'You can' : 'To hear from us, use an email address. You can also';
+  return `We cannot send text messages right now. ${instead} check your transfer with its ID.`;
+}
+
 export const startMigration = {
   heading: (mode: Mode) => (mode === 'move' ? 'Move your email account to Yahoo Mail' : 'Transfer your data'),
-  lead: 'Please check that everything is correct. Then tell us how to reach you when it is done.',
+  lead: ({ sendsNoLetters }: Ways) =>
+    `Please check that everything is correct.${sendsNoLetters === true ? '' : ' Then tell us how to reach you when it is done.'}`,
   from: 'From',
   to: 'To',
   what: 'What',
@@ -26,10 +41,16 @@ export const startMigration = {
   formats: (email: string, contacts: string) =>
     `Messages and folders as ${email.toUpperCase()}, contacts as ${contacts.toUpperCase()}`,
   field: (mode: Mode) => (mode === 'move' ? 'Notification email or phone number' : 'Notification email'),
-  help: (mode: Mode, legacyName: string) =>
-    mode === 'move'
-      ? `We'll let you know when your transfer is finished. Use an email address that is not your ${legacyName} address, or a US phone number: XXX XXX XXXX.`
-      : `We'll let you know when your transfer is finished. Use an email address that is not your ${legacyName} address.`,
+  help: (mode: Mode, legacyName: string, { sendsNoTexts, sendsNoLetters }: Ways) => {
+    const sendsTexts = mode === 'move' && sendsNoTexts !== true;
+    const address = `an email address that is not your ${legacyName} address`;
+    const number = 'a US phone number: XXX XXX XXXX';
+    if (sendsNoLetters === true)
+      return sendsTexts
+        ? `We'll let you know by text message when your transfer is finished. Use ${number}.`
+        : `We cannot send messages right now, but we need ${address}. You can check your transfer with its ID.`;
+    return `We'll let you know when your transfer is finished. Use ${address}${sendsTexts ? `, or ${number}` : ''}.`;
+  },
   errors: {
     email: 'Please, enter a valid email address.',
     phone: 'Please, enter a valid phone number in the following format: XXX XXX XXXX',
@@ -43,11 +64,11 @@ export const startMigration = {
   unchecked: "We couldn't check this just now. Your mail is safe. We'll try again in a few seconds.",
   /** A phone number as it is shown: `650 253 0000`. */
   contact: shownContact,
-  good: (contact: string, sendsTexts: boolean) => {
-    if (contact.includes('@')) return `We will write to ${contact.trim()}.`;
-    return sendsTexts
-      ? `We will send a text message to ${unbroken(shownContact(contact))}.`
-      : 'We cannot send text messages right now. To hear from us, use an email address. You can also check your transfer with its ID.';
+  good: (contact: string, ways: Ways) => {
+    if (!isTold(contact, ways)) return unsent(contact, ways);
+    return contact.includes('@')
+      ? `We will write to ${contact.trim()}.`
+      : `We will send a text message to ${unbroken(shownContact(contact))}.`;
   },
   facts: (mode: Mode, legacyName: string) =>
     [
@@ -74,13 +95,13 @@ export const complete = {
   copied: 'Copied',
   notCopied: 'Your browser did not let us copy it. Please select the ID and copy it yourself.',
   next: 'What happens now',
-  /** @param isTold whether there is a way to tell its owner of the end */
-  facts: (legacyName: string, isTold: boolean) =>
+  /** @param hears whether there is a way to tell its owner of the end */
+  facts: (legacyName: string, hears: boolean) =>
     [
       { icon: DRAWINGS.running, text: 'Your transfer has started. It can take a few minutes or up to a day.' },
       {
         icon: DRAWINGS.letter,
-        text: isTold
+        text: hears
           ? "We'll let you know when it is finished. The status page tells you what we copied."
           : 'The status page tells you when it is finished, and what we copied.',
       },

@@ -25,18 +25,29 @@ export type StandingWords = {
 
 const DAY_MS = 24 * 3_600_000;
 
-/** How one operation stands, in words. @param now milliseconds since the epoch */
+/**
+ * How one operation stands, in words.
+ * @param now milliseconds since the epoch
+ * @param isTold whether its owner hears of the end
+ */
 export function standingWords(
   progress: Progress,
   ofExport: boolean,
   kind: 'email' | 'contacts',
   now = Date.now(),
+  isTold = true,
 ): StandingWords {
-  const words = wordsOf(progress, ofExport, kind, now);
+  const words = wordsOf(progress, ofExport, kind, now, isTold);
   return progress.taking_back === true ? { ...words, now: takingBack } : words;
 }
 
-function wordsOf(progress: Progress, ofExport: boolean, kind: 'email' | 'contacts', at: number): StandingWords {
+function wordsOf(
+  progress: Progress,
+  ofExport: boolean,
+  kind: 'email' | 'contacts',
+  at: number,
+  isTold: boolean,
+): StandingWords {
   const { status, failure, finished, attention, waiting } = progress;
   const standing = standingOf(progress);
   const looks = looksOf(standing);
@@ -77,9 +88,9 @@ function wordsOf(progress: Progress, ofExport: boolean, kind: 'email' | 'contact
   // Of what is taken back nobody says that it stays.
   const first = looks === 'failed' && isTakenBack(progress) ? takenBackText : text;
   const texts = failure === undefined ? [first] : [first, failure];
-  if (isComparing(progress)) return { looks, label, texts, now: comparing.now, when: whenDone(progress, at) };
+  if (isComparing(progress)) return { looks, label, texts, now: comparing.now, when: whenDone(progress, at, isTold) };
   const of = ofExport && standing === 'failed' ? 'failedExport' : standing;
-  const when = standing === 'running' ? whenDone(progress, at) : words.when[of];
+  const when = of === 'running' || of === 'interrupted' ? whenDone(progress, at, isTold) : words.when[of];
   return {
     looks,
     label,
@@ -94,7 +105,10 @@ export function isAboutToBegin({ status, done = 0 }: Progress, ofExport: boolean
   return !ofExport && status.toLowerCase() === 'started' && done === 0;
 }
 
-function whenDone({ left, started }: Progress, now: number): string {
+function whenDone(progress: Progress, now: number, isTold: boolean): string {
+  const { left, started } = progress;
   if (left !== undefined) return timeLeftWords(left);
-  return started !== undefined && now - Date.parse(started) > DAY_MS ? words.when.long : words.when.running;
+  const isLong = started !== undefined && now - Date.parse(started) > DAY_MS;
+  const when = standingOf(progress) === 'interrupted' ? 'interrupted' : isLong ? 'long' : 'running';
+  return `${words.when[when]} ${isTold ? words.when.told : words.when.untold}`;
 }

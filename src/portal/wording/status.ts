@@ -152,12 +152,14 @@ export const status = {
     started: 'Nothing yet. We begin in a moment.',
   },
   when: {
-    running: "It can take a few minutes or up to a day. We'll let you know when it is finished.",
-    long: "It takes longer than a day this time. We'll let you know when it is finished.",
+    running: 'It can take a few minutes or up to a day.',
+    long: 'It takes longer than a day this time.',
+    told: "We'll let you know when it is finished.",
+    untold: 'This page tells you when it is finished.',
     success: 'It is done.',
     failed: 'It will not start again by itself. If you start it again, nothing is copied twice.',
     failedExport: 'It will not start again by itself. You can start a new download.',
-    interrupted: "We can't say yet. We'll carry on as soon as we can and let you know when it is finished.",
+    interrupted: "We can't say yet. We'll carry on as soon as we can.",
   },
   proven: {
     email: 'We compared both sides: no message is missing, duplicated or changed.',

@@ -39,6 +39,11 @@ export type Notifier = Disposable & {
   readonly tell: (job: NotificationJob, isLast: boolean) => Promise<void>;
 };
 
+/** Whether there is a way to tell a contact: an address, or `+1` and ten digits. */
+export function canTell({ smtpUrl, sms }: Pick<Settings, 'smtpUrl' | 'sms'>, contact: string): boolean {
+  return (v.is(UsPhone, contact) ? sms : smtpUrl) !== undefined;
+}
+
 /** Sends letters and SMS. Without an SMTP server or a gateway for SMS, that way of sending is off. */
 export function openNotifier({ settings, log, news, review }: NotifierServices): Notifier {
   const letters = settings.smtpUrl === undefined ? null : lettersTo(settings.smtpUrl, settings.smtpInClear);

@@ -34,6 +34,8 @@ export type StatusSources = {
   ) => Promise<{ readonly removed: number; readonly goesOn: boolean; readonly remark?: string | null } | null>;
   /** Whether a transfer between the same mailboxes would copy again what was taken back. */
   readonly bringsBack: (id: string) => Promise<boolean>;
+  /** Whether there is a way to tell a contact. */
+  readonly canTell: (contact: string) => boolean;
   /** Whether what still arrives is brought once a day, or could be; `null` when it can't. */
   readonly daily: (id: string) => Promise<Daily | null>;
   readonly countSkippedMessages: (id: string) => Promise<number>;
@@ -62,7 +64,7 @@ async function progressesOf(sql: Sql, sources: StatusSources, id: string): Promi
   const rows = await sql.query<OperationRow>(
     `select operations.*, left_seconds - extract(epoch from now() - left_noted)::float8 as left_now, now() as asked,
        destination_provider = 'file_export' as is_export, transfers.finished is not null as has_ended,
-       source_email, destination_email, destination_provider,
+       source_email, destination_email, destination_provider, by_itself, notification_contact as contact,
        (select messages from exports where exports.transfer_id = transfers.id) as saved
      from operations join transfers on transfers.id = transfer_id where transfer_id = $1`,
     [id],
@@ -95,8 +97,14 @@ async function progressesOf(sql: Sql, sources: StatusSources, id: string): Promi
   }
   const daily = await sources.daily(id);
   if (daily !== null) status.daily = daily;
+  if (!first.has_ended && isUntold(first, sources)) status.untold = true;
   if (first.has_ended && !isExport && (await sources.bringsBack(id))) status.brings_back = true;
   return status;
+}
+
+/** Of a run that nobody ordered its owner hears only what needs them. */
+function isUntold({ by_itself: byItself, contact }: OperationRow, { canTell }: StatusSources): boolean {
+  return byItself || contact === null || !canTell(contact);
 }
 
 /**
@@ -331,8 +339,10 @@ type OperationRow = {
   /** Of forwarding. */
   forwarding_ended: Date | null;
   is_export: boolean;
-  /** Of the whole transfer. */
+  /** Of the whole transfer, as the next two. */
   has_ended: boolean;
+  by_itself: boolean;
+  contact: string | null;
   failure: string | null;
   operation: Operation;
   status: string;

@@ -72,7 +72,13 @@ const FOR_STRANGERS: { readonly [Key in keyof Progress]-?: (value: Progress[Key]
   finished: (finished) => finished,
 };
 
-function forStrangers({ emailmigration, contactsmigration, emailforwarding, files }: TransferStatus): TransferStatus {
+function forStrangers({
+  emailmigration,
+  contactsmigration,
+  emailforwarding,
+  files,
+  untold,
+}: TransferStatus): TransferStatus {
   const contacts = contactsmigration?.contacts;
   return {
     limited: true,
@@ -82,6 +88,7 @@ function forStrangers({ emailmigration, contactsmigration, emailforwarding, file
       : { contactsmigration: { ...limited(contactsmigration), ...(contacts === undefined ? {} : { contacts }) } }),
     ...(emailforwarding === undefined ? {} : { emailforwarding: { status: emailforwarding.status } }),
     ...(files === undefined ? {} : { files }),
+    ...(untold === undefined ? {} : { untold }),
   };
 }
 
