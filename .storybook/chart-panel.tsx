@@ -4,7 +4,7 @@ import { wizardMachine } from '../machines/wizard.machine.ts';
 import { chartOf, type ChartState, pageIn, statesIn } from '../src/inspector/chart.ts';
 import { ChartView } from '../src/inspector/chart-view.tsx';
 import { type Drawing, layOutPage } from '../src/inspector/layout.ts';
-import { storyIdOf } from '../stories/leaf.ts';
+import { leafOf, storyIdOf } from '../stories/leaf.ts';
 import { ASK, type Offer, SEND, STAGE, type Stage } from '../stories/stage-protocol.ts';
 
 const chart = chartOf(wizardMachine);
@@ -34,7 +34,7 @@ export function ChartPanel({ active }: { readonly active: boolean }) {
         <ChartView
           drawing={drawing}
           lit={lit}
-          focus={entered ?? shown.find((leaf) => storyIdOf(leaf) === api.getCurrentStoryData()?.id)}
+          focus={entered ?? leafOf(api.getCurrentStoryData()?.id, shown)}
           onOpen={goTo}
           onFollow={goTo}
         />

@@ -5,10 +5,14 @@ import { ChartPanel } from './chart-panel.tsx';
 // Storybook compiles the JSX of its own window to calls of a global React.
 Object.assign(globalThis, { React });
 
+const CHART = 'wizard-chart/panel';
+
 addons.register('wizard-chart', () => {
-  addons.add('wizard-chart/panel', {
+  addons.add(CHART, {
     type: types.PANEL,
     title: 'Chart',
     render: ({ active = false }) => <ChartPanel active={active} />,
   });
 });
+// Most stories have no controls, whose panel is the first.
+addons.setConfig({ selectedPanel: CHART });

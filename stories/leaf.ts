@@ -42,3 +42,8 @@ export function storyIdOf(leaf: string): string {
   const exportName = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
   return toId(group ?? SHORT, storyNameFromExport(exportName));
 }
+
+/** Of the leaves that a story shows, the one that it is of; the first, of a story outside of the states. */
+export function leafOf(story: string | undefined, shown: readonly string[]): string | undefined {
+  return shown.find((leaf) => storyIdOf(leaf) === story) ?? shown[0];
+}

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createActor, SimulatedClock } from 'xstate';
 import { wizardMachine } from '../../machines/wizard.machine.ts';
 import { chartOf, statesIn } from '../../src/inspector/chart.ts';
-import { storyIdOf } from '../../stories/leaf.ts';
+import { leafOf, storyIdOf } from '../../stories/leaf.ts';
 import { TODAY } from '../../stories/people.ts';
 import { scriptedWizard } from '../../stories/script.ts';
 import { SETTINGS } from '../support/wizard.ts';
@@ -19,6 +19,13 @@ test('every leaf state of the machine has its story', async () => {
   const wanted = new Set(leaves.map(storyIdOf));
   const orphans = Object.keys(entries).filter((id) => id.startsWith('states-') && !wanted.has(id));
   expect(orphans).toEqual([]);
+});
+
+test('the chart shows the leaf that a story is of, and some leaf of each other story that has a wizard', () => {
+  const shown = ['status.page.following.live.open', 'status.banner.shown'];
+  expect(leafOf('states-status--banner-shown', shown)).toBe('status.banner.shown');
+  expect(leafOf('life-status--waiting', shown)).toBe('status.page.following.live.open');
+  expect(leafOf('parts-controls--primary', [])).toBeUndefined();
 });
 
 test('the day of the stories does not pass: the countdown of a journey stays where it was', () => {
