@@ -297,7 +297,7 @@ export const wizard = setup({
     'choose the same provider again': assign({
       destination: ({ context }) => ({ email: '', provider: context.destination?.provider ?? 'other' }),
     }),
-    'remember the hash': assign({ emailHash: ({ context }) => context.returned?.hash ?? null }),
+    'remember the hash': assign({ emailHash: ({ context }) => context.returned?.hash || null }),
 
     'remember what the consent is for': assign({
       awaitedConsent: ({ context }, params: Pick<AwaitedConsent, 'purpose' | 'provider'>) => ({

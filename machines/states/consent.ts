@@ -23,6 +23,8 @@ function leaving(role: 'move' | 'transfer' | 'status') {
     },
     on: {
       'page.return': role === 'status' ? '#home' : '#destination',
+      // The notice of the move stands until the page unloads, and the browser may be kept from that.
+      ...(role === 'move' ? ({ 'modal.close': '#destination' } as const) : {}),
       'connection.lose': role === 'status' ? '#unavailable-for-status' : '#unavailable-for-transfer',
     },
   });
@@ -101,6 +103,8 @@ export const checkingTerms = wizard.createStateConfig({
   always: [{ guard: 'terms are missing', target: '#google-terms' }, { target: '#start-migration' }],
 });
 
+const rememberReturn = ['remember the returned destination', 'remember the hash'] as const;
+
 /** Back from a sign-in that proves an address, to list its transfers. */
 export const returnedForStatus = wizard.createStateConfig({
   id: 'returned-for-status',
@@ -118,12 +122,8 @@ export const returnedForStatus = wizard.createStateConfig({
       target: '#home',
       actions: { type: 'show the message', params: { message: { about: 'query', error: 'OTHER' } } },
     },
-    {
-      guard: 'the return has no hash',
-      target: '#home',
-      actions: { type: 'show the message', params: { message: { about: 'query', error: 'OTHER' } } },
-    },
-    { target: '#status-from-email', actions: ['remember the returned destination', 'remember the hash'] },
+    { guard: 'the return has no hash', target: '#status-from-email-not-found', actions: rememberReturn },
+    { target: '#status-from-email', actions: rememberReturn },
   ],
 });
 

@@ -18,14 +18,18 @@ const refused = {
   ],
 } as const;
 
+/** An account that is created all the same is known again when the move is begun anew. */
+const closing = { 'modal.close': 'offered' } as const;
+
 /** The primary move: warned, the account made, and after a pause away to the provider's sign-in. */
 const move = wizard.createStateConfig({
   initial: 'offered',
   states: {
     offered: { id: 'destination-offered', on: { 'move.press': 'warned' } },
-    warned: { on: { 'move.continue': 'creatingAccount', 'modal.close': 'offered' } },
+    warned: { on: { 'move.continue': 'creatingAccount', ...closing } },
     creatingAccount: {
       ...waiting(refused),
+      on: closing,
       invoke: {
         src: 'create the account',
         input: ({ context }) => ({
@@ -39,6 +43,7 @@ const move = wizard.createStateConfig({
     },
     redirecting: {
       tags: 'busy',
+      on: closing,
       after: { 'redirect pause': { target: '#leaving-for-move', actions: 'choose the move' } },
     },
     unavailable: unavailableUntilAsked('creatingAccount'),

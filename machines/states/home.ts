@@ -78,6 +78,8 @@ const refused = {
   actions: { type: 'remember the message', params: failureOf('sign-in refused') },
 } as const;
 
+const goingOn = { target: '#destination', actions: 'forget what was typed' } as const;
+
 /** Capabilities first, then a real sign-in; a refusal keeps the email and forgets the password. */
 const credentials = wizard.createStateConfig({
   initial: 'editing',
@@ -158,8 +160,8 @@ const credentials = wizard.createStateConfig({
     welcomed: {
       id: 'home-welcomed',
       // The way on has begun, and the header shows nothing new for a moment.
-      on: { 'sign-out.press': {} },
-      after: { 'success pause': { target: '#destination', actions: 'forget what was typed' } },
+      on: { 'sign-out.press': {}, 'modal.close': goingOn },
+      after: { 'success pause': goingOn },
     },
   },
 });

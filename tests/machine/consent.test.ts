@@ -170,12 +170,22 @@ describe('the way back from a sign-in for the status', () => {
     expect(wizard.asked('list the transfers')).toEqual([{ hash: HASH }]);
   });
 
+  test('a return without a hash has no transfers to list, nor those of an earlier one', () => {
+    const wizard = callbackForStatus(
+      { token_id: TOKEN, email: 'Sam@Gmail.com' },
+      { ...SESSIONS.blank, emailHash: HASH },
+    );
+    expect(wizard.address()).toBe('/status-from-email');
+    expect(wizard.isAt('statusFromEmail.notFound')).toBe(true);
+    expect(wizard.context()).toMatchObject({ destination: { email: 'sam@gmail.com' }, emailHash: null });
+    expect(wizard.asked('list the transfers')).toEqual([]);
+  });
+
   test.each([
     ['an error', { error: 'EXTERNAL_OAUTH_ERROR' }, 'EXTERNAL_OAUTH_ERROR'],
     ['an error beside a token', { error: 'x', token_id: TOKEN, email: LEGACY, hash: HASH }, 'OTHER'],
     ['no token', { email: LEGACY, hash: HASH }, 'OTHER'],
     ['no address', { token_id: TOKEN, hash: HASH }, 'OTHER'],
-    ['no hash', { token_id: TOKEN, email: LEGACY }, 'OTHER'],
   ])('a return with %s goes Home with the error', (_, query, shown) => {
     const wizard = callbackForStatus(query, SESSIONS.signedIn);
     expect(wizard.address()).toBe(`/?error=${shown}`);

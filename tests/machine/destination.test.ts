@@ -72,9 +72,22 @@ describe('the primary move', () => {
 
   test('Continue that is pressed twice creates one account', async () => {
     const wizard = await continued();
-    await wizard.send({ type: 'move.continue' }, { type: 'move.press' }, { type: 'modal.close' });
+    await wizard.send({ type: 'move.continue' }, { type: 'move.press' });
     expect(wizard.asked('create the account')).toHaveLength(1);
     expect(wizard.isAt(`${MOVE}.creatingAccount`)).toBe(true);
+  });
+
+  test('the important notice that is closed while the account is created, or before the redirect, leads nowhere', async () => {
+    for (const script of [{}, { 'create the account': ok }]) {
+      const wizard = await continued(script);
+      await wizard.send({ type: 'modal.close' });
+      expect(wizard.isAt(`${MOVE}.offered`)).toBe(true);
+      await wizard.wait(30_000);
+      expect(wizard.left).toEqual([]);
+      expect(wizard.context()).toMatchObject({ message: null, destination: null });
+      await wizard.send({ type: 'move.press' }, { type: 'move.continue' });
+      expect(wizard.asked('create the account')).toHaveLength(2);
+    }
   });
 
   test('an account that was created already goes on with no message', async () => {
@@ -128,11 +141,14 @@ describe('the primary move', () => {
     },
   );
 
-  test('out of the back/forward cache, a left sign-in returns to the destination page', async () => {
+  test.each([
+    ['comes out of the back/forward cache', 'page.return'],
+    ['does not get away, as its notice is closed,', 'modal.close'],
+  ] as const)('a page that %s returns from the sign-in to the destination page', async (_, type) => {
     const wizard = await continued({ 'create the account': ok });
     await wizard.wait(2_000);
     expect(wizard.address()).toBe('between pages');
-    await wizard.send({ type: 'page.return' });
+    await wizard.send({ type });
     expect(wizard.address()).toBe('/destination-account');
     expect(wizard.isAt(`${MOVE}.offered`)).toBe(true);
     expect(wizard.left).toHaveLength(1);

@@ -243,6 +243,13 @@ describe('the sign-in', () => {
     expect(wizard.context().typed).toEqual(NOTHING_TYPED);
   });
 
+  test('a success that is closed goes on at once, with all that the sign-in has brought', async () => {
+    const wizard = await signInOpen({ 'ask for capabilities': capable, 'validate the account': ok });
+    await wizard.send(type(LEGACY), password, submit, { type: 'modal.close' });
+    expect(wizard.address()).toBe('/destination-account');
+    expect(wizard.context()).toMatchObject({ operations: CAPABLE.allowedOperations, typed: NOTHING_TYPED });
+  });
+
   test('a sign-in works where no token comes', async () => {
     const wizard = await signInOpen({ 'ask for capabilities': capable, 'validate the account': ok });
     await wizard.send(type(LEGACY), password, submit);

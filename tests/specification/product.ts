@@ -104,6 +104,8 @@ export const SECTION_2: readonly Rule[] = [
   rule(
     'A modal closes on Escape or on a click on its background.',
     'each modal of %s (%s) closes on Escape and on its background, not on a press inside, and gives the focus back',
+    'the important notice that is closed while the account is created, or before the redirect, leads nowhere',
+    'a success that is closed goes on at once, with all that the sign-in has brought',
   ),
   rule(
     'Info message boxes come in four kinds: error, success, warning and default info. Each has a large form (title plus content) and a small form (single line).',
@@ -226,6 +228,7 @@ export const SECTION_2: readonly Rule[] = [
   rule(
     'Otherwise stores the destination, stores the email hash and goes to /status-from-email.',
     'a sign-in that succeeds stores the destination and the hash, and lists the transfers',
+    'a return without a hash has no transfers to list, nor those of an earlier one',
     'a transfer to Outlook runs to its end, and is found again by a sign-in there',
   ),
   rule(
