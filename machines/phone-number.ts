@@ -4,7 +4,9 @@
  * is in use in the US is for the server to say.
  */
 export function readUsPhone(text: string): string | null {
-  const match = /^(?:\+?1[\s.-]?)?(?:\((\d{3})\)|(\d{3}))[\s.-]?(\d{3})[\s.-]?(\d{4})$/.exec(text.trim());
+  const match = /^(?:\+?1[\s.\p{Dash}]?)?(?:\((\d{3})\)|(\d{3}))[\s.\p{Dash}]?(\d{3})[\s.\p{Dash}]?(\d{4})$/u.exec(
+    text.trim(),
+  );
   if (match === null) return null;
   const area = match[1] ?? match[2] ?? '';
   const [exchange = '', line = ''] = [match[3], match[4]];

@@ -1,7 +1,7 @@
 import { and, not, or, stateIn } from 'xstate';
 import { failedWith, failureOf } from '../failure.ts';
 import { wizard } from '../wizard.setup.ts';
-import { typeEmail, typePassword } from './typed-account.ts';
+import { asAddress, typeEmail, typePassword } from './typed-account.ts';
 import { ifUnavailable, unavailable, unavailableUntilAsked } from './unavailable.ts';
 import { givingUp, waiting } from './waiting.ts';
 
@@ -76,7 +76,7 @@ const host = wizard.createStateConfig({
         'host.type': {
           guard: not(verifying),
           target: '.typing',
-          actions: { type: 'type', params: ({ event }) => ({ host: event.host.trim().toLowerCase() }) },
+          actions: { type: 'type', params: ({ event }) => ({ host: asAddress(event.host) }) },
         },
       },
       states: {

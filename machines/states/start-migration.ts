@@ -9,6 +9,7 @@ import type { LoadRequest } from '../../src/contract/calls/load.ts';
 import { askingHome } from './asking-home.ts';
 import { banner } from './banner.ts';
 import { openingTheOther } from './opening-the-other.ts';
+import { withoutMarks } from './typed-account.ts';
 import { ifUnavailable, unavailable, unavailableUntilAsked } from './unavailable.ts';
 import { givingUp, waiting } from './waiting.ts';
 
@@ -20,7 +21,7 @@ const contact = wizard.createStateConfig({
     'contact.type': {
       guard: stateIn('#start-migration-waiting'),
       target: '.arriving',
-      actions: { type: 'remember the contact', params: ({ event }) => event },
+      actions: { type: 'remember the contact', params: ({ event }) => ({ contact: withoutMarks(event.contact) }) },
     },
   },
   states: {

@@ -5,6 +5,7 @@ import type { SupportRequest } from '../../src/contract/calls/support-form.ts';
 import { asTransferId } from '../../src/contract/transfer-status.ts';
 import type { Context, Event, Typed } from '../wizard.types.ts';
 import { banner } from './banner.ts';
+import { asAddress } from './typed-account.ts';
 import { ifUnavailable, unavailableUntilAsked } from './unavailable.ts';
 import { waiting } from './waiting.ts';
 
@@ -102,12 +103,12 @@ export const support = wizard.createStateConfig({
     legacyEmail: settledField({
       event: 'legacy-email.type',
       guard: 'the support email is off the cable domain',
-      read: (event) => (event.type === 'legacy-email.type' ? { legacyEmail: event.email.trim().toLowerCase() } : {}),
+      read: (event) => (event.type === 'legacy-email.type' ? { legacyEmail: asAddress(event.email) } : {}),
     }),
     contactEmail: settledField({
       event: 'contact-email.type',
       guard: 'the contact email is wrong',
-      read: (event) => (event.type === 'contact-email.type' ? { contactEmail: event.email.trim().toLowerCase() } : {}),
+      read: (event) => (event.type === 'contact-email.type' ? { contactEmail: asAddress(event.email) } : {}),
     }),
     transferId: settledField({
       event: 'support-id.type',

@@ -1,9 +1,19 @@
 import type { Context } from '../wizard.types.ts';
 
+/** What was typed, without the marks that nobody sees: some programs put them around a number or an address that is copied. */
+export function withoutMarks(text: string): string {
+  return text.replaceAll(/\p{Cf}/gu, '');
+}
+
+/** An address or a host as it was typed, ready to be judged. */
+export function asAddress(text: string): string {
+  return withoutMarks(text).trim().toLowerCase();
+}
+
 /** Typing the email of an account, and the password. Beside a guard that holds still what is being verified. */
 export const typeEmail = {
   type: 'type',
-  params: ({ event }: { event: { readonly email: string } }) => ({ email: event.email.trim().toLowerCase() }),
+  params: ({ event }: { event: { readonly email: string } }) => ({ email: asAddress(event.email) }),
 } as const;
 
 export const typePassword = {

@@ -71,7 +71,7 @@ describe('Home', () => {
 describe('the email of the sign-in', () => {
   test('the email is lowercased and freed of spaces around it as it is typed', async () => {
     const wizard = await signInOpen();
-    await wizard.send(type('  Pat@SanBrunoCable.Example '));
+    await wizard.send(type(' \u202dPat@SanBrunoCable.Example\u202c '));
     expect(wizard.context().typed.email).toBe(LEGACY);
   });
 

@@ -131,6 +131,16 @@ describe('the notification contact', () => {
     expect(wizard.context().notificationContact).toBe('+16505550123');
   });
 
+  test.each([
+    ['\u202d(650) 555-0123\u202c', '+16505550123', SESSIONS.moving],
+    ['\u200esam@mail.example\u200b', 'sam@mail.example', SESSIONS.toOther],
+  ])('the marks around a contact that was copied are left out (%#)', async (contact, kept, session) => {
+    const script = { 'check the phone number': valid, 'check the domain': valid };
+    const wizard = await typed(contact, script, session);
+    expect(wizard.isAt(`${CONTACT}.good`)).toBe(true);
+    expect(wizard.context().notificationContact).toBe(kept);
+  });
+
   test.each(['123', '650 555 012', '+44 20 7946 0958', '011 555 0123', '650 555 01234'])(
     '"%s" is a wrong phone number on the primary move, without a call',
     async (contact) => {

@@ -57,7 +57,11 @@ describe('the fields of the support form', () => {
   });
 
   test('addresses are lowercased and freed of spaces around them', async () => {
-    const wizard = await formOpen({}, legacy(' Pat@SanBrunoCable.example '), contact(' Sam@Mail.Example '));
+    const wizard = await formOpen(
+      {},
+      legacy(' Pat@SanBrunoCable.example\u200b '),
+      contact('\ufeffSam@Mail.Example\u200e'),
+    );
     expect(wizard.context().typed).toMatchObject({ legacyEmail: LEGACY, contactEmail: 'sam@mail.example' });
   });
 });
