@@ -587,5 +587,16 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
         expect(await page.getByRole('button', { name: 'Move', exact: true }).isEnabled()).toBe(good);
       });
     });
+
+    test('a phone number that is known is shown as people write it, also while it is checked anew', async () => {
+      wire.answer('/api/v2/phone-number-validation/', 'silence');
+      await arrive('/start-migration', 'move');
+      await page.evaluate(() => sessionStorage.setItem('notificationContact', '+16502530000'));
+      await page.reload();
+      const field = page.getByLabel('Notification email or phone number');
+      await expect.poll(() => field.inputValue()).toBe('650 253 0000');
+      await expect.poll(() => wire.askedFor('/api/v2/phone-number-validation/').length).toBe(1);
+      expect(await field.inputValue()).toBe('650 253 0000');
+    });
   });
 });

@@ -244,6 +244,7 @@ export const SECTION_5: readonly Rule[] = [
   ),
   pageRule(
     'The format shown to the user is XXX XXX XXXX.',
+    'a phone number that is known is shown as people write it, also while it is checked anew',
     'the notification contact has its four errors, without "or phone number" off the primary move',
   ),
   rule(

@@ -22,7 +22,6 @@ export function StartMigrationPage() {
   const { legacyName } = context.settings;
   const mode = modeOf(context);
   const busy = snapshot.hasTag('busy');
-  const good = snapshot.matches({ startMigration: { contact: 'good' } });
   return (
     <WizardPage heading={words.heading(mode)} lead={words.lead(context.settings)}>
       <Route context={context} />
@@ -34,7 +33,7 @@ export function StartMigrationPage() {
           autoComplete="email"
           inputMode={mode === 'move' ? 'text' : 'email'}
           help={words.help(mode, legacyName, context.settings)}
-          value={good ? words.contact(context.notificationContact) : context.notificationContact}
+          value={words.contact(context.notificationContact)}
           note={contactNote(snapshot)}
           readOnly={busy}
           onType={(contact) => send({ type: 'contact.type', contact })}
