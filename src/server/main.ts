@@ -171,7 +171,7 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
         resolver,
         exports,
         onUncheckedCertificate,
-        discover: async (email) => (await discovery.find(email))?.imap ?? null,
+        discover: discovery.serverOf,
       }),
     );
   if (settings.role !== 'worker')

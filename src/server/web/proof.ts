@@ -64,7 +64,7 @@ export function openProofs(services: Services): Proofs {
       return await placeOf(settings, claim, async (email) => {
         // It asks name servers and web servers of the visitor's choice, before any limit of sign-ins counts.
         await limits.take('look-ups by a client', client);
-        return (await discovery.find(email))?.imap ?? null;
+        return discovery.serverOf(email);
       });
     } catch (error) {
       if (error instanceof MailError) throw refusalOf('unreachable', claim);

@@ -59,3 +59,7 @@ export class Refusal extends Error {
 export function sessionOver(): Refusal {
   return new Refusal(401, 'INVALID_TOKEN', 'The session is over. Please sign in again.');
 }
+
+export function domainUnchecked(cause: unknown): Refusal {
+  return new Refusal(502, 'GENERAL_ERROR', 'The domain could not be checked right now. Please try again.', { cause });
+}

@@ -2,8 +2,8 @@ import { domainToASCII } from 'node:url';
 import { domainOf, isDomain } from '../../../contract/email-address.ts';
 import type { Provider } from '../../../contract/provider.ts';
 import type { Settings } from '../../../contract/settings.ts';
-import { recordsOf, ResolverUnavailable, type Resolver } from '../../network/resolver.ts';
-import { fetchAutoconfig } from './autoconfig.ts';
+import { certainRecordsOf, recordsOf, ResolverUnavailable, type Resolver } from '../../network/resolver.ts';
+import { fetchAutoconfig, type ImapServer } from './autoconfig.ts';
 import { providerOfDomain, providerOfServer } from '../imap/providers.ts';
 
 const KNOWN_MS = 10 * 60_000;
@@ -14,12 +14,17 @@ const STEP_WITHIN_MS = 3000;
 /** Whose mailbox an address is; `imap` is where it is read, when its domain says so. */
 export type Found = {
   readonly provider: Provider;
-  readonly imap?: { readonly host: string; readonly port: number };
+  readonly imap?: ImapServer;
 };
 
 export type Discovery = {
-  /** `null` when the domain has no mail. By its name, then MX, then autoconfiguration, then SRV (RFC 6186). */
+  /**
+   * `null` when the domain has no mail. By its name, then MX, then autoconfiguration, then SRV (RFC 6186).
+   * @throws {ResolverUnavailable} when nothing was said that tells
+   */
   find(email: string): Promise<Found | null>;
+  /** Where the mailbox is read; `null` when that can't be found, or not now. */
+  readonly serverOf: (email: string) => Promise<ImapServer | null>;
 };
 
 type Services = { readonly settings: Settings; readonly resolver: Resolver; readonly now: () => number };
@@ -44,37 +49,43 @@ export function openDiscovery({ settings, resolver, now }: Services): Discovery 
     }
   }
 
+  async function find(email: string): Promise<Found | null> {
+    const domain = domainToASCII(domainOf(email));
+    if (settings.legacyDomains.some((each) => domainToASCII(each) === domain)) return { provider: 'sanbruno' };
+    const known = providerOfDomain(domain);
+    if (known !== null) return { provider: known };
+    if (!isDomain(domain)) return null;
+    const cached = cache.get(domain);
+    if (cached !== undefined && cached.until > now()) return cached.found;
+    return remember(domain, ask(domain, settings, resolver));
+  }
+
   return {
-    find: async (email) => {
-      const domain = domainToASCII(domainOf(email));
-      if (settings.legacyDomains.some((each) => domainToASCII(each) === domain)) return { provider: 'sanbruno' };
-      const known = providerOfDomain(domain);
-      if (known !== null) return { provider: known };
-      if (!isDomain(domain)) return null;
-      const cached = cache.get(domain);
-      if (cached !== undefined && cached.until > now()) return cached.found;
-      return remember(domain, ask(domain, settings, resolver));
-    },
+    find,
+    serverOf: async (email) => (await unlessSilent(find(email)))?.imap ?? null,
   };
 }
 
 async function ask(domain: string, settings: Settings, resolver: Resolver): Promise<Found | null> {
-  const exchangers = await soon(recordsOf(resolver.resolveMx(domain)), []);
-  const host = exchangers.map(({ exchange }) => providerOfServer(exchange)).find((provider) => provider !== null);
+  const exchangers = await soon(certainRecordsOf(resolver.resolveMx(domain)));
+  const host = exchangers?.map(({ exchange }) => providerOfServer(exchange)).find((provider) => provider !== null);
   if (host !== undefined) return { provider: host };
   const [configured, announced] = await Promise.all([
-    soon(fetchAutoconfig(domain, { resolver, trusted: settings.trustedMailHosts }), null),
-    soon(announcedServer(domain, resolver), null),
+    soon(fetchAutoconfig(domain, { resolver, trusted: settings.trustedMailHosts })),
+    soon(announcedServer(domain, resolver)),
   ]);
   const imap = configured ?? announced;
   if (imap !== null) return { provider: providerOfServer(imap.host) ?? 'other', imap };
-  if (exchangers.some(({ exchange }) => exchange !== '')) return { provider: 'other' };
-  const addresses = await soon(recordsOf(resolver.resolve4(domain)), []);
-  return addresses.length > 0 ? { provider: 'other' } : null;
+  if (exchangers?.some(({ exchange }) => exchange !== '') === true) return { provider: 'other' };
+  const addresses = await soon(certainRecordsOf(resolver.resolve4(domain)));
+  if (addresses !== null && addresses.length > 0) return { provider: 'other' };
+  if (exchangers === null || addresses === null)
+    throw new ResolverUnavailable('The name servers did not say whether the domain has mail.');
+  return null;
 }
 
 /** RFC 6186 §3.2: the target `.` says that the service is not offered. */
-async function announcedServer(domain: string, resolver: Resolver): Promise<{ host: string; port: number } | null> {
+async function announcedServer(domain: string, resolver: Resolver): Promise<ImapServer | null> {
   const [secure, plain] = await Promise.all([
     recordsOf(resolver.resolveSrv(`_imaps._tcp.${domain}`)),
     recordsOf(resolver.resolveSrv(`_imap._tcp.${domain}`)),
@@ -85,16 +96,22 @@ async function announcedServer(domain: string, resolver: Resolver): Promise<{ ho
   return best === undefined ? null : { host: best.name.toLowerCase(), port: best.port };
 }
 
-/** A domain whose name servers are slow or silent is one that says nothing. */
-async function soon<Answer>(question: Promise<Answer>, otherwise: Answer): Promise<Answer> {
-  const { promise: late, resolve } = Promise.withResolvers<Answer>();
-  const timer = setTimeout(resolve, STEP_WITHIN_MS, otherwise);
+/** What a domain says within its time; `null` where its name servers are slow or silent. */
+async function soon<Answer>(question: Promise<Answer>): Promise<Answer | null> {
+  const { promise: late, resolve } = Promise.withResolvers<null>();
+  const timer = setTimeout(resolve, STEP_WITHIN_MS, null);
   try {
-    return await Promise.race([question, late]);
-  } catch (error) {
-    if (error instanceof ResolverUnavailable) return otherwise;
-    throw error;
+    return await Promise.race([unlessSilent(question), late]);
   } finally {
     clearTimeout(timer);
+  }
+}
+
+async function unlessSilent<Answer>(question: Promise<Answer>): Promise<Answer | null> {
+  try {
+    return await question;
+  } catch (error) {
+    if (error instanceof ResolverUnavailable) return null;
+    throw error;
   }
 }

@@ -3,7 +3,8 @@ import type { Operation } from '../../../contract/operation.ts';
 import { type Provider } from '../../../contract/provider.ts';
 import { isOauthProvider } from '../../../contract/provider-name.ts';
 import type { Settings } from '../../../contract/settings.ts';
-import { Refusal } from '../refusal.ts';
+import { ResolverUnavailable } from '../../network/resolver.ts';
+import { domainUnchecked, Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
 import { route } from './route.ts';
 
@@ -11,7 +12,9 @@ export const answerCapabilities = route(
   capabilities,
   'look-ups by a client',
   async ({ body }, { discovery, settings }: Pick<Web, 'discovery' | 'settings'>) => {
-    const found = await discovery.find(body.email);
+    const found = await discovery.find(body.email).catch((error: unknown) => {
+      throw error instanceof ResolverUnavailable ? domainUnchecked(error) : error;
+    });
     if (found === null)
       throw new Refusal(404, 'PROVIDER_NOT_SUPPORTED', 'This provider is not supported: its domain takes no mail.');
     const auth = authOf(found.provider, settings);

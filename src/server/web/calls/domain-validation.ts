@@ -2,7 +2,7 @@ import { domainToASCII } from 'node:url';
 import { domainValidation } from '../../../contract/calls/domain-validation.ts';
 import { isDomain } from '../../../contract/email-address.ts';
 import { certainRecordsOf, recordsOf, ResolverUnavailable, type Resolver } from '../../network/resolver.ts';
-import { Refusal } from '../refusal.ts';
+import { domainUnchecked } from '../refusal.ts';
 import type { Web } from '../services.ts';
 import { route } from './route.ts';
 
@@ -19,9 +19,7 @@ export const answerDomainValidation = route(
       return { valid: await takesMail(domain, resolver) };
     } catch (error) {
       if (!(error instanceof ResolverUnavailable)) throw error;
-      throw new Refusal(502, 'GENERAL_ERROR', 'The domain could not be checked right now. Please try again.', {
-        cause: error,
-      });
+      throw domainUnchecked(error);
     }
   },
 );
