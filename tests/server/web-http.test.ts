@@ -200,6 +200,8 @@ describe('requests that are refused', () => {
     ['GET', '/api/validate/', 405],
     ['DELETE', '/api/validate/', 405],
     ['POST', '/api/status/', 405],
+    ['POST', '/api/v2/transfers/receipt/', 405],
+    ['DELETE', '/api/v2/status/events/', 405],
     ['GET', '/api/nothing', 404],
     ['GET', '/api', 404],
     ['POST', '/api/validate', 404],

@@ -2,6 +2,7 @@ import type { HttpBindings } from '@hono/node-server';
 import { Hono, type Context } from 'hono';
 import { askerOf } from './browser.ts';
 import { calls } from './calls/all.ts';
+import { RECEIPT } from '../../contract/calls/receipt.ts';
 import { statusStream } from '../../contract/calls/status.ts';
 import type { Settings } from '../../contract/settings.ts';
 import { WORK_HEADER } from '../../contract/work.ts';
@@ -177,8 +178,11 @@ function knownPath(c: Context): string {
   return calls.some(({ call }) => call.path === c.req.path) ? c.req.path : c.req.routePath;
 }
 
+/** What is asked for at one address and is no call that is answered in JSON. */
+const OTHERS = [statusStream, { method: 'GET', path: RECEIPT }] as const;
+
 function methodsOf(path: string): string[] {
-  return calls.filter(({ call }) => call.path === path).map(({ call }) => call.method);
+  return [...calls.map(({ call }) => call), ...OTHERS].filter((each) => each.path === path).map(({ method }) => method);
 }
 
 function wrongMethod(c: Context): Refusal | null {
