@@ -150,6 +150,25 @@ describe('hosts', () => {
     });
   });
 
+  test.each([
+    ['64:ff9b::808:808', true],
+    ['64:ff9b::7f00:1', false],
+    ['64:ff9b::a9fe:a9fe', false],
+    ['64:ff9b::1', false],
+    ['64:ff9b::1:808:808', false],
+    ['64:ff9b:1::808:808', false],
+  ])(
+    'a name whose IPv4 address a translator has behind a prefix, %s, is judged by that: %s',
+    async (aaaa, isPublic) => {
+      world.dns.zones.set('translated.example', { a: ['8.8.8.8'], aaaa: [aaaa] });
+      const resolved = resolve('translated.example').then(
+        ({ address }) => address,
+        () => null,
+      );
+      expect(await resolved).toBe(isPublic ? '8.8.8.8' : null);
+    },
+  );
+
   test('a name behind an alias is judged by where it leads', async () => {
     world.dns.zones.set('alias.example', { cname: 'deeper.example' });
     world.dns.zones.set('deeper.example', { cname: 'inside-alias.example' });

@@ -44,7 +44,7 @@ export async function resolvePublicHost(
   const [address] = addresses;
   if (address === undefined) throw new HostError('unresolvable', 'The host has no address.');
   const own = ownAddresses();
-  if (!addresses.every((each) => isPublicAddress(each) && !own.has(each)))
+  if (!addresses.map(untranslated).every((each) => isPublicAddress(each) && !own.has(each)))
     throw new HostError('refused', 'The host is not public.');
   return { address, servername: name, trusted: false };
 }
@@ -139,6 +139,21 @@ for (const [net, prefix] of [
   ['3fff::', 20],
 ] as const)
   SPECIAL.addSubnet(net, prefix, 'ipv6');
+
+/**
+ * The IPv4 address that a translator makes of an IPv6 one, behind the prefix that is the same everywhere (RFC 6052): where
+ * a network has one, its resolver gives such an address for each host that has none in IPv6 (DNS64).
+ */
+function untranslated(address: string): string {
+  const host = URL.parse(`http://[${address}]`)?.hostname ?? '';
+  const [, high = '', low = ''] = /^\[64:ff9b::([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/.exec(host) ?? [];
+  return low === '' ? address : [high, low].flatMap((group) => octetsOf(group)).join('.');
+}
+
+function octetsOf(group: string): readonly [number, number] {
+  const value = Number.parseInt(group, 16);
+  return [value >> 8, value & 255];
+}
 
 function ownAddresses(): ReadonlySet<string> {
   return new Set(
