@@ -233,6 +233,7 @@ describe('account creation', () => {
       {
         path: '/accounts',
         authorization: 'Bearer provisioning-token-canary',
+        key: expect.stringMatching(/^[0-9a-f]{32}$/),
         body: { email: ANN, password: PASSWORD, in_qa: true },
       },
     ]);
@@ -258,6 +259,17 @@ describe('account creation', () => {
     world.provisioning.answer = { status, body };
     const answer = await createAccount();
     expect([answer.status, answer.body]).toMatchObject([502, { error: 'GENERAL_ERROR' }]);
+  });
+
+  test('the same request again has the same key, and one with another password has another', async () => {
+    await createAccount();
+    await createAccount();
+    world.passwords.set(ANN, 'a new password');
+    await createAccount('?in_qa=false', 'a new password');
+    world.passwords.set(ANN, PASSWORD);
+    const [first, second, third] = world.provisioning.requests.map(({ key }) => key);
+    expect(second).toBe(first);
+    expect(third).not.toBe(first);
   });
 
   test('of what the service answers no more is read than it may be long', async () => {

@@ -29,7 +29,13 @@ export const SCOPES: Record<OauthProvider, readonly string[]> = {
   aol: ['mail-w', 'sdct-w'],
 };
 
-export type ProvisioningRequest = { readonly path: string; readonly authorization: string; readonly body: unknown };
+export type ProvisioningRequest = {
+  readonly path: string;
+  readonly authorization: string;
+  /** `Idempotency-Key` */
+  readonly key: unknown;
+  readonly body: unknown;
+};
 /** `raw`: without the line breaks that quoted-printable puts in, wherever a date makes a line too long. */
 export type SentMail = { readonly to: readonly string[]; readonly from: string; readonly raw: string };
 
@@ -221,7 +227,8 @@ async function startProvisioning(opening: AsyncDisposableStack) {
   const service = { url: '', requests, answer: { status: 200, body: {} as unknown } };
   const server = createServer((request, response) => {
     void bodyOf(request).then((body) => {
-      requests.push({ path: request.url ?? '', authorization: request.headers.authorization ?? '', body });
+      const { authorization = '', 'idempotency-key': key } = request.headers;
+      requests.push({ path: request.url ?? '', authorization, key, body });
       response.writeHead(service.answer.status, { 'content-type': 'application/json' });
       return response.end(JSON.stringify(service.answer.body));
     });

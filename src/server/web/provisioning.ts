@@ -32,7 +32,7 @@ export async function createDestinationAccount(
   { email, password, inQa }: Account & { readonly password: string },
   signal: AbortSignal,
 ): Promise<void> {
-  await post(services, 'accounts', email, { email, password, in_qa: inQa }, signal);
+  await post(services, 'accounts', { email, password, in_qa: inQa }, signal);
 }
 
 /**
@@ -44,18 +44,18 @@ export async function announceMigration(
   { email, inQa }: Account,
   signal: AbortSignal,
 ): Promise<void> {
-  await post(services, 'migrations', email, { email, in_qa: inQa }, signal);
+  await post(services, 'migrations', { email, in_qa: inQa }, signal);
 }
 
 async function post(
   { settings, log, vault }: Services,
   resource: 'accounts' | 'migrations',
-  email: string,
-  body: object,
+  asked: object,
   signal: AbortSignal,
 ): Promise<void> {
   const { provisioning } = settings;
   if (provisioning === undefined) throw setUpError();
+  const body = JSON.stringify(asked);
   let answer: Response;
   try {
     answer = await fetch(`${withoutEnd(provisioning.url, '/')}/${resource}`, {
@@ -63,10 +63,10 @@ async function post(
       redirect: 'error',
       headers: {
         'content-type': 'application/json',
-        'idempotency-key': vault.digest(`provisioning ${resource}`, email).slice(0, 32),
+        'idempotency-key': vault.digest(`provisioning ${resource}`, body).slice(0, 32),
         ...(provisioning.token === undefined ? {} : { authorization: `Bearer ${provisioning.token}` }),
       },
-      body: JSON.stringify(body),
+      body,
       signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_WITHIN_MS)]),
     });
   } catch (error) {
