@@ -332,6 +332,7 @@ describe('a database that the product can not work on is refused at the start, w
     await old.query('alter table export_files drop column pieces');
     const read = 'select 1 from export_files';
     await backup.transaction(async (sql) => {
+      await sql.query('set local idle_in_transaction_session_timeout = 0');
       await sql.query(read);
       await expect(openDatabase({ url })).rejects.toThrow(
         /somebody has tables that are to be changed, such as a backup or an open psql \(55P03\)\. Wait for its end/,

@@ -123,7 +123,11 @@ async function runTransfer(
   } catch (error) {
     if (!(error instanceof LeaseLost) && lease.why() === null) throw error;
     if (lease.why() === 'stop') await endAsked(lease, services);
-    else log.warn({ transferId: id, epoch: lease.epoch }, 'another worker has taken the transfer over');
+    else {
+      log.warn({ transferId: id, epoch: lease.epoch }, 'another worker has taken the transfer over');
+      // It may have the very job that ends with this run, where the database has forgotten who took it.
+      await queue.sendUnlessWaiting(id, LOOK_AGAIN_SECONDS);
+    }
     return;
   }
   if (rest !== null && lease.why() === 'stop') {

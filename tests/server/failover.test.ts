@@ -1,0 +1,66 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { DOVECOT_PASSWORD, startDovecot } from '../support/dovecot.ts';
+import { createEmptyDatabase } from '../support/fresh-database.ts';
+import { openMailClient } from '../support/mail-client.ts';
+import { differenceOf } from '../support/mail-comparison.ts';
+import { letter } from '../support/mail-letters.ts';
+import { needs } from '../support/needs.ts';
+import { mailUntil, NEW_ADDRESS, openWorld, order, SUBSCRIBER } from '../support/transfer-world.ts';
+
+const MESSAGES = 150;
+
+test(
+  'a database that has forgotten that a transfer was taken gives it to another worker, and it goes on to its end',
+  { ...needs('dovecot', 'postgresql'), timeout: 60_000 },
+  async () => {
+    const stack = new AsyncDisposableStack();
+    onTestFinished(() => stack.disposeAsync());
+    const source = stack.use(await startDovecot());
+    const destination = stack.use(await startDovecot());
+    {
+      await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
+      await mail.append(
+        'INBOX',
+        Array.from({ length: MESSAGES }, (_, number) => letter(number)),
+      );
+    }
+    const query = (text: string) => world.database.query(text);
+    /** As a replica does that is promoted, which has not got the last commits. */
+    const forget = async () => {
+      await world.database.commit([
+        { text: 'update transfers set epoch = 2000, leased_until = null' },
+        { text: 'delete from ledger_mailboxes' },
+        {
+          text: "update pgboss.job set state = 'created', started_on = null, heartbeat_on = null where name = 'transfers'",
+        },
+      ]);
+      while ((await query('select 1 from transfers where epoch > 2000')).length === 0) await wait(20);
+    };
+    let forgetting: Promise<void> | undefined;
+    const world = stack.use(
+      await openWorld(
+        { url: await createEmptyDatabase() },
+        { LEGACY_IMAP_URL: source.url, YAHOO_IMAP_URL: destination.url },
+        {
+          onStep: async (step) => {
+            if (step === 'appended') await (forgetting ??= forget());
+          },
+        },
+      ),
+    );
+    const { id } = await world.transfers.start(order());
+    const end = await mailUntil(world.transfers, id);
+    // Both had the same job, which ends with the first of them.
+    await expect
+      .poll(() => query("select 1 from pgboss.job where name = 'transfers'"), { timeout: 20_000 })
+      .toHaveLength(2);
+    expect(end).toMatchObject({ status: 'completed', done: MESSAGES, lost: 0, duplicated: 0, changed: 0 });
+    const account = { user: SUBSCRIBER, password: DOVECOT_PASSWORD };
+    const difference = await differenceOf(
+      { ...account, port: source.port },
+      { ...account, port: destination.port, user: NEW_ADDRESS },
+    );
+    expect(difference).toEqual({ messages: MESSAGES, lost: [], duplicated: [], changed: [] });
+  },
+);
