@@ -28,23 +28,3 @@ export function knownProviderOf(name: string): Provider | undefined {
 export function isOauthProvider(provider: string): provider is OauthProvider {
   return OAUTH_PROVIDERS.some((each) => each === provider);
 }
-
-/** Display name; the legacy provider's is the setting `LEGACY_NAME`. */
-export function displayName(provider: Provider, legacyName: string): string {
-  switch (provider) {
-    case 'google':
-      return 'Gmail';
-    case 'yahoo':
-      return 'Yahoo';
-    case 'office365':
-      return 'Outlook';
-    case 'aol':
-      return 'AOL';
-    case 'sanbruno':
-      return legacyName;
-    case 'file_export':
-      return 'File';
-    case 'other':
-      return 'Other';
-  }
-}

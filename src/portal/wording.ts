@@ -1,6 +1,4 @@
 import type { TimeLeft } from '../../machines/countdown.ts';
-import type { Provider } from '../contract/provider.ts';
-import { displayName } from '../contract/provider-name.ts';
 
 /**
  * What every page says, and Home. The other pages' words are in `wording/<page>.ts`, so that they come with their page.
@@ -63,13 +61,6 @@ export const steps = {
   summary: (current: number, names: readonly string[]) =>
     `Step ${current} of ${names.length}: ${names[current - 1] ?? ''}`,
 } as const;
-
-export function providerName(provider: Provider, legacyName: string): string {
-  return displayName(provider, legacyName);
-}
-
-const number = new Intl.NumberFormat(LOCALE);
-export const formatNumber = (value: number) => number.format(value);
 
 /** `41 days`, `1 hour`, `0 days`. */
 export function countdown({ unit, count }: TimeLeft): string {

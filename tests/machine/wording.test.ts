@@ -8,7 +8,8 @@ import { exportBadge, exportText, status, statusFromEmail, statusText } from '..
 import { support } from '../../src/portal/wording/support.ts';
 import { fieldErrors } from '../../src/portal/wording/field-errors.ts';
 import { lookUp, signIn } from '../../src/portal/wording/home-modals.ts';
-import { countdown, home, providerName, shared, steps, toolName, unbroken } from '../../src/portal/wording.ts';
+import { countdown, home, shared, steps, toolName, unbroken } from '../../src/portal/wording.ts';
+import { providerName } from '../../src/portal/wording/provider-name.ts';
 import { standingOf } from '../../src/contract/transfer-status.ts';
 import { portalSettings, readSettings, type Environment } from '../../src/contract/settings.ts';
 import { QUERY_ERRORS } from '../../src/contract/failure-code.ts';

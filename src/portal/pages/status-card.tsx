@@ -11,7 +11,7 @@ import {
 } from '../../contract/transfer-status.ts';
 import { DRAWINGS } from '../parts/drawings.ts';
 import { Icon } from '../parts/icon.tsx';
-import { formatNumber } from '../wording.ts';
+import { formatNumber } from '../wording/number.ts';
 import { cancelled, takenBack } from '../wording/status-life.ts';
 import { isAboutToBegin, standingWords } from '../wording/status-standing.ts';
 import { status as words } from '../wording/status.ts';

@@ -3,7 +3,7 @@ import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import type { Context, Message } from '../../../machines/wizard.types.ts';
 import type { Side } from '../../contract/calls/resume.ts';
 import { Address } from '../parts/address.tsx';
-import { providerName } from '../wording.ts';
+import { providerName } from '../wording/provider-name.ts';
 import { wordsBesideTransfers, type MessageWords } from '../wording/message.ts';
 import { route as words } from '../wording/status-route.ts';
 import { isRouteShown, routeOf } from './status-route.ts';

@@ -3,7 +3,7 @@ import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import type { TransferStatus } from '../../contract/calls/status.ts';
 import { isExport, standingOf } from '../../contract/transfer-status.ts';
 import { acts, attention as words, contactsNeedOf, type Ending, needOf, type Need } from '../wording/acts.ts';
-import { providerName } from '../wording.ts';
+import { providerName } from '../wording/provider-name.ts';
 
 /** What a transfer needs of its owner, with the names of the button and the dialog that lead to it. */
 type Shown = Need & {

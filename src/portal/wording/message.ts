@@ -1,6 +1,6 @@
 import type { Message } from '../../../machines/wizard.types.ts';
 import type { CallFailureCode, QueryError } from '../../contract/failure-code.ts';
-import { providerName } from '../wording.ts';
+import { providerName } from './provider-name.ts';
 import { actRefusedWords, done, overtakenWords } from './act-messages.ts';
 import { fieldErrors } from './field-errors.ts';
 

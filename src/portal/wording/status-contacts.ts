@@ -1,5 +1,6 @@
 import type { ContactCounts } from '../../contract/calls/status.ts';
-import { formatNumber, LOCALE } from '../wording.ts';
+import { LOCALE } from '../wording.ts';
+import { formatNumber } from './number.ts';
 import { formatDay } from './status.ts';
 
 const plural = new Intl.PluralRules(LOCALE);

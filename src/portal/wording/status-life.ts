@@ -1,6 +1,7 @@
 import type { Progress, WaitingReason } from '../../contract/calls/status.ts';
 import { comparisonOf } from '../../contract/transfer-status.ts';
-import { formatNumber, LOCALE } from '../wording.ts';
+import { LOCALE } from '../wording.ts';
+import { formatNumber } from './number.ts';
 import { counted, formatMoment } from './status.ts';
 
 const MINUTE = 60;

@@ -5,7 +5,8 @@ import {
   type StatusValue,
   TRANSFER_ID_LENGTH,
 } from '../../contract/transfer-status.ts';
-import { formatNumber, LOCALE, unbroken } from '../wording.ts';
+import { LOCALE, unbroken } from '../wording.ts';
+import { formatNumber } from './number.ts';
 
 type Kind = 'email' | 'contacts';
 type Entry = { readonly label: string; readonly text: string };

@@ -1,5 +1,5 @@
 import type { Provider } from '../../contract/provider.ts';
-import { displayName } from '../../contract/provider-name.ts';
+import { displayName } from '../../contract/display-name.ts';
 
 /** A transfer that ended in review: what support needs to look into it. No password, token, subject or folder's name. */
 export type Review = {

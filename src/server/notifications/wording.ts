@@ -1,4 +1,4 @@
-import { displayName } from '../../contract/provider-name.ts';
+import { displayName } from '../../contract/display-name.ts';
 import { counted } from '../counted.ts';
 import { MOMENT } from '../moment.ts';
 import { escapeHtml } from '../escape-html.ts';

@@ -1,4 +1,4 @@
-import { displayName } from '../../contract/provider-name.ts';
+import { displayName } from '../../contract/display-name.ts';
 import type { Provider } from '../../contract/provider.ts';
 import { counted } from '../counted.ts';
 import { COPIED, foldersLeft } from '../mail/copy/ledger-report.ts';
