@@ -17,6 +17,10 @@ type Props = {
 
 export function Message({ kind, title, content = [], children, onHold, onRelease }: Props) {
   const box = useRef<HTMLDivElement>(null);
+  const isPointedAt = useRef(false);
+  const release = () => {
+    if (!isPointedAt.current && box.current?.contains(document.activeElement) !== true) onRelease?.();
+  };
   // What happened must be seen, even if it is said below the fold of a small screen.
   useEffect(() => {
     if (title !== undefined) box.current?.scrollIntoView({ block: 'nearest' });
@@ -30,11 +34,16 @@ export function Message({ kind, title, content = [], children, onHold, onRelease
       role={kind === 'error' ? 'alert' : 'status'}
       // That it came to be under a pointer that rests, by a scroll or by itself, is no look at it.
       onPointerMove={({ movementX, movementY }) => {
-        if (movementX !== 0 || movementY !== 0) onHold?.();
+        if (movementX === 0 && movementY === 0) return;
+        isPointedAt.current = true;
+        onHold?.();
       }}
-      onPointerLeave={onRelease}
+      onPointerLeave={() => {
+        isPointedAt.current = false;
+        release();
+      }}
       onFocus={onHold}
-      onBlur={onRelease}
+      onBlur={release}
     >
       <Icon name={kind} />
       <div>
