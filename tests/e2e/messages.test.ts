@@ -270,7 +270,7 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
       });
     });
 
-    test('the IMAP host is judged when its field is left', async () => {
+    test('the IMAP host is judged when its field is left, or at Enter', async () => {
       await arrive('/destination-account', 'signedIn');
       await page.getByRole('button', { name: 'Check other options to export your data' }).click();
       await page.getByRole('button', { name: 'Other', exact: true }).click();
@@ -282,8 +282,11 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
       await shown('alert', 'Invalid IMAP. Please enter a valid IMAP address.').waitFor();
       expect(wire.askedFor('/api/validate-imap/')).toEqual([]);
       await field.fill(' IMAP.Mail.example:1143 ');
-      await field.blur();
+      // The submit is off as yet, so that the browser does nothing by itself.
+      await field.press('Enter');
       await page.getByText('We found this mail server.').waitFor();
+      await field.blur();
+      expect(wire.askedFor('/api/validate-imap/')).toHaveLength(1);
       expect(wire.askedFor('/api/validate-imap/')[0]?.body).toEqual({ imap: 'imap.mail.example:1143' });
     });
 

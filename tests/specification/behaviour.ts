@@ -201,7 +201,7 @@ export const SECTION_5: readonly Rule[] = [
   rule(
     'On blur it must be a valid host, else the invalid IMAP error.',
     'the host "%s" is invalid once the field is left, without a call',
-    'the IMAP host is judged when its field is left',
+    'the IMAP host is judged when its field is left, or at Enter',
   ),
   rule(
     "A call checks that it resolves, else the 'could not resolve IMAP' error.",
@@ -333,7 +333,7 @@ export const SECTION_5: readonly Rule[] = [
   ),
   rule(
     "'Invalid IMAP. Please enter a valid IMAP address.' - 'Could not resolve IMAP host.'",
-    'the IMAP host is judged when its field is left',
+    'the IMAP host is judged when its field is left, or at Enter',
     'says what to do when the answer is %s',
     'an invalid and an unresolved host have the words of the specification',
   ),

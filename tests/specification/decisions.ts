@@ -144,7 +144,7 @@ const ACCESSIBLE_NAMES: readonly Rule[] = [
   rule(
     'Other form | fields "Email", "Password", "IMAP host" (behind a checkbox "Use a custom IMAP host"); button "Sign in"',
     'a transfer to any other mailbox signs in by password, and takes no contacts',
-    'the IMAP host is judged when its field is left',
+    'the IMAP host is judged when its field is left, or at Enter',
   ),
   rule(
     'Download form | comboboxes "Email format", "Contacts format"; button "Download"',

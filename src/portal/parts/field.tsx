@@ -5,6 +5,7 @@ export type FieldProps = {
   readonly label: string;
   readonly value: string;
   readonly onType: (text: string) => void;
+  /** The field is left, or Enter says that it is filled in. */
   readonly onLeave?: () => void;
   readonly name: string;
   readonly help?: string | undefined;
@@ -58,6 +59,9 @@ export function Field({ label, value, onType, onLeave, help, note, readOnly, cod
           onType(event.target.value);
         }}
         onBlur={onLeave}
+        onKeyDown={({ key }) => {
+          if (key === 'Enter') onLeave?.();
+        }}
       />
       <FieldNote id={`${id}-note`} note={note} />
     </div>
