@@ -5,7 +5,7 @@ import type { TransferStatus } from '../src/contract/calls/status.ts';
 import type { SignIns } from '../src/contract/calls/sign-ins.ts';
 import type { SupportRequest } from '../src/contract/calls/support-form.ts';
 import type { TransfersByHash } from '../src/contract/calls/jobs-by-email.ts';
-import { isAtDomain, isEmail } from '../src/contract/email-address.ts';
+import { isAtDomain, isEmail, withFoldedDomain } from '../src/contract/email-address.ts';
 import type { ContactsFormat, EmailFormat } from '../src/contract/export-format.ts';
 import { type CallFailureCode, queryErrorOf } from '../src/contract/failure-code.ts';
 import { readHost } from '../src/contract/mail-host.ts';
@@ -224,7 +224,7 @@ export const wizard = setup({
     }),
     'remember the source': assign({
       source: ({ context }) => ({
-        email: context.typed.email,
+        email: withFoldedDomain(context.typed.email),
         password: context.typed.password,
         provider: 'sanbruno' as const,
       }),

@@ -45,6 +45,11 @@ export function domainOf(email: string): string {
   return at < 0 ? '' : folded(email.slice(at + 1));
 }
 
+/** One mailbox has one name, whatever letters its domain was typed in. */
+export function withFoldedDomain(email: string): string {
+  return `${email.slice(0, email.lastIndexOf('@') + 1)}${domainOf(email)}`;
+}
+
 export function isAtDomain(email: string, domains: readonly string[]): boolean {
   return domains.includes(domainOf(email));
 }

@@ -250,6 +250,12 @@ describe('the sign-in', () => {
     expect(wizard.context()).toMatchObject({ operations: CAPABLE.allowedOperations, typed: NOTHING_TYPED });
   });
 
+  test('a domain that was typed in full width is that of the mailbox, which a provider names when it leads back', async () => {
+    const wizard = await signInOpen({ 'ask for capabilities': capable, 'validate the account': ok });
+    await wizard.send(type(LEGACY.replace('@s', '@ｓ')), password, submit);
+    expect(wizard.context().source?.email).toBe(LEGACY);
+  });
+
   test('a sign-in works where no token comes', async () => {
     const wizard = await signInOpen({ 'ask for capabilities': capable, 'validate the account': ok });
     await wizard.send(type(LEGACY), password, submit);
