@@ -174,6 +174,18 @@ describe('a notification', () => {
     expect(smtp.deliveries()).toBe(1);
   });
 
+  test.each(['started', 'finished', 'attention', 'stopped', 'taken back'] as const)(
+    'that says %s has a name that any mail server takes for one (RFC 5322)',
+    async (kind) => {
+      await using smtp = await startSmtp(() => null);
+      await using filled = await openFilled();
+      await filled.queue.announce(ID, kind, { occurrence: '1' });
+      await using _notifier = await start(filled, { smtpUrl: smtp.url, mailFrom: 'no-reply@portal.example' });
+      await expect.poll(() => smtp.letters.length, { timeout: 10_000 }).toBe(1);
+      expect(smtp.letters[0]).toMatch(/^Message-ID: <[\w.-]+@portal\.example>\r$/m);
+    },
+  );
+
   test('of news that did not come true is not sent', async () => {
     await using filled = await openFilled();
     const { database, queue } = filled;

@@ -125,7 +125,8 @@ async function send(
     from: senderOf(settings.mailFrom, settings.legacyName),
     to: contact,
     ...letterOf(notification),
-    messageId: `<${key}@${new URL(settings.publicUrl).hostname}>`,
+    // A space ends it (RFC 5322 §3.6.4), and some servers refuse a letter whose name is none.
+    messageId: `<${key.replaceAll(' ', '-')}@${new URL(settings.publicUrl).hostname}>`,
     headers: { 'Auto-Submitted': 'auto-generated' },
   });
 }
