@@ -148,7 +148,7 @@ function LeftOut({
       {others.length > 0 && (
         <details>
           <summary>{words.skipped(kind, others.length, ofExport)}</summary>
-          <p>{words.skippedHelp(others.length)}</p>
+          <p>{words.skippedHelp(kind, others.length)}</p>
           <ul>
             {others.map((item, index) => (
               // The list only ever grows at its end.
