@@ -53,7 +53,9 @@ describe('the words of Home', () => {
     ['2025-11-30T23:59:59-08:00', 'November 30, 2025', '11:59 PM'],
     // Midnight is the end of the day before.
     ['2025-12-01T00:00:00-08:00', 'November 30, 2025', '11:59 PM'],
-    ['2025-12-01T20:00:00Z', 'December 1, 2025', '11:59 AM'],
+    ['2025-12-01T20:00:00Z', 'December 1, 2025', '12:00 PM'],
+    ['2025-12-01T17:00:00-08:00', 'December 1, 2025', '5:00 PM'],
+    ['2025-07-01T00:00:00-07:00', 'June 30, 2025', '11:59 PM'],
   ])('that access ends at %s is said by its day, %s, and its time', (end, day, time) => {
     expect(home.countdownDate(end)).toBe(`It closes on ${day} at ${time} (Pacific time).`);
     expect(home.countdownOver(end)).toContain(`on ${day}.`);
