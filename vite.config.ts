@@ -27,6 +27,21 @@ function firstPaint(): Plugin {
   };
 }
 
+/**
+ * The router keeps a link component for each route, and no page has one: what is followed is an event of the machine. It
+ * would be a fiftieth of the first load.
+ */
+function withoutRouterLinks(): Plugin {
+  const none = '\0router-links';
+  return {
+    name: 'without-router-links',
+    enforce: 'pre',
+    resolveId: (source, importer) =>
+      source === './link.js' && importer?.includes('/@tanstack/react-router/') === true ? none : null,
+    load: (id) => (id === none ? 'export const [Link, createLink, linkOptions, useLinkProps] = [];' : null),
+  };
+}
+
 function escaped(text: string): string {
   return text.replaceAll(/[&<>"]/g, (sign) => `&#${sign.codePointAt(0)};`);
 }
@@ -61,7 +76,7 @@ const project = ({ name, timeout, isProof, repeats = [] }: Folder) => ({
 export default defineConfig(() => ({
   root: join(root, 'src/portal'),
   cacheDir: join(root, 'node_modules/.vite'),
-  plugins: [react(), firstPaint()],
+  plugins: [react(), firstPaint(), withoutRouterLinks()],
   // React has had this hook itself since version 18.
   resolve: { alias: [{ find: /^use-sync-external-store\/shim(?:\/index\.js)?$/, replacement: 'react' }] },
   define: {
