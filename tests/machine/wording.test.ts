@@ -229,6 +229,8 @@ describe('the words of the pages', () => {
     const error = statusText('error', 'email');
     expect(statusText('anything else', 'email')).toEqual(error);
     expect(statusText('toString', 'email')).toEqual(error);
+    expect(error.text).toContain('stays in your new mailbox');
+    expect(statusText('error', 'contacts').text).toContain('stays in your new address book');
     expect(statusText('InProgress', 'email').label).toBe('In progress');
     expect(statusText('completed', 'email')).toEqual(statusText('SUCCESS', 'email'));
     for (const known of ['started', 'inprogress', 'completed', 'review', 'authentication_error'])

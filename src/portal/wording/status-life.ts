@@ -2,7 +2,7 @@ import type { Progress, WaitingReason } from '../../contract/calls/status.ts';
 import { comparisonOf } from '../../contract/transfer-status.ts';
 import { LOCALE } from '../wording.ts';
 import { formatNumber } from './number.ts';
-import { counted, formatMoment } from './status.ts';
+import { counted, formatMoment, stays } from './status.ts';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -54,7 +54,7 @@ export const cancelled = {
     if (ofExport) return 'You stopped this download. Your mail is in your mailbox as before.';
     if (isTakenBack)
       return 'You stopped this transfer. Nothing was deleted from the mailbox that your mail comes from.';
-    const what = 'You stopped this transfer. What was copied stays in your new mailbox, and nothing was deleted.';
+    const what = `You stopped this transfer. ${stays(kind)}`;
     return kind === 'email' ? `${what} Messages that were on their way then may be there as well.` : what;
   },
   todo: (mayTakeBack: boolean) => [

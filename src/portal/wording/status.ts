@@ -11,10 +11,9 @@ import { formatNumber } from './number.ts';
 type Kind = 'email' | 'contacts';
 type Entry = { readonly label: string; readonly text: string };
 
-const ERROR: Entry = {
-  label: 'Error',
-  text: 'Your transfer was interrupted. What was copied stays in your new mailbox, and nothing was deleted.',
-};
+const PLACES: Record<Kind, string> = { email: 'mailbox', contacts: 'address book' };
+/** Of a transfer that ended before its time. */
+export const stays = (kind: Kind) => `What was copied stays in your new ${PLACES[kind]}, and nothing was deleted.`;
 
 /** Of one of the two: the other one may still run, or wait for its owner. */
 const COMPLETED: Record<Kind, Entry> = {
@@ -22,25 +21,25 @@ const COMPLETED: Record<Kind, Entry> = {
   contacts: { label: 'Completed', text: 'The transfer of your contacts is finished.' },
 };
 
-const TEXTS: Record<Exclude<StatusValue, 'completed'>, Entry> = {
-  started: { label: 'Started', text: 'Your transfer is about to begin.' },
-  inprogress: { label: 'In progress', text: 'Your transfer is running.' },
-  review: {
+const TEXTS: Record<Exclude<StatusValue, 'completed'>, (kind: Kind) => Entry> = {
+  started: () => ({ label: 'Started', text: 'Your transfer is about to begin.' }),
+  inprogress: () => ({ label: 'In progress', text: 'Your transfer is running.' }),
+  review: (kind) => ({
     label: 'Needs review',
-    text: 'Your transfer stopped. What was copied stays in your new mailbox, and nothing was deleted. Please contact support.',
-  },
-  authentication_error: {
+    text: `Your transfer stopped. ${stays(kind)} Please contact support.`,
+  }),
+  authentication_error: (kind) => ({
     label: 'Sign-in failed',
-    text: 'One of your mailboxes stopped accepting our sign-in. What was copied stays in your new mailbox, and nothing was deleted.',
-  },
-  error: ERROR,
+    text: `One of your mailboxes stopped accepting our sign-in. ${stays(kind)}`,
+  }),
+  error: (kind) => ({ label: 'Error', text: `Your transfer was interrupted. ${stays(kind)}` }),
 };
 
 /** The status text table; an unknown status reads as its error entry. */
 export function statusText(status: string, kind: Kind): Entry {
   const key = status.toLowerCase();
   if (key === 'completed' || key === 'success') return COMPLETED[kind];
-  return Object.hasOwn(TEXTS, key) ? TEXTS[key as keyof typeof TEXTS] : ERROR;
+  return TEXTS[Object.hasOwn(TEXTS, key) ? (key as keyof typeof TEXTS) : 'error'](kind);
 }
 
 /** How a standing looks: what is interrupted does not look as if it ran. */
