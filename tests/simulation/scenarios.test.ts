@@ -28,7 +28,7 @@ async function dyingAt(parts: readonly number[], scenario: Scenario): Promise<Sc
 
 const REWRITING = { uidPlus: false, rewriting: 'adds headers' } as const;
 
-test.each<[string, readonly number[], Partial<Quirks>, readonly number[]]>([
+const LARGE: readonly [string, readonly number[], Partial<Quirks>, readonly number[]][] = [
   ['700 letters that come without UIDs, in another form', [700], REWRITING, []],
   ['1,500 of them', [1500], REWRITING, []],
   ['700 of them, and an early death', [700], REWRITING, [0.3]],
@@ -38,7 +38,9 @@ test.each<[string, readonly number[], Partial<Quirks>, readonly number[]]>([
   ['700 letters in another form whose UIDs are said, and a death', [700], { rewriting: 'adds headers' }, [0.6]],
   ['five folders, and three deaths', [1200, 300, 300, 300, 300], {}, [0.6, 0.5, 0.3]],
   ['synchronising literals, and two deaths', [400, 200], { literals: 'synchronising' }, [0.7, 0.5]],
-])('large folders: %s', { timeout: 300_000 }, async (_, letters, destination, parts) => {
+];
+
+test.each(sampleOf(LARGE, 3))('large folders: %s', { timeout: 300_000 }, async (_, letters, destination, parts) => {
   const scenario = await dyingAt(parts, scenarioWith(letters, { destination }));
   const { wrong, receipts, deaths } = await simulate(scenario);
   expect(wrong).toEqual([]);
@@ -58,7 +60,7 @@ test('a mailbox of the source that is deleted under way keeps none of the others
 test('a mailbox whose name no column can hold is known again, wherever a worker dies', async () => {
   const folders = ['INBOX', 'Lone \u{D800}', 'Nul \0', 'Lone \u{D801}'].map((name) => ({ name, letters: 30 }));
   const parts = Array.from({ length: 30 }, (_, at) => 0.3 + at * 0.02);
-  for (const part of sampleOf(parts, 3)) {
+  for (const part of sampleOf(parts, 6)) {
     const { wrong, receipts, deaths } = await simulate(await dyingAt([part], scenarioWith([], { folders })));
     expect({ part, wrong, deaths }).toEqual({ part, wrong: [], deaths: 1 });
     expect(receipts.map(({ status, lost, duplicated }) => ({ status, lost, duplicated }))).toEqual([
@@ -83,7 +85,7 @@ test.each(['source', 'destination'] as const)(
 );
 
 test('a mailbox that a list leaves out for once is copied all the same, also after a death', async () => {
-  for (const parts of sampleOf([[], [0.3], [0.4], [0.5], [0.6], [0.7]], 2))
+  for (const parts of sampleOf([[], [0.3], [0.4], [0.5], [0.6], [0.7]], 3))
     for (const listingThatLies of [1, 2, 3]) {
       // Of the one that is left out, the last one, some is under way when the worker dies.
       const lying = scenarioWith([0, 40], { source: { listingThatLies } });
@@ -195,7 +197,7 @@ test.each(['source', 'destination'] as const)(
   async (side) => {
     for (const breaks of ['hangs up', 'SERVERBUG', 'breaks off within'] as const)
       for (const uidPlus of [true, false])
-        for (const letters of sampleOf([[3, 4, 5], [19], [20], [0]], 2)) {
+        for (const letters of sampleOf([[3, 4, 5], [19], [20], [0]], 4)) {
           const poison = letters.map((letter) => ({ letter, side, breaks }));
           const { wrong, receipts } = await simulate(scenarioWith([20, 1], { poison, destination: { uidPlus } }));
           expect({ breaks, uidPlus, letters, wrong }).toEqual({ breaks, uidPlus, letters, wrong: [] });
@@ -273,7 +275,7 @@ test.each(['source', 'destination'] as const)(
   'trouble of the %s that passes within two minutes is waited for, whatever it keeps from being done',
   async (side) => {
     // Many say no more than NO when something is wrong with them.
-    for (const code of sampleOf(['SERVERBUG', 'INUSE', 'UNAVAILABLE', ''], 3))
+    for (const code of sampleOf(['SERVERBUG', 'INUSE', 'UNAVAILABLE', ''], 4))
       for (const only of ['EXAMINE', 'SELECT', 'UID FETCH', 'UID SEARCH', 'STATUS', 'LIST', undefined]) {
         const refusesReading = { part: 1, code, until: 120_000, ...(only === undefined ? {} : { only }) };
         const { wrong, receipts } = await simulate(scenarioWith([20, 5, 0], { [side]: { refusesReading } }));
@@ -301,7 +303,7 @@ test.each<['source' | 'destination', string, string?]>([
   'a %s that says no more than NO to each %s for a minute keeps nothing from being copied and read back, whenever that begins',
   async (side, _, only) => {
     const weather = { latency: 20, jitter: 1, pieces: false };
-    for (const from of sampleOf(MOMENTS, 3)) {
+    for (const from of sampleOf(MOMENTS, 6)) {
       const refusesReading = { part: 1, code: '', from, until: from + 60_000, ...(only === undefined ? {} : { only }) };
       const { wrong, receipts } = await simulate(scenarioWith([60, 30, 3], { weather, [side]: { refusesReading } }));
       const told = receipts.map(({ status, mailboxesLeft }) => ({ status, mailboxesLeft }));
@@ -404,7 +406,7 @@ const COMMANDS = Array.from({ length: 52 }, (_, at) => 8 + at);
 
 test('a mailbox of the destination that gets another name brings nothing twice', async () => {
   for (const uidPlus of [true, false])
-    for (const atCommand of sampleOf(COMMANDS, 3)) {
+    for (const atCommand of sampleOf(COMMANDS, 6)) {
       const deeds = [{ side: 'destination', atCommand, does: 'renames a mailbox' }] as const;
       const { wrong, receipts } = await simulate(scenarioWith([5, 8], { destination: { uidPlus }, deeds, orders: 2 }));
       const told = receipts.map(({ status }) => status);
@@ -420,7 +422,7 @@ test('a mailbox of the destination that gets another name brings nothing twice',
 test('a folder that gets another name, while its old name is used anew, is copied once', async () => {
   for (const orders of [1, 3])
     for (const listStatus of [true, false])
-      for (const atCommand of sampleOf(COMMANDS, 2 * orders)) {
+      for (const atCommand of sampleOf(COMMANDS, 4 * orders)) {
         const deeds = [{ side: 'source', atCommand, does: 'renames a mailbox and makes it anew' }] as const;
         const { wrong, receipts } = await simulate(scenarioWith([5, 8], { source: { listStatus }, deeds, orders }));
         const told = receipts.map(({ lost, duplicated }) => ({ lost, duplicated }));
@@ -457,7 +459,7 @@ test('what was stored after the backup that a ledger is restored from is not sto
   for (let taken = 0.05; taken < 1; taken += 0.15)
     for (let dies = taken + 0.05; dies < 1; dies += 0.2) moments.push({ taken, dies });
   const cases = mailboxes.flatMap((mailbox) => moments.map((moment) => ({ ...mailbox, ...moment })));
-  for (const each of sampleOf(cases, 4)) {
+  for (const each of sampleOf(cases, 8)) {
     const { letters, taken, dies, ...given } = each;
     const scenario = await dyingAt([dies], scenarioWith(letters, given));
     const { trace } = await simulate(scenario, { keepsTrace: true });
@@ -478,7 +480,7 @@ test('a message whose last line has no end is sent with one to a server that tak
   ] as const;
   let kept = 0;
   for (const destination of cases)
-    for (const parts of sampleOf([[], [0.2], [0.4], [0.5], [0.6], [0.8]], 2)) {
+    for (const parts of sampleOf([[], [0.2], [0.4], [0.5], [0.6], [0.8]], 3)) {
       const scenario = scenarioWith([40, 30], { destination: { ...destination, wantsLineEnd: true } });
       const { wrong, receipts } = await simulate(await dyingAt(parts, scenario));
       expect({ destination, parts, wrong }).toEqual({ destination, parts, wrong: [] });
@@ -497,7 +499,7 @@ test('a message whose date a server refuses has another one there, which is told
     { rewriting: 'adds headers', uidPlus: false },
   ] as const;
   for (const destination of cases)
-    for (const parts of sampleOf([[], [0.2], [0.4], [0.5], [0.6], [0.8]], 2)) {
+    for (const parts of sampleOf([[], [0.2], [0.4], [0.5], [0.6], [0.8]], 3)) {
       const scenario = scenarioWith([40, 30], {
         mail: { dates: 0.2 },
         destination: { ...destination, wantsDates: true },
