@@ -69,11 +69,11 @@ export function countdown({ unit, count }: TimeLeft): string {
 
 /** The day that ends then, as Pacific time has it, where the specification means Pacific time; midnight is the end of one. */
 export function pacificDate(iso: string, style: Intl.DateTimeFormatOptions = {}): string {
-  const format = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'long', ...style, timeZone: 'America/Los_Angeles' });
+  const timeZone = 'America/Los_Angeles';
+  const format = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'long', ...style, timeZone });
+  const clock = new Intl.DateTimeFormat(LOCALE, { timeStyle: 'short', hourCycle: 'h23', timeZone });
   const end = Date.parse(iso);
-  const said = format.format(end);
-  // With a time besides, only midnight is of the day before.
-  return /:/.test(said) && !/12:00\sAM/.test(said) ? said : format.format(end - 1);
+  return format.format(clock.format(end) === '00:00' ? end - 1 : end);
 }
 
 export const home = {

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { DOVECOT_PASSWORD, startDovecot } from '../support/dovecot.ts';
 import { createEmptyDatabase } from '../support/fresh-database.ts';
@@ -35,7 +34,7 @@ test(
           text: "update pgboss.job set state = 'created', started_on = null, heartbeat_on = null where name = 'transfers'",
         },
       ]);
-      while ((await query('select 1 from transfers where epoch > 2000')).length === 0) await wait(20);
+      await expect.poll(() => query('select 1 from transfers where epoch > 2000')).toHaveLength(1);
     };
     let forgetting: Promise<void> | undefined;
     const world = stack.use(
