@@ -12,8 +12,6 @@ export type Outcome = {
   /** What was wrong, in words; empty when all went well. */
   readonly wrong: readonly string[];
   readonly receipts: readonly Receipt[];
-  /** Equal for two runs of one scenario. */
-  readonly digest: string;
   readonly trace: readonly string[];
   readonly events: number;
   readonly accounts: World['accounts'];
@@ -109,7 +107,6 @@ async function simulated(
   return {
     wrong,
     receipts,
-    digest: scheduler.digest(),
     trace,
     events: scheduler.events(),
     deaths: workers.died,
