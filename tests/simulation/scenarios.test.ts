@@ -242,32 +242,25 @@ test('a destination that is too busy to read anything back keeps nothing from be
 test.each(['source', 'destination'] as const)(
   'a %s that says how long it wants a pause is asked for nothing by any connection meanwhile, whatever it said so to',
   async (side) => {
-    for (const milliseconds of sampleOf([30_000, 59_000, 90_000], 2))
-      for (const only of sampleOf(['EXAMINE', 'SELECT', 'UID FETCH', 'STATUS', 'LIST', undefined], 2))
-        for (const part of [0.1, 1]) {
-          const text = `Suggested Backoff Time: ${milliseconds} milliseconds`;
-          const refusesReading = {
-            part,
-            code: 'THROTTLED',
-            text,
-            until: 100_000,
-            ...(only === undefined ? {} : { only }),
-          };
-          // So that there is something to do on each connection for longer than that.
-          const weather = { latency: 200, jitter: 1, pieces: false };
-          const few = { messages: 5, octets: 30_000 };
-          const sizes = { ...SIZES, group: few, fetch: few, readBack: few, readAhead: 50_000 };
-          const given = scenarioWith([200, 150, 100], { weather, sizes, [side]: { refusesReading } });
-          const { wrong, receipts } = await simulate(given);
-          const told = receipts.map(({ status }) => status);
-          expect({ milliseconds, only, part, wrong, told }).toEqual({
-            milliseconds,
-            only,
-            part,
-            wrong: [],
-            told: ['completed'],
-          });
-        }
+    const commands = ['EXAMINE', 'SELECT', 'UID FETCH', 'STATUS', 'LIST', undefined];
+    const cases = [30_000, 59_000, 90_000].flatMap((milliseconds) =>
+      commands.flatMap((only) => [0.1, 1].map((part) => ({ milliseconds, only, part }))),
+    );
+    for (const each of sampleOf(cases, 7)) {
+      const { milliseconds, only, part } = each;
+      const text = `Suggested Backoff Time: ${milliseconds} milliseconds`;
+      const command = only === undefined ? {} : { only };
+      const refusesReading = { part, code: 'THROTTLED', text, until: 100_000, ...command };
+      // So that there is something to do on each connection for longer than that.
+      const weather = { latency: 200, jitter: 1, pieces: false };
+      const few = { messages: 5, octets: 30_000 };
+      const sizes = { ...SIZES, group: few, fetch: few, readBack: few, readAhead: 50_000 };
+      const { wrong, receipts } = await simulate(
+        scenarioWith([200, 150, 100], { weather, sizes, [side]: { refusesReading } }),
+      );
+      const told = receipts.map(({ status }) => status);
+      expect({ each, wrong, told }).toEqual({ each, wrong: [], told: ['completed'] });
+    }
   },
 );
 
@@ -389,16 +382,19 @@ test('a mailbox that gets mail all the time ends, though one of its messages is 
 test.each(['source', 'destination'] as const)(
   'one mailbox of the %s that is renumbered each time it is opened keeps none of the others back',
   async (side) => {
-    for (const connections of [1, 2, 4])
-      for (const rewriting of ['nothing', 'adds headers'] as const) {
-        const scenario = scenarioWith([20, 5, 5], { destination: { rewriting } });
-        const renumbering = { ...scenario, [side]: { ...scenario[side], renumbers: 'Box 1' }, connections };
-        const { wrong, receipts } = await simulate(renumbering);
-        expect({ connections, rewriting, wrong }).toEqual({ connections, rewriting, wrong: [] });
-        expect(receipts.map(({ failure, mailboxesLeft }) => ({ failure, mailboxesLeft }))).toEqual([
-          { failure: undefined, mailboxesLeft: 1 },
-        ]);
-      }
+    const cases = [1, 2, 4].flatMap((connections) =>
+      (['nothing', 'adds headers'] as const).map((rewriting) => ({ connections, rewriting })),
+    );
+    for (const each of sampleOf(cases, 3)) {
+      const { connections, rewriting } = each;
+      const scenario = scenarioWith([20, 5, 5], { destination: { rewriting } });
+      const renumbering = { ...scenario, [side]: { ...scenario[side], renumbers: 'Box 1' }, connections };
+      const { wrong, receipts } = await simulate(renumbering);
+      expect({ each, wrong }).toEqual({ each, wrong: [] });
+      expect(receipts.map(({ failure, mailboxesLeft }) => ({ failure, mailboxesLeft }))).toEqual([
+        { failure: undefined, mailboxesLeft: 1 },
+      ]);
+    }
   },
 );
 
@@ -459,7 +455,7 @@ test('what was stored after the backup that a ledger is restored from is not sto
   for (let taken = 0.05; taken < 1; taken += 0.15)
     for (let dies = taken + 0.05; dies < 1; dies += 0.2) moments.push({ taken, dies });
   const cases = mailboxes.flatMap((mailbox) => moments.map((moment) => ({ ...mailbox, ...moment })));
-  for (const each of sampleOf(cases, 8)) {
+  for (const each of sampleOf(cases, 15)) {
     const { letters, taken, dies, ...given } = each;
     const scenario = await dyingAt([dies], scenarioWith(letters, given));
     const { trace } = await simulate(scenario, { keepsTrace: true });
