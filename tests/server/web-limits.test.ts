@@ -111,6 +111,24 @@ describe('sign-ins', () => {
     expect(answers.at(-1)).toBe(429);
   });
 
+  test('that got no answer count for the client, not for the mailbox, and make no client a known one', async () => {
+    const { limits, signInLimits } = openWeb(world.services);
+    const client = '203.0.113.9';
+    const tried = LIMITS['sign-ins to a mailbox'].burst + 1;
+    const attempt = {
+      mailbox: ANN,
+      host: 'mail.example',
+      hostIsNamed: false,
+      client,
+      browser: 'b',
+      call: '/api/load/',
+    };
+    for (let at = 0; at < tried; at += 1) await (await signInLimits.trySignIn(attempt))('unknown');
+    expect(await limits.used('sign-ins to a mailbox', ANN)).toBe(0);
+    expect(await limits.used('sign-ins by a client', client)).toBeGreaterThan(tried - 1);
+    expect(await signInLimits.hasSignedIn(ANN, client, HOUR_MS)).toBe(false);
+  });
+
   test('the database holds no address or client in clear', async () => {
     await signIn('guess', '203.0.113.9');
     const rows = await world.database.query('select * from limits');
@@ -178,6 +196,15 @@ describe('the client’s network', () => {
   ])('%s with %s behind %i proxies is %s', (socket, forwarded, proxies, network) => {
     expect(clientNetwork(socket, forwarded, proxies)).toBe(network);
   });
+});
+
+test('of limits that are taken together none is used when one refuses', async () => {
+  const { limits } = openWeb(world.services);
+  const open = ['calls by a client', 'somebody'] as const;
+  const usedUp = ['support messages by a client', 'somebody'] as const;
+  for (let at = 0; at < LIMITS[usedUp[0]].burst; at += 1) expect(await limits.takeAll([usedUp])).toBe(0);
+  expect(await limits.takeAll([open, usedUp])).toBeGreaterThan(0);
+  expect(await limits.used(...open)).toBe(0);
 });
 
 test('each limit forgets what a clock counted that was ahead', async () => {
