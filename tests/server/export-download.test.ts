@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { chmod, mkdir, mkdtemp, readFile, readdir, rm, truncate, writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -324,6 +325,15 @@ test('a file that breaks off in the middle cuts the connection, and is told to t
   said.mockRestore();
 });
 
+test('a file that ends between two of its pieces cuts the connection as well', async () => {
+  const ended = async () => Stream.from([whole.subarray(0, 2 * PIECE)]) as ReadableStream<Uint8Array>;
+  await using served = await servedBy(ended);
+  web.logLines.length = 0;
+  const answer = await fetch(served.link, { headers: fromBrowser(BROWSER) });
+  await expect(answer.arrayBuffer()).rejects.toThrow('terminated');
+  expect(web.logLines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toContain('an answer broke off');
+});
+
 test('whoever goes away before a file is there is no fault of ours', async () => {
   const asked = Promise.withResolvers<void>();
   await using served = await servedBy((_name, _file, _range, signal) => {
@@ -340,6 +350,34 @@ test('whoever goes away before a file is there is no fault of ours', async () =>
   await expect(answer).rejects.toThrow('aborted');
   await expect.poll(() => web.logLines.join('')).toContain('a request was broken off');
   expect(web.logLines.join('')).not.toContain('"level":50');
+});
+
+test('whoever goes away before it is known whose the file is takes no place from those who come', async () => {
+  const services = openWeb(web.services);
+  const { promise: gone, resolve: allAreGone } = Promise.withResolvers<void>();
+  const has: typeof services.owners.has = async (...asked) => gone.then(() => services.owners.has(...asked));
+  let reads = 0;
+  const read: ExportStore['read'] = (...octets) => {
+    reads += 1;
+    return services.exports.read(...octets);
+  };
+  const slow = { ...services, owners: { ...services.owners, has }, exports: { ...services.exports, read } };
+  await using served = await startWeb(slow, { host: '127.0.0.1', port: 0, portalFolder: null });
+  const link = `http://127.0.0.1:${served.port}${new URL(file.url).pathname}`;
+  const closed: Promise<unknown>[] = [];
+  const note = (message: unknown) => closed.push(once((message as { response: ServerResponse }).response, 'close'));
+  const leaving = new AbortController();
+  subscribe('http.server.request.start', note);
+  const asked = Array.from({ length: DOWNLOADS_AT_ONCE }, () =>
+    fetch(link, { headers: fromBrowser(BROWSER), signal: leaving.signal }),
+  );
+  await expect.poll(() => closed.length).toBe(DOWNLOADS_AT_ONCE);
+  unsubscribe('http.server.request.start', note);
+  leaving.abort();
+  await Promise.allSettled([...asked, ...closed]);
+  allAreGone();
+  await expect.poll(() => reads).toBe(DOWNLOADS_AT_ONCE);
+  expect((await fetch(link, { headers: { ...fromBrowser(BROWSER), range: 'bytes=0-0' } })).status).toBe(206);
 });
 
 test('who tries addresses of files is counted as for any other call', async () => {

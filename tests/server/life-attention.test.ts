@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
-import { askAgain } from '../../src/server/transfers/attention.ts';
+import { askAgain, putRight, restingOperations } from '../../src/server/transfers/attention.ts';
+import type { Secret } from '../../src/server/transfers/credentials.ts';
 import { SENTENCES } from '../../src/server/worker/sentences.ts';
 import {
   ANN,
@@ -342,4 +343,26 @@ test.each([
   await using _worker = await world.work();
   const mail = await mailWhen(world, ordered, resting);
   expect(mail.attention).toMatchObject({ side: 'source', reason: 'refused' });
+});
+
+test('what rests for a password or a consent goes on with a new one only, anything else also without', async () => {
+  const world = await openWorldOfTest({});
+  const { database, services } = world.web;
+  const { id } = await world.order();
+  const sent: string[] = [];
+  const queue = { send: async (transferId: string) => void sent.push(transferId) };
+  const goesOn = async (reason: string, secret: Secret | null) => {
+    await database.query(
+      `update operations set status = 'review', attention_side = 'destination', attention_reason = $2,
+         attention_since = now() where transfer_id = $1 and operation = 'emailmigration'`,
+      [id, reason],
+    );
+    const isPut = await putRight({ database, safe: services.safe, queue }, id, 'destination', secret);
+    return [isPut, sent.splice(0), (await restingOperations(database, id)).map((each) => each.reason)];
+  };
+  const password = { kind: 'password', password: NEW_PASSWORD } as const;
+  expect(await goesOn('password', null)).toEqual([false, [], ['password']]);
+  expect(await goesOn('consent', null)).toEqual([false, [], ['consent']]);
+  expect(await goesOn('password', password)).toEqual([true, [id], []]);
+  expect(await goesOn('full', null)).toEqual([true, [id], []]);
 });

@@ -2,11 +2,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { supportReference } from '../../src/contract/support-reference.ts';
 import { openDiscovery } from '../../src/server/mail/discovery/discovery.ts';
 import { openResolver } from '../../src/server/network/resolver.ts';
+import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { LIMITS } from '../../src/server/web/limits.ts';
 import { startWeb } from '../../src/server/web/listen.ts';
 import { openWeb } from '../../src/server/web/services.ts';
 import { startDnsServer } from '../support/dns-server.ts';
-import { fromClient, LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
+import { fromBrowser, fromClient, LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
 
 const ANN = `ann@${LEGACY_DOMAIN}`;
 const PASSWORD = 'correct horse';
@@ -467,6 +468,29 @@ describe('support form', () => {
     }
     expect(world.outbox.filter(({ to }) => to.includes('ann@mail.example'))).toHaveLength(burst);
     expect(world.outbox.filter(({ to }) => to.includes('support@operator.example'))).toHaveLength(burst + 1);
+  });
+
+  test('who may manage one transfer is a stranger to every mailbox but its own', async () => {
+    const [id, browser] = ['a'.repeat(32), 'b'.repeat(64)];
+    const order = {
+      id,
+      sourceEmail: `bob@${LEGACY_DOMAIN}`,
+      sourceProvider: 'sanbruno',
+      destinationEmail: 'bob@mail.example',
+      destinationProvider: 'other',
+      operations: ['emailmigration'],
+      inQa: false,
+    } as const;
+    await insertTransfer(world.database, order, id);
+    await openWeb(world.services).owners.add(id, browser);
+    const copyFor = async (email: string, destination: string) => {
+      world.outbox.length = 0;
+      const body = { ...message, email_address: email, destination_email: destination, migration_id: id };
+      expect((await world.post('/api/v2/support-form/', body, fromBrowser(browser))).status).toBe(200);
+      return world.outbox[1]?.raw;
+    };
+    expect(await copyFor(order.sourceEmail, 'bob@mail.example')).toContain('> My mail is not here.');
+    expect(await copyFor(ANN, 'anna@mail.example')).not.toContain('My mail is not here.');
   });
 
   test('nothing that a visitor writes becomes a header', async () => {
