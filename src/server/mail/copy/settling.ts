@@ -64,124 +64,170 @@ function isInTrouble(error: Error): boolean {
   return error instanceof MailError && (error.responseCode === 'SERVERBUG' || error.responseCode === 'UNAVAILABLE');
 }
 
-/** Commits what came of a group. It stays open as long as something of it is not known. */
+/** What has come of the messages of a group so far; nothing of it is committed yet. */
+type Gathered = {
+  readonly rows: NewRow[];
+  readonly checks: Unchecked[];
+  readonly unsaid: Unsaid[];
+  readonly refused: Refused[];
+  readonly refusedTogether: Planned[];
+  readonly unended: Planned[];
+  readonly redated: Planned[];
+  /** Of no message it is open whether it was stored. */
+  isKnown: boolean;
+  /** Octets. */
+  stored: number;
+  /** The first failure that was not about one message. */
+  error?: unknown;
+};
+
+/** The destination UIDs that rows have, under one UIDVALIDITY. */
+type ClaimedUnder = (uidValidity: bigint) => Promise<Set<number>>;
+
+/**
+ * Commits what came of a group. The group stays open as long as the fate of any of its messages is not known.
+ * @param sent the messages that were sent, in this order
+ * @param tooLarge messages that were not sent, because the destination takes none of that size
+ * @param appended the outcome of each of `sent`, at the same index
+ */
 export async function settleGroup(
   group: Group,
   sent: readonly Sent[],
   tooLarge: readonly Fetched[],
   appended: readonly Appended[],
-  { together, ended }: Way,
+  way: Way,
   sending: Sending,
 ): Promise<Settled> {
-  const { mailbox, run, claims, selected } = sending;
-  const rows: NewRow[] = tooLarge.map((message) => refusal(mailbox, message, 'too large'));
-  const [unsaid, refused]: [Unsaid[], Refused[]] = [[], []];
-  const refusedTogether: Planned[] = [];
-  const otherwise: { readonly unended: Planned[]; readonly redated: Planned[] } = { unended: [], redated: [] };
-  const checks: Unchecked[] = [];
-  let error: unknown;
-  let isKnown = true;
-  let stored = 0;
+  const { mailbox, run, selected } = sending;
+  const gathered: Gathered = {
+    rows: tooLarge.map((message) => refusal(mailbox, message, 'too large')),
+    checks: [],
+    unsaid: [],
+    refused: [],
+    refusedTogether: [],
+    unended: [],
+    redated: [],
+    isKnown: true,
+    stored: 0,
+  };
   const settled = new Set(tooLarge.map((message) => message.uid));
-  // The mailbox may get another UIDVALIDITY while it is selected.
+  const claimedUnder = claimsOf(sending);
+  const byUid = new Map(group.messages.map((message) => [message.uid, message]));
+  for (const [index, one] of sent.entries()) {
+    const { uid } = one.message;
+    settled.add(uid);
+    const planned = byUid.get(uid);
+    if (planned === undefined) continue;
+    const outcome = appended[index] ?? { kind: 'unknown', error: new MailError('lost', 'There was no answer.') };
+    switch (outcome.kind) {
+      case 'stored':
+        await gatherStored(one, planned, outcome, claimedUnder, sending, gathered);
+        break;
+      case 'refused':
+        // Of what was sent together any may be the culprit.
+        gatherRefused(
+          one,
+          planned,
+          outcome,
+          { ...way, isAlone: !way.together || sent.length === 1 },
+          sending,
+          gathered,
+        );
+        break;
+      case 'failed':
+        // There may be room for some of what there was none for together.
+        if (way.together && group.messages.length > 1 && isFull(outcome.error)) gathered.refusedTogether.push(planned);
+        else gathered.error ??= outcome.error;
+        // It may have failed after it had stored it.
+        if (isInTrouble(outcome.error)) gathered.isKnown = false;
+        break;
+      case 'unknown':
+        gathered.error ??= outcome.error;
+        gathered.isKnown = false;
+        break;
+    }
+  }
+  const { rows, checks, ...came } = gathered;
+  // Messages that the source never sent; what broke off in between is not known to be missing.
+  const unseen = came.error === undefined ? group.messages.filter((message) => !settled.has(message.uid)) : [];
+  const isOver = came.isKnown && came.unsaid.length === 0;
+  await commitOutcome(rows, isOver ? [group.id] : [], sending, came.unsaid.length);
+  if (checks.length > 0) run.check({ mailbox, uidValidity: selected.uidValidity, messages: checks });
+  return { ...came, unseen };
+}
+
+/** The mailbox may get another UIDVALIDITY while it is selected: the ledger is asked once for each further one. */
+function claimsOf({ mailbox, selected, claims, run }: Sending): ClaimedUnder {
   const claimed = new Map([[selected.uidValidity, claims]]);
-  const claimedUnder = async (uidValidity: bigint) => {
+  return async (uidValidity) => {
     const known =
       claimed.get(uidValidity) ?? new Set(await run.copy.ledger.claimed(mailbox.destinationPath, uidValidity));
     claimed.set(uidValidity, known);
     return known;
   };
-  const byUid = new Map(group.messages.map((message) => [message.uid, message]));
-  for (const [index, one] of sent.entries()) {
-    const { message, flags, date } = one;
-    const planned = byUid.get(message.uid);
-    const outcome = appended[index] ?? { kind: 'unknown', error: new MailError('lost', 'There was no answer.') };
-    settled.add(message.uid);
-    if (planned === undefined) continue;
-    switch (outcome.kind) {
-      case 'stored': {
-        const { sha256, head, mac } = one.digest();
-        stored += message.size;
-        const what = { uid: message.uid, size: message.size, sha256, date: secondsOf(date), ...subjectIn(head) };
-        if (outcome.uid === undefined) {
-          unsaid.push({ ...what, ...redatedIn(planned) });
-          break;
-        }
-        const uidValidity = outcome.uidValidity ?? selected.uidValidity;
-        const others = await claimedUnder(uidValidity);
-        // It may also be one that was there before: then it is the subscriber's own.
-        const wasThere = uidValidity === selected.uidValidity && outcome.uid < (selected.uidNext ?? 0);
-        const isTwin = wasThere || others.has(outcome.uid);
-        others.add(outcome.uid);
-        const ownFate = fateAsSent(planned);
-        if (uidValidity !== selected.uidValidity) run.stale.add(mailbox.id);
-        rows.push({
-          ...what,
-          mailboxId: mailbox.id,
-          fate: isTwin ? 'twin' : ownFate,
-          destinationUidValidity: uidValidity,
-          destinationUid: outcome.uid,
-          verified: false,
-          // What has none is never taken back.
-          ...(isTwin ? {} : { flags }),
-        });
-        // Of a twin too: some servers keep one of all that have one Message-ID. Its flags are those of the other one.
-        const sent = isTwin ? ({ fate: 'twin' } as const) : ({ fate: ownFate, flags } as const);
-        if (uidValidity === selected.uidValidity)
-          checks.push({ ...what, ...(mac === undefined ? {} : { mac }), destinationUid: outcome.uid, ...sent });
-        break;
-      }
-      case 'refused': {
-        const { size, sha256, head, isEnded } = one.digest();
-        const isWhole = size === message.size;
-        // Of what was sent together any may be the culprit.
-        const isAlone = !together || sent.length === 1;
-        const isOpen = outcome.reason === 'not accepted' && isWhole;
-        const isUnended = isOpen && outcome.isMisread === true && size > 0 && !isEnded && !ended;
-        const mayBeRedated = isOpen && !ended && planned.isRedated !== true;
-        const other = mayBeRedated ? redated(planned, date, run.copy.clock) : null;
-        const hasRow = isAlone && !isUnended && other === null;
-        if (hasRow) rows.push({ ...refusal(mailbox, message, outcome.reason), ...subjectIn(head) });
-        else if (isAlone) otherwise[isUnended ? 'unended' : 'redated'].push(other ?? planned);
-        else refusedTogether.push(planned);
-        const what = {
-          uid: message.uid,
-          size,
-          sha256,
-          date: secondsOf(date),
-          ...subjectIn(head),
-          ...redatedIn(planned),
-        };
-        if (isOpen) refused.push({ ...what, hasRow });
-        break;
-      }
-      case 'failed':
-        // There may be room for some of what there was none for together.
-        if (together && group.messages.length > 1 && isFull(outcome.error)) refusedTogether.push(planned);
-        else error ??= outcome.error;
-        // It may have failed after it had stored it.
-        if (isInTrouble(outcome.error)) isKnown = false;
-        break;
-      case 'unknown':
-        error ??= outcome.error;
-        isKnown = false;
-        break;
-    }
+}
+
+async function gatherStored(
+  { message, flags, date, digest }: Sent,
+  planned: Planned,
+  outcome: Extract<Appended, { kind: 'stored' }>,
+  claimedUnder: ClaimedUnder,
+  { mailbox, selected, run }: Sending,
+  gathered: Gathered,
+): Promise<void> {
+  const { sha256, head, mac } = digest();
+  gathered.stored += message.size;
+  const what = { uid: message.uid, size: message.size, sha256, date: secondsOf(date), ...subjectIn(head) };
+  if (outcome.uid === undefined) {
+    gathered.unsaid.push({ ...what, ...redatedIn(planned) });
+    return;
   }
-  // Messages that the source never sent; what broke off in between is not known to be missing.
-  const unseen = error === undefined ? group.messages.filter((message) => !settled.has(message.uid)) : [];
-  await commitOutcome(rows, isKnown && unsaid.length === 0 ? [group.id] : [], sending, unsaid.length);
-  if (checks.length > 0) run.check({ mailbox, uidValidity: selected.uidValidity, messages: checks });
-  return {
-    refusedTogether,
-    ...otherwise,
-    refused,
-    unseen,
-    unsaid,
-    isKnown,
-    stored,
-    ...(error === undefined ? {} : { error }),
-  };
+  const uidValidity = outcome.uidValidity ?? selected.uidValidity;
+  const others = await claimedUnder(uidValidity);
+  // It may also be one that was there before: then it is the subscriber's own.
+  const wasThere = uidValidity === selected.uidValidity && outcome.uid < (selected.uidNext ?? 0);
+  const isTwin = wasThere || others.has(outcome.uid);
+  others.add(outcome.uid);
+  const ownFate = fateAsSent(planned);
+  if (uidValidity !== selected.uidValidity) run.stale.add(mailbox.id);
+  gathered.rows.push({
+    ...what,
+    mailboxId: mailbox.id,
+    fate: isTwin ? 'twin' : ownFate,
+    destinationUidValidity: uidValidity,
+    destinationUid: outcome.uid,
+    verified: false,
+    // What has none is never taken back.
+    ...(isTwin ? {} : { flags }),
+  });
+  if (uidValidity !== selected.uidValidity) return;
+  // Of a twin too: some servers keep one of all that have one Message-ID. Its flags are those of the other one.
+  const sent = isTwin ? ({ fate: 'twin' } as const) : ({ fate: ownFate, flags } as const);
+  gathered.checks.push({ ...what, ...(mac === undefined ? {} : { mac }), destinationUid: outcome.uid, ...sent });
+}
+
+/** A message is refused for good by a row of its own; without one it is sent again, alone or in another form. */
+function gatherRefused(
+  { message, date, digest }: Sent,
+  planned: Planned,
+  outcome: Extract<Appended, { kind: 'refused' }>,
+  { isAlone, ended }: { readonly isAlone: boolean; readonly ended: boolean },
+  { mailbox, run }: Sending,
+  gathered: Gathered,
+): void {
+  const { size, sha256, head, isEnded } = digest();
+  const isWhole = size === message.size;
+  const isOpen = outcome.reason === 'not accepted' && isWhole;
+  const isUnended = isOpen && outcome.isMisread === true && size > 0 && !isEnded && !ended;
+  const mayBeRedated = isOpen && !ended && planned.isRedated !== true;
+  const other = mayBeRedated ? redated(planned, date, run.copy.clock) : null;
+  const hasRow = isAlone && !isUnended && other === null;
+  if (hasRow) gathered.rows.push({ ...refusal(mailbox, message, outcome.reason), ...subjectIn(head) });
+  else if (isAlone) gathered[isUnended ? 'unended' : 'redated'].push(other ?? planned);
+  else gathered.refusedTogether.push(planned);
+  if (!isOpen) return;
+  const what = { uid: message.uid, size, sha256, date: secondsOf(date), ...subjectIn(head), ...redatedIn(planned) };
+  gathered.refused.push({ ...what, hasRow });
 }
 
 /** What is there as it was sent, but not with the date of the source, is there in another form. */
