@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type LaneSession, openLanes, openStream, workOf } from '../../src/server/mail/copy/lanes.ts';
 import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
+import { LONGEST_PAUSE_MS } from '../../src/server/mail/imap/hold.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 
 /** A clock whose waits are over at once. */
@@ -231,4 +232,44 @@ test('items that can be joined wait as one, and weigh as many', async () => {
   const all = [];
   for (let next = await stream.next(); next !== null; next = await stream.next()) all.push(next);
   expect(all).toEqual([[1, 2, 3], [4, 5, 6], [7]]);
+});
+
+describe('a lane that fails again and again', () => {
+  /** @param moves octets that each try moves. @returns the waits in between, in milliseconds */
+  async function waitsOf(failures: number, moves: number, error: () => MailError): Promise<number[]> {
+    const waits: number[] = [];
+    const { open } = opening();
+    let [tries, moved] = [0, 0];
+    const after = (milliseconds: number, run: () => void) => {
+      waits.push(milliseconds);
+      return CLOCK.after(milliseconds, run);
+    };
+    const clock = { ...CLOCK, after };
+    const { signal } = new AbortController();
+    await using lanes = openLanes({ size: 1, open, clock, signal, moved: () => moved });
+    await lanes
+      .work(workOf([1]), async () => {
+        moved += moves;
+        tries += 1;
+        if (tries <= failures) throw error();
+      })
+      .catch((reason: unknown) => waits.push(reason instanceof MailError ? -1 : -2));
+    return waits;
+  }
+  const lost = () => new MailError('lost', 'The connection was lost.');
+
+  test('waits twice as long each time, and gives up the fourth time that nothing has moved', async () => {
+    expect(await waitsOf(3, 0, lost)).toEqual([1000, 2000, 4000]);
+    expect(await waitsOf(4, 0, lost)).toEqual([1000, 2000, 4000, -1]);
+  });
+
+  test('begins anew after each try that has moved something', async () => {
+    expect(await waitsOf(6, 1, lost)).toEqual([1000, 1000, 1000, 1000, 1000, 1000]);
+  });
+
+  test('waits as long as the server asks for, and gives up at once where that is too long', async () => {
+    const busy = (pause: number) => () => new MailError('busy', 'Backoff.', { pause });
+    expect(await waitsOf(1, 0, busy(30_000))).toEqual([30_000]);
+    expect(await waitsOf(1, 0, busy(LONGEST_PAUSE_MS + 1))).toEqual([-1]);
+  });
 });
