@@ -180,75 +180,92 @@ export function openLanes<Session extends LaneSession>(options: Options<Session>
   return {
     work: async (items, work, most = () => size, grows?) => {
       const failures: unknown[] = [];
+      const goesOn = () => failures.length === 0 && !signal.aborted;
       let busy = 0;
       let opening = 0;
+
+      const mayWork = (number: number) => number < Math.max(1, most());
+
+      /** For a lane that is one too many: it closes its session, and waits for more to be allowed, or for the end. */
+      const standBack = async (slot: Slot<Session>, over: PromiseWithResolvers<void>) => {
+        await close(slot);
+        await Promise.race([grows, over.promise]);
+      };
+
+      /** Opens a session for an item that waits. @returns whether it is open; no, when the other lanes take all of them */
+      const makeReady = async (slot: Slot<Session>, gaveBack: boolean, over: PromiseWithResolvers<void>) => {
+        // For each that waits one is opened; what was given back needs it.
+        if (slot.session === undefined && !gaveBack && opening >= items.length()) return false;
+        opening += 1;
+        try {
+          // The others may have taken all before it is open.
+          await Promise.race([sessionOf(slot), ...(gaveBack ? [] : [over.promise])]);
+        } finally {
+          opening -= 1;
+        }
+        return slot.isOpen === true;
+      };
+
       /** @param over resolved when there is nothing to begin any more */
       const lane = async (slot: Slot<Session>, number: number, over: PromiseWithResolvers<void>) => {
         let tries = 0;
         let movedBefore = moved();
         let gaveBack = false;
-        try {
-          for (;;) {
-            if (number >= Math.max(1, most())) {
-              await close(slot);
-              await Promise.race([grows, over.promise]);
-              if (number >= Math.max(1, most())) return;
-            }
-            // One that has not worked yet fails instead: a server that ends each at once is not asked without a pause.
-            if (slot.hasWorked === true && (await slot.session)?.isOver === true) await close(slot);
-            // What waits while a session is opened may be taken by another lane.
-            const { isOpen } = slot;
-            const item = isOpen === true ? await items.next() : null;
-            if (isOpen === true ? item === null : !(await items.waits())) {
-              over.resolve();
-              return;
-            }
-            if (failures.length > 0 || signal.aborted) {
-              // Others may wait until it is done.
-              if (item !== null) items.giveBack(item);
-              if (failures.length > 0) return;
-              throw new Stopped('The work was asked to stop.');
-            }
-            let working = false;
-            try {
-              if (item === null) {
-                // For each that waits one is opened; what was given back needs it.
-                if (slot.session === undefined && !gaveBack && opening >= items.length()) return;
-                opening += 1;
-                try {
-                  // The others may have taken all before it is open.
-                  await Promise.race([sessionOf(slot), ...(gaveBack ? [] : [over.promise])]);
-                } finally {
-                  opening -= 1;
-                }
-                if (slot.isOpen !== true) return;
-                continue;
-              }
-              gaveBack = false;
-              const session = await sessionOf(slot);
-              slot.hasWorked = true;
-              working = true;
-              busy += 1;
-              await work(item, session, () => failures.length === 0 && !signal.aborted);
-              tries = 0;
-            } catch (error) {
-              await close(slot);
-              if (signal.aborted) throw new Stopped('The work was asked to stop.', { cause: error });
-              // Nobody has taken the refusal for an answer: it may have been for that moment.
-              if (!(error instanceof MailError) || !(error.passing || isRefusal(error))) throw error;
-              if (item !== null) items.giveBack(item);
-              gaveBack = true;
-              // The others have what the server allows; they will take this item as well.
-              if (!working && busy > 0) return;
-              tries = moved() > movedBefore ? 1 : tries + 1;
-              movedBefore = moved();
-              const wait = Math.max(error.pause ?? 0, FIRST_PAUSE_MS * 2 ** (tries - 1));
-              if (tries >= TRIES_IN_A_ROW || wait > LONGEST_PAUSE_MS) throw error;
-              await pause(clock, wait, signal);
-            } finally {
-              if (working) busy -= 1;
-            }
+        for (;;) {
+          if (!mayWork(number)) {
+            await standBack(slot, over);
+            if (!mayWork(number)) return;
           }
+          // One that has not worked yet fails instead: a server that ends each at once is not asked without a pause.
+          if (slot.hasWorked === true && (await slot.session)?.isOver === true) await close(slot);
+          // What waits while a session is opened may be taken by another lane.
+          const { isOpen } = slot;
+          const item = isOpen === true ? await items.next() : null;
+          if (isOpen === true ? item === null : !(await items.waits())) {
+            over.resolve();
+            return;
+          }
+          if (!goesOn()) {
+            // Others may wait until it is done.
+            if (item !== null) items.giveBack(item);
+            if (failures.length > 0) return;
+            throw new Stopped('The work was asked to stop.');
+          }
+          let working = false;
+          try {
+            if (item === null) {
+              if (!(await makeReady(slot, gaveBack, over))) return;
+              continue;
+            }
+            gaveBack = false;
+            const session = await sessionOf(slot);
+            slot.hasWorked = true;
+            working = true;
+            busy += 1;
+            await work(item, session, goesOn);
+            tries = 0;
+          } catch (error) {
+            await close(slot);
+            if (signal.aborted) throw new Stopped('The work was asked to stop.', { cause: error });
+            // Nobody has taken the refusal for an answer: it may have been for that moment.
+            if (!(error instanceof MailError) || !(error.passing || isRefusal(error))) throw error;
+            if (item !== null) items.giveBack(item);
+            gaveBack = true;
+            // The others have what the server allows; they will take this item as well.
+            if (!working && busy > 0) return;
+            tries = moved() > movedBefore ? 1 : tries + 1;
+            movedBefore = moved();
+            const wait = Math.max(error.pause ?? 0, FIRST_PAUSE_MS * 2 ** (tries - 1));
+            if (tries >= TRIES_IN_A_ROW || wait > LONGEST_PAUSE_MS) throw error;
+            await pause(clock, wait, signal);
+          } finally {
+            if (working) busy -= 1;
+          }
+        }
+      };
+      const run = async (slot: Slot<Session>, number: number, over: PromiseWithResolvers<void>) => {
+        try {
+          await lane(slot, number, over);
         } catch (error) {
           failures.push(error);
           over.resolve();
@@ -257,7 +274,7 @@ export function openLanes<Session extends LaneSession>(options: Options<Session>
       // A lane that gave its item back may leave it to nobody, when the others had just ended.
       do {
         const over = Promise.withResolvers<void>();
-        await Promise.all(slots.map((slot, number) => lane(slot, number, over)));
+        await Promise.all(slots.map((slot, number) => run(slot, number, over)));
       } while (failures.length === 0 && (await items.waits()));
       if (failures.length > 0) throw worst(failures);
     },
