@@ -12,7 +12,16 @@ import { EARLIEST_DATE } from './odd-dates.ts';
 import { type Refused, settleRefused } from './refused.ts';
 import { saidKey, type Session } from './run.ts';
 import type { Sizes } from './sizes.ts';
-import { type Left, type Sending, type Sent, settleGroup, settleUnseen, type Unsaid, type Way } from './settling.ts';
+import {
+  type Left,
+  type Sending,
+  type Sent,
+  type Settled,
+  settleGroup,
+  settleUnseen,
+  type Unsaid,
+  type Way,
+} from './settling.ts';
 
 /** Intents of so many groups are committed together, when so many of those before are left. */
 const GROUPS_AHEAD = 8;
@@ -101,121 +110,188 @@ function groupsOf(messages: readonly Planned[], { group: most }: Sizes): Planned
   return groups;
 }
 
+/** What has come of the groups of one {@link sendAll} so far. */
+type Came = {
+  readonly left: {
+    readonly refusedTogether: Planned[];
+    readonly unended: Planned[];
+    readonly redated: Planned[];
+    readonly unseen: Planned[];
+  };
+  readonly refused: Refused[];
+  readonly unsaid: Unsaid[];
+  /** Groups of which only UIDs are not known. */
+  readonly unsaidGroups: number[];
+  /** The first one; after it nothing more is begun. */
+  failure?: { readonly error: unknown };
+};
+
+/** Groups and single messages whose outcome is awaited. */
+type UnderWay = Set<Promise<void>>;
+
 async function sendAll(fetches: Fetches, sending: Sending, way: Way): Promise<Left> {
-  const { mailbox, selected, session, run, goesOn, resolve } = sending;
-  const { ledger, lease, onStep, signal } = run.copy;
-  const path = mailbox.sourcePath;
+  const { run, goesOn } = sending;
   const limit = appendLimitOf(sending);
-  const [refusedTogether, unseen]: [Planned[], Planned[]] = [[], []];
-  const [unended, redated]: [Planned[], Planned[]] = [[], []];
-  const [unsaid, unsaidGroups]: [Unsaid[], number[]] = [[], []];
-  const refused: Refused[] = [];
-  let failure: { readonly error: unknown } | undefined;
-  const underWay = new Set<Promise<void>>();
-  const opened: Group[] = [];
-  let opening: Promise<void> = Promise.resolve();
-
-  const open = async (from: number) => {
-    const part = fetches.groups.slice(from, from + GROUPS_AHEAD);
-    if (part.length === 0) return;
-    const facts = { mailboxId: mailbox.id, uidValidity: selected.uidValidity, uidNext: selected.uidNext ?? 1 };
-    opened.push(...(await ledger.open(part.map((messages) => ({ ...facts, messages })))));
-    await onStep('intent committed', path);
+  const came: Came = {
+    left: { refusedTogether: [], unended: [], redated: [], unseen: [] },
+    refused: [],
+    unsaid: [],
+    unsaidGroups: [],
   };
-  const openAhead = (from: number) => {
-    opening = open(from);
-    opening.catch(() => {});
-  };
-
-  /** What is under way may be given back. */
-  const take = async (octets: number): Promise<void> => {
-    for (;;)
-      try {
-        return await run.budget.take(octets);
-      } catch (error) {
-        if (!(error instanceof ProviderLimit) || underWay.size === 0) throw error;
-        await Promise.race(underWay);
-        if (failure !== undefined) throw error;
-      }
-  };
-
-  const sendGroup = async (group: Group, octets: number, messages: AsyncIterable<Fetched>) => {
-    const sent: Sent[] = [];
-    const tooLarge: Fetched[] = [];
-    const appending = session.writer.append(
-      mailbox.destinationPath,
-      newMessages(messages, group, sending, way, sent, tooLarge),
-      { together: way.together && group.messages.length > 1 },
-    );
-    const outcome = (async () => {
-      const appended = await appending.outcome.catch((error: unknown) => {
-        run.budget.correct(-octets);
-        throw error;
-      });
-      await onStep('appended', path);
-      const settled = await settleGroup(group, sent, tooLarge, appended, way, sending);
-      run.budget.correct(settled.stored - octets);
-      refusedTogether.push(...settled.refusedTogether);
-      unended.push(...settled.unended);
-      redated.push(...settled.redated);
-      refused.push(...settled.refused);
-      unseen.push(...settled.unseen);
-      unsaid.push(...settled.unsaid);
-      for (const one of settled.unsaid)
-        run.said.set(saidKey(mailbox, one.uid), { ...one, uidValidity: selected.uidValidity });
-      if (settled.unsaid.length > 0 && settled.isKnown) unsaidGroups.push(group.id);
-      if (settled.error !== undefined) failure ??= { error: settled.error };
-    })().catch((error: unknown) => {
-      failure ??= { error };
-    });
-    const guarded = outcome.finally(() => underWay.delete(guarded));
-    underWay.add(guarded);
-    await appending.sent;
-    await onStep('octets sent', path);
-  };
-
-  openAhead(0);
+  const underWay: UnderWay = new Set();
+  const intents = openIntents(fetches.groups, sending);
   for (const index of fetches.groups.keys()) {
     try {
-      if (index % GROUPS_AHEAD === 0) await opening;
-      const group = opened.shift();
-      if (group === undefined) throw new Error('The ledger did not open a group.');
-      if (signal.aborted || !goesOn()) throw new Stopped('The copy was asked to stop.');
-      if (index % GROUPS_AHEAD === GROUPS_AHEAD - GROUPS_LEFT) openAhead(index + GROUPS_LEFT);
+      const group = await intents.take(index);
+      if (run.copy.signal.aborted || !goesOn()) throw new Stopped('The copy was asked to stop.');
+      intents.openAhead(index);
       await run.room();
       // What a listing says to be larger is not appended, or is smaller than it says: only the true size tells.
       const octets = group.messages.reduce((sum, message) => sum + Math.min(message.size, limit), 0);
-      await take(octets);
-      await sendGroup(group, octets, fetches.next());
+      await takeBudget(octets, sending, underWay, came);
+      await sendGroup(group, octets, fetches.next(), sending, way, underWay, came);
     } catch (error) {
-      failure ??= { error };
+      came.failure ??= { error };
     }
-    if (failure !== undefined) break;
+    if (came.failure !== undefined) break;
     while (underWay.size >= GROUPS_UNDER_WAY) await Promise.race(underWay);
   }
-  await Promise.all([Promise.allSettled([opening]), ...underWay]);
+  await Promise.all([intents.ended(), ...underWay]);
+  await settleUnsaidOf(came, fetches, sending);
+  const { left, refused } = came;
+  if (refused.length === 0) return left;
+  const there = await settleRefused(refused, sending);
+  const isLeft = ({ uid }: Planned) => !there.has(uid);
+  return {
+    refusedTogether: left.refusedTogether.filter(isLeft),
+    unended: left.unended.filter(isLeft),
+    redated: left.redated.filter(isLeft),
+    unseen: left.unseen,
+  };
+}
+
+/** The intents of groups, committed some at a time before their octets go. */
+type Intents = {
+  /** The group at this place, the next one each time; its intent is committed. */
+  take(index: number): Promise<Group>;
+  /** To be called after each {@link Intents.take}: begins to commit the next ones when few are left. */
+  openAhead(index: number): void;
+  /** Resolves when none is being committed any more. */
+  ended(): Promise<unknown>;
+};
+
+function openIntents(groups: readonly (readonly Planned[])[], { mailbox, selected, run }: Sending): Intents {
+  const { ledger, onStep } = run.copy;
+  const facts = { mailboxId: mailbox.id, uidValidity: selected.uidValidity, uidNext: selected.uidNext ?? 1 };
+  const opened: Group[] = [];
+  const open = async (from: number) => {
+    const part = groups.slice(from, from + GROUPS_AHEAD);
+    if (part.length === 0) return;
+    opened.push(...(await ledger.open(part.map((messages) => ({ ...facts, messages })))));
+    await onStep('intent committed', mailbox.sourcePath);
+  };
+  let opening: Promise<void> = Promise.resolve();
+  const openFrom = (from: number) => {
+    opening = open(from);
+    opening.catch(() => {});
+  };
+  openFrom(0);
+  return {
+    take: async (index) => {
+      if (index % GROUPS_AHEAD === 0) await opening;
+      const group = opened.shift();
+      if (group === undefined) throw new Error('The ledger did not open a group.');
+      return group;
+    },
+    openAhead: (index) => {
+      if (index % GROUPS_AHEAD === GROUPS_AHEAD - GROUPS_LEFT) openFrom(index + GROUPS_LEFT);
+    },
+    ended: () => Promise.allSettled([opening]),
+  };
+}
+
+/** @throws {ProviderLimit} when there is not so much left, also after all that is under way has given back what it did not need */
+async function takeBudget(octets: number, { run }: Sending, underWay: UnderWay, came: Came): Promise<void> {
+  for (;;)
+    try {
+      return await run.budget.take(octets);
+    } catch (error) {
+      if (!(error instanceof ProviderLimit) || underWay.size === 0) throw error;
+      await Promise.race(underWay);
+      if (came.failure !== undefined) throw error;
+    }
+}
+
+/** Sends the octets of a group; resolves when they are sent. Its outcome is under way then, and settles what `came` of it. */
+async function sendGroup(
+  group: Group,
+  octets: number,
+  messages: AsyncIterable<Fetched>,
+  sending: Sending,
+  way: Way,
+  underWay: UnderWay,
+  came: Came,
+): Promise<void> {
+  const { mailbox, session, run } = sending;
+  const { onStep } = run.copy;
+  const sent: Sent[] = [];
+  const tooLarge: Fetched[] = [];
+  const appending = session.writer.append(
+    mailbox.destinationPath,
+    newMessages(messages, group, sending, way, sent, tooLarge),
+    { together: way.together && group.messages.length > 1 },
+  );
+  const outcome = (async () => {
+    const appended = await appending.outcome.catch((error: unknown) => {
+      run.budget.correct(-octets);
+      throw error;
+    });
+    await onStep('appended', mailbox.sourcePath);
+    const settled = await settleGroup(group, sent, tooLarge, appended, way, sending);
+    run.budget.correct(settled.stored - octets);
+    noteSettled(settled, group, sending, came);
+  })().catch((error: unknown) => {
+    came.failure ??= { error };
+  });
+  const guarded = outcome.finally(() => underWay.delete(guarded));
+  underWay.add(guarded);
+  await appending.sent;
+  await onStep('octets sent', mailbox.sourcePath);
+}
+
+function noteSettled(settled: Settled, group: Group, { mailbox, selected, run }: Sending, came: Came): void {
+  const { left } = came;
+  left.refusedTogether.push(...settled.refusedTogether);
+  left.unended.push(...settled.unended);
+  left.redated.push(...settled.redated);
+  left.unseen.push(...settled.unseen);
+  came.refused.push(...settled.refused);
+  came.unsaid.push(...settled.unsaid);
+  for (const one of settled.unsaid)
+    run.said.set(saidKey(mailbox, one.uid), { ...one, uidValidity: selected.uidValidity });
+  if (settled.unsaid.length > 0 && settled.isKnown) came.unsaidGroups.push(group.id);
+  if (settled.error !== undefined) came.failure ??= { error: settled.error };
+}
+
+/** Looks for what was stored without its UID being said. @throws what has failed before, after that */
+async function settleUnsaidOf(
+  { unsaid, unsaidGroups, failure }: Came,
+  fetches: Fetches,
+  sending: Sending,
+): Promise<void> {
   try {
     // Nobody reads what else was asked for.
     if (failure !== undefined) await fetches.letGo();
     // Where the server is busy, what it has stored is not to be stored again; if it asks for a pause, it has that first.
     if (unsaid.length > 0 && (failure === undefined || isBusyNow(failure.error)))
-      await resolve(unsaid, unsaidGroups).catch((error: unknown) => {
+      await sending.resolve(unsaid, unsaidGroups).catch((error: unknown) => {
         throw failure === undefined ? error : failure.error;
       });
     if (failure !== undefined) throw failure.error;
   } catch (error) {
-    if (!lease.mayWrite()) leaveBehind(unsaid.length, sending);
+    if (!sending.run.copy.lease.mayWrite()) leaveBehind(unsaid.length, sending);
     throw error;
   }
-  if (refused.length === 0) return { refusedTogether, unended, redated, unseen };
-  const there = await settleRefused(refused, sending);
-  const isLeft = ({ uid }: Planned) => !there.has(uid);
-  return {
-    refusedTogether: refusedTogether.filter(isLeft),
-    unended: unended.filter(isLeft),
-    redated: redated.filter(isLeft),
-    unseen,
-  };
 }
 
 async function* newMessages(

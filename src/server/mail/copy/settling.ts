@@ -47,7 +47,7 @@ export type Left = {
 };
 
 /** `isKnown`: of no message it is open whether it was stored. `stored`: octets that were. */
-type Settled = Left & {
+export type Settled = Left & {
   readonly refused: readonly Refused[];
   readonly unsaid: readonly Unsaid[];
   readonly isKnown: boolean;
