@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import { digesting } from '../../src/server/mail/copy/digest.ts';
 import type { LedgerMailbox, NewRow } from '../../src/server/mail/copy/ledger.ts';
+import { droppedFlags } from '../../src/server/mail/copy/read-back.ts';
 import type { Run, Session } from '../../src/server/mail/copy/run.ts';
-import { type Sending, settleUnseen } from '../../src/server/mail/copy/settling.ts';
+import { type Sending, settleGroup, settleUnseen } from '../../src/server/mail/copy/settling.ts';
 import { memoryAccount } from '../support/memory-mailbox.ts';
 
 const MAILBOX: LedgerMailbox = { id: 1, sourcePath: 'INBOX', sourceUidValidity: 7n, destinationPath: 'INBOX' };
@@ -40,4 +42,56 @@ test('of what never came the source has the one and has lost the other', async (
 
 test('nothing is said of it, and nothing more read by its UIDs, where the mailbox has been numbered anew', async () => {
   await expect(fatesUnder(8n)).rejects.toMatchObject({ fault: 'lost', message: /another UIDVALIDITY/ });
+});
+
+/** The row of a message that a mailbox whose next UID is 10, and in which rows have 11, says it has stored as this UID. */
+async function rowOfStored(uid: number) {
+  const settled: NewRow[] = [];
+  const ledger = {
+    settle: async (rows: readonly NewRow[]) => {
+      settled.push(...rows);
+      return [];
+    },
+  };
+  const date = new Date(0);
+  const octets = async function* () {
+    yield Buffer.from('Subject: one\r\n\r\n');
+  };
+  const passed = digesting(octets(), { withMac: false });
+  for await (const _ of passed.octets);
+  const message = { uid: 1, size: 16, flags: [], internalDate: date, octets: octets() };
+  const sending = {
+    mailbox: MAILBOX,
+    selected: { uidValidity: 3n, uidNext: 10 },
+    claims: new Set([11]),
+    run: { copy: { ledger, onStep: async () => {} }, settled: () => {}, check: () => {} } as unknown as Run,
+  } as Sending;
+  await settleGroup(
+    { id: 5, mailboxId: 1, uidValidity: 3n, uidNext: 10, messages: [{ uid: 1, size: 16, date: 0 }] },
+    [{ message, flags: ['\\Seen'], date, digest: passed.digest }],
+    [],
+    [{ kind: 'stored', uid }],
+    { together: true, ended: false },
+    sending,
+  );
+  const [{ fate, destinationUid, flags } = {}] = settled;
+  return { fate, destinationUid, flags };
+}
+
+test('what a server says it has stored as a message that was there before, or is of another row, is never ours to take back', async () => {
+  expect(await rowOfStored(9)).toEqual({ fate: 'twin', destinationUid: 9, flags: undefined });
+  expect(await rowOfStored(11)).toEqual({ fate: 'twin', destinationUid: 11, flags: undefined });
+  expect(await rowOfStored(12)).toEqual({ fate: 'stored', destinationUid: 12, flags: ['\\Seen'] });
+});
+
+test('a flag that several messages lack and none has kept was dropped by the server, any other was taken away', () => {
+  const [first, second] = [
+    { path: 'INBOX', uid: 1, flags: ['\\Seen', '$Label1', '\\Flagged'] },
+    { path: 'INBOX', uid: 2, flags: ['\\SEEN', '$label1'] },
+  ];
+  expect(droppedFlags([first, second], new Map([['INBOX', new Set(['\\seen'])]]))).toEqual([
+    { path: 'INBOX', uid: 1, flags: ['$Label1'] },
+    { path: 'INBOX', uid: 2, flags: ['$label1'] },
+  ]);
+  expect(droppedFlags([first], new Map())).toEqual([]);
 });

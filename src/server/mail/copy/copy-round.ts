@@ -13,7 +13,7 @@ import {
 import { batchesOf, Stopped, workOf } from './lanes.ts';
 import { readRows } from './known-rows.ts';
 import { meanwhile, type Task } from './meanwhile.ts';
-import { readBack } from './read-back.ts';
+import { droppedFlags, readBack } from './read-back.ts';
 import type { Plan } from './folder-plan.ts';
 import type { LedgerMailbox } from './ledger.ts';
 import { isTroubled, unlessTroubled } from './troubles.ts';
@@ -239,17 +239,16 @@ async function noteLeft(
 
 /** What reading back has left: flags that the server dropped, and messages that are not where they were stored. */
 async function settleFindings(engine: Engine): Promise<void> {
-  const { run, lanes, checkers, findings } = engine;
-  const missing = findings.flags.splice(0);
-  const times = new Map<string, number>();
-  for (const { flags } of missing)
-    for (const flag of flags) times.set(flag.toLowerCase(), (times.get(flag.toLowerCase()) ?? 0) + 1);
-  // A server drops a flag from all messages; what it has kept on another one, or only one lacks, the subscriber took away.
-  const isDropped = (path: string, flag: string) =>
-    (times.get(flag) ?? 0) > 1 && findings.kept.get(path)?.has(flag) !== true;
-  const dropped = missing
-    .map(({ path, uid, flags }) => ({ path, uid, flags: flags.filter((flag) => isDropped(path, flag.toLowerCase())) }))
-    .filter(({ flags }) => flags.length > 0);
+  const { findings } = engine;
+  await setDroppedFlags(engine);
+  for (const mailbox of findings.unread) await noteUnread(mailbox, engine);
+  findings.unread.clear();
+  await lookForAbsent(engine);
+}
+
+async function setDroppedFlags(engine: Engine): Promise<void> {
+  const { lanes, findings } = engine;
+  const dropped = droppedFlags(findings.flags.splice(0), findings.kept);
   if (dropped.length > 0) await closeOthers(engine, ['lanes']);
   await lanes.work(
     workOf([...Map.groupBy(dropped, ({ path }) => path)]),
@@ -259,8 +258,10 @@ async function settleFindings(engine: Engine): Promise<void> {
     },
     () => 1,
   );
-  for (const mailbox of findings.unread) await noteUnread(mailbox, engine);
-  findings.unread.clear();
+}
+
+async function lookForAbsent(engine: Engine): Promise<void> {
+  const { run, checkers, findings } = engine;
   const absent = Map.groupBy(findings.absent.splice(0), ({ check }) => check.mailbox.destinationPath);
   if (absent.size === 0) return;
   await listDestinationPaths(engine);

@@ -147,6 +147,22 @@ function noteFlags(path: string, found: Listed, { flags, destinationUid }: Unche
   if (missing.length > 0) findings.flags.push({ path, uid: destinationUid, flags: missing });
 }
 
+/**
+ * Of the flags that messages lack, those that the server dropped, which it does with all messages. A flag that the mailbox
+ * has kept on some message, or that only one message lacks, was taken away by the subscriber.
+ * @param missing of any mailboxes
+ * @param kept as in {@link Findings}
+ */
+export function droppedFlags(missing: readonly FlagsMissing[], kept: Findings['kept']): readonly FlagsMissing[] {
+  const times = new Map<string, number>();
+  for (const { flags } of missing)
+    for (const flag of flags) times.set(flag.toLowerCase(), (times.get(flag.toLowerCase()) ?? 0) + 1);
+  const isDropped = (path: string, flag: string) => (times.get(flag) ?? 0) > 1 && kept.get(path)?.has(flag) !== true;
+  return missing
+    .map(({ path, uid, flags }) => ({ path, uid, flags: flags.filter((flag) => isDropped(path, flag.toLowerCase())) }))
+    .filter(({ flags }) => flags.length > 0);
+}
+
 /** Whether they are kept in the provider's own form; the date is not part of that. */
 async function settleDifferent(
   messages: readonly Unchecked[],
