@@ -326,8 +326,8 @@ test('a file that breaks off in the middle cuts the connection, and is told to t
 });
 
 test('a file that ends between two of its pieces cuts the connection as well', async () => {
-  const ended = async () => Stream.from([whole.subarray(0, 2 * PIECE)]) as ReadableStream<Uint8Array>;
-  await using served = await servedBy(ended);
+  const ended = [whole.subarray(0, 2 * PIECE)];
+  await using served = await servedBy(async () => Stream.from(ended) as ReadableStream<Uint8Array>);
   web.logLines.length = 0;
   const answer = await fetch(served.link, { headers: fromBrowser(BROWSER) });
   await expect(answer.arrayBuffer()).rejects.toThrow('terminated');

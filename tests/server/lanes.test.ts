@@ -234,30 +234,32 @@ test('items that can be joined wait as one, and weigh as many', async () => {
   expect(all).toEqual([[1, 2, 3], [4, 5, 6], [7]]);
 });
 
-describe('a lane that fails again and again', () => {
-  /** @param moves octets that each try moves. @returns the waits in between, in milliseconds */
-  async function waitsOf(failures: number, moves: number, error: () => MailError): Promise<number[]> {
-    const waits: number[] = [];
-    const { open } = opening();
-    let [tries, moved] = [0, 0];
-    const after = (milliseconds: number, run: () => void) => {
-      waits.push(milliseconds);
-      return CLOCK.after(milliseconds, run);
-    };
-    const clock = { ...CLOCK, after };
-    const { signal } = new AbortController();
-    await using lanes = openLanes({ size: 1, open, clock, signal, moved: () => moved });
-    await lanes
-      .work(workOf([1]), async () => {
-        moved += moves;
-        tries += 1;
-        if (tries <= failures) throw error();
-      })
-      .catch((reason: unknown) => waits.push(reason instanceof MailError ? -1 : -2));
-    return waits;
-  }
-  const lost = () => new MailError('lost', 'The connection was lost.');
+/** @param moves octets that each try moves. @returns the waits in between, in milliseconds */
+async function waitsOf(failures: number, moves: number, error: () => MailError): Promise<number[]> {
+  const waits: number[] = [];
+  const { open } = opening();
+  let [tries, moved] = [0, 0];
+  const after = (milliseconds: number, run: () => void) => {
+    waits.push(milliseconds);
+    return CLOCK.after(milliseconds, run);
+  };
+  const clock = { ...CLOCK, after };
+  const { signal } = new AbortController();
+  await using lanes = openLanes({ size: 1, open, clock, signal, moved: () => moved });
+  await lanes
+    .work(workOf([1]), async () => {
+      moved += moves;
+      tries += 1;
+      if (tries <= failures) throw error();
+    })
+    .catch((reason: unknown) => waits.push(reason instanceof MailError ? -1 : -2));
+  return waits;
+}
 
+const lost = () => new MailError('lost', 'The connection was lost.');
+const busy = (milliseconds: number) => () => new MailError('busy', 'Backoff.', { pause: milliseconds });
+
+describe('a lane that fails again and again', () => {
   test('waits twice as long each time, and gives up the fourth time that nothing has moved', async () => {
     expect(await waitsOf(3, 0, lost)).toEqual([1000, 2000, 4000]);
     expect(await waitsOf(4, 0, lost)).toEqual([1000, 2000, 4000, -1]);
@@ -268,7 +270,6 @@ describe('a lane that fails again and again', () => {
   });
 
   test('waits as long as the server asks for, and gives up at once where that is too long', async () => {
-    const busy = (pause: number) => () => new MailError('busy', 'Backoff.', { pause });
     expect(await waitsOf(1, 0, busy(30_000))).toEqual([30_000]);
     expect(await waitsOf(1, 0, busy(LONGEST_PAUSE_MS + 1))).toEqual([-1]);
   });

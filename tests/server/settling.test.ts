@@ -44,6 +44,10 @@ test('nothing is said of it, and nothing more read by its UIDs, where the mailbo
   await expect(fatesUnder(8n)).rejects.toMatchObject({ fault: 'lost', message: /another UIDVALIDITY/ });
 });
 
+async function* letter() {
+  yield Buffer.from('Subject: one\r\n\r\n');
+}
+
 /** The row of a message that a mailbox whose next UID is 10, and in which rows have 11, says it has stored as this UID. */
 async function rowOfStored(uid: number) {
   const settled: NewRow[] = [];
@@ -54,12 +58,9 @@ async function rowOfStored(uid: number) {
     },
   };
   const date = new Date(0);
-  const octets = async function* () {
-    yield Buffer.from('Subject: one\r\n\r\n');
-  };
-  const passed = digesting(octets(), { withMac: false });
+  const passed = digesting(letter(), { withMac: false });
   for await (const _ of passed.octets);
-  const message = { uid: 1, size: 16, flags: [], internalDate: date, octets: octets() };
+  const message = { uid: 1, size: 16, flags: [], internalDate: date, octets: letter() };
   const sending = {
     mailbox: MAILBOX,
     selected: { uidValidity: 3n, uidNext: 10 },

@@ -1,4 +1,5 @@
 import { useId } from 'react';
+import { FieldLabel } from './field-label.tsx';
 
 type Props<Value extends string> = {
   readonly label: string;
@@ -14,14 +15,7 @@ export function Choice<Value extends string>({ label, value, options, prompt, he
   const id = useId();
   return (
     <div className="field">
-      <label className="field-label" htmlFor={id}>
-        {label}
-      </label>
-      {help !== undefined && (
-        <p className="field-help" id={`${id}-help`}>
-          {help}
-        </p>
-      )}
+      <FieldLabel id={id} label={label} help={help} />
       <div className="field-box" data-kind="choice">
         <select
           id={id}

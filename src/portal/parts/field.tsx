@@ -1,4 +1,5 @@
 import { useId, useLayoutEffect, useRef, type HTMLInputAutoCompleteAttribute } from 'react';
+import { FieldLabel } from './field-label.tsx';
 import { describedBy, FieldNote, type Note } from './field-note.tsx';
 
 export type FieldProps = {
@@ -32,14 +33,7 @@ export function Field({ label, value, onType, onLeave, help, note, readOnly, cod
   });
   return (
     <div className="field">
-      <label className="field-label" htmlFor={id}>
-        {label}
-      </label>
-      {help !== undefined && (
-        <p className="field-help" id={`${id}-help`}>
-          {help}
-        </p>
-      )}
+      <FieldLabel id={id} label={label} help={help} />
       <input
         {...input}
         ref={box}

@@ -1,4 +1,5 @@
 import { useId, useState } from 'react';
+import { FieldLabel } from './field-label.tsx';
 import { describedBy, FieldNote, type Note } from './field-note.tsx';
 
 type Props = {
@@ -19,14 +20,7 @@ export function PasswordField(props: Props) {
   const [shown, setShown] = useState(false);
   return (
     <div className="field">
-      <label className="field-label" htmlFor={id}>
-        {label}
-      </label>
-      {help !== undefined && (
-        <p className="field-help" id={`${id}-help`}>
-          {help}
-        </p>
-      )}
+      <FieldLabel id={id} label={label} help={help} />
       <div className="field-box" data-kind="password">
         <input
           id={id}

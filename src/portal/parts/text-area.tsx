@@ -1,4 +1,5 @@
 import { useId } from 'react';
+import { FieldLabel } from './field-label.tsx';
 import { describedBy, FieldNote, type Note } from './field-note.tsx';
 
 type Props = {
@@ -15,14 +16,7 @@ export function TextArea({ label, value, onType, help, note, maxLength, readOnly
   const id = useId();
   return (
     <div className="field">
-      <label className="field-label" htmlFor={id}>
-        {label}
-      </label>
-      {help !== undefined && (
-        <p className="field-help" id={`${id}-help`}>
-          {help}
-        </p>
-      )}
+      <FieldLabel id={id} label={label} help={help} />
       <textarea
         id={id}
         className="input"
