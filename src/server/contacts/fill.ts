@@ -68,6 +68,7 @@ export function missingItems(existing: ExistingContact, contact: Contact): Item[
  */
 export type Filling = { readonly add: Contact; readonly added: readonly Part[]; readonly stays: readonly Part[] };
 
+/** What a contact adds to one that is there: into empty fields, and never over what is in one. */
 export function fillingFor(existing: ExistingContact, contact: Contact): Filling {
   const held = new Held(existing);
   const added: Part[] = [];

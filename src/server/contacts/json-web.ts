@@ -33,6 +33,7 @@ export async function getJson<const Schema extends v.GenericSchema>(
   return fitting(web, schema, answer.json);
 }
 
+/** What an answer that is no success means for the contacts; a quota is told apart before. */
 export function refusalOf(web: Web, { status, reason }: JsonAnswer): ContactStoreError {
   const { host } = web.base;
   const said = { host, status, ...(reason === undefined ? {} : { reason }) };
@@ -75,6 +76,7 @@ export function jsonRefusals(busy: ReadonlySet<string>, full: ReadonlySet<string
   };
 }
 
+/** @throws {ContactStoreError} `unexpected`, when it does not fit */
 export function fitting<const Schema extends v.GenericSchema>(
   web: Web,
   schema: Schema,

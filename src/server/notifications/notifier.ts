@@ -96,6 +96,7 @@ function isOfAllLetters(error: unknown): boolean {
   return ['EAUTH', 'ECONNECTION', 'EDNS', 'ESOCKET', 'ETIMEDOUT', 'ETLS'].some((each) => each === code);
 }
 
+/** The same for the same news, so that it is sent once. */
 export function keyOf({ transferId, kind, occurrence }: NotificationJob): string {
   return occurrence === undefined ? `${kind}.${transferId}` : `${kind}.${occurrence}.${transferId}`;
 }

@@ -66,6 +66,7 @@ function mailboxOf({ destination: { provider }, legacyName }: Notification): str
   return provider === 'other' ? 'your new mailbox' : displayName(provider, legacyName);
 }
 
+/** The subject and the text of a letter about a transfer. */
 export function letterOf(news: Notification): Letter {
   const { legacyName, statusUrl } = news;
   // A phone number stays on one line.

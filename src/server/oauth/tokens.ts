@@ -328,6 +328,7 @@ function gone(): ConsentError {
   return new ConsentError('These tokens are gone.');
 }
 
+/** What a token endpoint has granted; `expiresIn` in seconds. */
 export function grantedOf(answer: client.TokenEndpointResponse & client.TokenEndpointResponseHelpers): Granted {
   return {
     access: answer.access_token,

@@ -33,6 +33,7 @@ export function openListDigest(): { readonly add: (cells: readonly string[]) => 
   };
 }
 
+/** @param key the private one. @returns an Ed25519 signature, in base64 */
 export function signatureOf(statement: string, key: KeyObject): string {
   return sign(null, Buffer.from(statement, 'utf8'), key).toString('base64');
 }

@@ -24,6 +24,7 @@ export function openAnnouncements({ database, vault }: { database: Database; vau
   };
 }
 
+/** Forgets that a move of this mailbox was announced. */
 export async function eraseAnnouncement(sql: Sql, vault: Vault, email: string): Promise<void> {
   await sql.query('delete from announced_moves where mailbox = $1', [mailboxKey(vault, email)]);
 }

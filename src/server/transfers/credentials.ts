@@ -31,10 +31,12 @@ export async function sealOrder(
   return sealed;
 }
 
+/** Seals what signs in to one side of a transfer, for {@link insertCredentials}. */
 export function sealCredential(safe: Safe, transferId: string, role: Role, secret: Secret): Promise<Buffer> {
   return sealSecret(safe, placeOf(transferId, role), secret);
 }
 
+/** @param place where it is kept, which it is bound to: elsewhere it does not open */
 export function sealSecret(safe: Safe, place: string, secret: Secret): Promise<Buffer> {
   return safe.seal(place, JSON.stringify(secret));
 }
@@ -66,6 +68,7 @@ export async function credentialsIfAny(sql: Sql, safe: Safe, transferId: string,
   });
 }
 
+/** @param sealed by {@link sealCredential} for this transfer and side */
 export async function insertCredentials(sql: Sql, id: string, role: Role, sealed: Buffer): Promise<void> {
   await sql.query('insert into credentials (transfer_id, role, sealed) values ($1, $2, $3)', [id, role, sealed]);
 }

@@ -14,13 +14,14 @@ export async function countDeaths(sql: Sql, transferId: string): Promise<number>
   return row?.deaths ?? 0;
 }
 
+/** Notes that memory is short while these transfers run: if their worker dies now, they may be the reason. */
 export async function noteShortage(sql: Sql, transferIds: readonly string[]): Promise<void> {
   await sql.query('update transfers set short_of_memory = true where id = any($1) and finished is null', [
     [...transferIds],
   ]);
 }
 
-/** The worker lives on after a run. */
+/** Takes that back: the worker has outlived its run of this transfer. */
 export async function noteSurvival(sql: Sql, transferId: string): Promise<void> {
   await sql.query('update transfers set short_of_memory = false where id = $1', [transferId]);
 }

@@ -29,6 +29,7 @@ export async function noteForwardingMoved(sql: Sql, transferId: string): Promise
   );
 }
 
+/** Notes that forwarding is off, in this transfer and in all completed ones between the same mailboxes. */
 export async function noteForwardingOff(sql: Sql, transferId: string): Promise<void> {
   await sql.query(
     `update operations set forwarding_ended = coalesce(forwarding_ended, now())

@@ -22,6 +22,7 @@ export function askerOf(c: Context, settings: Pick<Settings, 'publicUrl'>): { br
   return { browser: browserOf(c, settings), ...(bearer === undefined ? {} : { bearer }) };
 }
 
+/** The browser that a request comes from, by its cookie. Over HTTPS the cookie is bound to the host (`__Host-`). */
 export function browserOf(c: Context, settings: Pick<Settings, 'publicUrl'>): Browser {
   const secure = settings.publicUrl.startsWith('https://');
   const sent = secure ? getCookie(c, COOKIE, 'host') : getCookie(c, COOKIE);

@@ -42,6 +42,7 @@ const EXPORT: readonly Step[] = [
   { name: 'end contacts', of: 'contactsmigration', during: ['contactsmigration'], after: ['write archive'] },
 ];
 
+/** The steps of a transfer to this destination. */
 export function planOf({ destinationProvider }: { readonly destinationProvider: string }): readonly Step[] {
   return destinationProvider === 'file_export' ? EXPORT : MOVE;
 }

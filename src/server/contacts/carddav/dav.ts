@@ -311,6 +311,7 @@ function pathOf({ pathname, search }: URL): string {
   return decoded(`${pathname}${search}`);
 }
 
+/** A path without percent signs; as it is where it is not well formed. */
 export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

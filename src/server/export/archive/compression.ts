@@ -12,6 +12,7 @@ const ADDED = 64;
 export type Files = { readonly octets: Uint8Array<ArrayBuffer>; readonly sizes: readonly number[] };
 export type Deflated = readonly Uint8Array[];
 
+/** Files that lie one after the other in `octets`, each compressed by itself (raw deflate). */
 export function deflatedEach({ octets, sizes }: Files): Deflated {
   let at = 0;
   return sizes.map((size) => {

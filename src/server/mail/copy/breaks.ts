@@ -18,10 +18,12 @@ export type Faults = Pick<Run, 'faults' | 'noteFault' | 'forgetFaults' | 'looked
 /** A mailbox that has been opened. `name` tells it, under its UIDVALIDITY, from all others of a transfer. */
 export type Place = { readonly reader: MailReader; readonly path: string; readonly name: string };
 
+/** A mailbox of the source as one numbering of it, by which faults at its messages are counted. */
 export function sourcePlace(reader: MailReader, path: string, uidValidity: bigint): Place {
   return { reader, path, name: `source ${uidValidity} ${path}` };
 }
 
+/** The same of the destination. */
 export function destinationPlace(reader: MailReader, path: string, uidValidity: bigint): Place {
   return { reader, path, name: `destination ${uidValidity} ${path}` };
 }

@@ -69,6 +69,7 @@ export async function digestOf(octets: Octets): Promise<{ readonly size: number;
 /** A message with its digest and what remains of it in every provider's form. */
 export type Portrait = Digest & { readonly uid: number; readonly date: number | null; readonly form: Form };
 
+/** Reads each message to its end, and says what it can be recognised by. */
 export async function* portraits(messages: AsyncIterable<Fetched>): AsyncIterable<Portrait> {
   for await (const { uid, internalDate, octets } of messages) {
     const form = openForm();

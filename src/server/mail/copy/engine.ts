@@ -253,6 +253,7 @@ export function mostCheckers({ connections, controlled }: Engine): number {
   return connections.destination - 1 - (controlled ? 1 : 0);
 }
 
+/** Whether an account allows so few connections that its pools have to take turns. */
 export function isNarrow({ source, destination }: Engine['connections']): boolean {
   return Math.min(source, destination) < 4;
 }

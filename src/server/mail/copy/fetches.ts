@@ -21,6 +21,7 @@ type Options = Pick<Sizes, 'fetch'> & {
   readonly alone?: boolean;
 };
 
+/** Prepares the commands for groups of messages; with `alone` one for each group. Nothing is asked for yet. */
 export function openFetches(
   groups: readonly Group[],
   reader: MailReader,

@@ -32,6 +32,7 @@ export function isUnread({ fate, verified, sha256, destinationUid }: Row): boole
   return isThere && !verified && sha256 !== undefined && fate !== 'changed';
 }
 
+/** What is known of a mailbox that has no rows: fresh each time, to be filled. */
 export function noRows() {
   const count: FolderCount = { done: 0, total: 0, bytes: 0, kept: 0, octetsLeft: null };
   return { settled: new UidSet(), validities: new Set<bigint>(), lastUid: 0, checks: [] as Check[], count };

@@ -75,6 +75,7 @@ export const COPIED = `not l.earlier and l.fate in ('stored', 'kept', 'changed',
 /** A mailbox that the source had, as this transfer has listed it. */
 const LISTED = 'm.total is not null';
 
+/** How many of a transfer's messages were read back, were there before, and were copied; zeros when it has none. */
 export async function arrivalsOf(sql: Sql, transferId: string): Promise<Arrivals> {
   const [row] = await sql.query<Arrivals>(
     `select (count(*) filter (where l.verified and ${LISTED}))::integer as compared,

@@ -24,6 +24,7 @@ export type MailboxRow = {
   destination_uid_next: number | null;
 };
 
+/** A row of `ledger_mailboxes`. */
 export function mailboxOf(row: MailboxRow): LedgerMailbox {
   const { destination_uid_validity: uidValidity, destination_uid_next: uidNext, reason } = row;
   return {
@@ -36,6 +37,7 @@ export function mailboxOf(row: MailboxRow): LedgerMailbox {
   };
 }
 
+/** As `json_to_recordset` takes it in a statement: snake case, numbers beyond 2^53 as text. */
 export function mailboxJson(mailbox: NewMailbox) {
   return {
     source_path: storedPath(mailbox.sourcePath),
@@ -64,6 +66,7 @@ export type LedgerRow = {
   subject: string | null;
 };
 
+/** A row of `ledger`. */
 export function rowOf(row: LedgerRow): Row {
   const { uid, fate, size, date, verified, earlier } = row;
   return {
@@ -120,6 +123,7 @@ export function groupOf(row: GroupRow): Group {
   };
 }
 
+/** As `json_to_recordset` takes it in a statement, its messages as one array a field. */
 export function groupJson(group: Group) {
   const { messages, uidValidity } = group;
   return {

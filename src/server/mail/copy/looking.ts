@@ -25,6 +25,7 @@ export async function stillThere(
   return there;
 }
 
+/** Slices that are each short enough for one command. */
 export function* inParts<Item>(items: readonly Item[]): Iterable<readonly Item[]> {
   for (let from = 0; from < items.length; from += UIDS_A_COMMAND) yield items.slice(from, from + UIDS_A_COMMAND);
 }

@@ -24,6 +24,7 @@ export type Making = {
   readonly plannedFor: (sourcePath: string) => string;
 };
 
+/** The mailboxes that a plan lacks at the destination; they are made when the first folder asks for its own. */
 export function openMaking(mapped: readonly MappedMailbox[], run: Run): Making {
   const missing = new Map(mapped.filter(({ create }) => create).map((each) => [each.source.path, each]));
   const paths = new Map(mapped.map((each) => [each.source.path, each.destination]));

@@ -30,6 +30,7 @@ export async function openControls(
   };
 }
 
+/** Signs in to both accounts at once. @param counted told of each connection that is opened, as an account may allow fewer */
 export async function openSession({ source, destination }: MailCopy, counted: Counted): Promise<Session> {
   const openReader = () => counted('source', source.reader());
   const [reader, writer] = await both(openReader(), counted('destination', destination.writer()));
@@ -46,6 +47,7 @@ export async function openSession({ source, destination }: MailCopy, counted: Co
   };
 }
 
+/** Signs in to the destination; to the source only when it is asked for. */
 export async function openCheckSession({ source, destination }: MailCopy, counted: Counted): Promise<CheckSession> {
   return checkSession(await counted('destination', destination.reader()), () => counted('source', source.reader()));
 }

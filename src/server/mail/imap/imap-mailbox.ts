@@ -49,6 +49,7 @@ async function listingOf(client: ImapFlow, withStatus: boolean): Promise<ListRes
   return listed;
 }
 
+/** The account's own namespaces (RFC 2342); none when the server does not say. */
 export function personalNamespaces({ namespaces }: ImapFlow): readonly NamespaceObject[] {
   return Array.isArray(namespaces?.personal) ? namespaces.personal : [];
 }
@@ -98,6 +99,7 @@ function statusOf({ status }: ListResponse): MailboxStatus | undefined {
   return uidValidity > 0n && uidNext > 0 && exists !== undefined ? { uidValidity, uidNext, exists } : undefined;
 }
 
+/** Signs out and closes; a server that does not answer in time is not waited for. Never throws. */
 export async function sayGoodbye(client: ImapFlow): Promise<void> {
   const timer = setTimeout(() => client.close(), LOGOUT_WITHIN_MS);
   try {

@@ -26,6 +26,7 @@ const SERVERS: Record<OauthProvider, RegExp> = {
 
 const ORDER = ['google', 'aol', 'yahoo', 'office365'] as const satisfies readonly OauthProvider[];
 
+/** @param domain of an email address, in lower case */
 export function providerOfDomain(domain: string): OauthProvider | null {
   return (
     ORDER.find((provider) => DOMAINS[provider].includes(domain) || NATIONAL[provider]?.test(domain) === true) ?? null

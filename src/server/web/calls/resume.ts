@@ -99,6 +99,7 @@ function accountOf(transfer: Transfer, side: Role) {
     : { email: transfer.destinationEmail, provider: transfer.destinationProvider, imap: transfer.destinationImap };
 }
 
+/** @param side whose credentials are gone */
 export function notGiven(side: Role): Refusal {
   return new Refusal(
     401,

@@ -42,6 +42,7 @@ export async function viewOf(
   return (await mayManage(guard, asker, id)) === true ? forManagers : forStrangers;
 }
 
+/** All of it, named so that each call says for whom it answers. */
 export function forManagers(whole: TransferStatus): TransferStatus {
   return whole;
 }

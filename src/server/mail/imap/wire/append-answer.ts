@@ -18,6 +18,10 @@ export function storedBy({ code, args }: StatusResponse, count: number): Appende
 /** RFC 5530 and its like: codes that speak of the mailbox or the account, not of the message. */
 const NOT_ITS_OWN = new Set(['TRYCREATE', 'NONEXISTENT', 'NOPERM', 'INUSE', 'CORRUPTION', 'READ-ONLY']);
 
+/**
+ * The outcome of an append that ended in an error: `refused` for a reason of this message, `failed` for one that would
+ * concern any other as well, `unknown` where the connection ended before the answer. @throws what is no {@link MailError}
+ */
 export function notStoredBy(error: unknown): Appended {
   if (!(error instanceof MailError)) throw error;
   switch (error.fault) {

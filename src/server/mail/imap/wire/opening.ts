@@ -170,6 +170,7 @@ function readStatusItems(parts: readonly Part[], numbers: Map<string, bigint>): 
 /** The greatest number64 (RFC 9051 §9), and what a column holds. */
 const GREATEST = 2n ** 63n - 1n;
 
+/** A number of 64 bits, such as HIGHESTMODSEQ; `undefined` for anything else. */
 export function bigNumberOf(text: string): bigint | undefined {
   if (text.length === 0 || text.length > 20 || !isDigits(text)) return undefined;
   const number = BigInt(text);
