@@ -12,7 +12,7 @@ import type { Check, CheckSession, Run, Unchecked } from './run.ts';
 /**
  * Settles messages that are not where they were stored: kept once with an equal one, moved into another mailbox,
  * removed since, or lost. Under another UIDVALIDITY they are to be found anew.
- * @throws {MailError} where the destination still has the mailbox, and does not let us in: nobody knows
+ * @throws {MailError} where the destination still has the mailbox and does not let us in, so that nobody knows
  */
 export async function settleAbsent(
   path: string,
@@ -48,7 +48,7 @@ export async function settleAbsent(
       run,
     );
     const standsFor = left.some(([{ fate }]) => fate === 'twin') ? await standingOf(mailbox, run) : new Set<string>();
-    // A UID that the mailbox has given to a message and that it does not list is of one that was expunged.
+    // A UID that the mailbox has assigned and does not list belongs to a message that was expunged.
     const assigned = opened === null ? Infinity : (opened.uidNext ?? 0);
     const rows = left.map(([message, { uidValidity }]): NewRow => {
       if (moved.has(message.uid)) return rowOf(message, mailbox.id, uidValidity, 'taken');
@@ -74,7 +74,10 @@ async function standingOf({ id }: LedgerMailbox, { copy }: Run): Promise<Readonl
   return standsFor;
 }
 
-/** Whether a twin has gone together with the one that the server kept it as; else nobody has ever seen it. */
+/**
+ * Whether a twin has gone together with the message that the server kept in its place; otherwise nobody has ever seen
+ * it.
+ */
 function hasEqual(twin: Unchecked, absent: Findings['absent']): boolean {
   return absent.some(
     ({ message }) =>
@@ -82,7 +85,10 @@ function hasEqual(twin: Unchecked, absent: Findings['absent']): boolean {
   );
 }
 
-/** Settles those that an equal message in the same mailbox stands for, and takes out what is behind a window: it is there. */
+/**
+ * Settles messages for which an equal one in the same mailbox stands, and leaves out those behind a window, which are
+ * there.
+ */
 async function settleTwins(
   path: string,
   { exists, uidValidity }: Opened,

@@ -1,11 +1,11 @@
 import type { Ledger } from './ledger.ts';
 
-/** Fewer may have been refused each for its own sake. */
+/** If fewer were refused, each may have been refused for a reason of its own. */
 const FROM_MESSAGES = 3;
 
 /**
- * Whether the destination has taken no message at all, by no fault of the messages. Then they wait again, for when it
- * takes them.
+ * Whether the destination has taken no message at all, through no fault of the messages. Then they all wait again,
+ * until it takes them.
  */
 export async function forgetIfAllRefused(ledger: Pick<Ledger, 'mailboxes' | 'rows' | 'forget'>): Promise<boolean> {
   const refused = new Map<number, number[]>();

@@ -5,17 +5,17 @@ import type { Run } from './run.ts';
 import { messagesOf } from './troubles.ts';
 
 /**
- * Some servers hang up at a message each time. One at which connections broke so often among others is asked for alone,
- * after all others; and so often alone: it is left out.
+ * Some servers hang up at the same message each time. After this many breaks among other messages it is asked for
+ * alone, after all others; after this many alone it is left out.
  */
 export const [BREAKS_TOGETHER, BREAKS_ALONE] = [2, 2];
 
-/** Within one message they may break at another octet each time; from so many times on each counts. */
+/** A line may break inside one message at a different octet each time; from this many breaks on, each counts. */
 const BREAKS_WITHIN = 4;
 
 export type Faults = Pick<Run, 'faults' | 'noteFault' | 'forgetFaults' | 'looked'>;
 
-/** A mailbox that has been opened. `name` tells it, under its UIDVALIDITY, from all others of a transfer. */
+/** A mailbox that has been opened. `name` distinguishes it, under its UIDVALIDITY, from all others of a transfer. */
 export type Place = { readonly reader: MailReader; readonly path: string; readonly name: string };
 
 /** A mailbox of the source as one numbering of it, by which faults at its messages are counted. */
@@ -28,12 +28,12 @@ export function destinationPlace(reader: MailReader, path: string, uidValidity: 
   return { reader, path, name: `destination ${uidValidity} ${path}` };
 }
 
-/** What a run counts the faults of a message by. */
+/** The name under which a run counts the faults at a message. */
 export function messageName({ name }: Pick<Place, 'name'>, uid: number): string {
   return `${name} ${uid}`;
 }
 
-/** How often what went wrong, by a name for it. */
+/** How often each thing went wrong, by a name for it. */
 export function openFaults(): Pick<Run, 'faults' | 'noteFault' | 'forgetFaults'> {
   const counts = new Map<string, number>();
   const faults = (name: string) => counts.get(name) ?? 0;
@@ -52,7 +52,10 @@ export function isReadable(place: Pick<Place, 'name'>, uid: number, run: Faults)
   return run.faults(messageName(place, uid)) < BREAKS_TOGETHER + BREAKS_ALONE;
 }
 
-/** Messages that may be asked for together, and the others: each alone. Those that are not asked for any more are in neither. */
+/**
+ * Messages that may be asked for together, and those that must be asked for one by one. Those that are not asked for
+ * any more are in neither.
+ */
 export function readableOf(
   place: Pick<Place, 'name'>,
   uids: readonly number[],

@@ -5,7 +5,7 @@ import type { Budget } from './run.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_HOURS = 24;
-/** It goes on when so much of a day's octets is free again. */
+/** The copy goes on when this share of a day's octets is free again. */
 const FREE_SHARE = 0.5;
 
 /** A provider takes or gives no more for now; the transfer goes on by itself. */
@@ -21,7 +21,10 @@ export class ProviderLimit extends Error {
   }
 }
 
-/** Counts what goes through against what both accounts allow in any 24 hours, by what the ledger knows of before. */
+/**
+ * Counts what goes through against what both accounts allow in any 24 hours, starting from what the ledger knows of the
+ * hours before.
+ */
 export async function openBudget(
   limits: { readonly source: AccountLimits; readonly destination: AccountLimits },
   ledger: Ledger,

@@ -7,8 +7,8 @@ import type { LedgerMailbox, NewRow } from './ledger.ts';
 import type { Run, Session } from './run.ts';
 
 /**
- * What this worker stored after its lease may have been lost is asked about, and taken back, again after these; then, or
- * when its process is to end, the operator is told. In milliseconds.
+ * Pauses, in milliseconds, between tries to settle what this worker stored after it may have lost its lease: to ask
+ * whose it is, and to take it back. After the last one, or when the process is to end, the operator is told.
  */
 const AGAIN_AFTER_MS = [5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 320_000];
 
@@ -18,9 +18,9 @@ type Waiting = { readonly clock: Clock; readonly processEnds: AbortSignal };
 type Stored = { readonly uid: number; readonly uidValidity: bigint };
 
 /**
- * Commits what came of messages. What another worker has to do by now is not ours: what was stored is taken back, unless
- * that one has claimed it.
- * @param unsaid how many more were stored, without their UIDs having been said
+ * Commits what came of messages. If another worker has taken the transfer over by now, what was stored is taken back,
+ * unless that worker has claimed it.
+ * @param unsaid how many more were stored without the server saying their UIDs
  * @throws {LeaseLost} and what the database fails with
  */
 export async function commitOutcome(
@@ -72,7 +72,8 @@ export async function commitOutcome(
 }
 
 /**
- * A server that keeps equal messages once has said for ours one that is being taken back: without it ours is stored anew.
+ * A server that keeps equal messages once has named, for our message, one that is being taken back. That one is
+ * removed, and ours is stored anew.
  * @throws {MailError} so that the folder is listed again
  */
 async function removeDisowned(stored: readonly Stored[], { mailbox, session: { writer } }: Where): Promise<never> {
@@ -102,8 +103,8 @@ async function failureOf(asked: Promise<unknown>): Promise<unknown> {
 }
 
 /**
- * Takes back what a worker of before has stored too late: it may have died before it could. Where the server does not let
- * us it stays, and is told as duplicated.
+ * Takes back what an earlier worker stored too late and may have died before removing. What the server does not let us
+ * remove stays, and is reported as duplicated.
  * @returns whether there was something that had not been taken back yet
  */
 export async function takeBackDisowned(engine: Engine): Promise<boolean> {
@@ -151,7 +152,10 @@ async function takeBack(stored: readonly Stored[], { mailbox, run, session }: Wh
   return left;
 }
 
-/** Tries something until it is done, after longer and longer pauses, as often as there are pauses and the process lives. */
+/**
+ * Tries something until it is done, with longer and longer pauses, until there are no more pauses or the process is to
+ * end.
+ */
 async function again({ clock, processEnds }: Waiting, attempt: () => Promise<boolean>): Promise<void> {
   for (const wait of AGAIN_AFTER_MS) {
     if (await attempt()) return;

@@ -14,7 +14,7 @@ export type Compared = {
   readonly lost: number;
   readonly changed: number;
   readonly kept: number;
-  /** Equal to a message of ours, of the same date, came since our first append, and is nobody's. */
+  /** Messages that are equal to one of ours, have its date, have come since our first append, and belong to no row. */
   readonly duplicated: number;
   /** Rows have UIDs of another UIDVALIDITY than the mailbox has now. */
   readonly isStale: boolean;
@@ -25,8 +25,8 @@ export type Compared = {
 const TRIES = 3;
 
 /**
- * Holds the ledger's rows of a mailbox against what the destination lists now. A message that had been read back and is
- * not listed any more was taken away by the subscriber; behind the window of a server it is there.
+ * Compares the ledger's rows of a mailbox with what the destination lists now. A message that had been read back and is
+ * no longer listed was taken away by the subscriber; one that is behind a server's window is still there.
  */
 export async function compareMailbox(mailbox: LedgerMailbox, checker: MailReader, run: Run): Promise<Compared> {
   const { ledger, destination } = run.copy;
@@ -67,7 +67,10 @@ export async function compareMailbox(mailbox: LedgerMailbox, checker: MailReader
   return { ...counts, duplicated };
 }
 
-/** Of these newcomers, which the mailbox's rows don't know, those that no other row knows and that are equal to a message of ours. */
+/**
+ * How many of these newcomers, which the mailbox's rows don't know, are equal to a message of ours and known to no
+ * other row.
+ */
 async function countDuplicated(
   mailbox: LedgerMailbox,
   uidValidity: bigint,
@@ -88,7 +91,7 @@ async function countDuplicated(
         if (row.sha256 !== undefined && row.destinationUidValidity === uidValidity && isStored(row))
           digests.get(keyOf(row))?.add(row.sha256);
   const digestsFor = (uid: number) => digests.get(looks.get(uid) ?? '') ?? new Set();
-  // Of a mailbox that was left, what was on its way may have arrived.
+  // If the mailbox was left in the middle, what was on its way may have arrived since.
   const underWay = (await ledger.groups()).flatMap(({ mailboxId, messages }) =>
     mailboxId === mailbox.id ? messages.map(keyOf) : [],
   );

@@ -14,7 +14,7 @@ import { askForFirst, sendMessages } from './sending.ts';
 import { refuse, type Sending, type Unsaid } from './settling.ts';
 import type { Sizes } from './sizes.ts';
 
-/** So often what is at the destination is found anew in one run. */
+/** How often, in one run, a folder's messages are looked for anew because its destination has another UIDVALIDITY. */
 const RENUMBERED_AT_MOST = 10;
 
 export type Folder = {
@@ -24,11 +24,11 @@ export type Folder = {
   readonly destination: (writer: MailWriter) => Promise<string>;
   /** Where it is to go, as far as that is known. */
   readonly planned: () => string;
-  /** Of the messages with the mark those that forwarding has brought already. */
+  /** Which of the marked messages forwarding has already brought. */
   readonly forwarded: (marked: readonly Listed[], opened: Opened, session: Session) => Promise<ReadonlySet<number>>;
 };
 
-/** What a mailbox of the source holds, and what of it forwarding has brought already. */
+/** What a mailbox of the source holds, and which of it forwarding has already brought. */
 export type FolderListing = Listing & { readonly leftOut: ReadonlySet<number> };
 
 /** @throws {MailError}, {@link FolderLeft} */
@@ -46,8 +46,8 @@ export async function listFolder(folder: Folder, keyword: string, session: Sessi
 }
 
 /**
- * Copies what of a mailbox has no row yet, from wherever an earlier run left it. Can be repeated with a new listing
- * after any failure: it settles what may have been stored before anything is appended.
+ * Copies the messages of a mailbox that have no row yet, from wherever an earlier run left it. It can be repeated with
+ * a new listing after any failure, because it settles what may have been stored before it appends anything.
  * @returns how many messages waited
  * @throws {MailError}, {@link FolderLeft}, {@link LeaseLost}, {@link Stopped}
  */
@@ -64,7 +64,7 @@ export async function copyFolder(
   // Its name may be another folder's by now.
   if (isKnown === false) run.planAgain('source', sourcePath, listing.opened.uidValidity);
   const destinationPath = await folder.destination(session.writer);
-  // Of a folder that nothing is known of all messages wait: they are asked for while the ledger is.
+  // If nothing is known of a folder, all of its messages wait: they are asked for while the ledger is being asked.
   const begun = known !== undefined ? undefined : begin(folder, destinationPath, listing, session, run);
   const work = { folder, listing, session, run, goesOn };
   try {
@@ -83,7 +83,7 @@ type Work = {
   readonly goesOn: () => boolean;
 };
 
-/** A copy of which both mailboxes are being opened, and the messages are asked for. */
+/** A copy that was begun ahead: both mailboxes are being opened, and the first messages have been asked for. */
 type Begun = {
   readonly selected: Promise<Selected>;
   readonly claims: Promise<ReadonlySet<number>>;
@@ -123,7 +123,7 @@ async function copyInto(destinationPath: string, begun: Begun | undefined, work:
   });
   const open = isNew && older.length === 0 ? [] : await ledger.groups();
   const groups = open.filter(({ mailboxId }) => mailboxId === mailbox.id || older.some(({ id }) => id === mailboxId));
-  // The ledger knows more of it than was thought, under a name that it keeps in another form: from now on `older` has it.
+  // The ledger does know the folder, under a name that it keeps in another form: from the next try on, `older` has it.
   const isBlank = mailbox.destinationPath === destinationPath && known.settled.size === 0 && groups.length === 0;
   if (begun !== undefined && !isBlank) throw new MailError('lost', 'The mailbox is known after all.');
   if (todo > 0 || groups.length > 0) {
@@ -132,7 +132,8 @@ async function copyInto(destinationPath: string, begun: Begun | undefined, work:
     if ([...known.validities].some((validity) => validity !== selected.uidValidity)) {
       if (run.noteFault(`renumbered ${mailbox.id}`) > RENUMBERED_AT_MOST)
         throw new FolderLeft('mailbox not read back', new Error('The destination says another UIDVALIDITY each time.'));
-      // What is not found is sent again: the list must not have left out the name that it went to.
+      // What is not found is sent again, so both sides are listed anew first: the mailbox may only have got another
+      // name.
       run.planAgain('destination', mailbox.destinationPath, selected.uidValidity);
       await unlessClosed(findAnew(mailbox, selected.uidValidity, session, run));
       return copyFolder(folder, listing, session, run, goesOn);
@@ -152,7 +153,7 @@ async function copyInto(destinationPath: string, begun: Begun | undefined, work:
         for (const { uid } of await settlePresent(perhaps, { ...into, session: by })) known.settled.add(uid);
         await sendWaiting(waiting(), { ...into, session: by }, undefined, folder);
       };
-      // The source is giving all of it by then.
+      // The answers to what was asked for ahead would stand in the way of the reading.
       await begun?.fetches.letGo();
       await (begun === undefined ? lookAndSend(session) : overNewReader(session, mailbox, run, lookAndSend));
     }
@@ -161,7 +162,10 @@ async function copyInto(destinationPath: string, begun: Begun | undefined, work:
   return todo;
 }
 
-/** What the destination got since the last of what was stored, or may have been, is not known to be somebody else's. */
+/**
+ * From which UID on the destination has not been looked through: behind the last message that was stored, or from where
+ * one may have been.
+ */
 function unknownFrom(
   { destination }: LedgerMailbox,
   { uidValidity }: Selected,
@@ -262,7 +266,7 @@ async function list(folder: Folder, keyword: string, { reader }: Session): Promi
   }
 }
 
-/** The newest of the inbox first, otherwise in the order of the source. */
+/** In the inbox the newest messages first, otherwise in the order of the source. */
 function ordered(messages: readonly Planned[], { isInbox }: Folder, { newest }: Sizes): readonly Planned[] {
   if (!isInbox) return messages;
   return [...messages.slice(-newest), ...messages.slice(0, -newest)];

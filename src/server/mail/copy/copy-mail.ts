@@ -21,7 +21,10 @@ import { findAnew } from './renumbered.ts';
 import type { CheckSession, FolderReason, Run } from './run.ts';
 import { refusedForNow, unlessTroubled } from './troubles.ts';
 
-/** Listings of the source until one shows nothing new; a mailbox that never rests must not keep the transfer from ending. */
+/**
+ * How often at most the source is listed until a listing shows nothing new: a mailbox that never rests must not keep
+ * the transfer from ending.
+ */
 const PASSES = 5;
 
 /**
@@ -61,8 +64,8 @@ async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
 }
 
 /**
- * The operation waits, and only what later runs can't do either is left for good: folders, and single messages when all
- * else is done.
+ * Lets the operation wait for folders, and for single messages once all else is done, that were refused: only what
+ * later runs can't do either is left out for good.
  * @throws {RefusedForNow}
  */
 async function unlessItMayPass({ troubled, left, run }: Engine, isDone: boolean): Promise<void> {
@@ -89,7 +92,7 @@ async function forgetVanished(engine: Engine): Promise<void> {
   );
 }
 
-/** Whether the list lacks a folder that was known, for the first time: it may have left out its other name. */
+/** Whether the list lacks, for the first time, a folder that was known: it may have left out the folder's new name. */
 function missesMore({ run, heardOf, missed, sourcePaths }: Engine): boolean {
   const listed = new Set([...sourcePaths, ...sourcePaths.map(storedPath)]);
   const fresh = [...run.known.keys(), ...heardOf].filter((path) => !listed.has(path) && !missed.has(path));
@@ -187,7 +190,7 @@ async function settleOpenMailboxes(ids: ReadonlySet<number>, engine: Engine): Pr
   await readBackLeft(open, engine);
 }
 
-/** What could not be done at one time, or under one name, and could at another, is not told any more. */
+/** Stops reporting what could not be done at first, or under one name, and has been done since. */
 async function forgetReasons({ run, left, seen }: Engine): Promise<void> {
   const reasons = new Map<string, FolderReason>();
   for (const [path, { unlisted }] of seen) if (unlisted > 0) reasons.set(storedPath(path), 'mailbox not complete');
@@ -197,7 +200,7 @@ async function forgetReasons({ run, left, seen }: Engine): Promise<void> {
       await run.copy.ledger.noteMailbox(id, null);
 }
 
-/** With the names that the source has for them now; the ledger keeps some in another form. */
+/** The mailboxes under the names that the source has for them now; the ledger keeps some in another form. */
 async function ledgerMailboxes({ copy, known }: Run): Promise<readonly LedgerMailbox[]> {
   const named = new Map([...known.values()].flat().map((mailbox) => [mailbox.id, mailbox.sourcePath]));
   const mailboxes = await copy.ledger.mailboxes();

@@ -53,7 +53,7 @@ export async function copyRound(plan: Plan, engine: Engine): Promise<number> {
   };
   const checkBeside = async () => {
     try {
-      // By the time that there is something to read back the lanes know whether it can be beside them.
+      // When the first message is to be read back, the lanes know whether that can be done beside them.
       if (limits.connections > 1 && (await checks.waits()) && engine.saysUids) await checker.work(checks, check);
     } catch (error) {
       // There is no connection left for it: what is stored is read back later.
@@ -203,7 +203,7 @@ function checkingOver({ checker, reader, isOver }: Session): CheckSession {
   return { checker, isOver, reader: () => Promise.resolve(reader), [Symbol.asyncDispose]: () => Promise.resolve() };
 }
 
-/** Why a folder is left for an error; `null`: it is tried again, or nothing can go on. */
+/** The reason for which a folder is left out after an error; `null` when it is tried again, or nothing can go on. */
 function reasonOf(error: unknown, { sourcePath, planned }: Folder, engine: Engine): FolderReason | null {
   const note = troubleWith(engine, { sourcePath });
   if (error instanceof FolderLeft) {
@@ -273,10 +273,13 @@ async function lookForAbsent(engine: Engine): Promise<void> {
   });
 }
 
-/** The destination has the mailbox, and does not let us look into it: nobody knows what is there. That weighs more than a listing that stayed short. */
+/**
+ * Notes that the destination has the mailbox and does not let us look into it, so that nobody knows what is there. This
+ * outweighs a listing that stayed short.
+ */
 export async function noteUnread({ id, sourcePath }: LedgerMailbox, { run, left, seen }: Engine): Promise<void> {
   if (left.has(sourcePath)) return;
-  // Of one that was not copied whole the rest can't come either.
+  // If it was not copied whole, the rest can't come either.
   const reason = seen.has(sourcePath) ? 'mailbox not read back' : 'mailbox closed';
   left.set(sourcePath, reason);
   await run.copy.ledger.noteMailbox(id, reason);

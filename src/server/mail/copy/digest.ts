@@ -4,7 +4,7 @@ import type { Fetched, Octets } from '../imap/streams.ts';
 import { type Mac, openMac } from './mac.ts';
 import { openForm, type Form } from './norm.ts';
 
-/** As much of a message as its header is looked for in, in octets. */
+/** How much of a message is searched for its header, in octets. */
 const HEAD_OCTETS = 16 * 1024;
 const END_OF_HEADER = '\r\n\r\n';
 

@@ -20,18 +20,18 @@ import {
 import { openCheckSession, openControls, openSession, type Account, type Controls, type Counted } from './sessions.ts';
 import type { Sizes } from './sizes.ts';
 
-/** So many messages wait at most to be read back while others are copied. */
+/** How many messages at most wait to be read back while others are copied. */
 const UNCHECKED_AT_MOST = 4000;
 
-/** A mailbox that is not what it was so often in one run is taken for what it is. */
+/** After a mailbox has changed its identity this often in one run, it is taken for what it is now. */
 const PLANS_AT_MOST = 3;
 
 /** What one run of a copy works with: its pools of connections, and what it has found so far. */
 export type Engine = {
   readonly run: Run;
   /**
-   * Though nothing has waited, the source's mailboxes are listed again: what a list has left out can't be known where no
-   * earlier transfer went to its end.
+   * The source's mailboxes are listed once more although nothing has waited: without an earlier transfer that
+   * completed, nobody knows what a list leaves out.
    */
   readonly listsAgain: boolean;
   readonly controls: Lanes<Controls>;
@@ -41,13 +41,13 @@ export type Engine = {
   readonly checkers: Lanes<CheckSession>;
   /** Aborts everything when one part has failed. */
   readonly failing: AbortController;
-  /** Towards each account, the ones of `controls` and `checker` included. */
+  /** How many connections each account gets, those of `controls` and `checker` included. */
   readonly connections: { source: number; destination: number };
   /** The controls stand, or are being closed. */
   controlled: boolean;
-  /** They have been closed: there is a connection more for the lanes. */
+  /** Resolved when they have been closed and there is one more connection for the lanes. */
   released: Promise<void>;
-  /** Where the destination does not say them, nothing can be read back beside the lanes. */
+  /** Whether the destination says the UIDs of what it stores; if not, nothing can be read back beside the lanes. */
   saysUids: boolean;
   /** Resolved when nobody reads back beside the lanes of the round under way. */
   alone: PromiseWithResolvers<void>;
@@ -60,7 +60,7 @@ export type Engine = {
   destinationPaths: readonly string[];
   /** By source path: what the folder was when it was last listed, and how many it did not list. */
   readonly seen: Map<string, { readonly opened: Opened; readonly unlisted: number }>;
-  /** Source paths of which an earlier run has heard, as the ledger keeps names, and could not list what is in them. */
+  /** Source paths, in the ledger's form, that an earlier run knew of but whose content it could not list. */
   readonly heardOf: ReadonlySet<string>;
   /** Source paths that were known, or heard of, and were not listed any more. */
   readonly missed: Set<string>;
@@ -76,7 +76,7 @@ export type Engine = {
   readonly troubled: Map<string, MailError>;
 };
 
-/** A server that has not let all the connections in that are wanted at a time is gone on with over fewer. */
+/** Goes on with fewer connections to a server that did not let in as many as were wanted. */
 export async function withEngine<Result>(given: MailCopy, work: (engine: Engine) => Promise<Result>): Promise<Result> {
   const most = { source: given.source.limits.connections, destination: given.destination.limits.connections };
   for (;;) {
@@ -144,7 +144,7 @@ async function runEngine<Result>(
   const known = new Map<string, LedgerMailbox[]>();
   const heardOf = new Set<string>();
   for (const mailbox of await ledger.mailboxes()) {
-    // One that was never listed is not known by that.
+    // One that was never listed does not count as known.
     if (mailbox.sourceUidValidity === 0n) {
       heardOf.add(mailbox.sourcePath);
       continue;

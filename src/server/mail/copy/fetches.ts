@@ -10,9 +10,12 @@ type Group = readonly Planned[];
 /** Groups of messages on their way out of a mailbox of the source, asked for ahead of whoever takes them. */
 export type Fetches = {
   readonly groups: readonly Group[];
-  /** The messages of the next group. One that comes out of its turn is not given. */
+  /** The messages of the next group. A message that comes out of its turn is left out. */
   next(): AsyncIterable<Fetched>;
-  /** What was asked for and is not read would stand in the way of the next answer: its connection is closed. */
+  /**
+   * Closes the connection if an answer on it has not been read to its end, since the rest would stand in the way of the
+   * next answer.
+   */
   letGo(): Promise<void>;
 };
 

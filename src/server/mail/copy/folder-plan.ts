@@ -14,7 +14,10 @@ import type { Run } from './run.ts';
 /** What a round of the copy is to do; `making` makes the mailboxes that the folders go to. */
 export type Plan = { readonly folders: readonly Folder[]; readonly making: Making };
 
-/** The folders of the source that have changed since they were last listed: at first all. The inbox is the first. */
+/**
+ * Plans the next round: the folders of the source that have changed since they were last listed (at first all), the
+ * inbox first.
+ */
 export async function planFolders(engine: Engine): Promise<Plan> {
   const { run, lanes, seen, left } = engine;
   const isAgain = seen.size > 0;
@@ -58,14 +61,14 @@ type Listings = {
 type Ours = { readonly mailboxes: readonly Mailbox[]; readonly namespace: Namespace };
 
 /**
- * Lists the source and, the first time, the destination. Makes ready what comes next; lets go of the connections if they
- * are not needed again, or there are few.
+ * Lists the source and, the first time, the destination. Opens the connections that come next, and closes its own if
+ * they are not needed again, or if there are few.
  */
 async function listSides(engine: Engine, isAgain: boolean): Promise<Listings> {
   const { run, controls, lanes, checkers, seen } = engine;
   const sides: Listings[] = [];
   engine.controlled = true;
-  // They may have taken over connections of a round in which nothing could be copied.
+  // The other pools may still hold connections of a round in which nothing could be copied.
   if (!isAgain) await closeOthers(engine, ['controls']);
   await controls.work(workOf([0]), async (_, { source, destination }) => {
     // Both passwords are good.
@@ -89,7 +92,7 @@ async function mailboxesOf(control: MailControl): Promise<Ours> {
 
 async function listDestination(engine: Engine): Promise<Ours> {
   const answers: Ours[] = [];
-  // Their connections are for this one.
+  // The destination's control needs one of their connections.
   await engine.checkers[Symbol.asyncDispose]();
   await engine.controls.work(workOf([0]), async (_, { destination }) => {
     answers.push(await mailboxesOf(await destination()));
@@ -108,7 +111,10 @@ function isUnchanged(listed: readonly Mailbox[], statuses: Statuses, { run, seen
   return [...paths].every(isSettled) && [...seen.keys(), ...run.known.keys()].every((path) => paths.has(path));
 }
 
-/** The mailboxes of the source: also those that the list leaves out this time, and what has another name by now. */
+/**
+ * The mailboxes of the source, including those that the list leaves out this time. Renamed ones are recognised on the
+ * way.
+ */
 async function allOf(listed: readonly Mailbox[], statuses: Statuses, engine: Engine): Promise<readonly Mailbox[]> {
   const { run, lanes } = engine;
   const paths = new Set(listed.map((mailbox) => mailbox.path));
@@ -133,7 +139,7 @@ async function allOf(listed: readonly Mailbox[], statuses: Statuses, engine: Eng
   return [...listed, ...unlisted.map((path) => ({ path, delimiter, subscribed: true }))];
 }
 
-/** Mailboxes that the source has and does not list: not by another name of one that it does. */
+/** Mailboxes that the source has and does not list. One that it lists under another name is not among them. */
 async function unlistedOf(names: Names, reader: MailReader, { known }: Run): Promise<readonly string[]> {
   const validitiesOf = (paths: readonly string[]) =>
     Promise.all(
@@ -180,7 +186,7 @@ async function statusesOf(listed: readonly Mailbox[], engine: Engine): Promise<S
   void makeReady();
   const ask = async (path: string, reader: MailReader) => {
     const status = () => unlessRefused(reader.status(path));
-    // A refusal may be for that moment, and of what has another name now the other name is taken for another folder.
+    // Asked twice: a refusal may be momentary, and without an answer a renamed folder would be taken for another one.
     const { uidValidity, uidNext, exists } = (await status()) ?? (await status()) ?? {};
     // Some don't say which UID comes next: what has changed can't be told of them then.
     if (uidValidity !== undefined) statuses.set(path, { uidValidity, uidNext: uidNext ?? 0, exists: exists ?? -1 });
@@ -197,7 +203,10 @@ async function statusesOf(listed: readonly Mailbox[], engine: Engine): Promise<S
   return statuses;
 }
 
-/** Nothing needs the controls any more: their connections are for others, at once where there are few. */
+/**
+ * Closes the controls, which nothing needs any more, so that others can have their connections; at once if there are
+ * few.
+ */
 async function releaseControls(engine: Engine): Promise<void> {
   const close = async () => {
     await engine.controls[Symbol.asyncDispose]();

@@ -6,13 +6,16 @@ import { messageIdOf } from './message-text.ts';
 import type { Ledger, Planned } from './ledger.ts';
 import { inParts } from './looking.ts';
 
-/** A forwarded message can be so long on its way: a server that is refused for a moment tries again (RFC 5321 §4.5.4.1). */
+/**
+ * How long a forwarded message can be on its way: a server that is refused for a moment tries again (RFC 5321
+ * §4.5.4.1).
+ */
 const ARRIVES_WITHIN_MS = 3 * 24 * 3_600_000;
 const DAY_MS = 24 * 3_600_000;
 
 /** Knows the messages of the source that an earlier forwarding has brought to the destination, or is about to bring. */
 export type Forwarded = {
-  /** Of messages with the mark those that are not to be copied. */
+  /** Which of the marked messages are not to be copied. */
   brought(
     path: string,
     uidValidity: bigint,

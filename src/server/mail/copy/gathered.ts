@@ -1,8 +1,8 @@
 /**
- * Collects what comes while a commit is under way, and commits it together. What follows a commit waits for it, but does
- * not fail with it.
- * @param nothing what there is to commit before anything has come
- * @returns what adds to it, and answers what the commit does that has it
+ * Collects what arrives while a commit is under way, and commits it together afterwards. A commit waits for the one
+ * before it, but does not fail with it.
+ * @param nothing makes an empty collection
+ * @returns adds to the collection, and answers as the commit does that contains the addition
  */
 export function gathered<All, Answer>(
   nothing: () => All,

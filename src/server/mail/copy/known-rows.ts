@@ -14,7 +14,7 @@ const CHECKED_AT_ONCE = 200;
 export type KnownRows = {
   readonly settled: UidSet;
   readonly validities: ReadonlySet<bigint>;
-  /** The highest UID of what was stored, as far as it was said. */
+  /** The highest UID of what was stored, as far as the server has said UIDs. */
   readonly lastUid: number;
   readonly checks: readonly Check[];
   readonly count: FolderCount;
@@ -26,7 +26,7 @@ export const AT_DESTINATION: ReadonlySet<string> = new Set(['stored', 'kept', 'c
 /** Fates of messages that are known again under another UIDVALIDITY of the source. */
 const COMES_ALONG: ReadonlySet<string> = new Set([...AT_DESTINATION, 'taken', 'lost']);
 
-/** Whether the destination said that it stored a message, which nobody has read back. */
+/** Whether the destination said that it stored the message, and nobody has read it back yet. */
 export function isUnread({ fate, verified, sha256, destinationUid }: Row): boolean {
   const isThere = AT_DESTINATION.has(fate) && destinationUid !== undefined;
   return isThere && !verified && sha256 !== undefined && fate !== 'changed';
@@ -38,7 +38,10 @@ export function noRows() {
   return { settled: new UidSet(), validities: new Set<bigint>(), lastUid: 0, checks: [] as Check[], count };
 }
 
-/** @param listed what the source lists now: what was gone and is there again waits as if it had never been. */
+/**
+ * @param listed what the source lists now: a message that was gone and is there again waits as if it had never been
+ * there
+ */
 export async function readRows(mailbox: LedgerMailbox, { copy }: Run, listed?: MessageList): Promise<KnownRows> {
   const { settled, validities, checks, count } = noRows();
   let lastUid = 0;
@@ -50,7 +53,7 @@ export async function readRows(mailbox: LedgerMailbox, { copy }: Run, listed?: M
       settled.add(uid);
       if (!AT_DESTINATION.has(fate) || uidValidity === undefined || destinationUid === undefined) continue;
       validities.add(uidValidity);
-      // A twin is another message, or the subscriber's own.
+      // The message that a twin stands for belongs to another row, or to the subscriber.
       if (fate !== 'twin') lastUid = Math.max(lastUid, destinationUid);
       if (!row.earlier && fate !== 'twin') count.bytes += size;
       if (fate === 'kept') count.kept += 1;
@@ -143,7 +146,7 @@ export async function takeOverOlder(
   return hasTaken;
 }
 
-/** The first of equal messages with this date, or else one where either date is not known. */
+/** The first of equal messages with this date, or else one where the date of either is not known. */
 function takeAlike<One extends { readonly row: Row }>(
   among: One[] = [],
   date: number | null,

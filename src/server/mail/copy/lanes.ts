@@ -11,7 +11,7 @@ export class Stopped extends Error {
   override name = 'Stopped';
 }
 
-/** Items that wait for a lane. One that is given back is the next one again. */
+/** Items that wait for a lane. An item that is given back is the next one again. */
 export type Work<Item> = {
   /** `null` once there will be none any more. */
   next(): Item | null | Promise<Item | null>;
@@ -32,7 +32,9 @@ export function workOf<Item>(items: readonly Item[]): Work<Item> {
   };
 }
 
-/** Batches of items, in their order: at most so many in each, and for each lane some. */
+/**
+ * Splits items into batches, in their order: at most `most` in each, and, where there are enough, some for each lane.
+ */
 export function batchesOf<Item>(
   items: readonly Item[],
   { lanes, most }: { readonly lanes: number; readonly most: number },
@@ -47,13 +49,13 @@ export type Stream<Item> = Work<Item> & {
   take(): Item | null;
   push(item: Item): void;
   end(): void;
-  /** Resolves when what waits weighs no more than so much, or when it is ended. */
+  /** Resolves when what waits weighs no more than `to`, or when the stream has ended. */
   shrunk(to: number): Promise<void>;
 };
 
 type Weighing<Item> = {
   readonly weightOf: (item: Item) => number;
-  /** One item for two of which none has been begun; `null` where they stay apart. */
+  /** Makes one item of two that nobody has begun; `null` when they stay apart. */
   readonly join: (waiting: Item, item: Item) => Item | null;
 };
 
@@ -132,7 +134,7 @@ export type Lanes<Session> = AsyncDisposable & {
   warm(count: number): void;
   /** Gives away the sessions that stand, at most so many, and closes the others. */
   giveAway(most: number): Promise<readonly Session[]>;
-  /** Works on with these, as far as it has none; closes the others. */
+  /** Takes these over for lanes that have no session; closes the rest. */
   takeOver(sessions: readonly Session[]): Promise<void>;
 };
 
@@ -194,11 +196,11 @@ export function openLanes<Session extends LaneSession>(options: Options<Session>
 
       /** Opens a session for an item that waits. @returns whether it is open; no, when the other lanes take all of them */
       const makeReady = async (slot: Slot<Session>, gaveBack: boolean, over: PromiseWithResolvers<void>) => {
-        // For each that waits one is opened; what was given back needs it.
+        // One session is opened for each item that waits; a lane that gave its item back needs one in any case.
         if (slot.session === undefined && !gaveBack && opening >= items.length()) return false;
         opening += 1;
         try {
-          // The others may have taken all before it is open.
+          // The other lanes may have taken everything before it is open.
           await Promise.race([sessionOf(slot), ...(gaveBack ? [] : [over.promise])]);
         } finally {
           opening -= 1;
@@ -226,7 +228,7 @@ export function openLanes<Session extends LaneSession>(options: Options<Session>
             return;
           }
           if (!goesOn()) {
-            // Others may wait until it is done.
+            // Other lanes may be waiting until it is done.
             if (item !== null) items.giveBack(item);
             if (failures.length > 0) return;
             throw new Stopped('The work was asked to stop.');
@@ -247,7 +249,7 @@ export function openLanes<Session extends LaneSession>(options: Options<Session>
           } catch (error) {
             await close(slot);
             if (signal.aborted) throw new Stopped('The work was asked to stop.', { cause: error });
-            // Nobody has taken the refusal for an answer: it may have been for that moment.
+            // A refusal that the work did not handle itself may have been momentary.
             if (!(error instanceof MailError) || !(error.passing || isRefusal(error))) throw error;
             if (item !== null) items.giveBack(item);
             gaveBack = true;

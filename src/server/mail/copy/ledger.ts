@@ -4,7 +4,9 @@ export type LedgerMailbox = {
   readonly sourcePath: string;
   readonly sourceUidValidity: bigint;
   readonly destinationPath: string;
-  /** Of its first group, from before the first append of this transfer: what came since has a UID from here on. */
+  /**
+   * As the destination was before the first append of this transfer: what has come since has a UID from `uidNext` on.
+   */
   readonly destination?: { readonly uidValidity: bigint; readonly uidNext: number };
   /** Why it was left out, or is not complete. */
   readonly reason?: string;
@@ -21,7 +23,7 @@ export type Planned = {
   readonly uid: number;
   readonly size: number;
   readonly date: number | null;
-  /** It is sent with another date than it has at the source. */
+  /** Whether it is sent with another date than it has at the source. */
   readonly isRedated?: boolean;
 };
 
@@ -63,7 +65,7 @@ export type Row = {
   readonly destinationUid?: number;
   /** Read back and found to be what was sent. */
   readonly verified: boolean;
-  /** An earlier transfer between the same accounts brought it. */
+  /** Whether an earlier transfer between the same accounts brought it. */
   readonly earlier: boolean;
   readonly reason?: string;
   readonly subject?: string;

@@ -3,13 +3,13 @@ import { MessageList, UidSet } from './columns.ts';
 import { secondsOf } from './digest.ts';
 import { inParts, stillThere } from './looking.ts';
 
-/** A listing that stays short is asked for so often. */
+/** How often a listing is asked for that stays too short. */
 const TRIES = 3;
 
 export type Listing = {
   readonly opened: Opened;
   readonly messages: MessageList;
-  /** Of those the ones with the keyword, if one was asked for. */
+  /** The listed messages that have the keyword, if one was asked for. */
   readonly marked: readonly Listed[];
   /** How many the mailbox counts and does not list, asked again. */
   readonly unlisted: number;
@@ -21,7 +21,7 @@ export type Listing = {
  */
 export async function listMailbox(reader: MailReader, path: string, keyword?: string): Promise<Listing> {
   let messages = new MessageList();
-  /** Of those the ones that this try has shown. */
+  /** Those of them that this try has shown. */
   let shown = new UidSet();
   const marked = new Map<number, Listed>();
   const take = async (pages: AsyncIterable<readonly Listed[]>) => {

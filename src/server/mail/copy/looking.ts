@@ -3,7 +3,7 @@ import type { Place } from './breaks.ts';
 
 const UIDS_A_COMMAND = 200;
 
-/** Of these messages those that a mailbox lists. */
+/** Which of these messages a mailbox lists. */
 export async function listedAmong(
   { reader, path }: Pick<Place, 'reader' | 'path'>,
   uids: readonly number[],
@@ -14,7 +14,10 @@ export async function listedAmong(
   return listed;
 }
 
-/** Of these messages those that a mailbox still has. One that is missing among others is asked for by itself: listings lie. */
+/**
+ * Which of these messages a mailbox still has. One that is missing from an answer is asked for by itself, because
+ * listings lie.
+ */
 export async function stillThere(
   place: Pick<Place, 'reader' | 'path'>,
   uids: readonly number[],

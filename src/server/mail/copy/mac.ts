@@ -9,10 +9,13 @@ const KEY = createSecretKey(randomBytes(32));
 const NONCE_OCTETS = 12;
 let nonces = 0n;
 
-/** By which this process knows octets again that it has sent: their GMAC (NIST SP 800-38D). It is worth nothing to another. */
+/**
+ * By this a process recognises octets that it has sent: their GMAC (NIST SP 800-38D). It means nothing to any other
+ * process.
+ */
 export type Mac = { readonly nonce: Buffer; readonly tag: Buffer };
 
-/** For a large message a small part of what SHA-256 takes, and more than that for a small one. */
+/** Takes a small part of the time of SHA-256 for a large message, and more time than it for a small one. */
 export function openMac(nonce = nextNonce()): { write(octets: Uint8Array): void; end(): Mac } {
   const cipher = createCipheriv('aes-256-gcm', KEY, nonce);
   return {

@@ -30,7 +30,9 @@ export type CopySource = {
   readonly reader: () => Promise<MailReader>;
   readonly limits: AccountLimits;
 };
-/** `evenStopped`: a connection that is made though the copy was asked to stop, to take back what came too late. */
+/**
+ * `evenStopped`: the connection is made even though the copy was asked to stop, to take back what was stored too late.
+ */
 export type CopyDestination = CopySource & {
   readonly writer: (options?: { readonly evenStopped: true }) => Promise<MailWriter>;
 };
@@ -63,7 +65,7 @@ export type MailCopy = {
   readonly onOrphan: (mailbox: string, uid: number | null) => void;
   /** The keyword of source messages that were forwarded to this destination. */
   readonly forwardedMark: string;
-  /** How often it has waited for what was refused. */
+  /** How often the operation has waited for what was refused. */
   readonly refusalWaits: number;
   readonly sizes: Sizes;
 };

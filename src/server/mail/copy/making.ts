@@ -11,12 +11,13 @@ const AT_ONCE = 32;
 /** The mailboxes of the destination that a copy needs. */
 export type Making = {
   /**
-   * Makes those that are missing, all together. What a server refuses, or has no time or room for, keeps back its own
-   * folder only. @throws {MailError} of the connection, {@link LeaseLost}, {@link Stopped}
+   * Makes those that are missing, all together. A mailbox that the server refuses, or has no time or room for, holds up
+   * its own folder only.
+   * @throws {MailError} of the connection, {@link LeaseLost}, {@link Stopped}
    */
   readonly makeAll: (writer: MailWriter) => Promise<void>;
   /**
-   * Where a mailbox of the source goes; it is there then.
+   * Where a mailbox of the source goes. When this resolves, it exists.
    * @throws {FolderLeft} when it can't be made, and as {@link makeMailbox}
    */
   readonly pathFor: (sourcePath: string, writer: MailWriter) => Promise<string>;
@@ -70,7 +71,7 @@ function isItsOwn(fault: unknown): boolean {
   return fault instanceof MailError && (fault.fault === 'busy' || fault.fault === 'full');
 }
 
-/** A server that refuses a name is asked for the plainer one, and where it keeps names to itself for another one. */
+/** A server that refuses a name is asked for a plainer one; one that keeps a name to itself, for another one. */
 async function makeMapped(mapped: MappedMailbox, writer: MailWriter, run: Run): Promise<string> {
   const paths = [...new Set([mapped.destination, mapped.plainer])];
   let refusal: unknown;

@@ -172,7 +172,7 @@ function existingPath(path: string, destination: readonly Mailbox[]): string | u
   return (same ?? destination.find((mailbox) => fold(mailbox.path) === fold(path)))?.path;
 }
 
-/** Names that some server takes for the same. */
+/** Equal for names that some server takes for the same. */
 export function fold(path: string): string {
   return path.normalize('NFC').toLowerCase();
 }

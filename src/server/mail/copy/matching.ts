@@ -7,7 +7,7 @@ import type { Run } from './run.ts';
 
 /** With more unclaimed messages than this, only those of the right size or date are read. */
 const READ_ANYWAY = 200;
-/** By so much at most some servers round RFC822.SIZE, in octets. */
+/** How far at most some servers round RFC822.SIZE, in octets. */
 const ABOUT_OCTETS = 4096;
 
 /** A source message that is looked for at the destination; its digest is fetched from the source when it is not known. */
@@ -26,9 +26,12 @@ export type Found = {
   readonly size: number;
   /** Hex; of the source's octets. Missing where the source has lost the message and the other one is of another size. */
   readonly sha256?: string;
-  /** Else the destination does not hand it out, and it is known by its size or date only. */
+  /**
+   * Whether the message at the destination was read; otherwise it is not handed out, and is known by its size or date
+   * only.
+   */
   readonly isRead: boolean;
-  /** It has the date that was sent with it, as far as that is known. */
+  /** Whether it has the date that was sent with it, as far as that is known. */
   readonly hasDate: boolean;
 };
 
@@ -64,7 +67,10 @@ export async function match(
   return isOver || !readsRest ? matched : matchAmong(candidates, all, source, destination, run, areStored);
 }
 
-/** Of equal messages those that were stored are there; another one would take the place of one of them. */
+/**
+ * Puts first what the destination has said that it stored: of equal messages, those are there, and another one would
+ * take the place of one of them.
+ */
 function storedFirst<Message extends { readonly uid: number }>(
   messages: readonly Message[],
   areStored: (uid: number) => boolean,
@@ -115,7 +121,7 @@ async function matchAmong(
       });
     }
   };
-  // First all of them by their dates: one must not take what is another one's.
+  // First all of them by their dates, so that none takes what belongs to another.
   findSame(hasDate);
   findSame(() => true);
   const open = wanted.filter(({ uid }) => !found.has(uid));

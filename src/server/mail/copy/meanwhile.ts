@@ -9,9 +9,9 @@ export type Task<First, Other> =
 export type Meanwhile<First, Other> = Work<Task<First, Other>> & { readonly done: (item: First) => void };
 
 /**
- * Items for lanes, and, while the last of them are worked on, others for those lanes that have none. It ends with the
- * items: others that are left then are left.
- * @param mayTake whether lanes can do the others at all
+ * Items for lanes and, while the last of them are worked on, other work for the lanes that have none. It ends with the
+ * items; other work that is left then stays undone.
+ * @param mayTake whether lanes can do the other work at all
  */
 export function meanwhile<First, Other>(
   items: readonly First[],

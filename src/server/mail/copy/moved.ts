@@ -48,7 +48,7 @@ export async function openSource(
 type Missing = Wanted & Pick<Row, 'fate' | 'destinationUid' | 'destinationUidValidity'>;
 
 /**
- * Which of the messages that have left a mailbox stand in another one of the destination, where they are nobody's.
+ * Which of the messages that have left a mailbox are in another mailbox of the destination, where no row claims them.
  * @param source opened, or `null` when it can't be asked
  * @returns their source UIDs
  */
@@ -77,7 +77,7 @@ export async function findMoved(
   return moved;
 }
 
-/** Those that have gone together with their mailbox, which has another name by now: there they have the same UIDs. */
+/** Messages that have gone together with their mailbox, which has been renamed: there they have the same UIDs. */
 async function findByUid(missing: readonly Missing[], checker: MailReader, run: Run): Promise<Set<number>> {
   const moved = new Set<number>();
   const byValidity = Map.groupBy(missing, ({ destinationUidValidity }) => destinationUidValidity);
@@ -95,8 +95,8 @@ async function findByUid(missing: readonly Missing[], checker: MailReader, run: 
 }
 
 /**
- * Mailboxes that have these UIDVALIDITYs and that none of ours go to; each has been opened.
- * @throws {MailError} where one lets nobody in: what is looked for may be in it
+ * Mailboxes that have one of these UIDVALIDITYs and that no folder is copied into; each has been opened.
+ * @throws {MailError} when one lets nobody in, because what is looked for may be in it
  */
 async function* renamedAmong(
   validities: readonly (bigint | undefined)[],
@@ -127,7 +127,7 @@ async function openUnlessGone(path: string, checker: MailReader): Promise<Opened
 type Elsewhere = Pick<Row, 'size' | 'sha256' | 'destinationUid' | 'destinationUidValidity'>;
 
 /**
- * Which messages stand in the mailbox that they were appended to, and which has another name by now.
+ * Finds messages in the mailbox that they were appended to and that has been renamed since.
  * @param before the groups in which they were appended
  * @returns the rest of their rows, by source UID
  */

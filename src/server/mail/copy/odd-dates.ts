@@ -13,9 +13,9 @@ function acceptable(date: Date, clock: Clock): Date {
 }
 
 /**
- * A message with a date that no server refuses.
+ * The message with a date that no server refuses.
  * @param date that it was sent with
- * @returns `null` where that was such a one
+ * @returns `null` when no server refuses that one either
  */
 export function redated(message: Planned, date: Date, clock: Clock): Planned | null {
   const other = acceptable(date, clock);

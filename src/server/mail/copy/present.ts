@@ -9,9 +9,12 @@ import { match } from './matching.ts';
 import type { Run } from './run.ts';
 import type { Sending } from './settling.ts';
 
-/** So many messages are read of both sides before what they are is settled: fewer after each failure, which one may be the cause of. */
+/**
+ * How many messages of both sides are read before the outcome is settled; fewer after each failure, as one of them may
+ * be its cause.
+ */
 const READ_TOGETHER = [200, 50, 10, 1];
-/** After so many tries in a run that have settled nothing, a mailbox is copied without having been looked through. */
+/** After this many tries in one run that settled nothing, a mailbox is copied without having been looked through. */
 const TRIES = 5;
 
 /** Messages of the source, and those that may be the same at the destination. */
@@ -20,10 +23,10 @@ type Dated = Planned & { readonly date: number };
 type Into = Omit<Sending, 'resolve'>;
 
 /**
- * What of these messages the destination seems to have by its listing, though no row knows it: from before this
- * transfer, such as from one that has been forgotten since, or from after the backup that the ledger was restored from.
- * In parts that can be compared by themselves.
- * @param from what has a lower UID was looked through before, or has a row
+ * Which of these messages the destination seems to have, by its listing, although no row knows them: from before this
+ * transfer (such as from one that has been erased since), or from after the backup that the ledger was restored from.
+ * In parts that can be compared independently.
+ * @param from messages with a lower UID were looked through before, or have a row
  */
 export async function perhapsPresent(
   waiting: readonly Planned[],
@@ -53,8 +56,9 @@ export async function perhapsPresent(
 }
 
 /**
- * Of a mailbox that another folder of the source goes to as well: the UIDs that have rows, and from where on that one's
- * lane may be storing more. Asked for after the mailbox was listed: what is listed and stored by it is in one of the two.
+ * For a mailbox that another folder of the source goes to as well: the UIDs that have rows, and the UID from which on
+ * that folder's lane may be storing more. To be asked after the mailbox was listed, so that whatever is listed and was
+ * stored by that lane is in one of the two.
  */
 async function known({ id, destinationPath }: LedgerMailbox, uidValidity: bigint, { copy: { ledger } }: Run) {
   const path = storedPath(destinationPath);
@@ -75,7 +79,7 @@ function isDated(message: Planned): message is Dated {
   return message.date !== null;
 }
 
-/** Those of one date stay together. */
+/** Splits into parts; messages of one date stay together. */
 function partsOf(waiting: readonly Dated[], there: readonly Dated[], together: number): readonly Perhaps[] {
   const candidates = Map.groupBy(there, ({ date }) => date);
   const wanted = Map.groupBy(

@@ -26,7 +26,10 @@ export function limitsOf(provider: Provider, connections: number | undefined): A
   return { ...limits, connections: connections ?? limits.connections };
 }
 
-/** What servers that are not known by name show of a mailbox at most: Gmail's setting, Yahoo, Yahoo's export host. */
+/**
+ * How many messages of a mailbox are shown at most, where the server's name does not tell: by Gmail's setting, Yahoo,
+ * Yahoo's export host.
+ */
 const WINDOWS: ReadonlySet<number> = new Set([1000, 10_000, 100_000]);
 
 /** Whether a mailbox that counts so many messages may hold older ones, which it does not list. */

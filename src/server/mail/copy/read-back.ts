@@ -16,18 +16,18 @@ export type Findings = {
   readonly flags: FlagsMissing[];
   /** By mailbox path: flags that the destination has kept on some message, in lower case. */
   readonly kept: Map<string, Set<string>>;
-  /** Not found where they were stored; they are looked for elsewhere. */
+  /** Messages not found where they were stored; they are looked for elsewhere. */
   readonly absent: { readonly check: Check; readonly message: Unchecked }[];
   /** Read back and found to be what was sent. */
   readonly read: WeakSet<Unchecked>;
-  /** The server has refused something while they were read. */
+  /** Mailboxes at which the server refused something while they were read back. */
   readonly unread: Set<LedgerMailbox>;
 };
 
-/** So many are noted at a time, so that reading back can be interrupted. */
+/** How many are noted at a time, so that reading back can be interrupted. */
 const NOTED_TOGETHER = 100;
 
-/** Reads messages back and holds their octets against what was sent. */
+/** Reads messages back and compares their octets with what was sent. */
 export async function readBack(check: Check, session: CheckSession, run: Run, findings: Findings): Promise<void> {
   const { ledger, onStep } = run.copy;
   const { mailbox, uidValidity } = check;

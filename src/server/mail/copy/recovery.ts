@@ -30,8 +30,8 @@ import { fateAsSent, type Unsaid } from './settling.ts';
  */
 
 /**
- * Messages that open groups may have stored. Of a group under an older UIDVALIDITY of the source they have new UIDs, and
- * are known by size and date.
+ * Messages that open groups may have stored. Those of a group under an older UIDVALIDITY of the source have new UIDs,
+ * and are recognised by size and date.
  */
 export function wantedOf(
   groups: readonly Group[],
@@ -53,7 +53,7 @@ export function wantedOf(
       // One that was not listed when it was sent may be by now.
       else if (!settled.has(message.uid)) wanted.set(message.uid, asSent(message, listed.get(message.uid)));
     }
-  // Of one that was not listed the group says nothing.
+  // The group has neither size nor date of a message that was not listed.
   const isAny = looks.has('0 null');
   for (const message of waiting) {
     const alike = bySize.get(message.size);
@@ -71,7 +71,10 @@ function asSent(intended: Planned, listed: Planned | undefined): Planned {
   return isRedated ? { ...intended, isRedated } : intended;
 }
 
-/** Settles open groups of a death: what is stored gets its row, what the source has lost is gone, the rest waits again. */
+/**
+ * Settles groups that a death left open: what is stored gets its row, what the source has lost is gone, the rest waits
+ * again.
+ */
 export async function settleOpen(
   groups: readonly Group[],
   wanted: readonly Planned[],
@@ -164,8 +167,9 @@ async function standingFor(
 }
 
 /**
- * Settles what waits under a mailbox or UIDVALIDITY that the source no longer has: what may have been appended is looked
- * for; the rest is gone, or is listed anew somewhere else. Where the destination lets nobody in it goes on waiting.
+ * Settles what waits under a mailbox or UIDVALIDITY that the source no longer has: what may have been appended is
+ * looked for; the rest is gone, or is listed anew somewhere else. If the destination lets nobody in, it goes on
+ * waiting.
  */
 export async function settleAbandoned(
   mailbox: LedgerMailbox,

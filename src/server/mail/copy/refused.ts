@@ -6,7 +6,7 @@ import { listedFrom } from './looking.ts';
 import { match, type Found } from './matching.ts';
 import type { Run, Session } from './run.ts';
 
-/** Of a message that consists of less nobody can say in which other form it is there, in octets. */
+/** A message with less content than this, in octets, can't be recognised in another form. */
 const TELLING = 64;
 
 /** A message that the destination said NO to when it had all of it. `date`: as it was sent. */
@@ -26,7 +26,8 @@ type Looking = {
 };
 
 /**
- * Some servers store what they say NO to: it is among what has come since the mailbox was opened and is nobody's.
+ * Finds messages that the server said NO to and stored all the same: among what has come since the mailbox was opened
+ * and belongs to no row.
  * @returns those that are there, by their UIDs at the source
  */
 export async function settleRefused(refused: readonly Refused[], looking: Looking): Promise<ReadonlySet<number>> {
@@ -40,7 +41,7 @@ export async function settleRefused(refused: readonly Refused[], looking: Lookin
     if (!claims.has(listed.uid)) candidates.push(listed);
   const rows: NewRow[] = [];
   const hadRow = new Set<number>();
-  // Those that consist of more first: another one must not take the place of one of them.
+  // Those with more content first: another one must not take the place of one of them.
   for (const isTelling of [true, false]) {
     const left = candidates.filter(({ uid }) => !claims.has(uid));
     // All but those that are alike would be read anew at the source for each message that has arrived besides.
@@ -91,7 +92,7 @@ function isItself({ fate, isRead, hasDate }: Found): boolean {
 
 type Looks = Pick<Planned, 'size' | 'date'>;
 
-/** Whether one has the size or the date of some. */
+/** Whether a message has the size or the date of one of these. */
 function alikeTo(some: readonly Looks[]): (one: Looks) => boolean {
   const sizes = new Set(some.map(({ size }) => size));
   const dates = new Set(some.flatMap(({ date }) => date ?? []));

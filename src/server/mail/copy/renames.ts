@@ -6,17 +6,17 @@ import { isUnsureDate } from './odd-dates.ts';
 import type { Run } from './run.ts';
 import { unlessRefusedAgain, validityOf } from './troubles.ts';
 
-/** So many messages are read to be sure, the first and the last among them. */
+/** How many messages are read to be sure, the first and the last among them. */
 const READ_AT_MOST = 5;
 
 /** What the source has now: its paths, and their UIDVALIDITY as far as it was asked for. */
 export type Names = { readonly current: ReadonlySet<string>; readonly validities: ReadonlyMap<string, bigint> };
 
 /**
- * Knows folders of the source again that have another name by now: a new one under the UIDVALIDITY of one that is gone,
- * in which every message that has a row, or was on its way when a worker died, is as the ledger says. What is new in it
- * goes where the rest of it went. The old name may be another folder's by now.
- * @returns the paths that these had before, and which nobody has any more
+ * Recognises folders of the source that have been renamed: a new name under the UIDVALIDITY of one that is gone, in
+ * which every message that has a row, or was on its way when a worker died, is as the ledger says. New messages in it
+ * go where the rest of it went. The old name may belong to another folder by now.
+ * @returns the former paths that no folder has any more
  */
 export async function followRenames(names: Names, reader: MailReader, run: Run): Promise<readonly string[]> {
   const left: string[] = [];
@@ -57,7 +57,9 @@ export function mayBeRenamed(names: Names, run: Pick<Run, 'known'>): boolean {
   return hasGone && [...names.current].some((path) => isNew(path, names, run));
 }
 
-/** Whether its name is nobody's, or another folder's; one that is listed and tells nothing of itself may be gone since. */
+/**
+ * Whether no folder, or another one, has its name now. A folder that is listed but can't be asked may have gone since.
+ */
 function isGone({ sourcePath, sourceUidValidity }: LedgerMailbox, { current, validities }: Names): boolean {
   return !current.has(sourcePath) || validities.get(sourcePath) !== sourceUidValidity;
 }
@@ -103,7 +105,7 @@ async function isSameFolder(path: string, { id }: LedgerMailbox, reader: MailRea
   return !differs;
 }
 
-/** At most so many of them, at equal distances. */
+/** At most `most` of them, at equal distances. */
 function spread<Item>(items: readonly Item[], most: number): Item[] {
   if (items.length <= most) return [...items];
   return Array.from({ length: most }, (_, at) => items[Math.round((at * (items.length - 1)) / (most - 1))] as Item);

@@ -10,9 +10,9 @@ import { isWindow } from './provider-limits.ts';
 import type { Run, Session } from './run.ts';
 
 /**
- * The destination has another UIDVALIDITY than rows have: their UIDs mean nothing any more. Each message is looked for
- * by its digest over the whole mailbox. One that had been read back and is not there was taken away; one that had not
- * been waits again, unless it stands in another mailbox by now.
+ * For a destination that has another UIDVALIDITY than the rows, so that their UIDs mean nothing any more: looks for
+ * each message by its digest in the whole mailbox. One that had been read back and is not there was taken away; one
+ * that had not been read back waits again, unless it is in another mailbox by now.
  */
 export async function findAnew(mailbox: LedgerMailbox, uidValidity: bigint, session: Session, run: Run): Promise<void> {
   const { ledger, onStep } = run.copy;
@@ -56,7 +56,10 @@ export async function findAnew(mailbox: LedgerMailbox, uidValidity: bigint, sess
   await onStep('recovered', mailbox.sourcePath);
 }
 
-/** The rows of another UIDVALIDITY, twins last: one message stands for one row. Of the others the digests of what is there. */
+/**
+ * The rows under another UIDVALIDITY, twins last, as one message stands for one row; and the digests of what the other
+ * rows have there.
+ */
 async function rowsOf(mailbox: LedgerMailbox, uidValidity: bigint, { copy }: Run) {
   const stale: Row[] = [];
   const there = new Set<string | undefined>();

@@ -11,7 +11,10 @@ export type Session = AsyncDisposable & {
   readonly checker: MailReader;
   /** One of the connections has ended. */
   readonly isOver: boolean;
-  /** Its connections, to read back what it has stored: used, and closed, in place of this from now on. */
+  /**
+   * Hands over its connections for reading back what it has stored: from now on the result is used, and closed, in
+   * place of this.
+   */
   readonly checking: () => CheckSession;
 };
 
@@ -29,7 +32,7 @@ export type Unchecked = {
   readonly destinationUid: number;
   readonly size: number;
   readonly sha256: string;
-  /** Of a large message that this process has sent; any other is known by its digest. */
+  /** Only of a large message that this process has sent; any other is recognised by its digest. */
   readonly mac?: Mac;
   readonly date: number | null;
   readonly fate: Fate;
@@ -52,15 +55,18 @@ export type Said = Planned & { readonly sha256: string; readonly subject?: strin
 export type Budget = {
   /** @throws {ProviderLimit} when there are not so many left */
   take(octets: number): Promise<void>;
-  /** For what was not stored after all, below zero, and for what turns out to have been stored. */
+  /**
+   * Corrects what was taken: below zero for what was not stored after all, above for what turns out to have been
+   * stored.
+   */
   correct(octets: number): void;
   /** How many are left. */
   room(): number;
 };
 
 /**
- * What a folder counts for the progress; messages with a row are done. `octetsLeft` are of the others; `null` before it is
- * known which have a row.
+ * A folder's part of the progress. Messages with a row are `done`; `octetsLeft` are those of the others, `null` before
+ * it is known which have a row.
  */
 export type FolderCount = {
   done: number;
@@ -86,14 +92,17 @@ export type Run = {
   readonly settled: (path: string, rows: readonly NewRow[]) => void;
   /** Rows that are written anew with another fate. */
   readonly refated: (path: string, rows: readonly NewRow[]) => void;
-  /** A mailbox has been listed or compared, or a message been given up: what fails after that is tried as often again. */
+  /**
+   * To be called when a mailbox has been listed or compared, or a message given up: that is progress, and tries are
+   * counted anew.
+   */
   readonly looked: () => void;
   /** What the destination has said that it stored, without a UID, and nobody has found yet; by {@link saidKey}. */
   readonly said: Map<string, Said>;
   /** Mailboxes whose destination has another UIDVALIDITY than their rows, found while reading back. */
   readonly stale: Set<number>;
   /**
-   * For messages that are listed and not handed out, each under a name of its own: it may be for that moment only.
+   * For messages that are listed and not handed out, each under a name of its own: this may be momentary.
    * @throws {MailError} the first time, so that they are asked for again
    */
   readonly askAgain: (messages: readonly string[]) => void;
@@ -107,7 +116,7 @@ export type Run = {
   /** Notes one such time. @returns how often by now */
   readonly noteFault: (name: string) => number;
   readonly forgetFaults: (name: string) => void;
-  /** Of all mailboxes, as they were last listed: a lane has no connection to spare for that. */
+  /** The paths of all mailboxes, as they were last listed: a lane has no connection to spare for listing them. */
   readonly sourcePaths: () => readonly string[];
   readonly destinationPaths: () => readonly string[];
 };

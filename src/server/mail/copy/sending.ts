@@ -39,7 +39,10 @@ export function askForFirst(messages: readonly Planned[], session: Session, path
   return openFetches(groupsOf(first, sizes), session.reader, path, sizes);
 }
 
-/** While one part is looked for, nothing that was asked for may be unread: it would stand in the way. */
+/**
+ * Messages in parts. While the UIDs of one part are looked for, no answer may be left unread: it would stand in the
+ * way.
+ */
 function* partsOf(messages: readonly Planned[], { writer }: Session, { sent }: Sizes): Generator<readonly Planned[]> {
   const most = writer.traits.saysUids ? sent.said : sent.unsaid;
   for (let from = 0; from < messages.length; from += most) yield messages.slice(from, from + most);
@@ -65,7 +68,7 @@ async function sendPart(fetches: Fetches, sending: Sending): Promise<void> {
   const ask = (groups: readonly Planned[][], alone: boolean) =>
     openFetches(groups, sending.session.reader, sending.mailbox.sourcePath, { ...sizes, alone });
   const first = await sendGroups(fetches, sending, TOGETHER);
-  // Of a group that was refused as a whole one message is the culprit: each is sent by itself.
+  // When a group is refused as a whole, one message is the culprit: each is sent by itself.
   const second = await sendGroups(ask(groupsOf(first.refusedTogether, sizes), false), sending, ALONE);
   // What came out of its turn is asked for a group at a time, and each that Yahoo leaves out now and then by itself.
   const late = groupsOf([...first.unseen, ...second.unseen], sizes);
@@ -146,7 +149,8 @@ async function sendAll(fetches: Fetches, sending: Sending, way: Way): Promise<Le
       if (run.copy.signal.aborted || !goesOn()) throw new Stopped('The copy was asked to stop.');
       intents.openAhead(index);
       await run.room();
-      // What a listing says to be larger is not appended, or is smaller than it says: only the true size tells.
+      // A message that is listed as larger than the limit either is not appended, or is smaller than listed: only its
+      // true size tells.
       const octets = group.messages.reduce((sum, message) => sum + Math.min(message.size, limit), 0);
       await takeBudget(octets, sending, underWay, came);
       await sendGroup(group, octets, fetches.next(), sending, way, underWay, came);
@@ -339,7 +343,7 @@ function isBusyNow(error: unknown): boolean {
   return error instanceof MailError && error.fault === 'busy' && error.pause === undefined;
 }
 
-/** A server that gives no internal date leaves the one that the sender wrote. */
+/** The date to send a message with: where the server gives no internal date, the one that the sender wrote. */
 async function withDate(
   { internalDate, octets }: Fetched,
   { date, isRedated = false }: Planned,

@@ -10,7 +10,7 @@ export type Controls = AsyncDisposable & {
   readonly destination: () => Promise<MailControl>;
 };
 
-/** A server that wants a pause before it lets another connection in allows fewer than we thought. */
+/** Notes at the opening of a connection that the server allows fewer than we thought: it asks for a pause first. */
 export type Counted = <Opened>(account: Account, opening: Promise<Opened>) => Promise<Opened>;
 
 /** @param accounts of which the connections are made at once */

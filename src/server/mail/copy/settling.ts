@@ -36,8 +36,8 @@ export type Sent = {
 export type Way = { readonly together: boolean; readonly ended: boolean };
 
 /**
- * `unended`, `redated`: refused by a server that may take them with an end of their last line, or with the date that they
- * have here; they have no row.
+ * Messages that are to be tried in another way, and have no row. `unended` and `redated` were refused by a server that
+ * may take them with an end of their last line, or with the date that they have here.
  */
 export type Left = {
   readonly refusedTogether: readonly Planned[];
@@ -46,7 +46,10 @@ export type Left = {
   readonly unseen: readonly Planned[];
 };
 
-/** `isKnown`: of no message it is open whether it was stored. `stored`: octets that were. */
+/**
+ * What came of one group. `isKnown`: for every message it is known whether it was stored. `stored`: how many octets
+ * were.
+ */
 export type Settled = Left & {
   readonly refused: readonly Refused[];
   readonly unsaid: readonly Unsaid[];
@@ -73,7 +76,7 @@ type Gathered = {
   readonly refusedTogether: Planned[];
   readonly unended: Planned[];
   readonly redated: Planned[];
-  /** Of no message it is open whether it was stored. */
+  /** Whether it is known for every message if it was stored. */
   isKnown: boolean;
   /** Octets. */
   stored: number;
@@ -124,7 +127,7 @@ export async function settleGroup(
         await gatherStored(one, planned, outcome, claimedUnder, sending, gathered);
         break;
       case 'refused':
-        // Of what was sent together any may be the culprit.
+        // Any message of a group that was sent together may be the culprit.
         gatherRefused(
           one,
           planned,
@@ -135,7 +138,7 @@ export async function settleGroup(
         );
         break;
       case 'failed':
-        // There may be room for some of what there was none for together.
+        // There may be room for some of them, if not for all together.
         if (way.together && group.messages.length > 1 && isFull(outcome.error)) gathered.refusedTogether.push(planned);
         else gathered.error ??= outcome.error;
         // It may have failed after it had stored it.
@@ -197,11 +200,12 @@ async function gatherStored(
     destinationUidValidity: uidValidity,
     destinationUid: outcome.uid,
     verified: false,
-    // What has none is never taken back.
+    // A row without flags is never taken back.
     ...(isTwin ? {} : { flags }),
   });
   if (uidValidity !== selected.uidValidity) return;
-  // Of a twin too: some servers keep one of all that have one Message-ID. Its flags are those of the other one.
+  // A twin is read back too: some servers keep only one of all messages with the same Message-ID. Its flags are those
+  // of the other one.
   const sent = isTwin ? ({ fate: 'twin' } as const) : ({ fate: ownFate, flags } as const);
   gathered.checks.push({ ...what, ...(mac === undefined ? {} : { mac }), destinationUid: outcome.uid, ...sent });
 }
@@ -262,8 +266,8 @@ export async function refuse(
 }
 
 /**
- * Those that never came: deleted at the source meanwhile, or there but unreadable.
- * @throws {MailError} also where the source has numbered the mailbox anew: nothing more is read by UIDs of before
+ * Settles messages that never came: deleted at the source meanwhile, or there but unreadable.
+ * @throws {MailError} also when the source has renumbered the mailbox: nothing more is read by the UIDs of before
  */
 export async function settleUnseen(unseen: readonly Planned[], sending: Sending): Promise<void> {
   if (unseen.length === 0) return;
